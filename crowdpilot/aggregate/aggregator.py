@@ -1,0 +1,200 @@
+"""What every aggregator is, and what every one gives back."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from crowdpilot.arrays import Codes, Floats, Names, hash_names, to_probs
+from crowdpilot.votes import Votes
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+TIE = 1e-9  # probabilities closer than this are equal: rounding must not decide a label
+
+
+@dataclass(frozen=True, eq=False)
+class Aggregate:
+    """What an aggregator believes after all votes.
+
+    Parameters
+    ----------
+    votes
+        The votes it has seen.
+    probs
+        (tasks, classes); each row sums to one.
+    skill
+        (workers,); how often a worker is right, NaN for a worker without votes.
+    params
+        What the model estimated, by name; arrays over workers have them on their first axis.
+    trace
+        The objective after each round, for models that have one; it never falls.
+    converged
+        False if the rounds ran out first.
+    model
+        The settings that made it.
+    """
+
+    votes: Votes
+    probs: Floats
+    skill: Floats
+    params: Mapping[str, Any] = field(default_factory=dict)
+    trace: tuple[float, ...] = ()
+    converged: bool = True
+    model: Aggregator | None = None
+
+    def __repr__(self) -> str:
+        return f"Aggregate({self.votes!r} by {self.model})"
+
+    @cached_property
+    def codes(self) -> Codes:
+        """The most probable class of each task, as a code.
+
+        Equals are drawn by lot: the lot depends on the name of the task and the `seed` of the
+        model alone, so neither the order of the votes nor that of the classes favours anyone.
+        """
+        best = self.probs >= self.probs.max(axis=1, keepdims=True) - TIE
+        codes = best.argmax(axis=1).astype(np.int32)
+        tied = np.flatnonzero(best.sum(axis=1) > 1)
+        if len(tied):
+            lot = hash_names(self.votes.tasks[tied], getattr(self.model, "seed", 0))
+            rank = np.cumsum(best[tied], axis=1)
+            drawn = (lot % rank[:, -1].astype(np.uint64)).astype(np.int64) + 1
+            codes[tied] = (rank >= drawn[:, None]).argmax(axis=1)
+        return codes
+
+    @property
+    def labels(self) -> Names:
+        """The most probable class of each task, as a name; see `codes` for ties."""
+        return self.votes.classes[self.codes]
+
+    @property
+    def confidence(self) -> Floats:
+        """The probability of the label of each task."""
+        top: Floats = self.probs.max(axis=1)
+        return top
+
+    def to_table(self, *, probs: bool = False) -> pa.Table:
+        """Arrow table with a row for each task: its label, confidence and number of votes."""
+        import pyarrow as pa
+
+        columns: dict[str, Any] = {
+            "task": self.votes.tasks,
+            "label": self.labels,
+            "confidence": self.confidence,
+            "votes": np.bincount(self.votes.task, minlength=len(self.votes.tasks)),
+        }
+        if probs:
+            columns |= {f"p_{c}": p for c, p in zip(self.votes.classes, self.probs.T, strict=True)}
+        return pa.table(columns)
+
+    def to_workers_table(self) -> pa.Table:
+        """Arrow table with a row for each worker: skill, number of votes, the model's own numbers."""
+        import pyarrow as pa
+
+        workers = self.votes.workers
+        columns: dict[str, Any] = {
+            "worker": workers,
+            "skill": self.skill,
+            "votes": np.bincount(self.votes.worker, minlength=len(workers)),
+        }
+        for name, values in self.params.items():
+            if name not in columns and np.shape(values) == (len(workers),):
+                columns[name] = values
+        return pa.table(columns)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The table of tasks as a pandas data frame."""
+        return self.to_table().to_pandas()
+
+
+@dataclass(frozen=True)
+class Aggregator(ABC):
+    """A frozen set of settings whose `fit` turns votes into an `Aggregate`."""
+
+    name: ClassVar[str]
+    aliases: ClassVar[tuple[str, ...]] = ()
+    restarts: ClassVar[bool] = False  # can begin at an earlier result
+    remembers: ClassVar[bool] = False  # can use what an earlier result says of the workers
+
+    def fit(
+        self, votes: Votes, *, start: Aggregate | None = None, history: Aggregate | None = None
+    ) -> Aggregate:
+        """Estimate the class of every task and the skill of every worker.
+
+        Parameters
+        ----------
+        start
+            An earlier result to begin at: the same answer in fewer rounds.
+        history
+            An earlier result of the same model on other tasks: what it learned about the workers
+            counts as if its votes were seen here too. Do not give the result of the same votes,
+            or they count twice.
+        """
+        if start is not None and not self.restarts:
+            raise ValueError(f"{self.name} does not work in rounds: it cannot begin at a result")
+        if history is not None:
+            self._check_history(votes, history)
+        if len(votes.classes) < 2:
+            return self._settle(votes)
+        return replace(self.run(votes.merged, start, history), votes=votes, model=self)
+
+    def _check_history(self, votes: Votes, history: Aggregate) -> None:
+        if not self.remembers:
+            raise ValueError(f"{self.name} cannot use the history of workers")
+        if type(history.model) is not type(self):
+            name = "another model" if history.model is None else history.model.name
+            raise ValueError(f"{self.name} cannot use a history that was made by {name}")
+        if list(map(str, history.votes.classes)) != list(map(str, votes.classes)):
+            raise ValueError("the history has other classes than the votes")
+
+    def _settle(self, votes: Votes) -> Aggregate:
+        """With one class there is nothing to find out."""
+        if len(votes.classes) == 0:
+            raise ValueError("there are no classes: give at least one vote, or the classes")
+        skill = votes.worker_mean(np.ones(len(votes)))
+        return Aggregate(votes, np.ones((len(votes.tasks), 1)), skill, model=self)
+
+    @abstractmethod
+    def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
+        """Fit votes that are merged, of two or more classes."""
+
+    def __str__(self) -> str:
+        changed = [
+            f"{f.name}={value!r}" for f in fields(self) if (value := getattr(self, f.name)) != f.default
+        ]
+        return f"{self.name}[{','.join(changed)}]" if changed else self.name
+
+
+def shares(votes: Votes) -> Floats:
+    """The share of each class among the votes of each task, gold where it is known."""
+    return votes.clamp(to_probs(votes.tally()))
+
+
+def started(votes: Votes, start: Aggregate) -> Floats:
+    """The probabilities of an earlier result for these tasks; shares of the votes for new ones."""
+    column = {str(c): k for k, c in enumerate(start.votes.classes.tolist())}
+    columns = [column.get(str(c), -1) for c in votes.classes.tolist()]
+    if -1 in columns:
+        raise ValueError("the result to begin at has other classes than the votes")
+    rows = match(votes.tasks, start.votes.tasks)
+    known = to_probs(start.probs[:, columns][rows])
+    return votes.clamp(np.where(rows[:, None] >= 0, known, shares(votes)))
+
+
+def match(names: Names, known: Names) -> Codes:
+    """For each name its place among the known ones, -1 if it is new."""
+    place = {str(name): n for n, name in enumerate(known.tolist())}
+    return np.asarray([place.get(str(name), -1) for name in names.tolist()], np.int32)
+
+
+def agreement(votes: Votes, probs: Floats) -> Floats:
+    """How often each worker is right, if the tasks have these probabilities."""
+    return votes.worker_mean(probs[votes.task, votes.label])

@@ -1,0 +1,117 @@
+"""Dawid and Skene's model: a confusion matrix for every worker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from scipy.special import digamma, gammaln
+
+from crowdpilot.aggregate.aggregator import Aggregate
+from crowdpilot.aggregate.em import EM, Stats
+from crowdpilot.arrays import Floats
+from crowdpilot.votes import Votes
+
+
+class Params(NamedTuple):
+    """Estimates, their logs as the rounds use them, and the counts they come from."""
+
+    prior: Floats  # (classes,)
+    confusion: Floats  # (workers, true, said); each row sums to one
+    log_prior: Floats
+    log_confusion: Floats  # (workers, true, said)
+    counts: Stats
+
+
+@dataclass(frozen=True)
+class DawidSkene(EM):
+    """Worker *j* says *l* about a task of class *k* with probability `confusion[j, k, l]`.
+
+    log P(k | votes) = log prior[k] + sum_j log confusion[j, k, vote_j] + const.
+
+    Parameters
+    ----------
+    smoothing
+        Imaginary votes in each cell of each matrix, so that no probability is zero.
+    diagonal
+        Further imaginary votes on the diagonal: workers are believed to be right until they
+        show otherwise.
+    variational
+        Average over the matrices instead of taking the best one (mean-field Bayes): workers with
+        few votes are trusted less.
+
+    References
+    ----------
+    Dawid and Skene, Applied Statistics 28(1), 1979. https://doi.org/10.2307/2346806
+
+    Examples
+    --------
+    >>> from crowdpilot.simulate import one_coin
+    >>> votes, truth = one_coin(tasks=200, skill=[0.9, 0.8, 0.6, 0.3], seed=0)
+    >>> DawidSkene().fit(votes).skill.round(1).tolist()
+    [0.9, 0.8, 0.6, 0.3]
+    """
+
+    smoothing: float = 0.01
+    diagonal: float = 0.0
+    variational: bool = False
+
+    name: ClassVar[str] = "dawid_skene"
+    aliases: ClassVar[tuple[str, ...]] = ("ds", "lfc")
+
+    def pseudo(self, votes: Votes) -> Stats:
+        K, W = len(votes.classes), len(votes.workers)
+        cell = self.smoothing + self.diagonal * np.eye(K)
+        return np.full(K, self.smoothing), np.broadcast_to(cell, (W, K, K))
+
+    def count(self, votes: Votes, probs: Floats) -> Stats:
+        K = len(votes.classes)
+        said = (votes.onehot.T @ probs).reshape(-1, K, K).swapaxes(1, 2)
+        return probs.sum(axis=0), said
+
+    def maximize(self, stats: Stats, params: Params | None) -> Params:
+        seen, said = stats
+        prior = seen / seen.sum() if self.prior is None else np.asarray(self.prior)
+        confusion = said / said.sum(axis=2, keepdims=True)
+        if not self.variational:
+            return Params(prior, confusion, np.log(prior), np.log(confusion), stats)
+        log_prior = mean_log(seen) if self.prior is None else np.log(prior)
+        return Params(prior, confusion, log_prior, mean_log(said), stats)
+
+    def joint(self, votes: Votes, params: Params) -> Floats:
+        K = len(votes.classes)
+        log_said = np.ascontiguousarray(params.log_confusion.swapaxes(1, 2)).reshape(-1, K)
+        joint: Floats = votes.onehot @ log_said
+        joint += params.log_prior
+        return joint
+
+    def score(self, pseudo: Stats, params: Params) -> float:
+        logs = (params.log_prior, params.log_confusion)
+        if not self.variational:
+            return float(sum((p * log).sum() for p, log in zip(pseudo, logs, strict=True)))
+        skip = 1 if self.prior is not None else 0
+        pairs = list(zip(pseudo, params.counts, logs, strict=True))[skip:]
+        return sum(minus_divergence(p, c, log) for p, c, log in pairs)
+
+    def finish(self, votes: Votes, params: Params, probs: Floats) -> Aggregate:
+        skill = np.einsum("jkk,k->j", params.confusion, params.prior)
+        kept = {"prior": params.prior, "confusion": params.confusion}
+        return Aggregate(votes, probs, np.where(votes.worker_sum() > 0, skill, np.nan), kept)
+
+
+def mean_log(counts: Floats) -> Floats:
+    """Expected log-probabilities under a Dirichlet distribution with these counts."""
+    logs: Floats = digamma(counts) - digamma(counts.sum(axis=-1, keepdims=True))
+    return logs
+
+
+def minus_divergence(pseudo: Floats, counts: Floats, logs: Floats) -> float:
+    """Minus the Kullback-Leibler divergence of Dirichlet(counts) from Dirichlet(pseudo), all rows."""
+    gap = _log_norm(counts) - _log_norm(pseudo) - ((counts - pseudo) * logs).sum(axis=-1)
+    return float(gap.sum())
+
+
+def _log_norm(counts: Floats) -> Floats:
+    norm: Floats = gammaln(counts).sum(axis=-1) - gammaln(counts.sum(axis=-1))
+    return norm

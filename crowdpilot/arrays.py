@@ -1,0 +1,124 @@
+"""Array types and the few operations that every room needs."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int32]
+Names = NDArray[Any]
+
+BLOCK = 8192  # rows that fit the cache together with their temporaries
+
+
+class Encoded(NamedTuple):
+    """Value *n* is `names[codes[n]]`; it is missing where the code is -1."""
+
+    codes: Codes
+    names: Names
+
+
+def encode(values: ArrayLike) -> Encoded:
+    """Number the distinct values in the order of their first appearance; None and NaN are missing."""
+    array = to_names(values)
+    if array.dtype == object:
+        index: dict[Any, int] = {}
+        codes = [-1 if is_missing(v) else index.setdefault(v, len(index)) for v in array]
+        return Encoded(np.asarray(codes, np.int32), to_names(list(index)))
+    missing = np.isnan(array) if array.dtype.kind == "f" else np.zeros(len(array), bool)
+    names, first, codes = np.unique(array[~missing], return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    full = np.full(len(array), -1, np.int32)
+    full[~missing] = np.argsort(order)[codes]
+    return Encoded(full, names[order])
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is None or NaN (the one thing not equal to itself)."""
+    return value is None or bool(value != value)
+
+
+def to_names(values: ArrayLike) -> Names:
+    """One-dimensional array of names: numbers stay numbers, texts become an array of objects."""
+    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "biufMO":
+        return values
+    listed = list(values)  # type: ignore[arg-type]  # any iterable is welcome here
+    kinds = {type(v) for v in listed}
+    if kinds and (kinds <= {int, np.int64, np.int32} or kinds == {bool} or kinds <= {float}):
+        return np.asarray(listed)
+    array = np.empty(len(listed), object)
+    array[:] = listed
+    return array
+
+
+def natural_order(names: Names) -> NDArray[np.intp]:
+    """Order in which people count: numbers by value, `item2` before `item10`."""
+    if names.dtype != object:
+        return np.argsort(names, kind="stable")
+    return np.asarray(sorted(range(len(names)), key=lambda n: _natural(names[n])), np.intp)
+
+
+def _natural(name: Any) -> tuple[Any, ...]:
+    if isinstance(name, (int, float)):
+        return (0, name, ())
+    parts = re.split(r"(\d+)", str(name))
+    return (1, 0, tuple((int(p), "") if p.isdigit() else (-1, p) for p in parts))
+
+
+def hash_names(names: Names, seed: int) -> NDArray[np.uint64]:
+    """One number for each name, that depends on nothing but the name and the seed."""
+    letters = names.astype("U64").reshape(-1, 1).view(np.uint32).astype(np.uint64)
+    mixed = np.full(len(names), _mix(np.array([seed % 2**64], np.uint64))[0])
+    for column in letters.T:
+        mixed = np.where(column > 0, _mix(mixed ^ column), mixed)  # padding does not count
+    return mixed
+
+
+def _mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The finaliser of SplitMix64 (Steele, Lea and Flood, 2014): nearby numbers end far apart."""
+    x = x + np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def to_probs(scores: ArrayLike) -> Floats:
+    """Scale each row to sum to one; a row of zeros becomes uniform."""
+    rows = np.array(scores, np.float64)
+    total = rows.sum(axis=-1, keepdims=True)
+    empty = total == 0
+    return np.where(empty, 1 / rows.shape[-1], rows / np.where(empty, 1, total))
+
+
+def share_best(scores: Floats) -> Floats:
+    """All probability on the highest score of each row; equals share it."""
+    best = scores.max(axis=-1, keepdims=True)
+    return to_probs(scores >= best - 1e-12 * (1 + np.abs(best)))
+
+
+def softmax_(joint: Floats) -> float:
+    """Turn rows of logs into probabilities *in place*; return the sum of their log-sum-exps."""
+    total = 0.0
+    ones = np.ones(joint.shape[1])
+    for start in range(0, len(joint), BLOCK):
+        rows = joint[start : start + BLOCK]
+        top = rows[:, 0].copy()
+        for column in rows.T[1:]:  # a few long passes: numpy's own reduction of short rows is slow
+            np.maximum(top, column, out=top)
+        rows -= top[:, None]
+        np.exp(rows, out=rows)
+        mass = rows @ ones
+        rows /= mass[:, None]
+        total += float(top.sum() + np.log(mass).sum())
+    return total
+
+
+def softmax(joint: Floats) -> Floats:
+    """Rows of logs to rows of probabilities."""
+    probs = np.array(joint, np.float64)
+    softmax_(probs)
+    return probs

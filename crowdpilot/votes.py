@@ -1,0 +1,325 @@
+"""Votes: the one data structure every room speaks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import coo_array, csr_array
+
+from crowdpilot.arrays import Codes, Encoded, Floats, Names, encode, natural_order, to_names
+
+Repeats = Literal["last", "first", "all", "error"]
+
+
+@dataclass(frozen=True, eq=False)
+class Votes:
+    """Vote *n*: `workers[worker[n]]` gave `classes[label[n]]` to `tasks[task[n]]`.
+
+    Make one with `Votes.of` from any three columns, or with `crowdpilot.read` from a file.
+
+    Parameters
+    ----------
+    task, worker, label
+        One code for each vote, into the names.
+    tasks, workers, classes
+        Names of any type, each once.
+    weight
+        How much each vote counts; 2 is the same as a vote given twice. One if not given.
+    seconds, time
+        How long each vote took, and when it was given (seconds of any clock).
+    gold
+        For each task the code of its known class, -1 where it is not known.
+    dropped
+        How many rows of the source held no vote (missing or "can't tell") and were left out.
+
+    Examples
+    --------
+    >>> votes = Votes.of(["a", "a", "b"], ["x", "y", "x"], ["cat", "dog", "cat"])
+    >>> votes
+    Votes(3 votes, 2 tasks, 2 workers, 2 classes)
+    >>> votes.tally().tolist()
+    [[1.0, 1.0], [1.0, 0.0]]
+    """
+
+    task: Codes
+    worker: Codes
+    label: Codes
+    tasks: Names
+    workers: Names
+    classes: Names
+    weight: Floats | None = None
+    seconds: Floats | None = None
+    time: Floats | None = None
+    gold: Codes | None = None
+    dropped: int = 0
+
+    def __post_init__(self) -> None:
+        for codes, names in (("task", "tasks"), ("worker", "workers"), ("label", "classes")):
+            self._freeze(codes, np.int32, len(self.task))
+            object.__setattr__(self, names, to_names(getattr(self, names)))
+            self._check_range(codes, 0, len(getattr(self, names)))
+        for column in ("weight", "seconds", "time"):
+            self._freeze(column, np.float64, len(self.task))
+        self._freeze("gold", np.int32, len(self.tasks))
+        self._check_range("gold", -1, len(self.classes))
+        if self.weight is not None and not (np.isfinite(self.weight) & (self.weight >= 0)).all():
+            raise ValueError("a vote has a negative or infinite weight; weights are 0 or more")
+
+    def _freeze(self, column: str, dtype: type, length: int) -> None:
+        if (values := getattr(self, column)) is None:
+            return
+        array = np.ascontiguousarray(values, dtype).view()
+        if array.shape != (length,):
+            raise ValueError(f"{column} has shape {array.shape}, expected ({length},)")
+        array.flags.writeable = False
+        object.__setattr__(self, column, array)
+
+    def _check_range(self, column: str, low: int, high: int) -> None:
+        codes = getattr(self, column)
+        if codes is not None and len(codes) and not (low <= codes.min() <= codes.max() < high):
+            raise ValueError(f"a code in {column} is not between {low} and {high - 1}")
+
+    def __len__(self) -> int:
+        return len(self.task)
+
+    def __repr__(self) -> str:
+        sizes = f"{len(self.tasks)} tasks, {len(self.workers)} workers, {len(self.classes)} classes"
+        return f"Votes({len(self)} votes, {sizes})"
+
+    @classmethod
+    def of(
+        cls,
+        task: ArrayLike,
+        worker: ArrayLike,
+        label: ArrayLike,
+        *,
+        classes: Sequence[Any] | None = None,
+        tasks: Iterable[Any] = (),
+        abstain: Iterable[Any] = (),
+        repeats: Repeats = "last",
+        weight: ArrayLike | None = None,
+        seconds: ArrayLike | None = None,
+        time: ArrayLike | None = None,
+        gold: Mapping[Any, Any] | None = None,
+    ) -> Votes:
+        """Votes from three columns of names.
+
+        Parameters
+        ----------
+        classes
+            All classes in the order wanted; otherwise those that occur, in natural order.
+        tasks
+            Tasks to list even if nobody voted on them.
+        abstain
+            Labels that mean "can't tell": such a row is no vote, and neither is a missing label.
+        repeats
+            What counts when a worker labels a task again: the last vote, the first, all of them,
+            or an error.
+        gold
+            The true label of some tasks.
+        """
+        columns = {"weight": weight, "seconds": seconds, "time": time}
+        votes = cls.from_codes(
+            encode(task), encode(worker), encode(label),
+            classes=classes, tasks=tasks, abstain=abstain, repeats=repeats,
+            **{name: np.asarray(c, np.float64) for name, c in columns.items() if c is not None},
+        )  # fmt: skip
+        return votes if gold is None else votes.with_gold(gold)
+
+    @classmethod
+    def from_codes(
+        cls,
+        task: Encoded,
+        worker: Encoded,
+        label: Encoded,
+        *,
+        classes: Sequence[Any] | None = None,
+        tasks: Iterable[Any] = (),
+        abstain: Iterable[Any] = (),
+        repeats: Repeats = "last",
+        **columns: Floats,
+    ) -> Votes:
+        """Votes from columns that are numbered already; the last step of every reader."""
+        if repeats not in get_args(Repeats):
+            raise ValueError(f"repeats is {repeats!r}, expected one of {', '.join(get_args(Repeats))}")
+        said, classes_ = _number_labels(label, classes, set(map(str, abstain)))
+        if len({len(task.codes), len(worker.codes), len(said)}) > 1:
+            raise ValueError("task, worker and label have different lengths")
+        kept = (task.codes >= 0) & (worker.codes >= 0) & (said >= 0)
+        known = set(task.names.tolist())
+        listed = [t for t in dict.fromkeys(tasks) if t not in known]
+        votes = cls(
+            task.codes[kept], worker.codes[kept], said[kept],
+            to_names([*task.names.tolist(), *listed]) if listed else task.names, worker.names, classes_,
+            **{name: column[kept] for name, column in columns.items()},
+            dropped=int((~kept).sum()),
+        )  # fmt: skip
+        return votes if repeats == "all" else votes._resolve_repeats(repeats)
+
+    def _resolve_repeats(self, repeats: Repeats) -> Votes:
+        pair = self.task.astype(np.int64) * len(self.workers) + self.worker
+        if not _has_repeats(pair):
+            return self
+        if repeats == "error":
+            _, first = np.unique(pair, return_index=True)
+            n = np.setdiff1d(np.arange(len(self)), first)[0]
+            raise ValueError(
+                f"worker {self.workers[self.worker[n]]!r} labels task {self.tasks[self.task[n]]!r} "
+                "more than once; say which vote counts with repeats='last', 'first' or 'all'"
+            )
+        ordered = pair[::-1] if repeats == "last" else pair
+        _, index = np.unique(ordered, return_index=True)
+        return self.take(np.sort(len(pair) - 1 - index if repeats == "last" else index))
+
+    def take(self, rows: Any) -> Votes:
+        """The votes in `rows` (indices or a mask) of the same tasks, workers and classes."""
+        columns = {
+            name: column[rows]
+            for name in ("task", "worker", "label", "weight", "seconds", "time")
+            if (column := getattr(self, name)) is not None
+        }
+        return replace(self, **columns)
+
+    def with_gold(self, gold: Mapping[Any, Any]) -> Votes:
+        """The same votes with the true label of some tasks; tasks that are not listed are ignored.
+
+        A label that no vote has used becomes a class of its own, unless it is unknown by name.
+        """
+        by_name = {str(t): n for n, t in enumerate(self.tasks.tolist())}
+        codes = np.full(len(self.tasks), -1, np.int32)
+        classes = {str(c): k for k, c in enumerate(self.classes.tolist())}
+        for task, label in gold.items():
+            if (n := by_name.get(str(task))) is None:
+                continue
+            if (k := classes.get(str(label))) is None:
+                known = ", ".join(map(str, self.classes[:10]))
+                raise ValueError(f"gold label {label!r} of task {task!r} is not a class ({known})")
+            codes[n] = k
+        return replace(self, gold=codes)
+
+    @cached_property
+    def weights(self) -> Floats:
+        """The weight of each vote, one if not given."""
+        return np.ones(len(self)) if self.weight is None else self.weight
+
+    @cached_property
+    def cell(self) -> Codes:
+        """The column of `onehot` of each vote."""
+        K = len(self.classes)
+        wide = len(self.workers) * K > np.iinfo(np.int32).max
+        return self.worker.astype(np.int64 if wide else np.int32) * K + self.label
+
+    @cached_property
+    def merged(self) -> Votes:
+        """The same votes in one canonical order, repeats added up in their weight.
+
+        Sorted by task, worker and label, so that nothing computed from it depends on the order in
+        which votes came, and a vote given twice is a vote of weight two.
+        """
+        K = len(self.classes)
+        key = self.task.astype(np.int64) * (len(self.workers) * K) + self.cell
+        if (np.diff(key) > 0).all() and (self.weights > 0).all():
+            return replace(self, seconds=None, time=None, weight=self.weights)
+        shape = len(self.tasks), len(self.workers) * K
+        summed = coo_array((self.weights, (self.task, self.cell)), shape).tocsr()
+        summed.sum_duplicates()
+        summed.eliminate_zeros()
+        task = np.repeat(np.arange(len(self.tasks), dtype=np.int32), np.diff(summed.indptr))
+        worker, label = np.divmod(summed.indices, K)
+        return replace(
+            self, task=task, worker=worker, label=label, weight=summed.data, seconds=None, time=None
+        )
+
+    @cached_property
+    def onehot(self) -> csr_array:
+        """Sparse (tasks, workers x classes): the weight a worker gave to a label of a task."""
+        votes = self if (np.diff(self.task) >= 0).all() else self.merged
+        starts = np.searchsorted(votes.task, np.arange(len(self.tasks) + 1)).astype(votes.cell.dtype)
+        shape = len(self.tasks), len(self.workers) * len(self.classes)
+        return csr_array((votes.weights, votes.cell, starts), shape)
+
+    def split(self, parts: int) -> list[Votes]:
+        """Up to `parts` slices of the tasks with about as many votes each, every worker in all."""
+        votes = self.merged
+        starts = np.searchsorted(votes.task, np.arange(len(votes.tasks) + 1))
+        wanted = np.linspace(0, len(votes), parts + 1)
+        cuts = np.unique(np.searchsorted(starts, wanted, side="left"))
+        cuts[0], cuts[-1] = 0, len(votes.tasks)
+        return [votes._slice(a, b, starts[a], starts[b]) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+
+    def _slice(self, a: int, b: int, start: int, stop: int) -> Votes:
+        rows = self.take(slice(start, stop))
+        gold = None if self.gold is None else self.gold[a:b]
+        return replace(rows, task=rows.task - np.int32(a), tasks=self.tasks[a:b], gold=gold)
+
+    def tally(self, value: Floats | None = None) -> Floats:
+        """Sum over votes, (tasks, classes): of their weights, times a value for each vote if given."""
+        K = len(self.classes)
+        weights = self.weights if value is None else self.weights * value
+        cells = self.task.astype(np.int64) * K + self.label
+        return np.bincount(cells, weights, len(self.tasks) * K).reshape(-1, K)
+
+    def worker_sum(self, value: Floats | None = None) -> Floats:
+        """Sum over votes, (workers,): of their weights, times a value for each vote if given."""
+        weights = self.weights if value is None else self.weights * value
+        return np.bincount(self.worker, weights, len(self.workers))
+
+    def task_sum(self, value: Floats | None = None) -> Floats:
+        """Sum over votes, (tasks,): of their weights, times a value for each vote if given."""
+        weights = self.weights if value is None else self.weights * value
+        return np.bincount(self.task, weights, len(self.tasks))
+
+    def worker_mean(self, value: Floats) -> Floats:
+        """Mean over the votes of each worker; NaN for a worker without votes."""
+        total = self.worker_sum()
+        mean: Floats = np.divide(
+            self.worker_sum(value), total, out=np.full(len(total), np.nan), where=total > 0
+        )
+        return mean
+
+    def clamp(self, probs: Floats) -> Floats:
+        """The same probabilities, but certain for the tasks whose class is known."""
+        if self.gold is None:
+            return probs
+        known = np.flatnonzero(self.gold >= 0)
+        probs = np.array(probs)
+        probs[known] = 0
+        probs[known, self.gold[known]] = 1
+        return probs
+
+
+def _has_repeats(keys: np.ndarray[Any, Any]) -> bool:
+    steps = np.diff(keys)
+    return not (steps > 0).all() and bool((np.diff(np.sort(keys)) == 0).any())
+
+
+def _number_labels(
+    label: Encoded, classes: Sequence[Any] | None, abstain: set[str]
+) -> tuple[Codes, Names]:
+    """Codes into the sorted or given classes; -1 for a missing label and an abstention."""
+    votes_for = np.asarray([str(name) not in abstain for name in label.names.tolist()], bool)
+    if classes is None:
+        names = label.names[votes_for]
+        order = natural_order(names)
+        names = names[order]
+        number = np.full(len(label.names) + 1, -1, np.int32)  # the last one is for missing labels
+        number[np.flatnonzero(votes_for)[order]] = np.arange(len(names))
+        return number[label.codes], names
+    given = {str(name): k for k, name in enumerate(classes)}
+    if len(given) < len(classes):
+        raise ValueError("a class is given twice")
+    found = [given.get(str(n), -2) if v else -1 for n, v in zip(label.names.tolist(), votes_for, strict=True)]
+    number = np.asarray([*found, -1], np.int32)
+    codes = number[label.codes]
+    if (codes == -2).any():
+        row = int(np.argmax(codes == -2))
+        raise ValueError(
+            f"label {label.names[label.codes[row]]!r} of vote {row + 1} is not one of the classes "
+            f"{', '.join(map(str, classes))}"
+        )
+    return codes, to_names(list(classes))
