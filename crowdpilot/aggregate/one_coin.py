@@ -1,0 +1,80 @@
+"""One number for every worker: how often they are right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from crowdpilot.aggregate.aggregator import Aggregate
+from crowdpilot.aggregate.em import EM, Stats
+from crowdpilot.arrays import Floats
+from crowdpilot.votes import Votes
+
+
+class Params(NamedTuple):
+    """Estimates of the one-coin model."""
+
+    prior: Floats  # (classes,)
+    skill: Floats  # (workers,)
+
+
+@dataclass(frozen=True)
+class OneCoin(EM):
+    """Worker *j* is right with probability `skill[j]`; every mistake is equally likely.
+
+    log P(k | votes) = log prior[k] + sum_j [vote_j = k] log((K - 1) skill[j] / (1 - skill[j])) + const.
+
+    Needs few votes for each worker, and O(votes) time and memory for any number of classes.
+
+    Parameters
+    ----------
+    smoothing
+        Imaginary votes of each worker, as often right as wrong, for each class once.
+
+    References
+    ----------
+    Zhang, Chen, Zhou and Jordan, Spectral methods meet EM, JMLR 17, 2016. https://arxiv.org/abs/1406.3824
+
+    Examples
+    --------
+    >>> from crowdpilot.simulate import one_coin
+    >>> votes, truth = one_coin(tasks=200, skill=[0.9, 0.8, 0.6, 0.3], seed=0)
+    >>> OneCoin().fit(votes).skill.round(1).tolist()
+    [0.9, 0.8, 0.6, 0.3]
+    """
+
+    smoothing: float = 0.5
+
+    name: ClassVar[str] = "one_coin"
+    aliases: ClassVar[tuple[str, ...]] = ("onecoin", "one_coin_dawid_skene")
+
+    def pseudo(self, votes: Votes) -> Stats:
+        W = len(votes.workers)
+        right_wrong = np.full((W, 2), self.smoothing)
+        return np.full(len(votes.classes), self.smoothing), right_wrong
+
+    def count(self, votes: Votes, probs: Floats) -> Stats:
+        right = votes.worker_sum(probs[votes.task, votes.label])
+        return probs.sum(axis=0), np.stack([right, np.maximum(votes.worker_sum() - right, 0)], axis=1)
+
+    def maximize(self, stats: Stats, params: Params | None) -> Params:
+        seen, right_wrong = stats
+        prior = seen / seen.sum() if self.prior is None else np.asarray(self.prior)
+        return Params(prior, right_wrong[:, 0] / right_wrong.sum(axis=1))
+
+    def joint(self, votes: Votes, params: Params) -> Floats:
+        log_right = np.log(params.skill)[votes.worker]
+        log_wrong = np.log((1 - params.skill) / (len(votes.classes) - 1))[votes.worker]
+        joint = votes.tally(log_right - log_wrong)
+        joint += votes.task_sum(log_wrong)[:, None] + np.log(params.prior)
+        return joint
+
+    def score(self, pseudo: Stats, params: Params) -> float:
+        coin = np.stack([params.skill, 1 - params.skill], axis=1)
+        return float((pseudo[0] * np.log(params.prior)).sum() + (pseudo[1] * np.log(coin)).sum())
+
+    def finish(self, votes: Votes, params: Params, probs: Floats) -> Aggregate:
+        skill = np.where(votes.worker_sum() > 0, params.skill, np.nan)
+        return Aggregate(votes, probs, skill, {"prior": params.prior})
