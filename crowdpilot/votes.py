@@ -243,6 +243,13 @@ class Votes:
         shape = len(self.tasks), len(self.workers) * len(self.classes)
         return csr_array((votes.weights, votes.cell, starts), shape)
 
+    @cached_property
+    def ballots(self) -> csr_array:
+        """Sparse (tasks x classes, workers): the weight of the workers who gave a label to a task."""
+        K = len(self.classes)
+        rows = self.task.astype(np.int64) * K + self.label
+        return coo_array((self.weights, (rows, self.worker)), (len(self.tasks) * K, len(self.workers))).tocsr()
+
     def split(self, parts: int) -> list[Votes]:
         """Up to `parts` slices of the tasks with about as many votes each, every worker in all."""
         votes = self.merged

@@ -25,7 +25,7 @@ def parse_strategy(text: str) -> Aggregator:
     Examples
     --------
     >>> parse_strategy("DS[smoothing=.1]")
-    DawidSkene(prior=None, max_iter=200, tol=1e-06, smoothing=0.1, diagonal=0.0, variational=False)
+    DawidSkene(prior='estimated', max_iter=200, tol=1e-06, smoothing=0.1, diagonal=0.0, variational=False)
     """
     return parse(text, MODELS)
 

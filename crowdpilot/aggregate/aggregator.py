@@ -91,6 +91,7 @@ class Aggregate:
             "confidence": self.confidence,
             "votes": np.bincount(self.votes.task, minlength=len(self.votes.tasks)),
         }
+        columns |= {name: self.params[name] for name in self._own("per_task")}
         if probs:
             columns |= {f"p_{c}": p for c, p in zip(self.votes.classes, self.probs.T, strict=True)}
         return pa.table(columns)
@@ -105,10 +106,11 @@ class Aggregate:
             "skill": self.skill,
             "votes": np.bincount(self.votes.worker, minlength=len(workers)),
         }
-        for name, values in self.params.items():
-            if name not in columns and np.shape(values) == (len(workers),):
-                columns[name] = values
-        return pa.table(columns)
+        return pa.table(columns | {name: self.params[name] for name in self._own("per_worker")})
+
+    def _own(self, kind: str) -> tuple[str, ...]:
+        names: tuple[str, ...] = getattr(self.model, kind, ())
+        return names
 
     def to_pandas(self) -> pd.DataFrame:
         """The table of tasks as a pandas data frame."""
@@ -123,6 +125,8 @@ class Aggregator(ABC):
     aliases: ClassVar[tuple[str, ...]] = ()
     restarts: ClassVar[bool] = False  # can begin at an earlier result
     remembers: ClassVar[bool] = False  # can use what an earlier result says of the workers
+    per_worker: ClassVar[tuple[str, ...]] = ()  # params that are a column of the table of workers
+    per_task: ClassVar[tuple[str, ...]] = ()  # params that are a column of the table of tasks
 
     def fit(
         self, votes: Votes, *, start: Aggregate | None = None, history: Aggregate | None = None

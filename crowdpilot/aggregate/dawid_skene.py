@@ -72,11 +72,11 @@ class DawidSkene(EM):
 
     def maximize(self, stats: Stats, params: Params | None) -> Params:
         seen, said = stats
-        prior = seen / seen.sum() if self.prior is None else np.asarray(self.prior)
+        prior = self.class_prior(seen)
         confusion = said / said.sum(axis=2, keepdims=True)
         if not self.variational:
             return Params(prior, confusion, np.log(prior), np.log(confusion), stats)
-        log_prior = mean_log(seen) if self.prior is None else np.log(prior)
+        log_prior = mean_log(seen) if self.prior == "estimated" else np.log(prior)
         return Params(prior, confusion, log_prior, mean_log(said), stats)
 
     def joint(self, votes: Votes, params: Params) -> Floats:
@@ -90,7 +90,7 @@ class DawidSkene(EM):
         logs = (params.log_prior, params.log_confusion)
         if not self.variational:
             return float(sum((p * log).sum() for p, log in zip(pseudo, logs, strict=True)))
-        skip = 1 if self.prior is not None else 0
+        skip = 0 if self.prior == "estimated" else 1
         pairs = list(zip(pseudo, params.counts, logs, strict=True))[skip:]
         return sum(minus_divergence(p, c, log) for p, c, log in pairs)
 

@@ -8,19 +8,21 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from crowdpilot.aggregate.aggregator import Aggregate, Aggregator, agreement, match, shares, started
-from crowdpilot.arrays import Floats, softmax_
+from crowdpilot.arrays import Floats, softmax_, to_probs
 from crowdpilot.votes import Votes
 
 Stats = tuple[Floats, ...]  # sums over tasks; (classes,) first, then arrays whose first axis is workers
 Params = Any  # a NamedTuple of each model's own
 Map = Callable[[Callable[[Votes], Any], Iterable[Votes]], Iterable[Any]]
+
+Prior = tuple[float, ...] | Literal["estimated", "uniform"]
 
 SHARD = 200_000  # votes below which a second thread costs more than it brings
 
@@ -40,14 +42,14 @@ class EM(Aggregator):
     Parameters
     ----------
     prior
-        Probability of each class; estimated if not given.
+        Probability of each class: "estimated", "uniform", or one number for each class.
     max_iter
         Rounds at most.
     tol
         Stop when the objective rises by less than this for each vote.
     """
 
-    prior: tuple[float, ...] | None = None
+    prior: Prior = "estimated"
     max_iter: int = 200
     tol: float = 1e-6
 
@@ -62,8 +64,8 @@ class EM(Aggregator):
         """Imaginary counts, shaped like those of `count`."""
 
     @abstractmethod
-    def count(self, votes: Votes, probs: Floats) -> Stats:
-        """What has to be known of the votes, given the probabilities of their tasks."""
+    def count(self, votes: Votes, belief: Floats) -> Stats:
+        """What has to be known of the votes, given what is believed of their tasks."""
 
     @abstractmethod
     def maximize(self, stats: Stats, params: Params | None) -> Params:
@@ -71,81 +73,134 @@ class EM(Aggregator):
 
     @abstractmethod
     def joint(self, votes: Votes, params: Params) -> Floats:
-        """log P(class, votes) for every task, (tasks, classes)."""
+        """log P(class, votes) for every task, (tasks, classes); or (tasks, classes x states)."""
 
     @abstractmethod
     def score(self, pseudo: Stats, params: Params) -> float:
         """log-density of the parameters, as far as it depends on them, for imaginary counts."""
 
-    def first(self, votes: Votes) -> Floats:
-        """Probabilities to begin with."""
-        return shares(votes)
+    def beliefs(self, votes: Votes, probs: Floats) -> Iterator[Floats]:
+        """Beliefs to begin at, shaped like `joint`, one for each climb; the highest climb is kept."""
+        yield probs
 
     def believe_(self, joint: Floats) -> float:
-        """Turn `joint` into probabilities in place; return the log-likelihood."""
+        """Turn `joint` into beliefs in place; return the log-likelihood."""
         return softmax_(joint)
 
-    def finish(self, votes: Votes, params: Params, probs: Floats) -> Aggregate:
-        """The result, given the last parameters and probabilities."""
+    def finish(self, votes: Votes, params: Params, belief: Floats) -> Aggregate:
+        """The result, given the last parameters and beliefs."""
+        probs = by_class(votes, belief)
         return Aggregate(votes, probs, agreement(votes, probs), params._asdict())
 
     # What is the same for all ---------------------------------------------------------------
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
         self._check_prior(votes)
-        probs = self.first(votes) if start is None else started(votes, start)
+        probs = shares(votes) if start is None else started(votes, start)
         pseudo = self.pseudo(votes)
         if history is not None:
             pseudo = add([pseudo, self._recall(votes, history)])
         with threads(self.shards(votes)) as (shards, run):
             parts = votes.split(shards) if shards > 1 else [votes]
-            beliefs = np.split(probs, np.cumsum([len(part.tasks) for part in parts])[:-1])
-            own = add(self.count(part, belief) for part, belief in zip(parts, beliefs, strict=True))
-            trace: list[float] = []
-            params = None
-            for _ in range(self.max_iter):
-                params = self.maximize(add([own, pseudo]), params)
-                rounds = list(run(partial(self._round, params=params), parts))
-                trace.append(sum(r[1] for r in rounds) + self.score(pseudo, params))
-                own = add(r[2] for r in rounds)
-                if len(trace) > 1 and trace[-1] - trace[-2] < self.tol * len(votes):
-                    break
-            else:
-                warnings.warn(f"{self} did not settle in {self.max_iter} rounds", NotConverged, stacklevel=4)
-            converged = len(trace) < self.max_iter
-            probs = np.concatenate([r[0] for r in rounds])
-        result = self.finish(votes, params, probs)
-        stats = {"stats": own} if self.remembers else {}
-        return replace_params(result, {**result.params, **stats}, tuple(trace), converged)
+            climbs = (self._climb(parts, belief, pseudo, run) for belief in self.beliefs(votes, probs))
+            best = max(climbs, key=lambda climb: climb.trace[-1])
+        if not best.converged:
+            warnings.warn(f"{self} did not settle in {self.max_iter} rounds", NotConverged, stacklevel=4)
+        result = self.finish(votes, best.params, best.belief)
+        params = {**result.params, "stats": best.stats} if self.remembers else result.params
+        return replace(result, params=params, trace=tuple(best.trace), converged=best.converged)
 
-    def _round(self, votes: Votes, params: Params) -> tuple[Floats, float, Stats]:
+    def _climb(self, parts: Sequence[Votes], belief: Floats, pseudo: Stats, run: Map) -> Climb:
+        """Rounds from one beginning until the objective settles."""
+        cuts = np.cumsum([len(part.tasks) for part in parts])[:-1]
+        own = add(map(self.count, parts, np.split(belief, cuts)))
+        votes = sum(len(part) for part in parts)
+        trace: list[float] = []
+        params = None
+        converged = False
+        while not converged and len(trace) < self.max_iter:
+            params = self.maximize(add([own, pseudo]), params)
+            rounds = list(run(partial(self._round, params=params), parts))
+            own = add(r.stats for r in rounds)
+            trace.append(sum(r.loglik for r in rounds) + self.score(pseudo, params))
+            converged = len(trace) > 1 and trace[-1] - trace[-2] < self.tol * votes
+        return Climb(params, np.concatenate([r.belief for r in rounds]), own, trace, converged)
+
+    def _round(self, votes: Votes, params: Params) -> Round:
         joint = self.joint(votes, params)
         fix_gold_(votes, joint)
         loglik = self.believe_(joint)
-        return joint, loglik, self.count(votes, joint)
+        return Round(joint, loglik, self.count(votes, joint))
 
     def _recall(self, votes: Votes, history: Aggregate) -> Stats:
         """The counts of earlier votes for the workers of these; the classes of those tasks do not count."""
         rows = match(votes.workers, history.votes.workers)
-        old: Stats = history.params["stats"]
-        per_worker = [a.reshape(len(history.votes.workers), *a.shape[1:]) for a in old[1:]]
-        mine = (np.where(_wide(rows >= 0, a), a[rows], 0.0) for a in per_worker)
-        return np.zeros(len(votes.classes)), *mine
+        known = np.flatnonzero(rows >= 0)
+        stats = [np.zeros(len(votes.classes))]
+        for old in history.params["stats"][1:]:
+            mine = np.zeros((len(rows), *old.shape[1:]))
+            mine[known] = old[rows[known]]
+            stats.append(mine)
+        return tuple(stats)
+
+    def class_prior(self, seen: Floats) -> Floats:
+        """Probability of each class, given how often it was seen."""
+        if self.prior == "estimated":
+            return seen / seen.sum()
+        if self.prior == "uniform":
+            return np.full(len(seen), 1 / len(seen))
+        return np.asarray(self.prior, np.float64)
 
     def _check_prior(self, votes: Votes) -> None:
-        if self.prior is None:
-            return
         K = len(votes.classes)
-        if len(self.prior) != K or min(self.prior) <= 0 or abs(sum(self.prior) - 1) > 1e-6:
-            raise ValueError(f"the class prior is {self.prior}, expected {K} positive numbers that sum to 1")
+        if self.prior in ("estimated", "uniform"):
+            return
+        prior = np.asarray(self.prior, np.float64) if isinstance(self.prior, (tuple, list)) else np.zeros(0)
+        if len(prior) != K or (prior <= 0).any() or abs(prior.sum() - 1) > 1e-6:
+            raise ValueError(
+                f"the class prior is {self.prior}, expected 'estimated', 'uniform' or {K} positive numbers "
+                "that sum to 1"
+            )
 
     def shards(self, votes: Votes) -> int:
         """Into how many parts to cut the work."""
         return min(os.cpu_count() or 1, 1 + len(votes) // SHARD) if self.divisible else 1
 
 
-def replace_params(result: Aggregate, params: dict[str, Any], trace: tuple[float, ...], converged: bool) -> Aggregate:
-    return Aggregate(result.votes, result.probs, result.skill, params, trace, converged)
+class Round(NamedTuple):
+    """What one part of the votes gives back in one round."""
+
+    belief: Floats
+    loglik: float
+    stats: Stats
+
+
+class Climb(NamedTuple):
+    """Where the rounds from one beginning have led."""
+
+    params: Params
+    belief: Floats
+    stats: Stats
+    trace: list[float]
+    converged: bool
+
+
+def by_random_trust(votes: Votes, probs: Floats, tries: int, seed: int) -> Iterator[Floats]:
+    """The given probabilities, then shares of votes with each worker trusted more or less by chance."""
+    yield probs
+    rng = np.random.default_rng(seed)
+    for _ in range(1, tries):
+        trust = rng.standard_exponential(len(votes.workers))
+        yield votes.clamp(to_probs(votes.tally(trust[votes.worker])))
+
+
+def by_class(votes: Votes, belief: Floats) -> Floats:
+    """Probabilities of the classes alone, (tasks, classes), whatever else is believed."""
+    K = len(votes.classes)
+    if belief.shape[1] == K:
+        return belief
+    probs: Floats = belief.reshape(len(belief), K, -1).sum(axis=2)
+    return probs
 
 
 def add(stats: Iterable[Stats]) -> Stats:
@@ -157,9 +212,10 @@ def fix_gold_(votes: Votes, joint: Floats) -> None:
     """Make every other class impossible, in place, for tasks whose class is known."""
     if votes.gold is not None:
         known = np.flatnonzero(votes.gold >= 0)
-        truth = joint[known, votes.gold[known]]
-        joint[known] = -np.inf
-        joint[known, votes.gold[known]] = truth
+        states = joint.reshape(len(joint), len(votes.classes), -1)  # a view: joint is contiguous
+        truth = states[known, votes.gold[known]]
+        states[known] = -np.inf
+        states[known, votes.gold[known]] = truth
 
 
 @contextmanager
@@ -171,6 +227,3 @@ def threads(count: int) -> Iterator[tuple[int, Map]]:
     with ThreadPoolExecutor(count) as pool:
         yield count, pool.map
 
-
-def _wide(mask: Any, like: Floats) -> Any:
-    return mask.reshape(-1, *[1] * (like.ndim - 1))

@@ -61,7 +61,7 @@ class OneCoin(EM):
 
     def maximize(self, stats: Stats, params: Params | None) -> Params:
         seen, right_wrong = stats
-        prior = seen / seen.sum() if self.prior is None else np.asarray(self.prior)
+        prior = self.class_prior(seen)
         return Params(prior, right_wrong[:, 0] / right_wrong.sum(axis=1))
 
     def joint(self, votes: Votes, params: Params) -> Floats:
