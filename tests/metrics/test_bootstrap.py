@@ -1,0 +1,102 @@
+"""Intervals hold the truth as often as they say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from crowdpilot.metrics import (
+    LABEL_METRICS,
+    METRICS,
+    PROBABILITY_METRICS,
+    accuracy,
+    brier,
+    ece,
+    interval,
+    per_class,
+)
+
+
+def predict(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    probs = rng.dirichlet([0.5, 1.0, 2.0], n)
+    return (probs.cumsum(axis=1) > rng.random((n, 1))).argmax(axis=1), probs
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_the_value_is_that_of_the_metric_and_lies_inside(name: str) -> None:
+    truth, probs = predict(400, seed=1)
+    predicted = probs if name in PROBABILITY_METRICS else probs.argmax(axis=1)
+    value, low, high = interval(METRICS[name], truth, predicted, samples=300)
+    assert value == pytest.approx(METRICS[name](truth, predicted))
+    assert low < high
+    if name != "ece":  # drawing again adds noise, which moves tasks away from their calibration
+        assert low < value < high
+
+
+def test_the_interval_of_accuracy_is_that_of_the_binomial_law() -> None:
+    truth, labels = np.zeros(500, int), np.repeat([0, 1], [400, 100])
+    found = interval(accuracy, truth, labels, samples=20_000)
+    np.testing.assert_allclose(found[1:], binom.ppf([0.025, 0.975], 500, 0.8) / 500, atol=0.002)
+
+
+def test_the_interval_of_a_mean_is_that_of_the_normal_law() -> None:
+    truth, probs = predict(2000, seed=0)
+    found = interval(brier, truth, probs, samples=2000)
+    loss = np.array([brier(truth[n : n + 1], probs[n : n + 1]) for n in range(2000)])
+    width = 2 * 1.96 * loss.std() / np.sqrt(2000)
+    assert found.high - found.low == pytest.approx(width, rel=0.08)
+
+
+@pytest.mark.parametrize("name", ["accuracy", "balanced_accuracy", "macro_f1", "brier", "log_loss"])
+def test_intervals_cover_the_true_value(name: str) -> None:
+    truth, probs = predict(200_000, seed=3)
+    metric = METRICS[name]
+    predicted = probs.argmax(axis=1) if name in LABEL_METRICS else probs
+    value = metric(truth, predicted)
+    parts = [slice(n, n + 200) for n in range(0, 40_000, 200)]
+    found = [interval(metric, truth[p], predicted[p], level=0.9, samples=200, seed=p.start) for p in parts]
+    covered = np.mean([low <= value <= high for _, low, high in found])
+    assert 0.84 < covered < 0.95
+
+
+def test_a_higher_level_is_wider() -> None:
+    truth, probs = predict(300, seed=2)
+    narrow = interval(ece, truth, probs, level=0.5, samples=200)
+    wide = interval(ece, truth, probs, level=0.95, samples=200)
+    assert wide.low < narrow.low < narrow.high < wide.high
+
+
+def test_the_seed_decides_the_interval() -> None:
+    truth, probs = predict(300, seed=2)
+    assert interval(brier, truth, probs, samples=50) == interval(brier, truth, probs, samples=50)
+    assert interval(brier, truth, probs, samples=50) != interval(brier, truth, probs, samples=50, seed=1)
+
+
+def test_many_tasks_are_drawn_in_parts(monkeypatch) -> None:
+    monkeypatch.setattr("crowdpilot.metrics.bootstrap.CELLS", 1000)
+    truth, probs = predict(300, seed=2)
+    found = interval(brier, truth, probs, samples=100)
+    assert found.low < found.value < found.high
+
+
+def test_unknown_tasks_are_not_drawn() -> None:
+    truth, labels = np.repeat([0, 1, -1], [40, 20, 500]), np.zeros(560, int)
+    assert interval(accuracy, truth, labels) == interval(accuracy, truth[:60], labels[:60])
+
+
+def test_a_measure_of_every_class_has_an_interval_for_each() -> None:
+    truth, probs = predict(500, seed=5)
+    labels = np.array(["a", "b", "c"])[probs.argmax(axis=1)]
+    names = np.array(["a", "b", "c"])[truth]
+    found = interval(lambda t, p, weight: per_class(t, p, weight=weight).recall, names, labels, samples=300)
+    np.testing.assert_allclose(found.value, per_class(names, labels).recall)
+    assert (found.low < found.value).all()
+    assert (found.value < found.high).all()
+
+
+@pytest.mark.parametrize(("level", "samples"), [(0.0, 10), (1.0, 10), (95, 10), (0.9, 0)])
+def test_a_senseless_level_is_refused(level: float, samples: int) -> None:
+    with pytest.raises(ValueError, match="expected a share and 1 or more"):
+        interval(accuracy, [0, 1], [0, 1], level=level, samples=samples)
