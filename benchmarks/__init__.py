@@ -1,0 +1,1 @@
+"""What we claim, measured side by side with others, one command each."""

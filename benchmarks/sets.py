@@ -1,0 +1,53 @@
+"""Real data sets: folders with `answers.csv` (task, worker, label) and `truth.csv` (task, label)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from pyarrow import csv
+
+from crowdpilot.votes import Votes
+
+
+@dataclass(frozen=True)
+class Set:
+    """Votes, and the class of some tasks."""
+
+    name: str
+    votes: Votes
+    truth: dict[str, str]  # by task; only tasks that have a vote
+
+    def score(self, labels: Mapping[str, str]) -> float:
+        """Share of the tasks with a known class whose label is right."""
+        return fmean(labels.get(task) == label for task, label in self.truth.items())
+
+    def describe(self) -> dict[str, Any]:
+        """Its sizes, and a fingerprint that changes with any vote."""
+        v = self.votes
+        digest = hashlib.sha256(b"".join(c.tobytes() for c in (v.task, v.worker, v.label))).hexdigest()
+        sizes = {"tasks": len(v.tasks), "workers": len(v.workers), "classes": len(v.classes), "votes": len(v)}
+        return sizes | {"gold": len(self.truth), "fingerprint": digest[:16]}
+
+
+def read(folder: Path) -> Set:
+    """Read one set; a repeated vote of a worker on a task counts every time."""
+    answers, truth = (csv.read_csv(folder / name) for name in ("answers.csv", "truth.csv"))
+    votes = Votes.of(*(answers[c].to_numpy() for c in ("task", "worker", "label")), repeats="all")
+    tasks = set(map(str, votes.tasks.tolist()))
+    pairs = zip(*(map(str, truth[c].to_pylist()) for c in ("task", "label")), strict=True)
+    return Set(folder.name, votes, {task: label for task, label in pairs if task in tasks})
+
+
+def find(data: Path, names: str = "") -> list[Path]:
+    """The folders of `data` that hold a set, or those of them that are named, in order."""
+    found = {path.parent.name: path.parent for path in sorted(data.glob("*/answers.csv"))}
+    found = {name: path for name, path in found.items() if (path / "truth.csv").exists()}
+    wanted = [name for name in names.split(",") if name] or list(found)
+    if missing := [name for name in wanted if name not in found]:
+        raise ValueError(f"there is no set called {missing[0]!r} with answers.csv and truth.csv in {data}")
+    return [found[name] for name in wanted]
