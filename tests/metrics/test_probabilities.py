@@ -75,6 +75,14 @@ def test_ece_is_small_when_probabilities_are_honest_and_large_when_not() -> None
     assert ece(truth, sharper) > 0.08
 
 
+@pytest.mark.parametrize(("first", "second", "together"), [(1.0, 0.75, True), (0.75, 0.5, False)])
+def test_a_bin_of_ece_holds_its_upper_end(first: float, second: float, together: bool) -> None:
+    """In one bin a wrong and a right label make up for each other, in two they do not."""
+    gaps = np.array([0 - first, 1 - second])
+    found = ece([1, 0], [[first, 1 - first], [second, 1 - second]], bins=2)
+    assert found == pytest.approx(abs(gaps.sum()) / 2 if together else abs(gaps).sum() / 2)
+
+
 def test_fifteen_bins_unless_asked_otherwise() -> None:
     probs = np.array([[0.61, 0.39], [0.66, 0.34], [0.68, 0.32]])
     assert ece([0, 1, 0], probs) == ece([0, 1, 0], probs, bins=15) != ece([0, 1, 0], probs, bins=10)
