@@ -1,1 +1,45 @@
-"""..."""
+"""The command line: one file per command, one line here."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from crowdpilot import __version__
+from crowdpilot.cli.aggregate import aggregate
+from crowdpilot.cli.convert import convert
+from crowdpilot.cli.group import Commands
+from crowdpilot.cli.score import score
+from crowdpilot.cli.simulate import simulate
+from crowdpilot.cli.strategies import strategies
+
+app = typer.Typer(
+    cls=Commands,
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (aggregate, strategies, simulate, convert, score):
+    app.command()(command)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"crowdpilot {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _begin(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Crowdpilot: labels with honest probabilities from a crowd that makes mistakes."""
+
+
+def main() -> None:
+    """Run the command that the arguments of the process name."""
+    app(prog_name="crowdpilot")

@@ -1,0 +1,44 @@
+# Everything runs in .venv, which is made when it is needed. `make help` lists the targets.
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/pip --disable-pip-version-check install --quiet -c constraints.txt
+
+.PHONY: help demo test test-slow check format docs clean
+
+help:  ## List what can be made.
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.venv/core.stamp: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(PIP) -e .
+	@touch $@
+
+.venv/dev.stamp: .venv/core.stamp
+	$(PIP) -e '.[dev]'
+	@touch $@
+
+demo: .venv/core.stamp  ## Aggregate the bundled votes and show what comes out.
+	@$(BIN)/python examples/demo.py
+
+test: check  ## Run every check and the unit tests.
+	$(BIN)/pytest -q -n 2
+
+test-slow: .venv/dev.stamp  ## Run the tests that take minutes; those on real data need CROWDPILOT_DATA.
+	$(BIN)/pytest -q -m slow
+
+check: .venv/dev.stamp
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: .venv/dev.stamp  ## Format the code and mend what can be mended.
+	$(BIN)/ruff format
+	$(BIN)/ruff check --fix
+
+docs: .venv/dev.stamp  ## Write docs/cli.md from the commands' own help.
+	$(BIN)/typer crowdpilot.cli utils docs --name crowdpilot --title "Command line" --output docs/cli.md
+
+clean:  ## Remove .venv, the demo's files and all caches.
+	rm -rf .venv demo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find crowdpilot tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

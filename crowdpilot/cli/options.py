@@ -1,0 +1,94 @@
+"""Options that several commands have, and what they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from crowdpilot.votes import Repeats
+
+
+def complete_format(incomplete: str) -> list[tuple[str, str]]:
+    """Formats that begin like this, each with its one line."""
+    from crowdpilot.io import FORMATS
+
+    return [(name, format.summary) for name, format in FORMATS.items() if name.startswith(incomplete)]
+
+
+Source = Annotated[Path, typer.Argument(metavar="VOTES", help="File or folder of votes.")]
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        help="Format of the votes; if not given, it is found by looking inside.",
+        autocompletion=complete_format,
+    ),
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(metavar="ROLE=NAME,...", help="Columns to read, as in task=url,worker=rater,label=answer."),
+]
+Classes = Annotated[
+    list[str] | None,
+    typer.Option(metavar="A,B,...", help="All classes in their order; if not given, those that occur."),
+]
+Abstain = Annotated[
+    list[str] | None,
+    typer.Option(metavar="A,B,...", help="Labels that mean “can't tell”: they are no votes."),
+]
+Again = Annotated[Repeats, typer.Option(help="Which vote counts when a worker labels a task again.")]
+Question = Annotated[
+    str | None, typer.Option(metavar="NAME", help="The question to read, where a file has several.")
+]
+
+
+def reading(
+    format: str | None,
+    columns: list[str] | None,
+    question: str | None,
+    classes: list[str] | None,
+    abstain: list[str] | None,
+) -> dict[str, Any]:
+    """What `io.read` is told by these options."""
+    return {
+        "format": format,
+        "columns": _paired(columns),
+        "question": question,
+        "classes": _listed(classes) or None,
+        "abstain": _listed(abstain),
+    }
+
+
+def given(**options: Any) -> dict[str, Any]:
+    """The options that the user has set; the others keep the default of whatever takes them."""
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def ready(target: Path | None, suffixes: Collection[str]) -> None:
+    """Raise before any work is done if the file could not be written after it."""
+    from crowdpilot.io.finding import suffix_of
+
+    if target is None:
+        return
+    if target.is_dir() and "" not in suffixes:
+        raise ValueError(f"{target} cannot be written: it is a folder")
+    if not target.parent.is_dir():
+        raise ValueError(f"{target} cannot be written: there is no folder {target.parent}")
+    if (suffix := suffix_of(target)) and suffix not in suffixes:
+        raise ValueError(f"{target}: the suffix {suffix} is not known, expected {', '.join(suffixes)}")
+
+
+def _listed(values: list[str] | None) -> list[str]:
+    """The parts of an option that may be given several times, with commas, or both."""
+    return [part.strip() for value in values or [] for part in value.split(",") if part.strip()]
+
+
+def _paired(values: list[str] | None) -> dict[str, str]:
+    pairs = [part.partition("=") for part in _listed(values)]
+    if bad := ["".join(pair) for pair in pairs if not all(pair)]:
+        raise ValueError(f"--columns has {bad[0]!r}, expected ROLE=NAME such as task=url")
+    return {role.strip(): name.strip() for role, _, name in pairs}

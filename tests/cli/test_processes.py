@@ -1,0 +1,56 @@
+"""The command line as a shell sees it: streams, exit codes and signals."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import crowdpilot
+
+Start = Callable[..., subprocess.Popen[str]]
+
+
+def test_results_and_messages_go_to_different_streams(here: Path, start: Start) -> None:
+    process = start("aggregate", "votes.csv", "--abstain", "unsure")
+    out, err = process.communicate()
+    assert process.returncode == 0
+    assert [line.split(",")[:2] for line in out.splitlines()] == [
+        ["task", "label"], ["owl", "bird"], ["eel", "fish"], ["emu", "bird"],
+    ]  # fmt: skip
+    assert err.startswith("crowdpilot: auto ")
+
+
+def test_a_broken_file_ends_in_one_line_and_exit_code_2(here: Path, start: Start) -> None:
+    process = start("aggregate", "bad.csv", "-o", "out.csv")
+    out, err = process.communicate()
+    assert (process.returncode, out) == (2, "")
+    assert err == "crowdpilot: bad.csv, line 11: found 2 fields, expected 3 ('task', 'worker', 'label')\n"
+    assert not (here / "out.csv").exists()
+
+
+def test_a_reader_that_leaves_early_is_no_reason_to_complain(here: Path, start: Start) -> None:
+    process = start("aggregate", "votes.csv", "-s", "mv")
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    with process.stderr as stream:
+        assert stream.read() == ""
+    assert process.wait() != 0
+
+
+def test_an_interrupt_ends_with_exit_code_130(here: Path, start: Start) -> None:
+    os.mkfifo("slow.csv")
+    process = start("aggregate", "slow.csv", "-s", "mv", "-o", "out.csv")
+    with open("slow.csv", "w"):  # opens when the command begins to read
+        process.send_signal(signal.SIGINT)
+    _, err = process.communicate()
+    assert process.returncode == 130
+    assert err == ""
+    assert not (here / "out.csv").exists()
+
+
+def test_the_version_is_printed(start: Start) -> None:
+    assert start("--version").communicate() == (f"crowdpilot {crowdpilot.__version__}\n", "")
