@@ -3,18 +3,57 @@
 from __future__ import annotations
 
 from crowdpilot.aggregate.aggregator import Aggregate, Aggregator
+from crowdpilot.aggregate.auto import Auto
+from crowdpilot.aggregate.crowdlab import Crowdlab
 from crowdpilot.aggregate.dawid_skene import DawidSkene
+from crowdpilot.aggregate.dawid_skene_clust import DawidSkeneClust
+from crowdpilot.aggregate.ebcc import EBCC
 from crowdpilot.aggregate.em import EM, NotConverged
+from crowdpilot.aggregate.fast_dawid_skene import FastDawidSkene, HybridDawidSkene
+from crowdpilot.aggregate.glad import GLAD
+from crowdpilot.aggregate.gold_majority import GoldMajority
+from crowdpilot.aggregate.hierarchical_dawid_skene import HierarchicalDawidSkene
+from crowdpilot.aggregate.ibcc import IBCC
+from crowdpilot.aggregate.iwmv import IWMV
+from crowdpilot.aggregate.mace import MACE
 from crowdpilot.aggregate.majority_voting import MajorityVoting
+from crowdpilot.aggregate.naive_soft import NaiveSoft
 from crowdpilot.aggregate.one_coin import OneCoin
+from crowdpilot.aggregate.plantnet import PlantNet
 from crowdpilot.aggregate.strategy import parse
+from crowdpilot.aggregate.tied_dawid_skene import TiedDawidSkene
+from crowdpilot.aggregate.two_third import TwoThird
+from crowdpilot.aggregate.wawa import Wawa
+from crowdpilot.aggregate.wds import WDS
+from crowdpilot.aggregate.weighted_majority import WeightedMajority
+from crowdpilot.aggregate.zero_based_skill import ZeroBasedSkill
 
 MODELS: dict[str, type[Aggregator]] = {
     model.name: model
     for model in (
+        Auto,
         MajorityVoting,
-        DawidSkene,
+        WeightedMajority,
+        NaiveSoft,
+        Wawa,
+        ZeroBasedSkill,
+        IWMV,
+        TwoThird,
+        GoldMajority,
         OneCoin,
+        DawidSkene,
+        FastDawidSkene,
+        HybridDawidSkene,
+        DawidSkeneClust,
+        HierarchicalDawidSkene,
+        TiedDawidSkene,
+        IBCC,
+        EBCC,
+        GLAD,
+        MACE,
+        WDS,
+        PlantNet,
+        Crowdlab,
     )
 }
 
@@ -24,10 +63,13 @@ def parse_strategy(text: str) -> Aggregator:
 
     Examples
     --------
-    >>> parse_strategy("DS[smoothing=.1]")
-    DawidSkene(prior='estimated', max_iter=200, tol=1e-06, smoothing=0.1, diagonal=0.0, variational=False)
+    >>> print(parse_strategy("DS[smoothing=.5]"))
+    dawid_skene[smoothing=0.5]
     """
     return parse(text, MODELS)
 
 
-__all__ = ["EM", "MODELS", "Aggregate", "Aggregator", "NotConverged", "parse_strategy", *(m.__name__ for m in MODELS.values())]
+__all__ = [  # noqa: PLE0604 - the models add themselves
+    "EM", "MODELS", "Aggregate", "Aggregator", "NotConverged", "parse_strategy",
+    *(model.__name__ for model in MODELS.values()),
+]  # fmt: skip

@@ -171,9 +171,8 @@ class Aggregator(ABC):
         """Fit votes that are merged, of two or more classes."""
 
     def __str__(self) -> str:
-        changed = [
-            f"{f.name}={value!r}" for f in fields(self) if (value := getattr(self, f.name)) != f.default
-        ]
+        values = {f.name: (getattr(self, f.name), f.default) for f in fields(self) if f.repr}
+        changed = [f"{name}={value!r}" for name, (value, default) in values.items() if value != default]
         return f"{self.name}[{','.join(changed)}]" if changed else self.name
 
 

@@ -53,8 +53,8 @@ class DawidSkene(EM):
     [0.9, 0.8, 0.6, 0.3]
     """
 
-    smoothing: float = 0.01
-    diagonal: float = 0.0
+    smoothing: float = 0.1
+    diagonal: float = 1.0
     variational: bool = False
 
     name: ClassVar[str] = "dawid_skene"

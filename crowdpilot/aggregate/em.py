@@ -105,7 +105,7 @@ class EM(Aggregator):
             climbs = (self._climb(parts, belief, pseudo, run) for belief in self.beliefs(votes, probs))
             best = max(climbs, key=lambda climb: climb.trace[-1])
         if not best.converged:
-            warnings.warn(f"{self} did not settle in {self.max_iter} rounds", NotConverged, stacklevel=4)
+            warnings.warn(f"{self} did not settle in {self.max_iter} rounds", NotConverged, stacklevel=3)
         result = self.finish(votes, best.params, best.belief)
         params = {**result.params, "stats": best.stats} if self.remembers else result.params
         return replace(result, params=params, trace=tuple(best.trace), converged=best.converged)
@@ -123,7 +123,7 @@ class EM(Aggregator):
             rounds = list(run(partial(self._round, params=params), parts))
             own = add(r.stats for r in rounds)
             trace.append(sum(r.loglik for r in rounds) + self.score(pseudo, params))
-            converged = len(trace) > 1 and trace[-1] - trace[-2] < self.tol * votes
+            converged = len(trace) > 1 and trace[-1] - trace[-2] <= self.tol * votes
         return Climb(params, np.concatenate([r.belief for r in rounds]), own, trace, converged)
 
     def _round(self, votes: Votes, params: Params) -> Round:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from crowdpilot.aggregate.aggregator import Aggregate
-from crowdpilot.aggregate.dawid_skene import DawidSkene
-from crowdpilot.arrays import BLOCK, Floats, share_best
+from crowdpilot.aggregate.dawid_skene import DawidSkene, Params
+from crowdpilot.aggregate.em import fix_gold_
+from crowdpilot.arrays import BLOCK, Floats, share_best, softmax_
 from crowdpilot.votes import Votes
 
 
@@ -16,7 +17,8 @@ class FastDawidSkene(DawidSkene):
     """Dawid and Skene's model where each task counts for its best class alone.
 
     Each round gives every task the class k with the highest log prior[k] + sum_j log
-    confusion[j, k, vote_j]; equals share it. It settles in few rounds.
+    confusion[j, k, vote_j]; equals share it. It settles in few rounds. The probabilities it gives
+    back are soft, from the parameters of the last round.
 
     Parameters
     ----------
@@ -53,6 +55,12 @@ class FastDawidSkene(DawidSkene):
             total += float(rows.max(axis=1).sum())
             rows[:] = share_best(rows)
         return total
+
+    def finish(self, votes: Votes, params: Params, belief: Floats) -> Aggregate:
+        soft = self.joint(votes, params)
+        fix_gold_(votes, soft)
+        softmax_(soft)
+        return super().finish(votes, params, soft)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import expit, log_expit
 
 from crowdpilot.aggregate.aggregator import Aggregate, agreement
-from crowdpilot.aggregate.em import EM, Stats, by_class
+from crowdpilot.aggregate.em import EM, Prior, Stats, by_class
 from crowdpilot.arrays import Floats
 from crowdpilot.votes import Votes
 
@@ -49,6 +49,7 @@ class GLAD(EM):
     [3, 2, 1, 0]
     """
 
+    prior: Prior = "uniform"
     points: int = 7
     smoothing: float = 0.5
 

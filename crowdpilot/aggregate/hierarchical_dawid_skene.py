@@ -54,8 +54,8 @@ class HierarchicalDawidSkene(DawidSkene):
     [0.9, 0.8, 0.6, 0.3]
     """
 
-    smoothing: float = 0.5
-    diagonal: float = 2.0
+    smoothing: float = 0.1
+    diagonal: float = 1.0
     variational: bool = True
     certainty: float = 2.0
 

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from crowdpilot.aggregate.aggregator import Aggregate
-from crowdpilot.aggregate.em import EM, Stats
+from crowdpilot.aggregate.em import EM, Prior, Stats
 from crowdpilot.arrays import Floats
 from crowdpilot.votes import Votes
 
@@ -26,12 +26,14 @@ class OneCoin(EM):
 
     log P(k | votes) = log prior[k] + sum_j [vote_j = k] log((K - 1) skill[j] / (1 - skill[j])) + const.
 
-    Needs few votes for each worker, and O(votes) time and memory for any number of classes.
+    Needs few votes for each worker, and O(votes) time and memory for any number of classes. The
+    classes are taken to be equally frequent: estimated along with coins, one class can swallow
+    the others.
 
     Parameters
     ----------
     smoothing
-        Imaginary votes of each worker, as often right as wrong, for each class once.
+        Imaginary votes of each worker, as often right as wrong.
 
     References
     ----------
@@ -45,7 +47,8 @@ class OneCoin(EM):
     [0.9, 0.8, 0.6, 0.3]
     """
 
-    smoothing: float = 0.5
+    prior: Prior = "uniform"
+    smoothing: float = 0.1
 
     name: ClassVar[str] = "one_coin"
     aliases: ClassVar[tuple[str, ...]] = ("onecoin", "one_coin_dawid_skene")

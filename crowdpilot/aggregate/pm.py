@@ -1,0 +1,69 @@
+"""PM, or conflict resolution on heterogeneous data: the weight of a worker is a log of the errors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from crowdpilot.aggregate.aggregator import Aggregate, Aggregator
+from crowdpilot.aggregate.truth_discovery import discover
+from crowdpilot.arrays import Floats
+from crowdpilot.votes import Votes
+
+
+@dataclass(frozen=True)
+class PM(Aggregator):
+    """The label with most weight wins; a worker weighs minus the log of the share of errors.
+
+    weight[j] = -log((errors[j] + smoothing) / (votes[j] + 2 smoothing)),
+
+    where an error is a vote against the winning label, and both are found in turns. The papers
+    divide by the errors of the worst worker; here it is by those of one who is always wrong, so
+    that the vote of the worst worker still decides where it is the only one. The probabilities
+    are shares of the weight.
+
+    Parameters
+    ----------
+    smoothing
+        Imaginary errors, and as many imaginary right votes, of each worker.
+    max_iter
+        Rounds at most.
+    seed
+        Draws the lot between equals when one label must be named.
+
+    References
+    ----------
+    Li, Li, Gao, Zhao, Fan and Han, Resolving conflicts in heterogeneous data by truth discovery
+    and source reliability estimation, SIGMOD 2014. https://doi.org/10.1145/2588555.2610509
+    Aydin, Yilmaz, Li, Li, Gao and Demirbas, Crowdsourcing for multiple-choice question answering,
+    AAAI 2014.
+
+    Examples
+    --------
+    >>> votes = Votes.of([1, 1, 1, 2, 2, 2], list("xyzxyz"), list("aabbbb"))
+    >>> result = PM().fit(votes)
+    >>> result.labels.tolist()
+    ['a', 'b']
+    >>> result.params["weight"].round(2).tolist()
+    [1.79, 1.79, 0.69]
+    """
+
+    smoothing: float = 0.5
+    max_iter: int = 100
+    seed: int = 0
+
+    name: ClassVar[str] = "pm"
+    aliases: ClassVar[tuple[str, ...]] = ("crh",)
+    restarts: ClassVar[bool] = True
+    remembers: ClassVar[bool] = True
+    per_worker: ClassVar[tuple[str, ...]] = ("weight",)
+
+    def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
+        return discover(votes, self.weigh, self.max_iter, start, history)
+
+    def weigh(self, errors: Floats, voted: Floats) -> Floats:
+        """The weight of workers with so many errors and votes."""
+        weight: Floats = np.log(voted + 2 * self.smoothing) - np.log(errors + self.smoothing)
+        return weight

@@ -1,0 +1,44 @@
+"""The loop of truth discovery: the truth from weighted votes, the weights from the errors."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+
+from crowdpilot.aggregate.aggregator import Aggregate, agreement, match, shares, started
+from crowdpilot.aggregate.em import NotConverged
+from crowdpilot.arrays import Floats, share_best, to_probs
+from crowdpilot.votes import Votes
+
+Weigh = Callable[[Floats, Floats], Floats]  # errors and votes of each worker -> positive weights
+
+
+def discover(
+    votes: Votes, weigh: Weigh, max_iter: int, start: Aggregate | None, history: Aggregate | None
+) -> Aggregate:
+    """Alternate between the labels with most weight and the weights until the labels stand still."""
+    truth = share_best(shares(votes) if start is None else started(votes, start))
+    before, voted = recall(votes, history, "errors"), votes.worker_sum()
+    total = voted + recall(votes, history, "voted")
+    converged = False
+    for _ in range(max_iter):
+        errors = votes.worker_sum(1 - truth[votes.task, votes.label])
+        weight = weigh(errors + before, total)
+        probs = votes.clamp(to_probs(votes.tally(weight[votes.worker])))
+        last, truth = truth, share_best(probs)
+        if converged := np.allclose(last, truth):
+            break
+    else:
+        warnings.warn(f"the labels did not settle in {max_iter} rounds", NotConverged, stacklevel=4)
+    params = {"weight": weight, "errors": errors, "voted": voted}
+    return Aggregate(votes, probs, agreement(votes, truth), params, converged=converged)
+
+
+def recall(votes: Votes, history: Aggregate | None, name: str) -> Floats:
+    """What an earlier result says of each worker under this name; zero for those it does not know."""
+    if history is None:
+        return np.zeros(len(votes.workers))
+    rows = match(votes.workers, history.votes.workers)
+    return np.where(rows >= 0, history.params[name][rows], 0.0)

@@ -1,0 +1,59 @@
+"""ZenCrowd: one reliability for every worker, all believed alike at first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from crowdpilot.aggregate.aggregator import Aggregate
+from crowdpilot.aggregate.em import Prior
+from crowdpilot.aggregate.one_coin import OneCoin
+from crowdpilot.arrays import softmax
+from crowdpilot.votes import Votes
+
+
+@dataclass(frozen=True)
+class ZenCrowd(OneCoin):
+    """Worker *j* is right with probability `skill[j]`, and no class is likelier than another.
+
+    log P(k | votes) = sum_j [vote_j = k] log((K - 1) skill[j] / (1 - skill[j])) + const.
+
+    The one-coin model with a uniform class prior, begun with the same reliability for everyone.
+
+    Parameters
+    ----------
+    reliability
+        How often everyone is believed to be right before the first round, above 1/K.
+
+    References
+    ----------
+    Demartini, Difallah and Cudré-Mauroux, ZenCrowd: leveraging probabilistic reasoning and
+    crowdsourcing techniques for large-scale entity linking, WWW 2012.
+    https://doi.org/10.1145/2187836.2187900
+
+    Examples
+    --------
+    >>> from crowdpilot.simulate import one_coin
+    >>> votes, truth = one_coin(tasks=200, skill=[0.9, 0.8, 0.6, 0.3], seed=0)
+    >>> ZenCrowd().fit(votes).skill.round(1).tolist()
+    [0.9, 0.8, 0.6, 0.3]
+    """
+
+    prior: Prior = "uniform"
+    reliability: float = 0.8
+
+    name: ClassVar[str] = "zencrowd"
+    aliases: ClassVar[tuple[str, ...]] = ("zc", "zen_crowd")
+
+    def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
+        return super().run(votes, start or self.guess(votes), history)
+
+    def guess(self, votes: Votes) -> Aggregate:
+        """What the votes say if everyone is as reliable as all others."""
+        K, r = len(votes.classes), self.reliability
+        if not 1 / K < r < 1:
+            raise ValueError(f"reliability is {r}, expected a number between 1/{K} and 1")
+        probs = softmax(np.log((K - 1) * r / (1 - r)) * votes.tally())
+        return Aggregate(votes, probs, np.full(len(votes.workers), r))
