@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array, csr_array
 
 from crowdpilot.arrays import Codes, Encoded, Floats, Names, encode, natural_order, to_names
@@ -73,7 +74,7 @@ class Votes:
     def _freeze(self, column: str, dtype: type, length: int) -> None:
         if (values := getattr(self, column)) is None:
             return
-        array = np.ascontiguousarray(values, dtype).view()
+        array: NDArray[Any] = np.ascontiguousarray(values, dtype).view()
         if array.shape != (length,):
             raise ValueError(f"{column} has shape {array.shape}, expected ({length},)")
         array.flags.writeable = False
@@ -111,6 +112,10 @@ class Votes:
 
         Parameters
         ----------
+        task, worker, label
+            One name for each vote, of any type.
+        weight, seconds, time
+            One number for each vote; see the class.
         classes
             All classes in the order wanted; otherwise those that occur, in natural order.
         tasks
@@ -153,10 +158,11 @@ class Votes:
         kept = (task.codes >= 0) & (worker.codes >= 0) & (said >= 0)
         known = set(task.names.tolist())
         listed = [t for t in dict.fromkeys(tasks) if t not in known]
+        extra: dict[str, Any] = {name: column[kept] for name, column in columns.items()}
         votes = cls(
             task.codes[kept], worker.codes[kept], said[kept],
             to_names([*task.names.tolist(), *listed]) if listed else task.names, worker.names, classes_,
-            **{name: column[kept] for name, column in columns.items()},
+            **extra,
             dropped=int((~kept).sum()),
         )  # fmt: skip
         return votes if repeats == "all" else votes._resolve_repeats(repeats)
@@ -178,7 +184,7 @@ class Votes:
 
     def take(self, rows: Any) -> Votes:
         """The votes in `rows` (indices or a mask) of the same tasks, workers and classes."""
-        columns = {
+        columns: dict[str, Any] = {
             name: column[rows]
             for name in ("task", "worker", "label", "weight", "seconds", "time")
             if (column := getattr(self, name)) is not None
@@ -208,11 +214,12 @@ class Votes:
         return np.ones(len(self)) if self.weight is None else self.weight
 
     @cached_property
-    def cell(self) -> Codes:
+    def cell(self) -> NDArray[np.integer]:
         """The column of `onehot` of each vote."""
         K = len(self.classes)
-        wide = len(self.workers) * K > np.iinfo(np.int32).max
-        return self.worker.astype(np.int64 if wide else np.int32) * K + self.label
+        if len(self.workers) * K > np.iinfo(np.int32).max:
+            return self.worker.astype(np.int64) * K + self.label
+        return self.worker * np.int32(K) + self.label
 
     @cached_property
     def merged(self) -> Votes:
@@ -248,7 +255,9 @@ class Votes:
         """Sparse (tasks x classes, workers): the weight of the workers who gave a label to a task."""
         K = len(self.classes)
         rows = self.task.astype(np.int64) * K + self.label
-        return coo_array((self.weights, (rows, self.worker)), (len(self.tasks) * K, len(self.workers))).tocsr()
+        return coo_array(
+            (self.weights, (rows, self.worker)), (len(self.tasks) * K, len(self.workers))
+        ).tocsr()
 
     def split(self, parts: int) -> list[Votes]:
         """Up to `parts` slices of the tasks with about as many votes each, every worker in all."""
@@ -257,7 +266,7 @@ class Votes:
         wanted = np.linspace(0, len(votes), parts + 1)
         cuts = np.unique(np.searchsorted(starts, wanted, side="left"))
         cuts[0], cuts[-1] = 0, len(votes.tasks)
-        return [votes._slice(a, b, starts[a], starts[b]) for a, b in zip(cuts[:-1], cuts[1:], strict=True)]
+        return [votes._slice(a, b, starts[a], starts[b]) for a, b in pairwise(cuts.tolist())]
 
     def _slice(self, a: int, b: int, start: int, stop: int) -> Votes:
         rows = self.take(slice(start, stop))
@@ -269,17 +278,23 @@ class Votes:
         K = len(self.classes)
         weights = self.weights if value is None else self.weights * value
         cells = self.task.astype(np.int64) * K + self.label
-        return np.bincount(cells, weights, len(self.tasks) * K).reshape(-1, K)
+        return _sum_by(cells, weights, len(self.tasks) * K).reshape(-1, K)
+
+    def cell_sum(self, value: Floats | None = None) -> Floats:
+        """Sum over votes, (workers, classes): of their weights, times a value for each vote if given."""
+        weights = self.weights if value is None else self.weights * value
+        K = len(self.classes)
+        return _sum_by(self.cell, weights, len(self.workers) * K).reshape(-1, K)
 
     def worker_sum(self, value: Floats | None = None) -> Floats:
         """Sum over votes, (workers,): of their weights, times a value for each vote if given."""
         weights = self.weights if value is None else self.weights * value
-        return np.bincount(self.worker, weights, len(self.workers))
+        return _sum_by(self.worker, weights, len(self.workers))
 
     def task_sum(self, value: Floats | None = None) -> Floats:
         """Sum over votes, (tasks,): of their weights, times a value for each vote if given."""
         weights = self.weights if value is None else self.weights * value
-        return np.bincount(self.task, weights, len(self.tasks))
+        return _sum_by(self.task, weights, len(self.tasks))
 
     def worker_mean(self, value: Floats) -> Floats:
         """Mean over the votes of each worker; NaN for a worker without votes."""
@@ -300,14 +315,16 @@ class Votes:
         return probs
 
 
+def _sum_by(codes: NDArray[Any], weights: Floats, length: int) -> Floats:
+    return np.bincount(codes, weights, length).astype(np.float64, copy=False)
+
+
 def _has_repeats(keys: np.ndarray[Any, Any]) -> bool:
     steps = np.diff(keys)
     return not (steps > 0).all() and bool((np.diff(np.sort(keys)) == 0).any())
 
 
-def _number_labels(
-    label: Encoded, classes: Sequence[Any] | None, abstain: set[str]
-) -> tuple[Codes, Names]:
+def _number_labels(label: Encoded, classes: Sequence[Any] | None, abstain: set[str]) -> tuple[Codes, Names]:
     """Codes into the sorted or given classes; -1 for a missing label and an abstention."""
     votes_for = np.asarray([str(name) not in abstain for name in label.names.tolist()], bool)
     if classes is None:

@@ -69,7 +69,7 @@ def parse_strategy(text: str) -> Aggregator:
     return parse(text, MODELS)
 
 
-__all__ = [  # noqa: PLE0604 - the models add themselves
+__all__ = [  # the models add themselves
     "EM", "MODELS", "Aggregate", "Aggregator", "NotConverged", "parse_strategy",
     *(model.__name__ for model in MODELS.values()),
 ]  # fmt: skip

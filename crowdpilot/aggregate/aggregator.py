@@ -61,7 +61,7 @@ class Aggregate:
         model alone, so neither the order of the votes nor that of the classes favours anyone.
         """
         best = self.probs >= self.probs.max(axis=1, keepdims=True) - TIE
-        codes = best.argmax(axis=1).astype(np.int32)
+        codes: Codes = best.argmax(axis=1).astype(np.int32)
         tied = np.flatnonzero(best.sum(axis=1) > 1)
         if len(tied):
             lot = hash_names(self.votes.tasks[tied], getattr(self.model, "seed", 0))
@@ -135,6 +135,8 @@ class Aggregator(ABC):
 
         Parameters
         ----------
+        votes
+            What the workers said, with gold labels for some tasks if there are any.
         start
             An earlier result to begin at: the same answer in fewer rounds.
         history

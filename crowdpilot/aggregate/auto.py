@@ -98,12 +98,14 @@ class Auto(Aggregator):
         weights = np.where(weights < 0.01 * weights.sum(), 0, weights)
         weights /= weights.sum()
         probs: Floats = np.zeros((len(votes.tasks), len(votes.classes)))
-        for (name, members), weight in zip(kept.items(), weights, strict=True):
+        for members, weight in zip(kept.values(), weights, strict=True):
             if weight > 0:
                 probs += weight * pool(_fit(m, votes) for m in members)
         probs = votes.clamp(probs)
         table = [
-            Score(str(replace(m, max_iter=EM.max_iter)), name, own, weight / len(kept[name]) * (m in kept[name]))
+            Score(
+                str(replace(m, max_iter=EM.max_iter)), name, own, weight / len(kept[name]) * (m in kept[name])
+            )
             for (name, members), weight in zip(panels.items(), weights, strict=True)
             for m, own in zip(members, scores[name][1], strict=True)
         ]
@@ -119,7 +121,9 @@ class Auto(Aggregator):
     def _score(self, votes: Votes, panels: dict[str, list[EM]]) -> dict[str, tuple[float, list[float]]]:
         """For each panel the score of the panel as a whole and of each of its models."""
         part = _some_tasks(votes, self.sample, self.seed)
-        seen: dict[str, list[list[Floats]]] = {name: [[] for _ in members] for name, members in panels.items()}
+        seen: dict[str, list[list[Floats]]] = {
+            name: [[] for _ in members] for name, members in panels.items()
+        }
         order = []
         for out in _splits(len(part), self.seed):
             order.append(np.flatnonzero(out))
@@ -129,8 +133,8 @@ class Auto(Aggregator):
                     rows.append(_fit(model, rest)[part.task[out]])
         held = part.take(np.concatenate(order))
         scores = {}
-        for name, rows in seen.items():
-            beliefs = [np.concatenate(r) for r in rows]
+        for name, found in seen.items():
+            beliefs = [np.concatenate(rows) for rows in found]
             scores[name] = foretell(held, pool(beliefs)), [foretell(held, b) for b in beliefs]
         return scores
 

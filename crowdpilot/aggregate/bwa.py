@@ -10,7 +10,7 @@ import numpy as np
 
 from crowdpilot.aggregate.aggregator import Aggregate, Aggregator, agreement, shares, started
 from crowdpilot.aggregate.em import NotConverged
-from crowdpilot.aggregate.truth_discovery import recall
+from crowdpilot.aggregate.truth_discovery import expect_positive, recall
 from crowdpilot.arrays import Floats, share_best, to_probs
 from crowdpilot.votes import Votes
 
@@ -80,6 +80,9 @@ class BWA(Aggregator):
     restarts: ClassVar[bool] = True
     remembers: ClassVar[bool] = True
     per_worker: ClassVar[tuple[str, ...]] = ("precision",)
+
+    def __post_init__(self) -> None:
+        expect_positive(self, "a", "strength", "smoothing", "max_iter")
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
         K = len(votes.classes)

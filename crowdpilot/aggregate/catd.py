@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import gammaincinv
 
 from crowdpilot.aggregate.aggregator import Aggregate, Aggregator
-from crowdpilot.aggregate.truth_discovery import discover
+from crowdpilot.aggregate.truth_discovery import discover, expect_positive
 from crowdpilot.arrays import Floats
 from crowdpilot.votes import Votes
 
@@ -60,6 +60,11 @@ class CATD(Aggregator):
     restarts: ClassVar[bool] = True
     remembers: ClassVar[bool] = True
     per_worker: ClassVar[tuple[str, ...]] = ("weight",)
+
+    def __post_init__(self) -> None:
+        expect_positive(self, "smoothing", "max_iter")
+        if not 0 < self.quantile < 1:
+            raise ValueError(f"quantile of catd is {self.quantile}, expected a number between 0 and 1")
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
         return discover(votes, self.weigh, self.max_iter, start, history)

@@ -9,12 +9,12 @@ import numpy as np
 from scipy.special import digamma, gammaln
 
 from crowdpilot.aggregate.aggregator import Aggregate
-from crowdpilot.aggregate.em import EM, Stats
+from crowdpilot.aggregate.em import EM, Params, Stats
 from crowdpilot.arrays import Floats
 from crowdpilot.votes import Votes
 
 
-class Params(NamedTuple):
+class Matrices(NamedTuple):
     """Estimates, their logs as the rounds use them, and the counts they come from."""
 
     prior: Floats  # (classes,)
@@ -75,9 +75,9 @@ class DawidSkene(EM):
         prior = self.class_prior(seen)
         confusion = said / said.sum(axis=2, keepdims=True)
         if not self.variational:
-            return Params(prior, confusion, np.log(prior), np.log(confusion), stats)
+            return Matrices(prior, confusion, np.log(prior), np.log(confusion), stats)
         log_prior = mean_log(seen) if self.prior == "estimated" else np.log(prior)
-        return Params(prior, confusion, log_prior, mean_log(said), stats)
+        return Matrices(prior, confusion, log_prior, mean_log(said), stats)
 
     def joint(self, votes: Votes, params: Params) -> Floats:
         K = len(votes.classes)

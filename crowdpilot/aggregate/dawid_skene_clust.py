@@ -10,12 +10,12 @@ import numpy as np
 
 from crowdpilot.aggregate.aggregator import Aggregate
 from crowdpilot.aggregate.dawid_skene import DawidSkene
-from crowdpilot.aggregate.em import Stats, by_random_trust
+from crowdpilot.aggregate.em import Params, Stats, by_random_trust
 from crowdpilot.arrays import Floats, softmax
 from crowdpilot.votes import Votes
 
 
-class Params(NamedTuple):
+class Clusters(NamedTuple):
     """Estimates of the model of clusters, and the matrices as each worker's rounds use them."""
 
     prior: Floats  # (classes,)
@@ -70,7 +70,7 @@ class DawidSkeneClust(DawidSkene):
     def beliefs(self, votes: Votes, probs: Floats) -> Iterator[Floats]:
         return by_random_trust(votes, probs, self.tries, self.seed)
 
-    def maximize(self, stats: Stats, params: Params | None) -> Params:
+    def maximize(self, stats: Stats, params: Params | None) -> Clusters:
         seen, said = stats
         prior = self.class_prior(seen)
         member = self._spread(said) if params is None else _assign(said, params.clusters, params.share)
@@ -79,7 +79,7 @@ class DawidSkeneClust(DawidSkene):
         clusters = counts / counts.sum(axis=2, keepdims=True)
         share = (member.sum(axis=0) + 1) / (len(member) + self.L)
         logs = np.einsum("jc,ckl->jkl", member, np.log(clusters))
-        return Params(prior, clusters, share, member, np.log(prior), logs)
+        return Clusters(prior, clusters, share, member, np.log(prior), logs)
 
     def _spread(self, said: Floats) -> Floats:
         """Clusters around L workers that are as unlike each other as can be."""

@@ -68,6 +68,7 @@ class EBCC(EM):
     seed: int = 0
 
     name: ClassVar[str] = "ebcc"
+    remembers: ClassVar[bool] = False  # the kinds of other tasks are not the kinds of these
 
     def pseudo(self, votes: Votes) -> Stats:
         K, W = len(votes.classes), len(votes.workers)

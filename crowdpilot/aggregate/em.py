@@ -73,11 +73,11 @@ class EM(Aggregator):
 
     @abstractmethod
     def joint(self, votes: Votes, params: Params) -> Floats:
-        """log P(class, votes) for every task, (tasks, classes); or (tasks, classes x states)."""
+        """Log P(class, votes) for every task, (tasks, classes); or (tasks, classes x states)."""
 
     @abstractmethod
     def score(self, pseudo: Stats, params: Params) -> float:
-        """log-density of the parameters, as far as it depends on them, for imaginary counts."""
+        """Log-density of the parameters, as far as it depends on them, for imaginary counts."""
 
     def beliefs(self, votes: Votes, probs: Floats) -> Iterator[Floats]:
         """Beliefs to begin at, shaped like `joint`, one for each climb; the highest climb is kept."""
@@ -146,7 +146,8 @@ class EM(Aggregator):
     def class_prior(self, seen: Floats) -> Floats:
         """Probability of each class, given how often it was seen."""
         if self.prior == "estimated":
-            return seen / seen.sum()
+            share: Floats = seen / seen.sum()
+            return share
         if self.prior == "uniform":
             return np.full(len(seen), 1 / len(seen))
         return np.asarray(self.prior, np.float64)
@@ -226,4 +227,3 @@ def threads(count: int) -> Iterator[tuple[int, Map]]:
         return
     with ThreadPoolExecutor(count) as pool:
         yield count, pool.map
-

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from crowdpilot.aggregate.aggregator import Aggregate
-from crowdpilot.aggregate.dawid_skene import DawidSkene, Params
-from crowdpilot.aggregate.em import fix_gold_
+from crowdpilot.aggregate.dawid_skene import DawidSkene
+from crowdpilot.aggregate.em import Params, fix_gold_
 from crowdpilot.arrays import BLOCK, Floats, share_best, softmax_
 from crowdpilot.votes import Votes
 

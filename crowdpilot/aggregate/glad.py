@@ -92,7 +92,8 @@ class GLAD(EM):
 
         def height(a: Floats) -> Floats:
             x = a[:, None] * easiness
-            return (right * log_expit(x) + wrong * log_expit(-x)).sum(axis=1) - (a - 1) ** 2 / 2
+            total: Floats = (right * log_expit(x) + wrong * log_expit(-x)).sum(axis=1) - (a - 1) ** 2 / 2
+            return total
 
         p = expit(ability[:, None] * easiness)
         slope = (easiness * (right * (1 - p) - wrong * p)).sum(axis=1) - (ability - 1)
@@ -113,7 +114,7 @@ class GLAD(EM):
         log_right, log_wrong = log_expit(x), log_expit(-x) - np.log(K - 1)
         both = votes.ballots @ np.hstack([log_right - log_wrong, log_wrong])
         gain, base = np.split(both.reshape(len(votes.tasks), K, -1), 2, axis=2)
-        joint = gain + base.sum(axis=1, keepdims=True)
+        joint: Floats = gain + base.sum(axis=1, keepdims=True)
         joint += np.log(params.prior)[:, None] + np.log(weight)
         return joint.reshape(len(joint), -1)
 

@@ -8,13 +8,13 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from scipy.special import digamma
 
-from crowdpilot.aggregate.dawid_skene import DawidSkene, minus_divergence
-from crowdpilot.aggregate.em import Stats
+from crowdpilot.aggregate.dawid_skene import DawidSkene, Matrices, minus_divergence
+from crowdpilot.aggregate.em import Params, Stats
 from crowdpilot.arrays import Floats
 from crowdpilot.votes import Votes
 
 
-class Params(NamedTuple):
+class Population(NamedTuple):
     """As for Dawid-Skene, with the population the workers come from."""
 
     prior: Floats
@@ -66,7 +66,7 @@ class HierarchicalDawidSkene(DawidSkene):
         K, W = len(votes.classes), len(votes.workers)
         return np.full(K, self.smoothing), np.zeros((W, K, K))
 
-    def maximize(self, stats: Stats, params: Params | None) -> Params:
+    def maximize(self, stats: Stats, params: Params | None) -> Population:
         seen, said = stats
         usual = self._usual(len(seen))
         population = usual if params is None else params.population
@@ -74,8 +74,8 @@ class HierarchicalDawidSkene(DawidSkene):
         for _ in range(3):
             population = self._raise(population, usual, active)
         counts = seen, said + population
-        base = super().maximize(counts, None)
-        return Params(*base, population)
+        base: Matrices = super().maximize(counts, None)
+        return Population(**base._asdict(), population=population)
 
     def _usual(self, K: int) -> Floats:
         return self.smoothing + self.diagonal * np.eye(K)

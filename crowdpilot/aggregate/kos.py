@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdpilot.aggregate.aggregator import Aggregate, Aggregator, agreement, shares, started
+from crowdpilot.aggregate.truth_discovery import expect_positive
 from crowdpilot.arrays import Codes, Floats, share_best, to_probs
 from crowdpilot.votes import Votes
 
@@ -78,6 +79,9 @@ class KOS(Aggregator):
     name: ClassVar[str] = "kos"
     restarts: ClassVar[bool] = True
     per_worker: ClassVar[tuple[str, ...]] = ("reliability",)
+
+    def __post_init__(self) -> None:
+        expect_positive(self, "max_iter")
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
         begin = None if start is None else started(votes, start)

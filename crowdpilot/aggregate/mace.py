@@ -74,10 +74,8 @@ class MACE(EM):
         return np.full(len(votes.classes), self.smoothing), nothing, nothing
 
     def count(self, votes: Votes, belief: Floats) -> Stats:
-        shape = len(votes.workers), len(votes.classes)
-        right = np.bincount(votes.cell, votes.weights * belief[votes.task, votes.label], np.prod(shape))
-        total = np.bincount(votes.cell, votes.weights, np.prod(shape))
-        return belief.sum(axis=0), right.reshape(shape), np.maximum(total - right, 0).reshape(shape)
+        right = votes.cell_sum(belief[votes.task, votes.label])
+        return belief.sum(axis=0), right, np.maximum(votes.cell_sum() - right, 0)
 
     def maximize(self, stats: Stats, params: Params | None) -> Params:
         seen, right, wrong = stats

@@ -12,6 +12,7 @@ from scipy.sparse import coo_array
 from crowdpilot.aggregate.aggregator import Aggregate, Aggregator, agreement, shares, started
 from crowdpilot.aggregate.bwa import class_prior
 from crowdpilot.aggregate.em import NotConverged, fix_gold_
+from crowdpilot.aggregate.truth_discovery import expect_positive
 from crowdpilot.arrays import Floats, softmax, softmax_
 from crowdpilot.votes import Votes
 
@@ -98,6 +99,9 @@ class MinimaxEntropy(Aggregator):
     name: ClassVar[str] = "minimax_entropy"
     aliases: ClassVar[tuple[str, ...]] = ("minimax",)
     restarts: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        expect_positive(self, "alpha", "beta", "max_iter")
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
         log_prior = np.log(class_prior(self.prior, len(votes.classes)))

@@ -12,6 +12,7 @@ from scipy.sparse import coo_array
 
 from crowdpilot.aggregate.aggregator import Aggregate, Aggregator, agreement, match, started
 from crowdpilot.aggregate.em import NotConverged
+from crowdpilot.aggregate.truth_discovery import expect_positive
 from crowdpilot.arrays import Floats, softmax
 from crowdpilot.votes import Votes
 
@@ -96,8 +97,9 @@ class MMSR(Aggregator):
     per_worker: ClassVar[tuple[str, ...]] = ("weight",)
 
     def __post_init__(self) -> None:
+        expect_positive(self, "smoothing", "max_iter")
         if not 0 <= self.trim < 0.5:
-            raise ValueError(f"trim is {self.trim}, expected a share of 0 or more and below 0.5")
+            raise ValueError(f"trim of mmsr is {self.trim}, expected 0 or more and below 0.5")
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
         K = len(votes.classes)
@@ -125,7 +127,7 @@ class MMSR(Aggregator):
             again = self.look(pairs, twin)
             goal = np.sign(again) * (np.abs(twin) + np.abs(again)) / 2
             goal = np.append(np.clip(goal[:-1], -1 / (K - 1), 1), 1)
-            last, s = s, s + (goal - s) / (1 + n // CALM)
+            last, s = s, s + (goal - s) / (1 + max(n - CALM, 0))
             if converged := bool(np.abs(s - last).max() < self.tol):
                 break
         met = np.bincount(pairs.one, minlength=len(s))[:-1] > 0

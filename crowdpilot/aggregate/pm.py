@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from crowdpilot.aggregate.aggregator import Aggregate, Aggregator
-from crowdpilot.aggregate.truth_discovery import discover
+from crowdpilot.aggregate.truth_discovery import discover, expect_positive
 from crowdpilot.arrays import Floats
 from crowdpilot.votes import Votes
 
@@ -59,6 +59,9 @@ class PM(Aggregator):
     restarts: ClassVar[bool] = True
     remembers: ClassVar[bool] = True
     per_worker: ClassVar[tuple[str, ...]] = ("weight",)
+
+    def __post_init__(self) -> None:
+        expect_positive(self, "smoothing", "max_iter")
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
         return discover(votes, self.weigh, self.max_iter, start, history)

@@ -51,12 +51,11 @@ class TiedDawidSkene(DawidSkene):
     aliases: ClassVar[tuple[str, ...]] = ("tds",)
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
-        plain = {"prior": self.prior, "max_iter": self.max_iter, "tol": self.tol, "variational": self.variational}
-        result = DawidSkene(**plain, smoothing=self.smoothing, diagonal=self.diagonal).run(votes, start, history)
+        plain = self.prior, self.max_iter, self.tol, self.smoothing, self.diagonal, self.variational
+        result = DawidSkene(*plain).run(votes, start, history)
         for _ in range(1, self.fits):
             said = result.params["stats"][1]
-            model = _Pulled(**plain, smoothing=self.smoothing, rows=self.tie * simpler(said))
-            result = model.run(votes, result, history)
+            result = _Pulled(*plain, rows=self.tie * simpler(said)).run(votes, result, history)
         return result
 
 

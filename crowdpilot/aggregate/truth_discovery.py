@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from crowdpilot.aggregate.aggregator import Aggregate, agreement, match, shares, started
+from crowdpilot.aggregate.aggregator import Aggregate, Aggregator, agreement, match, shares, started
 from crowdpilot.aggregate.em import NotConverged
 from crowdpilot.arrays import Floats, share_best, to_probs
 from crowdpilot.votes import Votes
@@ -42,3 +42,10 @@ def recall(votes: Votes, history: Aggregate | None, name: str) -> Floats:
         return np.zeros(len(votes.workers))
     rows = match(votes.workers, history.votes.workers)
     return np.where(rows >= 0, history.params[name][rows], 0.0)
+
+
+def expect_positive(model: Aggregator, *settings: str) -> None:
+    """Refuse a model with one of these settings at zero or below."""
+    for name in settings:
+        if not 0 < (value := getattr(model, name)) < np.inf:
+            raise ValueError(f"{name} of {model.name} is {value}, expected a number above 0")
