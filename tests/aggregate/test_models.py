@@ -164,8 +164,9 @@ def test_a_warm_start_needs_fewer_rounds_and_ends_alike(name, simulated):
     model = replace(MODELS[name](), tol=1e-10, max_iter=3000)
     cold = model.fit(votes)
     warm = model.fit(votes, start=cold)
-    if name != "ebcc":  # it splits the tasks into kinds anew
+    if name not in {"ebcc", "wds"}:  # the one draws kinds anew, the other gives back shares of votes
         assert len(warm.trace) <= len(cold.trace)
+    if name != "ebcc":
         np.testing.assert_allclose(warm.probs, cold.probs, atol=0.001)
 
 
