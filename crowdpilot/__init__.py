@@ -1,3 +1,75 @@
-"""Crowdpilot: labels with honest probabilities from a crowd that makes mistakes."""
+"""Crowdpilot: labels with honest probabilities from a crowd that makes mistakes.
+
+>>> import crowdpilot as cp
+>>> votes = cp.Votes.of(["a", "a", "a", "b"], ["x", "y", "z", "x"], ["cat", "dog", "dog", "cat"])
+>>> cp.Auto().fit(votes).labels.tolist()
+['dog', 'cat']
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from crowdpilot.aggregate import (
+    EBCC,
+    GLAD,
+    IBCC,
+    MACE,
+    MODELS,
+    Aggregate,
+    Aggregator,
+    Auto,
+    DawidSkene,
+    DawidSkeneClust,
+    FastDawidSkene,
+    HierarchicalDawidSkene,
+    MajorityVoting,
+    NaiveSoft,
+    NotConverged,
+    OneCoin,
+    Wawa,
+    parse_strategy,
+)
+from crowdpilot.votes import Votes
+
+if TYPE_CHECKING:
+    from crowdpilot.datasets import load
+    from crowdpilot.io import read, read_labels, write
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "EBCC",
+    "GLAD",
+    "IBCC",
+    "MACE",
+    "MODELS",
+    "Aggregate",
+    "Aggregator",
+    "Auto",
+    "DawidSkene",
+    "DawidSkeneClust",
+    "FastDawidSkene",
+    "HierarchicalDawidSkene",
+    "MajorityVoting",
+    "NaiveSoft",
+    "NotConverged",
+    "OneCoin",
+    "Votes",
+    "Wawa",
+    "load",
+    "parse_strategy",
+    "read",
+    "read_labels",
+    "write",
+]
+
+_LATER = {"read": "io", "read_labels": "io", "write": "io", "load": "datasets"}  # these rooms need Arrow
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module 'crowdpilot' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"crowdpilot.{_LATER[name]}"), name)

@@ -21,9 +21,9 @@ from crowdpilot.votes import Votes
 
 ROUNDS = 15  # enough for labels; what comes after moves only what is nearly certain
 
-COIN = (OneCoin(max_iter=ROUNDS),)
+COIN = (OneCoin(max_iter=ROUNDS, trust=0.0),)
 CONFUSION = (
-    DawidSkene(max_iter=ROUNDS, variational=True),
+    DawidSkene(max_iter=ROUNDS, smoothing=0.03, diagonal=0.5, variational=True),
     FastDawidSkene(max_iter=ROUNDS, smoothing=0.3, diagonal=2.0, variational=True),
     TiedDawidSkene(max_iter=6),
 )
@@ -82,7 +82,7 @@ class Auto(Aggregator):
     """
 
     prior: Prior | None = None
-    handicap: float = 0.005
+    handicap: float = 0.01
     softness: float = 0.002
     sample: int = 200_000
     seed: int = 0

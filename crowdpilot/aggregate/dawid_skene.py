@@ -37,6 +37,8 @@ class DawidSkene(EM):
     diagonal
         Further imaginary votes on the diagonal: workers are believed to be right until they
         show otherwise.
+    class_smoothing
+        Imaginary tasks of each class.
     variational
         Average over the matrices instead of taking the best one (mean-field Bayes): workers with
         few votes are trusted less.
@@ -55,6 +57,7 @@ class DawidSkene(EM):
 
     smoothing: float = 0.1
     diagonal: float = 1.0
+    class_smoothing: float = 1.0
     variational: bool = False
 
     name: ClassVar[str] = "dawid_skene"
@@ -63,7 +66,7 @@ class DawidSkene(EM):
     def pseudo(self, votes: Votes) -> Stats:
         K, W = len(votes.classes), len(votes.workers)
         cell = self.smoothing + self.diagonal * np.eye(K)
-        return np.full(K, self.smoothing), np.broadcast_to(cell, (W, K, K))
+        return np.full(K, self.class_smoothing), np.broadcast_to(cell, (W, K, K))
 
     def count(self, votes: Votes, probs: Floats) -> Stats:
         K = len(votes.classes)

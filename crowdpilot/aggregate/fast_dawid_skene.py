@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import ClassVar
 
 from crowdpilot.aggregate.aggregator import Aggregate
@@ -45,8 +45,9 @@ class FastDawidSkene(DawidSkene):
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
         if not self.hybrid or start is not None:
             return super().run(votes, start, history)
-        soft = DawidSkene(self.prior, self.max_iter, 1e-3, self.smoothing, self.diagonal, self.variational)
-        return super().run(votes, soft.fit(votes), history)
+        shared = {f.name: getattr(self, f.name) for f in fields(DawidSkene)}
+        soft = DawidSkene(**{**shared, "tol": 1e-3}).run(votes, None, history)
+        return super().run(votes, soft, history)
 
     def believe_(self, joint: Floats) -> float:
         total = 0.0

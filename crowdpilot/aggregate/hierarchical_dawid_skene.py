@@ -64,7 +64,7 @@ class HierarchicalDawidSkene(DawidSkene):
 
     def pseudo(self, votes: Votes) -> Stats:
         K, W = len(votes.classes), len(votes.workers)
-        return np.full(K, self.smoothing), np.zeros((W, K, K))
+        return np.full(K, self.class_smoothing), np.zeros((W, K, K))
 
     def maximize(self, stats: Stats, params: Params | None) -> Population:
         seen, said = stats

@@ -34,6 +34,8 @@ class OneCoin(EM):
     ----------
     smoothing
         Imaginary votes of each worker, as often right as wrong.
+    trust
+        Further imaginary votes that are right.
 
     References
     ----------
@@ -49,13 +51,14 @@ class OneCoin(EM):
 
     prior: Prior = "uniform"
     smoothing: float = 0.1
+    trust: float = 1.0
 
     name: ClassVar[str] = "one_coin"
     aliases: ClassVar[tuple[str, ...]] = ("onecoin", "one_coin_dawid_skene")
 
     def pseudo(self, votes: Votes) -> Stats:
         W = len(votes.workers)
-        right_wrong = np.full((W, 2), self.smoothing)
+        right_wrong = np.tile([self.smoothing + self.trust, self.smoothing], (W, 1))
         return np.full(len(votes.classes), self.smoothing), right_wrong
 
     def count(self, votes: Votes, probs: Floats) -> Stats:

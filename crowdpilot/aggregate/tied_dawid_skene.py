@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import ClassVar
 
 import numpy as np
@@ -51,11 +51,11 @@ class TiedDawidSkene(DawidSkene):
     aliases: ClassVar[tuple[str, ...]] = ("tds",)
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
-        plain = self.prior, self.max_iter, self.tol, self.smoothing, self.diagonal, self.variational
-        result = DawidSkene(*plain).run(votes, start, history)
+        shared = [getattr(self, f.name) for f in fields(DawidSkene)]
+        result = DawidSkene(*shared).run(votes, start, history)
         for _ in range(1, self.fits):
             said = result.params["stats"][1]
-            result = _Pulled(*plain, rows=self.tie * simpler(said)).run(votes, result, history)
+            result = _Pulled(*shared, rows=self.tie * simpler(said)).run(votes, result, history)
         return result
 
 
@@ -68,7 +68,7 @@ class _Pulled(DawidSkene):
     name: ClassVar[str] = "tied_dawid_skene"
 
     def pseudo(self, votes: Votes) -> Stats:
-        return np.full(len(votes.classes), self.smoothing), self.rows
+        return np.full(len(votes.classes), self.class_smoothing), self.rows
 
 
 def simpler(said: Floats) -> Floats:
