@@ -3,39 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
 
-from crowdpilot.aggregate.aggregator import Aggregate, Aggregator, agreement, match, started
+from crowdpilot.aggregate.aggregator import Aggregate, Aggregator, agreement, started
 from crowdpilot.aggregate.em import NotConverged
+from crowdpilot.aggregate.pairs import Counts, Pairs, count, excess, join, to_pairs
 from crowdpilot.aggregate.truth_discovery import expect_positive
 from crowdpilot.arrays import Floats, softmax
 from crowdpilot.votes import Votes
 
-PAIRS = 20_000_000  # of workers with a task in common; they take about 100 bytes each
 NOTHING = 1e-6  # a worker this close to guessing says nothing about others
 CALM = 50  # rounds after which steps get shorter, in case they swing between two answers
-
-
-class Counts(NamedTuple):
-    """What has to be known of the votes; the last worker is the one who knows the gold labels."""
-
-    agreed: Any  # sparse (workers + 1, workers + 1): tasks on which two workers gave the same label
-    shared: Any  # sparse, same shape: tasks they both labelled
-    voted: Floats  # (workers + 1,)
-
-
-class Pairs(NamedTuple):
-    """Pairs of different workers with a task in common, each both ways, sorted by `one`."""
-
-    one: NDArray[np.int64]
-    other: NDArray[np.int64]
-    excess: Floats  # how much more they agree than by chance, one at most
-    shared: Floats
 
 
 @dataclass(frozen=True)
@@ -91,7 +73,6 @@ class MMSR(Aggregator):
     seed: int = 0
 
     name: ClassVar[str] = "mmsr"
-    aliases: ClassVar[tuple[str, ...]] = ("m_msr",)
     restarts: ClassVar[bool] = True
     remembers: ClassVar[bool] = True
     per_worker: ClassVar[tuple[str, ...]] = ("weight",)
@@ -102,28 +83,37 @@ class MMSR(Aggregator):
             raise ValueError(f"trim of mmsr is {self.trim}, expected 0 or more and below 0.5")
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
-        K = len(votes.classes)
-        counts = seen = count(votes)
-        if history is not None:
-            seen = Counts(*(a + b for a, b in zip(counts, recall(votes, history), strict=True)))
-        first = np.ones(len(votes.workers)) if start is None else agreement(votes, started(votes, start))
-        s, converged = self.settle(
-            to_pairs(seen, K), excess(np.nan_to_num(np.append(first, 1), nan=1.0), K), K
-        )
+        K, W = len(votes.classes), len(votes.workers)
+        counts = count(votes)
+        seen = counts if history is None else join(votes, counts, history)
+        s, converged = self.settle(to_pairs(seen, K), self.first(votes, seen, start), K)
         if not converged:
             warnings.warn(f"{self} did not settle in {self.max_iter} rounds", NotConverged, stacklevel=3)
         right = seen.voted * ((K - 1) * s + 1) / K
-        p = ((right + self.smoothing) / (seen.voted + K * self.smoothing))[:-1]
+        p = ((right + self.smoothing) / (seen.voted + K * self.smoothing))[:W]
         weight = np.log((K - 1) * p / (1 - p))
         probs = votes.clamp(softmax(votes.tally(weight[votes.worker])))
         skill = np.where(votes.worker_sum() > 0, p, np.nan)
         return Aggregate(votes, probs, skill, {"weight": weight, "counts": counts}, converged=converged)
+
+    def first(self, votes: Votes, seen: Counts, start: Aggregate | None) -> Floats:
+        """An s to begin with: of the best of workers, or of an earlier result; gold labels turn it."""
+        K = len(votes.classes)
+        s = np.ones(len(seen.voted))
+        if start is not None:
+            known = excess(agreement(votes, started(votes, start)), K)
+            s[: len(known)] = np.nan_to_num(known, nan=1.0)
+        teacher = np.append(np.zeros(len(s) - 1), 1)
+        agreed, shared = seen.agreed @ teacher, seen.shared @ teacher
+        s = ((K * agreed - shared) / (K - 1) + K * s) / (shared + K)
+        return np.append(s[:-1], 1)
 
     def settle(self, pairs: Pairs, s: Floats, K: int) -> tuple[Floats, bool]:
         """The s of each worker, and whether it has come to rest."""
         converged = False
         for n in range(self.max_iter):
             twin = self.look(pairs, s)  # if s is c times too large, this is c times too small
+            twin[-1] = 1
             again = self.look(pairs, twin)
             goal = np.sign(again) * (np.abs(twin) + np.abs(again)) / 2
             goal = np.append(np.clip(goal[:-1], -1 / (K - 1), 1), 1)
@@ -158,63 +148,3 @@ class MMSR(Aggregator):
         drop = (self.trim * (size - 1)).astype(np.int64)
         ordered = values[np.lexsort((values, group))]
         return np.repeat(ordered[first + drop], size), np.repeat(ordered[last - drop], size)
-
-
-def excess(agreement: Floats, K: int) -> Floats:
-    """How much more than by chance: 0 for guessing, 1 for always."""
-    return (K * agreement - 1) / (K - 1)
-
-
-def count(votes: Votes) -> Counts:
-    """Who agreed with whom how often."""
-    votes = with_teacher(votes)
-    tasks, workers = len(votes.tasks), len(votes.workers)
-    meetings = int((np.bincount(votes.task).astype(np.int64) ** 2).sum())
-    if min(meetings, workers**2) > PAIRS:
-        raise ValueError(
-            f"{workers} workers share tasks in up to {min(meetings, workers**2)} pairs, and mmsr can compare "
-            f"{PAIRS} at most; take another model"
-        )
-    shared = coo_array((votes.weights, (votes.task, votes.worker)), (tasks, workers)).tocsr()
-    return Counts(votes.ballots.T @ votes.ballots, shared.T @ shared, votes.worker_sum())
-
-
-def with_teacher(votes: Votes) -> Votes:
-    """The same votes and those of one more worker, who knows the gold labels."""
-    gold = np.full(len(votes.tasks), -1) if votes.gold is None else votes.gold
-    known = np.flatnonzero(gold >= 0)
-    return replace(
-        votes,
-        task=np.concatenate([votes.task, known]),
-        worker=np.concatenate([votes.worker, np.full(len(known), len(votes.workers))]),
-        label=np.concatenate([votes.label, gold[known]]),
-        weight=np.concatenate([votes.weights, np.ones(len(known))]),
-        workers=np.arange(len(votes.workers) + 1),
-    )
-
-
-def recall(votes: Votes, history: Aggregate) -> Counts:
-    """The counts of an earlier result for the workers of these votes."""
-    old: Counts = history.params["counts"]
-    rows = np.append(match(votes.workers, history.votes.workers), len(history.votes.workers))
-    known = np.flatnonzero(rows >= 0)
-    pick = coo_array((np.ones(len(known)), (known, rows[known])), (len(rows), len(old.voted))).tocsr()
-    return Counts(pick @ old.agreed @ pick.T, pick @ old.shared @ pick.T, pick @ old.voted)
-
-
-def to_pairs(counts: Counts, K: int) -> Pairs:
-    """The pairs of different workers; who never met never agreed."""
-    (key, times), (agreed_key, agreed) = unlike(counts.shared), unlike(counts.agreed)
-    share = np.zeros(len(key))
-    share[np.searchsorted(key, agreed_key)] = agreed
-    one, other = np.divmod(key, len(counts.voted))
-    return Pairs(one, other, excess(share / times, K), times)
-
-
-def unlike(matrix: Any) -> tuple[NDArray[np.int64], Floats]:
-    """The values off the diagonal of a square sparse matrix, and their sorted places in the whole."""
-    cells = matrix.tocoo()
-    place = cells.row.astype(np.int64) * cells.shape[1] + cells.col
-    order = np.argsort(place)
-    order = order[(cells.row != cells.col)[order]]
-    return place[order], cells.data[order]

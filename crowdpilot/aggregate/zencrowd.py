@@ -45,7 +45,7 @@ class ZenCrowd(OneCoin):
     reliability: float = 0.8
 
     name: ClassVar[str] = "zencrowd"
-    aliases: ClassVar[tuple[str, ...]] = ("zc", "zen_crowd")
+    aliases: ClassVar[tuple[str, ...]] = ("zc",)
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
         return super().run(votes, start or self.guess(votes), history)
