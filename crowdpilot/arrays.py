@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -122,3 +123,39 @@ def softmax(joint: Floats) -> Floats:
     probs = np.array(joint, np.float64)
     softmax_(probs)
     return probs
+
+
+def sum_by(codes: NDArray[Any], weights: Floats, length: int) -> Floats:
+    """Sum of the weights of each code."""
+    return np.bincount(codes, weights, length).astype(np.float64, copy=False)
+
+
+def has_repeats(keys: NDArray[Any]) -> bool:
+    """Whether a value occurs more than once; quick if they rise."""
+    steps = np.diff(keys)
+    return not (steps > 0).all() and bool((np.diff(np.sort(keys)) == 0).any())
+
+
+def number_labels(label: Encoded, classes: Sequence[Any] | None, abstain: set[str]) -> tuple[Codes, Names]:
+    """Codes into the sorted or given classes; -1 for a missing label and an abstention."""
+    votes_for = np.asarray([str(name) not in abstain for name in label.names.tolist()], bool)
+    if classes is None:
+        names = label.names[votes_for]
+        order = natural_order(names)
+        names = names[order]
+        number = np.full(len(label.names) + 1, -1, np.int32)  # the last one is for missing labels
+        number[np.flatnonzero(votes_for)[order]] = np.arange(len(names))
+        return number[label.codes], names
+    given = {str(name): k for k, name in enumerate(classes)}
+    if len(given) < len(classes):
+        raise ValueError("a class is given twice")
+    found = [given.get(str(n), -2) if v else -1 for n, v in zip(label.names.tolist(), votes_for, strict=True)]
+    number = np.asarray([*found, -1], np.int32)
+    codes = number[label.codes]
+    if (codes == -2).any():
+        row = int(np.argmax(codes == -2))
+        raise ValueError(
+            f"label '{label.names[label.codes[row]]}' of vote {row + 1} is not one of the classes "
+            f"{', '.join(map(str, classes))}"
+        )
+    return codes, to_names(list(classes))

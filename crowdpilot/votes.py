@@ -12,7 +12,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array, csr_array
 
-from crowdpilot.arrays import Codes, Encoded, Floats, Names, encode, natural_order, to_names
+from crowdpilot.arrays import (
+    Codes,
+    Encoded,
+    Floats,
+    Names,
+    encode,
+    has_repeats,
+    number_labels,
+    sum_by,
+    to_names,
+)
 
 Repeats = Literal["last", "first", "all", "error"]
 
@@ -152,7 +162,7 @@ class Votes:
         """Votes from columns that are numbered already; the last step of every reader."""
         if repeats not in get_args(Repeats):
             raise ValueError(f"repeats is {repeats!r}, expected one of {', '.join(get_args(Repeats))}")
-        said, classes_ = _number_labels(label, classes, set(map(str, abstain)))
+        said, classes_ = number_labels(label, classes, set(map(str, abstain)))
         if len({len(task.codes), len(worker.codes), len(said)}) > 1:
             raise ValueError("task, worker and label have different lengths")
         kept = (task.codes >= 0) & (worker.codes >= 0) & (said >= 0)
@@ -169,13 +179,13 @@ class Votes:
 
     def _resolve_repeats(self, repeats: Repeats) -> Votes:
         pair = self.task.astype(np.int64) * len(self.workers) + self.worker
-        if not _has_repeats(pair):
+        if not has_repeats(pair):
             return self
         if repeats == "error":
             _, first = np.unique(pair, return_index=True)
             n = np.setdiff1d(np.arange(len(self)), first)[0]
             raise ValueError(
-                f"worker {self.workers[self.worker[n]]!r} labels task {self.tasks[self.task[n]]!r} "
+                f"worker '{self.workers[self.worker[n]]}' labels task '{self.tasks[self.task[n]]}' "
                 "more than once; say which vote counts with repeats='last', 'first' or 'all'"
             )
         ordered = pair[::-1] if repeats == "last" else pair
@@ -264,8 +274,8 @@ class Votes:
         votes = self.merged
         starts = np.searchsorted(votes.task, np.arange(len(votes.tasks) + 1))
         wanted = np.linspace(0, len(votes), parts + 1)
-        cuts = np.unique(np.searchsorted(starts, wanted, side="left"))
-        cuts[0], cuts[-1] = 0, len(votes.tasks)
+        inner = np.searchsorted(starts, wanted[1:-1], side="left")
+        cuts = np.unique([0, *inner, len(votes.tasks)])
         return [votes._slice(a, b, starts[a], starts[b]) for a, b in pairwise(cuts.tolist())]
 
     def _slice(self, a: int, b: int, start: int, stop: int) -> Votes:
@@ -273,28 +283,27 @@ class Votes:
         gold = None if self.gold is None else self.gold[a:b]
         return replace(rows, task=rows.task - np.int32(a), tasks=self.tasks[a:b], gold=gold)
 
+    def _times(self, value: Floats | None) -> Floats:
+        return self.weights if value is None else self.weights * value
+
     def tally(self, value: Floats | None = None) -> Floats:
         """Sum over votes, (tasks, classes): of their weights, times a value for each vote if given."""
         K = len(self.classes)
-        weights = self.weights if value is None else self.weights * value
         cells = self.task.astype(np.int64) * K + self.label
-        return _sum_by(cells, weights, len(self.tasks) * K).reshape(-1, K)
+        return sum_by(cells, self._times(value), len(self.tasks) * K).reshape(-1, K)
 
     def cell_sum(self, value: Floats | None = None) -> Floats:
         """Sum over votes, (workers, classes): of their weights, times a value for each vote if given."""
-        weights = self.weights if value is None else self.weights * value
         K = len(self.classes)
-        return _sum_by(self.cell, weights, len(self.workers) * K).reshape(-1, K)
+        return sum_by(self.cell, self._times(value), len(self.workers) * K).reshape(-1, K)
 
     def worker_sum(self, value: Floats | None = None) -> Floats:
         """Sum over votes, (workers,): of their weights, times a value for each vote if given."""
-        weights = self.weights if value is None else self.weights * value
-        return _sum_by(self.worker, weights, len(self.workers))
+        return sum_by(self.worker, self._times(value), len(self.workers))
 
     def task_sum(self, value: Floats | None = None) -> Floats:
         """Sum over votes, (tasks,): of their weights, times a value for each vote if given."""
-        weights = self.weights if value is None else self.weights * value
-        return _sum_by(self.task, weights, len(self.tasks))
+        return sum_by(self.task, self._times(value), len(self.tasks))
 
     def worker_mean(self, value: Floats) -> Floats:
         """Mean over the votes of each worker; NaN for a worker without votes."""
@@ -313,37 +322,3 @@ class Votes:
         probs[known] = 0
         probs[known, self.gold[known]] = 1
         return probs
-
-
-def _sum_by(codes: NDArray[Any], weights: Floats, length: int) -> Floats:
-    return np.bincount(codes, weights, length).astype(np.float64, copy=False)
-
-
-def _has_repeats(keys: np.ndarray[Any, Any]) -> bool:
-    steps = np.diff(keys)
-    return not (steps > 0).all() and bool((np.diff(np.sort(keys)) == 0).any())
-
-
-def _number_labels(label: Encoded, classes: Sequence[Any] | None, abstain: set[str]) -> tuple[Codes, Names]:
-    """Codes into the sorted or given classes; -1 for a missing label and an abstention."""
-    votes_for = np.asarray([str(name) not in abstain for name in label.names.tolist()], bool)
-    if classes is None:
-        names = label.names[votes_for]
-        order = natural_order(names)
-        names = names[order]
-        number = np.full(len(label.names) + 1, -1, np.int32)  # the last one is for missing labels
-        number[np.flatnonzero(votes_for)[order]] = np.arange(len(names))
-        return number[label.codes], names
-    given = {str(name): k for k, name in enumerate(classes)}
-    if len(given) < len(classes):
-        raise ValueError("a class is given twice")
-    found = [given.get(str(n), -2) if v else -1 for n, v in zip(label.names.tolist(), votes_for, strict=True)]
-    number = np.asarray([*found, -1], np.int32)
-    codes = number[label.codes]
-    if (codes == -2).any():
-        row = int(np.argmax(codes == -2))
-        raise ValueError(
-            f"label {label.names[label.codes[row]]!r} of vote {row + 1} is not one of the classes "
-            f"{', '.join(map(str, classes))}"
-        )
-    return codes, to_names(list(classes))

@@ -40,8 +40,7 @@ class DawidSkene(EM):
     class_smoothing
         Imaginary tasks of each class.
     variational
-        Average over the matrices instead of taking the best one (mean-field Bayes): workers with
-        few votes are trusted less.
+        Average over the matrices by mean-field Bayes instead of taking the best one.
 
     References
     ----------

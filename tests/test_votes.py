@@ -1,0 +1,150 @@
+"""Votes: what goes in, what is refused, what can be asked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crowdpilot.arrays import encode, hash_names, natural_order, share_best, softmax, to_names, to_probs
+from crowdpilot.votes import Votes
+
+
+def test_tasks_and_workers_come_in_order_of_appearance_and_classes_in_natural_order():
+    votes = Votes.of(["t9", "t1", "t9"], ["w2", "w1", "w1"], ["c10", "c2", "c1"])
+    assert votes.tasks.tolist() == ["t9", "t1"]
+    assert votes.workers.tolist() == ["w2", "w1"]
+    assert votes.classes.tolist() == ["c1", "c2", "c10"]
+    assert votes.label.tolist() == [2, 1, 0]
+
+
+def test_missing_labels_and_abstentions_are_dropped_and_counted():
+    votes = Votes.of([1, 1, 2, 3], ["x", "y", "x", "x"], ["a", None, "?", "b"], abstain=["?"])
+    assert len(votes) == 2
+    assert votes.dropped == 2
+    assert votes.tasks.tolist() == [1, 2, 3]  # task 2 is listed, though nobody voted on it
+    assert votes.classes.tolist() == ["a", "b"]
+
+
+def test_nan_is_a_missing_label():
+    votes = Votes.of([1, 1], ["x", "y"], [0.0, np.nan])
+    assert (len(votes), votes.dropped) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("repeats", "labels"), [("last", ["b", "a"]), ("first", ["a", "a"]), ("all", ["a", "a", "b"])]
+)
+def test_repeats_follow_the_rule(repeats, labels):
+    votes = Votes.of([1, 2, 1], ["x", "x", "x"], ["a", "a", "b"], repeats=repeats)
+    assert sorted(votes.classes[votes.label].tolist()) == sorted(labels)
+
+
+def test_repeats_can_be_an_error():
+    with pytest.raises(ValueError, match="worker 'x' labels task '1' more than once"):
+        Votes.of([1, 2, 1], ["x", "x", "x"], ["a", "a", "b"], repeats="error")
+
+
+def test_given_classes_keep_their_order_and_refuse_others():
+    votes = Votes.of([1], ["x"], [0], classes=["1", "0"])
+    assert votes.classes.tolist() == ["1", "0"]
+    assert votes.label.tolist() == [1]
+    with pytest.raises(ValueError, match="label 'c' of vote 2 is not one of the classes a, b"):
+        Votes.of([1, 2], ["x", "x"], ["a", "c"], classes=["a", "b"])
+    with pytest.raises(ValueError, match="twice"):
+        Votes.of([1], ["x"], ["a"], classes=["a", "a"])
+
+
+def test_listed_tasks_are_kept_once():
+    votes = Votes.of([1, 2], ["x", "x"], ["a", "b"], tasks=[2, 3, 3])
+    assert votes.tasks.tolist() == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"worker": [0, 0]}, "worker has shape"),
+        ({"label": [0, 0, 9]}, "label"),
+        ({"task": [0, -1, 0]}, "task"),
+        ({"weight": [1, 1, -1]}, "negative"),
+        ({"weight": [1, 1, np.inf]}, "infinite"),
+        ({"gold": [0, 1, 2]}, "gold has shape"),
+        ({"gold": [0, 5]}, "gold"),
+    ],
+)
+def test_what_does_not_fit_is_refused(change, message):
+    votes = Votes.of([1, 2, 1], ["x", "x", "y"], ["a", "b", "b"])
+    with pytest.raises(ValueError, match=message):
+        replace(votes, **change)
+
+
+def test_columns_of_different_lengths_are_refused():
+    with pytest.raises(ValueError, match="different lengths"):
+        Votes.of([1, 2], ["x", "x"], ["a"])
+    with pytest.raises(ValueError, match="repeats is 'newest'"):
+        Votes.of([1], ["x"], ["a"], repeats="newest")
+
+
+def test_votes_cannot_be_changed():
+    votes = Votes.of([1, 2], ["x", "x"], ["a", "b"])
+    with pytest.raises(ValueError, match="read-only"):
+        votes.label[0] = 1
+
+
+def test_gold_is_found_by_name_whatever_its_type():
+    votes = Votes.of([1, 2, 3], ["x"] * 3, ["a", "b", "a"]).with_gold({"2": "a", "99": "a"})
+    assert votes.gold.tolist() == [-1, 0, -1]
+    with pytest.raises(ValueError, match="gold label 'z' of task 1 is not a class"):
+        votes.with_gold({1: "z"})
+
+
+def test_merged_votes_are_sorted_and_repeats_are_weights():
+    votes = Votes.of([2, 1, 2, 2], ["x", "x", "x", "y"], ["a", "b", "a", "b"], repeats="all")
+    merged = votes.merged
+    assert merged.task.tolist() == [0, 0, 1]
+    assert merged.weight.tolist() == [2, 1, 1]
+    np.testing.assert_allclose(merged.tally(), votes.tally())
+    np.testing.assert_allclose(merged.onehot.toarray(), votes.onehot.toarray())
+    np.testing.assert_allclose(votes.ballots.toarray().sum(axis=1), votes.tally().ravel())
+
+
+@given(st.integers(1, 12), st.integers(0, 40), st.integers(1, 6), st.randoms())
+def test_parts_make_the_whole(tasks, count, parts, random):
+    task = np.array([random.randrange(tasks) for _ in range(count)], int)
+    worker = np.array([random.randrange(3) for _ in range(count)], int)
+    label = np.array([random.randrange(2) for _ in range(count)], int)
+    votes = Votes(task, worker, label, np.arange(tasks), np.arange(3), np.arange(2))
+    pieces = votes.split(parts)
+    assert len(pieces) <= parts
+    assert np.concatenate([p.tasks for p in pieces]).tolist() == votes.tasks.tolist()
+    np.testing.assert_allclose(np.concatenate([p.tally() for p in pieces]), votes.tally())
+
+
+@given(st.lists(st.one_of(st.none(), st.integers(-3, 3), st.text(max_size=2), st.floats(0, 1))))
+def test_names_of_any_type_are_numbered_and_found_again(values):
+    codes, names = encode(values)
+    assert [None if c < 0 else names[c] for c in codes] == values
+    assert len(set(names.tolist())) == len(names)
+
+
+def test_numbers_stay_numbers_and_names_sort_as_people_count():
+    assert to_names([3, 1]).dtype.kind == "i"
+    assert natural_order(to_names([10, 9])).tolist() == [1, 0]
+    names = to_names(["b", "a10", "a9", 3])
+    assert names[natural_order(names)].tolist() == [3, "a9", "a10", "b"]
+
+
+def test_a_lot_depends_on_name_and_seed_alone():
+    one = hash_names(to_names(["a", "a much longer name"]), seed=1)
+    assert hash_names(to_names(["a"]), seed=1)[0] == one[0]
+    assert hash_names(to_names(["a"]), seed=2)[0] != one[0]
+    lots = hash_names(np.arange(3000), seed=0) % np.uint64(3)
+    assert abs(np.bincount(lots.astype(int)) - 1000).max() < 120
+
+
+def test_rows_become_probabilities_and_equals_share():
+    np.testing.assert_allclose(to_probs([[1, 3], [0, 0]]), [[0.25, 0.75], [0.5, 0.5]])
+    np.testing.assert_allclose(share_best(np.array([[1.0, 2, 2], [3, 1, 0]])), [[0, 0.5, 0.5], [1, 0, 0]])
+    np.testing.assert_allclose(softmax(np.array([[-1000.0, -1000.0], [0, -np.inf]])), [[0.5, 0.5], [1, 0]])
