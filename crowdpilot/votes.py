@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -50,8 +49,7 @@ class Votes:
 
     Examples
     --------
-    >>> votes = Votes.of(["a", "a", "b"], ["x", "y", "x"], ["cat", "dog", "cat"])
-    >>> votes
+    >>> (votes := Votes.of(["a", "a", "b"], ["x", "y", "x"], ["cat", "dog", "cat"]))
     Votes(3 votes, 2 tasks, 2 workers, 2 classes)
     >>> votes.tally().tolist()
     [[1.0, 1.0], [1.0, 0.0]]
@@ -138,11 +136,11 @@ class Votes:
         gold
             The true label of some tasks.
         """
-        columns = {"weight": weight, "seconds": seconds, "time": time}
+        given = {"weight": weight, "seconds": seconds, "time": time}
         votes = cls.from_codes(
             encode(task), encode(worker), encode(label),
             classes=classes, tasks=tasks, abstain=abstain, repeats=repeats,
-            **{name: np.asarray(c, np.float64) for name, c in columns.items() if c is not None},
+            **{name: np.asarray(c, np.float64) for name, c in given.items() if c is not None},
         )  # fmt: skip
         return votes if gold is None else votes.with_gold(gold)
 
@@ -166,14 +164,11 @@ class Votes:
         if len({len(task.codes), len(worker.codes), len(said)}) > 1:
             raise ValueError("task, worker and label have different lengths")
         kept = (task.codes >= 0) & (worker.codes >= 0) & (said >= 0)
-        known = set(task.names.tolist())
-        listed = [t for t in dict.fromkeys(tasks) if t not in known]
+        listed = list(dict.fromkeys([*task.names.tolist(), *tasks])) if tasks else task.names
         extra: dict[str, Any] = {name: column[kept] for name, column in columns.items()}
         votes = cls(
             task.codes[kept], worker.codes[kept], said[kept],
-            to_names([*task.names.tolist(), *listed]) if listed else task.names, worker.names, classes_,
-            **extra,
-            dropped=int((~kept).sum()),
+            to_names(listed), worker.names, classes_, **extra, dropped=int((~kept).sum()),
         )  # fmt: skip
         return votes if repeats == "all" else votes._resolve_repeats(repeats)
 
@@ -188,9 +183,9 @@ class Votes:
                 f"worker '{self.workers[self.worker[n]]}' labels task '{self.tasks[self.task[n]]}' "
                 "more than once; say which vote counts with repeats='last', 'first' or 'all'"
             )
-        ordered = pair[::-1] if repeats == "last" else pair
-        _, index = np.unique(ordered, return_index=True)
-        return self.take(np.sort(len(pair) - 1 - index if repeats == "last" else index))
+        if repeats == "first":
+            return self.take(np.sort(np.unique(pair, return_index=True)[1]))
+        return self.take(np.sort(len(pair) - 1 - np.unique(pair[::-1], return_index=True)[1]))
 
     def take(self, rows: Any) -> Votes:
         """The votes in `rows` (indices or a mask) of the same tasks, workers and classes."""
@@ -202,10 +197,7 @@ class Votes:
         return replace(self, **columns)
 
     def with_gold(self, gold: Mapping[Any, Any]) -> Votes:
-        """The same votes with the true label of some tasks; tasks that are not listed are ignored.
-
-        A label that no vote has used becomes a class of its own, unless it is unknown by name.
-        """
+        """The same votes with the true label of some tasks; tasks that are not listed are ignored."""
         by_name = {str(t): n for n, t in enumerate(self.tasks.tolist())}
         codes = np.full(len(self.tasks), -1, np.int32)
         classes = {str(c): k for k, c in enumerate(self.classes.tolist())}
@@ -269,20 +261,6 @@ class Votes:
             (self.weights, (rows, self.worker)), (len(self.tasks) * K, len(self.workers))
         ).tocsr()
 
-    def split(self, parts: int) -> list[Votes]:
-        """Up to `parts` slices of the tasks with about as many votes each, every worker in all."""
-        votes = self.merged
-        starts = np.searchsorted(votes.task, np.arange(len(votes.tasks) + 1))
-        wanted = np.linspace(0, len(votes), parts + 1)
-        inner = np.searchsorted(starts, wanted[1:-1], side="left")
-        cuts = np.unique([0, *inner, len(votes.tasks)])
-        return [votes._slice(a, b, starts[a], starts[b]) for a, b in pairwise(cuts.tolist())]
-
-    def _slice(self, a: int, b: int, start: int, stop: int) -> Votes:
-        rows = self.take(slice(start, stop))
-        gold = None if self.gold is None else self.gold[a:b]
-        return replace(rows, task=rows.task - np.int32(a), tasks=self.tasks[a:b], gold=gold)
-
     def _times(self, value: Floats | None) -> Floats:
         return self.weights if value is None else self.weights * value
 
@@ -308,10 +286,7 @@ class Votes:
     def worker_mean(self, value: Floats) -> Floats:
         """Mean over the votes of each worker; NaN for a worker without votes."""
         total = self.worker_sum()
-        mean: Floats = np.divide(
-            self.worker_sum(value), total, out=np.full(len(total), np.nan), where=total > 0
-        )
-        return mean
+        return np.where(total > 0, self.worker_sum(value) / np.where(total > 0, total, 1), np.nan)
 
     def clamp(self, probs: Floats) -> Floats:
         """The same probabilities, but certain for the tasks whose class is known."""

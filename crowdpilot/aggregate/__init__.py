@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from crowdpilot.aggregate.aggregator import Aggregate, Aggregator
 from crowdpilot.aggregate.auto import Auto
+from crowdpilot.aggregate.bwa import BWA
+from crowdpilot.aggregate.catd import CATD
 from crowdpilot.aggregate.crowdlab import Crowdlab
 from crowdpilot.aggregate.dawid_skene import DawidSkene
 from crowdpilot.aggregate.dawid_skene_clust import DawidSkeneClust
@@ -15,17 +17,22 @@ from crowdpilot.aggregate.gold_majority import GoldMajority
 from crowdpilot.aggregate.hierarchical_dawid_skene import HierarchicalDawidSkene
 from crowdpilot.aggregate.ibcc import IBCC
 from crowdpilot.aggregate.iwmv import IWMV
+from crowdpilot.aggregate.kos import KOS
 from crowdpilot.aggregate.mace import MACE
 from crowdpilot.aggregate.majority_voting import MajorityVoting
+from crowdpilot.aggregate.minimax_entropy import MinimaxEntropy
+from crowdpilot.aggregate.mmsr import MMSR
 from crowdpilot.aggregate.naive_soft import NaiveSoft
 from crowdpilot.aggregate.one_coin import OneCoin
 from crowdpilot.aggregate.plantnet import PlantNet
+from crowdpilot.aggregate.pm import PM
 from crowdpilot.aggregate.strategy import parse
 from crowdpilot.aggregate.tied_dawid_skene import TiedDawidSkene
 from crowdpilot.aggregate.two_third import TwoThird
 from crowdpilot.aggregate.wawa import Wawa
 from crowdpilot.aggregate.wds import WDS
 from crowdpilot.aggregate.weighted_majority import WeightedMajority
+from crowdpilot.aggregate.zencrowd import ZenCrowd
 from crowdpilot.aggregate.zero_based_skill import ZeroBasedSkill
 
 MODELS: dict[str, type[Aggregator]] = {
@@ -41,6 +48,7 @@ MODELS: dict[str, type[Aggregator]] = {
         TwoThird,
         GoldMajority,
         OneCoin,
+        ZenCrowd,
         DawidSkene,
         FastDawidSkene,
         HybridDawidSkene,
@@ -49,13 +57,58 @@ MODELS: dict[str, type[Aggregator]] = {
         TiedDawidSkene,
         IBCC,
         EBCC,
+        BWA,
         GLAD,
         MACE,
+        KOS,
+        MMSR,
+        MinimaxEntropy,
+        CATD,
+        PM,
         WDS,
         PlantNet,
         Crowdlab,
     )
 }
+
+__all__ = [
+    "BWA",
+    "CATD",
+    "EBCC",
+    "EM",
+    "GLAD",
+    "IBCC",
+    "IWMV",
+    "KOS",
+    "MACE",
+    "MMSR",
+    "MODELS",
+    "PM",
+    "WDS",
+    "Aggregate",
+    "Aggregator",
+    "Auto",
+    "Crowdlab",
+    "DawidSkene",
+    "DawidSkeneClust",
+    "FastDawidSkene",
+    "GoldMajority",
+    "HierarchicalDawidSkene",
+    "HybridDawidSkene",
+    "MajorityVoting",
+    "MinimaxEntropy",
+    "NaiveSoft",
+    "NotConverged",
+    "OneCoin",
+    "PlantNet",
+    "TiedDawidSkene",
+    "TwoThird",
+    "Wawa",
+    "WeightedMajority",
+    "ZenCrowd",
+    "ZeroBasedSkill",
+    "parse_strategy",
+]
 
 
 def parse_strategy(text: str) -> Aggregator:
@@ -67,9 +120,3 @@ def parse_strategy(text: str) -> Aggregator:
     dawid_skene[smoothing=0.5]
     """
     return parse(text, MODELS)
-
-
-__all__ = [  # the models add themselves
-    "EM", "MODELS", "Aggregate", "Aggregator", "NotConverged", "parse_strategy",
-    *(model.__name__ for model in MODELS.values()),
-]  # fmt: skip

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
@@ -101,7 +102,7 @@ class EM(Aggregator):
         if history is not None:
             pseudo = add([pseudo, self._recall(votes, history)])
         with threads(self.shards(votes)) as (shards, run):
-            parts = votes.split(shards) if shards > 1 else [votes]
+            parts = split(votes, shards) if shards > 1 else [votes]
             climbs = (self._climb(parts, belief, pseudo, run) for belief in self.beliefs(votes, probs))
             best = max(climbs, key=lambda climb: climb.trace[-1])
         if not best.converged:
@@ -207,6 +208,21 @@ def by_class(votes: Votes, belief: Floats) -> Floats:
 def add(stats: Iterable[Stats]) -> Stats:
     """Sum of the counts of several parts."""
     return tuple(sum(arrays[1:], arrays[0]) for arrays in zip(*stats, strict=True))
+
+
+def split(votes: Votes, parts: int) -> list[Votes]:
+    """Up to `parts` slices of the tasks with about as many votes each, every worker in all."""
+    votes = votes.merged
+    starts = np.searchsorted(votes.task, np.arange(len(votes.tasks) + 1))
+    inner = np.searchsorted(starts, np.linspace(0, len(votes), parts + 1)[1:-1], side="left")
+    cuts = np.unique([0, *inner, len(votes.tasks)])
+    return [_slice(votes, a, b, starts[a], starts[b]) for a, b in pairwise(cuts.tolist())]
+
+
+def _slice(votes: Votes, a: int, b: int, start: int, stop: int) -> Votes:
+    rows = votes.take(slice(start, stop))
+    gold = None if votes.gold is None else votes.gold[a:b]
+    return replace(rows, task=rows.task - np.int32(a), tasks=votes.tasks[a:b], gold=gold)
 
 
 def fix_gold_(votes: Votes, joint: Floats) -> None:

@@ -11,7 +11,7 @@ from scipy.sparse import coo_array
 
 from crowdpilot.aggregate.aggregator import Aggregate, Aggregator, agreement, shares, started
 from crowdpilot.aggregate.bwa import class_prior
-from crowdpilot.aggregate.em import NotConverged, fix_gold_
+from crowdpilot.aggregate.em import NotConverged, fix_gold_, split
 from crowdpilot.aggregate.truth_discovery import expect_positive
 from crowdpilot.arrays import Floats, softmax, softmax_
 from crowdpilot.votes import Votes
@@ -135,7 +135,7 @@ def begin(votes: Votes, probs: Floats, log_prior: Floats) -> State:
     """No shifts yet, and where these probabilities pull them."""
     K = len(log_prior)
     count = 1 + len(votes) * K**2 // CELLS
-    parts = [to_part(part) for part in (votes.split(count) if count > 1 else [votes])]
+    parts = [to_part(part) for part in (split(votes, count) if count > 1 else [votes])]
     beliefs = np.split(probs, np.cumsum([len(part.votes.tasks) for part in parts])[:-1])
     worker, tasks = np.zeros((len(votes.workers), K, K)), [np.zeros((len(b), K, K)) for b in beliefs]
     rounds = [look(*each, worker, log_prior) for each in zip(parts, beliefs, tasks, strict=True)]

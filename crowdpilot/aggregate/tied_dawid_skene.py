@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -51,11 +51,11 @@ class TiedDawidSkene(DawidSkene):
     aliases: ClassVar[tuple[str, ...]] = ("tds",)
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
-        shared = [getattr(self, f.name) for f in fields(DawidSkene)]
-        result = DawidSkene(*shared).run(votes, start, history)
+        shared: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(DawidSkene)}
+        result = DawidSkene(**shared).run(votes, start, history)
         for _ in range(1, self.fits):
             said = result.params["stats"][1]
-            result = _Pulled(*shared, rows=self.tie * simpler(said)).run(votes, result, history)
+            result = _Pulled(**shared, rows=self.tie * simpler(said)).run(votes, result, history)
         return result
 
 
