@@ -1,9 +1,9 @@
 """Crowdpilot: labels with honest probabilities from a crowd that makes mistakes.
 
 >>> import crowdpilot as cp
->>> votes = cp.Votes.of(["a", "a", "a", "b"], ["x", "y", "z", "x"], ["cat", "dog", "dog", "cat"])
+>>> votes = cp.Votes.of(["a", "a", "b", "b"], ["x", "y", "x", "y"], ["cat", "cat", "dog", "dog"])
 >>> cp.Auto().fit(votes).labels.tolist()
-['dog', 'cat']
+['cat', 'dog']
 """
 
 from __future__ import annotations

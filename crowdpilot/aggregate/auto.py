@@ -77,8 +77,8 @@ class Auto(Aggregator):
     >>> result = Auto().fit(votes)
     >>> bool((result.codes == truth).mean() > 0.88)
     True
-    >>> [score.model for score in result.params["scores"]][:2]
-    ['one_coin', 'dawid_skene[variational=True]']
+    >>> [score.panel for score in result.params["scores"]]
+    ['coin', 'confusion', 'confusion', 'confusion']
     """
 
     prior: Prior | None = None

@@ -38,7 +38,7 @@ class WDS(DawidSkene):
     --------
     >>> votes = Votes.of([1, 1, 1, 2, 2], ["x", "y", "z", "x", "y"], ["cat", "cat", "dog", "dog", "dog"])
     >>> WDS().fit(votes).probs.round(2).tolist()
-    [[0.8, 0.2], [0.0, 1.0]]
+    [[0.68, 0.32], [0.0, 1.0]]
     """
 
     seed: int = 0
