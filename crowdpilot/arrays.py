@@ -90,9 +90,10 @@ def _mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
 def to_probs(scores: ArrayLike) -> Floats:
     """Scale each row to sum to one; a row of zeros becomes uniform."""
     rows = np.array(scores, np.float64)
-    total = rows.sum(axis=-1, keepdims=True)
-    empty = total == 0
-    return np.where(empty, 1 / rows.shape[-1], rows / np.where(empty, 1, total))
+    total = rows @ np.ones(rows.shape[-1])
+    rows[total == 0] = 1
+    rows /= np.where(total == 0, rows.shape[-1], total)[..., None]
+    return rows
 
 
 def share_best(scores: Floats) -> Floats:

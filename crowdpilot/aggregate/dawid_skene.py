@@ -70,7 +70,7 @@ class DawidSkene(EM):
     def count(self, votes: Votes, probs: Floats) -> Stats:
         K = len(votes.classes)
         said = (votes.onehot.T @ probs).reshape(-1, K, K).swapaxes(1, 2)
-        return probs.sum(axis=0), said
+        return np.ones(len(probs)) @ probs, said
 
     def maximize(self, stats: Stats, params: Params | None) -> Params:
         seen, said = stats

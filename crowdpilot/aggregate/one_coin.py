@@ -63,7 +63,7 @@ class OneCoin(EM):
 
     def count(self, votes: Votes, probs: Floats) -> Stats:
         right = votes.worker_sum(probs[votes.task, votes.label])
-        return probs.sum(axis=0), np.stack([right, np.maximum(votes.worker_sum() - right, 0)], axis=1)
+        return np.ones(len(probs)) @ probs, np.stack([right, np.maximum(votes.worker_sum() - right, 0)], axis=1)
 
     def maximize(self, stats: Stats, params: Params | None) -> Params:
         seen, right_wrong = stats
