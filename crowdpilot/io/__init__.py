@@ -1,1 +1,140 @@
-"""..."""
+"""Votes from files of any kind and back; the only room that parses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, TextIO
+
+import pyarrow as pa
+
+from crowdpilot.io import (
+    argilla,
+    csv,
+    doccano,
+    jsonl,
+    label_studio,
+    matrix,
+    mturk,
+    parquet,
+    peerannot,
+    peerannot_inverse,
+    toloka,
+    tsv,
+    wide,
+    zooniverse,
+)
+from crowdpilot.io.finding import PATHS, AnyPath, by_name, by_suffix, find, read_numpy, suffix_of
+from crowdpilot.io.format import Format
+from crowdpilot.io.saving import whole
+from crowdpilot.io.tables import as_table, from_table, labels_from_table
+from crowdpilot.io.text import delimited, write_delimited, write_jsonl
+from crowdpilot.votes import Repeats, Votes
+
+FORMATS: Mapping[str, Format] = {  # the first one that recognises a file reads it
+    "peerannot": peerannot.FORMAT,
+    "peerannot_inverse": peerannot_inverse.FORMAT,
+    "parquet": parquet.FORMAT,
+    "label_studio": label_studio.FORMAT,
+    "argilla": argilla.FORMAT,
+    "doccano": doccano.FORMAT,
+    "jsonl": jsonl.FORMAT,
+    "mturk": mturk.FORMAT,
+    "toloka": toloka.FORMAT,
+    "zooniverse": zooniverse.FORMAT,
+    "matrix": matrix.FORMAT,
+    "wide": wide.FORMAT,
+    "tsv": tsv.FORMAT,
+    "csv": csv.FORMAT,
+}
+LABEL_FORMATS = ("parquet", "jsonl", "tsv", "csv")
+TABLES: Mapping[str, Callable[[pa.Table, Path], None]] = {
+    ".csv": partial(write_delimited, delimiter=","),
+    ".tsv": partial(write_delimited, delimiter="\t"),
+    ".parquet": parquet.write_parquet,
+    ".jsonl": write_jsonl,
+}
+
+
+def read(
+    source: Any,
+    *,
+    format: str | None = None,
+    columns: Mapping[str, str | None] | None = None,
+    question: str | None = None,
+    classes: Sequence[Any] | None = None,
+    abstain: Iterable[Any] = (),
+    repeats: Repeats = "last",
+) -> Votes:
+    """Votes from a file, a folder, a data frame or a mapping of columns.
+
+    Parameters
+    ----------
+    source
+        A path, or any table that Arrow understands (pandas, polars, duckdb, a dict of columns).
+    format
+        One of `FORMATS`; found by the content if not given.
+    columns
+        Which column is which, for example `{"task": "url", "label": "answer"}`; the roles are task,
+        worker, label, weight, seconds, time and gold. None as a name leaves a column out.
+    question
+        Which one, if the workers were asked several.
+    classes
+        All classes in the order wanted; otherwise those that occur, in natural order.
+    abstain
+        Labels that mean "can't tell": such a row is no vote, and neither is a missing label.
+    repeats
+        What counts when a worker labels a task again: the last vote, the first, all of them, or
+        an error.
+
+    Examples
+    --------
+    >>> read({"item": ["a", "a", "b"], "rater": ["x", "y", "x"], "rating": [1, 2, 1]})
+    Votes(3 votes, 2 tasks, 2 workers, 2 classes)
+    """
+    coded = from_table(find(source, FORMATS, format, columns or {}, question))
+    return coded.to_votes(classes, abstain, repeats)
+
+
+def read_labels(
+    source: Any, *, format: str | None = None, columns: Mapping[str, str | None] | None = None
+) -> dict[Any, Any]:
+    """The label of each task, from a table with one row for each or from a numpy file.
+
+    Examples
+    --------
+    >>> read_labels({"task": ["a", "b"], "truth": ["cat", None]})
+    {'a': 'cat'}
+    """
+    if isinstance(source, PATHS) and Path(source).suffix == ".npy":
+        return read_numpy(Path(source))
+    known = {name: FORMATS[name] for name in LABEL_FORMATS}
+    return labels_from_table(find(source, known, format, columns or {}))
+
+
+def write(votes: Votes, path: AnyPath, *, format: str | None = None) -> None:
+    """Write votes in a format, which the suffix of the path decides if it is not named.
+
+    The file is there when it is complete, and not before. Without a suffix it is a folder.
+    """
+    name = by_suffix(Path(path), FORMATS) if format is None else by_name(format, FORMATS)
+    writer = FORMATS[name].write
+    if writer is None:
+        known = ", ".join(name for name, kind in FORMATS.items() if kind.write)
+        raise ValueError(f"the format {name} can be read but not written; there are {known}")
+    with whole(path) as draft:
+        writer(votes, draft)
+
+
+def write_table(table: Any, target: AnyPath | TextIO) -> None:
+    """Write a table to a file by its suffix (.csv, .tsv, .parquet, .jsonl), or as CSV to a stream."""
+    if not isinstance(target, PATHS):
+        for piece in delimited(as_table(table), ","):
+            target.write(piece)
+        return
+    suffix = suffix_of(Path(target)) or ".csv"
+    if suffix not in TABLES:
+        raise ValueError(f"{target}: the suffix {suffix} is not known, expected {', '.join(TABLES)}")
+    with whole(target) as draft:
+        TABLES[suffix](as_table(table), draft)

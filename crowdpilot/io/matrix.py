@@ -1,0 +1,81 @@
+"""Votes as a bare matrix of tasks by workers: whole numbers, -1 where there is no vote."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from crowdpilot.arrays import Floats
+from crowdpilot.io.dense import label_matrix
+from crowdpilot.io.format import Format, Raw
+from crowdpilot.io.source import Source
+from crowdpilot.votes import Votes
+
+ROW = re.compile(r"\s*-?\d+(\.0+)?([ \t]+-?\d+(\.0+)?)*\s*")
+
+
+def sniff(source: Source) -> bool:
+    """Whether the first lines are whole numbers with blanks between them."""
+    text = source.start.rpartition("\n")[0] or source.start  # the last line may have been cut off
+    lines = [line for line in text.splitlines()[:10] if line.strip()]
+    return bool(lines) and all(ROW.fullmatch(line) for line in lines)
+
+
+def parse(source: Source) -> Raw:
+    """Tasks and workers are called by their place, from zero."""
+    said = _load(source)
+    task, worker = np.nonzero(said >= 0)
+    table = pa.table({"task": task, "worker": worker, "label": said[task, worker].astype(np.int64)})
+    tasks, workers = (pa.array(np.arange(size)) for size in said.shape)
+    roles = {name: name for name in table.column_names}
+    return Raw(table, roles, tasks=tasks, workers=workers, name=str(source.path))
+
+
+def _load(source: Source) -> Floats:
+    """The numbers, (tasks, workers)."""
+    between = "," if "," in source.start.partition("\n")[0] else None
+    lines = list(source.lines())
+    try:
+        said = np.loadtxt(lines, delimiter=between, comments=None, ndmin=2)
+    except ValueError as error:
+        raise _fault(source, lines, between) from error
+    said = np.where(np.isnan(said), -1, said)
+    if (wrong := (said < -1) | (said != np.floor(said))).any():
+        row, column = np.argwhere(wrong)[0]
+        filled = [number for number, line in enumerate(lines, 1) if line.strip()]
+        problem = f"found {said[row, column]:g}, expected a label from 0, or -1 for no vote"
+        raise source.error(problem, filled[row])
+    return said
+
+
+def _fault(source: Source, lines: Sequence[str], between: str | None) -> ValueError:
+    width = len(next(line for line in lines if line.strip()).split(between))
+    for number, line in enumerate(lines, 1):
+        cells = line.split(between)
+        if line.strip() and (len(cells) != width or not all(map(_is_number, cells))):
+            return source.error(f"found {line.strip()[:40]!r}, expected {width} whole numbers", number)
+    return source.error("expected rows of whole numbers")
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def write(votes: Votes, path: Path) -> None:
+    """A row for each task; names of tasks and workers are lost, labels have to be whole numbers."""
+    said = label_matrix(votes, "matrix")
+    if votes.classes.dtype.kind not in "iu" or (len(votes.classes) and votes.classes.min() < 0):
+        raise ValueError("the labels are not whole numbers from 0, which the format matrix needs")
+    numbers = np.append(votes.classes, -1)[said]  # a missing vote has the code -1
+    np.savetxt(path, numbers, fmt="%d")
+
+
+FORMAT = Format("rows of whole numbers, tasks by workers, -1 for no vote", sniff, parse, write, (".txt",))

@@ -1,0 +1,201 @@
+"""A file or folder to be read, and what the user says about it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from crowdpilot.io.columns import is_known, resolve
+
+HEAD = 1 << 20  # bytes that are looked at to find the format
+SAMPLE = 200  # rows that are looked at
+DELIMITERS = ",\t;|"
+PACKED = (".gz", ".bz2", ".zst", ".lz4")
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A path, the columns and the question that the user has named, and the delimiter if known."""
+
+    path: Path
+    columns: Mapping[str, str | None] = field(default_factory=dict)
+    question: str | None = None
+    between: str | None = None
+
+    def error(self, problem: str, line: int | None = None) -> ValueError:
+        """One sentence that says where the problem is."""
+        return ValueError(f"{self.path}{f', line {line}' if line else ''}: {problem}")
+
+    def open(self) -> Any:
+        """The bytes of the file as a stream; a compressed file is unpacked on the way."""
+        if self.path.is_fifo() or self.path.is_char_device():
+            return pa.BufferReader(self._piped)
+        return pa.input_stream(str(self.path), compression="detect")
+
+    @cached_property
+    def _piped(self) -> bytes:
+        return self.path.read_bytes()  # a pipe can be read only once
+
+    def lines(self, errors: str = "strict") -> Iterator[str]:
+        """The lines of the file, as they are."""
+        with io.TextIOWrapper(self.open(), encoding="utf-8-sig", errors=errors, newline="") as stream:
+            yield from stream
+
+    def not_utf8(self) -> ValueError:
+        """The error of the first line with bytes that are not UTF-8."""
+        with self.open() as stream:
+            content = stream.read()
+        try:
+            content.decode("utf-8")
+        except UnicodeDecodeError as error:
+            line = content.count(b"\n", 0, error.start) + 1
+            return self.error("found bytes that are not UTF-8, expected UTF-8 text", line)
+        return self.error("expected UTF-8 text")
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first bytes; none for a folder."""
+        if self.path.is_dir():
+            return b""
+        with self.open() as stream:
+            return bytes(stream.read(HEAD))
+
+    @cached_property
+    def start(self) -> str:
+        """The first bytes as text, without a byte order mark and empty lines."""
+        return self.head.decode("utf-8", errors="replace").removeprefix("\ufeff").lstrip("\r\n")
+
+    @property
+    def opening(self) -> str:
+        """The first character that is not blank."""
+        return self.start.lstrip()[:1]
+
+    def roles(self, names: Iterable[str], preset: Mapping[str, str] | None = None) -> dict[str, str]:
+        """The column of each role: as the user says, else as the format says, else by its name."""
+        try:
+            return resolve(list(names), self.columns, preset)
+        except ValueError as error:
+            raise self.error(str(error)) from error
+
+    # Text with a header ---------------------------------------------------------------------
+
+    @cached_property
+    def delimiter(self) -> str:
+        """What stands between the columns; if not known, what finds most of their names in the header."""
+
+        def found(delimiter: str) -> tuple[int, int]:
+            names = self._records(delimiter, 1)[0]
+            known = sum(is_known(name) or name in self.columns.values() for name in names)
+            return known, len(names)
+
+        return self.between or max(DELIMITERS, key=found)
+
+    @cached_property
+    def header(self) -> list[str]:
+        """The names of the columns."""
+        return self._records(self.delimiter, 1)[0]
+
+    @cached_property
+    def sample(self) -> list[list[str]]:
+        """The first rows below the header."""
+        return self._records(self.delimiter, SAMPLE + 1)[1:]
+
+    @cached_property
+    def is_header_only(self) -> bool:
+        """Whether nothing follows the names of the columns."""
+        try:
+            return len(self._records(self.delimiter, 2)) < 2
+        except ValueError:
+            return False
+
+    def _records(self, delimiter: str, count: int) -> list[list[str]]:
+        rows = csv.reader(io.StringIO(self.start, newline=""), delimiter=delimiter)
+        try:
+            return list(islice((row for row in rows if row), count)) or [[]]
+        except csv.Error as error:
+            raise self.error(f"the first lines are no table ({error})") from error
+
+    # JSON -----------------------------------------------------------------------------------
+
+    @cached_property
+    def record(self) -> Any:
+        """The first record of a JSON file; None if it is not JSON, or broken."""
+        if self.opening not in ("{", "["):
+            return None
+        try:
+            return json.JSONDecoder().raw_decode(re.sub(r"^\s*\[?\s*", "", self.start))[0]
+        except (ValueError, RecursionError):
+            return self._first_of_document() if len(self.head) == HEAD else None
+
+    def _first_of_document(self) -> Any:
+        try:
+            return self.document[0] if self.opening == "[" else self.document
+        except (ValueError, LookupError):
+            return None
+
+    @cached_property
+    def document(self) -> Any:
+        """The whole file as one JSON value."""
+        with self.open() as stream:
+            content = stream.read()
+        try:
+            return json.loads(content.decode("utf-8-sig"))
+        except json.JSONDecodeError as error:
+            raise self.error(f"found broken JSON ({error.msg})", error.lineno) from error
+
+    @cached_property
+    def records(self) -> list[dict[str, Any]]:
+        """The records of a JSON array or of JSON lines."""
+        if self.opening == "[":
+            return [self._checked(record, None) for record in self.document]
+        return [self._checked(*parsed) for parsed in self._json_lines()]
+
+    def _json_lines(self) -> Iterator[tuple[Any, int]]:
+        for number, line in enumerate(self.lines(), 1):
+            if line.strip():
+                try:
+                    yield json.loads(line), number
+                except json.JSONDecodeError as error:
+                    raise self.error(f"found broken JSON ({error.msg}), expected a record", number) from error
+
+    def _checked(self, record: Any, line: int | None) -> dict[str, Any]:
+        if not isinstance(record, dict):
+            raise self.error(f"found {json.dumps(record)[:40]}, expected a record like {{...}}", line)
+        return record
+
+    def json_place(self, row: int) -> str:
+        """Where a record stands: in which line, where records are lines."""
+        filled = (number for number, line in enumerate(self.lines("replace"), 1) if line.strip())
+        return f"record {row + 1}" if self.opening == "[" else f"line {next(islice(filled, row, None), '?')}"
+
+    # Several questions in one file ----------------------------------------------------------
+
+    def choose(self, questions: Iterable[str]) -> str:
+        """The question the user asked for, or the only one there is."""
+        known = list(dict.fromkeys(questions))
+        if self.question in known:
+            return str(self.question)
+        if self.question is not None:
+            raise self.error(f"there is no question {self.question!r}{hint(self.question, known)}")
+        if len(known) == 1:
+            return known[0]
+        if not known:
+            raise self.error("there is no answer in it, expected at least one")
+        raise self.error(f"there are {len(known)} questions, name one with question=: {', '.join(known)}")
+
+
+def hint(wrong: str, known: Sequence[str]) -> str:
+    """The end of a sentence about a name that does not exist."""
+    near = get_close_matches(wrong, known, n=3)
+    return f"; did you mean {' or '.join(near)}?" if near else f"; there are {', '.join(known) or 'none'}"
