@@ -66,8 +66,9 @@ def natural_order(names: Names) -> NDArray[np.intp]:
 def _natural(name: Any) -> tuple[Any, ...]:
     if isinstance(name, (int, float)):
         return (0, name, ())
-    parts = re.split(r"(\d+)", str(name))
-    return (1, 0, tuple((int(p), "") if p.isdigit() else (-1, p) for p in parts))
+    parts = re.split(r"([0-9]+)", str(name))  # every second one is a number, of any length
+    ranks = (((len(d := p.lstrip("0")), d) if n % 2 else (-1, p)) for n, p in enumerate(parts))
+    return (1, 0, tuple(ranks))
 
 
 def hash_names(names: Names, seed: int) -> NDArray[np.uint64]:

@@ -103,7 +103,7 @@ def is_faithful(name: str) -> bool:
     return name not in NO_NUMBERS and not re.fullmatch(r"-?\d+\.0", name)
 
 
-LETTERS = st.characters(exclude_categories=["Cs", "No"], exclude_characters="\0")
+LETTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
 NAMES = st.one_of(
     st.text(LETTERS, min_size=1, max_size=8),
     st.sampled_from(
