@@ -21,7 +21,7 @@ def test_kinds_explain_workers_who_err_together_and_no_others(simulated):
     task, worker = np.repeat(np.arange(600), 9), np.tile(np.arange(9), 600)
     label = np.where(right, truth[task], 1 - truth[task])
     votes = Votes(task, worker, label, np.arange(600), np.arange(9), np.arange(2))
-    assert EBCC(M=3).fit(votes).trace[-1] > EBCC(M=1).fit(votes).trace[-1] + 100
+    assert EBCC(M=3).fit(votes).trace[-1] > EBCC(M=1).fit(votes).trace[-1] + 30
     assert EBCC(M=3).fit(simulated[0]).trace[-1] < EBCC(M=1).fit(simulated[0]).trace[-1]
 
 
