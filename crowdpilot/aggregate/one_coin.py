@@ -63,7 +63,8 @@ class OneCoin(EM):
 
     def count(self, votes: Votes, probs: Floats) -> Stats:
         right = votes.worker_sum(probs[votes.task, votes.label])
-        return np.ones(len(probs)) @ probs, np.stack([right, np.maximum(votes.worker_sum() - right, 0)], axis=1)
+        wrong = np.maximum(votes.worker_sum() - right, 0)
+        return np.ones(len(probs)) @ probs, np.stack([right, wrong], axis=1)
 
     def maximize(self, stats: Stats, params: Params | None) -> Params:
         seen, right_wrong = stats
