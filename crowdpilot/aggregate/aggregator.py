@@ -114,7 +114,8 @@ class Aggregate:
 
     def to_pandas(self) -> pd.DataFrame:
         """The table of tasks as a pandas data frame."""
-        return self.to_table().to_pandas()
+        frame: pd.DataFrame = self.to_table().to_pandas()
+        return frame
 
 
 @dataclass(frozen=True)
