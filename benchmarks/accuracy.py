@@ -18,6 +18,7 @@ from benchmarks.process import Job, launch, run, save_columns
 from benchmarks.sets import Set
 from benchmarks.tables import RESULTS, machine, markdown, numbers, save_json, write
 from crowdpilot.aggregate import MODELS, NotConverged
+from crowdpilot.votes import Repeats
 
 NINETEEN = [
     "bluebirds", "dog", "rte", "d_sentiment", "jn_product", "weather_cf", "sp_amt", "zencrowd_in", "labelme",
@@ -48,7 +49,10 @@ def main(
             help="cached: what has been measured before; run: and what has not; no: leave them out."
         ),
     ] = "cached",
-    limit: Annotated[float, typer.Option(help="Seconds a peer may take for one fit.")] = 300,
+    repeats: Annotated[
+        Repeats, typer.Option(help="Which of a worker's votes on a task count for us.")
+    ] = "last",
+    limit: Annotated[float, typer.Option(help="Seconds a peer may take for one fit.")] = 600,
     memory: Annotated[float, typer.Option(help="Gigabytes a peer may take.")] = 8,
     output: Annotated[Path, typer.Option(help="Folder for accuracy.md and accuracy.json.")] = RESULTS,
     cache: Annotated[Path, typer.Option(help="What peers have scored before.")] = RESULTS
@@ -61,7 +65,7 @@ def main(
     for folder in sets.find(data, names):
         one = sets.read(folder)
         described[one.name] = one.describe()
-        results[one.name] = {model: fit_own(model, one) for model in own}
+        results[one.name] = {model: fit_own(model, one, repeats) for model in own}
         if peers != "no":
             results[one.name] |= {
                 f"crowd-kit {model}": fit_peer(model, one, cache, peers == "run", limit, memory)
@@ -70,21 +74,22 @@ def main(
         typer.echo(f"{one.name}: {summary(results[one.name])}", err=True)
     columns = list(next(iter(results.values())))
     record = {
-        "machine": machine(), "limit_s": limit, "memory_gb": memory, "skipped": SKIPPED,
+        "machine": machine(), "repeats": repeats, "limit_s": limit, "memory_gb": memory, "skipped": SKIPPED,
         "sets": described, "means": means(results, columns), "results": results,
     }  # fmt: skip
     write(output, "accuracy", render(record, columns), record)
 
 
-def fit_own(model: str, one: Set) -> Result:
+def fit_own(model: str, one: Set, repeats: Repeats) -> Result:
     """One of our models, in this process."""
+    votes = one.kept(repeats)
     start = perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)
-        result = MODELS[model]().fit(one.votes)
+        result = MODELS[model]().fit(votes)
         labels = result.labels
     seconds = perf_counter() - start
-    by_task = dict(zip(map(str, one.votes.tasks.tolist()), map(str, labels.tolist()), strict=True))
+    by_task = dict(zip(map(str, votes.tasks.tolist()), map(str, labels.tolist()), strict=True))
     return {"accuracy": one.score(by_task), "seconds": round(seconds, 3)}
 
 
@@ -98,7 +103,7 @@ def fit_peer(model: str, one: Set, cache: Path, fresh: bool, limit: float, memor
         votes = save_columns(Path(folder) / "votes.npz", one.votes)
         outcome = run(Job("crowd-kit", model), votes, limit=limit, memory_gb=memory)
     if outcome.labels is None:
-        result: Result = {"reason": outcome.reason}
+        result: Result = {"reason": outcome.reason, "limit_s": limit, "memory_gb": memory}
     else:
         result = {"accuracy": one.score(outcome.labels), "seconds": round(outcome.cost["seconds"], 3)}
     save_json(cache, dict(sorted((known | {key: result}).items())))
@@ -138,17 +143,23 @@ def render(record: dict[str, Any], columns: list[str]) -> str:
         for name, row in results.items()
     ]
     missing = [
-        f"- {m} on {name}: {row[m]['reason']}"
+        f"- {m} on {name}: {row[m]['reason']}{_allowed(row[m])}"
         for name, row in results.items()
         for m in columns
         if "reason" in row[m]
     ]
     return TEXT.format(
-        machine=record["machine"], limit=record["limit_s"], memory=record["memory_gb"],
+        machine=record["machine"], repeats=record["repeats"],
+        limit=record["limit_s"], memory=record["memory_gb"],
         skipped="; ".join(f"{m} ({why})" for m, why in SKIPPED.items()), means=means_table,
         scores=markdown(["set", *columns], scores), seconds=markdown(["set", *columns], seconds),
         missing="\n".join(missing) or "None.",
     )  # fmt: skip
+
+
+def _allowed(result: Result) -> str:
+    """The limits under which a fit failed."""
+    return f" (allowed: {result['limit_s']:g} s, {result['memory_gb']:g} GB)" if "limit_s" in result else ""
 
 
 def summary(row: dict[str, Result]) -> str:
@@ -162,16 +173,16 @@ TEXT = """# Accuracy on real votes
 Written by `python -m benchmarks.accuracy --data DIR`.
 
 The share of the tasks with gold and a vote whose label is right, with default settings; no model sees any
-gold. Every vote counts, also when a worker votes on a task again (`repeats="all"`), for us and for crowd-kit
-alike. Ties are drawn by our seeded rule; crowd-kit's labels are its own, after `numpy.random.seed(0)`. The
-best of a row is bold.
+gold. When a worker votes on a task again, ours count by the rule `repeats="{repeats}"` (the default of our
+readers is "last"); crowd-kit has no such rule and counts every row. Ties are drawn by our seeded rule;
+crowd-kit's labels are its own, after `numpy.random.seed(0)`. The best of a row is bold.
 
 Not run, because they need more than votes: {skipped}.
 
 ## Means
 
 A mean is given only for a model that has a result on every set. "crowd-kit's best, in hindsight" takes the
-best of crowd-kit's models on each set, which nobody can know beforehand.
+best of crowd-kit's models that finished on each set, which nobody can know beforehand.
 
 {means}
 ## Every set
@@ -179,12 +190,11 @@ best of crowd-kit's models on each set, which nobody can know beforehand.
 {scores}
 ## Seconds for one fit
 
-On {machine}; without imports. Other work may have run beside: to compare speeds, see `benchmarks.speed`.
+On {machine}; without imports. Other work may have run beside, and peers may come from the cache: compare
+speeds by `benchmarks.speed` only.
 
 {seconds}
 ## Missing
-
-A peer is stopped after {limit:g} s or {memory:g} GB.
 
 {missing}
 """

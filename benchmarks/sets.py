@@ -11,12 +11,12 @@ from typing import Any
 
 from pyarrow import csv
 
-from crowdpilot.votes import Votes
+from crowdpilot.votes import Repeats, Votes
 
 
 @dataclass(frozen=True)
 class Set:
-    """Votes, and the class of some tasks."""
+    """Votes, repeated ones included, and the class of some tasks."""
 
     name: str
     votes: Votes
@@ -25,6 +25,12 @@ class Set:
     def score(self, labels: Mapping[str, str]) -> float:
         """Share of the tasks with a known class whose label is right."""
         return fmean(labels.get(task) == label for task, label in self.truth.items())
+
+    def kept(self, repeats: Repeats) -> Votes:
+        """The votes that count by a rule for workers who vote on a task again."""
+        v = self.votes
+        columns = v.tasks[v.task], v.workers[v.worker], v.classes[v.label]
+        return Votes.of(*columns, classes=v.classes.tolist(), tasks=v.tasks.tolist(), repeats=repeats)
 
     def describe(self) -> dict[str, Any]:
         """Its sizes, and a fingerprint that changes with any vote."""
