@@ -59,11 +59,11 @@ def make_cases(votes: str, data: Path | None) -> Iterator[Case]:
     name = "votes like jn_product's (simulated)" if data is None else "jn_product"
     product = partial(copy_product, data=data)
     yield Case(
-        f"GLAD, 100 rounds, {name}",
+        f"GLAD, 20 rounds, {name}",
         product,
         (
-            Job("crowdpilot", "glad", {"max_iter": 100, **ENDLESS}),
-            Job("crowd-kit", "GLAD", {"n_iter": 100, **ENDLESS}),
+            Job("crowdpilot", "glad", {"max_iter": 20, **ENDLESS}),
+            Job("crowd-kit", "GLAD", {"n_iter": 20, **ENDLESS}),
         ),
     )
     yield Case(

@@ -8,31 +8,32 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from crowdpilot.aggregate import (
-    EBCC,
-    GLAD,
-    IBCC,
-    MACE,
-    MODELS,
-    Aggregate,
-    Aggregator,
-    Auto,
-    DawidSkene,
-    DawidSkeneClust,
-    FastDawidSkene,
-    HierarchicalDawidSkene,
-    MajorityVoting,
-    NaiveSoft,
-    NotConverged,
-    OneCoin,
-    Wawa,
-    parse_strategy,
-)
 from crowdpilot.votes import Votes
 
 if TYPE_CHECKING:
+    from crowdpilot.aggregate import (
+        EBCC,
+        GLAD,
+        IBCC,
+        MACE,
+        MODELS,
+        Aggregate,
+        Aggregator,
+        Auto,
+        DawidSkene,
+        DawidSkeneClust,
+        FastDawidSkene,
+        HierarchicalDawidSkene,
+        MajorityVoting,
+        NaiveSoft,
+        NotConverged,
+        OneCoin,
+        Wawa,
+        parse_strategy,
+    )
     from crowdpilot.datasets import load
     from crowdpilot.io import read, read_labels, write
 
@@ -64,12 +65,13 @@ __all__ = [
     "write",
 ]
 
-_LATER = {"read": "io", "read_labels": "io", "write": "io", "load": "datasets"}  # these rooms need Arrow
+_ROOMS = ("aggregate", "datasets", "io", "metrics", "simulate")  # loaded when they are first used
+_HOME = {"read": "io", "read_labels": "io", "write": "io", "load": "datasets"}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module 'crowdpilot' has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"crowdpilot.{_LATER[name]}"), name)
+    if name in _ROOMS:
+        return import_module(f"crowdpilot.{name}")
+    if name in __all__:
+        return getattr(import_module(f"crowdpilot.{_HOME.get(name, 'aggregate')}"), name)
+    raise AttributeError(f"module 'crowdpilot' has no attribute {name!r}")

@@ -1,0 +1,33 @@
+"""What `import crowdpilot` gives, and what it costs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import crowdpilot
+
+
+@pytest.mark.parametrize("name", crowdpilot.__all__)
+def test_every_public_name_is_there(name):
+    assert getattr(crowdpilot, name) is not None
+
+
+def test_rooms_are_found_without_an_import_of_their_own():
+    code = "import crowdpilot as cp; print(cp.aggregate.MODELS['glad'].name, cp.metrics.accuracy([1], [1]))"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).split() == ["glad", "1.0"]
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        crowdpilot.nothing  # noqa: B018 - looking it up is the test
+
+
+def test_importing_loads_no_model_and_no_arrow():
+    code = (
+        "import crowdpilot, sys; print(*[m for m in sys.modules if m.startswith(('crowdpilot.', 'pyarrow'))])"
+    )
+    loaded = set(subprocess.check_output([sys.executable, "-c", code], text=True).split())
+    assert loaded == {"crowdpilot.arrays", "crowdpilot.votes"}
