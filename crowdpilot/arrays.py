@@ -13,6 +13,7 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 Names = NDArray[Any]
 
+EXTREME = 600.0  # logs within need no scaling before their exponential is taken
 BLOCK = 8192  # rows that fit the cache together with their temporaries
 
 
@@ -109,14 +110,14 @@ def softmax_(joint: Floats) -> float:
     ones = np.ones(joint.shape[1])
     for start in range(0, len(joint), BLOCK):
         rows = joint[start : start + BLOCK]
-        top = rows[:, 0].copy()
-        for column in rows.T[1:]:  # a few long passes: numpy's own reduction of short rows is slow
-            np.maximum(top, column, out=top)
-        rows -= top[:, None]
+        if rows.min() < -EXTREME or rows.max() > EXTREME:
+            top = rows.max(axis=1)
+            rows -= top[:, None]
+            total += float(top.sum())
         np.exp(rows, out=rows)
         mass = rows @ ones
-        rows /= mass[:, None]
-        total += float(top.sum() + np.log(mass).sum())
+        rows *= (1 / mass)[:, None]
+        total += float(np.log(mass).sum())
     return total
 
 

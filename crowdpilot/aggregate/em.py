@@ -166,7 +166,8 @@ class EM(Aggregator):
 
     def shards(self, votes: Votes) -> int:
         """Into how many parts to cut the work."""
-        return min(os.cpu_count() or 1, 1 + len(votes) // SHARD) if self.divisible else 1
+        cores = (os.cpu_count() or 1) // 2  # two threads of one core share what bounds us, its memory
+        return max(1, min(cores, 1 + len(votes) // SHARD)) if self.divisible else 1
 
 
 class Round(NamedTuple):
