@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet -c constraints.txt
 
-.PHONY: help demo test test-slow check format docs clean
+.PHONY: help demo test test-slow check format docs peers clean
 
 help:  ## List what can be made.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,6 +38,9 @@ format: .venv/dev.stamp  ## Format the code and mend what can be mended.
 
 docs: .venv/dev.stamp  ## Write docs/cli.md from the commands' own help.
 	$(BIN)/typer crowdpilot.cli utils docs --name crowdpilot --title "Command line" --output docs/cli.md
+
+peers: .venv/core.stamp  ## Install the libraries we are measured against into .peers.
+	$(BIN)/python -m benchmarks.peers
 
 clean:  ## Remove .venv, the demo's files and all caches.
 	rm -rf .venv demo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
