@@ -201,6 +201,31 @@ def match(names: Names, known: Names) -> Codes:
     return np.asarray([place.get(str(name), -1) for name in names.tolist()], np.int32)
 
 
+def recall(votes: Votes, history: Aggregate | None, name: str) -> Floats:
+    """What an earlier result says of each worker under this name; zero for those it does not know."""
+    return np.zeros(len(votes.workers)) if history is None else align(votes, history, history.params[name])
+
+
+def align(votes: Votes, history: Aggregate, old: Floats) -> Floats:
+    """An array over the workers of an earlier result, for these workers; zero for those new to it."""
+    rows = match(votes.workers, history.votes.workers)
+    mine = np.zeros((len(rows), *old.shape[1:]))
+    mine[rows >= 0] = old[rows[rows >= 0]]
+    return mine
+
+
+def known_prior(prior: object, K: int) -> Floats:
+    """Probability of each class as given: one number for each, or equal ones for "uniform" and None."""
+    if prior is None or prior == "uniform":
+        return np.full(K, 1 / K)
+    given = np.asarray(prior, np.float64) if isinstance(prior, (tuple, list)) else np.zeros(0)
+    if len(given) != K or (given <= 0).any() or abs(given.sum() - 1) > 1e-6:
+        raise ValueError(
+            f"the class prior is {prior!r}, expected {K} positive numbers that sum to 1, or 'uniform'"
+        )
+    return given
+
+
 def agreement(votes: Votes, probs: Floats) -> Floats:
     """How often each worker is right, if the tasks have these probabilities."""
     return votes.worker_mean(probs[votes.task, votes.label])

@@ -8,9 +8,17 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from crowdpilot.aggregate.aggregator import Aggregate, Aggregator, agreement, shares, started
+from crowdpilot.aggregate.aggregator import (
+    Aggregate,
+    Aggregator,
+    agreement,
+    known_prior,
+    recall,
+    shares,
+    started,
+)
 from crowdpilot.aggregate.em import NotConverged
-from crowdpilot.aggregate.truth_discovery import expect_positive, recall
+from crowdpilot.aggregate.truth_discovery import expect_positive
 from crowdpilot.arrays import Floats, share_best, to_probs
 from crowdpilot.votes import Votes
 
@@ -86,7 +94,7 @@ class BWA(Aggregator):
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
         K = len(votes.classes)
-        prior, voted = class_prior(self.prior, K), votes.worker_sum()
+        prior, voted = known_prior(self.prior, K), votes.worker_sum()
         first = shares(votes) if start is None else started(votes, start)
         score = Score(first, np.zeros(len(first)))
         shape = self.a + (K - 1) * recall(votes, history, "voted")
@@ -137,12 +145,3 @@ def distances(votes: Votes, mean: Floats) -> Floats:
     """Half the squared length from the point of each vote to the mean of its task."""
     apart = half_square(mean)[votes.task] - mean[votes.task, votes.label] + 0.5
     return np.maximum(apart, 0.0)
-
-
-def class_prior(prior: tuple[float, ...] | None, K: int) -> Floats:
-    """The probability of each class, all equal if none are given."""
-    if prior is None:
-        return np.full(K, 1 / K)
-    if len(prior) != K or min(prior) <= 0 or abs(sum(prior) - 1) > 1e-6:
-        raise ValueError(f"the class prior is {prior}, expected {K} positive numbers that sum to 1")
-    return np.asarray(prior, np.float64)

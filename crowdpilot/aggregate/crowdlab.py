@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowdpilot.aggregate.aggregator import Aggregate, Aggregator, agreement
-from crowdpilot.aggregate.wawa import Record, recall
+from crowdpilot.aggregate.wawa import Record, remember
 from crowdpilot.arrays import Floats, share_best, to_probs
 from crowdpilot.votes import Votes
 
@@ -74,7 +74,7 @@ class Crowdlab(Aggregator):
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
         machine = self._machine(votes)
         own = _compare(votes)
-        agree = _fill(own.plus(recall(votes, history)).rate())
+        agree = _fill(own.plus(remember(votes, history)).rate())
         consensus = votes.clamp(share_best(np.where(share_best(votes.tally()) > 0, machine, -1.0)))
         for _ in range(self.passes):
             weights = _weigh(votes, machine, agree, consensus)

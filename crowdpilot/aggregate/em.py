@@ -15,7 +15,15 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from crowdpilot.aggregate.aggregator import Aggregate, Aggregator, agreement, match, shares, started
+from crowdpilot.aggregate.aggregator import (
+    Aggregate,
+    Aggregator,
+    agreement,
+    align,
+    known_prior,
+    shares,
+    started,
+)
 from crowdpilot.arrays import Floats, softmax_, to_probs
 from crowdpilot.votes import Votes
 
@@ -96,7 +104,8 @@ class EM(Aggregator):
     # What is the same for all ---------------------------------------------------------------
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
-        self._check_prior(votes)
+        if self.prior != "estimated":
+            known_prior(self.prior, len(votes.classes))  # a wrong one is refused before any work
         probs = shares(votes) if start is None else started(votes, start)
         pseudo = self.pseudo(votes)
         if history is not None:
@@ -135,34 +144,15 @@ class EM(Aggregator):
 
     def _recall(self, votes: Votes, history: Aggregate) -> Stats:
         """The counts of earlier votes for the workers of these; the classes of those tasks do not count."""
-        rows = match(votes.workers, history.votes.workers)
-        known = np.flatnonzero(rows >= 0)
-        stats = [np.zeros(len(votes.classes))]
-        for old in history.params["stats"][1:]:
-            mine = np.zeros((len(rows), *old.shape[1:]))
-            mine[known] = old[rows[known]]
-            stats.append(mine)
-        return tuple(stats)
+        mine = (align(votes, history, old) for old in history.params["stats"][1:])
+        return np.zeros(len(votes.classes)), *mine
 
     def class_prior(self, seen: Floats) -> Floats:
         """Probability of each class, given how often it was seen."""
         if self.prior == "estimated":
             share: Floats = seen / seen.sum()
             return share
-        if self.prior == "uniform":
-            return np.full(len(seen), 1 / len(seen))
-        return np.asarray(self.prior, np.float64)
-
-    def _check_prior(self, votes: Votes) -> None:
-        K = len(votes.classes)
-        if self.prior in ("estimated", "uniform"):
-            return
-        prior = np.asarray(self.prior, np.float64) if isinstance(self.prior, (tuple, list)) else np.zeros(0)
-        if len(prior) != K or (prior <= 0).any() or abs(prior.sum() - 1) > 1e-6:
-            raise ValueError(
-                f"the class prior is {self.prior}, expected 'estimated', 'uniform' or {K} positive numbers "
-                "that sum to 1"
-            )
+        return known_prior(self.prior, len(seen))
 
     def shards(self, votes: Votes) -> int:
         """Into how many parts to cut the work."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from crowdpilot.aggregate.aggregator import Aggregate, Aggregator
-from crowdpilot.aggregate.wawa import Record, recall, record
+from crowdpilot.aggregate.wawa import Record, record, remember
 from crowdpilot.arrays import Floats, to_probs
 from crowdpilot.votes import Votes
 
@@ -57,7 +57,7 @@ class GoldMajority(Aggregator):
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
         own = _record_gold(votes)
-        total = own.plus(recall(votes, history))
+        total = own.plus(remember(votes, history))
         if not total.given.any():
             raise ValueError("gold_majority needs votes on tasks with a gold label, and there are none")
         mean = float(total.agreed.sum() / total.given.sum())

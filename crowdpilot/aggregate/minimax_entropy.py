@@ -9,8 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy.sparse import coo_array
 
-from crowdpilot.aggregate.aggregator import Aggregate, Aggregator, agreement, shares, started
-from crowdpilot.aggregate.bwa import class_prior
+from crowdpilot.aggregate.aggregator import Aggregate, Aggregator, agreement, known_prior, shares, started
 from crowdpilot.aggregate.em import NotConverged, fix_gold_, split
 from crowdpilot.aggregate.truth_discovery import expect_positive
 from crowdpilot.arrays import Floats, softmax, softmax_
@@ -104,7 +103,7 @@ class MinimaxEntropy(Aggregator):
         expect_positive(self, "alpha", "beta", "max_iter")
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
-        log_prior = np.log(class_prior(self.prior, len(votes.classes)))
+        log_prior = np.log(known_prior(self.prior, len(votes.classes)))
         probs = shares(votes) if start is None else started(votes, start)
         holds = self.holds(votes)
         state = begin(votes, probs, log_prior)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from crowdpilot.aggregate.aggregator import Aggregate, Aggregator, agreement, match, shares, started
+from crowdpilot.aggregate.aggregator import Aggregate, Aggregator, agreement, recall, shares, started
 from crowdpilot.aggregate.em import NotConverged
 from crowdpilot.arrays import Floats, share_best, to_probs
 from crowdpilot.votes import Votes
@@ -34,14 +34,6 @@ def discover(
         warnings.warn(f"the labels did not settle in {max_iter} rounds", NotConverged, stacklevel=4)
     params = {"weight": weight, "errors": errors, "voted": voted}
     return Aggregate(votes, probs, agreement(votes, truth), params, converged=converged)
-
-
-def recall(votes: Votes, history: Aggregate | None, name: str) -> Floats:
-    """What an earlier result says of each worker under this name; zero for those it does not know."""
-    if history is None:
-        return np.zeros(len(votes.workers))
-    rows = match(votes.workers, history.votes.workers)
-    return np.where(rows >= 0, history.params[name][rows], 0.0)
 
 
 def expect_positive(model: Aggregator, *settings: str) -> None:

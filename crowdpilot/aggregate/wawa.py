@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from crowdpilot.aggregate.aggregator import Aggregate, Aggregator, match
+from crowdpilot.aggregate.aggregator import Aggregate, Aggregator, recall
 from crowdpilot.arrays import Floats, share_best, to_probs
 from crowdpilot.votes import Votes
 
@@ -66,7 +66,7 @@ class Wawa(Aggregator):
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
         own = record(votes, votes.clamp(share_best(votes.tally())))
-        skill = own.plus(recall(votes, history)).rate()
+        skill = own.plus(remember(votes, history)).rate()
         probs = votes.clamp(to_probs(votes.tally(skill[votes.worker])))
         return Aggregate(votes, probs, skill, own._asdict())
 
@@ -76,10 +76,6 @@ def record(votes: Votes, probs: Floats) -> Record:
     return Record(votes.worker_sum(probs[votes.task, votes.label]), votes.worker_sum())
 
 
-def recall(votes: Votes, history: Aggregate | None) -> Record:
+def remember(votes: Votes, history: Aggregate | None) -> Record:
     """What an earlier result recorded of these workers; zero for those that are new to it."""
-    if history is None:
-        return Record(np.zeros(len(votes.workers)), np.zeros(len(votes.workers)))
-    rows = match(votes.workers, history.votes.workers)
-    agreed, given = (np.append(history.params[name], 0.0)[rows] for name in Record._fields)
-    return Record(agreed, given)
+    return Record(*(recall(votes, history, name) for name in Record._fields))

@@ -10,7 +10,7 @@ import numpy as np
 
 from crowdpilot.aggregate.aggregator import Aggregate, Aggregator, started
 from crowdpilot.aggregate.em import NotConverged
-from crowdpilot.aggregate.wawa import recall, record
+from crowdpilot.aggregate.wawa import record, remember
 from crowdpilot.arrays import share_best, to_probs
 from crowdpilot.votes import Votes
 
@@ -73,7 +73,7 @@ class ZeroBasedSkill(Aggregator):
             raise ValueError(f"the rate of zero_based_skill is {self.rate}, expected above 0 and at most 1")
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
-        past = recall(votes, history)
+        past = remember(votes, history)
         skill = np.full(len(votes.workers), 1 / len(votes.classes) + self.eps)
         if start is not None:
             skill = record(votes, share_best(started(votes, start))).plus(past).rate(skill)

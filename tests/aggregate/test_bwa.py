@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from crowdpilot.aggregate.bwa import BWA, class_prior
+from crowdpilot.aggregate.aggregator import known_prior
+from crowdpilot.aggregate.bwa import BWA
 from crowdpilot.aggregate.em import NotConverged
 from crowdpilot.aggregate.majority_voting import MajorityVoting
 from crowdpilot.simulate import one_coin
@@ -101,7 +102,7 @@ def test_a_class_prior_decides_a_tie():
 @pytest.mark.parametrize("prior", [(0.5, 0.25, 0.25), (0.5, 0.4), (1.0, 0.0)])
 def test_a_class_prior_that_is_none_is_refused(prior):
     with pytest.raises(ValueError, match="expected 2 positive numbers that sum to 1"):
-        class_prior(prior, 2)
+        known_prior(prior, 2)
 
 
 def test_a_start_elsewhere_ends_at_the_same_answer(simulated):
