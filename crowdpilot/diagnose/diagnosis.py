@@ -1,0 +1,159 @@
+"""Everything there is to know about a crowd and its tasks, in one call."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from crowdpilot.aggregate import GLAD, Aggregate, Aggregator, Auto, NotConverged
+from crowdpilot.arrays import Floats
+from crowdpilot.diagnose.agreement import Agreement, agreement
+from crowdpilot.diagnose.collusion import Pairs, collusion
+from crowdpilot.diagnose.discoveries import Flags
+from crowdpilot.diagnose.evidence import weigh
+from crowdpilot.diagnose.tasks import table_of_tasks
+from crowdpilot.diagnose.workers import Columns, Rules, table_of_workers
+from crowdpilot.votes import Votes
+
+OUT = ("spammer", "colluding")  # flags of workers whose votes should not count
+
+
+@dataclass(frozen=True, eq=False)
+class Diagnosis:
+    """A crowd, its tasks and their labels, looked at from all sides.
+
+    Parameters
+    ----------
+    result
+        The labels, and the votes they come from.
+    rules
+        When a worker is flagged.
+    workers
+        Columns with a value for each worker: names, votes, skill with its interval, and every score.
+    flags
+        For each kind of flag that could be judged, (workers,), who has it.
+    tasks
+        Columns with a value for each task.
+    confusion
+        (workers, true, said); estimated, drawn towards the crowd's where votes are few.
+    crowd
+        (true, said); of all workers together.
+    agreement
+        Measures of agreement with their bootstrap intervals.
+    pairs
+        Pairs of workers who share surprising labels, the most suspect first.
+    windows
+        (workers, windows) arrays `time`, `skill` and `votes`; None if votes have no time.
+    without
+        The result without spammers and colluding workers; None if there are none.
+    seed
+        Where random numbers began.
+    """
+
+    result: Aggregate
+    rules: Rules
+    workers: Columns
+    flags: dict[str, Flags]
+    tasks: Columns
+    confusion: Floats
+    crowd: Floats
+    agreement: tuple[Agreement, ...]
+    pairs: Pairs
+    windows: Columns | None
+    without: Aggregate | None
+    seed: int = 0
+
+    @property
+    def votes(self) -> Votes:
+        """The votes that were looked at."""
+        return self.result.votes
+
+    @property
+    def changed(self) -> Flags:
+        """(tasks,); whether the label is another without the flagged workers."""
+        changed: Flags = self.tasks["changed"]
+        return changed
+
+    def __repr__(self) -> str:
+        found = ", ".join(f"{int(who.sum())} {name}" for name, who in self.flags.items())
+        return f"Diagnosis({self.votes!r}; {found})"
+
+
+def diagnose(
+    votes: Votes,
+    model: Aggregator | None = None,
+    *,
+    rules: Rules | None = None,
+    traps: Collection[Any] = (),
+    scores: Mapping[str, Floats] | None = None,
+    samples: int = 200,
+    seed: int = 0,
+) -> Diagnosis:
+    """Look at votes from all sides: who is good, who spams, colludes or drifts, which tasks are hard.
+
+    Parameters
+    ----------
+    votes
+        What the workers said; times, seconds and gold labels are used if they are there.
+    model
+        Gives the labels; `Auto` if not given.
+    rules
+        When a worker is flagged.
+    traps
+        Names of the tasks of known class that were set as traps.
+    scores
+        Further columns for the tasks, one number for each, such as AUM or WAUM.
+    samples
+        Of the bootstrap intervals of agreement.
+    seed
+        Where random numbers begin.
+
+    Examples
+    --------
+    >>> from crowdpilot.simulate import HammerSpammer
+    >>> votes, truth = HammerSpammer(n_task=200, n_worker=20, ratio=0.2, feedback=10).run()
+    >>> diagnose(votes).workers["worker"][diagnose(votes).flags["spammer"]].tolist()
+    [16, 17, 18, 19]
+    """
+    rules = rules or Rules()
+    result = (model or Auto()).fit(votes)
+    evidence = weigh(result)
+    together = collusion(evidence, rules.false_share)
+    glad = _fit_glad(votes)
+    ability = glad.params.get("ability", np.full(len(votes.workers), np.nan))
+    difficulty = glad.params.get("difficulty", np.full(len(votes.tasks), np.nan))
+    workers, flags, change = table_of_workers(result, evidence, together, ability, rules, traps, seed)
+    without = _leave_out(result, np.logical_or.reduce([flags[name] for name in OUT]))
+    changed = np.zeros(len(votes.tasks), bool) if without is None else _changed(result, without)
+    tasks = table_of_tasks(result, evidence, difficulty, changed, target=rules.target, scores=scores)
+    windows = None if change is None else {"time": change.time, "skill": change.skill, "votes": change.votes}
+    agreed = agreement(replace(votes, weight=None), samples=samples, seed=seed)  # every vote counts once
+    return Diagnosis(
+        result, rules, workers, flags, tasks, evidence.confusion, evidence.crowd,
+        agreed, together.pairs, windows, without, seed,
+    )  # fmt: skip
+
+
+def _fit_glad(votes: Votes) -> Aggregate:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConverged)  # a few rounds rank workers and tasks
+        return GLAD(max_iter=50).fit(votes)
+
+
+def _leave_out(result: Aggregate, who: Flags) -> Aggregate | None:
+    """The same model without some workers; None if there are none, or no votes are left."""
+    kept = ~who[result.votes.worker]
+    if not who.any() or not kept.any() or result.model is None:
+        return None
+    return result.model.fit(result.votes.take(kept))
+
+
+def _changed(result: Aggregate, without: Aggregate) -> Flags:
+    """Where the label differs, among tasks that still have votes."""
+    still = np.bincount(without.votes.task, minlength=len(result.codes)) > 0
+    changed: Flags = still & (result.codes != without.codes)
+    return changed

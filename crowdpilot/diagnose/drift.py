@@ -1,0 +1,115 @@
+"""Whose skill changes over time."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import kstwobign, norm
+
+from crowdpilot.arrays import Floats
+from crowdpilot.diagnose.discoveries import by_p
+from crowdpilot.diagnose.evidence import Evidence
+
+SURE = 0.05  # share of false ones among those who are taken to change
+WINDOWS = 8  # of the time of each worker
+SEASONS = 20  # of the time of the crowd
+
+
+class Drift(NamedTuple):
+    """How each worker changes."""
+
+    change: Floats  # (workers,); skill in the last third of their votes less that in the first
+    p: Floats  # (workers,); how likely so much change is if there is none; NaN if it cannot be told
+    time: Floats  # (workers, windows); mean time
+    skill: Floats  # (workers, windows); share of the votes that is right by the others
+    votes: NDArray[np.int64]  # (workers, windows)
+
+
+def drift(evidence: Evidence) -> Drift:
+    """Skill in windows of time, and a test of whether it changes; needs the time of votes.
+
+    A vote counts as its probability of being right by the other votes of its task, less the mean
+    of the crowd at that time: tasks may come to be harder for everyone. Two tests share the
+    p-value by Cauchy's combination: of a trend, and of any change (the largest cumulated sum of
+    deviations, which is a Brownian bridge if there is none).
+
+    References
+    ----------
+    Ploberger and Krämer, Econometrica 60(2), 1992. Liu and Xie, Journal of the American Statistical
+    Association 115, 2020.
+    """
+    votes = evidence.votes
+    if votes.time is None:
+        raise ValueError("the votes have no time, without which nobody can be seen to change")
+    order = np.lexsort((votes.time, votes.worker))
+    worker, count = votes.worker[order], evidence.worker_votes
+    first = np.cumsum(count) - count
+    place = (np.arange(len(worker)) - first[worker] + 0.5) / count[worker]  # 0 to 1 in the worker's time
+    right, season = evidence.right[order], _seasons(votes.time)[order]
+    p = np.ones(len(count))
+    for _ in range(2):  # those who change are no measure of the time
+        gap = _deviations(right - _usual(right, season, ~by_p(p, SURE)[worker]), worker, count)
+        p = _combine(_trend_p(gap, place, worker, count), _change_p(gap, worker, count, first))
+    moved = _mean(right, worker, place > 2 / 3, len(count)) - _mean(right, worker, place < 1 / 3, len(count))
+    window = (place * WINDOWS).astype(np.int64)
+    cell, shape = worker * WINDOWS + window, (len(count), WINDOWS)
+    seen = np.bincount(cell, minlength=len(count) * WINDOWS)
+    sums = [np.bincount(cell, x, len(seen)) for x in (votes.time[order], right)]
+    time, skill = (np.where(seen > 0, s / np.maximum(seen, 1), np.nan).reshape(shape) for s in sums)
+    return Drift(moved, p, time, skill, seen.reshape(shape))
+
+
+def _seasons(time: Floats) -> NDArray[np.int64]:
+    """The season of each vote, (votes,): as many votes in each."""
+    return np.argsort(np.argsort(time, kind="stable")) * SEASONS // max(len(time), 1)
+
+
+def _usual(right: Floats, season: NDArray[np.int64], some: NDArray[np.bool_]) -> Floats:
+    """Mean of some votes in the season of each vote, (votes,)."""
+    count = np.bincount(season[some], minlength=SEASONS)
+    mean: Floats = np.bincount(season[some], right[some], SEASONS) / np.maximum(count, 1)
+    return mean[season]
+
+
+def _deviations(value: Floats, worker: NDArray[np.int32], count: NDArray[np.int64]) -> Floats:
+    """Each value less the mean of its worker, in units of the worker's spread."""
+    centred = value - (np.bincount(worker, value, len(count)) / np.maximum(count, 1))[worker]
+    spread = np.sqrt(np.bincount(worker, centred**2, len(count)) / np.maximum(count, 1))
+    scaled: Floats = centred / np.where(spread > 0, spread, 1)[worker]
+    return scaled
+
+
+def _trend_p(gap: Floats, place: Floats, worker: NDArray[np.int32], count: NDArray[np.int64]) -> Floats:
+    slope = np.bincount(worker, gap * (place - 0.5), len(count))
+    known = count > 2
+    z = np.where(known, slope / np.sqrt(np.where(known, (count - 1 / np.maximum(count, 1)) / 12, 1)), np.nan)
+    p: Floats = 2 * norm.sf(np.abs(z))
+    return p
+
+
+def _change_p(
+    gap: Floats, worker: NDArray[np.int32], count: NDArray[np.int64], first: NDArray[np.int64]
+) -> Floats:
+    walk = np.cumsum(gap)
+    walk -= np.append(0.0, walk)[first][worker]
+    far = np.zeros(len(count))
+    np.maximum.at(far, worker, np.abs(walk))
+    p: Floats = kstwobign.sf(far / np.sqrt(np.maximum(count, 1)))
+    return p
+
+
+def _combine(p: Floats, q: Floats) -> Floats:
+    """One p-value of two, whatever their dependence, for small ones."""
+    mean = (np.tan((0.5 - p) * np.pi) + np.tan((0.5 - q) * np.pi)) / 2
+    combined: Floats = 0.5 - np.arctan(mean) / np.pi
+    return combined
+
+
+def _mean(value: Floats, worker: NDArray[np.int32], some: NDArray[np.bool_], workers: int) -> Floats:
+    total, count = (
+        np.bincount(worker[some], value[some], workers),
+        np.bincount(worker[some], minlength=workers),
+    )
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)

@@ -1,0 +1,100 @@
+"""What workers do besides being right or wrong: how fast they are, and which labels they like."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import binom
+
+from crowdpilot.arrays import Codes, Floats
+from crowdpilot.diagnose.evidence import Evidence
+from crowdpilot.votes import Votes
+
+
+class Pace(NamedTuple):
+    """How fast each worker is."""
+
+    low: Floats  # (workers,); a tenth of the votes is faster; NaN if not known
+    median: Floats  # (workers,)
+    high: Floats  # (workers,); a tenth is slower
+    hasty: Floats  # (workers,); share of the votes that are faster than `limit`
+    limit: float  # seconds
+
+
+def pace(votes: Votes, hurry: float) -> Pace:
+    """Seconds of each worker; a vote is hasty below this share of the crowd's median."""
+    if votes.seconds is None:
+        raise ValueError("the votes have no seconds, without which nobody is fast or slow")
+    known = np.flatnonzero(np.isfinite(votes.seconds))
+    worker, seconds = votes.worker[known], votes.seconds[known]
+    limit = hurry * float(np.median(seconds)) if len(seconds) else float("nan")
+    low, median, high = quantiles_by(worker, seconds, len(votes.workers), (0.1, 0.5, 0.9))
+    count = np.bincount(worker, minlength=len(votes.workers))
+    hasty = np.bincount(worker, seconds < limit, len(votes.workers))
+    return Pace(low, median, high, np.where(count > 0, hasty / np.maximum(count, 1), np.nan), limit)
+
+
+def quantiles_by(code: Codes, value: Floats, length: int, levels: tuple[float, ...]) -> list[Floats]:
+    """Quantiles of the values of each code, (length,) for each level; NaN where there are none.
+
+    Examples
+    --------
+    >>> quantiles_by(np.array([0, 0, 0, 2]), np.array([1.0, 5.0, 3.0, 7.0]), 3, (0.5,))[0].tolist()
+    [3.0, nan, 7.0]
+    """
+    ordered = np.append(value[np.lexsort((value, code))], np.nan)
+    count = np.bincount(code, minlength=length)
+    first = np.cumsum(count) - count
+    found = []
+    for level in levels:
+        place = first + level * np.maximum(count - 1, 0)
+        below = np.floor(place).astype(np.int64)
+        above = np.minimum(below + 1, first + np.maximum(count - 1, 0))
+        between = ordered[below] + (place - below) * (ordered[above] - ordered[below])
+        found.append(np.where(count > 0, between, np.nan))
+    return found
+
+
+class LabelUse(NamedTuple):
+    """Which label each worker likes best, beyond what the tasks explain."""
+
+    label: Codes  # (workers,); the label with the largest excess
+    share: Floats  # (workers,); of their votes
+    excess: Floats  # (workers,); share less the share of that class among their tasks
+    p: Floats  # (workers,); how likely so many are if the tasks explain them
+
+
+def label_use(evidence: Evidence) -> LabelUse:
+    """The label that each worker uses most, against the classes of their tasks by the other votes."""
+    K, count = len(evidence.votes.classes), np.maximum(evidence.worker_votes, 1)
+    votes = evidence.votes
+    said = np.bincount(votes.cell, minlength=len(count) * K).reshape(-1, K)
+    expected = evidence.counts.sum(axis=2) / np.maximum(evidence.counts.sum(axis=(1, 2)), 1)[:, None]
+    label = said.argmax(axis=1).astype(np.int32)
+    most, due = (np.take_along_axis(x, label[:, None], 1)[:, 0] for x in (said, expected))
+    p = np.minimum(1.0, K * binom.sf(most - 1, count, np.clip(due, 0, 1)))
+    known = evidence.worker_votes > 0
+    share = np.where(known, most / count, np.nan)
+    return LabelUse(label, share, share - due, np.where(known, p, np.nan))
+
+
+def on_known(votes: Votes, known: NDArray[np.bool_] | None = None) -> tuple[NDArray[np.int64], Floats]:
+    """Votes of each worker on tasks whose class is known, or some of them, and the share that is right."""
+    gold = np.full(len(votes.tasks), -1) if votes.gold is None else votes.gold
+    asked = (gold >= 0 if known is None else (gold >= 0) & known)[votes.task]
+    worker = votes.worker[asked]
+    count = np.bincount(worker, minlength=len(votes.workers))
+    right = np.bincount(worker, (votes.label == gold[votes.task])[asked], len(votes.workers))
+    return count, np.where(count > 0, right / np.maximum(count, 1), np.nan)
+
+
+def peer_agreement(votes: Votes) -> Floats:
+    """Share of the other votes on the same tasks that have the worker's label, (workers,); NaN if none."""
+    tally = np.bincount(votes.task.astype(np.int64) * len(votes.classes) + votes.label)
+    place = votes.task.astype(np.int64) * len(votes.classes) + votes.label
+    same = np.bincount(votes.worker, tally[place] - 1, len(votes.workers))
+    others = np.bincount(votes.task)[votes.task] - 1
+    met = np.bincount(votes.worker, others, len(votes.workers))
+    return np.where(met > 0, same / np.maximum(met, 1), np.nan)

@@ -1,0 +1,151 @@
+"""Whom to trust: a table of workers and flags on some."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowdpilot.aggregate import Aggregate
+from crowdpilot.arrays import Floats
+from crowdpilot.diagnose.collusion import Collusion
+from crowdpilot.diagnose.discoveries import Flags, by_p, by_probability
+from crowdpilot.diagnose.drift import Drift, drift
+from crowdpilot.diagnose.evidence import Evidence
+from crowdpilot.diagnose.habits import label_use, on_known, pace, peer_agreement
+from crowdpilot.diagnose.skill import skill_interval
+from crowdpilot.diagnose.spam import spam_distance, spam_probability, spam_score
+
+Columns = dict[str, NDArray[Any]]  # by name, with one value for each worker or task
+
+
+@dataclass(frozen=True)
+class Rules:
+    """When a worker is flagged, and how sure the rest should be.
+
+    Parameters
+    ----------
+    level
+        How often an interval should hold the true skill.
+    false_share
+        Share of those flagged as spammers, colluding, drifting or giving the same answer that may
+        be flagged in error, on average.
+    gold
+        Share of the gold (or trap) tasks that a worker should get right.
+    gold_votes
+        Votes on them below which nobody is judged.
+    hurry
+        A vote is hasty if it takes less than this share of the crowd's median time.
+    hasty
+        Share of hasty votes above which a worker is too fast.
+    same
+        Share of one label above which it is "always the same".
+    target
+        Confidence that a label should have; decides how many more votes a task needs.
+    """
+
+    level: float = 0.9
+    false_share: float = 0.05
+    gold: float = 0.8
+    gold_votes: int = 5
+    hurry: float = 1 / 3
+    hasty: float = 0.5
+    same: float = 0.9
+    target: float = 0.95
+
+    def __post_init__(self) -> None:
+        for name in ("level", "false_share", "hurry", "target"):
+            if not 0 < (value := getattr(self, name)) < 1:
+                raise ValueError(f"{name} is {value}, expected a number between 0 and 1")
+        for name in ("gold", "hasty", "same"):
+            if not 0 <= (value := getattr(self, name)) <= 1:
+                raise ValueError(f"{name} is {value}, expected a number from 0 to 1")
+
+
+def table_of_workers(
+    result: Aggregate,
+    evidence: Evidence,
+    together: Collusion,
+    ability: Floats,
+    rules: Rules,
+    traps: Collection[Any] = (),
+    seed: int = 0,
+) -> tuple[Columns, dict[str, Flags], Drift | None]:
+    """Every score of every worker, the flags that could be judged, and how skills change."""
+    votes = evidence.votes
+    skill, low, high = skill_interval(evidence, rules.level)
+    spam = spam_probability(evidence, seed)
+    use = label_use(evidence)
+    columns: Columns = {
+        "worker": votes.workers,
+        "votes": evidence.worker_votes,
+        "skill": skill,
+        "skill_low": low,
+        "skill_high": high,
+        "own_skill": result.skill,
+        "consensus": evidence.by_worker(evidence.right),
+        "peers": peer_agreement(votes),
+        "trace": np.trace(evidence.confusion, axis1=1, axis2=2) / len(votes.classes),
+        "spam_distance": spam_distance(evidence.confusion),
+        "spam_score": spam_score(evidence.confusion),
+        "spam_probability": spam,
+        "ability": ability,
+    }
+    flags = {
+        "spammer": by_probability(spam, rules.false_share),
+        "colluding": together.flags,
+        "same answer": by_p(use.p, rules.false_share) & (use.share >= rules.same),
+    }
+    columns |= {"group": together.group, "group_evidence": together.evidence}
+    columns |= {"top_label": votes.classes[use.label], "top_share": use.share, "excess": use.excess}
+    for more, judged in (_known(evidence, rules, traps), _paced(evidence, rules)):
+        columns, flags = columns | more, flags | judged
+    change = None if votes.time is None else drift(evidence)
+    if change is not None:
+        columns |= {"drift": change.change, "drift_p": change.p}
+        flags["drifting"] = by_p(change.p, rules.false_share)
+    columns["flags"] = _words(flags, len(votes.workers))
+    return columns, flags, change
+
+
+def _known(evidence: Evidence, rules: Rules, traps: Collection[Any]) -> tuple[Columns, dict[str, Flags]]:
+    """How workers do on tasks whose class is known; traps alone decide if there are any."""
+    votes = evidence.votes
+    if votes.gold is None:
+        return {}, {}
+    kinds = {
+        "gold": None,
+        "trap": np.isin(votes.tasks.astype(str), [str(t) for t in traps]) if traps else None,
+    }
+    columns: Columns = {}
+    for kind, some in kinds.items():
+        if kind == "gold" or some is not None:
+            columns[f"{kind}_votes"], columns[f"{kind}_accuracy"] = on_known(votes, some)
+    kind = "trap" if traps else "gold"
+    judged = columns[f"{kind}_votes"] >= rules.gold_votes
+    fails = judged & (np.nan_to_num(columns[f"{kind}_accuracy"], nan=1.0) < rules.gold)
+    return columns, {f"fails {kind}": fails}
+
+
+def _paced(evidence: Evidence, rules: Rules) -> tuple[Columns, dict[str, Flags]]:
+    if evidence.votes.seconds is None:
+        return {}, {}
+    found = pace(evidence.votes, rules.hurry)
+    columns: Columns = {
+        "seconds_low": found.low,
+        "median_seconds": found.median,
+        "seconds_high": found.high,
+        "fast_share": found.hasty,
+    }
+    return columns, {"too fast": np.nan_to_num(found.hasty) > rules.hasty}
+
+
+def _words(flags: dict[str, Flags], workers: int) -> NDArray[Any]:
+    """The flags of each worker in words."""
+    words = np.full(workers, "", object)
+    for name, flagged in flags.items():
+        words[flagged] = [f"{word}, {name}" if word else name for word in words[flagged]]
+    return words
