@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from crowdpilot.aggregate import GLAD, Aggregate, Aggregator, Auto, NotConverged
-from crowdpilot.arrays import Floats
+from crowdpilot.arrays import Codes, Floats
 from crowdpilot.diagnose.agreement import Agreement, agreement
 from crowdpilot.diagnose.collusion import Pairs, collusion
 from crowdpilot.diagnose.discoveries import Flags
@@ -18,8 +18,6 @@ from crowdpilot.diagnose.evidence import weigh
 from crowdpilot.diagnose.tasks import table_of_tasks
 from crowdpilot.diagnose.workers import Columns, Rules, table_of_workers
 from crowdpilot.votes import Votes
-
-OUT = ("spammer", "colluding")  # flags of workers whose votes should not count
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +47,8 @@ class Diagnosis:
     windows
         (workers, windows) arrays `time`, `skill` and `votes`; None if votes have no time.
     without
-        The result without spammers and colluding workers; None if there are none.
+        The result without the votes of spammers, and with the equal votes of a colluding group on
+        a task counted once; None if nobody is flagged so.
     seed
         Where random numbers began.
     """
@@ -74,7 +73,7 @@ class Diagnosis:
 
     @property
     def changed(self) -> Flags:
-        """(tasks,); whether the label is another without the flagged workers."""
+        """(tasks,); whether `without` has another label."""
         changed: Flags = self.tasks["changed"]
         return changed
 
@@ -127,7 +126,7 @@ def diagnose(
     ability = glad.params.get("ability", np.full(len(votes.workers), np.nan))
     difficulty = glad.params.get("difficulty", np.full(len(votes.tasks), np.nan))
     workers, flags, change = table_of_workers(result, evidence, together, ability, rules, traps, seed)
-    without = _leave_out(result, np.logical_or.reduce([flags[name] for name in OUT]))
+    without = _leave_out(result, flags["spammer"], together.group)
     changed = np.zeros(len(votes.tasks), bool) if without is None else _changed(result, without)
     tasks = table_of_tasks(result, evidence, difficulty, changed, target=rules.target, scores=scores)
     windows = None if change is None else {"time": change.time, "skill": change.skill, "votes": change.votes}
@@ -144,12 +143,25 @@ def _fit_glad(votes: Votes) -> Aggregate:
         return GLAD(max_iter=50).fit(votes)
 
 
-def _leave_out(result: Aggregate, who: Flags) -> Aggregate | None:
-    """The same model without some workers; None if there are none, or no votes are left."""
-    kept = ~who[result.votes.worker]
-    if not who.any() or not kept.any() or result.model is None:
+def _leave_out(result: Aggregate, spammer: Flags, group: Codes) -> Aggregate | None:
+    """The same model without spammers and repetitions; None if there are none, or no votes are left."""
+    votes, kept = result.votes, ~spammer[result.votes.worker]
+    if result.model is None or not kept.any() or not (spammer.any() or (group >= 0).any()):
         return None
-    return result.model.fit(result.votes.take(kept))
+    rest = votes.take(kept)
+    return result.model.fit(replace(rest, weight=rest.weights / _echoes(rest, group[rest.worker])))
+
+
+def _echoes(votes: Votes, group: Codes) -> Floats:
+    """How many equal votes on the same task come from the group of each vote, itself included."""
+    alone = int(group.max(initial=-1)) + 1
+    own = np.where(group >= 0, group, alone + votes.worker).astype(np.int64)
+    place = (votes.task.astype(np.int64) * len(votes.classes) + votes.label) * (
+        alone + len(votes.workers)
+    ) + own
+    _, which, count = np.unique(place, return_inverse=True, return_counts=True)
+    echoes: Floats = count[which].astype(np.float64)
+    return echoes
 
 
 def _changed(result: Aggregate, without: Aggregate) -> Flags:

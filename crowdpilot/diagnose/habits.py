@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from crowdpilot.arrays import Codes, Floats
-from crowdpilot.diagnose.evidence import Evidence
+from crowdpilot.diagnose.evidence import TINY, Evidence
 from crowdpilot.votes import Votes
+
+ENOUGH = 5  # votes below which nobody can be said to give always the same
 
 
 class Pace(NamedTuple):
@@ -60,24 +62,25 @@ def quantiles_by(code: Codes, value: Floats, length: int, levels: tuple[float, .
 class LabelUse(NamedTuple):
     """Which label each worker likes best, beyond what the tasks explain."""
 
-    label: Codes  # (workers,); the label with the largest excess
+    label: Codes  # (workers,); the one used most
     share: Floats  # (workers,); of their votes
-    excess: Floats  # (workers,); share less the share of that class among their tasks
-    p: Floats  # (workers,); how likely so many are if the tasks explain them
+    excess: Floats  # (workers,); share less what the other votes on the same tasks explain
+    p: Floats  # (workers,); how likely so many are if they explain it; NaN with few votes
 
 
 def label_use(evidence: Evidence) -> LabelUse:
-    """The label that each worker uses most, against the classes of their tasks by the other votes."""
-    K, count = len(evidence.votes.classes), np.maximum(evidence.worker_votes, 1)
-    votes = evidence.votes
+    """The label that each worker uses most, against what the other votes on their tasks lead to expect."""
+    votes, K = evidence.votes, len(evidence.votes.classes)
+    count = np.maximum(evidence.worker_votes, 1)
     said = np.bincount(votes.cell, minlength=len(count) * K).reshape(-1, K)
-    expected = evidence.counts.sum(axis=2) / np.maximum(evidence.counts.sum(axis=(1, 2)), 1)[:, None]
+    classes = evidence.counts.sum(axis=2)
+    classes /= np.maximum(classes.sum(axis=1, keepdims=True), TINY)
+    expected = np.maximum(classes, classes @ evidence.crowd)  # without mistakes, and with the usual ones
     label = said.argmax(axis=1).astype(np.int32)
     most, due = (np.take_along_axis(x, label[:, None], 1)[:, 0] for x in (said, expected))
     p = np.minimum(1.0, K * binom.sf(most - 1, count, np.clip(due, 0, 1)))
-    known = evidence.worker_votes > 0
-    share = np.where(known, most / count, np.nan)
-    return LabelUse(label, share, share - due, np.where(known, p, np.nan))
+    share = np.where(evidence.worker_votes > 0, most / count, np.nan)
+    return LabelUse(label, share, share - due, np.where(evidence.worker_votes >= ENOUGH, p, np.nan))
 
 
 def on_known(votes: Votes, known: NDArray[np.bool_] | None = None) -> tuple[NDArray[np.int64], Floats]:
