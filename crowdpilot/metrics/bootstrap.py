@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -63,25 +64,67 @@ def interval(
     >>> interval(accuracy, ["cat", "dog"] * 50, ["cat", "dog", "cat", "cat"] * 25)
     Interval(value=0.75, low=0.67, high=0.83)
     """
+    true, said, count = _group(truth, predicted)
+
+    def value(weight: Floats) -> Value:
+        return metric(true, said, weight=weight)
+
+    return resample(value, count, level=level, samples=samples, seed=seed)
+
+
+def resample(
+    value: Callable[[Floats], Value],
+    *counts: Floats,
+    level: float = 0.95,
+    samples: int = 1000,
+    seed: int = 0,
+) -> Interval[Value]:
+    """Bootstrap interval of anything that can be computed from how often each task counts.
+
+    A draw for which the value is undefined, that is NaN, is left out.
+
+    Parameters
+    ----------
+    value
+        Of how often each group of equal tasks counts, (..., groups): one value, or one array, for
+        each row.
+    counts
+        How many tasks are in each group. Groups of different arrays, and of different rows of an
+        array, are drawn apart; the value sees all of them side by side.
+    level, samples, seed
+        As in `interval`.
+
+    Examples
+    --------
+    >>> resample(lambda count: count @ [0, 1] / count.sum(axis=-1), np.array([25, 75]))
+    Interval(value=0.75, low=0.66, high=0.83)
+    """
     if not 0 < level < 1 or samples < 1:
         raise ValueError(f"level is {level} and samples is {samples}, expected a share and 1 or more")
-    true, said, count = _group(truth, predicted)
-    rng = np.random.default_rng(seed)
-    sizes = np.diff(np.r_[np.arange(0, samples, max(1, CELLS // len(count))), samples])
-    drawn = [metric(true, said, weight=_draw(count, int(size), rng)) for size in sizes]
-    low, high = np.quantile(np.concatenate(drawn), [(1 - level) / 2, (1 + level) / 2], axis=0)
-    bounds: Any = plain(low), plain(high)
-    return Interval(metric(true, said, weight=count), *bounds)
+    first: Generator = np.random.default_rng(seed)
+    parts = list(zip(counts, [first, *first.spawn(len(counts) - 1)], strict=True))
+    step = max(1, CELLS // max(1, sum(count.size for count in counts)))
+    sizes = np.diff(np.r_[np.arange(0, samples, step), samples]).tolist()
+    drawn: list[Any] = [value(np.hstack([_draw(count, size, rng) for count, rng in parts])) for size in sizes]
+    found: Any = plain(value(np.hstack([count.ravel() for count in counts])))
+    return Interval(found, *_quantiles(np.concatenate(drawn), level))
 
 
 def _draw(count: Floats, samples: int, rng: Generator) -> NDArray[np.int64]:
     """How often each group is drawn, (samples, groups), when as many tasks are drawn as there are."""
-    n = int(count.sum())
-    if len(count) < n:
-        return rng.multinomial(n, count / n, samples)
+    n = count.sum(axis=-1).astype(np.int64)
+    if count.ndim > 1 or len(count) < n:
+        return rng.multinomial(n, count / n[..., None], (samples, *n.shape)).reshape(samples, -1)
     rows = n * np.arange(samples)[:, None]  # all tasks differ: to draw and count them is faster
-    drawn = rng.integers(n, size=(samples, n)) + rows
+    drawn = rng.integers(max(n, 1), size=(samples, n)) + rows
     return np.bincount(drawn.ravel(), minlength=drawn.size).reshape(drawn.shape)
+
+
+def _quantiles(drawn: Floats, level: float) -> Any:
+    """The bounds between which the share `level` of what is defined lies."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # nothing may be defined
+        return map(plain, np.nanquantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0))
 
 
 def _group(truth: ArrayLike, predicted: ArrayLike) -> tuple[Codes, NDArray[Any], Floats]:

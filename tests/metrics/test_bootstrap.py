@@ -16,6 +16,7 @@ from crowdpilot.metrics import (
     interval,
     per_class,
 )
+from crowdpilot.metrics.bootstrap import resample
 
 
 def predict(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -100,3 +101,28 @@ def test_a_measure_of_every_class_has_an_interval_for_each() -> None:
 def test_a_senseless_level_is_refused(level: float, samples: int) -> None:
     with pytest.raises(ValueError, match="expected a share and 1 or more"):
         interval(accuracy, [0, 1], [0, 1], level=level, samples=samples)
+
+
+def test_groups_that_are_drawn_apart_keep_their_numbers() -> None:
+    seen = []
+
+    def value(count: np.ndarray) -> np.ndarray:
+        seen.append(count)
+        return count @ np.arange(7.0)
+
+    table = np.array([[0, 3.0, 2], [4, 1, 1]])
+    resample(value, np.array([5.0]), table, samples=40)
+    drawn = np.concatenate([np.atleast_2d(count) for count in seen])
+    assert drawn.shape == (41, 7)
+    np.testing.assert_array_equal(drawn[:, 0], 5)
+    np.testing.assert_array_equal(drawn[:, 1], 0)
+    np.testing.assert_array_equal(drawn[:, 1:4].sum(axis=1), 5)
+    np.testing.assert_array_equal(drawn[:, 4:].sum(axis=1), 6)
+    assert len(np.unique(drawn, axis=0)) > 20
+
+
+def test_what_is_undefined_is_left_out() -> None:
+    found = resample(lambda count: np.where(count[..., 0] > 3, count[..., 0], np.nan), np.array([5.0, 5]))
+    assert found.low == 4
+    nothing = resample(lambda count: np.full(count.shape, np.nan), np.array([5.0, 5]))
+    assert np.isnan([nothing.low, nothing.high]).all()
