@@ -10,6 +10,7 @@ from crowdpilot import __version__
 from crowdpilot.cli.aggregate import aggregate
 from crowdpilot.cli.convert import convert
 from crowdpilot.cli.group import Commands
+from crowdpilot.cli.identify import identify
 from crowdpilot.cli.score import score
 from crowdpilot.cli.simulate import simulate
 from crowdpilot.cli.strategies import strategies
@@ -21,7 +22,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (aggregate, strategies, simulate, convert, score):
+for command in (aggregate, identify, strategies, simulate, convert, score):
     app.command()(command)
 
 

@@ -15,6 +15,7 @@ from crowdpilot.diagnose.collusion import Collusion, Pairs, collusion
 from crowdpilot.diagnose.diagnosis import Diagnosis, diagnose
 from crowdpilot.diagnose.drift import Drift, drift
 from crowdpilot.diagnose.evidence import Evidence, weigh
+from crowdpilot.diagnose.identify import IDENTIFICATIONS, Identification, find_identification
 from crowdpilot.diagnose.pairs import cohen_kappa
 from crowdpilot.diagnose.skill import skill_interval
 from crowdpilot.diagnose.spam import spam_distance, spam_probability, spam_score
@@ -22,6 +23,7 @@ from crowdpilot.diagnose.tasks import entropy, more_votes
 from crowdpilot.diagnose.workers import Columns, Rules
 
 __all__ = [
+    "IDENTIFICATIONS",
     "MEASURES",
     "Agreement",
     "Collusion",
@@ -29,6 +31,7 @@ __all__ = [
     "Diagnosis",
     "Drift",
     "Evidence",
+    "Identification",
     "Pairs",
     "Rules",
     "agreement",
@@ -37,6 +40,7 @@ __all__ = [
     "diagnose",
     "drift",
     "entropy",
+    "find_identification",
     "fleiss_kappa",
     "gwet_ac1",
     "krippendorff_alpha",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -122,13 +122,11 @@ def diagnose(
     result = (model or Auto()).fit(votes)
     evidence = weigh(result)
     together = collusion(evidence, rules.false_share)
-    glad = _fit_glad(votes)
-    ability = glad.params.get("ability", np.full(len(votes.workers), np.nan))
-    difficulty = glad.params.get("difficulty", np.full(len(votes.tasks), np.nan))
-    workers, flags, change = table_of_workers(result, evidence, together, ability, rules, traps, seed)
+    glad = fit_glad(votes)
+    workers, flags, change = table_of_workers(result, evidence, together, glad.ability, rules, traps, seed)
     without = _leave_out(result, flags["spammer"], together.group)
     changed = np.zeros(len(votes.tasks), bool) if without is None else _changed(result, without)
-    tasks = table_of_tasks(result, evidence, difficulty, changed, target=rules.target, scores=scores)
+    tasks = table_of_tasks(result, evidence, glad.difficulty, changed, target=rules.target, scores=scores)
     windows = None if change is None else {"time": change.time, "skill": change.skill, "votes": change.votes}
     agreed = agreement(replace(votes, weight=None), samples=samples, seed=seed)  # every vote counts once
     return Diagnosis(
@@ -137,10 +135,22 @@ def diagnose(
     )  # fmt: skip
 
 
-def _fit_glad(votes: Votes) -> Aggregate:
+class Glad(NamedTuple):
+    """What GLAD says; NaN if there is only one class."""
+
+    ability: Floats  # (workers,)
+    difficulty: Floats  # (tasks,)
+
+
+def fit_glad(votes: Votes) -> Glad:
+    """Ability of the workers and difficulty of the tasks, after enough rounds to rank them."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotConverged)  # a few rounds rank workers and tasks
-        return GLAD(max_iter=50).fit(votes)
+        warnings.simplefilter("ignore", NotConverged)
+        params = GLAD(max_iter=50).fit(votes).params
+    ability = params.get("ability", np.full(len(votes.workers), np.nan))
+    difficulty = params.get("difficulty", np.full(len(votes.tasks), np.nan))
+    seen = np.bincount(votes.worker, minlength=len(votes.workers)) > 0
+    return Glad(np.where(seen, ability, np.nan), difficulty)
 
 
 def _leave_out(result: Aggregate, spammer: Flags, group: Codes) -> Aggregate | None:
