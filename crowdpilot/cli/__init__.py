@@ -8,6 +8,7 @@ import typer
 
 from crowdpilot import __version__
 from crowdpilot.cli.aggregate import aggregate
+from crowdpilot.cli.agreement import agreement
 from crowdpilot.cli.convert import convert
 from crowdpilot.cli.group import Commands
 from crowdpilot.cli.identify import identify
@@ -22,7 +23,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (aggregate, identify, strategies, simulate, convert, score):
+for command in (aggregate, identify, agreement, strategies, simulate, convert, score):
     app.command()(command)
 
 

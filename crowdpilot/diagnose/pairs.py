@@ -20,7 +20,7 @@ MEETINGS = 10_000_000  # of two votes on the same task, that are looked at toget
 Integers = NDArray[np.int64]
 
 
-class Pairs(NamedTuple):
+class Kappas(NamedTuple):
     """A row for each two workers, the two who share most tasks first."""
 
     worker: Names
@@ -40,7 +40,7 @@ def cohen_kappa(
     level: float = 0.95,
     samples: int = 1000,
     seed: int = 0,
-) -> Pairs:
+) -> Kappas:
     """Cohen's kappa of every two workers, with its bootstrap interval over the tasks they share.
 
     kappa = (p_a - p_e) / (1 - p_e) with p_e = sum_k p_k q_k: the share of the shared tasks on which
@@ -76,7 +76,7 @@ def cohen_kappa(
     parts = [part.take(_rank(part, min_shared, limit) >= 0) for part in _meet(votes)]
     if not any(len(part.pair) for part in parts):
         none, nothing = votes.workers[:0], np.zeros(0)
-        return Pairs(none, none, nothing.astype(np.int64), nothing, nothing, nothing, nothing)
+        return Kappas(none, none, nothing.astype(np.int64), nothing, nothing, nothing, nothing)
     cells = Cells(*map(np.concatenate, zip(*parts, strict=True)))
     place = _rank(cells, min_shared, limit)
     order = np.lexsort((cells.reply, cells.said, place))[np.count_nonzero(place < 0) :]
@@ -121,7 +121,7 @@ def _rank(cells: Cells, min_shared: int, limit: int) -> Integers:
     return place[code]
 
 
-def _compare(votes: Votes, cells: Cells, place: Integers, level: float, samples: int, seed: int) -> Pairs:
+def _compare(votes: Votes, cells: Cells, place: Integers, level: float, samples: int, seed: int) -> Kappas:
     """All pairs side by side: cells of one pair stand together, `place` counts the pairs."""
     sums = _to_sums(cells, place, len(votes.classes))
     found = resample(sums.kappa, sums.counts, level=level, samples=samples, seed=seed)
@@ -129,7 +129,7 @@ def _compare(votes: Votes, cells: Cells, place: Integers, level: float, samples:
     one, other = (votes.workers[w] for w in np.divmod(cells.pair[first], len(votes.workers)))
     shared = sums.counts.sum(axis=1)
     agreed = sums.counts.ravel() @ sums.equal / shared
-    return Pairs(one, other, shared.astype(np.int64), agreed, *found)
+    return Kappas(one, other, shared.astype(np.int64), agreed, *found)
 
 
 class Sums(NamedTuple):

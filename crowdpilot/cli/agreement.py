@@ -1,0 +1,104 @@
+"""`crowdpilot agreement`: how much the workers agree."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from crowdpilot.cli import options
+from crowdpilot.cli.output import note, show, working
+from crowdpilot.votes import Votes
+
+PAIRS = "For --pairs only"
+
+
+def complete_measure(incomplete: str) -> list[str]:
+    """Measures that begin like this."""
+    from crowdpilot.diagnose.agreement import MEASURES
+
+    return [name for name in MEASURES if name.startswith(incomplete)]
+
+
+def agreement(
+    votes: options.Source,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME,...",
+            help="Any of percent_agreement, fleiss_kappa, gwet_ac1, krippendorff_alpha and the same with "
+            "_ordinal, _interval or _ratio; if not given, all that fit the classes.",
+            autocompletion=complete_measure,
+        ),
+    ] = None,
+    pairs: Annotated[bool, typer.Option("--pairs", help="Cohen's kappa of every two workers.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File to write: .csv, .tsv, .parquet or .jsonl.")
+    ] = None,
+    level: Annotated[float, typer.Option(help="How often an interval should hold the value.")] = 0.95,
+    samples: Annotated[int, typer.Option(help="How many times tasks are drawn again for it.")] = 1000,
+    seed: Annotated[int, typer.Option(help="Where the drawing begins.")] = 0,
+    min_shared: Annotated[
+        int | None, typer.Option(help="Tasks that two workers must share, 10.", rich_help_panel=PAIRS)
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(help="Pairs at most, most shared first, 1000.", rich_help_panel=PAIRS)
+    ] = None,
+    classes: options.Classes = None,
+    abstain: options.Abstain = None,
+    repeats: options.Again = "last",
+    format: options.Format = None,
+    columns: options.Columns = None,
+    question: options.Question = None,
+) -> None:
+    """Tell how much the workers of VOTES agree: measures with their bootstrap intervals.
+
+    Measures for classes with an order (ordinal, interval, ratio) come without being asked for if
+    the classes are numbers. A measure that is undefined, as kappa if there is only one class, is
+    left empty.
+    """
+    from crowdpilot import io
+
+    asked = options.reading(format, columns, question, classes, abstain)
+    names = [name.strip() for part in measure or [] for name in part.split(",")]
+    bounds = options.given(min_shared=min_shared, limit=limit)
+    _check(names, pairs, bounds)
+    options.ready(output, io.TABLES)
+    with working(f"reading {votes}"):
+        data = io.read(votes, repeats=repeats, **asked)
+    if data.dropped:
+        note(f"{data.dropped} rows hold no vote (missing or “can't tell”) and were left out")
+    drawing: dict[str, Any] = {"level": level, "samples": samples, "seed": seed}
+    with working("drawing intervals"):
+        table = _kappas(data, bounds | drawing) if pairs else _measures(data, names, drawing)
+    if output is None:
+        rows = zip(*table.values(), strict=True)
+        show(list(table), [[None if cell != cell else cell for cell in row] for row in rows])
+    else:
+        io.write_table(table, output)
+
+
+def _check(names: list[str], pairs: bool, bounds: dict[str, int]) -> None:
+    if pairs and names:
+        raise ValueError("--measure cannot be given with --pairs, which is about Cohen's kappa")
+    if bounds and not pairs:
+        raise ValueError(f"--{next(iter(bounds)).replace('_', '-')} can be given with --pairs only")
+
+
+def _measures(votes: Votes, names: list[str], drawing: dict[str, Any]) -> dict[str, list[Any]]:
+    from crowdpilot.diagnose.agreement import Agreement, agreement
+
+    rows = agreement(votes, measures=names or None, **drawing)
+    if not rows[0].tasks:
+        note("no task has two votes, so there is nothing to agree on")
+    return dict(zip(Agreement._fields, map(list, zip(*rows, strict=True)), strict=True))
+
+
+def _kappas(votes: Votes, settings: dict[str, Any]) -> dict[str, list[Any]]:
+    from crowdpilot.diagnose.pairs import cohen_kappa
+
+    found = cohen_kappa(votes, **settings)
+    if not len(found.shared):
+        note("no two workers share enough tasks; --min-shared says how many they need")
+    return {name: column.tolist() for name, column in found._asdict().items()}
