@@ -1,0 +1,154 @@
+"""Whether flags find the workers they should: `python -m benchmarks.flags`.
+
+Simulated crowds with 10 % spammers, 5 % colluding workers in groups of three and 5 % whose skill
+drifts: how many of each are found, and how many are flagged in error. Skill intervals are checked
+for all workers who do not collude. Seeds are summed up; time is not measured.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+
+from benchmarks.process import launch
+from benchmarks.tables import RESULTS, markdown, write
+from crowdpilot.diagnose import diagnose
+from crowdpilot.simulate import Simulation
+from crowdpilot.simulate.one_coin import OneCoin
+
+SPAMMING, COLLUDING, DRIFTING = 0.1, 0.05, 0.05
+KINDS = ("spammer", "colluding", "drifting")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A crowd of one size."""
+
+    tasks: int
+    feedback: int
+    workers: int = 180
+    classes: int = 4
+    skill: tuple[float, float] = (0.65, 0.95)
+
+    def run(self, seed: int) -> tuple[Simulation, NDArray[np.bool_], NDArray[np.float64]]:
+        """The crowd, who spams, and how often each worker who colludes with nobody is right."""
+        rng = np.random.default_rng(1000 + seed)
+        skill = rng.uniform(*self.skill, self.workers)
+        spams = rng.permutation(self.workers) < round(SPAMMING * self.workers)
+        skill[spams] = 1 / self.classes
+        crowd = OneCoin(
+            n_task=self.tasks, n_worker=self.workers, K=self.classes, feedback=self.feedback,
+            skill=tuple(skill), colluding=COLLUDING, group_size=3, drifting=DRIFTING, seconds=20.0, seed=seed,
+        ).run()  # fmt: skip
+        return crowd, spams, np.where(crowd.drifting, (skill + 1 / self.classes) / 2, skill)
+
+    def __str__(self) -> str:
+        load = self.tasks * self.feedback / self.workers
+        met = load * (self.feedback - 1) / (self.workers - 1)
+        low, high = self.skill
+        return (
+            f"{self.workers} workers, {self.classes} classes, skill {low} to {high}, {self.feedback} votes "
+            f"a task, {load:.0f} a worker, pairs meet {met:.1f} times"
+        )
+
+
+HEADLINE = Setting(tasks=3000, feedback=24)
+SETTINGS = (
+    HEADLINE,
+    Setting(tasks=1500, feedback=24),
+    Setting(tasks=1000, feedback=24, workers=60),
+    Setting(tasks=3000, feedback=24, classes=2),
+    Setting(tasks=3000, feedback=24, classes=10, skill=(0.5, 0.95)),
+    Setting(tasks=3000, feedback=5),
+)
+
+
+@dataclass
+class Count:
+    """Over seeds: workers of a kind, those found, and flags in error."""
+
+    there: int = 0
+    found: int = 0
+    flagged: int = 0
+    wrong: int = 0
+    shares: list[float] = field(default_factory=list)  # of wrong flags, for each seed
+
+    def add(self, flags: NDArray[np.bool_], true: NDArray[np.bool_], skipped: NDArray[np.bool_]) -> None:
+        flags, true = flags[~skipped], true[~skipped]
+        wrong = int((flags & ~true).sum())
+        self.there += int(true.sum())
+        self.found += int((flags & true).sum())
+        self.flagged += int(flags.sum())
+        self.wrong += wrong
+        self.shares.append(wrong / max(int(flags.sum()), 1))
+
+    @property
+    def recall(self) -> float:
+        return self.found / max(self.there, 1)
+
+    @property
+    def false_share(self) -> float:
+        return float(np.mean(self.shares))
+
+
+def measure(setting: Setting, seeds: int) -> dict[str, Any]:
+    """Found and falsely flagged workers of each kind, and the coverage of intervals."""
+    counts = {kind: Count() for kind in KINDS}
+    covered, judged = 0, 0
+    for seed in range(seeds):
+        crowd, spams, skill = setting.run(seed)
+        found = diagnose(crowd.votes, samples=1)
+        colludes = crowd.group >= 0
+        nobody = np.zeros(setting.workers, bool)
+        counts["colluding"].add(found.flags["colluding"], colludes, nobody)
+        counts["spammer"].add(found.flags["spammer"], spams, colludes)
+        counts["drifting"].add(
+            found.flags["drifting"], crowd.drifting & ~spams, colludes | spams & crowd.drifting
+        )
+        inside = (found.workers["skill_low"] <= skill) & (skill <= found.workers["skill_high"])
+        covered += int(inside[~colludes].sum())
+        judged += int((~colludes).sum())
+    kinds = {
+        k: {"there": c.there, "found": c.found, "flagged": c.flagged, "wrong": c.wrong,
+            "recall": c.recall, "false_share": c.false_share}
+        for k, c in counts.items()
+    }  # fmt: skip
+    return {"crowd": str(setting), "seeds": seeds, "kinds": kinds, "coverage": covered / judged}
+
+
+def report(rows: list[dict[str, Any]]) -> str:
+    """The table as Markdown."""
+    cells = [
+        (
+            row["crowd"],
+            *(f"{row['kinds'][k]['recall']:.3f} / {row['kinds'][k]['false_share']:.3f}" for k in KINDS),
+            f"{row['coverage']:.3f}",
+        )
+        for row in rows
+    ]
+    header = ("crowd", *(f"{kind}: found / false" for kind in KINDS), "90 % intervals cover")
+    return (
+        f"# Flags on simulated crowds\n\n10 % spammers, 5 % colluding in groups of three, 5 % drifting; "
+        f"{rows[0]['seeds']} seeds. Found: share of the workers of that kind that are flagged. False: share "
+        "of the flags that are wrong, mean over seeds. Colluding workers copy whoever votes first, spammers "
+        f"and drifters among them, so what else they are is not judged.\n\n{markdown(header, cells)}"
+    )
+
+
+def main(
+    seeds: Annotated[int, typer.Option(help="How many crowds of each size.")] = 20,
+    output: Annotated[Path, typer.Option(help="Folder for flags.md and flags.json.")] = RESULTS,
+) -> None:
+    """Measure recall, false flags and coverage on all settings."""
+    rows = [measure(setting, seeds) for setting in SETTINGS]
+    write(output, "flags", report(rows), {"settings": rows})
+    typer.echo(report(rows))
+
+
+if __name__ == "__main__":
+    launch(main)
