@@ -83,13 +83,11 @@ def label_use(evidence: Evidence) -> LabelUse:
     return LabelUse(label, share, share - due, np.where(evidence.worker_votes >= ENOUGH, p, np.nan))
 
 
-def on_known(votes: Votes, known: NDArray[np.bool_] | None = None) -> tuple[NDArray[np.int64], Floats]:
-    """Votes of each worker on tasks whose class is known, or some of them, and the share that is right."""
-    gold = np.full(len(votes.tasks), -1) if votes.gold is None else votes.gold
-    asked = (gold >= 0 if known is None else (gold >= 0) & known)[votes.task]
-    worker = votes.worker[asked]
-    count = np.bincount(worker, minlength=len(votes.workers))
-    right = np.bincount(worker, (votes.label == gold[votes.task])[asked], len(votes.workers))
+def on_known(votes: Votes, gold: Codes) -> tuple[NDArray[np.int64], Floats]:
+    """Votes of each worker on tasks whose class is known, not -1, and the share that is right."""
+    asked = gold[votes.task] >= 0
+    count = np.bincount(votes.worker[asked], minlength=len(votes.workers))
+    right = np.bincount(votes.worker[votes.label == gold[votes.task]], minlength=len(votes.workers))
     return count, np.where(count > 0, right / np.maximum(count, 1), np.nan)
 
 

@@ -15,11 +15,11 @@ from crowdpilot.diagnose.collusion import collusion
 from crowdpilot.diagnose.diagnosis import diagnose, fit_glad
 from crowdpilot.diagnose.drift import drift
 from crowdpilot.diagnose.evidence import Evidence, weigh
-from crowdpilot.diagnose.habits import label_use, on_known, pace
+from crowdpilot.diagnose.habits import label_use, pace
 from crowdpilot.diagnose.skill import skill_interval
 from crowdpilot.diagnose.spam import spam_distance, spam_probability, spam_score
 from crowdpilot.diagnose.tasks import entropy
-from crowdpilot.diagnose.workers import Columns, Rules
+from crowdpilot.diagnose.workers import Columns, Rules, on_gold
 from crowdpilot.votes import Votes
 
 
@@ -127,8 +127,8 @@ def _seconds(votes: Votes, model: Aggregator) -> Columns:
 def _gold(votes: Votes, model: Aggregator) -> Columns:
     if votes.gold is None:
         raise ValueError("no true label is known, without which nobody can be tried; give them with --gold")
-    count, accuracy = on_known(votes)
-    return _head(votes) | {"gold_votes": count, "gold_accuracy": accuracy}
+    columns, flags = on_gold(votes, Rules())
+    return _head(votes) | columns | {"fails": flags["fails gold"]}
 
 
 def _labels(votes: Votes, model: Aggregator) -> Columns:

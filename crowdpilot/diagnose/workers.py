@@ -18,6 +18,7 @@ from crowdpilot.diagnose.evidence import Evidence
 from crowdpilot.diagnose.habits import label_use, on_known, pace, peer_agreement
 from crowdpilot.diagnose.skill import skill_interval
 from crowdpilot.diagnose.spam import spam_distance, spam_probability, spam_score
+from crowdpilot.votes import Votes
 
 Columns = dict[str, NDArray[Any]]  # by name, with one value for each worker or task
 
@@ -101,7 +102,7 @@ def table_of_workers(
     }
     columns |= {"group": together.group, "group_evidence": together.evidence}
     columns |= {"top_label": votes.classes[use.label], "top_share": use.share, "excess": use.excess}
-    for more, judged in (_known(evidence, rules, traps), _paced(evidence, rules)):
+    for more, judged in (on_gold(votes, rules, traps), _paced(votes, rules)):
         columns, flags = columns | more, flags | judged
     change = None if votes.time is None else drift(evidence)
     if change is not None:
@@ -111,29 +112,26 @@ def table_of_workers(
     return columns, flags, change
 
 
-def _known(evidence: Evidence, rules: Rules, traps: Collection[Any]) -> tuple[Columns, dict[str, Flags]]:
+def on_gold(votes: Votes, rules: Rules, traps: Collection[Any] = ()) -> tuple[Columns, dict[str, Flags]]:
     """How workers do on tasks whose class is known; traps alone decide if there are any."""
-    votes = evidence.votes
     if votes.gold is None:
         return {}, {}
-    kinds = {
-        "gold": None,
-        "trap": np.isin(votes.tasks.astype(str), [str(t) for t in traps]) if traps else None,
-    }
+    kinds = {"gold": votes.gold}
+    if traps:
+        set_up = np.isin(votes.tasks.astype(str), [str(task) for task in traps])
+        kinds["trap"] = np.where(set_up, votes.gold, -1)
     columns: Columns = {}
-    for kind, some in kinds.items():
-        if kind == "gold" or some is not None:
-            columns[f"{kind}_votes"], columns[f"{kind}_accuracy"] = on_known(votes, some)
-    kind = "trap" if traps else "gold"
-    judged = columns[f"{kind}_votes"] >= rules.gold_votes
-    fails = judged & (np.nan_to_num(columns[f"{kind}_accuracy"], nan=1.0) < rules.gold)
+    for kind, gold in kinds.items():
+        count, accuracy = on_known(votes, gold)
+        columns |= {f"{kind}_votes": count, f"{kind}_accuracy": accuracy}
+    fails = (count >= rules.gold_votes) & (np.nan_to_num(accuracy, nan=1.0) < rules.gold)
     return columns, {f"fails {kind}": fails}
 
 
-def _paced(evidence: Evidence, rules: Rules) -> tuple[Columns, dict[str, Flags]]:
-    if evidence.votes.seconds is None:
+def _paced(votes: Votes, rules: Rules) -> tuple[Columns, dict[str, Flags]]:
+    if votes.seconds is None:
         return {}, {}
-    found = pace(evidence.votes, rules.hurry)
+    found = pace(votes, rules.hurry)
     columns: Columns = {
         "seconds_low": found.low,
         "median_seconds": found.median,

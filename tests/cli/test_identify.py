@@ -46,7 +46,9 @@ def test_an_array_has_the_score_in_the_order_of_the_votes(here: Path, cli: Run) 
 def test_gold_labels_come_from_a_file(here: Path, cli: Run) -> None:
     (here / "gold.csv").write_text("task,label\nowl,bird\neel,fish\n")
     found = rows(cli("identify", "votes.csv", "-s", "gold", "--gold", "gold.csv").stdout)
-    assert found[0] == {"worker": "cem", "votes": "3", "gold_votes": "2", "gold_accuracy": "0.0"}
+    assert found[0] == {
+        "worker": "cem", "votes": "3", "gold_votes": "2", "gold_accuracy": "0.0", "fails": "False"
+    }  # fmt: skip
 
 
 def test_any_aggregator_can_give_the_labels(here: Path, cli: Run) -> None:
