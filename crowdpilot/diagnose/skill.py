@@ -49,7 +49,8 @@ def skill_interval(evidence: Evidence, level: float = 0.9) -> Interval[Floats]:
         skill = (votes.worker_sum(hit) + VAGUE) / (count + 2 * VAGUE)
     s = skill[votes.worker]
     bend = votes.worker_sum(((right - wrong) / np.maximum(right * s + wrong * (1 - s), TINY)) ** 2)
-    sure = np.minimum(skill * (1 - skill) * bend, count)  # votes that would be as telling
-    hits, misses = sure * skill + VAGUE, sure * (1 - skill) + VAGUE
+    bend += VAGUE / skill**2 + VAGUE / (1 - skill) ** 2
+    sure = np.minimum(skill * (1 - skill) * bend, count + 2 * VAGUE)  # votes that would be as telling
+    hits, misses = sure * skill, sure * (1 - skill)
     bounds = [beta.ppf(q, hits, misses) for q in ((1 - level) / 2, (1 + level) / 2)]
     return Interval(*(np.where(count > 0, values, np.nan) for values in (skill, *bounds)))
