@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -49,7 +50,7 @@ def collusion(evidence: Evidence, share: float = 0.05) -> Collusion:
 
     If worker a copies from b with probability c, then a gives b's label with probability
     (1 - c) p + c instead of p, where p is how likely the label was for a: by a's confusion matrix
-    and the votes of all but the two. The ratio of both, multiplied over all tasks where they met
+    and the votes of all others, b's too. The ratio of both, multiplied over all tasks where they met
     and averaged over some values of c, has mean one for honest workers (an e-value) and is large
     for colluders, above all where they err alike. Tasks that mislead everyone make honest workers
     agree too: the usual c of each worker with all the others is estimated first, and a pair has
@@ -66,8 +67,8 @@ def collusion(evidence: Evidence, share: float = 0.05) -> Collusion:
     share
         Of false flags among all flags, at most, on average.
     """
-    W = len(evidence.votes.workers)
-    foreseen = np.maximum(_foreseen(evidence), TINY)
+    W, evidence = len(evidence.votes.workers), _once(evidence)
+    foreseen = _foreseen(evidence)
     pairs = _compare(evidence, foreseen, *_candidates(evidence, foreseen))
     pairs = pairs.take(np.argsort(-pairs.ratio, kind="stable"))
     ratio = 10 ** np.minimum(pairs.ratio, 300)
@@ -81,24 +82,28 @@ def collusion(evidence: Evidence, share: float = 0.05) -> Collusion:
     return Collusion(flags, _group(flags, pairs, W), worst, pairs)
 
 
+def _once(evidence: Evidence) -> Evidence:
+    """The same with every label that a worker gives to a task counted once, however often and heavily."""
+    votes = evidence.votes
+    counted = np.flatnonzero(votes.weights > 0)
+    place = votes.task[counted].astype(np.int64) * (len(votes.workers) * len(votes.classes))
+    rows = counted[np.unique(place + votes.cell[counted], return_index=True)[1]]
+    return replace(evidence, votes=replace(votes.take(rows), weight=None), others=evidence.others[rows])
+
+
 def _foreseen(evidence: Evidence) -> Floats:
-    """How likely each label was without this vote and another one like it, (votes,).
+    """How likely each label was by all votes but those of its worker, (votes,).
 
     A blend of what the worker's matrix says and of what the others said of the task; how much the
-    second counts is what foretells single votes best.
+    second counts is what foretells the votes best.
     """
     votes = evidence.votes
     said = evidence.confusion[votes.worker, :, votes.label]  # (votes, true)
-    alone, paired = ((b * said).sum(axis=1) for b in (evidence.others, evidence.without(votes.label)))
+    model = (evidence.others * said).sum(axis=1)
     tally = votes.tally()
-    count, same = tally.sum(axis=1)[votes.task], tally[votes.task, votes.label]
-
-    def blend(model: Floats, left_out: int, s: float) -> Floats:
-        blended: Floats = (np.maximum(same - left_out, 0) + s * model) / (np.maximum(count - left_out, 0) + s)
-        return blended
-
-    best = max(SHRUNK, key=lambda s: float(np.log(np.maximum(blend(alone, 1, s), TINY)).sum()))
-    return blend(paired, 2, best)
+    count, same = tally.sum(axis=1)[votes.task] - 1, tally[votes.task, votes.label] - 1
+    blends = [np.maximum((same + s * model) / (count + s), TINY) for s in SHRUNK]
+    return max(blends, key=lambda blend: float(np.log(blend).sum()))
 
 
 def _candidates(evidence: Evidence, foreseen: Floats) -> tuple[Codes, Codes]:

@@ -7,13 +7,15 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
 from scipy.special import gammaln
 
 from crowdpilot.aggregate import Aggregate
-from crowdpilot.arrays import Codes, Floats, softmax
+from crowdpilot.arrays import Floats, has_repeats, softmax
 from crowdpilot.votes import Votes
 
-STRENGTHS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)  # votes that the crowd's matrix may count for
+STRENGTHS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)  # votes that the usual matrix may count for
+TYPICAL = 5.0  # imaginary votes with the mistakes of the crowd, for each worker
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,9 +35,10 @@ class Evidence:
     crowd
         (true, said); the confusion matrix of all workers together.
     confusion
-        (workers, true, said); of each worker, drawn towards the crowd's as far as few votes ask.
+        (workers, true, said); of each worker, drawn as far as few votes ask towards the crowd's with
+        as many mistakes as the worker makes.
     others
-        (votes, classes); probabilities of the class of the task by all votes but this one.
+        (votes, classes); probabilities of the class of the task by the votes of all other workers.
     """
 
     votes: Votes
@@ -66,10 +69,6 @@ class Evidence:
         total = np.bincount(self.votes.worker, value, len(self.votes.workers))
         return np.where(self.worker_votes > 0, total / np.maximum(self.worker_votes, 1), np.nan)
 
-    def without(self, label: Codes) -> Floats:
-        """Like `others`, without a further vote of this label by a typical worker, (votes, classes)."""
-        return softmax(np.log(np.maximum(self.others, TINY)) - np.log(self.crowd[:, label].T))
-
 
 TINY = float(np.finfo(float).tiny)  # a probability that is zero only by rounding
 
@@ -80,22 +79,44 @@ def weigh(result: Aggregate) -> Evidence:
     counts = (votes.onehot.T @ result.probs).reshape(-1, K, K).swapaxes(1, 2)
     crowd = counts.sum(axis=0) + np.eye(K) + 1 / K
     crowd /= crowd.sum(axis=1, keepdims=True)
-    confusion = counts + strength(counts, crowd) * crowd
+    usual = _usual(counts, crowd)
+    confusion = counts + strength(counts, usual) * usual
     confusion /= confusion.sum(axis=2, keepdims=True)
     prior = result.probs.sum(axis=0) + 1
     prior /= prior.sum()
     said = np.ascontiguousarray(np.log(confusion).swapaxes(1, 2)).reshape(-1, K)  # (workers x said, true)
     joint = votes.onehot @ said + np.log(prior)
-    others = softmax(joint[votes.task] - votes.weights[:, None] * said[votes.cell])
+    others = softmax(joint[votes.task] - _with_repeats(votes, votes.weights[:, None] * said[votes.cell]))
     if votes.gold is not None:
         known = np.flatnonzero(votes.gold[votes.task] >= 0)
         others[known] = np.eye(K)[votes.gold[votes.task[known]]]
     return Evidence(votes, prior, crowd, confusion, others)
 
 
-def strength(counts: Floats, crowd: Floats) -> float:
-    """How many votes the crowd's matrix counts for in each row: what makes all counts most likely."""
-    return max(STRENGTHS, key=lambda s: float(dirichlet_multinomial(counts, s * crowd).sum()))
+def _usual(counts: Floats, crowd: Floats) -> Floats:
+    """The crowd's matrix with the odds of a mistake that each worker has, (workers, true, said)."""
+    seen, hits = counts.sum(axis=2), np.einsum("jkk->j", counts)
+    share = (seen @ np.diag(crowd) + TYPICAL * np.diag(crowd).mean()) / (seen.sum(axis=1) + TYPICAL)
+    odds = (seen.sum(axis=1) - hits + TYPICAL * (1 - share)) / (hits + TYPICAL * share)
+    ratio = odds * share / np.maximum(1 - share, TINY)  # over those of the crowd on the same tasks
+    usual = crowd * np.where(np.eye(len(crowd), dtype=bool), 1.0, ratio[:, None, None])
+    usual /= usual.sum(axis=2, keepdims=True)
+    return usual
+
+
+def _with_repeats(votes: Votes, value: Floats) -> Floats:
+    """Sum over all votes of the worker on the task, for each vote, (votes, classes)."""
+    pair = votes.task.astype(np.int64) * len(votes.workers) + votes.worker
+    if not has_repeats(pair):
+        return value
+    _, which = np.unique(pair, return_inverse=True)
+    total = np.asarray(coo_array((np.ones(len(which)), (which, np.arange(len(which))))).tocsr() @ value)
+    return total[which]
+
+
+def strength(counts: Floats, usual: Floats) -> float:
+    """How many votes the usual matrix counts for in each row: what makes all counts most likely."""
+    return max(STRENGTHS, key=lambda s: float(dirichlet_multinomial(counts, s * usual).sum()))
 
 
 def dirichlet_multinomial(counts: Floats, prior: Floats) -> Floats:
