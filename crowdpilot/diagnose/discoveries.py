@@ -38,7 +38,7 @@ def by_e(e: Floats, share: float) -> Flags:
     ----------
     Wang and Ramdas, Journal of the Royal Statistical Society B 84(3), 2022.
     """
-    known = np.isfinite(e)
+    known = ~np.isnan(e)  # an infinite one is the strongest evidence there is
     rank = np.arange(1, len(e) + 1)
     return _best(np.where(known, e, -np.inf), lambda ordered: ordered * rank * share >= known.sum())
 
