@@ -15,6 +15,8 @@ from crowdpilot.diagnose.evidence import Evidence
 SURE = 0.05  # share of false ones among those who are taken to change
 WINDOWS = 8  # of the time of each worker
 SEASONS = 20  # of the time of the crowd
+MANY = 0.25  # share of the workers who do not change each for themselves
+RESERVE = 0.01  # a season that touches few workers, and each little, is not to be told from their own change
 
 
 class Drift(NamedTuple):
@@ -30,8 +32,8 @@ class Drift(NamedTuple):
 def drift(evidence: Evidence) -> Drift:
     """Skill in windows of time, and a test of whether it changes; needs the time of votes.
 
-    A vote counts as its probability of being right by the other votes of its task, less the mean
-    of the crowd at that time: tasks may come to be harder for everyone. Two tests share the
+    A vote counts as its probability of being right by the other votes of its task, less what is
+    to be expected of the worker at that time: tasks may come to be harder for everyone. Two tests share the
     p-value by Cauchy's combination: of a trend, and of any change (the largest cumulated sum of
     deviations, which is a Brownian bridge if there is none).
 
@@ -48,10 +50,17 @@ def drift(evidence: Evidence) -> Drift:
     first = np.cumsum(count) - count
     place = (np.arange(len(worker)) - first[worker] + 0.5) / count[worker]  # 0 to 1 in the worker's time
     right, season = evidence.right[order], _seasons(votes.time)[order]
-    p = np.ones(len(count))
-    for _ in range(2):  # those who change are no measure of the time
-        gap = _deviations(right - _usual(right, season, ~by_p(p, SURE)[worker]), worker, count)
+    skill = np.bincount(worker, right, len(count)) / np.maximum(count, 1)
+    touched = np.maximum(skill - 1 / len(votes.classes), 0) * (
+        1 - skill
+    )  # the best and those who guess are not
+    effect = np.zeros(len(right))
+    for _ in range(2):  # those who change are no measure of the time, unless they are many
+        gap = _deviations(right - skill[worker] - effect, worker, count)
         p = _combine(_trend_p(gap, place, worker, count), _change_p(gap, worker, count, first))
+        changed = by_p(p, SURE)
+        steady = ~changed[worker] | (changed.mean() > MANY)
+        effect = _effect(right - skill[worker], touched[worker], season, steady)
     moved = _mean(right, worker, place > 2 / 3, len(count)) - _mean(right, worker, place < 1 / 3, len(count))
     window = (place * WINDOWS).astype(np.int64)
     cell, shape = worker * WINDOWS + window, (len(count), WINDOWS)
@@ -66,18 +75,22 @@ def _seasons(time: Floats) -> NDArray[np.int64]:
     return np.argsort(np.argsort(time, kind="stable")) * SEASONS // max(len(time), 1)
 
 
-def _usual(right: Floats, season: NDArray[np.int64], some: NDArray[np.bool_]) -> Floats:
-    """Mean of some votes in the season of each vote, (votes,)."""
-    count = np.bincount(season[some], minlength=SEASONS)
-    mean: Floats = np.bincount(season[some], right[some], SEASONS) / np.maximum(count, 1)
-    return mean[season]
+def _effect(gap: Floats, touched: Floats, season: NDArray[np.int64], some: NDArray[np.bool_]) -> Floats:
+    """What the season does to each vote, (votes,), in proportion to how far it touches its worker."""
+    total = np.bincount(season[some], gap[some], SEASONS)
+    weight = np.bincount(season[some], touched[some] + RESERVE, SEASONS)
+    effect: Floats = (total / np.maximum(weight, RESERVE))[season] * touched
+    return effect
 
 
 def _deviations(value: Floats, worker: NDArray[np.int32], count: NDArray[np.int64]) -> Floats:
-    """Each value less the mean of its worker, in units of the worker's spread."""
+    """Each value less the mean of its worker, in units of the worker's spread.
+
+    A spread below that of half a mistake in all votes is none: the rest is doubt about the class.
+    """
     centred = value - (np.bincount(worker, value, len(count)) / np.maximum(count, 1))[worker]
-    spread = np.sqrt(np.bincount(worker, centred**2, len(count)) / np.maximum(count, 1))
-    scaled: Floats = centred / np.where(spread > 0, spread, 1)[worker]
+    spread = np.sqrt(np.maximum(np.bincount(worker, centred**2, len(count)), 0.25) / np.maximum(count, 1))
+    scaled: Floats = centred / spread[worker]
     return scaled
 
 
