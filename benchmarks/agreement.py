@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -167,7 +168,8 @@ def main(
     output: Annotated[Path, typer.Option(help="Folder for agreement.md and agreement.json.")] = RESULTS,
 ) -> None:
     """Compare every measure with another package, and its time with that of reading."""
-    record = {"machine": machine(), "equality": compare(inputs, peers), "rows": rows}
+    load = round(os.getloadavg()[0], 2)
+    record = {"machine": machine(), "load": load, "equality": compare(inputs, peers), "rows": rows}
     record["seconds"] = time_all(rows, repeats) if rows else {}
     write(output, "agreement", render(record), record)
     typer.echo(render(record))
@@ -180,7 +182,7 @@ def render(record: dict[str, Any]) -> str:
         [r["measure"], r["package"], f"{r['inputs']}", f"{r['values']:,}", f"{r['largest_difference']:.1e}"]
         for r in record["equality"]
     ]
-    text = TEXT.format(machine=record["machine"]) + markdown(header, equal)
+    text = TEXT.format(**record) + markdown(header, equal)
     if not record["seconds"]:
         return text
     read = median(record["seconds"]["reading the file"])
@@ -195,7 +197,8 @@ def render(record: dict[str, Any]) -> str:
 
 TEXT = """# Agreement
 
-Written by `python -m benchmarks.agreement`. Measured on {machine}.
+Written by `python -m benchmarks.agreement`. Measured on {machine},
+with {load} other processes at work when it began.
 
 ## The same as others
 

@@ -15,7 +15,8 @@ def test_reading_and_measuring_are_timed_and_shown() -> None:
     seconds = agreement.time_all(rows=1000, repeats=2)
     assert all(len(times) == 2 and min(times) > 0 for times in seconds.values())
     row = {"package": "irrCAC", "measure": "AC1", "inputs": 200, "values": 200, "largest_difference": 2e-15}
-    text = agreement.render({"machine": "2 cores", "equality": [row], "rows": 1000, "seconds": seconds})
+    record = {"machine": "2 cores", "load": 0.5, "equality": [row], "rows": 1000, "seconds": seconds}
+    text = agreement.render(record)
     assert "| AC1 | irrCAC | 200 | 200 | 2.0e-15 |" in text
     assert "1,000 simulated votes on 100 tasks" in text
     assert "| reading the file |" in text
