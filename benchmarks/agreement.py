@@ -198,7 +198,7 @@ def render(record: dict[str, Any]) -> str:
 TEXT = """# Agreement
 
 Written by `python -m benchmarks.agreement`. Measured on {machine},
-with {load} other processes at work when it began.
+under a load average of {load} when it began.
 
 ## The same as others
 
