@@ -23,7 +23,9 @@ def python() -> Path:
 def main() -> None:
     """Create `.peers/` and install the requirements into it."""
     subprocess.run([sys.executable, "-m", "venv", ENVIRONMENT], check=True)
-    subprocess.run([python(), "-m", "pip", "install", "--quiet", "-r", REQUIREMENTS], check=True)
+    install = [python(), "-m", "pip", "install", "--quiet"]
+    subprocess.run([*install, "-r", REQUIREMENTS], check=True)
+    subprocess.run([*install, "--no-deps", "irrCAC==0.4.4"], check=True)  # it asks for an older pandas
     print(f"the peers are in {ENVIRONMENT.name}/")
 
 

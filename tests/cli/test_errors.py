@@ -13,6 +13,8 @@ Run = Callable[..., Result]
 WRONG = {
     "no such file": ("aggregate", "none.csv", "-o", "out.csv"),
     "a broken line": ("aggregate", "bad.csv", "-o", "out.csv"),
+    "an unknown measure": ("agreement", "votes.csv", "--measure", "kappa", "-o", "out.csv"),
+    "an unknown identification": ("identify", "votes.csv", "-s", "nothing", "-o", "out.csv"),
     "an unknown strategy": ("aggregate", "votes.csv", "-s", "nothing", "-o", "out.csv"),
     "broken options of a strategy": ("aggregate", "votes.csv", "-s", "ds[smoothing", "-o", "out.csv"),
     "a setting the model does not have": (

@@ -1,0 +1,80 @@
+"""How long a report takes: `python -m benchmarks.report`.
+
+A crowd of the size of CIFAR-10H goes to a Parquet file, and `crowdpilot report` makes a page of it
+in a process of its own: reading, labels, diagnosis, plots and page together.
+"""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+import crowdpilot
+from benchmarks.peers import ROOT
+from benchmarks.process import launch
+from benchmarks.tables import RESULTS, machine, markdown, write
+from crowdpilot.simulate.one_coin import OneCoin
+from crowdpilot.votes import Votes
+
+TASKS, WORKERS, CLASSES, VOTES = 10_000, 2_571, 10, 511_400
+MADE_UP = {"spammers": 0.1, "colluding": 0.05, "drifting": 0.05}
+
+
+def make(seed: int = 0) -> Votes:
+    """Votes with times and seconds of workers who are right in about 95 of 100 cases, but for spammers."""
+    rng = np.random.default_rng(seed)
+    skill = rng.beta(19, 1, WORKERS)
+    skill[rng.permutation(WORKERS) < round(MADE_UP["spammers"] * WORKERS)] = 1 / CLASSES
+    votes = OneCoin(
+        n_task=TASKS, n_worker=WORKERS, K=CLASSES, feedback=52, skill=tuple(skill), seconds=8.0,
+        colluding=MADE_UP["colluding"], group_size=3, drifting=MADE_UP["drifting"], seed=seed,
+    ).run().votes  # fmt: skip
+    return votes.take(np.sort(rng.permutation(len(votes))[:VOTES]))
+
+
+def measure(folder: Path) -> dict[str, Any]:
+    """Seconds and megabytes of one report, and the size of the page."""
+    source, page = folder / "votes.parquet", folder / "report.html"
+    crowdpilot.write(make(), source)
+    start = perf_counter()
+    command = [sys.executable, "-m", "crowdpilot", "report", str(source), "-o", str(page)]
+    subprocess.run(command, cwd=ROOT, check=True)
+    seconds = perf_counter() - start
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    return {"seconds": seconds, "megabytes": peak, "page_megabytes": page.stat().st_size / 1e6}
+
+
+def render(record: dict[str, Any]) -> str:
+    """The table as Markdown."""
+    rows = [
+        [f"{run['seconds']:.1f}", f"{run['megabytes']:.0f}", f"{run['page_megabytes']:.1f}"]
+        for run in record["runs"]
+    ]
+    size = f"{TASKS:,} tasks, {WORKERS:,} workers, {CLASSES} classes, {VOTES:,} votes with times"
+    head = "# The time of a report\n\nWritten by `python -m benchmarks.report`."
+    table = markdown(["seconds", "memory (MB)", "page (MB)"], rows)
+    return f"{head} Measured on {record['machine']}.\n\n{size}, from a Parquet file to the page.\n\n{table}"
+
+
+def main(
+    repeats: Annotated[int, typer.Option(help="How many times to make it.")] = 3,
+    output: Annotated[Path, typer.Option(help="Folder for report.md and report.json.")] = RESULTS,
+) -> None:
+    """Make the votes, and the report some times over."""
+    with tempfile.TemporaryDirectory() as folder:
+        runs = [measure(Path(folder)) for _ in range(repeats)]
+    record = {"machine": machine(), "runs": runs}
+    write(output, "report", render(record), record)
+    typer.echo(render(record))
+
+
+if __name__ == "__main__":
+    launch(main)
