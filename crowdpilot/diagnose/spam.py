@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from crowdpilot.arrays import Floats, softmax
 from crowdpilot.diagnose.evidence import TINY, Evidence, dirichlet_multinomial
@@ -15,6 +16,7 @@ SPARE = 0.1  # attention up to which a worker is a spammer
 EXPERTISE = np.array([0.5, 0.9, 0.99])  # share of a typical worker's mistakes that an expert avoids
 PECULIAR = 0.2  # imaginary votes in each cell of a matrix that is like no other
 EMPTY = 0.04  # score by Raykar and Yu below which a matrix says nothing
+FEW = 0.01  # probability of the last kind below which its matrix is not looked at
 DRAWS = 100
 CELLS = 2**22  # numbers drawn together
 ROUNDS = 50
@@ -78,13 +80,14 @@ def spam_probability(evidence: Evidence, seed: int = 0) -> Floats:
     habit /= habit.sum()
     own = dirichlet_multinomial(said, K * habit / 2)
     peculiar = dirichlet_multinomial(counts, np.full((K, K), PECULIAR)).sum(axis=1)
-    empty = _empty(counts, np.random.default_rng(seed))
-    spam = np.zeros(len(votes.workers))
+    spam, empty = np.zeros(len(votes.workers)), None
     for _ in range(4):  # a typical worker is no spammer: who is typical depends on who spams
         typical = np.tensordot(1 - spam, counts, 1) + np.eye(K) + 1 / K
         typical /= typical.sum(axis=1, keepdims=True)
         logs = np.stack([own, *_attentive(evidence, typical, habit), peculiar], axis=1)
         kind = _share_out(logs)
+        if empty is None:
+            empty = _empty(counts, kind[:, -1] > FEW, np.random.default_rng(seed))
         idle = kind[:, 1 : 1 + len(ATTENTION)] @ (ATTENTION <= SPARE)
         spam = kind[:, 0] + idle + kind[:, -1] * empty
     return np.where(evidence.worker_votes > 0, spam, np.nan)
@@ -111,11 +114,11 @@ def _share_out(logs: Floats) -> Floats:
     return kind
 
 
-def _empty(counts: Floats, rng: Generator) -> Floats:
+def _empty(counts: Floats, some: NDArray[np.bool_], rng: Generator) -> Floats:
     """Probability that a matrix with these counts has nearly equal rows; drawn where it may be so."""
     near = np.zeros(len(counts))
     told = counts + PECULIAR
-    maybe = np.flatnonzero(spam_score(told / told.sum(axis=2, keepdims=True)) < 8 * EMPTY)
+    maybe = np.flatnonzero(some & (spam_score(told / told.sum(axis=2, keepdims=True)) < 8 * EMPTY))
     step = max(1, CELLS // (DRAWS * counts.shape[1] ** 2))
     for start in range(0, len(maybe), step):
         rows = maybe[start : start + step]
