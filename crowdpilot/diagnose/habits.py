@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from crowdpilot.arrays import Codes, Floats
+from crowdpilot.arrays import Codes, Floats, has_repeats
 from crowdpilot.diagnose.evidence import TINY, Evidence
 from crowdpilot.votes import Votes
 
@@ -92,10 +92,18 @@ def on_known(votes: Votes, gold: Codes) -> tuple[NDArray[np.int64], Floats]:
 
 
 def peer_agreement(votes: Votes) -> Floats:
-    """Share of the other votes on the same tasks that have the worker's label, (workers,); NaN if none."""
-    tally = np.bincount(votes.task.astype(np.int64) * len(votes.classes) + votes.label)
-    place = votes.task.astype(np.int64) * len(votes.classes) + votes.label
-    same = np.bincount(votes.worker, tally[place] - 1, len(votes.workers))
-    others = np.bincount(votes.task)[votes.task] - 1
-    met = np.bincount(votes.worker, others, len(votes.workers))
-    return np.where(met > 0, same / np.maximum(met, 1), np.nan)
+    """Share of the votes of others on the same tasks that are like the worker's, (workers,); NaN if none."""
+    K, task = len(votes.classes), votes.task.astype(np.int64)
+    place, pair = task * K + votes.label, task * len(votes.workers) + votes.worker
+    same = np.bincount(place)[place] - _times(pair * K + votes.label)
+    others = np.bincount(votes.task)[votes.task] - _times(pair)
+    agreed, met = (np.bincount(votes.worker, x, len(votes.workers)) for x in (same, others))
+    return np.where(met > 0, agreed / np.maximum(met, 1), np.nan)
+
+
+def _times(code: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How often the code of each vote occurs, itself included."""
+    if not has_repeats(code):
+        return np.ones(len(code), np.int64)
+    _, which, count = np.unique(code, return_inverse=True, return_counts=True)
+    return count[which]
