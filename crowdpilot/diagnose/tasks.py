@@ -12,7 +12,7 @@ from scipy.special import logit, xlogy
 from crowdpilot.aggregate import Aggregate
 from crowdpilot.arrays import Floats, to_probs
 from crowdpilot.diagnose.discoveries import Flags
-from crowdpilot.diagnose.evidence import Evidence
+from crowdpilot.diagnose.evidence import TINY, Evidence
 from crowdpilot.diagnose.workers import Columns
 
 MOST = 999  # votes that are asked for at most
@@ -94,10 +94,10 @@ def more_votes(probs: Floats, crowd: Floats, target: float) -> NDArray[np.int64]
     if probs.shape[1] < 2:
         return np.zeros(len(probs), np.int64)
     first, second = np.argsort(-probs, axis=1, kind="stable")[:, :2].T
-    logs = np.log(crowd)
+    logs = np.log(np.maximum(crowd, TINY))
     gain = (crowd * logs).sum(axis=1)[:, None] - crowd @ logs.T  # (true, rival)
     sure = np.clip(probs.max(axis=1), 1 / probs.shape[1], 1 - np.finfo(float).eps)
-    steps = (logit(target) - logit(sure)) / np.maximum(gain[first, second], 1 / MOST)
+    steps = (logit(target) - logit(sure)) / np.maximum(gain[first, second], np.finfo(float).eps)
     wanted: NDArray[np.int64] = np.clip(np.ceil(steps - 1e-9), 0, MOST).astype(np.int64)
     return wanted
 
