@@ -64,6 +64,8 @@ class Rules:
         for name in ("gold", "hasty", "same"):
             if not 0 <= (value := getattr(self, name)) <= 1:
                 raise ValueError(f"{name} is {value}, expected a number from 0 to 1")
+        if self.gold_votes < 1:
+            raise ValueError(f"gold_votes is {self.gold_votes}, expected 1 or more")
 
 
 def table_of_workers(
@@ -114,12 +116,14 @@ def table_of_workers(
 
 def on_gold(votes: Votes, rules: Rules, traps: Collection[Any] = ()) -> tuple[Columns, dict[str, Flags]]:
     """How workers do on tasks whose class is known; traps alone decide if there are any."""
-    if votes.gold is None:
+    if votes.gold is None and not len(traps):
         return {}, {}
-    kinds = {"gold": votes.gold}
-    if traps:
+    kinds = {"gold": np.full(len(votes.tasks), -1, np.int32) if votes.gold is None else votes.gold}
+    if len(traps):
         set_up = np.isin(votes.tasks.astype(str), [str(task) for task in traps])
-        kinds["trap"] = np.where(set_up, votes.gold, -1)
+        kinds["trap"] = np.where(set_up, kinds["gold"], -1)
+        if (kinds["trap"] < 0).all():
+            raise ValueError("no trap is a task whose class is known; give the true labels of the traps")
     columns: Columns = {}
     for kind, gold in kinds.items():
         count, accuracy = on_known(votes, gold)
