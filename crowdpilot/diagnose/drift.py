@@ -45,19 +45,20 @@ def drift(evidence: Evidence) -> Drift:
     votes = evidence.votes
     if votes.time is None:
         raise ValueError("the votes have no time, without which nobody can be seen to change")
-    order = np.lexsort((votes.time, votes.worker))
-    worker, count = votes.worker[order], evidence.worker_votes
-    first = np.cumsum(count) - count
-    place = (np.arange(len(worker)) - first[worker] + 0.5) / count[worker]  # 0 to 1 in the worker's time
-    right, season = evidence.right[order], _seasons(votes.time)[order]
+    known = np.flatnonzero(np.isfinite(votes.time))
+    order = known[np.lexsort((votes.time[known], votes.worker[known]))]
+    worker, when, right = votes.worker[order], votes.time[order], evidence.right[order]
+    count, season = np.bincount(worker, minlength=len(votes.workers)), _seasons(when)
+    first, moment = np.cumsum(count) - count, _moments(worker, when)
+    rank = _even(np.arange(len(worker)) - first[worker] + 0.5, moment)
+    place = rank / count[worker]  # 0 to 1 in the worker's time
     skill = np.bincount(worker, right, len(count)) / np.maximum(count, 1)
-    touched = np.maximum(skill - 1 / len(votes.classes), 0) * (
-        1 - skill
-    )  # the best and those who guess are not
+    touched = np.maximum(skill - 1 / len(votes.classes), 0) * (1 - skill)  # neither the best nor who guesses
     effect = np.zeros(len(right))
     for _ in range(2):  # those who change are no measure of the time, unless they are many
         gap = _deviations(right - skill[worker] - effect, worker, count)
-        p = _combine(_trend_p(gap, place, worker, count), _change_p(gap, worker, count, first))
+        walked = _change_p(_even(gap, moment), worker, count, first)
+        p = _combine(_trend_p(gap, place, worker, count), walked)
         changed = by_p(p, SURE)
         steady = ~changed[worker] | (changed.mean() > MANY)
         effect = _effect(right - skill[worker], touched[worker], season, steady)
@@ -65,14 +66,26 @@ def drift(evidence: Evidence) -> Drift:
     window = (place * WINDOWS).astype(np.int64)
     cell, shape = worker * WINDOWS + window, (len(count), WINDOWS)
     seen = np.bincount(cell, minlength=len(count) * WINDOWS)
-    sums = [np.bincount(cell, x, len(seen)) for x in (votes.time[order], right)]
+    sums = [np.bincount(cell, x, len(seen)) for x in (when, right)]
     time, skill = (np.where(seen > 0, s / np.maximum(seen, 1), np.nan).reshape(shape) for s in sums)
     return Drift(moved, p, time, skill, seen.reshape(shape))
 
 
 def _seasons(time: Floats) -> NDArray[np.int64]:
-    """The season of each vote, (votes,): as many votes in each."""
-    return np.argsort(np.argsort(time, kind="stable")) * SEASONS // max(len(time), 1)
+    """The season of each vote, (votes,): as many votes in each, but those of one moment together."""
+    return np.searchsorted(np.sort(time), time) * SEASONS // max(len(time), 1)
+
+
+def _moments(worker: NDArray[np.int32], time: Floats) -> NDArray[np.int64]:
+    """The moment of each vote, (votes,), which ordered votes of a worker with equal times share."""
+    new = (np.diff(worker, prepend=-1) != 0) | (np.diff(time, prepend=0.0) != 0)
+    return np.cumsum(new) - 1
+
+
+def _even(value: Floats, moment: NDArray[np.int64]) -> Floats:
+    """Each value replaced by the mean of its moment: votes of one moment have no order."""
+    mean: Floats = np.bincount(moment, value) / np.maximum(np.bincount(moment), 1)
+    return mean[moment]
 
 
 def _effect(gap: Floats, touched: Floats, season: NDArray[np.int64], some: NDArray[np.bool_]) -> Floats:
