@@ -163,15 +163,10 @@ def _leave_out(result: Aggregate, spammer: Flags, group: Codes) -> Aggregate | N
 
 
 def _echoes(votes: Votes, group: Codes) -> Floats:
-    """How many equal votes on the same task come from the group of each vote, itself included."""
-    alone = int(group.max(initial=-1)) + 1
-    own = np.where(group >= 0, group, alone + votes.worker).astype(np.int64)
-    place = (votes.task.astype(np.int64) * len(votes.classes) + votes.label) * (
-        alone + len(votes.workers)
-    ) + own
-    _, which, count = np.unique(place, return_inverse=True, return_counts=True)
-    echoes: Floats = count[which].astype(np.float64)
-    return echoes
+    """How many equal votes on the same task come from the group of each vote; one if it has none."""
+    place = (votes.task.astype(np.int64) * len(votes.classes) + votes.label) * (len(votes.workers) + 1)
+    _, which, count = np.unique(place + group, return_inverse=True, return_counts=True)
+    return np.where(group >= 0, count[which], 1).astype(np.float64)
 
 
 def _changed(result: Aggregate, without: Aggregate) -> Flags:
