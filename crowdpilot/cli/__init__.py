@@ -12,6 +12,7 @@ from crowdpilot.cli.agreement import agreement
 from crowdpilot.cli.convert import convert
 from crowdpilot.cli.group import Commands
 from crowdpilot.cli.identify import identify
+from crowdpilot.cli.report import report
 from crowdpilot.cli.score import score
 from crowdpilot.cli.simulate import simulate
 from crowdpilot.cli.strategies import strategies
@@ -23,7 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (aggregate, identify, agreement, strategies, simulate, convert, score):
+for command in (aggregate, identify, agreement, report, strategies, simulate, convert, score):
     app.command()(command)
 
 

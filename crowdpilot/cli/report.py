@@ -1,0 +1,118 @@
+"""`crowdpilot report`: a page about a crowd."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from crowdpilot.aggregate import parse_strategy
+from crowdpilot.cli import options
+from crowdpilot.cli.aggregate import complete_strategy
+from crowdpilot.cli.output import note, working
+from crowdpilot.votes import Votes
+
+
+def report(
+    votes: options.Source,
+    output: Annotated[Path, typer.Option("--output", "-o", help="File for the page: .html.")],
+    strategy: Annotated[
+        str,
+        typer.Option(
+            "--strategy",
+            "-s",
+            help="A name of `crowdpilot strategies`, or name[option=value,...].",
+            autocompletion=complete_strategy,
+        ),
+    ] = "auto",
+    truth: Annotated[
+        Path | None, typer.Option(help="File with the true label of tasks, to measure by.")
+    ] = None,
+    gold: Annotated[
+        Path | None, typer.Option(help="File with the true label of tasks, to learn from.")
+    ] = None,
+    exclude: Annotated[Path | None, typer.Option(help="File with workers whose votes do not count.")] = None,
+    texts: Annotated[
+        Path | None, typer.Option(help="File with the text of tasks, columns task and text.")
+    ] = None,
+    images: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Folder with a picture for each task, named like it."),
+    ] = None,
+    level: Annotated[float, typer.Option(help="How often an interval of skill should hold it.")] = 0.9,
+    target: Annotated[float, typer.Option(help="Confidence that labels should have.")] = 0.95,
+    seed: Annotated[int, typer.Option(help="Where random numbers begin.")] = 0,
+    title: Annotated[
+        str | None, typer.Option(help="Title of the page; if not given, the name of VOTES.")
+    ] = None,
+    classes: options.Classes = None,
+    abstain: options.Abstain = None,
+    repeats: options.Again = "last",
+    format: options.Format = None,
+    columns: options.Columns = None,
+    question: options.Question = None,
+) -> None:
+    """Write a page about the workers, tasks and labels of VOTES: one file that needs no network.
+
+    It says in words whom to trust, which tasks are hard and what to do next, with plots and
+    tables. Every worker and task is in it; do not publish it if their names are secret.
+    """
+    save_report = _load()
+    from crowdpilot import io
+    from crowdpilot.diagnose import Rules, diagnose
+
+    model, rules = parse_strategy(strategy), Rules(level=level, target=target)
+    asked = options.reading(format, columns, question, classes, abstain)
+    options.ready(output, (".html", ".htm"))
+    with working(f"reading {votes}"):
+        data = io.read(votes, repeats=repeats, **asked)
+        data = data if gold is None else data.with_gold(io.read_labels(gold))
+        data = data if exclude is None else _leave_out(data, exclude)
+        known = None if truth is None else io.read_labels(truth)
+        said = None if texts is None else io.read_labels(texts, columns={"label": "text"})
+    with working(f"looking at {len(data)} votes by {model}"):
+        found = diagnose(data, model, rules=rules, seed=seed)
+    with working("writing"):
+        save_report(
+            output, found, truth=known, texts=said, images=images, title=title or votes.resolve().stem,
+            source=str(votes), made=_today(),
+        )  # fmt: skip
+    note(f"{output} is written")
+
+
+def _load() -> Any:
+    """What makes the page, if its packages are installed."""
+    try:
+        from crowdpilot.report import save_report
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in ("matplotlib", "jinja2"):
+            raise
+        raise ValueError(f'the report needs {package}: pip install "crowdpilot[report]"') from None
+    return save_report
+
+
+def _leave_out(votes: Votes, file: Path) -> Votes:
+    """The votes of all but the workers in the column `worker` of a file."""
+    from crowdpilot import io
+
+    format = "csv" if file.suffix == ".csv" else None  # which may have a single column
+    out = set(map(str, io.read_labels(file, format=format, columns={"task": "worker", "label": "worker"})))
+    names = [str(name) for name in votes.workers.tolist()]
+    if not out.intersection(names):
+        raise ValueError(f"{file} names none of the {len(names)} workers")
+    left = np.asarray([name not in out for name in names])
+    if not left[votes.worker].any():
+        raise ValueError(f"{file} names all workers, so that no vote is left")
+    note(f"{(~left).sum()} of {len(names)} workers and {(~left[votes.worker]).sum()} votes are left out")
+    kept = votes.take(left[votes.worker])
+    return replace(kept, worker=(np.cumsum(left) - 1)[kept.worker], workers=votes.workers[left])
+
+
+def _today() -> str:
+    today = date.today()
+    return f"{today.day} {today:%B %Y}"

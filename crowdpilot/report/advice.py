@@ -1,0 +1,109 @@
+"""What to do next, from what was found."""
+
+from __future__ import annotations
+
+import shlex
+from typing import NamedTuple
+
+import numpy as np
+
+from crowdpilot.diagnose import Diagnosis
+from crowdpilot.diagnose.tasks import MOST
+from crowdpilot.report.tables import to_review
+from crowdpilot.report.text import count, listed, percent, shorten
+from crowdpilot.report.words import missing, who_has
+
+NAMED = 12  # workers that are named; the file has them all
+ASKED = 100  # labels that an expert should look at, at most
+
+
+class Action(NamedTuple):
+    """Something to do: why, the command if there is one, and the rows of a table to download for it."""
+
+    title: str
+    text: str
+    command: str = ""
+    table: str = ""  # "workers" or "tasks"
+    rows: tuple[int, ...] = ()
+    file: str = ""
+
+
+def advise(diagnosis: Diagnosis, source: str = "VOTES", *, checked: bool = False) -> list[Action]:
+    """Concrete steps, the most useful first.
+
+    Parameters
+    ----------
+    diagnosis
+        What was found.
+    source
+        The file of votes, for the commands.
+    checked
+        Whether labels were compared with the truth already.
+    """
+    found = [
+        _leave_out(diagnosis, source),
+        _look(diagnosis),
+        _ask_more(diagnosis),
+        None if checked else _check(diagnosis, source),
+        _record(diagnosis),
+    ]
+    return [action for action in found if action is not None]
+
+
+def _leave_out(diagnosis: Diagnosis, source: str) -> Action | None:
+    who = np.flatnonzero(who_has(diagnosis, "spammer") | who_has(diagnosis, "colluding"))
+    if not len(who) or diagnosis.without is None:
+        return None
+    names = [shorten(name, 24) for name in diagnosis.votes.workers[who[:NAMED]].tolist()]
+    rest = [f"{len(who) - NAMED:,} more"] if len(who) > NAMED else []
+    share = percent(float(diagnosis.workers["votes"][who].sum()) / len(diagnosis.votes))
+    gave = f"{listed([*names, *rest])} gave {share} of the votes"
+    return Action(
+        f"Leave out {count(len(who), 'suspicious worker')} and run again",
+        f"{gave}. Read some of their answers before you do.",
+        f"crowdpilot report {shlex.quote(source)} --exclude exclude.csv -o report.html",
+        "workers", tuple(who.tolist()), "exclude.csv",
+    )  # fmt: skip
+
+
+def _look(diagnosis: Diagnosis) -> Action | None:
+    if not to_review(diagnosis).any():
+        return None
+    changed = int(diagnosis.changed.sum())
+    hang = (
+        f" {count(changed, 'label')} {'hangs' if changed == 1 else 'hang'} on suspicious workers."
+        if changed
+        else ""
+    )
+    text = f"They are the least sure, so that your own answer helps most there: see “Tasks to review”.{hang}"
+    return Action("Look at the tasks that are most in doubt", text)
+
+
+def _ask_more(diagnosis: Diagnosis) -> Action | None:
+    more = diagnosis.tasks["more_votes"]
+    rows = np.flatnonzero((more > 0) & (more < MOST))
+    if not len(rows):
+        return None
+    votes = count(int(more[rows].sum()), "more vote")
+    whom = "it" if len(rows) == 1 else "them"
+    text = f"That should bring {whom} to {percent(diagnosis.rules.target)} confidence."
+    title = f"Collect about {votes} on {count(len(rows), 'task')}"
+    return Action(title, text, "", "tasks", tuple(rows.tolist()), "more_votes.csv")
+
+
+def _check(diagnosis: Diagnosis, source: str) -> Action:
+    n = min(ASKED, len(diagnosis.votes.tasks))
+    text = f"Have an expert label {count(n, 'task')} drawn at random: no model can vouch for itself."
+    command = f"crowdpilot report {shlex.quote(source)} --truth truth.csv -o report.html"
+    return Action("Check the labels against the truth", text, command)
+
+
+def _record(diagnosis: Diagnosis) -> Action | None:
+    lost = missing(diagnosis)
+    why = {
+        "seconds": "seconds per vote show who clicks without reading",
+        "times": "the time of each vote shows who gets worse or better",
+        "gold tasks": "a few gold tasks show who fails where the answer is known",
+    }
+    text = f"Next time more can be judged: {listed([why[need] for need in lost])}."
+    return Action(f"Record {listed(lost)}", text) if lost else None

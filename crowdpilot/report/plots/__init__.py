@@ -1,0 +1,23 @@
+"""Plots of a diagnosis: each is a function that returns its Axes."""
+
+from crowdpilot.report.plots.checks import mistakes, reliability
+from crowdpilot.report.plots.matrices import confusion
+from crowdpilot.report.plots.pairs import pairs
+from crowdpilot.report.plots.votes import class_balance, confidence, effort, entropy, load, seconds
+from crowdpilot.report.plots.workers import drift, ranking, skill
+
+__all__ = [
+    "class_balance",
+    "confidence",
+    "confusion",
+    "drift",
+    "effort",
+    "entropy",
+    "load",
+    "mistakes",
+    "pairs",
+    "ranking",
+    "reliability",
+    "seconds",
+    "skill",
+]

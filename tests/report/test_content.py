@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from crowdpilot.report.content import LARGEST, LONGEST, Content, gather
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "deep").mkdir()
+    for name in ("a.png", "b.JPG", "b.txt", "deep/c.webp"):
+        (tmp_path / name).write_bytes(b"picture")
+    return tmp_path
+
+
+def test_texts_are_found_by_name() -> None:
+    assert gather([1, "b"], {"1": "one", "c": "three"}, None) == [Content("one"), Content()]
+
+
+def test_pictures_are_found_by_name_with_and_without_suffix(folder: Path) -> None:
+    found = gather(["a", "a.png", "b", "deep/c", "c"], None, folder)
+    kinds = [content.image.partition(";")[0] for content in found]
+    assert kinds == ["data:image/png", "data:image/png", "data:image/jpeg", "data:image/webp", ""]
+
+
+@pytest.mark.parametrize("task", ["../a", "/etc/passwd", "", ".", "*"])
+def test_a_name_never_leads_out_of_the_folder(task: str, folder: Path) -> None:
+    assert gather([task], None, folder / "deep") == [Content()]
+
+
+def test_a_picture_that_is_too_large_is_named_instead(folder: Path) -> None:
+    (folder / "big.png").write_bytes(bytes(LARGEST + 1))
+    (content,) = gather(["big"], None, folder)
+    assert content.image == ""
+    assert "big.png has 1.0 MB" in content.note
+
+
+def test_a_long_text_is_cut() -> None:
+    (content,) = gather(["a"], {"a": "x" * (LONGEST + 1)}, None)
+    assert content.text == "x" * LONGEST + "…"
+
+
+def test_a_folder_that_is_none_is_an_error(folder: Path) -> None:
+    with pytest.raises(ValueError, match="is no folder"):
+        gather(["a"], None, folder / "a.png")
