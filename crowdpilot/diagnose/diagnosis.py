@@ -118,6 +118,8 @@ def diagnose(
     >>> diagnose(votes).workers["worker"][diagnose(votes).flags["spammer"]].tolist()
     [16, 17, 18, 19]
     """
+    if len(votes.tasks) == 0:
+        raise ValueError("there are no tasks to look at: give at least one vote")
     rules = rules or Rules()
     result = (model or Auto()).fit(votes)
     evidence = weigh(result)
