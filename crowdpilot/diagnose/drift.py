@@ -33,42 +33,66 @@ def drift(evidence: Evidence) -> Drift:
     """Skill in windows of time, and a test of whether it changes; needs the time of votes.
 
     A vote counts as its probability of being right by the other votes of its task, less what is
-    to be expected of the worker at that time: tasks may come to be harder for everyone. Two tests share the
-    p-value by Cauchy's combination: of a trend, and of any change (the largest cumulated sum of
-    deviations, which is a Brownian bridge if there is none).
+    to be expected of the worker at that time: tasks may come to be harder for everyone. Two tests
+    share the p-value by Cauchy's combination: of a trend, and of any change (the largest cumulated
+    sum of deviations, which is a Brownian bridge if there is none).
 
     References
     ----------
     Ploberger and Krämer, Econometrica 60(2), 1992. Liu and Xie, Journal of the American Statistical
     Association 115, 2020.
     """
-    votes = evidence.votes
-    if votes.time is None:
+    if evidence.votes.time is None:
         raise ValueError("the votes have no time, without which nobody can be seen to change")
-    known = np.flatnonzero(np.isfinite(votes.time))
-    order = known[np.lexsort((votes.time[known], votes.worker[known]))]
-    worker, when, right = votes.worker[order], votes.time[order], evidence.right[order]
-    count, season = np.bincount(worker, minlength=len(votes.workers)), _seasons(when)
-    first, moment = np.cumsum(count) - count, _moments(worker, when)
-    rank = _even(np.arange(len(worker)) - first[worker] + 0.5, moment)
-    place = rank / count[worker]  # 0 to 1 in the worker's time
+    course = _order(evidence, evidence.votes.time)
+    moved = _mean(course, course.place > 2 / 3) - _mean(course, course.place < 1 / 3)
+    return Drift(moved, _test(course, len(evidence.votes.classes)), *_windows(course))
+
+
+class Course(NamedTuple):
+    """The votes whose time is known, worker by worker, in the order of time."""
+
+    worker: NDArray[np.int32]  # (votes,)
+    time: Floats  # (votes,)
+    right: Floats  # (votes,); probability of being right by the others
+    moment: NDArray[np.int64]  # (votes,); the same for votes of a worker at one time
+    place: Floats  # (votes,); 0 to 1 in the worker's time
+    total: NDArray[np.int64]  # (workers,)
+
+
+def _order(evidence: Evidence, time: Floats) -> Course:
+    known = np.flatnonzero(np.isfinite(time))
+    order = known[np.lexsort((time[known], evidence.votes.worker[known]))]
+    worker, when = evidence.votes.worker[order], time[order]
+    count = np.bincount(worker, minlength=len(evidence.votes.workers))
+    moment = _moments(worker, when)
+    rank = np.arange(len(worker)) - (np.cumsum(count) - count)[worker] + 0.5
+    return Course(worker, when, evidence.right[order], moment, _even(rank, moment) / count[worker], count)
+
+
+def _test(course: Course, classes: int) -> Floats:
+    """p-value of no change for each worker, (workers,)."""
+    worker, right, count = course.worker, course.right, course.total
     skill = np.bincount(worker, right, len(count)) / np.maximum(count, 1)
-    touched = np.maximum(skill - 1 / len(votes.classes), 0) * (1 - skill)  # neither the best nor who guesses
-    effect = np.zeros(len(right))
+    touched = np.maximum(skill - 1 / classes, 0) * (1 - skill)  # neither the best nor those who guess
+    season, effect = _seasons(course.time), np.zeros(len(right))
     for _ in range(2):  # those who change are no measure of the time, unless they are many
         gap = _deviations(right - skill[worker] - effect, worker, count)
-        walked = _change_p(_even(gap, moment), worker, count, first)
-        p = _combine(_trend_p(gap, place, worker, count), walked)
+        p = _combine(_trend_p(gap, course), _change_p(_even(gap, course.moment), course))
         changed = by_p(p, SURE)
         steady = ~changed[worker] | (changed.mean() > MANY)
         effect = _effect(right - skill[worker], touched[worker], season, steady)
-    moved = _mean(right, worker, place > 2 / 3, len(count)) - _mean(right, worker, place < 1 / 3, len(count))
-    window = (place * WINDOWS).astype(np.int64)
-    cell, shape = worker * WINDOWS + window, (len(count), WINDOWS)
-    seen = np.bincount(cell, minlength=len(count) * WINDOWS)
-    sums = [np.bincount(cell, x, len(seen)) for x in (when, right)]
+    return p
+
+
+def _windows(course: Course) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    """Mean time, share that is right, and number of votes, (workers, windows) each."""
+    shape = len(course.total), WINDOWS
+    cell = course.worker * WINDOWS + (course.place * WINDOWS).astype(np.int64)
+    seen = np.bincount(cell, minlength=shape[0] * WINDOWS)
+    sums = (np.bincount(cell, values, len(seen)) for values in (course.time, course.right))
     time, skill = (np.where(seen > 0, s / np.maximum(seen, 1), np.nan).reshape(shape) for s in sums)
-    return Drift(moved, p, time, skill, seen.reshape(shape))
+    return time, skill, seen.reshape(shape)
 
 
 def _seasons(time: Floats) -> NDArray[np.int64]:
@@ -107,21 +131,20 @@ def _deviations(value: Floats, worker: NDArray[np.int32], count: NDArray[np.int6
     return scaled
 
 
-def _trend_p(gap: Floats, place: Floats, worker: NDArray[np.int32], count: NDArray[np.int64]) -> Floats:
-    slope = np.bincount(worker, gap * (place - 0.5), len(count))
+def _trend_p(gap: Floats, course: Course) -> Floats:
+    count = course.total
+    slope = np.bincount(course.worker, gap * (course.place - 0.5), len(count))
     known = count > 2
     z = np.where(known, slope / np.sqrt(np.where(known, (count - 1 / np.maximum(count, 1)) / 12, 1)), np.nan)
     p: Floats = 2 * norm.sf(np.abs(z))
     return p
 
 
-def _change_p(
-    gap: Floats, worker: NDArray[np.int32], count: NDArray[np.int64], first: NDArray[np.int64]
-) -> Floats:
-    walk = np.cumsum(gap)
-    walk -= np.append(0.0, walk)[first][worker]
+def _change_p(gap: Floats, course: Course) -> Floats:
+    count, walk = course.total, np.cumsum(gap)
+    walk -= np.append(0.0, walk)[np.cumsum(count) - count][course.worker]
     far = np.zeros(len(count))
-    np.maximum.at(far, worker, np.abs(walk))
+    np.maximum.at(far, course.worker, np.abs(walk))
     p: Floats = kstwobign.sf(far / np.sqrt(np.maximum(count, 1)))
     return p
 
@@ -133,9 +156,8 @@ def _combine(p: Floats, q: Floats) -> Floats:
     return combined
 
 
-def _mean(value: Floats, worker: NDArray[np.int32], some: NDArray[np.bool_], workers: int) -> Floats:
-    total, count = (
-        np.bincount(worker[some], value[some], workers),
-        np.bincount(worker[some], minlength=workers),
-    )
+def _mean(course: Course, some: NDArray[np.bool_]) -> Floats:
+    """Share of some votes of each worker that is right; NaN where there are none."""
+    worker, workers = course.worker[some], len(course.total)
+    total, count = np.bincount(worker, course.right[some], workers), np.bincount(worker, minlength=workers)
     return np.where(count > 0, total / np.maximum(count, 1), np.nan)
