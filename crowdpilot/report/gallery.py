@@ -92,7 +92,7 @@ PLOTS: tuple[Plot, ...] = (
     Plot(
         "skill", "workers", "Skill against load",
         "Each mark is a worker, each line the interval of their skill: the more votes, the shorter. "
-        "Below the dashed line is worse than guessing.",
+        "Below the dashed line is worse than guessing. Workers with as many votes stand side by side.",
         plots.skill, width="full",
     ),
     Plot(

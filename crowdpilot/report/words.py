@@ -27,7 +27,7 @@ FLAGS = {  # what workers with a flag do: one of them, several, and nobody
     "fails trap": ("falls into the traps", "fall into the traps", "falls into the traps"),
 }
 NAMES = {
-    "percent_agreement": "agreement",
+    "percent_agreement": "percentage agreement",
     "fleiss_kappa": "Fleiss' kappa",
     "gwet_ac1": "Gwet's AC1",
     "krippendorff_alpha": "Krippendorff's alpha",

@@ -88,7 +88,7 @@ def whole_bars(ax: Axes, values: Any, most: int = 30) -> None:
         ax.set_xlim(min(low - 0.7, (low + high) / 2 - 2), max(high + 0.7, (low + high) / 2 + 2))
     else:
         bars(ax, edges, counts)
-    ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
+    ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10], min_n_ticks=1))
 
 
 def log_edges(values: Any, bins: int = 30) -> Floats:

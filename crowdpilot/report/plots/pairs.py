@@ -119,6 +119,8 @@ def _name_edges(ax: Axes, row: int, column: int, names: list[str]) -> None:
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_locator(MaxNLocator(3, min_n_ticks=2))
     last = len(names) - 1
+    if row == column == 0:
+        ax.yaxis.set_major_locator(MaxNLocator(3, integer=True))
     if row == last:
         ax.set_xlabel(SCORES[names[column]].axis, fontsize=SMALL, color=INK)
     if column == 0:

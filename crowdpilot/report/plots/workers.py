@@ -90,6 +90,7 @@ def skill(diagnosis: Diagnosis, ax: Axes | None = None) -> Axes:
     low, value, high = (100 * diagnosis.workers[name] for name in ("skill_low", "skill", "skill_high"))
     load = np.asarray(diagnosis.workers["votes"], np.float64)
     known = np.isfinite(value) & (load > 0)
+    load = load + _aside(load, value)
     dense = known.sum() > DENSE
     ax.vlines(load[known], low[known], high[known], color=SOFT, linewidth=0.6, alpha=0.45, rasterized=dense)
     chance = 100 / max(len(diagnosis.votes.classes), 1)
@@ -108,6 +109,16 @@ def skill(diagnosis: Diagnosis, ax: Axes | None = None) -> Axes:
     return ax
 
 
+def _aside(load: Floats, value: Floats) -> Floats:
+    """How far to move workers who have as many votes, so that they stand side by side in order."""
+    order = np.lexsort((value, load))
+    _, which, count = np.unique(load[order], return_inverse=True, return_counts=True)
+    first = np.cumsum(count) - count
+    place = np.empty(len(load))
+    place[order] = (np.arange(len(load)) - first[which] - (count[which] - 1) / 2) / count[which]
+    return 0.8 * place
+
+
 def _dots(ax: Axes, x: Floats, y: Floats, color: str, marker: str, name: str, dense: bool = False) -> None:
     plain = marker == "o"
     ax.scatter(
@@ -123,7 +134,7 @@ def _scale_loads(ax: Axes, load: Floats) -> str:
     if high <= LONG_TAIL * low:
         room = 0.04 * (high - low) + 0.5
         ax.set_xlim(low - room, high + room)
-        ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
+        ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10], min_n_ticks=1))
         return ""
     room = (high / low) ** 0.04
     ax.set_xscale("log")
