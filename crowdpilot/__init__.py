@@ -65,7 +65,15 @@ __all__ = [
     "write",
 ]
 
-_ROOMS = ("aggregate", "datasets", "io", "metrics", "simulate")  # loaded when they are first used
+_ROOMS = (
+    "aggregate",
+    "datasets",
+    "diagnose",
+    "io",
+    "metrics",
+    "report",
+    "simulate",
+)  # loaded when they are first used
 _HOME = {"read": "io", "read_labels": "io", "write": "io", "load": "datasets"}
 
 

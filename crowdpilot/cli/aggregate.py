@@ -16,6 +16,7 @@ from rich.console import Console
 from crowdpilot.aggregate import MODELS, Aggregate, Aggregator, parse_strategy
 from crowdpilot.cli import options
 from crowdpilot.cli.output import note, on_terminal, to_rich, working
+from crowdpilot.cli.reading import read_known, read_votes
 from crowdpilot.cli.strategies import describe
 
 
@@ -42,7 +43,8 @@ def aggregate(
     ] = None,
     workers: Annotated[Path | None, typer.Option(help="File for the workers: the same suffixes.")] = None,
     probs: Annotated[bool, typer.Option("--probs", help="Add a column for each class.")] = False,
-    gold: Annotated[Path | None, typer.Option(help="File with the true label of some tasks.")] = None,
+    gold: options.Gold = None,
+    exclude: options.Exclude = None,
     classes: options.Classes = None,
     abstain: options.Abstain = None,
     repeats: options.Again = "last",
@@ -66,9 +68,7 @@ def aggregate(
     asked = options.reading(format, columns, question, classes, abstain)
     options.ready(output, (*io.TABLES, ".npy"))
     options.ready(workers, io.TABLES)
-    with working(f"reading {votes}"):
-        data = io.read(votes, repeats=repeats, **asked)
-        data = data if gold is None else data.with_gold(io.read_labels(gold))
+    data = read_votes(votes, asked, repeats, gold=read_known(gold), exclude=exclude)
     with working(f"fitting {model}"):
         result = model.fit(data)
     _explain(result, verbose)
@@ -105,8 +105,6 @@ def _save(result: Aggregate, probs: bool, output: Path | None, workers: Path | N
 
 
 def _explain(result: Aggregate, verbose: bool) -> None:
-    if result.votes.dropped:
-        note(f"{result.votes.dropped} rows hold no vote (missing or “can't tell”) and were left out")
     if verbose:
         rounds = f", {len(result.trace)} rounds" if result.trace else ""
         note(f"{result.votes} by {result.model}{rounds}")

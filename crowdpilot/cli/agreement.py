@@ -9,6 +9,7 @@ import typer
 
 from crowdpilot.cli import options
 from crowdpilot.cli.output import note, show, working
+from crowdpilot.cli.reading import read_votes
 from crowdpilot.votes import Votes
 
 PAIRS = "For --pairs only"
@@ -45,6 +46,7 @@ def agreement(
     limit: Annotated[
         int | None, typer.Option(help="Pairs at most, most shared first, 1000.", rich_help_panel=PAIRS)
     ] = None,
+    exclude: options.Exclude = None,
     classes: options.Classes = None,
     abstain: options.Abstain = None,
     repeats: options.Again = "last",
@@ -65,10 +67,7 @@ def agreement(
     bounds = options.given(min_shared=min_shared, limit=limit)
     _check(names, pairs, bounds)
     options.ready(output, io.TABLES)
-    with working(f"reading {votes}"):
-        data = io.read(votes, repeats=repeats, **asked)
-    if data.dropped:
-        note(f"{data.dropped} rows hold no vote (missing or “can't tell”) and were left out")
+    data = read_votes(votes, asked, repeats, exclude=exclude)
     drawing: dict[str, Any] = {"level": level, "samples": samples, "seed": seed}
     with working("drawing intervals"):
         table = _kappas(data, bounds | drawing) if pairs else _measures(data, names, drawing)

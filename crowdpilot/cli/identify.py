@@ -10,6 +10,7 @@ import typer
 
 from crowdpilot.cli import options
 from crowdpilot.cli.output import note, on_terminal, show, working
+from crowdpilot.cli.reading import read_known, read_votes
 
 SCREEN = 40  # rows that a person is shown
 
@@ -41,7 +42,8 @@ def identify(
         str,
         typer.Option("--labels", "-l", metavar="STRATEGY", help="The aggregator that gives the labels."),
     ] = "auto",
-    gold: Annotated[Path | None, typer.Option(help="File with the true label of some tasks.")] = None,
+    gold: options.Gold = None,
+    exclude: options.Exclude = None,
     classes: options.Classes = None,
     abstain: options.Abstain = None,
     repeats: options.Again = "last",
@@ -62,9 +64,7 @@ def identify(
     kind, model = find_identification(strategy), parse_strategy(labels)
     asked = options.reading(format, columns, question, classes, abstain)
     options.ready(output, (*io.TABLES, ".npy"))
-    with working(f"reading {votes}"):
-        data = io.read(votes, repeats=repeats, **asked)
-        data = data if gold is None else data.with_gold(io.read_labels(gold))
+    data = read_votes(votes, asked, repeats, gold=read_known(gold), exclude=exclude)
     with working(f"looking at {strategy}"):
         found = kind.run(data, model)
     if output is not None and output.suffix == ".npy":

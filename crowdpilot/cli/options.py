@@ -41,6 +41,8 @@ Abstain = Annotated[
     typer.Option(metavar="A,B,...", help="Labels that mean “can't tell”: they are no votes."),
 ]
 Again = Annotated[Repeats, typer.Option(help="Which vote counts when a worker labels a task again.")]
+Gold = Annotated[Path | None, typer.Option(help="File with the true label of some tasks, to learn from.")]
+Exclude = Annotated[Path | None, typer.Option(help="File with workers whose votes do not count.")]
 Question = Annotated[
     str | None, typer.Option(metavar="NAME", help="The question to read, where a file has several.")
 ]

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from crowdpilot.aggregate import parse_strategy
 from crowdpilot.cli import options
 from crowdpilot.cli.aggregate import complete_strategy
 from crowdpilot.cli.output import note, working
-from crowdpilot.votes import Votes
+from crowdpilot.cli.reading import read_known, read_votes
 
 
 def report(
@@ -32,10 +30,11 @@ def report(
     truth: Annotated[
         Path | None, typer.Option(help="File with the true label of tasks, to measure by.")
     ] = None,
-    gold: Annotated[
-        Path | None, typer.Option(help="File with the true label of tasks, to learn from.")
+    gold: options.Gold = None,
+    traps: Annotated[
+        Path | None, typer.Option(help="File with the true label of tasks set as traps; workers must pass.")
     ] = None,
-    exclude: Annotated[Path | None, typer.Option(help="File with workers whose votes do not count.")] = None,
+    exclude: options.Exclude = None,
     texts: Annotated[
         Path | None, typer.Option(help="File with the text of tasks, columns task and text.")
     ] = None,
@@ -68,14 +67,11 @@ def report(
     model, rules = parse_strategy(strategy), Rules(level=level, target=target)
     asked = options.reading(format, columns, question, classes, abstain)
     options.ready(output, (".html", ".htm"))
-    with working(f"reading {votes}"):
-        data = io.read(votes, repeats=repeats, **asked)
-        data = data if gold is None else data.with_gold(io.read_labels(gold))
-        data = data if exclude is None else _leave_out(data, exclude)
-        known = None if truth is None else io.read_labels(truth)
-        said = None if texts is None else io.read_labels(texts, columns={"label": "text"})
+    data = read_votes(votes, asked, repeats, gold=read_known(gold, traps), exclude=exclude)
+    set_up, known = read_known(traps) or {}, read_known(truth)
+    said = None if texts is None else io.read_labels(texts, columns={"label": "text"})
     with working(f"looking at {len(data)} votes by {model}"):
-        found = diagnose(data, model, rules=rules, seed=seed)
+        found = diagnose(data, model, rules=rules, traps=list(set_up), seed=seed)
     with working("writing"):
         save_report(
             output, found, truth=known, texts=said, images=images, title=title or votes.resolve().stem,
@@ -94,23 +90,6 @@ def _load() -> Any:
             raise
         raise ValueError(f'the report needs {package}: pip install "crowdpilot[report]"') from None
     return save_report
-
-
-def _leave_out(votes: Votes, file: Path) -> Votes:
-    """The votes of all but the workers in the column `worker` of a file."""
-    from crowdpilot import io
-
-    format = "csv" if file.suffix == ".csv" else None  # which may have a single column
-    out = set(map(str, io.read_labels(file, format=format, columns={"task": "worker", "label": "worker"})))
-    names = [str(name) for name in votes.workers.tolist()]
-    if not out.intersection(names):
-        raise ValueError(f"{file} names none of the {len(names)} workers")
-    left = np.asarray([name not in out for name in names])
-    if not left[votes.worker].any():
-        raise ValueError(f"{file} names all workers, so that no vote is left")
-    note(f"{(~left).sum()} of {len(names)} workers and {(~left[votes.worker]).sum()} votes are left out")
-    kept = votes.take(left[votes.worker])
-    return replace(kept, worker=(np.cumsum(left) - 1)[kept.worker], workers=votes.workers[left])
 
 
 def _today() -> str:

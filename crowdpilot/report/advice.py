@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowdpilot.diagnose import Diagnosis
+from crowdpilot.diagnose.discoveries import Flags
 from crowdpilot.diagnose.tasks import MOST
 from crowdpilot.report.tables import to_review
 from crowdpilot.report.text import count, listed, percent, shorten
@@ -51,19 +52,31 @@ def advise(diagnosis: Diagnosis, source: str = "VOTES", *, checked: bool = False
 
 
 def _leave_out(diagnosis: Diagnosis, source: str) -> Action | None:
-    who = np.flatnonzero(who_has(diagnosis, "spammer") | who_has(diagnosis, "colluding"))
+    spammer, echo = who_has(diagnosis, "spammer"), _echoes(diagnosis)
+    who = np.flatnonzero(spammer | echo)
     if not len(who) or diagnosis.without is None:
         return None
     names = [shorten(name, 24) for name in diagnosis.votes.workers[who[:NAMED]].tolist()]
     rest = [f"{len(who) - NAMED:,} more"] if len(who) > NAMED else []
     share = percent(float(diagnosis.workers["votes"][who].sum()) / len(diagnosis.votes))
-    gave = f"{listed([*names, *rest])} gave {share} of the votes"
+    kept = " Of each group that copies, the one with most votes is kept." if echo.any() else ""
     return Action(
         f"Leave out {count(len(who), 'suspicious worker')} and run again",
-        f"{gave}. Read some of their answers before you do.",
-        f"crowdpilot report {shlex.quote(source)} --exclude exclude.csv -o report.html",
+        f"{listed([*names, *rest])} gave {share} of the votes.{kept} Read some of their answers first.",
+        f"crowdpilot aggregate {shlex.quote(source)} --exclude exclude.csv -o labels.csv",
         "workers", tuple(who.tolist()), "exclude.csv",
     )  # fmt: skip
+
+
+def _echoes(diagnosis: Diagnosis) -> Flags:
+    """All but the one with most votes of every colluding group, (workers,)."""
+    colluding, group = who_has(diagnosis, "colluding"), diagnosis.workers["group"]
+    order = np.lexsort((-diagnosis.workers["votes"], group))
+    order = order[colluding[order]]
+    kept = order[np.unique(group[order], return_index=True)[1]]
+    echo = colluding.copy()
+    echo[kept] = False
+    return echo
 
 
 def _look(diagnosis: Diagnosis) -> Action | None:

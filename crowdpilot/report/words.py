@@ -138,28 +138,27 @@ def name_of(measure: str) -> str:
 
 
 def suspects_in_words(diagnosis: Diagnosis) -> list[Finding]:
-    """Spammers and workers who collude, and what leaving them out changes."""
-    spammer, colluding = (who_has(diagnosis, name) for name in ("spammer", "colluding"))
-    one_kind = not (spammer.any() and colluding.any())
-    found = []
-    if n := int(spammer.sum()):
-        what = "looks like a spammer" if n == 1 else "look like spammers"
-        found.append(f"{_of_workers(diagnosis, n)} {what}")
-    if n := int(colluding.sum()):
-        groups = len(np.unique(diagnosis.workers["group"][colluding]))
-        what = (
-            "seems to copy from others"
-            if n == 1
-            else f"seem to copy from each other, in {count(groups, 'group')}"
-        )
-        found.append(f"{_of_workers(diagnosis, n)} {what}")
+    """Spammers and workers who collude, and what becomes of the labels without them."""
+    spammer, colluding = (int(who_has(diagnosis, name).sum()) for name in ("spammer", "colluding"))
+    found, remedies = [], []
+    if spammer:
+        what = "looks like a spammer" if spammer == 1 else "look like spammers"
+        found.append(f"{_of_workers(diagnosis, spammer)} {what}")
+        whom = f"the spammer{'s' * (spammer > 1)}" if colluding else "them" if spammer > 1 else "this one"
+        remedies.append(f"removing {whom}")
+    if colluding:
+        groups = len(np.unique(diagnosis.workers["group"][who_has(diagnosis, "colluding")]))
+        what = "seem to copy from each other" if colluding > 1 else "seems to copy from others"
+        found.append(f"{_of_workers(diagnosis, colluding)} {what}, in {count(groups, 'group')}")
+        remedies.append(f"counting {'the' if groups == 1 else 'each'} group once")
     if not found:
         return [Finding("good", "No worker looks like a spammer or seems to copy from others.")]
     if diagnosis.without is not None:
-        out = int((spammer | colluding).sum())
-        whom = "this one" if out == 1 else "them" if one_kind else f"these {out:,} workers"
-        effect = f"removing {whom} changes {count(int(diagnosis.changed.sum()), 'label')}"
-        found = [f"{found[0]}; {effect}"] if one_kind else [*found, effect[0].upper() + effect[1:]]
+        labels = count(int(diagnosis.changed.sum()), "label")
+        if len(found) == 1:
+            found = [f"{found[0]}; {remedies[0]} changes {labels}"]
+        else:
+            found.append(f"{listed(remedies).capitalize()} changes {labels}")
     return [Finding("warn", f"{text}.") for text in found]
 
 

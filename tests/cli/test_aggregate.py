@@ -143,3 +143,17 @@ def test_settings_reach_the_model(here: Path, cli: Run) -> None:
     assert "dawid_skene[max_iter=77,tol=0.5]" in shown
     shown = cli("aggregate", "votes.csv", "-s", "mv", "--seed", "5", "-v").stderr
     assert "majority_voting[seed=5]" in shown
+
+
+def test_workers_can_be_left_out(here: Path, cli: Run) -> None:
+    (here / "out.csv").write_text("worker\ncem\n")
+    result = cli("aggregate", "votes.csv", "-s", "mv", "--exclude", "out.csv")
+    assert {float(row["confidence"]) for row in rows(result.stdout)} == {1.0}
+    assert result.stderr == "crowdpilot: 1 of 3 workers and 3 votes are left out\n"
+
+
+def test_gold_of_a_file_adds_to_that_of_the_votes(here: Path, cli: Run) -> None:
+    (here / "some.csv").write_text("task,worker,label,gold\nowl,ann,bird,fish\neel,ann,fish,\n")
+    (here / "gold.csv").write_text("task,label\neel,bird\n")
+    result = cli("aggregate", "some.csv", "-s", "mv", "--gold", "gold.csv")
+    assert labels(result.stdout) == {"owl": "fish", "eel": "bird"}

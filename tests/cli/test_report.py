@@ -102,3 +102,9 @@ def test_a_missing_package_is_named(
     result = cli("report", "votes.csv", "-o", "report.html")
     assert result.exit_code == 2
     assert result.stderr == f'crowdpilot: the report needs {package}: pip install "crowdpilot[report]"\n'
+
+
+def test_workers_must_pass_the_traps(here: Path, cli: Run) -> None:
+    (here / "traps.csv").write_text("task,label\nowl,bird\n")
+    assert cli("report", "votes.csv", "-o", "report.html", "--traps", "traps.csv").exit_code == 0
+    assert "trap_accuracy" in (here / "report.html").read_text()

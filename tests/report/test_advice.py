@@ -17,11 +17,25 @@ def by_title(actions: list[Action], start: str) -> Action | None:
 
 def test_suspicious_workers_should_be_left_out(whole: Diagnosis) -> None:
     action = by_title(advise(whole, "my votes.csv"), "Leave out")
-    suspects = np.flatnonzero(whole.flags["spammer"] | whole.flags["colluding"])
     assert action is not None
-    assert action.rows == tuple(suspects.tolist())
-    assert action.command == "crowdpilot report 'my votes.csv' --exclude exclude.csv -o report.html"
-    assert all(str(whole.votes.workers[w]) in action.text for w in suspects)
+    assert set(action.rows) >= set(np.flatnonzero(whole.flags["spammer"]).tolist())
+    assert action.command == "crowdpilot aggregate 'my votes.csv' --exclude exclude.csv -o labels.csv"
+    assert all(str(whole.votes.workers[w]) in action.text for w in action.rows)
+
+
+def test_one_of_each_group_that_copies_is_kept(whole: Diagnosis) -> None:
+    group, votes = np.full(40, -1), np.arange(40)
+    group[[3, 5, 7]], group[[10, 11]] = 0, 1
+    found = replace(
+        whole,
+        flags={"spammer": np.arange(40) == 0, "colluding": group >= 0},
+        workers=whole.workers | {"group": group, "votes": votes},
+        without=whole.result,
+    )
+    action = by_title(advise(found), "Leave out")
+    assert action is not None
+    assert action.rows == (0, 3, 5, 10)
+    assert "Of each group that copies, the one with most votes is kept" in action.text
 
 
 def test_nobody_is_left_out_without_a_reason(of: Of) -> None:

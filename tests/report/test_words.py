@@ -56,11 +56,15 @@ def test_spammers_are_counted_with_what_they_change(
 @pytest.mark.parametrize(
     ("spammer", "colluding", "groups", "text"),
     [
-        (0, 3, 1, "3 of 40 workers seem to copy from each other, in 1 group; removing them changes 5 labels"),
+        (
+            0, 3, 1,
+            "3 of 40 workers seem to copy from each other, in 1 group; "
+            "counting the group once changes 5 labels",
+        ),
         (
             2, 6, 2,
             "2 of 40 workers look like spammers. 6 of 40 workers seem to copy from each other, in 2 groups. "
-            "Removing these 8 workers changes 5 labels",
+            "Removing the spammers and counting each group once changes 5 labels",
         ),
     ],
 )  # fmt: skip
