@@ -253,7 +253,7 @@ def _fitting(classes: Names) -> list[str]:
     try:
         numbers = to_numbers(classes)
     except ValueError:
-        return [name for name in MEASURES if not name.startswith(f"{ALPHA}_")]
+        return list(UNORDERED)
     has_ratios = len(classes) <= RATIOS and (numbers >= 0).all()
     return [name for name in MEASURES if name != f"{ALPHA}_ratio" or has_ratios]
 
@@ -275,3 +275,4 @@ MEASURES: dict[str, Measure] = {
         for level, disagree in LEVELS.items()
     },
 }
+UNORDERED = tuple(name for name in MEASURES if not name.startswith(f"{ALPHA}_"))  # for classes without order

@@ -11,7 +11,7 @@ import numpy as np
 
 from crowdpilot.aggregate import GLAD, Aggregate, Aggregator, Auto, NotConverged
 from crowdpilot.arrays import Codes, Floats
-from crowdpilot.diagnose.agreement import Agreement, agreement
+from crowdpilot.diagnose.agreement import UNORDERED, Agreement, agreement
 from crowdpilot.diagnose.collusion import Pairs, collusion
 from crowdpilot.diagnose.discoveries import Flags
 from crowdpilot.diagnose.evidence import weigh
@@ -130,7 +130,8 @@ def diagnose(
     changed = np.zeros(len(votes.tasks), bool) if without is None else _changed(result, without)
     tasks = table_of_tasks(result, evidence, glad.difficulty, changed, target=rules.target, scores=scores)
     windows = None if change is None else {"time": change.time, "skill": change.skill, "votes": change.votes}
-    agreed = agreement(replace(votes, weight=None), samples=samples, seed=seed)  # every vote counts once
+    once = replace(votes, weight=None)  # numbers may be mere codes, and every vote counts as one
+    agreed = agreement(once, measures=UNORDERED, samples=samples, seed=seed)
     return Diagnosis(
         result, rules, workers, flags, tasks, evidence.confusion, evidence.crowd,
         agreed, together.pairs, windows, without, seed,
