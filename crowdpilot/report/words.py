@@ -189,7 +189,8 @@ def votes_needed_in_words(diagnosis: Diagnosis) -> Finding:
     more, target = diagnosis.tasks["more_votes"], percent(diagnosis.rules.target)
     tasks, needy, hopeless = len(more), int((more > 0).sum()), int((more >= MOST).sum())
     if not needy:
-        who = "The only task reaches" if tasks == 1 else f"All {tasks:,} tasks reach"
+        some = "Both tasks reach" if tasks == 2 else f"All {tasks:,} tasks reach"
+        who = "The only task reaches" if tasks == 1 else some
         return Finding("good", f"{who} the target of {target} confidence.")
     who = "The only task" if tasks == 1 else f"{needy:,} of {tasks:,} tasks"
     text = f"{who} {'is' if needy == 1 else 'are'} below the target of {target} confidence"

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from crowdpilot.arrays import Floats
 from crowdpilot.diagnose import Diagnosis
 from crowdpilot.report.plots.canvas import INK, PAPER, SHADES, SMALL, fresh, label, name_ticks, plain
+from crowdpilot.report.text import count
 
 Which = Literal["best", "mean", "worst"]
 LIGHT, DARK, FAINT = "#fefefe", "#1d2834", "#8a97a5"  # on a shade, whatever the colour of the page
@@ -22,13 +23,13 @@ def confusion(diagnosis: Diagnosis, which: Which = "mean", ax: Axes | None = Non
     The best worker has the highest lower bound of skill, the worst one the lowest upper bound; the
     mean is over votes.
     """
-    votes = np.asarray(diagnosis.workers["votes"], np.float64)
+    votes = np.asarray(diagnosis.workers["votes"])
     if which == "mean":
-        matrix, title = diagnosis.crowd, f"all workers ({votes.sum():,.0f} votes)"
+        matrix, title = diagnosis.crowd, f"all workers ({count(int(votes.sum()), 'vote')})"
     else:
         w = _choose(diagnosis, which)
         matrix = diagnosis.confusion[w]
-        title = f"{which}: {plain(diagnosis.votes.workers[w], 14)} ({votes[w]:,.0f} votes)"
+        title = f"{which}: {plain(diagnosis.votes.workers[w], 14)} ({count(int(votes[w]), 'vote')})"
     return draw_matrix(matrix, diagnosis.votes.classes, "class, as estimated", title, ax)
 
 
