@@ -13,30 +13,15 @@ import numpy as np
 import typer
 from rich.console import Console
 
-from crowdpilot.aggregate import MODELS, Aggregate, Aggregator, parse_strategy
+from crowdpilot.aggregate import Aggregate, Aggregator, parse_strategy
 from crowdpilot.cli import options
 from crowdpilot.cli.output import note, on_terminal, to_rich, working
 from crowdpilot.cli.reading import read_known, read_votes
-from crowdpilot.cli.strategies import describe
-
-
-def complete_strategy(incomplete: str) -> list[tuple[str, str]]:
-    """Strategies that begin like this, each with its one line."""
-    found = {name: model for name, model in MODELS.items() if name.startswith(incomplete)}
-    return [(name, describe(model)["summary"]) for name, model in found.items()]
 
 
 def aggregate(
     votes: options.Source,
-    strategy: Annotated[
-        str,
-        typer.Option(
-            "--strategy",
-            "-s",
-            help="A name of `crowdpilot strategies`, or name[option=value,...].",
-            autocompletion=complete_strategy,
-        ),
-    ] = "auto",
+    strategy: options.Strategy = "auto",
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="File for the tasks: .csv, .tsv, .parquet, .jsonl, or .npy."),

@@ -18,7 +18,25 @@ def complete_format(incomplete: str) -> list[tuple[str, str]]:
     return [(name, format.summary) for name, format in FORMATS.items() if name.startswith(incomplete)]
 
 
+def complete_strategy(incomplete: str) -> list[tuple[str, str]]:
+    """Strategies that begin like this, each with its one line."""
+    from crowdpilot.aggregate import MODELS
+    from crowdpilot.cli.strategies import describe
+
+    found = {name: model for name, model in MODELS.items() if name.startswith(incomplete)}
+    return [(name, describe(model)["summary"]) for name, model in found.items()]
+
+
 Source = Annotated[Path, typer.Argument(metavar="VOTES", help="File or folder of votes.")]
+Strategy = Annotated[
+    str,
+    typer.Option(
+        "--strategy",
+        "-s",
+        help="A name of `crowdpilot strategies`, or name[option=value,...].",
+        autocompletion=complete_strategy,
+    ),
+]
 Format = Annotated[
     str | None,
     typer.Option(

@@ -10,7 +10,6 @@ import typer
 
 from crowdpilot.aggregate import parse_strategy
 from crowdpilot.cli import options
-from crowdpilot.cli.aggregate import complete_strategy
 from crowdpilot.cli.output import note, working
 from crowdpilot.cli.reading import read_known, read_votes
 
@@ -18,15 +17,7 @@ from crowdpilot.cli.reading import read_known, read_votes
 def report(
     votes: options.Source,
     output: Annotated[Path, typer.Option("--output", "-o", help="File for the page: .html.")],
-    strategy: Annotated[
-        str,
-        typer.Option(
-            "--strategy",
-            "-s",
-            help="A name of `crowdpilot strategies`, or name[option=value,...].",
-            autocompletion=complete_strategy,
-        ),
-    ] = "auto",
+    strategy: options.Strategy = "auto",
     truth: Annotated[
         Path | None, typer.Option(help="File with the true label of tasks, to measure by.")
     ] = None,
