@@ -1,8 +1,10 @@
-"""Whether flags find the workers they should: `python -m benchmarks.flags`.
+"""Whether flags find the workers they should: `python -m benchmarks.flags --data DIR`.
 
 Simulated crowds with 10 % spammers, 5 % colluding workers in groups of three and 5 % whose skill
 drifts: how many of each are found, and how many are flagged in error. Skill intervals are checked
 for all workers who do not collude. Seeds are summed up; time is not measured.
+
+With `--data`, real crowds too: the skill of workers beside their accuracy on tasks of known class.
 """
 
 from __future__ import annotations
@@ -15,14 +17,17 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
+from benchmarks import sets
 from benchmarks.process import launch
-from benchmarks.tables import RESULTS, markdown, write
+from benchmarks.tables import NONE, RESULTS, markdown, write
 from crowdpilot.diagnose import diagnose
+from crowdpilot.diagnose.habits import on_known
 from crowdpilot.simulate import Simulation
 from crowdpilot.simulate.one_coin import OneCoin
 
 SPAMMING, COLLUDING, DRIFTING = 0.1, 0.05, 0.05
 KINDS = ("spammer", "colluding", "drifting")
+ENOUGH = 20  # votes of a worker on tasks of known class
 
 
 @dataclass(frozen=True)
@@ -121,6 +126,56 @@ def measure(setting: Setting, seeds: int) -> dict[str, Any]:
     return {"crowd": str(setting), "seeds": seeds, "kinds": kinds, "coverage": covered / judged}
 
 
+def measure_real(folder: Path) -> dict[str, Any] | None:
+    """Skills beside accuracies of a real crowd; None if no worker has enough votes on known tasks."""
+    data = sets.read(folder)
+    votes = data.kept("last")
+    known = {task: label for task, label in data.truth.items() if label in set(map(str, votes.classes))}
+    gold = votes.with_gold(known).gold
+    found = diagnose(votes, samples=1)
+    count, share = on_known(votes, np.asarray(gold))
+    accuracy = (count * np.nan_to_num(share) + 0.5) / (count + 1)  # who is right 20 times of 20 may err once
+    judged = count >= ENOUGH
+    if not judged.any():
+        return None
+    skill, low, high = (found.workers[name][judged] for name in ("skill", "skill_low", "skill_high"))
+    spams = found.flags["spammer"]
+    return {
+        "set": data.name,
+        "workers": int(judged.sum()),
+        "accuracy": float(accuracy[judged].mean()),
+        "skill": float(skill.mean()),
+        "covered": float(((low <= accuracy[judged]) & (accuracy[judged] <= high)).mean()),
+        "spammers": int((spams & judged).sum()),
+        "spammers_accuracy": float(accuracy[spams & judged].mean()) if (spams & judged).any() else None,
+        "colluding": int(found.flags["colluding"].sum()),
+    }
+
+
+def report_real(rows: list[dict[str, Any]]) -> str:
+    """The table of real crowds as Markdown."""
+    shares = ("accuracy", "skill", "covered", "spammers_accuracy")
+    header = ("set", "workers", "accuracy", "skill", "covered", "spammers", "their accuracy", "colluding")
+    cells = [
+        (
+            row["set"], str(row["workers"]), *(_share(row[name]) for name in shares[:3]),
+            str(row["spammers"]), _share(row[shares[3]]), str(row["colluding"]),
+        )
+        for row in rows
+    ]  # fmt: skip
+    return (
+        f"\n## Real crowds\n\nWorkers with {ENOUGH} or more votes on tasks of known class: their mean "
+        "accuracy there, their mean skill by the votes alone, how often the 90 % interval of the skill holds "
+        "the accuracy, how many are flagged as spammers and how accurate these are, and all who are flagged "
+        "as colluding. Where workers err alike, as on hard or badly explained tasks, votes confirm each "
+        f"other's mistakes, and no statistic of the votes can tell.\n\n{markdown(header, cells)}"
+    )
+
+
+def _share(value: float | None) -> str:
+    return NONE if value is None else f"{value:.3f}"
+
+
 def report(rows: list[dict[str, Any]]) -> str:
     """The table as Markdown."""
     cells = [
@@ -142,12 +197,15 @@ def report(rows: list[dict[str, Any]]) -> str:
 
 def main(
     seeds: Annotated[int, typer.Option(help="How many crowds of each size.")] = 20,
+    data: Annotated[Path | None, typer.Option(help="Folder of real data sets.")] = None,
     output: Annotated[Path, typer.Option(help="Folder for flags.md and flags.json.")] = RESULTS,
 ) -> None:
-    """Measure recall, false flags and coverage on all settings."""
+    """Measure recall, false flags and coverage on all settings, and skills on real crowds."""
     rows = [measure(setting, seeds) for setting in SETTINGS]
-    write(output, "flags", report(rows), {"settings": rows})
-    typer.echo(report(rows))
+    real = [] if data is None else [row for row in map(measure_real, sets.find(data)) if row]
+    text = report(rows) + (report_real(real) if real else "")
+    write(output, "flags", text, {"settings": rows, "real": real})
+    typer.echo(text)
 
 
 if __name__ == "__main__":
