@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from numpy.typing import NDArray
+from scipy.stats import spearmanr
 
 from benchmarks import sets
 from benchmarks.process import launch
@@ -145,6 +146,7 @@ def measure_real(folder: Path) -> dict[str, Any] | None:
         "workers": int(judged.sum()),
         "accuracy": float(accuracy[judged].mean()),
         "skill": float(skill.mean()),
+        "order": float(spearmanr(skill, accuracy[judged]).statistic) if judged.sum() > 2 else None,
         "covered": float(((low <= accuracy[judged]) & (accuracy[judged] <= high)).mean()),
         "spammers": int((spams & judged).sum()),
         "spammers_accuracy": float(accuracy[spams & judged].mean()) if (spams & judged).any() else None,
@@ -154,20 +156,21 @@ def measure_real(folder: Path) -> dict[str, Any] | None:
 
 def report_real(rows: list[dict[str, Any]]) -> str:
     """The table of real crowds as Markdown."""
-    shares = ("accuracy", "skill", "covered", "spammers_accuracy")
-    header = ("set", "workers", "accuracy", "skill", "covered", "spammers", "their accuracy", "colluding")
+    shares = ("accuracy", "skill", "order", "covered")
+    header = ("set", "workers", *shares, "spammers", "their accuracy", "colluding")
     cells = [
         (
-            row["set"], str(row["workers"]), *(_share(row[name]) for name in shares[:3]),
-            str(row["spammers"]), _share(row[shares[3]]), str(row["colluding"]),
+            row["set"], str(row["workers"]), *(_share(row[name]) for name in shares),
+            str(row["spammers"]), _share(row["spammers_accuracy"]), str(row["colluding"]),
         )
         for row in rows
     ]  # fmt: skip
     return (
         f"\n## Real crowds\n\nWorkers with {ENOUGH} or more votes on tasks of known class: their mean "
-        "accuracy there, their mean skill by the votes alone, how often the 90 % interval of the skill holds "
-        "the accuracy, how many are flagged as spammers and how accurate these are, and all who are flagged "
-        "as colluding. Where workers err alike, as on hard or badly explained tasks, votes confirm each "
+        "accuracy there, their mean skill by the votes alone, the rank correlation of both (order), how "
+        "often the 90 % interval of the skill holds the accuracy, how many are flagged as spammers and how "
+        "accurate these are, and all who are flagged as colluding. Where workers err alike, as on hard or "
+        "badly explained tasks, votes confirm each "
         f"other's mistakes, and no statistic of the votes can tell.\n\n{markdown(header, cells)}"
     )
 

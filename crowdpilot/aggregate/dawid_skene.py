@@ -115,5 +115,6 @@ def minus_divergence(pseudo: Floats, counts: Floats, logs: Floats) -> float:
 
 
 def _log_norm(counts: Floats) -> Floats:
-    norm: Floats = gammaln(counts).sum(axis=-1) - gammaln(counts.sum(axis=-1))
-    return norm
+    once = counts[:1] if counts.strides[0] == 0 else counts  # imaginary counts are the same for all workers
+    norm = gammaln(once).sum(axis=-1) - gammaln(once.sum(axis=-1))
+    return np.broadcast_to(norm, counts.shape[:-1])
