@@ -10,7 +10,7 @@ import numpy as np
 from crowdpilot.diagnose import Diagnosis
 from crowdpilot.diagnose.discoveries import Flags
 from crowdpilot.diagnose.tasks import MOST
-from crowdpilot.report.tables import to_review
+from crowdpilot.report.tables import ROWS, to_review
 from crowdpilot.report.text import count, listed, percent, shorten
 from crowdpilot.report.words import missing, who_has
 
@@ -99,9 +99,11 @@ def _ask_more(diagnosis: Diagnosis) -> Action | None:
         return None
     votes = count(int(more[rows].sum()), "more vote")
     whom = "it" if len(rows) == 1 else "them"
-    text = f"That should bring {whom} to {percent(diagnosis.rules.target)} confidence."
+    rows = rows[np.argsort(diagnosis.tasks["review"][rows])]
+    cut = f" The file has the first {ROWS:,}." if len(rows) > ROWS else ""
+    text = f"That should bring {whom} to {percent(diagnosis.rules.target)} confidence.{cut}"
     title = f"Collect about {votes} on {count(len(rows), 'task')}"
-    return Action(title, text, "", "tasks", tuple(rows.tolist()), "more_votes.csv")
+    return Action(title, text, "", "tasks", tuple(np.sort(rows[:ROWS]).tolist()), "more_votes.csv")
 
 
 def _check(diagnosis: Diagnosis, source: str) -> Action:

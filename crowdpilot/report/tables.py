@@ -17,6 +17,8 @@ from crowdpilot.report.words import who_has
 
 Kind = Literal["text", "flags", "whole", "share", "points", "number", "yes", "interval"]
 DIGITS = 5  # that count, of every number
+NOTHING = 1e-100  # a number below this is zero to any reader
+ROWS = 50_000  # of a table, at most: more would make a page that no browser likes
 SAFE = 2**53  # whole numbers up to this are exact in a browser
 
 
@@ -105,15 +107,22 @@ def to_review(diagnosis: Diagnosis) -> Flags:
 
 
 def _embed(values: Mapping[str, Any], known: Mapping[str, Column], marked: Any, order: Any) -> Markup:
-    """Columns in the order of the list, then those it does not know, with the rows that a switch keeps."""
+    """Columns in the order of the list, then those it does not know, with the rows that a switch keeps.
+
+    Of very many rows only the first are there.
+    """
     names = [*(name for name in known if name in values), *(name for name in values if name not in known)]
+    first = np.asarray(order)[:ROWS]
+    kept = np.sort(first)
     heads = {name: _shown(known.get(name) or _guess(name, values[name]), values[name]) for name in names}
     return embed(
         {
             "columns": [{"name": name, **head._asdict()} for name, head in heads.items()],
-            "values": [to_list(values[name]) for name in names],
-            "marked": np.flatnonzero(marked).tolist(),
-            "order": np.asarray(order).tolist(),
+            "values": [to_list(np.asarray(values[name])[kept]) for name in names],
+            "marked": np.flatnonzero(np.asarray(marked)[kept]).tolist(),
+            "order": np.searchsorted(kept, first).tolist(),
+            "total": len(order),
+            "kept": kept.tolist() if len(kept) < len(order) else None,  # the rows of all that are here
         }
     )
 
@@ -160,7 +169,7 @@ def _plain(value: Any) -> Any:
 def _round(values: Floats) -> Floats:
     """The same numbers with so many digits that count."""
     size = np.abs(values)
-    usual = np.isfinite(values) & (size > 0)
+    usual = np.isfinite(values) & (size > NOTHING) & (size < 1 / NOTHING)
     scale = 10.0 ** (DIGITS - 1 - np.floor(np.log10(np.where(usual, size, 1))))
-    rounded: Floats = np.where(usual, np.round(values * scale) / scale, values)
-    return rounded
+    rounded: Floats = np.where(usual, np.round(np.where(usual, values, 0) * scale) / scale, values)
+    return np.where(size < NOTHING, 0.0, rounded)

@@ -77,3 +77,23 @@ def test_what_is_embedded_cannot_end_the_script(data: Any) -> None:
 )  # fmt: skip
 def test_values_become_plain(values: Any, listed: list[Any]) -> None:
     assert to_list(values) == listed
+
+
+@given(st.lists(st.floats(allow_nan=True, allow_infinity=True)))
+def test_any_number_can_be_written(values: list[float]) -> None:
+    listed = to_list(np.array(values, np.float64))
+    json.dumps(listed, allow_nan=False)
+    for value, shown in zip(values, listed, strict=True):
+        if np.isfinite(value):
+            assert shown == pytest.approx(value, rel=1e-4, abs=1e-99)
+        else:
+            assert shown is None
+
+
+def test_of_very_many_rows_the_first_are_there(whole: Diagnosis, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crowdpilot.report.tables.ROWS", 10)
+    table = json.loads(tasks_table(whole))
+    assert (len(table["order"]), table["total"]) == (10, len(whole.votes.tasks))
+    assert sorted(column(table, "review")) == list(range(1, 11))
+    assert [column(table, "review")[n] for n in table["order"]] == list(range(1, 11))
+    assert column(table, "task") == whole.votes.tasks[table["kept"]].tolist()

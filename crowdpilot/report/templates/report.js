@@ -63,6 +63,7 @@
       this.place = Object.fromEntries(this.columns.map((column, n) => [column.name, n]));
       this.digits = this.columns.map((column, n) => column.kind === "number" ? digits(this.values[n]) : 0);
       this.flagged = new Set(this.marked);
+      this.row = this.kept && new Map(this.kept.map((row, n) => [row, n]));
       this.sorted = this.order;
       this.sort = null;
       this.page = 0;
@@ -152,14 +153,19 @@
         return line;
       }));
       const all = this.order.length, found = this.rows.length;
+      const first = this.kept ? `the first ${whole(all)} of ${whole(this.total)}` : whole(all);
       this.parts[".shown"].textContent = found === all
-        ? `${whole(all)} ${all === 1 ? this.name.slice(0, -1) : this.name}` : `${whole(found)} of ${whole(all)} ${this.name}`;
+        ? `${first} ${all === 1 ? this.name.slice(0, -1) : this.name}` : `${whole(found)} of ${first} ${this.name}`;
       const last = Math.max(0, Math.ceil(found / PAGE) - 1);
       this.parts[".where"].textContent = found
         ? `${whole(start + 1)}–${whole(Math.min(start + PAGE, found))} of ${whole(found)}` : "nothing found";
       this.parts[".previous"].parentElement.hidden = found <= PAGE && found > 0;
       this.parts[".previous"].disabled = this.page === 0;
       this.parts[".next"].disabled = this.page >= last;
+    }
+
+    places(rows) {
+      return this.row ? rows.filter((row) => this.row.has(row)).map((row) => this.row.get(row)) : rows;
     }
 
     save(rows, file) {
@@ -179,6 +185,6 @@
   document.querySelectorAll(".table").forEach((box) => { tables[box.dataset.name] = new Table(box); });
   document.querySelectorAll("button.download").forEach((button) => button.addEventListener("click", () => {
     const { table, rows, file } = button.dataset;
-    tables[table].save(rows.split(" ").map(Number), file);
+    tables[table].save(tables[table].places(rows.split(" ").map(Number)), file);
   }));
 })();
