@@ -133,6 +133,19 @@ def sum_by(codes: NDArray[Any], weights: Floats, length: int) -> Floats:
     return np.bincount(codes, weights, length).astype(np.float64, copy=False)
 
 
+def divide(part: Any, whole: Any, otherwise: float = np.nan) -> Floats:
+    """The one over the other; where that is zero, something else.
+
+    Examples
+    --------
+    >>> divide(np.array([1, 2]), np.array([4, 0])).tolist()
+    [0.25, nan]
+    """
+    whole = np.broadcast_to(whole, np.shape(part))
+    ratio: Floats = np.divide(part, whole, out=np.full(whole.shape, float(otherwise)), where=whole != 0)
+    return ratio
+
+
 def has_repeats(keys: NDArray[Any]) -> bool:
     """Whether a value occurs more than once; quick if they rise."""
     steps = np.diff(keys)

@@ -16,6 +16,7 @@ from crowdpilot.arrays import (
     Encoded,
     Floats,
     Names,
+    divide,
     encode,
     has_repeats,
     number_labels,
@@ -285,8 +286,7 @@ class Votes:
 
     def worker_mean(self, value: Floats) -> Floats:
         """Mean over the votes of each worker; NaN for a worker without votes."""
-        total = self.worker_sum()
-        return np.where(total > 0, self.worker_sum(value) / np.where(total > 0, total, 1), np.nan)
+        return divide(self.worker_sum(value), self.worker_sum())
 
     def clamp(self, probs: Floats) -> Floats:
         """The same probabilities, but certain for the tasks whose class is known."""

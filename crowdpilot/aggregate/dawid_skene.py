@@ -110,11 +110,12 @@ def mean_log(counts: Floats) -> Floats:
 
 def minus_divergence(pseudo: Floats, counts: Floats, logs: Floats) -> float:
     """Minus the Kullback-Leibler divergence of Dirichlet(counts) from Dirichlet(pseudo), all rows."""
-    gap = _log_norm(counts) - _log_norm(pseudo) - ((counts - pseudo) * logs).sum(axis=-1)
+    gap = log_norm(counts) - log_norm(pseudo) - ((counts - pseudo) * logs).sum(axis=-1)
     return float(gap.sum())
 
 
-def _log_norm(counts: Floats) -> Floats:
+def log_norm(counts: Floats) -> Floats:
+    """Log of what a Dirichlet law with these counts is divided by; over the last axis."""
     once = counts[:1] if counts.strides[0] == 0 else counts  # imaginary counts are the same for all workers
     norm = gammaln(once).sum(axis=-1) - gammaln(once.sum(axis=-1))
     return np.broadcast_to(norm, counts.shape[:-1])

@@ -12,8 +12,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from crowdpilot.arrays import BLOCK, Floats, Names
-from crowdpilot.diagnose.tallies import Tallies, beyond_chance, divide, to_tallies
+from crowdpilot.arrays import BLOCK, Floats, Names, divide
+from crowdpilot.diagnose.tallies import Tallies, beyond_chance, to_tallies
 from crowdpilot.metrics.bootstrap import resample
 from crowdpilot.votes import Votes
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csc_array, triu
 from scipy.sparse.csgraph import connected_components
 
-from crowdpilot.arrays import Codes, Floats
+from crowdpilot.arrays import Codes, Floats, divide
 from crowdpilot.diagnose.discoveries import Flags, by_e
 from crowdpilot.diagnose.evidence import TINY, Evidence
 
@@ -75,7 +75,7 @@ def collusion(evidence: Evidence, share: float = 0.05) -> Collusion:
     partners = np.minimum(W - 1, evidence.votes.task_sum()[evidence.votes.task] - 1)
     met = np.minimum(W - 1, np.bincount(evidence.votes.worker, partners, W))  # at most so many
     total = np.bincount(pairs.first, ratio, W) + np.bincount(pairs.second, ratio, W)
-    flags = by_e(np.where(met > 0, total / np.maximum(met, 1), np.nan), share)
+    flags = by_e(divide(total, met), share)
     worst = np.zeros(W)
     for worker in (pairs.first, pairs.second):
         np.maximum.at(worst, worker, pairs.ratio)

@@ -77,6 +77,16 @@ class Diagnosis:
         changed: Flags = self.tasks["changed"]
         return changed
 
+    @property
+    def flagged(self) -> Flags:
+        """(workers,); who has any flag."""
+        some: Flags = np.logical_or.reduce([self.who(flag) for flag in ("", *self.flags)])
+        return some
+
+    def who(self, flag: str) -> Flags:
+        """(workers,); who has this flag; nobody if it could not be judged."""
+        return self.flags.get(flag, np.zeros(len(self.votes.workers), bool))
+
     def __repr__(self) -> str:
         found = ", ".join(f"{int(who.sum())} {name}" for name, who in self.flags.items())
         return f"Diagnosis({self.votes!r}; {found})"

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import kstwobign, norm
 
-from crowdpilot.arrays import Floats
+from crowdpilot.arrays import Floats, divide
 from crowdpilot.diagnose.discoveries import by_p
 from crowdpilot.diagnose.evidence import Evidence
 
@@ -91,7 +91,7 @@ def _windows(course: Course) -> tuple[Floats, Floats, NDArray[np.int64]]:
     cell = course.worker * WINDOWS + (course.place * WINDOWS).astype(np.int64)
     seen = np.bincount(cell, minlength=shape[0] * WINDOWS)
     sums = (np.bincount(cell, values, len(seen)) for values in (course.time, course.right))
-    time, skill = (np.where(seen > 0, s / np.maximum(seen, 1), np.nan).reshape(shape) for s in sums)
+    time, skill = (divide(total, seen).reshape(shape) for total in sums)
     return time, skill, seen.reshape(shape)
 
 
@@ -160,4 +160,4 @@ def _mean(course: Course, some: NDArray[np.bool_]) -> Floats:
     """Share of some votes of each worker that is right; NaN where there are none."""
     worker, workers = course.worker[some], len(course.total)
     total, count = np.bincount(worker, course.right[some], workers), np.bincount(worker, minlength=workers)
-    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    return divide(total, count)

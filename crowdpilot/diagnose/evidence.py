@@ -8,10 +8,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
-from scipy.special import gammaln
 
-from crowdpilot.aggregate import Aggregate
-from crowdpilot.arrays import Floats, has_repeats, softmax
+from crowdpilot.aggregate import Aggregate, DawidSkene
+from crowdpilot.aggregate.dawid_skene import log_norm
+from crowdpilot.arrays import Floats, divide, has_repeats, softmax
 from crowdpilot.votes import Votes
 
 STRENGTHS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)  # votes that the usual matrix may count for
@@ -66,8 +66,7 @@ class Evidence:
 
     def by_worker(self, value: Floats) -> Floats:
         """Mean over the votes of each worker; NaN for a worker without votes."""
-        total = np.bincount(self.votes.worker, value, len(self.votes.workers))
-        return np.where(self.worker_votes > 0, total / np.maximum(self.worker_votes, 1), np.nan)
+        return divide(np.bincount(self.votes.worker, value, len(self.votes.workers)), self.worker_votes)
 
 
 TINY = float(np.finfo(float).tiny)  # a probability that is zero only by rounding
@@ -76,7 +75,7 @@ TINY = float(np.finfo(float).tiny)  # a probability that is zero only by roundin
 def weigh(result: Aggregate) -> Evidence:
     """The evidence on every vote that an aggregator's result gives."""
     votes, K = result.votes, len(result.votes.classes)
-    counts = (votes.onehot.T @ result.probs).reshape(-1, K, K).swapaxes(1, 2)
+    _, counts = DawidSkene().count(votes, result.probs)
     crowd = counts.sum(axis=0) + np.eye(K) + 1 / K
     crowd /= crowd.sum(axis=1, keepdims=True)
     usual = _usual(counts, crowd)
@@ -121,6 +120,4 @@ def strength(counts: Floats, usual: Floats) -> float:
 
 def dirichlet_multinomial(counts: Floats, prior: Floats) -> Floats:
     """Log-probability of counts in a given order, whose law has a Dirichlet prior; over the last axis."""
-    total: Floats = (gammaln(counts + prior) - gammaln(prior)).sum(axis=-1)
-    total += gammaln(prior.sum(axis=-1)) - gammaln(counts.sum(axis=-1) + prior.sum(axis=-1))
-    return total
+    return log_norm(counts + prior) - log_norm(prior)

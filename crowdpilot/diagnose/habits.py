@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from crowdpilot.arrays import Codes, Floats, has_repeats
+from crowdpilot.arrays import Codes, Floats, divide, has_repeats
 from crowdpilot.diagnose.evidence import TINY, Evidence
 from crowdpilot.votes import Votes
 
@@ -35,7 +35,7 @@ def pace(votes: Votes, hurry: float) -> Pace:
     low, median, high = quantiles_by(worker, seconds, len(votes.workers), (0.1, 0.5, 0.9))
     count = np.bincount(worker, minlength=len(votes.workers))
     hasty = np.bincount(worker, seconds < limit, len(votes.workers))
-    return Pace(low, median, high, np.where(count > 0, hasty / np.maximum(count, 1), np.nan), limit)
+    return Pace(low, median, high, divide(hasty, count), limit)
 
 
 def quantiles_by(code: Codes, value: Floats, length: int, levels: tuple[float, ...]) -> list[Floats]:
@@ -88,7 +88,7 @@ def on_known(votes: Votes, gold: Codes) -> tuple[NDArray[np.int64], Floats]:
     asked = gold[votes.task] >= 0
     count = np.bincount(votes.worker[asked], minlength=len(votes.workers))
     right = np.bincount(votes.worker[votes.label == gold[votes.task]], minlength=len(votes.workers))
-    return count, np.where(count > 0, right / np.maximum(count, 1), np.nan)
+    return count, divide(right, count)
 
 
 def peer_agreement(votes: Votes) -> Floats:
@@ -98,7 +98,7 @@ def peer_agreement(votes: Votes) -> Floats:
     same = np.bincount(place)[place] - _times(pair * K + votes.label)
     others = np.bincount(votes.task)[votes.task] - _times(pair)
     agreed, met = (np.bincount(votes.worker, x, len(votes.workers)) for x in (same, others))
-    return np.where(met > 0, agreed / np.maximum(met, 1), np.nan)
+    return divide(agreed, met)
 
 
 def _times(code: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
-from crowdpilot.arrays import Floats, Names
+from crowdpilot.arrays import Floats, Names, divide
 from crowdpilot.votes import Votes
 
 
@@ -48,13 +48,6 @@ def check_whole(votes: Votes) -> None:
     if votes.weight is not None and (votes.weight % 1).any():
         found = votes.weight[votes.weight % 1 > 0][0]
         raise ValueError(f"a vote has the weight {found}, and agreement takes whole numbers only")
-
-
-def divide(part: Any, whole: Any, otherwise: float = np.nan) -> Floats:
-    """The one over the other; where that is zero, something else."""
-    whole = np.broadcast_to(whole, np.shape(part))
-    ratio: Floats = np.divide(part, whole, out=np.full(whole.shape, float(otherwise)), where=whole != 0)
-    return ratio
 
 
 def beyond_chance(agreed: Floats, chance: Floats) -> Floats:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import logit, xlogy
 
 from crowdpilot.aggregate import Aggregate
-from crowdpilot.arrays import Floats, to_probs
+from crowdpilot.arrays import Floats, divide, to_probs
 from crowdpilot.diagnose.discoveries import Flags
 from crowdpilot.diagnose.evidence import TINY, Evidence
 from crowdpilot.diagnose.workers import Columns
@@ -45,6 +45,7 @@ def table_of_tasks(
     votes, tally = result.votes, result.votes.tally()
     count = np.bincount(votes.task, minlength=len(votes.tasks))
     order = np.sort(result.probs, axis=1)[:, ::-1]
+    right = result.probs[votes.task, votes.label]
     ours = tally[np.arange(len(tally)), result.codes] == tally.max(axis=1)  # a tie is no other majority
     majority = np.where(ours, result.codes, tally.argmax(axis=1))
     columns: Columns = {
@@ -52,7 +53,7 @@ def table_of_tasks(
         "label": result.labels,
         "confidence": result.confidence,
         "votes": count,
-        "expected_accuracy": _mean(votes.task, result.probs[votes.task, votes.label], count),
+        "expected_accuracy": divide(np.bincount(votes.task, right, len(count)), count),
         "vote_entropy": np.where(count > 0, entropy(to_probs(tally)), np.nan),
         "entropy": entropy(result.probs),
         "margin": order[:, 0] - (order[:, 1] if order.shape[1] > 1 else 0),
@@ -100,10 +101,6 @@ def more_votes(probs: Floats, crowd: Floats, target: float) -> NDArray[np.int64]
     steps = (logit(target) - logit(sure)) / np.maximum(gain[first, second], np.finfo(float).eps)
     wanted: NDArray[np.int64] = np.clip(np.ceil(steps - 1e-9), 0, MOST).astype(np.int64)
     return wanted
-
-
-def _mean(code: NDArray[Any], value: Floats, count: NDArray[np.int64]) -> Floats:
-    return np.where(count > 0, np.bincount(code, value, len(count)) / np.maximum(count, 1), np.nan)
 
 
 def _rank(confidence: Floats, spread: Floats) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ from crowdpilot.diagnose.discoveries import Flags
 from crowdpilot.diagnose.tasks import MOST
 from crowdpilot.report.tables import ROWS, to_review
 from crowdpilot.report.text import count, listed, percent, shorten
-from crowdpilot.report.words import missing, who_has
+from crowdpilot.report.words import missing
 
 NAMED = 12  # workers that are named; the file has them all
 ASKED = 100  # labels that an expert should look at, at most
@@ -52,7 +52,7 @@ def advise(diagnosis: Diagnosis, source: str = "VOTES", *, checked: bool = False
 
 
 def _leave_out(diagnosis: Diagnosis, source: str) -> Action | None:
-    spammer, echo = who_has(diagnosis, "spammer"), _echoes(diagnosis)
+    spammer, echo = diagnosis.who("spammer"), _echoes(diagnosis)
     who = np.flatnonzero(spammer | echo)
     if not len(who) or diagnosis.without is None:
         return None
@@ -70,7 +70,7 @@ def _leave_out(diagnosis: Diagnosis, source: str) -> Action | None:
 
 def _echoes(diagnosis: Diagnosis) -> Flags:
     """All but the one with most votes of every colluding group, (workers,)."""
-    colluding, group = who_has(diagnosis, "colluding"), diagnosis.workers["group"]
+    colluding, group = diagnosis.who("colluding"), diagnosis.workers["group"]
     order = np.lexsort((-diagnosis.workers["votes"], group))
     order = order[colluding[order]]
     kept = order[np.unique(group[order], return_index=True)[1]]

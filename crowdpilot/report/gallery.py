@@ -43,7 +43,7 @@ def _timed(diagnosis: Diagnosis) -> bool:
 
 
 def _drifts(diagnosis: Diagnosis) -> bool:
-    return bool(diagnosis.flags.get("drifting", np.zeros(1)).any())
+    return bool(diagnosis.who("drifting").any())
 
 
 def _scored(score: str, diagnosis: Diagnosis) -> bool:

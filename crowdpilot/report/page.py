@@ -26,7 +26,6 @@ from crowdpilot.report.advice import advise
 from crowdpilot.report.content import Content, gather
 from crowdpilot.report.figures import to_svg
 from crowdpilot.report.gallery import PLOTS, Plot
-from crowdpilot.report.plots.workers import flagged
 from crowdpilot.report.tables import tasks_table, workers_table
 from crowdpilot.report.text import count, percent, shorten
 from crowdpilot.report.truth import Known, Measure, Truth, compare, measures
@@ -147,7 +146,7 @@ def _figures(diagnosis: Diagnosis, checks: list[Measure]) -> list[tuple[str, str
     found.append(("expected accuracy", _brief(sure), "by the model's own account"))
     if (alpha := words.alpha_of(diagnosis)) is not None:
         found.append(("agreement", f"{alpha.value:.2f}".replace("-", "−"), words.name_of(alpha.measure)))
-    bad, needy = int(flagged(diagnosis).sum()), int((diagnosis.tasks["more_votes"] > 0).sum())
+    bad, needy = int(diagnosis.flagged.sum()), int((diagnosis.tasks["more_votes"] > 0).sum())
     target = percent(diagnosis.rules.target)
     workers, tasks = len(diagnosis.votes.workers), len(diagnosis.votes.tasks)
     found.append((f"flagged worker{'' if bad == 1 else 's'}", f"{bad:,}", f"of {workers:,}"))

@@ -13,7 +13,6 @@ from crowdpilot.arrays import Floats
 from crowdpilot.diagnose import Diagnosis
 from crowdpilot.diagnose.discoveries import Flags
 from crowdpilot.report.truth import Known
-from crowdpilot.report.words import who_has
 
 Kind = Literal["text", "flags", "whole", "share", "points", "number", "yes", "interval"]
 DIGITS = 5  # that count, of every number
@@ -83,10 +82,9 @@ TASKS = {
 
 def workers_table(diagnosis: Diagnosis) -> Markup:
     """The workers, the suspicious first, then others with a flag, each by their votes, as JSON to embed."""
-    some = diagnosis.workers["flags"] != ""
-    worst = who_has(diagnosis, "spammer") | who_has(diagnosis, "colluding")
-    order = np.lexsort((-diagnosis.workers["votes"], ~some, ~worst))
-    return _embed(diagnosis.workers, WORKERS, some, order)
+    worst = diagnosis.who("spammer") | diagnosis.who("colluding")
+    order = np.lexsort((-diagnosis.workers["votes"], ~diagnosis.flagged, ~worst))
+    return _embed(diagnosis.workers, WORKERS, diagnosis.flagged, order)
 
 
 def tasks_table(diagnosis: Diagnosis, known: Known | None = None) -> Markup:

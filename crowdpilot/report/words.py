@@ -8,7 +8,6 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from crowdpilot.diagnose import Agreement, Diagnosis
-from crowdpilot.diagnose.discoveries import Flags
 from crowdpilot.diagnose.tasks import MOST
 from crowdpilot.report.text import about, count, listed, percent, shorten
 from crowdpilot.report.truth import Known, Measure
@@ -139,7 +138,7 @@ def name_of(measure: str) -> str:
 
 def suspects_in_words(diagnosis: Diagnosis) -> list[Finding]:
     """Spammers and workers who collude, and what becomes of the labels without them."""
-    spammer, colluding = (int(who_has(diagnosis, name).sum()) for name in ("spammer", "colluding"))
+    spammer, colluding = (int(diagnosis.who(name).sum()) for name in ("spammer", "colluding"))
     found, remedies = [], []
     if spammer:
         what = "looks like a spammer" if spammer == 1 else "look like spammers"
@@ -147,7 +146,7 @@ def suspects_in_words(diagnosis: Diagnosis) -> list[Finding]:
         whom = f"the spammer{'s' * (spammer > 1)}" if colluding else "them" if spammer > 1 else "this one"
         remedies.append(f"removing {whom}")
     if colluding:
-        groups = len(np.unique(diagnosis.workers["group"][who_has(diagnosis, "colluding")]))
+        groups = len(np.unique(diagnosis.workers["group"][diagnosis.who("colluding")]))
         what = "seem to copy from each other" if colluding > 1 else "seems to copy from others"
         found.append(f"{_of_workers(diagnosis, colluding)} {what}, in {count(groups, 'group')}")
         remedies.append(f"counting {'the' if groups == 1 else 'each'} group once")
@@ -166,7 +165,7 @@ def flags_in_words(diagnosis: Diagnosis) -> list[Finding]:
     """The other flags: a sentence for each that someone has, one for all that nobody has."""
     found, none = [], []
     for flag, (one, many, nobody) in FLAGS.items():
-        if n := int(who_has(diagnosis, flag).sum()):
+        if n := int(diagnosis.who(flag).sum()):
             how = _direction(diagnosis) if flag == "drifting" else ""
             found.append(Finding("warn", f"{_of_workers(diagnosis, n)} {one if n == 1 else many}{how}."))
         elif flag in diagnosis.flags:
@@ -177,7 +176,7 @@ def flags_in_words(diagnosis: Diagnosis) -> list[Finding]:
 
 
 def _direction(diagnosis: Diagnosis) -> str:
-    change = diagnosis.workers["drift"][who_has(diagnosis, "drifting")]
+    change = diagnosis.workers["drift"][diagnosis.who("drifting")]
     worse, better = int((change < 0).sum()), int((change > 0).sum())
     if worse and better:
         return f": {worse:,} for the worse, {better:,} for the better"
@@ -233,12 +232,6 @@ def missing(diagnosis: Diagnosis) -> list[str]:
     votes = diagnosis.votes
     given = {"seconds": votes.seconds, "times": votes.time, "gold tasks": votes.gold}
     return [name for name, column in given.items() if column is None]
-
-
-def who_has(diagnosis: Diagnosis, flag: str) -> Flags:
-    """The workers with a flag; nobody if it could not be judged."""
-    nobody: Flags = np.zeros(len(diagnosis.votes.workers), bool)
-    return diagnosis.flags.get(flag, nobody)
 
 
 def _of_workers(diagnosis: Diagnosis, n: int) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from crowdpilot.arrays import Floats
+from crowdpilot.arrays import Floats, divide
 from crowdpilot.diagnose import Diagnosis
 from crowdpilot.report.plots.canvas import BLUE, DASHES, INK, SOFT, fresh, key, label
 from crowdpilot.report.plots.matrices import draw_matrix
@@ -75,5 +75,5 @@ def mistakes(diagnosis: Diagnosis, truth: Truth, ax: Axes | None = None) -> Axes
     counts = np.zeros((K, K))
     np.add.at(counts, (known.truth, known.label), 1)
     rows = counts.sum(axis=1, keepdims=True)
-    shares = np.where(rows > 0, counts / np.maximum(rows, 1), np.nan)
+    shares = divide(counts, rows)
     return draw_matrix(shares, known.classes, "true class", "labels against the truth", ax)

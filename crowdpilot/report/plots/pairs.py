@@ -16,7 +16,7 @@ from scipy.stats import rankdata
 from crowdpilot.arrays import Floats
 from crowdpilot.diagnose import Diagnosis
 from crowdpilot.report.plots.canvas import BLUE, DENSE, INK, LINE, PAPER, SKY, SMALL, crosses, dress
-from crowdpilot.report.plots.workers import SCORES, flagged, scores_of, values_of
+from crowdpilot.report.plots.workers import SCORES, scores_of, values_of
 
 COMPARED = ("skill", "spam_score", "ability", "consensus", "peers", "gold_accuracy", "median_seconds")
 MOST = 6  # scores in one picture
@@ -37,7 +37,7 @@ def pairs(diagnosis: Diagnosis, scores: Sequence[str] | None = None) -> NDArray[
     if not names:
         raise ValueError("no score is known of any worker, so there is nothing to compare")
     columns = [values_of(diagnosis, name) for name in names]
-    bad = flagged(diagnosis)
+    bad = diagnosis.flagged
     n = len(names)
     wide, high = 1.35 * n + 0.9, 1.2 * n + 0.7
     figure = Figure((wide, high))  # a layout that measures all texts of all axes would take seconds

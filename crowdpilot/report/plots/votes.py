@@ -160,7 +160,7 @@ def seconds(diagnosis: Diagnosis, ax: Axes | None = None) -> Axes:
         raise ValueError("the votes have no seconds, so how long they took cannot be drawn")
     known = np.isfinite(votes.seconds) & (votes.seconds > 0)
     took = votes.seconds[known]
-    fast = diagnosis.flags.get("too fast", np.zeros(len(votes.workers), bool))[votes.worker][known]
+    fast = diagnosis.who("too fast")[votes.worker][known]
     edges = log_edges(took, 30)
     all_, quick = np.histogram(took, edges)[0], np.histogram(took[fast], edges)[0]
     bars(ax, edges, all_, color=SKY, label="all votes")

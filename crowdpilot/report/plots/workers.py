@@ -77,13 +77,6 @@ def values_of(diagnosis: Diagnosis, score: str) -> Floats:
     return np.asarray(diagnosis.workers[score], np.float64) * SCORES[score].scale
 
 
-def flagged(diagnosis: Diagnosis) -> NDArray[np.bool_]:
-    """The workers with at least one flag."""
-    nobody = np.zeros(len(diagnosis.votes.workers), bool)
-    some: NDArray[np.bool_] = np.logical_or.reduce([nobody, *diagnosis.flags.values()])
-    return some
-
-
 def skill(diagnosis: Diagnosis, ax: Axes | None = None) -> Axes:
     """The skill of each worker against their number of votes, with its interval and flags."""
     ax = fresh(ax, wide=8.7, high=4.6)
@@ -97,7 +90,7 @@ def skill(diagnosis: Diagnosis, ax: Axes | None = None) -> Axes:
     ax.axhline(chance, color=INK, linestyle=DASHES, linewidth=1, label="guessing")
     left = known.copy()
     for flag, (color, marker) in MARKS.items():
-        mine = left & diagnosis.flags.get(flag, False)
+        mine = left & diagnosis.who(flag)
         left &= ~mine
         if mine.any():
             _dots(ax, load[mine], value[mine], color, marker, f"{flag} ({mine.sum():,})")
@@ -150,7 +143,7 @@ def ranking(diagnosis: Diagnosis, score: str = "skill", ax: Axes | None = None) 
     order = np.argsort(values, kind="stable")
     order = order[np.isfinite(values[order])]
     place = np.arange(len(order))
-    bad = flagged(diagnosis)[order]
+    bad = diagnosis.flagged[order]
     y = values[order]
     dense = len(order) > DENSE
     ax.plot(place[~bad], y[~bad], ".", color=BLUE, markersize=4, rasterized=dense)
@@ -201,7 +194,7 @@ def drift(diagnosis: Diagnosis, most: int = 9) -> NDArray[Any]:
 
 
 def _drifters(diagnosis: Diagnosis, most: int) -> NDArray[np.intp]:
-    who = np.flatnonzero(diagnosis.flags.get("drifting", np.zeros(0, bool)))
+    who = np.flatnonzero(diagnosis.who("drifting"))
     return who[np.argsort(-np.abs(diagnosis.workers["drift"][who]), kind="stable")][:most]
 
 
