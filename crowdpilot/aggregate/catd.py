@@ -8,14 +8,12 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import gammaincinv
 
-from crowdpilot.aggregate.aggregator import Aggregate, Aggregator
-from crowdpilot.aggregate.truth_discovery import discover, expect_positive
+from crowdpilot.aggregate.truth_discovery import TruthDiscovery, expect_positive
 from crowdpilot.arrays import Floats
-from crowdpilot.votes import Votes
 
 
 @dataclass(frozen=True)
-class CATD(Aggregator):
+class CATD(TruthDiscovery):
     """The label with most weight wins; a worker who voted little is not trusted with much.
 
     weight[j] = chi2(quantile, votes[j]) / (errors[j] + smoothing),
@@ -31,10 +29,6 @@ class CATD(Aggregator):
         The smaller, the less a worker with few votes weighs; the paper takes 0.025.
     smoothing
         Imaginary errors of each worker, so that nobody weighs infinitely much.
-    max_iter
-        Rounds at most.
-    seed
-        Draws the lot between equals when one label must be named.
 
     References
     ----------
@@ -43,6 +37,7 @@ class CATD(Aggregator):
 
     Examples
     --------
+    >>> from crowdpilot.votes import Votes
     >>> votes = Votes.of([1, 1, 1, 2, 2, 2], list("xyzxyz"), list("aabbbb"))
     >>> result = CATD().fit(votes)
     >>> result.labels.tolist()
@@ -53,24 +48,15 @@ class CATD(Aggregator):
 
     quantile: float = 0.025
     smoothing: float = 0.1
-    max_iter: int = 100
-    seed: int = 0
 
     name: ClassVar[str] = "catd"
-    restarts: ClassVar[bool] = True
-    remembers: ClassVar[bool] = True
-    per_worker: ClassVar[tuple[str, ...]] = ("weight",)
 
     def __post_init__(self) -> None:
         expect_positive(self, "smoothing", "max_iter")
         if not 0 < self.quantile < 1:
             raise ValueError(f"quantile of catd is {self.quantile}, expected a number between 0 and 1")
 
-    def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
-        return discover(votes, self.weigh, self.max_iter, start, history)
-
     def weigh(self, errors: Floats, voted: Floats) -> Floats:
-        """The weight of workers with so many errors and votes."""
         freedom = np.maximum(voted, 1)
         chi2 = 2 * gammaincinv(freedom / 2, self.quantile)  # scipy.stats takes long to import
         return np.asarray(chi2 / (errors + self.smoothing), np.float64)

@@ -7,14 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from crowdpilot.aggregate.aggregator import Aggregate, Aggregator
-from crowdpilot.aggregate.truth_discovery import discover, expect_positive
+from crowdpilot.aggregate.truth_discovery import TruthDiscovery, expect_positive
 from crowdpilot.arrays import Floats
-from crowdpilot.votes import Votes
 
 
 @dataclass(frozen=True)
-class PM(Aggregator):
+class PM(TruthDiscovery):
     """The label with most weight wins; a worker weighs minus the log of the share of errors.
 
     weight[j] = -log((errors[j] + smoothing) / (votes[j] + 2 smoothing)),
@@ -28,10 +26,6 @@ class PM(Aggregator):
     ----------
     smoothing
         Imaginary errors, and as many imaginary right votes, of each worker.
-    max_iter
-        Rounds at most.
-    seed
-        Draws the lot between equals when one label must be named.
 
     References
     ----------
@@ -42,6 +36,7 @@ class PM(Aggregator):
 
     Examples
     --------
+    >>> from crowdpilot.votes import Votes
     >>> votes = Votes.of([1, 1, 1, 2, 2, 2], list("xyzxyz"), list("aabbbb"))
     >>> result = PM().fit(votes)
     >>> result.labels.tolist()
@@ -51,22 +46,13 @@ class PM(Aggregator):
     """
 
     smoothing: float = 0.5
-    max_iter: int = 100
-    seed: int = 0
 
     name: ClassVar[str] = "pm"
     aliases: ClassVar[tuple[str, ...]] = ("crh",)
-    restarts: ClassVar[bool] = True
-    remembers: ClassVar[bool] = True
-    per_worker: ClassVar[tuple[str, ...]] = ("weight",)
 
     def __post_init__(self) -> None:
         expect_positive(self, "smoothing", "max_iter")
 
-    def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
-        return discover(votes, self.weigh, self.max_iter, start, history)
-
     def weigh(self, errors: Floats, voted: Floats) -> Floats:
-        """The weight of workers with so many errors and votes."""
         weight: Floats = np.log(voted + 2 * self.smoothing) - np.log(errors + self.smoothing)
         return weight

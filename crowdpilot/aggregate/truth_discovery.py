@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,28 +14,46 @@ from crowdpilot.aggregate.em import NotConverged
 from crowdpilot.arrays import Floats, share_best, to_probs
 from crowdpilot.votes import Votes
 
-Weigh = Callable[[Floats, Floats], Floats]  # errors and votes of each worker -> positive weights
 
+@dataclass(frozen=True)
+class TruthDiscovery(Aggregator):
+    """Alternate between the labels with most weight and the weights until the labels stand still.
 
-def discover(
-    votes: Votes, weigh: Weigh, max_iter: int, start: Aggregate | None, history: Aggregate | None
-) -> Aggregate:
-    """Alternate between the labels with most weight and the weights until the labels stand still."""
-    truth = share_best(shares(votes) if start is None else started(votes, start))
-    before, voted = recall(votes, history, "errors"), votes.worker_sum()
-    total = voted + recall(votes, history, "voted")
-    converged = False
-    for _ in range(max_iter):
-        errors = votes.worker_sum(1 - truth[votes.task, votes.label])
-        weight = weigh(errors + before, total)
-        probs = votes.clamp(to_probs(votes.tally(weight[votes.worker])))
-        last, truth = truth, share_best(probs)
-        if converged := np.allclose(last, truth):
-            break
-    else:
-        warnings.warn(f"the labels did not settle in {max_iter} rounds", NotConverged, stacklevel=4)
-    params = {"weight": weight, "errors": errors, "voted": voted}
-    return Aggregate(votes, probs, agreement(votes, truth), params, converged=converged)
+    Parameters
+    ----------
+    max_iter
+        Rounds at most.
+    seed
+        Draws the lot between equals when one label must be named.
+    """
+
+    max_iter: int = field(default=100, kw_only=True)
+    seed: int = field(default=0, kw_only=True)
+
+    restarts: ClassVar[bool] = True
+    remembers: ClassVar[bool] = True
+    per_worker: ClassVar[tuple[str, ...]] = ("weight",)
+
+    @abstractmethod
+    def weigh(self, errors: Floats, voted: Floats) -> Floats:
+        """The positive weight of workers with so many errors and votes."""
+
+    def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
+        truth = share_best(shares(votes) if start is None else started(votes, start))
+        before, voted = recall(votes, history, "errors"), votes.worker_sum()
+        total = voted + recall(votes, history, "voted")
+        converged = False
+        for _ in range(self.max_iter):
+            errors = votes.worker_sum(1 - truth[votes.task, votes.label])
+            weight = self.weigh(errors + before, total)
+            probs = votes.clamp(to_probs(votes.tally(weight[votes.worker])))
+            last, truth = truth, share_best(probs)
+            if converged := np.allclose(last, truth):
+                break
+        else:
+            warnings.warn(f"the labels did not settle in {self.max_iter} rounds", NotConverged, stacklevel=3)
+        params = {"weight": weight, "errors": errors, "voted": voted}
+        return Aggregate(votes, probs, agreement(votes, truth), params, converged=converged)
 
 
 def expect_positive(model: Aggregator, *settings: str) -> None:

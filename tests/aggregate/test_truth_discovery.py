@@ -8,7 +8,7 @@ import pytest
 from crowdpilot.aggregate.catd import CATD
 from crowdpilot.aggregate.em import NotConverged
 from crowdpilot.aggregate.pm import PM
-from crowdpilot.aggregate.truth_discovery import discover
+from crowdpilot.aggregate.truth_discovery import TruthDiscovery
 from crowdpilot.simulate import one_coin
 from crowdpilot.votes import Votes
 
@@ -87,8 +87,15 @@ def test_a_start_at_the_answer_stays_there(model):
 def test_labels_that_never_settle_are_told():
     votes = Votes.of([1, 1], ["x", "y"], ["a", "b"])
     swing = iter([np.array([1.0, 2.0]), np.array([2.0, 1.0])] * 3)
+
+    class Swing(TruthDiscovery):
+        name = "swing"
+
+        def weigh(self, errors, voted):
+            return next(swing)
+
     with pytest.warns(NotConverged, match="did not settle in 6 rounds"):
-        result = discover(votes, lambda errors, voted: next(swing), 6, None, None)
+        result = Swing(max_iter=6).fit(votes)
     assert not result.converged
 
 
