@@ -45,7 +45,7 @@ def table_of_tasks(
     votes, tally = result.votes, result.votes.tally()
     count = np.bincount(votes.task, minlength=len(votes.tasks))
     order = np.sort(result.probs, axis=1)[:, ::-1]
-    right = result.probs[votes.task, votes.label]
+    right, spread = result.probs[votes.task, votes.label], entropy(to_probs(tally))
     ours = tally[np.arange(len(tally)), result.codes] == tally.max(axis=1)  # a tie is no other majority
     majority = np.where(ours, result.codes, tally.argmax(axis=1))
     columns: Columns = {
@@ -54,14 +54,14 @@ def table_of_tasks(
         "confidence": result.confidence,
         "votes": count,
         "expected_accuracy": divide(np.bincount(votes.task, right, len(count)), count),
-        "vote_entropy": np.where(count > 0, entropy(to_probs(tally)), np.nan),
+        "vote_entropy": np.where(count > 0, spread, np.nan),
         "entropy": entropy(result.probs),
         "margin": order[:, 0] - (order[:, 1] if order.shape[1] > 1 else 0),
         "difficulty": difficulty,
         "more_votes": more_votes(result.probs, evidence.crowd, target),
         "majority": votes.classes[majority],
         "changed": changed,
-        "review": _rank(result.confidence, entropy(to_probs(tally))),
+        "review": _rank(result.confidence, spread),
         "why": _why(result, tally, count, changed),
     }
     for name, values in (scores or {}).items():
