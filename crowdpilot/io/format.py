@@ -61,7 +61,7 @@ class Raw:
         names = list(self.names or self.table.column_names)
         if lost := [role for role in needed if role not in self.roles]:
             found = f"found no {' and no '.join(lost)} column among {listed(names)}"
-            raise self.error(f"{found}; rename it or name it with columns=")
+            raise self.error(f"{found}; rename it or name it with columns= (--columns)")
         if twice := [name for name in self.roles.values() if names.count(name) > 1]:
             raise self.error(f"column {twice[0]!r} occurs twice, expected each name once")
 

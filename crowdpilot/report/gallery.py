@@ -92,7 +92,8 @@ PLOTS: tuple[Plot, ...] = (
     Plot(
         "skill", "workers", "Skill against load",
         "Each mark is a worker, each line the interval of their skill: the more votes, the shorter. "
-        "Below the dashed line is worse than guessing. Workers with as many votes stand side by side.",
+        "Below the dashed line is worse than guessing. Workers with as many votes stand side by side. "
+        "All this is by the votes alone: where workers err alike, skills are too high.",
         plots.skill, width="full",
     ),
     Plot(
