@@ -70,6 +70,7 @@ _ROOMS = (
     "datasets",
     "diagnose",
     "io",
+    "learn",
     "metrics",
     "report",
     "simulate",

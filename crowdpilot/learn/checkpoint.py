@@ -1,0 +1,87 @@
+"""The state of a training run in one file, so that it can go on after it was stopped."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from crowdpilot.io.saving import whole
+
+Found = tuple[list[dict[str, float]], dict[str, Tensor] | None]
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A safetensors file with the state after an epoch.
+
+    Parameters
+    ----------
+    path
+        The file.
+    about
+        What the run is: settings as JSON holds them. A file about something else is refused.
+    """
+
+    path: Path
+    about: dict[str, Any]
+
+    def save(
+        self, parts: Mapping[str, Any], history: list[dict[str, float]], best: dict[str, Tensor] | None
+    ) -> None:
+        """Replace the file by the state of all parts; it is the old one or the new, never half of one."""
+        from safetensors.torch import save_file
+
+        tensors: dict[str, Tensor] = {}
+        state = {name: part.state_dict() for name, part in parts.items()}
+        plain = _pack({**state, "best": best}, "", tensors)
+        about = {"about": json.dumps(self.about), "state": json.dumps(plain), "history": json.dumps(history)}
+        with whole(self.path) as draft:
+            save_file(tensors, draft, metadata=about)
+
+    def load(self, parts: Mapping[str, Any]) -> Found | None:
+        """Put all parts into the saved state, if there is one, and give back history and best state."""
+        from safetensors import safe_open
+
+        if not self.path.exists():
+            return None
+        with safe_open(self.path, "pt") as file:
+            about = file.metadata()
+            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a dict)
+        if (was := json.loads(about["about"])) != json.loads(json.dumps(self.about)):
+            what = next(k for k in {**was, **self.about} if was.get(k) != self.about.get(k))
+            raise ValueError(
+                f"{self.path} belongs to a run with {what} = {was.get(what)}, not {self.about.get(what)}; "
+                "remove it, or give another place for the checkpoint"
+            )
+        state = _unpack(json.loads(about["state"]), tensors)
+        for name, part in parts.items():
+            part.load_state_dict(state[name])
+        return json.loads(about["history"]), state["best"]
+
+
+def _pack(value: Any, path: str, tensors: dict[str, Tensor]) -> Any:
+    """The value as JSON holds it, its tensors named and put aside."""
+    if isinstance(value, Tensor):
+        tensors[path] = value.detach().clone().contiguous()
+        return {"tensor": path}
+    if isinstance(value, Mapping):
+        return {"items": [[key, _pack(v, f"{path}/{key}", tensors)] for key, v in value.items()]}
+    if isinstance(value, (list, tuple)):
+        return {"list": [_pack(v, f"{path}/{n}", tensors) for n, v in enumerate(value)]}
+    return {"plain": value}
+
+
+def _unpack(packed: Any, tensors: dict[str, Tensor]) -> Any:
+    kind, value = next(iter(packed.items()))
+    if kind == "tensor":
+        return tensors[value]
+    if kind == "items":
+        return {key: _unpack(v, tensors) for key, v in value}
+    if kind == "list":
+        return [_unpack(v, tensors) for v in value]
+    return value

@@ -1,0 +1,59 @@
+"""First an aggregator, then a classifier trained towards what it says."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from crowdpilot.aggregate import parse_strategy
+from crowdpilot.learn.batches import Batch
+from crowdpilot.learn.method import Method
+from crowdpilot.learn.targets import TARGETS
+from crowdpilot.votes import Votes
+
+
+class TwoStage(Method):
+    """Cross-entropy to targets that any aggregator makes of the votes.
+
+    Parameters
+    ----------
+    labels
+        The aggregator, such as "dawid_skene" or "glad[max_iter=20]".
+    targets
+        "soft", the probabilities; "hard", the most probable label; "smoothed", that label with a
+        tenth of its weight spread over all classes; or "shard", that label worth its probability.
+
+    References
+    ----------
+    Krivosheev et al., Active hybrid classification, 2021: soft, smoothed and sHard targets.
+    """
+
+    name = "two_stage"
+    aliases = ("aggregate", "train")
+    heeds_gold = True
+
+    target: Tensor
+
+    def __init__(
+        self, net: nn.Module, votes: Votes, *, labels: str = "naive_soft", targets: str = "soft"
+    ) -> None:
+        super().__init__(net, votes)
+        if targets not in TARGETS:
+            raise ValueError(f"targets is {targets!r}, expected one of {', '.join(TARGETS)}")
+        result = parse_strategy(labels).fit(votes)
+        self.register_buffer("target", torch.as_tensor(TARGETS[targets](result), dtype=torch.float32))
+        self.class_counts = self.target.sum(dim=0)
+        self.labels = labels
+        matrices = result.params.get("confusion")
+        self.matrices = None if matrices is None else torch.as_tensor(matrices, dtype=torch.float32)
+
+    def loss(self, batch: Batch) -> Tensor:
+        logs = self(batch.x).log_softmax(dim=-1)
+        target = self.target[batch.task]
+        label = torch.arange(self.classes, device=logs.device).expand_as(logs)
+        return self.cost(logs.flatten(), label.flatten(), target.flatten())
+
+    def confusion(self) -> Tensor:
+        if self.matrices is None:
+            raise ValueError(f"{self.labels} has no confusion matrices; choose labels='dawid_skene'")
+        return self.matrices.to(self.target.device)

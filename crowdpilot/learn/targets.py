@@ -1,0 +1,39 @@
+"""From what the crowd believes to what a network is trained towards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from crowdpilot.aggregate import Aggregate
+from crowdpilot.arrays import Floats
+
+
+def hard(result: Aggregate) -> Floats:
+    """One for the label of each task, zero for the rest."""
+    return np.eye(result.probs.shape[1])[result.codes]
+
+
+def soft(result: Aggregate) -> Floats:
+    """The probabilities themselves."""
+    return result.probs
+
+
+def smoothed(result: Aggregate, alpha: float = 0.1) -> Floats:
+    """The label, with a share `alpha` of its weight spread over all classes."""
+    K = result.probs.shape[1]
+    return (1 - alpha) * hard(result) + alpha / K
+
+
+def shard(result: Aggregate) -> Floats:
+    """The label alone, worth its probability: a task the crowd is unsure of counts less."""
+    return hard(result) * result.probs
+
+
+TARGETS: dict[str, Callable[[Aggregate], Floats]] = {
+    "hard": hard,
+    "soft": soft,
+    "smoothed": smoothed,
+    "shard": shard,
+}
