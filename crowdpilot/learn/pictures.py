@@ -1,0 +1,44 @@
+"""Which files of a folder are pictures, and of which tasks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from crowdpilot.arrays import Names, natural_order, to_names
+
+SUFFIXES = frozenset((".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp"))
+TRAIN = "train"  # the folder of a data set whose pictures the votes are about
+
+
+def is_picture(path: Path) -> bool:
+    """Whether a file is a picture, by its name."""
+    return path.suffix.lower() in SUFFIXES and not path.name.startswith(".")
+
+
+def find_pictures(folder: Path) -> tuple[Names, list[Path]]:
+    """The tasks and pictures of a folder, in the natural order of the tasks.
+
+    In peerannot's layout, `train/<class>/<name>-<task>.<suffix>`, the task is the number after the last
+    hyphen; the folder may be `train` or the one around it. Else the task is the name of the file
+    without suffix, and with its folders if two files have the same name.
+    """
+    folder = folder / TRAIN if (folder / TRAIN).is_dir() else folder
+    paths = sorted(path for path in folder.rglob("*") if is_picture(path) and path.is_file())
+    if not paths:
+        raise ValueError(f"{folder}: there is no picture in it, expected files such as name.png or name.jpg")
+    names = to_names(_tasks(folder, paths))
+    order = natural_order(names)
+    return names[order], [paths[n] for n in order]
+
+
+def _tasks(folder: Path, paths: Sequence[Path]) -> Sequence[int] | Sequence[str]:
+    numbers = [int(n[1]) for path in paths if (n := re.search(r"-([0-9]+)$", path.stem))]
+    sorted_by_class = all(path.parent != folder for path in paths)
+    if sorted_by_class and len(set(numbers)) == len(numbers) == len(paths):
+        return numbers
+    stems = [path.stem for path in paths]
+    if len(set(stems)) == len(stems):
+        return stems
+    return [path.relative_to(folder).with_suffix("").as_posix() for path in paths]
