@@ -10,29 +10,26 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from crowdpilot.arrays import Floats, Names
-from crowdpilot.io.columns import find_columns, listed
+from crowdpilot.arrays import Names
+from crowdpilot.io.columns import listed
 from crowdpilot.io.delimited import read_columns
-from crowdpilot.io.encoding import encode_column
 from crowdpilot.io.finding import suffix_of
-from crowdpilot.io.numbers import to_floats
 from crowdpilot.io.source import Source
-from crowdpilot.learn.pictures import find_pictures
+from crowdpilot.learn.image_files import find_images
+from crowdpilot.learn.table_content import split_table
 
-TEXT = "text"  # the column that holds text, even if it looks like numbers
-ANSWERS = ("label", "gold", "truth")  # columns that no classifier may see
-KINDS = ".npy, .npz, .csv, .tsv, .parquet or a folder of pictures"
+KINDS = ".npy, .npz, .csv, .tsv, .parquet or a folder of images"
 
 
 def read_x(path: str | PathLike[str]) -> tuple[Names | None, Any]:
-    """The names of tasks and what is known of each: numbers, texts, or the paths of pictures.
+    """The names of tasks and what is known of each: numbers, texts, or the paths of images.
 
     Parameters
     ----------
     path
         `.npy`, a row for each task; `.npz` with the arrays `task` and `x`, or with a single array;
         `.csv`, `.tsv` or `.parquet` with a column for the task (without one, row *i* is task *i*)
-        and either numbers in all other columns or a single column of text; or a folder of pictures.
+        and either numbers in all other columns or a single column of text; or a folder of images.
 
     Returns
     -------
@@ -44,7 +41,7 @@ def read_x(path: str | PathLike[str]) -> tuple[Names | None, Any]:
     if not place.exists():
         raise ValueError(f"{place}: there is no such file or folder")
     if place.is_dir():
-        return find_pictures(place)
+        return find_images(place)
     suffix = suffix_of(place)
     if suffix in (".npy", ".npz"):
         return _read_numpy(place)
@@ -85,7 +82,7 @@ def _read_text(path: Path) -> tuple[Names | None, Any]:
         raise source.not_utf8() from error
     except (pa.ArrowException, OSError) as error:
         raise source.error(f"cannot be read ({str(error).partition(chr(10))[0]})") from error
-    return _from_table(table, source, is_text=True)
+    return split_table(table, source.error, is_text=True)
 
 
 def _read_parquet(path: Path) -> tuple[Names | None, Any]:
@@ -94,52 +91,4 @@ def _read_parquet(path: Path) -> tuple[Names | None, Any]:
     except (pa.ArrowException, OSError) as error:
         reason = str(error).partition("\n")[0]
         raise ValueError(f"{path}: cannot be read as a Parquet file ({reason})") from error
-    return _from_table(table, Source(path), is_text=False)
-
-
-def _from_table(table: pa.Table, source: Source, *, is_text: bool) -> tuple[Names | None, Any]:
-    role = find_columns(table.column_names, ["task"]).get("task")
-    columns = [name for name in table.column_names if name != role]
-    if answers := [
-        name for name in columns if name.casefold() in ANSWERS or find_columns([name], ["worker"])
-    ]:
-        raise source.error(
-            f"column {answers[0]!r} is no content of a task; leave it out, so that it is not learned"
-        )
-    if not columns or not table.num_rows:
-        raise source.error(
-            "there is nothing but names in it, expected a row of numbers or a text for each task"
-        )
-    return _names(table, role, source, is_text), _content(table.select(columns), source)
-
-
-def _names(table: pa.Table, role: str | None, source: Source, is_text: bool) -> Names | None:
-    if role is None:
-        return None
-    codes, names = encode_column(table[role], is_text)
-    if (codes < 0).any():
-        raise source.error(f"row {int(np.argmax(codes < 0)) + 1} has no name in column {role!r}")
-    if len(names) < len(codes):
-        twice = names[np.argmax(np.bincount(codes) > 1)]
-        raise source.error(f"task {twice!r} has several rows, expected one")
-    return names[codes]
-
-
-def _content(table: pa.Table, source: Source) -> Floats | list[str]:
-    """The numbers of all columns, or the text of the only one."""
-    names = table.column_names
-    numbers: list[Floats] = []
-    for name in names:
-        try:
-            if name.casefold() == TEXT:
-                raise ValueError("it holds text")
-            numbers.append(to_floats(table[name]))
-        except (ValueError, pa.ArrowException) as error:
-            if len(names) == 1:
-                return [text or "" for text in table[name].cast(pa.string()).to_pylist()]
-            reason = str(error).partition("\n")[0]
-            raise source.error(
-                f"column {name!r} is not numbers ({reason}); expected numbers in all columns but the task, "
-                "or a single column of text"
-            ) from error
-    return np.column_stack(numbers)
+    return split_table(table, Source(path).error)

@@ -15,7 +15,7 @@ from crowdpilot.learn.reading import read_x
 X = np.array([[1.0, 2.5], [3.0, 4.0], [5.0, 6.0]])
 
 
-def picture(path: Path) -> None:
+def image(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     Image.new("RGB", (4, 4)).save(path)
 
@@ -81,10 +81,10 @@ def test_a_column_called_text_holds_texts_even_if_they_are_digits(tmp_path: Path
     assert read_x(tmp_path / "x.csv")[1] == ["12", "7"]
 
 
-def test_the_task_of_a_picture_of_peerannot_is_the_number_after_the_last_hyphen(tmp_path: Path) -> None:
+def test_the_task_of_an_image_of_peerannot_is_the_number_after_the_last_hyphen(tmp_path: Path) -> None:
     for name in ("cat/img-3-10", "dog/img-1-2", "cat/x-1"):
-        picture(tmp_path / "train" / f"{name}.png")
-    picture(tmp_path / "test" / "cat" / "y-0.png")
+        image(tmp_path / "train" / f"{name}.png")
+    image(tmp_path / "test" / "cat" / "y-0.png")
     for folder in (tmp_path, tmp_path / "train"):
         names, paths = read_x(folder)
         assert names is not None
@@ -92,19 +92,19 @@ def test_the_task_of_a_picture_of_peerannot_is_the_number_after_the_last_hyphen(
         assert [path.stem for path in paths] == ["x-1", "img-1-2", "img-3-10"]
 
 
-def test_the_task_of_any_other_picture_is_its_name(tmp_path: Path) -> None:
+def test_the_task_of_any_other_image_is_its_name(tmp_path: Path) -> None:
     for name in ("img-10.png", "img-2.JPG", "b.webp"):
-        picture(tmp_path / name)
-    (tmp_path / "notes.txt").write_text("no picture")
+        image(tmp_path / name)
+    (tmp_path / "notes.txt").write_text("no image")
     names, paths = read_x(tmp_path)
     assert names is not None
     assert names.tolist() == ["b", "img-2", "img-10"]
     assert [path.name for path in paths] == ["b.webp", "img-2.JPG", "img-10.png"]
 
 
-def test_pictures_of_the_same_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:
-    picture(tmp_path / "cat" / "1.png")
-    picture(tmp_path / "dog" / "1.png")
+def test_images_of_the_same_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:
+    image(tmp_path / "cat" / "1.png")
+    image(tmp_path / "dog" / "1.png")
     names, _ = read_x(tmp_path)
     assert names is not None
     assert names.tolist() == ["cat/1", "dog/1"]
@@ -153,8 +153,8 @@ def test_an_archive_of_other_arrays_and_uneven_lengths_are_refused(tmp_path: Pat
         read_x(tmp_path / "b.npz")
 
 
-def test_a_folder_without_pictures_and_no_file_at_all_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="no picture in it"):
+def test_a_folder_without_images_and_no_file_at_all_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no image in it"):
         read_x(tmp_path)
     with pytest.raises(ValueError, match="no such file"):
         read_x(tmp_path / "missing.csv")

@@ -1,4 +1,4 @@
-"""Which files of a folder are pictures, and of which tasks."""
+"""Which files of a folder are images, and of which tasks."""
 
 from __future__ import annotations
 
@@ -9,28 +9,36 @@ from pathlib import Path
 from crowdpilot.arrays import Names, natural_order, to_names
 
 SUFFIXES = frozenset((".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp"))
-TRAIN = "train"  # the folder of a data set whose pictures the votes are about
+TRAIN = "train"  # the folder of a data set whose images the votes are about
 
 
-def is_picture(path: Path) -> bool:
-    """Whether a file is a picture, by its name."""
-    return path.suffix.lower() in SUFFIXES and not path.name.startswith(".")
+def is_image(path: Path) -> bool:
+    """Whether a file is an image, by its name."""
+    return path.suffix.lower() in SUFFIXES
 
 
-def find_pictures(folder: Path) -> tuple[Names, list[Path]]:
-    """The tasks and pictures of a folder, in the natural order of the tasks.
+def find_images(folder: Path) -> tuple[Names, list[Path]]:
+    """The tasks and images of a folder, in the natural order of the tasks.
 
     In peerannot's layout, `train/<class>/<name>-<task>.<suffix>`, the task is the number after the last
     hyphen; the folder may be `train` or the one around it. Else the task is the name of the file
     without suffix, and with its folders if two files have the same name.
     """
     folder = folder / TRAIN if (folder / TRAIN).is_dir() else folder
-    paths = sorted(path for path in folder.rglob("*") if is_picture(path) and path.is_file())
+    paths = sorted(
+        path
+        for path in folder.rglob("*")
+        if is_image(path) and path.is_file() and not _is_hidden(path.relative_to(folder))
+    )
     if not paths:
-        raise ValueError(f"{folder}: there is no picture in it, expected files such as name.png or name.jpg")
+        raise ValueError(f"{folder}: there is no image in it, expected files such as name.png or name.jpg")
     names = to_names(_tasks(folder, paths))
     order = natural_order(names)
     return names[order], [paths[n] for n in order]
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
 
 
 def _tasks(folder: Path, paths: Sequence[Path]) -> Sequence[int] | Sequence[str]:
