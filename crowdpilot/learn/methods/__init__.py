@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from crowdpilot.learn.method import Method
+from crowdpilot.learn.methods.conal import CoNAL
 from crowdpilot.learn.methods.crowd_layer import CrowdLayer
 from crowdpilot.learn.methods.two_stage import TwoStage
 
-METHODS: dict[str, type[Method]] = {method.name: method for method in (TwoStage, CrowdLayer)}
+LISTED: tuple[type[Method], ...] = (
+    TwoStage,
+    CrowdLayer,
+    CoNAL,
+)
+METHODS: dict[str, type[Method]] = {method.name: method for method in LISTED}
 
-__all__ = ["METHODS", "CrowdLayer", "TwoStage"]
+__all__ = ["METHODS", "CoNAL", "CrowdLayer", "TwoStage"]
