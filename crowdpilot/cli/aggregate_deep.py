@@ -1,0 +1,99 @@
+"""`crowdpilot aggregate-deep`: from votes and the content of tasks to labels."""
+
+from __future__ import annotations
+
+import ast
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from crowdpilot.cli import options
+from crowdpilot.cli.contents import read_data
+from crowdpilot.cli.learning import MODEL, Dataset, Learning, complete_method, learning, load_learn
+from crowdpilot.cli.predictions import Output, Predictions, Probs
+from crowdpilot.cli.results import measure, score_parts, tell, to_json, write_all
+from crowdpilot.votes import Votes
+
+BASE = "crowdlayer"  # the method if none is named
+
+
+@learning
+def aggregate_deep(
+    dataset: Dataset,
+    strategy: Annotated[
+        str,
+        typer.Option(
+            "--strategy",
+            "-s",
+            metavar="METHOD",
+            help="A name of `crowdpilot strategies --deep`, or name[option=value,...].",
+            autocompletion=complete_method,
+            rich_help_panel=MODEL,
+        ),
+    ] = BASE,
+    output: Output = None,
+    probs: Probs = False,
+    results: Annotated[Path | None, typer.Option(help="File for scores and curves: .json.")] = None,
+    *,
+    asked: Learning,
+) -> None:
+    """Train a classifier on the votes of DATASET, and write the label that both give to every task.
+
+    Without -o, CSV with task, label and confidence goes to standard output; .npy is the array of
+    probabilities, (tasks, classes), alone. Tasks without votes have a label too, after the others.
+    """
+    method, around = _parse(strategy)
+    if around is not None and asked.self_training is not None:
+        raise ValueError(f"-s {strategy} is self-training already, so --self-training cannot be given")
+    model = asked.classifier(method, self_training=around or asked.self_training)
+    Predictions.ready(output)
+    options.ready(results, (".json",))
+    data = read_data(dataset, asked)
+    start = time.monotonic()
+    data.fit(model)
+    scores = score_parts(model, data)
+    if data.train.truth is not None:
+        scores["labels"] = measure(data.train.truth, model.posterior_)
+    text = to_json(model, data, scores, time.monotonic() - start)
+    found = _labels(model, data.votes, probs)
+    write_all({
+        asked.save: model.save, results: lambda draft: draft.write_text(text), output: found.write,
+    })  # fmt: skip
+    tell(scores)
+    if output is None:
+        found.show()
+
+
+def _parse(strategy: str) -> tuple[str, str | None]:
+    """The method, and the self-training around it if the strategy is called like one.
+
+    The option `base` of self-training is its method, as in `dasc[base='conal',rounds=3]`.
+    """
+    load_learn()
+    from crowdpilot.learn.choices import CHOICES
+
+    name, _, rest = strategy.partition("[")
+    if name.strip().lower() not in CHOICES:
+        return strategy, None
+    try:
+        given = ast.parse(f"dict({rest.strip().removesuffix(']')})", mode="eval").body.keywords  # type: ignore[attr-defined]  # it is a call
+        base = next((str(ast.literal_eval(option.value)) for option in given if option.arg == "base"), BASE)
+    except (SyntaxError, ValueError):
+        return BASE, strategy  # the library says what is wrong with it
+    others = ",".join(ast.unparse(option) for option in given if option.arg != "base")
+    return base, f"{name.strip()}[{others}]" if others else name.strip()
+
+
+def _labels(model: Any, votes: Votes, all: bool) -> Predictions:
+    """The posterior of all tasks, in the order of the votes, which need not be that of X."""
+    known = model.votes_
+    place = {str(task): n for n, task in enumerate(known.tasks.tolist())}
+    voted = [place[str(task)] for task in votes.tasks.tolist()]
+    order = np.append(voted, np.setdiff1d(np.arange(len(place)), voted))
+    count = np.bincount(known.task, minlength=len(place))
+    return Predictions(
+        known.tasks[order], known.classes, model.posterior_[order], all, {"votes": count[order]}
+    )

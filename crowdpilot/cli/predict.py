@@ -1,0 +1,50 @@
+"""`crowdpilot predict`: what a trained classifier says of new tasks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from crowdpilot.cli.learning import Device, Threads, load_learn
+from crowdpilot.cli.output import working
+from crowdpilot.cli.predictions import Output, Predictions, Probs
+from crowdpilot.cli.results import write_all
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A classifier that was saved by --save.")],
+    data: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DATA",
+            help="The content of tasks: .npz or .npy, a table of numbers or of one text each, or a folder of "
+            "pictures.",
+        ),
+    ],
+    output: Output = None,
+    probs: Probs = False,
+    device: Device = "auto",
+    threads: Threads = 1,
+) -> None:
+    """Write one label and its confidence for every task of DATA.
+
+    Without -o, CSV with task, label and confidence goes to standard output; .npy is the array of
+    probabilities, (tasks, classes), alone. If DATA does not name its tasks, they are numbers.
+    """
+    learn = load_learn()
+    from crowdpilot.learn.reading import read_x
+
+    Predictions.ready(output)
+    with working(f"reading {model} and {data}"):
+        classifier = learn.CrowdClassifier.load(model).set_params(device=device, threads=threads)
+        tasks, X = read_x(data)
+    with working(f"looking at {len(X)} tasks"):
+        found = classifier.predict_proba(X)
+    names = np.arange(len(found)) if tasks is None else tasks
+    table = Predictions(names, classifier.classes_, found, probs)
+    write_all({output: table.write})
+    if output is None:
+        table.show()

@@ -1,0 +1,71 @@
+"""`crowdpilot train`: a classifier from the labels that an aggregator makes of votes."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from crowdpilot.aggregate import parse_strategy
+from crowdpilot.cli import options
+from crowdpilot.cli.contents import read_data
+from crowdpilot.cli.learning import MODEL, Dataset, Learning, learning
+from crowdpilot.cli.output import show
+from crowdpilot.cli.results import score_parts, tell, to_json, write_all
+
+
+@learning
+def train(
+    dataset: Dataset,
+    labels: Annotated[
+        str,
+        typer.Option(
+            "--labels",
+            "-l",
+            metavar="STRATEGY",
+            help="The aggregator that gives the labels, or a file of labels: .npy, .csv, .tsv, .parquet.",
+            autocompletion=options.complete_strategy,
+            rich_help_panel=MODEL,
+        ),
+    ] = "naive_soft",
+    targets: Annotated[
+        str,
+        typer.Option(
+            help="What is learned of the labels: hard, soft, smoothed or shard.", rich_help_panel=MODEL
+        ),
+    ] = "soft",
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", "--results", help="File for scores and curves: .json."),
+    ] = None,
+    *,
+    asked: Learning,
+) -> None:
+    """Train a classifier on DATASET: the labels of an aggregator, or of a file, for the content of tasks.
+
+    Scores of the parts whose true labels are known go to standard output, or with -o to a JSON
+    file with the curves of all epochs. Of the epochs, the best on the validation set is kept.
+    """
+    file = Path(labels) if Path(labels).is_file() else None
+    strategy = str(parse_strategy("naive_soft" if file else labels))
+    if file is not None and asked.prune:
+        raise ValueError(f"--prune looks at votes, so it cannot be given with the labels of {file}")
+    model = asked.classifier(f"two_stage[labels={strategy!r},targets={targets!r}]", asked.self_training)
+    options.ready(output, (".json",))
+    data = read_data(dataset, asked, file)
+    if output is None and asked.save is None and not data.known:
+        raise ValueError(
+            "nothing would be left of the training: give --save, --output or labels to measure by"
+        )
+    start = time.monotonic()
+    data.fit(model)
+    scores = score_parts(model, data)
+    text = to_json(model, data, scores, time.monotonic() - start)
+    write_all({asked.save: model.save, output: lambda draft: draft.write_text(text)})
+    if output is not None:
+        tell(scores)
+    else:
+        rows = [(part, name, value) for part, found in scores.items() for name, value in found.items()]
+        show(("tasks", "measure", "value"), rows)
