@@ -5,19 +5,24 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 from crowdpilot.aggregate.strategy import choose
 from crowdpilot.learn.batches import Rows
 from crowdpilot.learn.method import Method
 from crowdpilot.learn.methods import METHODS
 from crowdpilot.learn.networks import NETWORKS
+from crowdpilot.learn.networks.standardize import standard_layer
+from crowdpilot.learn.networks.vision import is_vision, vision_networks
 from crowdpilot.votes import Votes
 
 Network = str | nn.Module | Callable[[int, int], nn.Module]  # a name, a module, or a function of two sizes
 MakeMethod = Callable[[nn.Module, Votes], Method]
+
+STARTS = ("pretrained", "weights")  # options that say with which weights a network begins
 
 
 def find_method(method: str | MakeMethod) -> MakeMethod:
@@ -29,23 +34,55 @@ def find_method(method: str | MakeMethod) -> MakeMethod:
     return partial(made, **options)
 
 
-def make_network(network: Network, rows: Rows, classes: int) -> nn.Module:
-    """A network for these rows, checked to give one number for each class."""
+def find_network(name: str) -> tuple[Callable[..., nn.Module], dict[str, Any]]:
+    """The function that a name such as `mlp[hidden=256]` stands for, and its options."""
+    known = {**NETWORKS, **vision_networks(name)} if is_vision(name) else NETWORKS
+    return choose(name, known, "network")
+
+
+def make_network(
+    network: Network, rows: Rows, classes: int, *, standardize: bool = True, blank: bool = False
+) -> nn.Module:
+    """A network for these rows, checked to give one number for each class.
+
+    Parameters
+    ----------
+    network
+        A name, a function of the numbers of features (channels of images) and classes, or a
+        module, which is copied.
+    rows
+        What it will be shown.
+    classes
+        How many there are.
+    standardize
+        Whether its input is brought to a common scale first; see `standard_layer`.
+    blank
+        Whether its weights will be replaced, so that none are read or downloaded.
+    """
     first = rows.take(torch.zeros(1, dtype=torch.long), train=False)
     if isinstance(network, nn.Module):
         net = copy.deepcopy(network)
     else:
-        make, options = choose(network, NETWORKS, "network") if isinstance(network, str) else (network, {})
-        net = make(first.shape[1] if first.ndim > 1 else 1, classes, **options)
+        make, options = find_network(network) if isinstance(network, str) else (network, {})
+        options = {name: value for name, value in options.items() if not (blank and name in STARTS)}
+        net = make(first.shape[1], classes, **options)
+    if standardize:
+        net = nn.Sequential(standard_layer(rows), net)
     net.eval().to(first.device)
+    _check_output(net, first, classes)
+    return net
+
+
+def _check_output(net: nn.Module, first: Tensor, classes: int) -> None:
     try:
         with torch.no_grad():
             shape = tuple(net(first).shape)
-    except RuntimeError as error:
-        was = "x".join(map(str, first.shape[1:]))
-        raise ValueError(f"the network cannot be applied to a row of X, which is {was}: {error}") from None
-    if shape != (1, classes):
+    except Exception as error:
+        was, reason = "x".join(map(str, first.shape[1:])), str(error).partition("\n")[0]
+        hint = "; for images there is resnet_small" if first.ndim == 4 else ""
         raise ValueError(
-            f"the network gives {shape[-1]} numbers for a row of X, expected {classes} (classes)"
-        )
-    return net
+            f"the network cannot be applied to a row of X, which is {was} ({reason}){hint}"
+        ) from error
+    if shape != (1, classes):
+        found = shape[-1] if len(shape) == 2 else f"{len(shape)} dimensions of"
+        raise ValueError(f"the network gives {found} numbers for a row of X, expected {classes} (classes)")

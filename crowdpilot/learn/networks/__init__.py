@@ -1,4 +1,4 @@
-"""Networks by name: one function each, one line here."""
+"""Networks by name: one function each, one line here; those of torchvision are known by their names there."""
 
 from __future__ import annotations
 
@@ -7,7 +7,12 @@ from collections.abc import Callable
 from torch import nn
 
 from crowdpilot.learn.networks.mlp import linear, mlp
+from crowdpilot.learn.networks.resnet_small import resnet_small
 
-NETWORKS: dict[str, Callable[..., nn.Module]] = {"linear": linear, "mlp": mlp}  # of features and classes
+NETWORKS: dict[str, Callable[..., nn.Module]] = {  # of features (or channels) and classes
+    "linear": linear,
+    "mlp": mlp,
+    "resnet_small": resnet_small,
+}
 
-__all__ = ["NETWORKS", "linear", "mlp"]
+__all__ = ["NETWORKS", "linear", "mlp", "resnet_small"]

@@ -1,0 +1,166 @@
+"""A frozen backbone: it turns X into features once, and the network is trained on those."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from crowdpilot.aggregate.strategy import choose
+from crowdpilot.arrays import Names
+from crowdpilot.io.saving import whole
+from crowdpilot.learn.batches import Rows
+from crowdpilot.learn.networks.minilm import minilm
+from crowdpilot.learn.networks.standardize import Standardize
+from crowdpilot.learn.networks.vision import is_vision, vision_networks, without_head
+from crowdpilot.learn.rows import Dense
+
+Backbone = str | nn.Module | Callable[[Any], Any]
+
+CHUNK = 128  # rows at a time
+ENCODERS: dict[str, Callable[[torch.device], Callable[[list[str]], Any]]] = {"minilm": minilm}  # of texts
+IMAGENET = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # mean and deviation of its red, green and blue
+
+
+class Encoder(NamedTuple):
+    """A function from a batch to features, and what tells it from others, if anything does."""
+
+    apply: Callable[[Any], Any]
+    key: bytes | None
+
+
+def embed(backbone: Backbone, rows: Rows, device: torch.device, *, cache: Path | None = None) -> Dense:
+    """The features of rows of numbers or images.
+
+    Parameters
+    ----------
+    backbone
+        A network of torchvision, such as "resnet18[pretrained=True]" or
+        "resnet50[weights='file.pth']", without its last layer; or any module or function from a
+        batch of rows to features.
+    rows
+        What it is shown; images are numbers from 0 to 1.
+    device
+        Where it runs, and where the features are kept.
+    cache
+        A folder that keeps the features under a name made of the content and the backbone.
+    """
+    if isinstance(backbone, str):
+        backbone = _by_name(backbone)
+    if isinstance(backbone, nn.Module):
+        net = copy.deepcopy(backbone).to(device).eval()
+        encoder = Encoder(net, _fingerprint(net))
+    else:
+        encoder = Encoder(backbone, None)
+
+    def batches() -> Iterator[Tensor]:
+        for part in torch.arange(len(rows)).split(CHUNK):
+            yield rows.take(part, train=False).to(device)
+
+    return Dense(_features(encoder, batches, cache), device, getattr(rows, "names", None))
+
+
+def embed_texts(
+    backbone: Backbone,
+    texts: Sequence[str],
+    device: torch.device,
+    *,
+    cache: Path | None = None,
+    names: Names | None = None,
+) -> Dense:
+    """The features of texts.
+
+    Parameters
+    ----------
+    backbone
+        "minilm", or any function from a list of texts to features.
+    texts, device, cache
+        As for `embed`.
+    names
+        The task of each text.
+    """
+    if isinstance(backbone, str):
+        if is_vision(backbone):
+            raise ValueError(f"{backbone} is for images, and X is texts; the backbone for texts is minilm")
+        make, _ = choose(backbone, ENCODERS, "backbone for texts")
+        encoder = Encoder(make(device), backbone.encode())
+    else:
+        encoder = Encoder(backbone, None)
+
+    def batches() -> Iterator[list[str]]:
+        for start in range(0, len(texts), CHUNK):
+            yield list(texts[start : start + CHUNK])
+
+    return Dense(_features(encoder, batches, cache), device, names)
+
+
+def _by_name(name: str) -> nn.Module:
+    """A network of torchvision that ends with its features, and begins with the scale it was trained with."""
+    if not is_vision(name):
+        if name.partition("[")[0] in ENCODERS:
+            raise ValueError(f"{name} is for texts, and X is not a list of texts")
+        raise ValueError(f"no backbone is called {name!r}; there are minilm and the networks of torchvision")
+    make, options = choose(name, vision_networks(name), "backbone")
+    if not (options.get("pretrained") or options.get("weights")):
+        raise ValueError(
+            f"a frozen backbone must have been trained: {name}[weights='file.pth'] reads weights, and "
+            f"{name}[pretrained=True] downloads them"
+        )
+    mean, scale = (torch.tensor(values).view(1, -1, 1, 1) for values in IMAGENET)
+    return nn.Sequential(Standardize(mean, scale), without_head(make(3, 1, **options)))
+
+
+def _features(encoder: Encoder, batches: Callable[[], Iterator[Any]], cache: Path | None) -> Tensor:
+    """The features of all batches, from the cache if they are there."""
+    if cache is None:
+        return _apply(encoder, batches())
+    if encoder.key is None:
+        raise ValueError("a function has no name under which its features could be kept; leave out the cache")
+    digest = hashlib.sha256(encoder.key)
+    for batch in batches():
+        for part in batch:
+            digest.update(part.encode() if isinstance(part, str) else part.cpu().numpy().tobytes())
+            digest.update(b"\0")
+    file = cache / f"{digest.hexdigest()[:32]}.npy"
+    if file.exists():
+        return torch.from_numpy(np.load(file, allow_pickle=False))
+    features = _apply(encoder, batches())
+    cache.mkdir(parents=True, exist_ok=True)
+    with whole(file) as draft:
+        np.save(draft, features.cpu().numpy())
+    return features
+
+
+def _apply(encoder: Encoder, batches: Iterator[Any]) -> Tensor:
+    found: list[Tensor] = []
+    for batch in batches:
+        try:
+            with torch.no_grad():
+                out = torch.as_tensor(encoder.apply(batch)).float()
+        except Exception as error:
+            reason = str(error).partition("\n")[0]
+            raise ValueError(f"the backbone cannot be applied to X: {reason}") from error
+        if out.ndim < 2 or len(out) != len(batch):
+            raise ValueError(
+                f"the backbone gives {tuple(out.shape)} for {len(batch)} rows, expected a row each"
+            )
+        found.append(out.flatten(1))
+    features = torch.cat(found)
+    if not torch.isfinite(features).all():
+        raise ValueError("the backbone gives a NaN or an infinite number for some rows of X")
+    return features
+
+
+def _fingerprint(net: nn.Module) -> bytes:
+    """What a module is: its layers and their weights."""
+    digest = hashlib.sha256(f"{type(net).__qualname__} {net}".encode())
+    for name, value in net.state_dict().items():
+        digest.update(name.encode())
+        digest.update(value.cpu().contiguous().view(-1).numpy().tobytes())
+    return digest.digest()
