@@ -40,7 +40,7 @@ class Method(nn.Module):
         self.net = net
         self.workers, self.classes = len(votes.workers), len(votes.classes)
         self.cost = Cost()
-        self.gold = None if votes.gold is None else torch.as_tensor(votes.gold, dtype=torch.long)
+        self.gold = None if votes.gold is None else torch.tensor(votes.gold, dtype=torch.long)
         self.class_counts = torch.as_tensor(votes.cell_sum().sum(axis=0), dtype=torch.float32)
 
     def forward(self, x: Tensor) -> Tensor:
