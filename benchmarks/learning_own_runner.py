@@ -1,0 +1,41 @@
+"""Train our own methods, some epochs when asked, under the terms of `learning_peer_runner`."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from typing import Any
+
+import torch
+
+from benchmarks.learning_peer_runner import Train, answer, make_network
+from crowdpilot.learn.batches import Batches
+from crowdpilot.learn.choosing import find_method
+from crowdpilot.learn.inputs import to_rows
+from crowdpilot.learn.training import Training, train
+from crowdpilot.votes import Votes
+
+CONTESTANTS = {"crowdlayer": "crowdlayer", "cross-entropy": "two_stage[labels='naive_soft',targets='soft']"}
+
+
+def prepare(method: str, data: dict[str, Any]) -> Train:
+    """One of our methods with the network of all contestants."""
+    names = (np_range(data["x"]), np_range(data["worker"].max() + 1), np_range(data["classes"]))
+    votes = Votes(data["task"], data["worker"], data["label"], *names)
+    trained = find_method(method)(make_network(data), votes)
+    batches = Batches(to_rows(data["x"], torch.device("cpu")), votes)
+    settings = partial(Training, batch_size=int(data["batch_size"]), lr=float(data["lr"]), weight_decay=0.0)
+
+    def learn(epochs: int) -> None:
+        train(trained, batches, settings(epochs=epochs))
+
+    return learn
+
+
+def np_range(sized: Any) -> Any:
+    """Names from 0 for a number of things."""
+    return torch.arange(len(sized) if sized.ndim else int(sized)).numpy()
+
+
+if __name__ == "__main__":
+    answer({name: partial(prepare, method) for name, method in CONTESTANTS.items()}, sys.argv[1])
