@@ -33,6 +33,7 @@ class TwoStage(Method):
     heeds_gold = True
 
     target: Tensor
+    matrices: Tensor | None
 
     def __init__(
         self, net: nn.Module, votes: Votes, *, labels: str = "naive_soft", targets: str = "soft"
@@ -45,15 +46,13 @@ class TwoStage(Method):
         self.class_counts = self.target.sum(dim=0)
         self.labels = labels
         matrices = result.params.get("confusion")
-        self.matrices = None if matrices is None else torch.as_tensor(matrices, dtype=torch.float32)
+        known = None if matrices is None else torch.as_tensor(matrices, dtype=torch.float32)
+        self.register_buffer("matrices", known)
 
     def loss(self, batch: Batch) -> Tensor:
-        logs = self(batch.x).log_softmax(dim=-1)
-        target = self.target[batch.task]
-        label = torch.arange(self.classes, device=logs.device).expand_as(logs)
-        return self.cost(logs.flatten(), label.flatten(), target.flatten())
+        return self.towards(self(batch.x), self.target[batch.task])
 
     def confusion(self) -> Tensor:
         if self.matrices is None:
             raise ValueError(f"{self.labels} has no confusion matrices; choose labels='dawid_skene'")
-        return self.matrices.to(self.target.device)
+        return self.matrices
