@@ -45,23 +45,37 @@ class Checkpoint:
 
     def load(self, parts: Mapping[str, Any]) -> Found | None:
         """Put all parts into the saved state, if there is one, and give back history and best state."""
-        from safetensors import safe_open
-
         if not self.path.exists():
             return None
-        with safe_open(self.path, "pt") as file:
-            about = file.metadata()
-            tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a dict)
+        about, tensors = self._read()
         if (was := json.loads(about["about"])) != json.loads(json.dumps(self.about)):
             what = next(k for k in {**was, **self.about} if was.get(k) != self.about.get(k))
-            raise ValueError(
-                f"{self.path} belongs to a run with {what} = {was.get(what)}, not {self.about.get(what)}; "
-                "remove it, or give another place for the checkpoint"
-            )
+            raise self._error(f"belongs to a run with {what} = {was.get(what)}, not {self.about.get(what)}")
         state = _unpack(json.loads(about["state"]), tensors)
-        for name, part in parts.items():
-            part.load_state_dict(state[name])
+        try:
+            for name, part in parts.items():
+                part.load_state_dict(state[name])
+        except (LookupError, RuntimeError, ValueError) as error:
+            reason = str(error).splitlines()[-1].strip()
+            raise self._error(f"does not fit this run ({reason})") from error
         return json.loads(about["history"]), state["best"]
+
+    def _read(self) -> tuple[dict[str, str], dict[str, Tensor]]:
+        from safetensors import SafetensorError, safe_open
+
+        try:
+            with safe_open(self.path, "pt") as file:
+                about = file.metadata() or {}
+                tensors = {key: file.get_tensor(key) for key in file.keys()}  # noqa: SIM118 (not a dict)
+        except (SafetensorError, OSError) as error:
+            reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
+            raise self._error(f"cannot be read as a checkpoint ({reason})") from error
+        if not {"about", "state", "history"} <= about.keys():
+            raise self._error("is no checkpoint")
+        return about, tensors
+
+    def _error(self, problem: str) -> ValueError:
+        return ValueError(f"{self.path} {problem}; remove it, or give another place for the checkpoint")
 
 
 def _pack(value: Any, path: str, tensors: dict[str, Tensor]) -> Any:
