@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
 from typing import Annotated, Any, Literal
@@ -11,13 +10,12 @@ import torch
 import typer
 
 from benchmarks.learning_methods import Settings
-from benchmarks.learning_runs import Kept, perform
+from benchmarks.learning_runs import Kept, perform, versions
 from benchmarks.learning_sets import SETS, read
 from benchmarks.learning_studies import STUDIES, chosen
 from benchmarks.process import launch
 from benchmarks.tables import RESULTS, machine, markdown, write
 
-PACKAGES = ("crowdpilot", "torch", "numpy", "scipy", "scikit-learn")
 MOST_SEEDS = 20
 
 
@@ -61,11 +59,6 @@ def main(
     )  # fmt: skip
     rows = {name: [run.entry for run in plan.runs(name, 0)] for name in shown}
     write(output, plan.file, text + plan.render(kept.scores, rows), record | {"runs": kept.scores})
-
-
-def versions() -> dict[str, str]:
-    """What it was measured with."""
-    return {name: version(name) for name in PACKAGES}
 
 
 def show_sets(sets: dict[str, dict[str, Any]]) -> str:

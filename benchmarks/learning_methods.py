@@ -45,8 +45,10 @@ class Settings:
 
     Parameters
     ----------
-    network, epochs, batch_size, lr, weight_decay, optimizer, schedule, patience, precision
+    network, standardize, augment, epochs, batch_size, lr, weight_decay, optimizer, schedule, patience
         See `CrowdClassifier`.
+    precision
+        See `CrowdClassifier` too.
     validate
         Keep the epoch that is best on the validation set, if there is one.
     noise
@@ -56,6 +58,8 @@ class Settings:
     """
 
     network: str = "mlp[hidden=128]"
+    standardize: bool = False
+    augment: bool = False
     epochs: int = 50
     batch_size: int = 64
     lr: float = 1e-3
@@ -84,12 +88,12 @@ SETTINGS = {
     "labelme": LABELME,
     "labelme_effnet": LABELME,
     "music": Settings(
-        "mlp[hidden=128,dropout=0.0,norm=True]", epochs=100, batch_size=128,
+        "mlp[hidden=128,dropout=0.0,norm=True]", standardize=True, epochs=100, batch_size=128,
         add={"anno_reg": 700, "crowdlayer": 1000, "wdn": 1000},
     ),
     "cifar10h": Settings(
-        "resnet18[small=True]", epochs=20, batch_size=128, schedule="cosine", precision="mixed",
-        add=2000, rounds=2,
+        "resnet18[small=True]", standardize=True, augment=True, epochs=20, batch_size=256,
+        schedule="cosine", precision="mixed", add=2000, rounds=2,
     ),
     "imbalanced": Settings(
         "mlp[hidden=1000,dropout=0.0]", epochs=100, batch_size=128, validate=False, add=500

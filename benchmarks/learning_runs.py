@@ -15,9 +15,13 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+import numpy
+import scipy
+import sklearn
 import torch
 from torch import Tensor, nn
 
+import crowdpilot
 from benchmarks import learning_sets
 from benchmarks.learning_methods import Entry, Settings
 from benchmarks.learning_sets import Crowd
@@ -27,7 +31,7 @@ from crowdpilot.aggregate.strategy import choose
 from crowdpilot.learn import NETWORKS, CrowdClassifier
 
 Scores = dict[str, Any]  # accuracy, ece, macro_f1, seconds and more; or the reason why there are none
-MEASURES = ("accuracy", "ece", "macro_f1")
+LATER = {"standardize", "augment"}
 
 
 @dataclass(frozen=True)
@@ -81,12 +85,13 @@ class Noise(nn.Module):
         return x + self.sd * torch.randn_like(x) if self.training else x
 
 
-def learn(crowd: Crowd, entry: Entry, settings: Settings, seed: int, **others: Any) -> Scores:
+def learn(crowd: Crowd, entry: Entry, settings: Settings, seed: int) -> Scores:
     """Train one classifier and measure it on the test rows."""
-    parameters = settings.parameters() | entry.parameters() | {"seed": seed} | others
+    parameters = settings.parameters() | entry.parameters() | {"seed": seed}
     if settings.noise:
         parameters["network"] = partial(_noisy, settings.network, settings.noise)
-    model = CrowdClassifier(**parameters)
+    known = CrowdClassifier().get_params()
+    model = CrowdClassifier(**{k: v for k, v in parameters.items() if k in known or k not in LATER})
     x, truth = crowd.test
     start = perf_counter()
     with warnings.catch_warnings():
@@ -119,10 +124,15 @@ def _validated(history: list[dict[str, float]]) -> Scores:
 
 
 def attempt(run: Run, data: Path) -> Scores:
-    """The scores of a run, or the reason why there are none."""
+    """The scores of a run on a folder of sets, or the reason why there are none."""
     torch.set_num_threads(1)
+    return attempt_on(run.crowd(data), run)
+
+
+def attempt_on(crowd: Crowd, run: Run) -> Scores:
+    """The scores of a run on a crowd that is there, or the reason why there are none."""
     try:
-        return learn(run.crowd(data), run.entry, run.settings, run.seed)
+        return learn(crowd, run.entry, run.settings, run.seed)
     except (ValueError, TypeError, RuntimeError) as error:
         return {"reason": f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"}
 
@@ -165,20 +175,26 @@ class Kept:
         draft.replace(self.path)
 
 
+def versions() -> dict[str, str]:
+    """What it is measured with."""
+    return {m.__name__: m.__version__ for m in (crowdpilot, torch, numpy, scipy, sklearn)}
+
+
 def perform(todo: list[Run], data: Path, kept: Kept, record: dict[str, Any], *, jobs: int = 1) -> None:
     """Do all runs, `jobs` at a time, and tell how it goes on standard error."""
     if jobs == 1:
         for n, run in enumerate(todo, 1):
-            _finish(run, attempt(run, data), kept, record, f"{n}/{len(todo)}")
+            finish(run, attempt(run, data), kept, record, f"{n}/{len(todo)}")
         return
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(jobs, mp_context=context) as pool:
         futures: dict[Future[Scores], Run] = {pool.submit(attempt, run, data): run for run in todo}
         for n, future in enumerate(as_completed(futures), 1):
-            _finish(futures[future], future.result(), kept, record, f"{n}/{len(todo)}")
+            finish(futures[future], future.result(), kept, record, f"{n}/{len(todo)}")
 
 
-def _finish(run: Run, scores: Scores, kept: Kept, record: dict[str, Any], place: str) -> None:
+def finish(run: Run, scores: Scores, kept: Kept, record: dict[str, Any], place: str) -> None:
+    """Keep the scores of a run, and tell them."""
     kept.add(run, scores, record)
     found = scores.get("reason") or (
         f"accuracy {scores['accuracy']:.3f}, ECE {scores['ece']:.3f}, {scores['seconds']:.1f} s"

@@ -17,7 +17,6 @@ from crowdpilot.learn.answers import align
 from crowdpilot.votes import Votes
 
 Known = tuple[Any, Codes]  # rows and their classes
-PIXEL_MEAN, PIXEL_SD = (0.4914, 0.4822, 0.4465), (0.2470, 0.2435, 0.2616)  # of CIFAR-10
 CIFAR_TEST = 100  # images of each class
 CIFAR_VOTES, CIFAR_WORKERS = 10, 100
 
@@ -82,8 +81,6 @@ def cifar10h(folder: Path, limit: int | None = None) -> Crowd:
     with Image.open(folder / "images.webp") as mosaic:
         pixels = np.asarray(mosaic.convert("RGB"))
     x = pixels.reshape(100, 32, 100, 32, 3).transpose(0, 2, 4, 1, 3).reshape(10_000, 3, 32, 32)
-    mean, sd = (np.array(values, np.float32).reshape(1, 3, 1, 1) for values in (PIXEL_MEAN, PIXEL_SD))
-    x = (x.astype(np.float32) / 255 - mean) / sd
     counts = csv.read_csv(folder / "counts.csv")
     tally = np.column_stack([counts[f"n{k}"].to_numpy() for k in range(10)])
     truth = csv.read_csv(folder / "truth.csv")["label"].to_numpy().astype(np.int32)
