@@ -155,7 +155,7 @@ class Kept:
         found = self.others.pop("runs", {})
         for run in runs:
             old = found.get(run.title, {}).get(run.entry.name, {}).get(str(run.seed), {})
-            if old.get("about") == run.about:
+            if old and old["about"] == run.about:
                 self._put(run, old)
 
     def has(self, run: Run) -> bool:

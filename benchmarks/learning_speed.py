@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
 from typing import Annotated, Any
@@ -70,11 +71,13 @@ def compare(crowd: Crowd, batch_size: int, *, repeats: int, epochs: int, with_pe
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "crowd.npz"
         save(path, crowd, batch_size, 128)
-        own = [sys.executable, "-m", "benchmarks.learning_own_runner", str(path)]
-        other = [str(peers.python()), str(RUNNER), str(path)] if with_peers else own
-        with Runner(own) as ours, Runner(other) as theirs:
-            turns = [(ours, name) for name in OWN]
-            turns += [(theirs, name) for name in PEERS] * with_peers
+        with ExitStack() as stack:
+            own = [sys.executable, "-m", "benchmarks.learning_own_runner", str(path)]
+            runner = stack.enter_context(Runner(own))
+            turns = [(runner, name) for name in OWN]
+            if with_peers:
+                runner = stack.enter_context(Runner([str(peers.python()), str(RUNNER), str(path)]))
+                turns += [(runner, name) for name in PEERS]
             for runner, name in turns:
                 runner.time(name, 2)  # to get warm
             times: Times = {name: [] for _, name in turns}
