@@ -1,0 +1,170 @@
+"""Margins of every label while a network learns: how hard it is to believe in each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from crowdpilot.arrays import Codes, Floats
+from crowdpilot.learn.batches import Batch, Batches, Rows
+from crowdpilot.learn.method import Method
+from crowdpilot.learn.recipe import Recipe
+from crowdpilot.learn.task_score import TaskScore
+from crowdpilot.learn.training import SWEEP
+from crowdpilot.votes import Votes
+
+Margin = Literal["yang", "pleiss"]
+
+
+def margins(logits: Tensor, kind: Margin = "yang", topk: int = 1) -> Tensor:
+    """By how much each label beats its rivals, (rows, classes).
+
+    Parameters
+    ----------
+    logits
+        (rows, classes).
+    kind
+        "yang", σ_y − σ_[k+1]: the probability of the label less the (k+1)-th largest of all; or
+        "pleiss", z_y less the k-th largest logit of the other labels.
+    topk
+        The k: how many labels may be right at once.
+
+    References
+    ----------
+    Yang and Koyejo, On the consistency of top-k surrogate losses, ICML 2020.
+    https://arxiv.org/abs/1901.11141
+    Pleiss et al., Identifying mislabeled data using the area under the margin ranking, NeurIPS 2020.
+    https://arxiv.org/abs/2001.10528
+    """
+    scores = logits.softmax(dim=-1) if kind == "yang" else logits
+    best = scores.topk(topk + 1, dim=-1).values
+    last, next_one = best[:, topk - 1 : topk], best[:, topk:]
+    # a label that is itself among the k best has the next one as the k-th of the others
+    rival = next_one if kind == "yang" else torch.where(scores >= last, next_one, last)
+    return scores - rival
+
+
+class Margins(nn.Module):
+    """A watcher that adds up the margins of every label of some tasks, epoch by epoch.
+
+    It holds two (tasks, classes) arrays, however long the training is.
+
+    Parameters
+    ----------
+    tasks
+        The tasks to watch, in any order.
+    classes
+        How many there are.
+    kind, topk
+        See `margins`.
+    """
+
+    total: Tensor  # (tasks, classes), over the epochs
+    probs: Tensor  # (tasks, classes), after the last epoch
+    epochs: Tensor
+
+    def __init__(self, tasks: Codes, classes: int, *, kind: Margin = "yang", topk: int = 1) -> None:
+        super().__init__()
+        if kind not in get_args(Margin):
+            raise ValueError(f"margin is {kind!r}, expected one of {', '.join(get_args(Margin))}")
+        if not 1 <= topk < classes:
+            raise ValueError(f"topk is {topk}, expected at least 1 and less than the {classes} classes")
+        self.tasks, self.kind, self.topk = torch.as_tensor(tasks, dtype=torch.long), kind, topk
+        self.register_buffer("total", torch.zeros(len(tasks), classes, dtype=torch.float64))
+        self.register_buffer("probs", torch.zeros(len(tasks), classes, dtype=torch.float64))
+        self.register_buffer("epochs", torch.zeros((), dtype=torch.long))
+
+    @torch.no_grad()
+    def watch(self, method: Method, batches: Batches) -> None:
+        """Add the margins after one more epoch."""
+        method.eval()
+        parts = [method(batches.batch(part).x).double().cpu() for part in self.tasks.split(SWEEP)]
+        logits = torch.cat(parts)
+        self.total += margins(logits, self.kind, self.topk)
+        self.probs.copy_(logits.softmax(dim=-1))
+        self.epochs += 1
+
+    @property
+    def area(self) -> Floats:
+        """The area under the margin of each label, (tasks, classes): its mean over the epochs."""
+        area: Floats = (self.total / self.epochs).numpy()
+        return area
+
+
+class EachVote(Method):
+    """Cross-entropy to every single vote, as if no two were about the same task."""
+
+    name = "each_vote"
+
+    def loss(self, batch: Batch) -> Tensor:
+        logs = self(batch.x).log_softmax(dim=-1)[batch.row, batch.label]
+        return self.cost(logs, batch.label, batch.weight)
+
+
+class Areas(NamedTuple):
+    """What a network that learned from votes thinks of all labels of each task."""
+
+    area: Floats  # (tasks, classes), area under the margin
+    probs: Floats  # (tasks, classes), after the last epoch
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measuring(TaskScore):
+    """A score made of areas under the margin.
+
+    Parameters
+    ----------
+    margin
+        "yang" or "pleiss"; see `margins`.
+    topk
+        How many labels may be right at once.
+    folds
+        Into how many parts the tasks are cut; the margins of each part are those of a network that
+        learns from all others. 1 trains a single network, as in the paper; it learns the labels of
+        few tasks by heart, and then no margin tells which are wrong.
+    epochs
+        How long a network is trained; as long as the recipe says if not given.
+    """
+
+    margin: Margin = "yang"
+    topk: int = 1
+    folds: int = 5
+    epochs: int | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.folds < 1:
+            raise ValueError(f"folds is {self.folds}, expected 1 or more")
+
+    def run(self, recipe: Recipe, rows: Rows, votes: Votes, stage: str = "margins") -> Areas:
+        """Train on every vote, and watch the margins."""
+        voted = np.unique(votes.task)
+        folds = min(self.folds, len(voted))
+        area, probs = np.full((2, len(votes.tasks), len(votes.classes)), np.nan)
+        part = np.random.default_rng(recipe.training.seed).permutation(len(voted)) % max(folds, 1)
+        for n in range(folds):
+            tasks = voted[part == n]
+            seen = votes if folds == 1 else _without(votes, tasks)
+            area[tasks], probs[tasks] = self.watch(recipe, rows, seen, tasks, f"{stage}-{n + 1}of{folds}")
+        return Areas(area, probs)
+
+    def watch(self, recipe: Recipe, rows: Rows, votes: Votes, tasks: Codes, stage: str) -> Areas:
+        """Train on these votes, and watch the margins of some tasks, one row for each."""
+        seen = Margins(tasks, len(votes.classes), kind=self.margin, topk=self.topk)
+        loop = recipe.but(
+            method=EachVote, validate=None, patience=None, epochs=self.epochs or recipe.training.epochs
+        )
+        loop.learn(rows, votes, f"{stage}-{self.margin}-top{self.topk}", watchers=[seen])
+        return Areas(seen.area, seen.probs.numpy())
+
+
+def _without(votes: Votes, tasks: Codes) -> Votes:
+    """The votes, and the known classes, of all other tasks."""
+    kept = np.ones(len(votes.tasks), bool)
+    kept[tasks] = False
+    gold = None if votes.gold is None else np.where(kept, votes.gold, -1)
+    return replace(votes.take(kept[votes.task]), gold=gold)
