@@ -6,6 +6,7 @@ import sys
 from functools import partial
 from typing import Any
 
+import numpy as np
 import torch
 
 from benchmarks.learning_peer_runner import Train, answer, make_network
@@ -20,8 +21,9 @@ CONTESTANTS = {"crowdlayer": "crowdlayer", "cross-entropy": "two_stage[labels='n
 
 def prepare(method: str, data: dict[str, Any]) -> Train:
     """One of our methods with the network of all contestants."""
-    names = (np_range(data["x"]), np_range(data["worker"].max() + 1), np_range(data["classes"]))
-    votes = Votes(data["task"], data["worker"], data["label"], *names)
+    sizes = len(data["x"]), int(data["worker"].max()) + 1, int(data["classes"])
+    tasks, workers, classes = map(np.arange, sizes)
+    votes = Votes(data["task"], data["worker"], data["label"], tasks, workers, classes)
     trained = find_method(method)(make_network(data), votes)
     batches = Batches(to_rows(data["x"], torch.device("cpu")), votes)
     settings = partial(Training, batch_size=int(data["batch_size"]), lr=float(data["lr"]), weight_decay=0.0)
@@ -30,11 +32,6 @@ def prepare(method: str, data: dict[str, Any]) -> Train:
         train(trained, batches, settings(epochs=epochs))
 
     return learn
-
-
-def np_range(sized: Any) -> Any:
-    """Names from 0 for a number of things."""
-    return torch.arange(len(sized) if sized.ndim else int(sized)).numpy()
 
 
 if __name__ == "__main__":

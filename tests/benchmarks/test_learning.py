@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
+from functools import partial
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,8 @@ import pytest
 
 from benchmarks import learning, learning_gpu, learning_methods, learning_sets, learning_speed
 from benchmarks.learning_methods import SETTINGS, Entry, Settings, choose, entries
+from benchmarks.learning_own_runner import CONTESTANTS, prepare
+from benchmarks.learning_peer_runner import answer
 from benchmarks.learning_runs import Kept, Run, learn
 from benchmarks.learning_sets import Crowd, deal, one_against_rest, read, thin
 from benchmarks.learning_studies import STUDIES
@@ -247,10 +252,26 @@ def test_a_test_of_images_has_as_many_of_each_class(tmp_path: Path) -> None:
     np.testing.assert_array_equal(crowd.votes.tally().argmax(axis=1), crowd.truth)
 
 
-def test_epochs_of_our_methods_are_timed_in_turns(crowd: Crowd) -> None:
-    times = learning_speed.compare(crowd, 32, repeats=2, epochs=1, with_peers=False)
-    assert {name: len(turns) for name, turns in times.items()} == {"crowdlayer": 2, "cross-entropy": 2}
-    assert min(map(min, times.values())) > 0
+def test_a_runner_tells_the_time_of_one_epoch() -> None:
+    script = "import sys\nfor line in sys.stdin: print(2 * float(line.split()[-1]), flush=True)"
+    with learning_speed.Runner([sys.executable, "-c", script]) as runner:
+        assert runner.time("any", 4) == 2
+    with (
+        learning_speed.Runner([sys.executable, "-c", ""]) as gone,
+        pytest.raises(ValueError, match="any did"),
+    ):
+        gone.time("any", 4)
+
+
+def test_our_contestants_train_when_they_are_asked_to(
+    crowd: Crowd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    learning_speed.save(tmp_path / "crowd.npz", crowd, batch_size=32, hidden=8)
+    makers = {name: partial(prepare, method) for name, method in CONTESTANTS.items()}
+    monkeypatch.setattr("sys.stdin", StringIO("crowdlayer 2\ncross-entropy 1\ncrowdlayer 1\n"))
+    answer(makers, str(tmp_path / "crowd.npz"))
+    assert [float(line) > 0 for line in capsys.readouterr().out.splitlines()] == [True] * 3
+    assert set(makers) == set(learning_speed.OWN)
 
 
 def test_the_report_of_times_has_ratios() -> None:
