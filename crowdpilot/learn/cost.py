@@ -6,9 +6,15 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 Balance = Literal["none", "resample", "reweight", "focal", "cb_focal"]
+
+
+def log_prob(logits: Tensor, label: Tensor) -> Tensor:
+    """The log-probability of each label, given logits of all classes in the same row."""
+    return -F.cross_entropy(logits, label, reduction="none")
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,10 @@ class Cost:
     def __post_init__(self) -> None:
         if self.balance not in get_args(Balance):
             raise ValueError(f"balance is {self.balance!r}, expected one of {', '.join(get_args(Balance))}")
+        if self.gamma < 0 or not 0 <= self.beta < 1:
+            raise ValueError(
+                f"gamma is {self.gamma} and beta {self.beta}, expected gamma >= 0 and 0 <= beta < 1"
+            )
 
     def fitted(self, counts: Tensor) -> Cost:
         """The same cost for classes with so many votes; a class without votes counts like the rarest."""

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from crowdpilot.learn.method import Method
+from crowdpilot.learn.methods.anno_reg import AnnoReg
 from crowdpilot.learn.methods.conal import CoNAL
 from crowdpilot.learn.methods.crowd_layer import CrowdLayer
+from crowdpilot.learn.methods.doctor_net import DoctorNet
 from crowdpilot.learn.methods.two_stage import TwoStage
 
 LISTED: tuple[type[Method], ...] = (
     TwoStage,
     CrowdLayer,
     CoNAL,
+    AnnoReg,
+    DoctorNet,
 )
 METHODS: dict[str, type[Method]] = {method.name: method for method in LISTED}
 
-__all__ = ["METHODS", "CoNAL", "CrowdLayer", "TwoStage"]
+__all__ = ["METHODS", "AnnoReg", "CoNAL", "CrowdLayer", "DoctorNet", "TwoStage"]

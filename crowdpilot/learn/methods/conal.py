@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from crowdpilot.learn.batches import Batch
+from crowdpilot.learn.cost import log_prob
 from crowdpilot.learn.last_layer import apply_and_tap, find_last
 from crowdpilot.learn.method import Method
 from crowdpilot.votes import Votes
@@ -55,12 +56,12 @@ class CoNAL(Method):
 
     def loss(self, batch: Batch) -> Tensor:
         probs, v = self._see(batch.x)
-        u = F.normalize(self.u(batch.worker), dim=-1)
-        w = torch.sigmoid((u * v[batch.row]).sum(dim=-1, keepdim=True))
-        own = torch.bmm(probs[batch.row][:, None], self.own[batch.worker]).squeeze(1)
-        said = w * (probs @ self.common)[batch.row] + (1 - w) * own
-        logs = said.log_softmax(dim=-1).gather(1, batch.label[:, None]).squeeze(1)
-        return self.cost(logs, batch.label, batch.weight) - self.scale * self._apart()
+        u = F.normalize(self.u.weight, dim=-1).index_select(0, batch.worker)
+        w = (u * v.index_select(0, batch.row)).sum(dim=-1, keepdim=True).sigmoid()
+        own = probs.index_select(0, batch.row)[:, :, None] * self.own.index_select(0, batch.worker)
+        said = torch.lerp(own.sum(dim=1), (probs @ self.common).index_select(0, batch.row), w)
+        cost = self.cost(log_prob(said, batch.label), batch.label, batch.weight)
+        return cost - self.scale * self._apart() if self.scale else cost
 
     def _see(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """The probabilities of the classes and the embedding of each task."""
@@ -72,13 +73,14 @@ class CoNAL(Method):
 
     def _apart(self) -> Tensor:
         """How far all own matrices are from the common one."""
-        return torch.linalg.vector_norm(self.own - self.common, dim=(1, 2)).sum()
+        far: Tensor = torch.linalg.vector_norm(self.own - self.common, dim=(1, 2))
+        return far.sum()
 
     def annotate(self, x: Tensor) -> Tensor:
         probs, v = self._see(x)
         w = torch.sigmoid(v @ F.normalize(self.u.weight, dim=-1).T)[..., None]  # (rows, workers, 1)
         own = torch.einsum("nk,jkl->njl", probs, self.own)
-        return (w * (probs @ self.common)[:, None] + (1 - w) * own).softmax(dim=-1)
+        return torch.lerp(own, (probs @ self.common)[:, None], w).softmax(dim=-1)
 
     def confusion(self) -> Tensor:
         """As in tasks of which nothing is known: half common, half the worker's own."""

@@ -1,0 +1,64 @@
+"""Anno-Reg: confusion matrices kept as far from the identity as the votes allow."""
+
+from __future__ import annotations
+
+from math import log
+
+import torch
+from torch import Tensor, nn
+
+from crowdpilot.learn.batches import Batch
+from crowdpilot.learn.method import Method
+from crowdpilot.votes import Votes
+
+
+class AnnoReg(Method):
+    """Worker *j* says *l* about *x* with probability Σ_k p(x)[k] · confusion[j, k, l].
+
+    p is the softmax of the network, and each row of each confusion matrix a softmax. To the mean cost
+    of a vote, `strength` times the mean trace of the matrix of the worker who gave it is added: of all
+    explanations of the votes, the one in which the workers are least reliable leaves most to be
+    explained by the network, and it is the true one if workers are right more often than not. As the
+    mean is over votes, a worker without any stays as at the start.
+
+    Parameters
+    ----------
+    strength
+        The paper's λ: how much of the trace is added to the cost.
+    start
+        The probability of a right answer that training begins with.
+
+    References
+    ----------
+    Tanno et al., Learning from noisy labels by regularized estimation of annotator confusion,
+    CVPR 2019. https://arxiv.org/abs/1902.03680
+    """
+
+    name = "anno_reg"
+    aliases = ("anno-reg", "trace_reg", "trace-reg", "tanno")
+
+    def __init__(self, net: nn.Module, votes: Votes, *, strength: float = 0.01, start: float = 0.9) -> None:
+        super().__init__(net, votes)
+        if strength < 0 or not 0 < start < 1:
+            raise ValueError(
+                f"strength is {strength} and start {start}, expected strength >= 0 and 0 < start < 1"
+            )
+        J, K = self.workers, self.classes
+        self.strength = strength
+        above = log(start / (1 - start)) + log(max(K - 1, 1))  # the others share what is left
+        self.logits = nn.Parameter((above * torch.eye(K)).repeat(J, 1, 1))  # (workers, said, true)
+
+    def loss(self, batch: Batch) -> Tensor:
+        J, K = self.workers, self.classes
+        said = self.logits.log_softmax(dim=1)
+        by_class = said.view(J * K, K).index_select(0, batch.worker * K + batch.label)
+        logs = (self(batch.x).log_softmax(dim=-1).index_select(0, batch.row) + by_class).logsumexp(dim=-1)
+        loss = self.cost(logs, batch.label, batch.weight)
+        if not self.strength:
+            return loss
+        trace = said.diagonal(dim1=1, dim2=2).exp().sum(dim=1).index_select(0, batch.worker)
+        total = batch.weight.sum().clamp(min=torch.finfo(batch.weight.dtype).tiny)
+        return loss + self.strength * (batch.weight * trace).sum() / total
+
+    def confusion(self) -> Tensor:
+        return self.logits.softmax(dim=1).swapaxes(1, 2)
