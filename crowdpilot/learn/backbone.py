@@ -107,10 +107,11 @@ def _by_name(name: str) -> nn.Module:
             raise ValueError(f"{name} is for texts, and X is not a list of texts")
         raise ValueError(f"no backbone is called {name!r}; there are minilm and the networks of torchvision")
     make, options = choose(name, vision_networks(name), "backbone")
+    plain = name.partition("[")[0]
     if not (options.get("pretrained") or options.get("weights")):
         raise ValueError(
-            f"a frozen backbone must have been trained: {name}[weights='file.pth'] reads weights, and "
-            f"{name}[pretrained=True] downloads them"
+            f"a frozen backbone must have been trained: {plain}[weights='file.pth'] reads weights, and "
+            f"{plain}[pretrained=True] downloads them"
         )
     mean, scale = (torch.tensor(values).view(1, -1, 1, 1) for values in IMAGENET)
     return nn.Sequential(Standardize(mean, scale), without_head(make(3, 1, **options)))

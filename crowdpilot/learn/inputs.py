@@ -122,13 +122,17 @@ def _tensor(x: Any) -> Tensor:
         return torch.stack(tuple(x))
     try:
         array = np.asarray(x)
-        if array.dtype.kind == "O":
-            array = array.astype(np.float64)
+        if array.dtype.kind not in "biufO":
+            raise ValueError(f"it holds values of type {array.dtype}")
+        if array.dtype != np.uint8:
+            with np.errstate(over="ignore"):  # what is too large is found later
+                array = array.astype(np.float32, copy=False)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"X is not numbers in rows of equal length ({error})") from error
-    if array.dtype.kind not in "biuf":
-        raise ValueError(f"X holds values of type {array.dtype}, expected numbers, texts or paths of images")
-    return torch.from_numpy(np.ascontiguousarray(array))
+        reason = str(error).partition(". ")[0]
+        raise ValueError(
+            f"X is not numbers in rows of equal length, nor texts or images ({reason})"
+        ) from error
+    return torch.from_numpy(np.require(array, requirements=["C", "W"]))
 
 
 def _from_tensor(x: Tensor, device: torch.device, augment: bool, names: Names | None) -> Rows:

