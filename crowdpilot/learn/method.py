@@ -52,6 +52,11 @@ class Method(nn.Module):
         """What training makes small."""
         raise NotImplementedError
 
+    def towards(self, logits: Tensor, target: Tensor) -> Tensor:
+        """The cost of logits where each class should have the probability `target`."""
+        label = torch.arange(self.classes, device=logits.device).expand_as(target)
+        return self.cost(logits.log_softmax(dim=-1).flatten(), label.flatten(), target.flatten())
+
     def full_loss(self, batch: Batch) -> Tensor:
         """The loss, and the cost of the tasks whose class is known."""
         loss = self.loss(batch)
@@ -69,6 +74,14 @@ class Method(nn.Module):
     def annotate(self, x: Tensor) -> Tensor:
         """Probability that each worker gives each label, (rows, workers, classes)."""
         return torch.einsum("nk,wkl->nwl", self(x).softmax(dim=-1), self.confusion())
+
+    def prior(self, batch: Batch) -> Tensor:
+        """Log-probability of the classes of training tasks before their votes are heard."""
+        return self(batch.x).log_softmax(dim=-1)
+
+    def faith(self) -> float:
+        """How much the votes on a task count beside what the network says of it."""
+        return 1.0
 
     def begin(self, epoch: int, epochs: int, sweep: Sweep) -> None:
         """Do what must be done before an epoch of training; nothing by default.

@@ -28,6 +28,8 @@ class Recipe:
         What is trained; names, or what the names stand for.
     cost, training, device
         The price of an error, the settings of the loop, and where it runs.
+    standardize
+        Whether the input is brought to a common scale first.
     validate
         Scores of a method on data that are not trained on.
     checkpoint
@@ -41,6 +43,7 @@ class Recipe:
     cost: Cost
     training: Training
     device: torch.device
+    standardize: bool = True
     validate: Callable[[Method], Scores] | None = None
     checkpoint: Path | None = None
     tell: Callable[[str, Scores], None] | None = None
@@ -53,7 +56,7 @@ class Recipe:
         The same recipe, rows, votes and stage give the same method, whatever was trained before.
         """
         with seeded(self.training.seed, 0, self.device):
-            net = make_network(self.network, rows, len(votes.classes))
+            net = make_network(self.network, rows, len(votes.classes), standardize=self.standardize)
             method = find_method(self.method)(net, votes)
         method.cost = self.cost.fitted(method.class_counts)
         batches = Batches(rows, votes, self.device)

@@ -22,8 +22,8 @@ def soft(result: Aggregate) -> Floats:
 
 def smoothed(result: Aggregate, alpha: float = 0.1) -> Floats:
     """The label, with a share `alpha` of its weight spread over all classes."""
-    K = result.probs.shape[1]
-    return (1 - alpha) * hard(result) + alpha / K
+    spread: Floats = (1 - alpha) * hard(result) + alpha / result.probs.shape[1]
+    return spread
 
 
 def shard(result: Aggregate) -> Floats:
