@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,13 +10,13 @@ import numpy as np
 import typer
 
 from crowdpilot.cli import options
-from crowdpilot.cli.contents import read_data
+from crowdpilot.cli.contents import Data, read_data
 from crowdpilot.cli.learning import MODEL, Dataset, Learning, complete_method, learning, load_learn
 from crowdpilot.cli.predictions import Output, Predictions, Probs
 from crowdpilot.cli.results import measure, score_parts, tell, to_json, write_all
-from crowdpilot.votes import Votes
 
-BASE = "crowdlayer"  # the method if none is named
+DEFAULT = "mutual"
+BASE = "crowdlayer"  # of self-training, if no other is named
 
 
 @learning
@@ -33,7 +32,7 @@ def aggregate_deep(
             autocompletion=complete_method,
             rich_help_panel=MODEL,
         ),
-    ] = BASE,
+    ] = DEFAULT,
     output: Output = None,
     probs: Probs = False,
     results: Annotated[Path | None, typer.Option(help="File for scores and curves: .json.")] = None,
@@ -52,13 +51,12 @@ def aggregate_deep(
     Predictions.ready(output)
     options.ready(results, (".json",))
     data = read_data(dataset, asked)
-    start = time.monotonic()
     data.fit(model)
     scores = score_parts(model, data)
     if data.train.truth is not None:
         scores["labels"] = measure(data.train.truth, model.posterior_)
-    text = to_json(model, data, scores, time.monotonic() - start)
-    found = _labels(model, data.votes, probs)
+    text = to_json(model, data, scores)
+    found = _labels(model, data, probs)
     write_all({
         asked.save: model.save, results: lambda draft: draft.write_text(text), output: found.write,
     })  # fmt: skip
@@ -75,25 +73,26 @@ def _parse(strategy: str) -> tuple[str, str | None]:
     load_learn()
     from crowdpilot.learn.choices import CHOICES
 
-    name, _, rest = strategy.partition("[")
+    name, _, rest = strategy.strip().partition("[")
     if name.strip().lower() not in CHOICES:
         return strategy, None
     try:
-        given = ast.parse(f"dict({rest.strip().removesuffix(']')})", mode="eval").body.keywords  # type: ignore[attr-defined]  # it is a call
-        base = next((str(ast.literal_eval(option.value)) for option in given if option.arg == "base"), BASE)
+        call = ast.parse(f"dict({rest.removesuffix(']')})", mode="eval").body
+        if not isinstance(call, ast.Call) or call.args or (rest and not rest.endswith("]")):
+            raise SyntaxError
+        base = {option.arg: ast.literal_eval(option.value) for option in call.keywords}.get("base", BASE)
     except (SyntaxError, ValueError):
         return BASE, strategy  # the library says what is wrong with it
-    others = ",".join(ast.unparse(option) for option in given if option.arg != "base")
-    return base, f"{name.strip()}[{others}]" if others else name.strip()
+    others = ",".join(ast.unparse(option) for option in call.keywords if option.arg != "base")
+    return str(base), f"{name}[{others}]" if others else name
 
 
-def _labels(model: Any, votes: Votes, all: bool) -> Predictions:
+def _labels(model: Any, data: Data, all: bool) -> Predictions:
     """The posterior of all tasks, in the order of the votes, which need not be that of X."""
-    known = model.votes_
-    place = {str(task): n for n, task in enumerate(known.tasks.tolist())}
-    voted = [place[str(task)] for task in votes.tasks.tolist()]
+    votes, probs = data.votes, model.posterior_
+    tasks = votes.tasks if data.train.tasks is None else data.train.tasks
+    place = {str(task): n for n, task in enumerate(tasks.tolist())}
+    voted = np.asarray([place[str(task)] for task in votes.tasks.tolist()])
     order = np.append(voted, np.setdiff1d(np.arange(len(place)), voted))
-    count = np.bincount(known.task, minlength=len(place))
-    return Predictions(
-        known.tasks[order], known.classes, model.posterior_[order], all, {"votes": count[order]}
-    )
+    count = np.bincount(votes.task, minlength=len(order))  # those without votes come last
+    return Predictions(tasks[order], votes.classes, probs[order], all, {"votes": count})

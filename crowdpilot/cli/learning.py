@@ -70,6 +70,30 @@ class Learning:
             rich_help_panel=MODEL,
         ),
     ] = "mlp"
+    pretrained: Annotated[
+        bool, typer.Option("--pretrained", help="Begin with known weights.", rich_help_panel=MODEL)
+    ] = False
+    backbone: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="What makes features of the content, once, for the network: minilm for texts, or a network "
+            "of torchvision with weights.",
+            rich_help_panel=MODEL,
+        ),
+    ] = None
+    standardize: Annotated[
+        bool, typer.Option(help="Bring numbers to a common scale first.", rich_help_panel=MODEL)
+    ] = True
+    size: Annotated[
+        int, typer.Option("--img-size", help="Pixels of a picture, high and wide.", rich_help_panel=MODEL)
+    ] = 224
+    augment: Annotated[
+        bool,
+        typer.Option(
+            "--data-augmentation", help="Mirror and move pictures while training.", rich_help_panel=MODEL
+        ),
+    ] = False
     prune: Annotated[
         str | None,
         typer.Option(
@@ -157,6 +181,9 @@ class Learning:
             help="File with the true labels of the tasks of DATASET, to measure by.", rich_help_panel=MEASURE
         ),
     ] = None
+    n_classes: Annotated[
+        int | None, typer.Option("--n-classes", "-K", help="Number of classes, if they are 0, 1 and so on.")
+    ] = None
     gold: options.Gold = None
     exclude: options.Exclude = None
     classes: options.Classes = None
@@ -170,7 +197,8 @@ class Learning:
         """The classifier that these options ask for, not yet trained."""
         options.ready(self.save, (".safetensors",))
         return load_learn().CrowdClassifier(
-            self.network, method,
+            _with(self.network, "pretrained=True") if self.pretrained else self.network, method,
+            backbone=self.backbone, standardize=self.standardize, size=self.size, augment=self.augment,
             balance=self.balance, prune=self.prune, self_training=self_training,
             epochs=self.epochs, batch_size=self.batch_size, lr=self.lr, weight_decay=self.decay,
             optimizer=self.optimizer.lower(), schedule=self.schedule, patience=self.patience,
@@ -180,8 +208,17 @@ class Learning:
 
     def reading(self) -> tuple[dict[str, Any], Repeats]:
         """How votes are to be read."""
-        asked = options.reading(self.format, self.columns, self.question, self.classes, self.abstain)
+        if self.n_classes is not None and self.classes:
+            raise ValueError("--n-classes and --classes both say what the classes are; give one of them")
+        classes = self.classes or [str(k) for k in range(self.n_classes or 0)]
+        asked = options.reading(self.format, self.columns, self.question, classes, self.abstain)
         return asked, self.repeats
+
+
+def _with(text: str, option: str) -> str:
+    """The same name with one more option in its brackets."""
+    name, _, others = text.strip().removesuffix("]").partition("[")
+    return f"{name}[{others},{option}]" if others else f"{name}[{option}]"
 
 
 def learning(command: Callable[..., None]) -> Callable[..., None]:

@@ -39,7 +39,7 @@ def predict(
 
     Predictions.ready(output)
     with working(f"reading {model} and {data}"):
-        classifier = learn.CrowdClassifier.load(model).set_params(device=device, threads=threads)
+        classifier = learn.CrowdClassifier.load(model, device=device).set_params(threads=threads)
         tasks, X = read_x(data)
     with working(f"looking at {len(X)} tasks"):
         found = classifier.predict_proba(X)

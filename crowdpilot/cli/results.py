@@ -40,7 +40,7 @@ def tell(scores: Scores) -> None:
         note(f"{part}: " + ", ".join(f"{name} {found[name]:.4f}" for name in BRIEF))
 
 
-def to_json(model: Any, data: Data, scores: Scores, seconds: float) -> str:
+def to_json(model: Any, data: Data, scores: Scores) -> str:
     """Everything about a training that is worth keeping, but the classifier."""
     about = {
         "model": {
@@ -55,9 +55,9 @@ def to_json(model: Any, data: Data, scores: Scores, seconds: float) -> str:
         },
         "scores": scores,
         "epochs": [{**row, "epoch": int(row["epoch"])} for row in model.history_],
-        "rounds": getattr(model, "rounds_", None),
-        "pruned": getattr(model, "pruned_", None),
-        "seconds": round(seconds, 3),
+        "rounds": model.rounds_,
+        "pruned": model.pruned_,
+        "seconds": round(model.seconds_, 3),
     }  # fmt: skip
     return json.dumps(_plain(about), indent=2, ensure_ascii=False) + "\n"
 

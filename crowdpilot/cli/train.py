@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +14,8 @@ from crowdpilot.cli.learning import MODEL, Dataset, Learning, learning
 from crowdpilot.cli.output import show
 from crowdpilot.cli.results import score_parts, tell, to_json, write_all
 
+FILES = (".npy", ".csv", ".tsv", ".parquet", ".jsonl")  # of labels, which are no strategies
+
 
 @learning
 def train(
@@ -25,7 +26,7 @@ def train(
             "--labels",
             "-l",
             metavar="STRATEGY",
-            help="The aggregator that gives the labels, or a file of labels: .npy, .csv, .tsv, .parquet.",
+            help="The aggregator that gives the labels, or a file: .npy, .csv, .tsv, .parquet, .jsonl.",
             autocompletion=options.complete_strategy,
             rich_help_panel=MODEL,
         ),
@@ -48,7 +49,7 @@ def train(
     Scores of the parts whose true labels are known go to standard output, or with -o to a JSON
     file with the curves of all epochs. Of the epochs, the best on the validation set is kept.
     """
-    file = Path(labels) if Path(labels).is_file() else None
+    file = Path(labels) if Path(labels).is_file() or Path(labels).suffix in FILES else None
     strategy = str(parse_strategy("naive_soft" if file else labels))
     if file is not None and asked.prune:
         raise ValueError(f"--prune looks at votes, so it cannot be given with the labels of {file}")
@@ -59,10 +60,9 @@ def train(
         raise ValueError(
             "nothing would be left of the training: give --save, --output or labels to measure by"
         )
-    start = time.monotonic()
     data.fit(model)
     scores = score_parts(model, data)
-    text = to_json(model, data, scores, time.monotonic() - start)
+    text = to_json(model, data, scores)
     write_all({asked.save: model.save, output: lambda draft: draft.write_text(text)})
     if output is not None:
         tell(scores)

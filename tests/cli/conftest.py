@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -36,6 +37,46 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "bad.csv").write_text(VOTES + "cod,ann\n")
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+@pytest.fixture
+def crowd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to work in with the votes of a simulated crowd, and numbers that tell the classes.
+
+    crowd.csv, truth.csv and truth.npy are about the same 120 tasks as x.npz, which has them in
+    another order; test.csv and test.npz are about 60 others.
+    """
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    kinds = np.array(["bird", "fish", "newt"])
+    codes = rng.integers(0, 3, 180)
+    x = (np.eye(3)[codes] + rng.normal(0, 0.3, (180, 3))).astype(np.float32)
+    names = np.array([f"t{n}" for n in range(120)] + [f"new{n}" for n in range(60)])
+    task, worker = np.repeat(np.arange(120), 3), rng.integers(0, 6, (120, 3))
+    worker[:, 1] = (worker[:, 0] + 1) % 6
+    worker[:, 2] = (worker[:, 0] + 3) % 6
+    said = np.where(rng.random(360) < 0.75, codes[task], rng.integers(0, 3, 360))
+    rows = [f"{names[t]},w{w},{kinds[k]}" for t, w, k in zip(task, worker.ravel(), said, strict=True)]
+    Path("crowd.csv").write_text("\n".join(["task,worker,label", *rows]))
+    for file, part in (("truth.csv", slice(0, 120)), ("test.csv", slice(120, 180))):
+        known = [f"{name},{kind}" for name, kind in zip(names[part], kinds[codes[part]], strict=True)]
+        Path(file).write_text("\n".join(["task,label", *known]))
+    np.save("truth.npy", kinds[codes[:120]])
+    order = rng.permutation(120)
+    np.savez("x.npz", task=names[order], x=x[order])
+    np.savez("test.npz", task=names[120:], x=x[120:])
+    return tmp_path
+
+
+@pytest.fixture
+def load() -> Callable[[str], dict[str, np.ndarray]]:
+    """The arrays of a file, which is closed again."""
+
+    def load(name: str) -> dict[str, np.ndarray]:
+        with np.load(name) as file:
+            return dict(file)
+
+    return load
 
 
 @pytest.fixture
