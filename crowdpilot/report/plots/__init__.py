@@ -1,6 +1,7 @@
-"""Plots of a diagnosis: each is a function that returns its Axes."""
+"""Plots of a diagnosis, and of self-training: each is a function that returns its Axes."""
 
 from crowdpilot.report.plots.checks import mistakes, reliability
+from crowdpilot.report.plots.learning import imbalance_by_round, quality_by_round, scores_by_round
 from crowdpilot.report.plots.matrices import confusion
 from crowdpilot.report.plots.pairs import pairs
 from crowdpilot.report.plots.votes import class_balance, confidence, effort, entropy, load, seconds
@@ -13,11 +14,14 @@ __all__ = [
     "drift",
     "effort",
     "entropy",
+    "imbalance_by_round",
     "load",
     "mistakes",
     "pairs",
+    "quality_by_round",
     "ranking",
     "reliability",
+    "scores_by_round",
     "seconds",
     "skill",
 ]
