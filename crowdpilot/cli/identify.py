@@ -8,7 +8,9 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from crowdpilot.cli import options
+from crowdpilot.cli import ambiguous, options
+from crowdpilot.cli.contents import read_data
+from crowdpilot.cli.learning import Learning
 from crowdpilot.cli.output import note, on_terminal, show, working
 from crowdpilot.cli.reading import read_known, read_votes
 
@@ -19,7 +21,8 @@ def complete_identification(incomplete: str) -> list[tuple[str, str]]:
     """Identifications that begin like this, each with its one line."""
     from crowdpilot.diagnose import IDENTIFICATIONS
 
-    return [(name, kind.summary) for name, kind in IDENTIFICATIONS.items() if name.startswith(incomplete)]
+    known = {name: kind.summary for name, kind in IDENTIFICATIONS.items()} | ambiguous.LEARNED
+    return [(n, summary) for n, summary in known.items() if n.lower().startswith(incomplete.lower())]
 
 
 def identify(
@@ -30,7 +33,8 @@ def identify(
             "--strategy",
             "-s",
             help="What to look for: workers, tasks, skill, trace_confusion, spam_score, glad, gold, seconds, "
-            "labels, drift, collusion, entropy, difficulty or krippendorff_alpha.",
+            "labels, drift, collusion, entropy, difficulty or krippendorff_alpha; and, if --x says what the "
+            "tasks hold, AUM, WAUM or WAUM_perworker.",
             autocompletion=complete_identification,
         ),
     ] = "workers",
@@ -39,9 +43,26 @@ def identify(
         typer.Option("--output", "-o", help="File for the table: .csv, .tsv, .parquet, .jsonl, or .npy."),
     ] = None,
     labels: Annotated[
-        str,
-        typer.Option("--labels", "-l", metavar="STRATEGY", help="The aggregator that gives the labels."),
-    ] = "auto",
+        str | None,
+        typer.Option(
+            "--labels",
+            "-l",
+            metavar="STRATEGY",
+            help="The aggregator that gives the labels, or the confusion matrices of WAUM; if not given, "
+            "auto, for AUM majority_voting and for WAUM dawid_skene.",
+            autocompletion=options.complete_strategy,
+        ),
+    ] = None,
+    x: ambiguous.X = None,
+    network: ambiguous.Network = None,
+    epochs: ambiguous.Epochs = None,
+    folds: ambiguous.Folds = None,
+    use_pleiss: ambiguous.Pleiss = None,
+    topk: ambiguous.TopK = None,
+    alpha: ambiguous.Alpha = None,
+    too_hard: ambiguous.TooHard = None,
+    seed: ambiguous.Seed = None,
+    device: ambiguous.Device = None,
     gold: options.Gold = None,
     exclude: options.Exclude = None,
     classes: options.Classes = None,
@@ -55,16 +76,33 @@ def identify(
 
     Without -o the table goes to standard output, as CSV unless a person is watching. A .npy file
     holds the score alone, in the order in which workers or tasks first occur.
+
+    AUM and WAUM train a network on the content of the tasks. They are low where it cannot believe
+    the votes: there the task is ambiguous or its votes are wrong.
     """
     from crowdpilot import io
     from crowdpilot.aggregate import parse_strategy
     from crowdpilot.diagnose import find_identification
     from crowdpilot.io.saving import whole
 
-    kind, model = find_identification(strategy), parse_strategy(labels)
-    asked = options.reading(format, columns, question, classes, abstain)
     options.ready(output, (*io.TABLES, ".npy"))
-    data = read_votes(votes, asked, repeats, gold=read_known(gold), exclude=exclude)
+    model = parse_strategy(labels or "auto")
+    asked = ambiguous.Asked(x, network, epochs, folds, use_pleiss, topk, alpha, too_hard, seed, device)
+    if ambiguous.is_learned(strategy):
+        score = asked.find(strategy, labels)
+        content = read_data(
+            votes,
+            Learning(
+                x=x, gold=gold, exclude=exclude, classes=classes, abstain=abstain, repeats=repeats,
+                format=format, columns=columns, question=question,
+            ),
+        )  # fmt: skip
+        kind, data = asked.identification(score, content), content.votes
+    else:
+        kind = find_identification(strategy)
+        asked.refuse(strategy)
+        reading = options.reading(format, columns, question, classes, abstain)
+        data = read_votes(votes, reading, repeats, gold=read_known(gold), exclude=exclude)
     with working(f"looking at {strategy}"):
         found = kind.run(data, model)
     if output is not None and output.suffix == ".npy":

@@ -45,7 +45,10 @@ def find_identification(name: str) -> Identification:
     """The identification of this name, in any case, with hyphens or underscores."""
     plain = name.strip().lower().replace("-", "_")
     if plain in ("aum", "waum", "waum_perworker"):
-        raise ValueError(f"{name} trains a classifier on the content of the tasks, which votes do not hold")
+        raise ValueError(
+            f"{name} trains a classifier on the content of the tasks, which votes do not hold; "
+            "see score_tasks in crowdpilot.learn.scoring"
+        )
     if plain not in IDENTIFICATIONS:
         near = difflib.get_close_matches(plain, IDENTIFICATIONS, n=1)
         hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(IDENTIFICATIONS)}"

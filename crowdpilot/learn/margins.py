@@ -48,6 +48,11 @@ def margins(logits: Tensor, kind: Margin = "yang", topk: int = 1) -> Tensor:
     return scores - rival
 
 
+def _check(kind: str) -> None:
+    if kind not in get_args(Margin):
+        raise ValueError(f"margin is {kind!r}, expected one of {', '.join(get_args(Margin))}")
+
+
 class Margins(nn.Module):
     """A watcher that adds up the margins of every label of some tasks, epoch by epoch.
 
@@ -69,8 +74,7 @@ class Margins(nn.Module):
 
     def __init__(self, tasks: Codes, classes: int, *, kind: Margin = "yang", topk: int = 1) -> None:
         super().__init__()
-        if kind not in get_args(Margin):
-            raise ValueError(f"margin is {kind!r}, expected one of {', '.join(get_args(Margin))}")
+        _check(kind)
         if not 1 <= topk < classes:
             raise ValueError(f"topk is {topk}, expected at least 1 and less than the {classes} classes")
         self.tasks, self.kind, self.topk = torch.as_tensor(tasks, dtype=torch.long), kind, topk
@@ -137,8 +141,10 @@ class Measuring(TaskScore):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.folds < 1:
-            raise ValueError(f"folds is {self.folds}, expected 1 or more")
+        _check(self.margin)
+        for name in ("topk", "folds"):
+            if (value := getattr(self, name)) < 1:
+                raise ValueError(f"{name} is {value}, expected 1 or more")
 
     def run(self, recipe: Recipe, rows: Rows, votes: Votes, stage: str = "margins") -> Areas:
         """Train on every vote, and watch the margins."""

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import Result
 
+from crowdpilot.cli.ambiguous import LEARNED
 from crowdpilot.diagnose import IDENTIFICATIONS
 
 Run = Callable[..., Result]
@@ -57,13 +58,63 @@ def test_any_aggregator_can_give_the_labels(here: Path, cli: Run) -> None:
 
 def test_help_names_every_identification(cli: Run) -> None:
     shown = "".join(cli("identify", "--help").stdout.split())
-    assert [name for name in IDENTIFICATIONS if name not in shown.replace("│", "")] == []
+    assert [name for name in (*IDENTIFICATIONS, *LEARNED) if name not in shown.replace("│", "")] == []
+
+
+@pytest.mark.parametrize("name", ["AUM", "waum", "WAUM_perworker"])
+def test_tasks_are_scored_by_a_classifier_of_their_content(name: str, crowd: Path, cli: Run) -> None:
+    found = rows(cli("identify", "crowd.csv", "-s", name, "--x", "x.npz", "--epochs", "3").stdout)
+    scores = [float(row[name.lower()]) for row in found]
+    assert {row["task"] for row in found} == {f"t{n}" for n in range(120)}
+    assert scores == sorted(scores)
+    assert [row["ambiguous"] for row in found].count("True") == 2
+    assert found[0]["ambiguous"] == "True"
+
+
+def test_votes_that_a_classifier_cannot_believe_come_first(crowd: Path, cli: Run) -> None:
+    lines = Path("crowd.csv").read_text().splitlines()
+    truth = dict(line.split(",") for line in Path("truth.csv").read_text().splitlines()[1:])
+    other = {"bird": "fish", "fish": "newt", "newt": "bird"}
+    swapped = {"t5", "t50", "t77"}
+    for n, line in enumerate(lines):
+        task, worker, _ = line.split(",")
+        if task in swapped:
+            lines[n] = f"{task},{worker},{other[truth[task]]}"
+    Path("crowd.csv").write_text("\n".join(lines))
+    asked = ("-s", "WAUM", "--x", "x.npz", "--use-pleiss", "--epochs", "30")
+    cli("identify", "crowd.csv", *asked, "--alpha", ".05", "--too-hard", "hard.txt", "-o", "waum.npy")
+    hard = Path("hard.txt").read_text().split()
+    assert len(hard) == 6
+    assert swapped <= set(hard)
+    order = list(dict.fromkeys(line.split(",")[0] for line in lines[1:]))
+    assert [order[n] for n in np.argsort(np.load("waum.npy"))[:6]] == hard
+
+
+def test_options_of_the_training_change_the_scores(crowd: Path, cli: Run) -> None:
+    plain = ("identify", "crowd.csv", "-s", "waum", "--x", "x.npz", "--epochs", "2")
+    others = [
+        ("--folds", "2"), ("--topk", "2"), ("--seed", "1"), ("--network", "linear"), ("--use-pleiss",),
+        ("-l", "dawid_skene[smoothing=9.]"),
+    ]  # fmt: skip
+    found = [cli(*plain, *other).stdout for other in ((), *others)]
+    assert len(set(found)) == len(found)
+    assert cli(*plain, "--device", "cpu").stdout == found[0]
+
+
+def test_an_x_is_not_ignored(crowd: Path, cli: Run) -> None:
+    result = cli("identify", "crowd.csv", "-s", "entropy", "--x", "x.npz")
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert "--x is for AUM, WAUM, WAUM_perworker" in result.stderr
 
 
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("-s", "WAUM"), "content of the tasks"),
+        (("-s", "WAUM"), "--x must say what the tasks hold"),
+        (("-s", "WAUM", "--x", "no.npz"), "there is no such file"),
+        (("-s", "WAUM", "--topk", "0"), "topk is 0"),
+        (("-s", "WAUM[beta=1]"), "waum has no option 'beta'"),
+        (("-s", "waum_perworker", "--folds", "3"), "holds nothing out"),
         (("-s", "spam"), "there are workers"),
         (("-s", "drift"), "no time"),
         (("-o", "x.doc"), "suffix .doc is not known"),
