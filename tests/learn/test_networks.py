@@ -259,8 +259,10 @@ def test_weights_that_do_not_fit_are_explained_in_one_sentence(tmp_path: Path) -
         assert "\n" not in str(caught.value)
 
 
-def test_a_network_of_patches_has_no_form_for_small_images() -> None:
-    patches = nn.Sequential(nn.Conv2d(3, 8, 16, 16), nn.Conv2d(8, 2, 1))
+def test_a_network_of_patches_takes_other_channels_but_has_no_form_for_small_images() -> None:
+    patches = nn.Sequential(nn.Conv2d(3, 8, 16, 16), nn.Flatten(), nn.Linear(32, 2))
+    fit_stem(patches, 1, small=False)
+    assert patches(torch.zeros(2, 1, 32, 32)).shape == (2, 2)
     with pytest.raises(ValueError, match="has no form for small ones"):
         fit_stem(patches, 3, small=True)
 

@@ -99,8 +99,8 @@ def fit_stem(net: nn.Module, features: int, *, small: bool) -> None:
     For small images it looks at 3 x 3 pixels at each place, and a maximum that follows at once is
     left out.
     """
-    kinds = (nn.Conv2d, nn.MaxPool2d)
-    (path, conv), (after, pool) = [(p, m) for p, m in net.named_modules() if isinstance(m, kinds)][:2]
+    layers = [(p, m) for p, m in net.named_modules() if isinstance(m, (nn.Conv2d, nn.MaxPool2d))]
+    path, conv = layers[0]
     if not isinstance(conv, nn.Conv2d) or (small and max(conv.kernel_size) > LARGEST):
         raise ValueError("this network cuts images into patches, so that it has no form for small ones")
     window: dict[str, Any] = {"kernel_size": 3, "stride": 1, "padding": 1}
@@ -108,8 +108,9 @@ def fit_stem(net: nn.Module, features: int, *, small: bool) -> None:
         window = {name: getattr(conv, name) for name in window}
     fresh = nn.Conv2d(features, conv.out_channels, **window, bias=conv.bias is not None)
     replace_layer(net, path, fresh)
-    if small and isinstance(pool, nn.MaxPool2d):
-        replace_layer(net, after, nn.Identity())
+    for after, pool in layers[1:2]:
+        if small and isinstance(pool, nn.MaxPool2d):
+            replace_layer(net, after, nn.Identity())
 
 
 def replace_layer(net: nn.Module, path: str, layer: nn.Module) -> None:
