@@ -12,7 +12,7 @@ from crowdpilot.votes import Votes
 
 CELLS = 2**23  # numbers in an array of (votes, classes); of more votes a part is looked at
 RATIOS = np.geomspace(0.05, 3, 15)  # of the weight of votes to that of a network
-SCALES = (0.3, 0.5, 0.7, 1.0)  # of both
+SCALES = (0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0)  # of both
 
 
 def count_labels(votes: Votes, probs: Floats) -> Floats:

@@ -34,11 +34,12 @@ def posterior(method: Method, rows: Rows, votes: Votes) -> Floats:
     without a model of the workers says what its network says.
     """
     device = next(method.parameters()).device
-    logs = sweep(method, Batches(rows, votes, device), method.prior).float().cpu().numpy()
-    joint = logs.astype(np.float64)
-    if (matrices := _matrices(method)) is not None:
-        joint += method.faith() * hear(votes, np.log(np.maximum(matrices, LEAST)))
-    return votes.clamp(softmax(joint))
+    found = sweep(method, Batches(rows, votes, device), method.prior).float().cpu().numpy()
+    logs = found.astype(np.float64)
+    if (matrices := _matrices(method)) is None:
+        return votes.clamp(softmax(logs))
+    heard = hear(votes, np.log(np.maximum(matrices, LEAST)))
+    return votes.clamp(softmax(logs + method.weigh(logs) * heard))
 
 
 def _matrices(method: Method) -> Floats | None:

@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from crowdpilot.arrays import Floats
 from crowdpilot.learn.batches import Batch
 from crowdpilot.learn.cost import Cost
 from crowdpilot.votes import Votes
@@ -77,10 +78,11 @@ class Method(nn.Module):
 
     def prior(self, batch: Batch) -> Tensor:
         """Log-probability of the classes of training tasks before their votes are heard."""
-        return self(batch.x).log_softmax(dim=-1)
+        logs: Tensor = self(batch.x).log_softmax(dim=-1)
+        return logs
 
-    def faith(self) -> float:
-        """How much the votes on a task count beside what the network says of it."""
+    def weigh(self, logs: Floats) -> float:
+        """How much the votes on training tasks count beside their `prior`, (tasks, classes)."""
         return 1.0
 
     def begin(self, epoch: int, epochs: int, sweep: Sweep) -> None:

@@ -59,8 +59,8 @@ class CrowdLayer(Method):
         return self._everyone(self(x).softmax(dim=-1))
 
     def confusion(self) -> Tensor:
-        device = next(self.parameters()).device
-        return self._everyone(torch.eye(self.classes, device=device)).swapaxes(0, 1)
+        certain = torch.eye(self.classes).to(next(self.parameters()))
+        return self._everyone(certain).swapaxes(0, 1)
 
     def _everyone(self, probs: Tensor) -> Tensor:
         """What all workers say where the classes have these probabilities, (rows, workers, classes)."""

@@ -40,9 +40,9 @@ class Mutual(Method):
     members
         How many networks.
     faith
-        How much a vote counts beside the networks: 1 if votes were independent, less since tasks
-        that mislead one worker mislead others. If not given, it is found from how well held-out
-        votes are foreseen by the networks and by the other votes.
+        How much a vote counts beside the networks while they learn: 1 if votes were independent,
+        less since tasks that mislead one worker mislead others. Once they have learned, it is found
+        from how well held-out votes are foreseen by the networks and by the other votes.
     shared
         Imaginary votes of each worker on each class.
     warmup
@@ -64,7 +64,6 @@ class Mutual(Method):
     target: Tensor
     matrices: Tensor
     fold: Tensor
-    trust: Tensor
     heat: Tensor
 
     def __init__(
@@ -73,18 +72,17 @@ class Mutual(Method):
         votes: Votes,
         *,
         members: int = 5,
-        faith: float | None = None,
+        faith: float = 0.3,
         shared: float = 20.0,
         warmup: float = 0.1,
     ) -> None:
         if members < 2:
             raise ValueError(f"members is {members}, expected 2 or more: each is asked what others learn")
         super().__init__(Ensemble(net, members), votes)
-        self.votes, self.shared, self.warmup, self.given = votes, shared, warmup, faith
+        self.votes, self.faith, self.shared, self.warmup = votes, faith, shared, warmup
         shares = votes.clamp(to_probs(votes.tally() + 0.1))
         self.register_buffer("target", torch.as_tensor(shares, dtype=torch.float32))
         self.register_buffer("fold", torch.randperm(len(votes.tasks)) % members)
-        self.register_buffer("trust", torch.tensor(-1.0 if faith is None else faith))
         self.register_buffer("heat", torch.ones(()))
         self.register_buffer("matrices", torch.as_tensor(to_probs(self._counts()), dtype=torch.float32))
 
@@ -96,10 +94,7 @@ class Mutual(Method):
         if epoch == 0 or epoch < self.warmup * epochs:
             return
         logs, counts = sweep(self._asked).cpu().numpy().astype(np.float64), self._counts()
-        if self.trust < 0:
-            ratio = weigh_votes(self.votes, logs, self._believed(), counts)
-            self.trust.fill_(min(1.0, DEPENDENT * ratio))
-        joint = logs + float(self.trust) * hear(self.votes, mean_log(counts))
+        joint = logs + self.faith * hear(self.votes, mean_log(counts))
         self.target.copy_(torch.as_tensor(self.votes.clamp(softmax(joint))))
         self.matrices.copy_(torch.as_tensor(to_probs(counts)))
         self.heat.fill_(find_heat(self.votes, logs))
@@ -122,8 +117,8 @@ class Mutual(Method):
     def confusion(self) -> Tensor:
         return self.matrices
 
-    def faith(self) -> float:
-        return abs(float(self.trust))
+    def weigh(self, logs: Floats) -> float:
+        return DEPENDENT * weigh_votes(self.votes, logs, self._believed(), self._counts())
 
     def first(self, epochs: int) -> int:
         return int(np.ceil(self.warmup * epochs))
