@@ -31,7 +31,6 @@ from crowdpilot.aggregate.strategy import choose
 from crowdpilot.learn import NETWORKS, CrowdClassifier
 
 Scores = dict[str, Any]  # accuracy, ece, macro_f1, seconds and more; or the reason why there are none
-LATER = {"standardize", "augment"}
 
 
 @dataclass(frozen=True)
@@ -90,8 +89,7 @@ def learn(crowd: Crowd, entry: Entry, settings: Settings, seed: int) -> Scores:
     parameters = settings.parameters() | entry.parameters() | {"seed": seed}
     if settings.noise:
         parameters["network"] = partial(_noisy, settings.network, settings.noise)
-    known = CrowdClassifier().get_params()
-    model = CrowdClassifier(**{k: v for k, v in parameters.items() if k in known or k not in LATER})
+    model = CrowdClassifier(**parameters)
     x, truth = crowd.test
     start = perf_counter()
     with warnings.catch_warnings():
@@ -133,7 +131,7 @@ def attempt_on(crowd: Crowd, run: Run) -> Scores:
     """The scores of a run on a crowd that is there, or the reason why there are none."""
     try:
         return learn(crowd, run.entry, run.settings, run.seed)
-    except (ValueError, TypeError, RuntimeError) as error:
+    except Exception as error:  # one that fails must not end the others
         return {"reason": f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"}
 
 
