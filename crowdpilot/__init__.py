@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     )
     from crowdpilot.datasets import load
     from crowdpilot.io import read, read_labels, write
+    from crowdpilot.learn import CrowdClassifier
 
 __version__ = "0.1.0"
 
@@ -48,6 +49,7 @@ __all__ = [
     "Aggregate",
     "Aggregator",
     "Auto",
+    "CrowdClassifier",
     "DawidSkene",
     "DawidSkeneClust",
     "FastDawidSkene",
@@ -75,7 +77,7 @@ _ROOMS = (
     "report",
     "simulate",
 )  # loaded when they are first used
-_HOME = {"read": "io", "read_labels": "io", "write": "io", "load": "datasets"}
+_HOME = {"CrowdClassifier": "learn", "read": "io", "read_labels": "io", "write": "io", "load": "datasets"}
 
 
 def __getattr__(name: str) -> Any:

@@ -8,14 +8,17 @@ import typer
 
 from crowdpilot import __version__
 from crowdpilot.cli.aggregate import aggregate
+from crowdpilot.cli.aggregate_deep import aggregate_deep
 from crowdpilot.cli.agreement import agreement
 from crowdpilot.cli.convert import convert
 from crowdpilot.cli.group import Commands
 from crowdpilot.cli.identify import identify
+from crowdpilot.cli.predict import predict
 from crowdpilot.cli.report import report
 from crowdpilot.cli.score import score
 from crowdpilot.cli.simulate import simulate
 from crowdpilot.cli.strategies import strategies
+from crowdpilot.cli.train import train
 
 app = typer.Typer(
     cls=Commands,
@@ -24,7 +27,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (aggregate, identify, agreement, report, strategies, simulate, convert, score):
+COMMANDS = (
+    aggregate, train, aggregate_deep, predict, identify, agreement,
+    report, strategies, simulate, convert, score,
+)  # fmt: skip
+for command in COMMANDS:
     app.command()(command)
 
 

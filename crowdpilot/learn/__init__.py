@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from crowdpilot.learn.classifier import CrowdClassifier
+from crowdpilot.learn.method import Method
 from crowdpilot.learn.methods import METHODS
 from crowdpilot.learn.networks import NETWORKS
+from crowdpilot.learn.pruning import SCORES
+from crowdpilot.learn.self_training import SelfTraining
+from crowdpilot.learn.training import Training
 
-__all__ = ["METHODS", "NETWORKS", "CrowdClassifier"]
+__all__ = ["METHODS", "NETWORKS", "SCORES", "CrowdClassifier", "Method", "SelfTraining", "Training"]
