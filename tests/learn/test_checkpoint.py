@@ -49,11 +49,11 @@ def recipe(folder=None, method="crowdlayer", tell=None, **settings):
 
 def slowly(stage, scores):
     print(int(scores["epoch"]), flush=True)
-    time.sleep(0.05)
+    time.sleep(0.2)
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    recipe(Path(sys.argv[1]), tell=slowly, epochs=60).learn(rows, votes)
+    recipe(Path(sys.argv[1]), tell=slowly, epochs=20).learn(rows, votes)
 """
 
 
@@ -139,12 +139,12 @@ def test_a_run_that_is_killed_goes_on(world: dict[str, Any], tmp_path: Path) -> 
     recipe, data = world["recipe"], (world["rows"], world["votes"])
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    again, history = recipe(tmp_path, tell=lambda _, scores: told.append(scores["epoch"]), epochs=60).learn(
+    again, history = recipe(tmp_path, tell=lambda _, scores: told.append(scores["epoch"]), epochs=20).learn(
         *data
     )
-    plain, whole = recipe(epochs=60).learn(*data)
+    plain, whole = recipe(epochs=20).learn(*data)
     torch.set_num_threads(threads)
-    assert 3 <= told[0] < 60
+    assert 3 <= told[0] < 20
     assert history == whole
     assert_same(again, plain)
 

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from safetensors import safe_open
 from safetensors.torch import load_file, save_file
+from scipy.sparse import csr_array
 from torch import nn
 
 from crowdpilot.aggregate import MODELS
@@ -183,8 +185,6 @@ def test_a_file_of_a_newer_version_and_no_file_are_refused(tmp_path: Path) -> No
 def test_a_file_whose_tensors_do_not_fit_its_settings_is_refused(tmp_path: Path) -> None:
     model, _ = trained()
     save_model(tmp_path / "m", model)
-    from safetensors import safe_open
-
     with safe_open(tmp_path / "m", "pt") as file:
         about = file.metadata()
     tensors = load_file(tmp_path / "m")
@@ -192,3 +192,43 @@ def test_a_file_whose_tensors_do_not_fit_its_settings_is_refused(tmp_path: Path)
     save_file({**tensors, "other.part": torch.zeros(1)}, tmp_path / "m", metadata=about)
     with pytest.raises(ValueError, match="does not fit its network and method"):
         load_model(tmp_path / "m")
+
+
+def of_kind(kind: str) -> tuple[Any, dict[str, Any]]:
+    """60 rows of some kind of X, and the settings that suit it."""
+    X, _ = crowd()
+    if kind == "texts":
+        return [" ".join(f"w{k}" for k in np.flatnonzero(row > 50)) for row in X], {"network": "linear"}
+    if kind == "sparse":
+        return csr_array(np.where(X > 50, X, 0)), {"network": "linear"}
+    if kind == "images":
+        pixels = np.clip(X[:, None, None] + 50, 0, 255).astype(np.uint8).repeat(8, axis=1).repeat(8, axis=2)
+        return pixels, {"network": "resnet_small[width=8,blocks=1]", "augment": True, "batch_size": 16}
+    return X, {"network": "mlp[hidden=8,norm=True]"}
+
+
+@pytest.mark.parametrize("kind", ["numbers", "texts", "sparse", "images"])
+def test_a_loaded_classifier_predicts_what_the_saved_one_did(tmp_path: Path, kind: str) -> None:
+    x, settings = of_kind(kind)
+    _, votes = crowd()
+    model = CrowdClassifier(method="crowdlayer", epochs=3, lr=0.01, **settings).fit(x, votes)
+    model.save(tmp_path / "m.safetensors")
+    again = CrowdClassifier.load(tmp_path / "m.safetensors", device="cpu")
+    np.testing.assert_array_equal(again.predict_proba(x), model.predict_proba(x))
+    np.testing.assert_array_equal(again.predict(x), model.predict(x))
+    with pytest.raises(ValueError, match=r"a row of X is 2, but the classifier was trained on rows of"):
+        again.predict(np.ones((3, 2)))
+
+
+def test_a_backbone_given_as_a_function_must_be_given_again(tmp_path: Path) -> None:
+    X, votes = crowd()
+
+    def backbone(x: torch.Tensor) -> torch.Tensor:
+        return x.abs().log1p()
+
+    model = CrowdClassifier("linear", "crowdlayer", backbone=backbone, epochs=2).fit(X, votes)
+    model.save(tmp_path / "m")
+    with pytest.raises(ValueError, match="the backbone was not given by a name"):
+        CrowdClassifier.load(tmp_path / "m")
+    again = CrowdClassifier.load(tmp_path / "m", backbone=backbone, device="cpu")
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))

@@ -43,7 +43,8 @@ def standard_layer(rows: Rows) -> Standardize:
     if isinstance(rows, Sparse):
         values = torch.from_numpy(rows.x.data).double()
         size = (values**2).mean().sqrt() if len(values) else values.new_tensor(0.0)
-        return Standardize(torch.zeros(1, 1), _usable(size).float().view(1, 1))
+        columns = torch.ones(1, rows.x.shape[1])
+        return Standardize(0 * columns, _usable(size).float() * columns)
     step = -(-len(rows) // ENOUGH)
     parts = torch.arange(0, len(rows), step).split(SWEEP)
     first = rows.take(parts[0][:1], train=False).double()
