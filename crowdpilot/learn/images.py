@@ -14,6 +14,7 @@ from torch import Tensor
 from crowdpilot.arrays import Names
 
 MEMORY = 4 << 30  # bytes of pixels that are kept in memory: 28,532 images of 224 x 224
+NEAR = 1 << 30  # bytes of them that are kept where the network is
 CHANNELS = (1, 3, 4)  # gray, colours, colours with transparency
 SHIFT = 8  # an image is moved by up to an eighth of its size
 
@@ -84,7 +85,7 @@ class Images:
     ) -> None:
         if isinstance(pixels, Files) and len(pixels) * 3 * pixels.size**2 <= MEMORY:
             pixels = pixels[torch.arange(len(pixels))]
-        if isinstance(pixels, Tensor) and pixels.nbytes <= MEMORY:
+        if isinstance(pixels, Tensor) and pixels.nbytes <= NEAR:
             pixels = pixels.to(device)
         self.pixels, self.device = pixels, device
         self.augment, self.names = augment, names
