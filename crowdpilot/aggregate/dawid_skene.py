@@ -68,9 +68,7 @@ class DawidSkene(EM):
         return np.full(K, self.class_smoothing), np.broadcast_to(cell, (W, K, K))
 
     def count(self, votes: Votes, probs: Floats) -> Stats:
-        K = len(votes.classes)
-        said = (votes.onehot.T @ probs).reshape(-1, K, K).swapaxes(1, 2)
-        return np.ones(len(probs)) @ probs, said
+        return np.ones(len(probs)) @ probs, count_labels(votes, probs)
 
     def maximize(self, stats: Stats, params: Params | None) -> Params:
         seen, said = stats
@@ -82,9 +80,7 @@ class DawidSkene(EM):
         return Matrices(prior, confusion, log_prior, mean_log(said), stats)
 
     def joint(self, votes: Votes, params: Params) -> Floats:
-        K = len(votes.classes)
-        log_said = np.ascontiguousarray(params.log_confusion.swapaxes(1, 2)).reshape(-1, K)
-        joint: Floats = votes.onehot @ log_said
+        joint = hear(votes, params.log_confusion)
         joint += params.log_prior
         return joint
 
@@ -100,6 +96,20 @@ class DawidSkene(EM):
         skill = np.einsum("jkk,k->j", params.confusion, params.prior)
         kept = {"prior": params.prior, "confusion": params.confusion}
         return Aggregate(votes, probs, np.where(votes.worker_sum() > 0, skill, np.nan), kept)
+
+
+def count_labels(votes: Votes, probs: Floats) -> Floats:
+    """How often each worker gave each label to tasks of each class, (workers, true, said)."""
+    K = len(votes.classes)
+    said: Floats = (votes.onehot.T @ probs).reshape(-1, K, K).swapaxes(1, 2)
+    return said
+
+
+def hear(votes: Votes, logs: Floats) -> Floats:
+    """Sum over the votes of each task of their logs, (tasks, classes), for logs (workers, true, said)."""
+    K = len(votes.classes)
+    heard: Floats = votes.onehot @ np.ascontiguousarray(logs.swapaxes(1, 2)).reshape(-1, K)
+    return heard
 
 
 def mean_log(counts: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""What votes say of workers and tasks, given beliefs about the other: the two halves of EM."""
+"""How much to believe votes and networks beside each other, without knowing the truth."""
 
 from __future__ import annotations
 
@@ -13,20 +13,6 @@ from crowdpilot.votes import Votes
 CELLS = 2**23  # numbers in an array of (votes, classes); of more votes a part is looked at
 RATIOS = np.geomspace(0.05, 3, 15)  # of the weight of votes to that of a network
 SCALES = (0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0)  # of both
-
-
-def count_labels(votes: Votes, probs: Floats) -> Floats:
-    """How often each worker gave each label to tasks of each class, (workers, true, said)."""
-    K = len(votes.classes)
-    said: Floats = votes.onehot.T @ probs
-    return said.reshape(-1, K, K).swapaxes(1, 2)
-
-
-def hear(votes: Votes, logs: Floats) -> Floats:
-    """Sum over the votes of each task of their logs, (tasks, classes), for logs (workers, true, said)."""
-    K = len(votes.classes)
-    heard: Floats = votes.onehot @ np.ascontiguousarray(logs.swapaxes(1, 2)).reshape(-1, K)
-    return heard
 
 
 def weigh_votes(votes: Votes, logs: Floats, probs: Floats, counts: Floats) -> float:

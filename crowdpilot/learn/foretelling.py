@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import torch
 
+from crowdpilot.aggregate.dawid_skene import hear
 from crowdpilot.arrays import Floats, softmax
 from crowdpilot.learn.batches import Batches, Rows
-from crowdpilot.learn.crowd import hear
 from crowdpilot.learn.method import Method
 from crowdpilot.learn.training import SWEEP, sweep
 from crowdpilot.votes import Votes

@@ -6,10 +6,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from crowdpilot.aggregate.dawid_skene import mean_log
+from crowdpilot.aggregate.dawid_skene import count_labels, hear, mean_log
 from crowdpilot.arrays import Floats, softmax, to_probs
 from crowdpilot.learn.batches import Batch
-from crowdpilot.learn.crowd import count_labels, find_heat, hear, weigh_votes
+from crowdpilot.learn.crowd import find_heat, weigh_votes
 from crowdpilot.learn.ensemble import Ensemble
 from crowdpilot.learn.method import Method, Sweep
 from crowdpilot.votes import Votes

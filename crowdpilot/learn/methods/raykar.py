@@ -6,9 +6,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from crowdpilot.aggregate.dawid_skene import count_labels, hear
 from crowdpilot.arrays import Floats, softmax, to_probs
 from crowdpilot.learn.batches import Batch
-from crowdpilot.learn.crowd import count_labels, hear
 from crowdpilot.learn.method import Method, Sweep
 from crowdpilot.votes import Votes
 
@@ -35,7 +35,7 @@ class Raykar(Method):
     """
 
     name = "raykar"
-    aliases = ("aggnet", "em", "lfc")
+    aliases = ("aggnet", "em")
     heeds_gold = True
 
     target: Tensor
