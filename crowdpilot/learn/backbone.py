@@ -63,7 +63,7 @@ def embed(backbone: Backbone, rows: Rows, device: torch.device, *, cache: Path |
         for part in torch.arange(len(rows)).split(CHUNK):
             yield rows.take(part, train=False).to(device)
 
-    return Dense(_features(encoder, batches, cache), device, getattr(rows, "names", None))
+    return Dense(_features(encoder, batches, cache), device, getattr(rows, "names", None), alike=True)
 
 
 def embed_texts(
@@ -97,7 +97,7 @@ def embed_texts(
         for start in range(0, len(texts), CHUNK):
             yield list(texts[start : start + CHUNK])
 
-    return Dense(_features(encoder, batches, cache), device, names)
+    return Dense(_features(encoder, batches, cache), device, names, alike=True)
 
 
 def _by_name(name: str) -> nn.Module:

@@ -20,11 +20,15 @@ class Dense:
         Where it is kept.
     names
         The task of each row, if X says so.
+    alike
+        Whether all columns have one scale, as the features of a network do.
     """
 
-    def __init__(self, x: Tensor, device: torch.device, names: Names | None = None) -> None:
+    def __init__(
+        self, x: Tensor, device: torch.device, names: Names | None = None, *, alike: bool = False
+    ) -> None:
         self.x = x.detach().to(device).contiguous()
-        self.names = names
+        self.names, self.alike = names, alike
 
     def __len__(self) -> int:
         return len(self.x)

@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 from torch import nn
 
 from crowdpilot.learn import NETWORKS, CrowdClassifier
+from crowdpilot.learn.backbone import embed
 from crowdpilot.learn.choosing import make_network
 from crowdpilot.learn.images import Images
 from crowdpilot.learn.networks.resnet_small import resnet_small
@@ -108,6 +109,16 @@ def test_images_are_scaled_by_channel() -> None:
     found = standard_layer(rows)(x)
     np.testing.assert_allclose(found.mean(dim=(0, 2, 3)), np.zeros(3), atol=1e-5)
     np.testing.assert_allclose(found.std(dim=(0, 2, 3), correction=0), np.ones(3), rtol=1e-4)
+
+
+def test_features_of_a_backbone_keep_the_proportions_of_their_columns() -> None:
+    x = X * torch.tensor([1.0, 2.0, 3.0, 400.0]) + 5
+    found = standard_layer(Dense(x, CPU, alike=True))(x)
+    np.testing.assert_allclose(found.mean(dim=0), np.zeros(4), atol=1e-5)
+    ratio = found.std(dim=0) / x.std(dim=0)
+    np.testing.assert_allclose(ratio, np.full(4, ratio[0]), rtol=1e-4)
+    np.testing.assert_allclose((found**2).mean(), 1, rtol=1e-4)
+    assert embed(nn.Identity(), dense(X), CPU).alike
 
 
 def test_a_sparse_matrix_keeps_its_zeros_and_the_proportions_of_its_numbers() -> None:

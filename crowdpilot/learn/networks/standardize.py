@@ -36,9 +36,11 @@ class Standardize(nn.Module):
 def standard_layer(rows: Rows) -> Standardize:
     """The layer that gives each column (or channel) of these rows the mean zero and the deviation one.
 
-    What is the same in all rows becomes zero. Numbers in a sparse matrix are only divided by a
-    single one, so that those that are not zero are about one: the mean of a rare word would say
-    nothing, and its deviation would make it the loudest.
+    What is the same in all rows becomes zero. Features of a backbone are divided by one number for
+    all columns: how much each varies is part of what they say (on LabelMe, a scale for each column
+    costs two points). Numbers in a sparse matrix are only divided by a single one, so that those
+    that are not zero are about one: the mean of a rare word would say nothing, and its deviation
+    would make it the loudest.
     """
     if isinstance(rows, Sparse):
         values = torch.from_numpy(rows.x.data).double()
@@ -56,6 +58,8 @@ def standard_layer(rows: Rows) -> Standardize:
         total += away.sum(dim=1)
         squares += (away**2).sum(dim=1)
     spread = (squares / count - (total / count) ** 2).clamp(min=0).sqrt()
+    if getattr(rows, "alike", False):
+        spread = (spread**2).mean().sqrt().expand_as(spread)
     shape = (1, -1, *([1] * (first.ndim - 2)))
     return Standardize((centre + total / count).float().view(shape), _usable(spread).float().view(shape))
 
