@@ -107,8 +107,8 @@ def results(cli: Run, *args: str) -> dict[str, Any]:
         ("dasc", "crowdlayer", "dasc"),
         ("DASC[rounds=2]", "crowdlayer", "DASC[rounds=2]"),
         (
-            "random[base='anno_reg[start=.8]',rounds=2,add=20]",
-            "anno_reg[start=.8]",
+            "random[base='crowdlayer[kind=\"vw\"]',rounds=2,add=20]",
+            'crowdlayer[kind="vw"]',
             "random[rounds=2,add=20]",
         ),
     ],
