@@ -6,12 +6,15 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 
 from crowdpilot.aggregate import parse_strategy
+from crowdpilot.arrays import Floats
 from crowdpilot.cli import options
 from crowdpilot.cli.output import note, working
 from crowdpilot.cli.reading import read_known, read_votes
+from crowdpilot.votes import Votes
 
 
 def report(
@@ -32,6 +35,14 @@ def report(
     images: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="Folder with a picture for each task, named like it."),
+    ] = None,
+    scores: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[NAME=]FILE",
+            help="File with a score of the tasks, in a column of its name or that of the file: waum.csv of "
+            "`identify -s WAUM` shows the most ambiguous tasks.",
+        ),
     ] = None,
     level: Annotated[float, typer.Option(help="How often an interval of skill should hold it.")] = 0.9,
     target: Annotated[float, typer.Option(help="Confidence that labels should have.")] = 0.95,
@@ -61,14 +72,36 @@ def report(
     data = read_votes(votes, asked, repeats, gold=read_known(gold, traps), exclude=exclude)
     set_up, known = read_known(traps) or {}, read_known(truth)
     said = None if texts is None else io.read_labels(texts, columns={"label": "text"})
+    numbers = _read_scores(scores or [], data)
     with working(f"looking at {len(data)} votes by {model}"):
-        found = diagnose(data, model, rules=rules, traps=list(set_up), seed=seed)
+        found = diagnose(data, model, rules=rules, traps=list(set_up), scores=numbers, seed=seed)
     with working("writing"):
         save_report(
             output, found, truth=known, texts=said, images=images, title=title or votes.resolve().stem,
             source=str(votes), made=_today(),
         )  # fmt: skip
     note(f"{output} is written")
+
+
+def _read_scores(files: list[str], votes: Votes) -> dict[str, Floats]:
+    """A number for each task from each file; NaN for a task that is not in it."""
+    from crowdpilot import io
+
+    found: dict[str, Floats] = {}
+    for asked in files:
+        name, _, path = asked.rpartition("=")
+        name = name or Path(path).stem
+        numpy = path.endswith(".npy")
+        given = io.read_labels(Path(path), columns=None if numpy else {"label": name})
+        of = {str(task): value for task, value in given.items()}
+        tasks = range(len(votes.tasks)) if numpy else votes.tasks.tolist()
+        try:
+            found[name.lower()] = np.asarray([float(of.get(str(task), "nan")) for task in tasks])
+        except ValueError as error:
+            raise ValueError(f"{path}: {name} is not a number for each task ({error})") from None
+        if np.isnan(found[name.lower()]).all():
+            raise ValueError(f"{path} has a score of none of the {len(votes.tasks)} tasks")
+    return found
 
 
 def _load() -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 from crowdpilot.diagnose import Diagnosis
 from crowdpilot.diagnose.discoveries import Flags
 from crowdpilot.diagnose.tasks import MOST
+from crowdpilot.report.cards import AMBIGUITY, ambiguity_of, lowest
 from crowdpilot.report.tables import ROWS, to_review
 from crowdpilot.report.text import count, listed, percent, shorten
 from crowdpilot.report.words import missing
@@ -44,6 +45,7 @@ def advise(diagnosis: Diagnosis, source: str = "VOTES", *, checked: bool = False
     found = [
         _leave_out(diagnosis, source),
         _look(diagnosis),
+        _doubt(diagnosis),
         _ask_more(diagnosis),
         None if checked else _check(diagnosis, source),
         _record(diagnosis),
@@ -90,6 +92,19 @@ def _look(diagnosis: Diagnosis) -> Action | None:
     )
     text = f"They are the least sure, so that your own answer helps most there: see “Tasks to review”.{hang}"
     return Action("Look at the tasks that are most in doubt", text)
+
+
+def _doubt(diagnosis: Diagnosis) -> Action | None:
+    """Look at what a classifier cannot believe, by the first of its scores."""
+    for name, column in ambiguity_of(diagnosis).items():
+        score, rows = AMBIGUITY[name], lowest(column)
+        text = (
+            f"A classifier cannot believe what was said of them: see “Ambiguous tasks, by {score}”. "
+            "Correct the labels that are wrong, and learn without the tasks that nobody can tell."
+        )
+        title = f"Look at the {count(len(rows), 'task')} with the lowest {score}"
+        return Action(title, text, "", "tasks", tuple(np.sort(rows).tolist()), "ambiguous.csv")
+    return None
 
 
 def _ask_more(diagnosis: Diagnosis) -> Action | None:

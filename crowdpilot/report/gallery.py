@@ -10,6 +10,7 @@ import numpy as np
 
 from crowdpilot.diagnose import Diagnosis
 from crowdpilot.report import plots
+from crowdpilot.report.cards import AMBIGUITY, ambiguity_of
 from crowdpilot.report.plots.workers import scores_of
 from crowdpilot.report.truth import Truth
 
@@ -48,6 +49,10 @@ def _drifts(diagnosis: Diagnosis) -> bool:
 
 def _scored(score: str, diagnosis: Diagnosis) -> bool:
     return _several(diagnosis) and score in scores_of(diagnosis)
+
+
+def _judged(score: str, diagnosis: Diagnosis) -> bool:
+    return score in ambiguity_of(diagnosis)
 
 
 RANKED = {
@@ -125,6 +130,15 @@ PLOTS: tuple[Plot, ...] = (
         "Points are workers, crosses flagged ones. Scores that agree back each other up; a worker far from "
         "the others deserves a look.",
         plots.pairs, _several, "full",
+    ),
+    *(
+        Plot(
+            f"score-{score}", f"score-{score}", f"{title} of all tasks",
+            "On the right a classifier believes the votes, on the left it does not. Look for wrong labels "
+            "far left where all votes agree, and for tasks that nobody can tell where they differ.",
+            partial(plots.ambiguity, score=score), partial(_judged, score), "full",
+        )
+        for score, title in AMBIGUITY.items()
     ),
     Plot(
         "reliability", "truth", "Can the confidence be believed?",

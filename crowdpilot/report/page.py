@@ -8,30 +8,25 @@ import os
 import platform
 from collections.abc import Mapping
 from functools import cache
-from itertools import starmap
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
-from numpy.typing import NDArray
 
 import crowdpilot
-from crowdpilot.arrays import Codes, Names
 from crowdpilot.diagnose import Diagnosis
 from crowdpilot.io.saving import whole
 from crowdpilot.report import words
 from crowdpilot.report.advice import advise
-from crowdpilot.report.content import Content, gather
+from crowdpilot.report.cards import Dealer
 from crowdpilot.report.figures import to_svg
 from crowdpilot.report.gallery import PLOTS, Plot
 from crowdpilot.report.tables import tasks_table, workers_table
 from crowdpilot.report.text import count, percent, shorten
-from crowdpilot.report.truth import Known, Measure, Truth, compare, measures
+from crowdpilot.report.truth import Measure, Truth, compare, measures
 
-REVIEWED = 12  # tasks that are shown with their votes
-TALLIED = 5  # classes of such a task
 MEASURES = {
     "accuracy": "accuracy",
     "balanced_accuracy": "balanced accuracy",
@@ -40,18 +35,6 @@ MEASURES = {
     "log_loss": "log loss",
     "ece": "calibration error (ECE)",
 }
-
-
-class Card(NamedTuple):
-    """A task for review: what is believed of it, what was said, and what the workers saw."""
-
-    task: Any
-    label: Any
-    confidence: float
-    why: str
-    truth: Any
-    tally: list[tuple[str, int, float]]
-    content: Content
 
 
 def make_report(
@@ -73,7 +56,7 @@ def make_report(
     truth
         The true class of some tasks, to measure how good labels and confidence are.
     texts
-        The text of tasks, to show beside the hardest ones.
+        The text of tasks, to show beside the hardest and the most ambiguous ones.
     images
         A folder with a picture for each task, named like it, for the same purpose.
     title
@@ -85,11 +68,12 @@ def make_report(
     """
     known = None if truth is None else compare(diagnosis.result, truth)
     checks = [] if known is None else measures(known)
+    dealer = Dealer(diagnosis, known, texts, images)
     return _environment().get_template("report.html").render(
         title=title, made=made, known=known, checks=checks, measures=MEASURES,
         size=words.size_in_words(diagnosis), findings=words.summary(diagnosis, known, checks),
         figures=_figures(diagnosis, checks), actions=advise(diagnosis, source, checked=known is not None),
-        plots=_draw(diagnosis, truth), cards=_cards(diagnosis, known, texts, images),
+        plots=_draw(diagnosis, truth), cards=dealer.review(), ambiguous=dealer.ambiguous(),
         workers=workers_table(diagnosis), tasks=tasks_table(diagnosis, known),
         level=percent(diagnosis.rules.level), target=percent(diagnosis.rules.target),
         agreement=[(words.name_of(row.measure), *row[1:]) for row in diagnosis.agreement],
@@ -152,34 +136,6 @@ def _figures(diagnosis: Diagnosis, checks: list[Measure]) -> list[tuple[str, str
     found.append((f"flagged worker{'' if bad == 1 else 's'}", f"{bad:,}", f"of {workers:,}"))
     found.append((f"task{'' if needy == 1 else 's'} in doubt", f"{needy:,}", f"of {tasks:,}, below {target}"))
     return found
-
-
-def _cards(
-    diagnosis: Diagnosis, known: Known | None, texts: Mapping[Any, Any] | None, images: Any
-) -> list[Card]:
-    """The tasks at the top of the list for review, if there is any reason to look at them."""
-    known_class = False if diagnosis.votes.gold is None else diagnosis.votes.gold >= 0
-    rows = np.flatnonzero((diagnosis.tasks["why"] != "") & ~np.asarray(known_class))
-    rows = rows[np.argsort(diagnosis.tasks["review"][rows])][:REVIEWED]
-    names = diagnosis.votes.tasks[rows].tolist()
-    truth = np.full(len(diagnosis.votes.tasks), "", object)
-    if known is not None:
-        truth[known.task] = known.classes[known.truth]
-    columns = [diagnosis.tasks[name][rows].tolist() for name in ("label", "confidence", "why")]
-    content, tally = gather(names, texts, images), _tally(diagnosis, rows)
-    return list(starmap(Card, zip(names, *columns, truth[rows], tally, content, strict=True)))
-
-
-def _tally(diagnosis: Diagnosis, rows: NDArray[np.intp]) -> list[list[tuple[str, int, float]]]:
-    """For each of these tasks the classes with most votes: name, votes, share of the votes."""
-    votes = diagnosis.votes
-    return [_most_voted(votes.label[votes.task == row], votes.classes) for row in rows]
-
-
-def _most_voted(labels: Codes, classes: Names) -> list[tuple[str, int, float]]:
-    n = np.bincount(labels, minlength=len(classes))
-    top = [k for k in np.argsort(-n, kind="stable")[:TALLIED] if n[k]]
-    return [(str(classes[k]), int(n[k]), float(n[k] / n.sum())) for k in top]
 
 
 def _facts(diagnosis: Diagnosis, made: str) -> list[tuple[str, str]]:

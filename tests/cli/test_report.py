@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import Result
 
@@ -51,6 +52,38 @@ def test_truth_gold_texts_and_pictures_are_read(here: Path, cli: Run) -> None:
     assert "data:image/png;base64,cGljdHVyZQ==" in text
     assert "80 % interval" in text
     assert "gold_accuracy" in rows(here / "report.html", "workers")
+
+
+@pytest.mark.parametrize("asked", ["waum.csv", "waum=deep/scores.csv", "WAUM=deep/scores.csv", "waum.npy"])
+def test_scores_of_tasks_are_read(asked: str, here: Path, cli: Run) -> None:
+    (here / "waum.csv").write_text("task,votes,waum\nemu,3,-0.5\nowl,3,0.25\n")
+    (here / "deep").mkdir()
+    column = asked.partition("=")[0]
+    (here / "deep" / "scores.csv").write_text(f"task,x,{column}\nemu,a,-0.5\nowl,b,0.25\n")
+    np.save(here / "waum.npy", np.array([0.25, np.nan, -0.5]))
+    result = cli("report", "votes.csv", "-o", "report.html", "--scores", asked)
+    assert result.exit_code == 0, result.stderr
+    assert rows(here / "report.html", "tasks")["waum"] == [0.25, None, -0.5]
+    text = (here / "report.html").read_text()
+    assert text.index("−0.500") < text.index("0.250", text.index("Ambiguous tasks"))
+
+
+@pytest.mark.parametrize(
+    ("asked", "problem"),
+    [
+        ("none.csv", "there is no such file"),
+        ("waum=votes.csv", "there is no column 'waum'"),
+        ("label=votes.csv", "owl"),
+        ("waum.csv", "has a score of none of the 3 tasks"),
+        ("words=words.csv", "words is not a number for each task"),
+    ],
+)
+def test_scores_that_are_none_are_an_error(asked: str, problem: str, here: Path, cli: Run) -> None:
+    (here / "waum.csv").write_text("task,waum\nyak,-0.5\n")
+    (here / "words.csv").write_text("task,words\nowl,hoots\n")
+    result = cli("report", "votes.csv", "-o", "report.html", "--scores", asked)
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert problem in result.stderr
 
 
 def test_workers_can_be_left_out(here: Path, cli: Run) -> None:

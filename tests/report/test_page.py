@@ -11,6 +11,7 @@ import pytest
 
 from crowdpilot.diagnose import Diagnosis
 from crowdpilot.report import make_report, save_report
+from crowdpilot.report.cards import AMBIGUITY
 from crowdpilot.report.gallery import PLOTS
 
 Of = Callable[[str], Diagnosis]
@@ -115,7 +116,7 @@ def test_without_truth_there_is_no_part_about_it(of: Of) -> None:
 def test_every_plot_is_in_the_page_with_its_caption(page: Callable[[str], str]) -> None:
     found = Page(page("all there is"))
     missing = {plot.name for plot in PLOTS if f"plot-{plot.name}" not in found.ids()}
-    assert missing == {"ranking-trap_accuracy"}
+    assert missing == {"ranking-trap_accuracy", *(f"score-{name}" for name in AMBIGUITY)}
     assert all(plot.caption in found.words() for plot in PLOTS if plot.name not in missing)
 
 

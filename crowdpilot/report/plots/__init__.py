@@ -4,10 +4,12 @@ from crowdpilot.report.plots.checks import mistakes, reliability
 from crowdpilot.report.plots.learning import imbalance_by_round, quality_by_round, scores_by_round
 from crowdpilot.report.plots.matrices import confusion
 from crowdpilot.report.plots.pairs import pairs
+from crowdpilot.report.plots.tasks import ambiguity
 from crowdpilot.report.plots.votes import class_balance, confidence, effort, entropy, load, seconds
 from crowdpilot.report.plots.workers import drift, ranking, skill
 
 __all__ = [
+    "ambiguity",
     "class_balance",
     "confidence",
     "confusion",
