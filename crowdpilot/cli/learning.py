@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
@@ -22,13 +23,20 @@ PACKAGES = ("torch", "sklearn", "safetensors")  # of the extra `learn`
 
 
 def complete_network(incomplete: str) -> list[str]:
-    """Networks that begin like this."""
-    return [name for name in load_learn().NETWORKS if name.startswith(incomplete)]
+    """Networks that begin like this; none if they cannot be loaded."""
+    with suppress(ValueError):
+        return [name for name in load_learn().NETWORKS if name.startswith(incomplete)]
+    return []
 
 
 def complete_method(incomplete: str) -> list[str]:
-    """Methods that begin like this."""
-    return [name for name in load_learn().METHODS if name.startswith(incomplete)]
+    """Methods that begin like this, self-training included; none if they cannot be loaded."""
+    with suppress(ValueError):
+        learn = load_learn()
+        from crowdpilot.learn.choices import CHOICES
+
+        return [name for name in (*learn.METHODS, *CHOICES) if name.startswith(incomplete)]
+    return []
 
 
 Dataset = Annotated[

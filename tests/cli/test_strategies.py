@@ -9,6 +9,7 @@ import pytest
 from typer.testing import Result
 
 from crowdpilot.aggregate import MODELS, parse_strategy
+from crowdpilot.learn import METHODS
 
 Run = Callable[..., Result]
 
@@ -40,6 +41,13 @@ def test_json_also_has_aliases_and_options(cli: Run) -> None:
     assert "ds" in rows["dawid_skene"]["aliases"]
     assert rows["dawid_skene"]["options"]["max_iter"] == "200"
     assert all(parse_strategy(alias).name == name for name, row in rows.items() for alias in row["aliases"])
+
+
+def test_methods_that_train_are_listed_apart(cli: Run) -> None:
+    rows = json.loads(cli("strategies", "--deep", "--json").stdout)
+    assert [row["strategy"] for row in rows] == list(METHODS)
+    assert all(row["summary"].endswith(".") and row["paper"] for row in rows)
+    assert next(row for row in rows if row["strategy"] == "crowdlayer")["options"] == {"kind": "'mw'"}
 
 
 def test_a_person_sees_a_table(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:

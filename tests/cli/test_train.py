@@ -22,7 +22,7 @@ from typer.testing import Result
 import crowdpilot
 from crowdpilot import io
 from crowdpilot.aggregate import parse_strategy
-from crowdpilot.cli.learning import Learning
+from crowdpilot.cli.learning import Learning, complete_method, complete_network
 from crowdpilot.learn import CrowdClassifier
 from crowdpilot.metrics import METRICS
 
@@ -245,3 +245,9 @@ def test_a_checkpoint_of_another_run_is_refused(crowd: Path, cli: Run) -> None:
     result = cli("train", "crowd.csv", *KEPT, "--checkpoint", "state", "--lr", "0.5")
     assert result.exit_code == 2
     assert "belongs to a run with lr = 0.05, not 0.5" in result.stderr
+
+
+def test_names_are_completed() -> None:
+    assert complete_network("lin") == ["linear"]
+    assert complete_method("crowd") == ["crowdlayer"]
+    assert complete_method("das") == ["dasc"]
