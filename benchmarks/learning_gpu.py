@@ -22,7 +22,15 @@ from benchmarks.learning_tables import render_set
 from benchmarks.tables import machine, write
 
 NAME = "cifar10h"
-FIRST = ("gold", "two_stage naive_soft soft", "crowdlayer", "conal", "waum + conal")  # in case time runs out
+FIRST = (
+    "gold",
+    "two_stage naive_soft soft",
+    "mutual",
+    "crowdlayer",
+    "conal",
+    "waum + conal",
+    "crowdlayer + dasc",
+)  # in case time runs out
 LEFT_OUT = ("anno_reg + ", "wdn + ")  # what is done around methods is tried on one of them
 
 

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from torch import nn
 
-from crowdpilot.learn import CrowdClassifier
+from crowdpilot.learn import METHODS, CrowdClassifier
 from crowdpilot.votes import Votes
 
 QUICK = {"epochs": 8, "lr": 0.02, "network": "linear"}
@@ -123,8 +123,9 @@ def test_patience_stops_when_nothing_gets_better(known):
     assert len(model.history_) == best + 6 < 200
 
 
-def test_mixed_precision_learns_too(known):
-    model = CrowdClassifier(method="crowdlayer", precision="mixed", **QUICK).fit(known.X, known.votes)
+@pytest.mark.parametrize("method", METHODS)
+def test_mixed_precision_learns_too(known, method):
+    model = CrowdClassifier(method=method, precision="mixed", **QUICK).fit(known.X, known.votes)
     assert (model.predict(known.X) == known.truth).mean() > 0.8
 
 

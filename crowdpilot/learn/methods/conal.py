@@ -59,7 +59,8 @@ class CoNAL(Method):
         u = F.normalize(self.u.weight, dim=-1).index_select(0, batch.worker)
         w = (u * v.index_select(0, batch.row)).sum(dim=-1, keepdim=True).sigmoid()
         own = probs.index_select(0, batch.row)[:, :, None] * self.own.index_select(0, batch.worker)
-        said = torch.lerp(own.sum(dim=1), (probs @ self.common).index_select(0, batch.row), w)
+        own, common = own.sum(dim=1), (probs @ self.common).index_select(0, batch.row)
+        said = own + w * (common - own)
         cost = self.cost(log_prob(said, batch.label), batch.label, batch.weight)
         return cost - self.scale * self._apart() if self.scale else cost
 
@@ -80,7 +81,7 @@ class CoNAL(Method):
         probs, v = self._see(x)
         w = torch.sigmoid(v @ F.normalize(self.u.weight, dim=-1).T)[..., None]  # (rows, workers, 1)
         own = torch.einsum("nk,jkl->njl", probs, self.own)
-        return torch.lerp(own, (probs @ self.common)[:, None], w).softmax(dim=-1)
+        return (own + w * ((probs @ self.common)[:, None] - own)).softmax(dim=-1)
 
     def confusion(self) -> Tensor:
         """As in tasks of which nothing is known: half common, half the worker's own."""
