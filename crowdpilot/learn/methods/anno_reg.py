@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import log
-
 import torch
 from torch import Tensor, nn
 
@@ -15,18 +13,17 @@ from crowdpilot.votes import Votes
 class AnnoReg(Method):
     """Worker *j* says *l* about *x* with probability Σ_k p(x)[k] · confusion[j, k, l].
 
-    p is the softmax of the network, and each row of each confusion matrix a softmax. To the mean cost
-    of a vote, `strength` times the mean trace of the matrix of the worker who gave it is added: of all
-    explanations of the votes, the one in which the workers are least reliable leaves most to be
-    explained by the network, and it is the true one if workers are right more often than not. As the
-    mean is over votes, a worker without any stays as at the start.
+    p is the softmax of the network, and each row of each confusion matrix is one too; it begins as the
+    softmax of a row of the identity. To the mean cost of a vote, `strength` times the mean trace of the
+    matrix of the worker who gave it is added: of all explanations of the votes, the one in which the
+    workers are least reliable leaves most to the network, and it is the true one if workers are right
+    more often than not. As the mean is over votes, a worker without any stays as at the start.
 
     Parameters
     ----------
     strength
-        The paper's λ: how much of the trace is added to the cost.
-    start
-        The probability of a right answer that training begins with.
+        The paper's λ: how much of the trace is added to the cost. Too much of it, such as 1, makes
+        the workers so unreliable that the network learns other classes than theirs.
 
     References
     ----------
@@ -37,20 +34,18 @@ class AnnoReg(Method):
     name = "anno_reg"
     aliases = ("anno-reg", "trace_reg", "trace-reg", "tanno")
 
-    def __init__(self, net: nn.Module, votes: Votes, *, strength: float = 0.01, start: float = 0.9) -> None:
+    def __init__(self, net: nn.Module, votes: Votes, *, strength: float = 0.1) -> None:
         super().__init__(net, votes)
-        if strength < 0 or not 0 < start < 1:
-            raise ValueError(
-                f"strength is {strength} and start {start}, expected strength >= 0 and 0 < start < 1"
-            )
-        J, K = self.workers, self.classes
+        if strength < 0:
+            raise ValueError(f"strength is {strength}, expected 0 or more")
         self.strength = strength
-        above = log(start / (1 - start)) + log(max(K - 1, 1))  # the others share what is left
-        self.logits = nn.Parameter((above * torch.eye(K)).repeat(J, 1, 1))  # (workers, said, true)
+        self.matrix = nn.Parameter(
+            torch.eye(self.classes).repeat(self.workers, 1, 1)
+        )  # (workers, said, true)
 
     def loss(self, batch: Batch) -> Tensor:
         J, K = self.workers, self.classes
-        said = self.logits.log_softmax(dim=1)
+        said = self.matrix.log_softmax(dim=1)
         by_class = said.view(J * K, K).index_select(0, batch.worker * K + batch.label)
         logs = (self(batch.x).log_softmax(dim=-1).index_select(0, batch.row) + by_class).logsumexp(dim=-1)
         loss = self.cost(logs, batch.label, batch.weight)
@@ -61,4 +56,4 @@ class AnnoReg(Method):
         return loss + self.strength * (batch.weight * trace).sum() / total
 
     def confusion(self) -> Tensor:
-        return self.logits.softmax(dim=1).swapaxes(1, 2)
+        return self.matrix.softmax(dim=1).swapaxes(1, 2)

@@ -27,6 +27,8 @@ class DoctorNet(Method):
     ----------
     second
         The share of the epochs that belongs to the second phase.
+    speed
+        How many times faster the weights of workers are learned than the network.
 
     References
     ----------
@@ -39,18 +41,18 @@ class DoctorNet(Method):
 
     voted: Tensor
 
-    def __init__(self, net: nn.Module, votes: Votes, *, second: float = 0.5) -> None:
+    def __init__(self, net: nn.Module, votes: Votes, *, second: float = 0.5, speed: float = 10.0) -> None:
         super().__init__(_spread(net, len(votes.workers), len(votes.classes)), votes)
-        if not 0 <= second < 1:
-            raise ValueError(f"second is {second}, expected a share of at least 0 and less than 1")
-        self.second = second
+        if not 0 <= second < 1 or speed <= 0:
+            raise ValueError(f"second is {second} and speed {speed}, expected 0 <= second < 1 and speed > 0")
+        self.second, self.speed = second, speed
         self.learned = [part for part in self.net.parameters() if part.requires_grad]
         self.trust = nn.Parameter(torch.zeros(self.workers), requires_grad=False)
         voted = torch.bincount(torch.tensor(votes.worker, dtype=torch.long), minlength=self.workers) > 0
         self.register_buffer("voted", voted | ~voted.any())
 
     def forward(self, x: Tensor) -> Tensor:
-        weight = self.trust.masked_fill(~self.voted, -torch.inf).log_softmax(dim=0)
+        weight = (self.speed * self.trust).masked_fill(~self.voted, -torch.inf).log_softmax(dim=0)
         return (self._said(x).log_softmax(dim=-1) + weight[:, None]).logsumexp(dim=1)
 
     def loss(self, batch: Batch) -> Tensor:
