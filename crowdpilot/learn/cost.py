@@ -17,6 +17,11 @@ def log_prob(logits: Tensor, label: Tensor) -> Tensor:
     return -F.cross_entropy(logits, label, reduction="none")
 
 
+def weighted_mean(values: Tensor, weight: Tensor) -> Tensor:
+    """The mean of values, each counted `weight` times; zero if there are none."""
+    return (weight * values).sum() / weight.sum().clamp(min=torch.finfo(weight.dtype).tiny)
+
+
 @dataclass(frozen=True)
 class Cost:
     """Cross-entropy, and its variants for classes of unequal size.
@@ -73,4 +78,4 @@ class Cost:
         cost = -logs
         if self.balance in ("focal", "cb_focal"):
             cost = cost * (-torch.expm1(logs.clamp(max=-1e-6))) ** self.gamma
-        return (weight * cost).sum() / weight.sum().clamp(min=torch.finfo(weight.dtype).tiny)
+        return weighted_mean(cost, weight)

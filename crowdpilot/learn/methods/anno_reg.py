@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from crowdpilot.learn.batches import Batch
+from crowdpilot.learn.cost import weighted_mean
 from crowdpilot.learn.method import Method
 from crowdpilot.votes import Votes
 
@@ -52,8 +53,7 @@ class AnnoReg(Method):
         if not self.strength:
             return loss
         trace = said.diagonal(dim1=1, dim2=2).exp().sum(dim=1).index_select(0, batch.worker)
-        total = batch.weight.sum().clamp(min=torch.finfo(batch.weight.dtype).tiny)
-        return loss + self.strength * (batch.weight * trace).sum() / total
+        return loss + self.strength * weighted_mean(trace, batch.weight)
 
     def confusion(self) -> Tensor:
         return self.matrix.softmax(dim=1).swapaxes(1, 2)

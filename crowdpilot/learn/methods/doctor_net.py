@@ -13,6 +13,8 @@ from crowdpilot.learn.last_layer import find_last
 from crowdpilot.learn.method import Method, Sweep
 from crowdpilot.votes import Votes
 
+TINY = torch.finfo(torch.float32).tiny
+
 
 class DoctorNet(Method):
     """The mean of what all workers would say of *x*, weighed by worker.
@@ -57,10 +59,8 @@ class DoctorNet(Method):
 
     def loss(self, batch: Batch) -> Tensor:
         if self.trust.requires_grad:
-            total = (
-                torch.zeros_like(batch.weight[:1]).expand(len(batch.x)).index_add(0, batch.row, batch.weight)
-            )
-            said, weight = self(batch.x)[batch.row], batch.weight / total[batch.row]
+            total = batch.weight.new_zeros(len(batch.x)).index_add(0, batch.row, batch.weight)
+            said, weight = self(batch.x)[batch.row], batch.weight / total.clamp(min=TINY)[batch.row]
         else:
             said, weight = self._said(batch.x)[batch.row, batch.worker], batch.weight
         return self.cost(log_prob(said, batch.label), batch.label, weight)
@@ -77,12 +77,16 @@ class DoctorNet(Method):
         raise ValueError("wdn knows what workers say of a task, not of a class; ask annotate")
 
     def begin(self, epoch: int, epochs: int, sweep: Sweep) -> None:
-        weighing = epoch >= self.first(epochs)
+        weighing = epoch >= self._second_from(epochs)
         self.trust.requires_grad_(weighing)
         for part in self.learned:
             part.requires_grad_(not weighing)
 
     def first(self, epochs: int) -> int:
+        start = self._second_from(epochs)
+        return start if start < epochs else 0
+
+    def _second_from(self, epochs: int) -> int:
         return epochs - int(epochs * self.second)
 
     def train(self, mode: bool = True) -> DoctorNet:

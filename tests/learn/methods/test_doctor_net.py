@@ -133,19 +133,17 @@ def test_what_was_frozen_stays_frozen(simulated: Simulated) -> None:
     assert learned == {"net.1.weight", "net.1.bias"}
 
 
-@pytest.mark.parametrize(("second", "first"), [(0, 10), (0.25, 8), (0.5, 5), (0.99, 1)])
-def test_the_second_phase_has_its_share_of_the_epochs(
+@pytest.mark.parametrize(("second", "first"), [(0.09, 0), (0.25, 8), (0.5, 5), (0.99, 1)])
+def test_the_second_phase_has_its_share_of_the_epochs_and_decides_if_there_is_one(
     second: float, first: int, simulated: Simulated
 ) -> None:
     method = DoctorNet(nn.Linear(4, 3), simulated[0], second=second)
-    assert min(method.first(10), 10) == first
-
-
-def test_a_run_without_a_second_phase_keeps_its_last_epoch(simulated: Simulated) -> None:
-    votes, truth = simulated
-    X = np.eye(3)[truth]
-    model = CrowdClassifier("linear", "wdn[second=0]", epochs=5, lr=0.05).fit(X, votes, validation=(X, truth))
-    assert model.score(X, truth) > 0.9
+    assert method.first(10) == first
+    weighing = []
+    for epoch in range(10):
+        method.begin(epoch, 10, no_sweep)
+        weighing.append(method.trust.requires_grad)
+    assert weighing == [epoch >= (first or 10) for epoch in range(10)]
 
 
 def test_settings_and_networks_that_make_no_sense_are_refused(simulated: Simulated) -> None:

@@ -158,6 +158,20 @@ def test_every_task_may_come_alone(name: str, crowd: Any) -> None:
         assert torch.isfinite(method.loss(batch._replace(weight=batch.weight.double())))
 
 
+@pytest.mark.parametrize("epoch", [0, 9])
+@pytest.mark.parametrize("name", ALL)
+def test_a_batch_may_hold_no_votes_but_gold(name: str, epoch: int, crowd: Any) -> None:
+    x, votes = crowd
+    gold = np.where(np.arange(TASKS) < 3, 1, -1)
+    method = build(name, replace(votes.take(votes.task > 4), gold=gold), epoch)
+    batch = Batches(Dense(x, CPU), replace(votes.take(votes.task > 4), gold=gold)).batch(torch.arange(3))
+    assert len(batch.row) == 0
+    method.full_loss(batch._replace(weight=batch.weight.double())).backward()
+    slopes = [part.grad for part in method.parameters() if part.grad is not None]
+    assert all(torch.isfinite(slope).all() for slope in slopes)
+    assert any(slope.abs().max() > 0 for slope in slopes)
+
+
 @pytest.mark.parametrize("name", ALL)
 def test_the_shape_of_a_row_does_not_matter(name: str, crowd: Any) -> None:
     x, votes = crowd
