@@ -73,7 +73,10 @@ def show_sets(sets: dict[str, dict[str, Any]]) -> str:
 
 def show_settings(settings: dict[str, Settings]) -> str:
     """How each crowd is learned, a row each."""
-    columns = ["network", "epochs", "batch_size", "lr", "weight_decay", "optimizer", "schedule", "patience"]
+    columns = [
+        "network", "standardize", "epochs", "batch_size", "lr", "weight_decay", "optimizer", "schedule",
+        "patience",
+    ]  # fmt: skip
     rows = [[name, *(str(getattr(own, c)) for c in columns)] for name, own in settings.items()]
     return markdown(["", *columns], rows)
 

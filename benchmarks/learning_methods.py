@@ -95,9 +95,7 @@ SETTINGS = {
         "resnet18[small=True]", standardize=True, augment=True, epochs=20, batch_size=256,
         schedule="cosine", precision="mixed", add=2000, rounds=2,
     ),
-    "imbalanced": Settings(
-        "mlp[hidden=1000,dropout=0.0]", epochs=100, batch_size=128, validate=False, add=500
-    ),
+    "imbalanced": Settings(epochs=100, batch_size=128, lr=1e-4, validate=False, add=500, rounds=4),
 }  # fmt: skip
 
 

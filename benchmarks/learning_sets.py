@@ -67,7 +67,7 @@ def labelme(folder: Path, prefix: str = "") -> Crowd:
 
 def music(folder: Path) -> Crowd:
     """Genres of songs; there is no validation set, and all 700 songs with votes are trained on."""
-    return _with_features(folder, "music", scaled=True)
+    return _with_features(folder, "music")
 
 
 def cifar10h(folder: Path, limit: int | None = None) -> Crowd:
@@ -132,14 +132,11 @@ def thin(crowd: Crowd, removed: float, seed: int) -> Crowd:
 
 
 def one_against_rest(crowd: Crowd, label: str) -> Crowd:
-    """Is it this class or not: binary votes, and a test with as many rows of either."""
+    """Is it this class (1) or not (0): binary votes, and a test with as many rows of either."""
     names = [str(name) for name in crowd.votes.classes.tolist()]
     k = names.index(label)
-    votes = replace(
-        crowd.votes,
-        label=(crowd.votes.label == k).astype(np.int32),
-        classes=np.array(["rest", label], object),
-    )
+    binary = (crowd.votes.label == k).astype(np.int32)
+    votes = replace(crowd.votes, label=binary, classes=np.arange(2))
     x, y = crowd.test
     yes, no = np.flatnonzero(y == k), np.flatnonzero(y != k)
     drawn = np.sort(np.random.default_rng(0).permutation(no)[: len(yes)])
@@ -148,28 +145,24 @@ def one_against_rest(crowd: Crowd, label: str) -> Crowd:
     return Crowd(f"{crowd.name} {label}", crowd.x, votes, (crowd.truth == k).astype(np.int32), test)
 
 
-def _with_features(folder: Path, name: str, prefix: str = "", *, scaled: bool = False) -> Crowd:
+def _with_features(folder: Path, name: str, prefix: str = "") -> Crowd:
     tasks, x = _features(folder / f"{prefix}features.npz")
-    center, spread = (x.mean(axis=0), x.std(axis=0)) if scaled else (0.0, 1.0)
-
-    def scale(rows: Any) -> Any:
-        return ((rows - center) / spread).astype(np.float32)
 
     def known(part: str) -> Known:
         names, rows = _features(folder / f"{prefix}{part}_features.npz")
-        return scale(rows), _classes(folder / f"{part}_truth.csv", names)
+        return rows, _classes(folder / f"{part}_truth.csv", names)
 
     table = csv.read_csv(folder / "answers.csv")
     truth = _classes(folder / "truth.csv", tasks)
     columns = (table[c].to_numpy() for c in ("task", "worker", "label"))
     votes = Votes.of(*columns, tasks=tasks, classes=list(range(truth.max() + 1)))
     validation = known("valid") if (folder / f"{prefix}valid_features.npz").exists() else None
-    return Crowd(name, scale(x), align(votes, tasks), truth, known("test"), validation)
+    return Crowd(name, x, align(votes, tasks), truth, known("test"), validation)
 
 
 def _features(path: Path) -> tuple[list[str], Any]:
     with np.load(path) as file:
-        return [str(task) for task in file["task"]], file["x"].astype(np.float64)
+        return [str(task) for task in file["task"]], file["x"].astype(np.float32)
 
 
 def _classes(path: Path, tasks: list[str]) -> Codes:

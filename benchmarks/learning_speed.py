@@ -97,7 +97,7 @@ def simulated(tasks: int = 4000, workers: int = 400, features: int = 256) -> Cro
 
 def main(
     data: Annotated[Path, typer.Option(help="Folder with a folder for each set.")],
-    sets: Annotated[str, typer.Option(help="Sets, with commas.")] = "labelme,music",
+    sets: Annotated[str, typer.Option(help="Sets, with commas.")] = "labelme",
     batch_sizes: Annotated[str, typer.Option(help="Sizes of batches, with commas.")] = "64,512",
     repeats: Annotated[int, typer.Option(help="Turns of each contestant.")] = 7,
     epochs: Annotated[int, typer.Option(help="Epochs in a turn.")] = 10,

@@ -62,11 +62,15 @@ def _sparsity(name: str, seed: int) -> Iterator[Run]:
 
 
 def _imbalance(name: str, seed: int) -> Iterator[Run]:
-    settings = SETTINGS["imbalanced"]
+    settings = _imbalanced(name)
     for crowd, label in IMBALANCED:
         if crowd == name:
             for entry in _self_training(settings):
                 yield Run(f"{name} {label}", name, entry, settings, seed, label=label)
+
+
+def _imbalanced(name: str) -> Settings:
+    return replace(SETTINGS["imbalanced"], standardize=SETTINGS[name].standardize)
 
 
 def _self_training(settings: Settings) -> list[Entry]:
@@ -149,7 +153,7 @@ STUDIES = {
         "learning_imbalance",
         "One class against the rest, in votes and truth; the test has as many rows of either, so that "
         "accuracy is balanced accuracy. A column is a class of a crowd.",
-        ("labelme", "music"), lambda _: SETTINGS["imbalanced"], _imbalance, _render_cross,
+        ("labelme", "music"), _imbalanced, _imbalance, _render_cross,
     ),
     "ablation": Study(
         "learning_ablation",
