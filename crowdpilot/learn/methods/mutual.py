@@ -72,9 +72,9 @@ class Mutual(Method):
         votes: Votes,
         *,
         members: int = 5,
-        faith: float = 0.3,
+        faith: float = 0.4,
         shared: float = 20.0,
-        warmup: float = 0.1,
+        warmup: float = 0.25,
     ) -> None:
         if members < 2:
             raise ValueError(f"members is {members}, expected 2 or more: each is asked what others learn")
@@ -94,10 +94,10 @@ class Mutual(Method):
         if epoch == 0 or epoch < self.warmup * epochs:
             return
         logs, counts = sweep(self._asked).cpu().numpy().astype(np.float64), self._counts()
+        self.heat.fill_(find_heat(self.votes, logs))
         joint = logs + self.faith * hear(self.votes, mean_log(counts))
         self.target.copy_(torch.as_tensor(self.votes.clamp(softmax(joint))))
         self.matrices.copy_(torch.as_tensor(to_probs(counts)))
-        self.heat.fill_(find_heat(self.votes, logs))
 
     def _asked(self, batch: Batch) -> Tensor:
         """What each task looks like to the network that has not seen its votes."""
