@@ -35,7 +35,6 @@ VARIANTS = {
     "conal": ("scale=0",),
 }
 PRUNED = ("conal", "conal[scale=0]", "two_stage wds soft")
-WAUM = "waum[alpha=.01]"
 GOLD = "gold"
 
 
@@ -53,6 +52,8 @@ class Settings:
         Keep the epoch that is best on the validation set, if there is one.
     noise
         Standard deviation of what is added to each number of a row while training.
+    prune
+        The score by which ambiguous tasks are left out, in the rows that do so.
     add, rounds
         Pseudo-votes that each round of self-training adds (by method, or for all), and rounds.
     """
@@ -70,6 +71,7 @@ class Settings:
     precision: str = "full"
     validate: bool = True
     noise: float = 0.0
+    prune: str = "waum[alpha=.01]"
     add: int | dict[str, int] = 1000
     rounds: int = 5
 
@@ -79,7 +81,7 @@ class Settings:
 
     def parameters(self) -> dict[str, Any]:
         """Those that `CrowdClassifier` takes."""
-        own = {"validate", "noise", "add", "rounds"}
+        own = {"validate", "noise", "prune", "add", "rounds"}
         return {name: value for name, value in asdict(self).items() if name not in own}
 
 
@@ -93,7 +95,7 @@ SETTINGS = {
     ),
     "cifar10h": Settings(
         "resnet18[small=True]", standardize=True, augment=True, epochs=20, batch_size=256,
-        schedule="cosine", precision="mixed", add=2000, rounds=2,
+        schedule="cosine", precision="mixed", prune="waum[alpha=.01,folds=1]", add=2000, rounds=2,
     ),
     "imbalanced": Settings(epochs=100, batch_size=128, lr=1e-4, validate=False, add=500, rounds=4),
 }  # fmt: skip
@@ -150,7 +152,7 @@ def entries(settings: Settings) -> list[Entry]:
         *_balanced(),
         *self_trained(settings, bases()),
         *(
-            Entry(f"waum + {entry.name}", entry.method, prune=WAUM, base=entry.name)
+            Entry(f"waum + {entry.name}", entry.method, prune=settings.prune, base=entry.name)
             for entry in plain
             if entry.name in PRUNED
         ),

@@ -14,7 +14,10 @@ REMOVED = (0.2, 0.4, 0.6, 0.8)
 IMBALANCED = (
     ("labelme", "1"), ("labelme", "3"), ("labelme", "6"), ("labelme", "7"), ("music", "7"), ("music", "9"),
 )  # fmt: skip
-ABLATED = ("gold", "two_stage ds soft", "crowdlayer", "conal", "anno_reg", "wdn")
+ABLATED = (
+    "gold", "two_stage ds soft", "crowdlayer", "crowdlayer + dasc", "conal", "waum + conal",
+    "anno_reg", "wdn",
+)  # fmt: skip
 
 Tables = dict[str, Table]
 
@@ -98,6 +101,8 @@ def variations(usual: Settings) -> dict[str, Settings]:
         **{f"{e} epochs": {"epochs": e} for e in (25, 200)},
         **{f"{e} epochs, the last one": {"epochs": e, "validate": False} for e in (15, 200)},
         "batches of 512": {"batch_size": 512},
+        "as in the DASC paper": {"batch_size": 512, "epochs": 25, "validate": False},
+        "columns of one scale": {"standardize": True},
         "steps of 0.005": {"lr": 5e-3},
         "no weight decay": {"weight_decay": 0.0},
         **{f"noise of {sd} added to features": {"noise": sd} for sd in (0.5, 2.0)},
