@@ -142,15 +142,23 @@ class Learning:
         str,
         typer.Option("--optimizer", "-optim", help="adam, adamw or sgd.", rich_help_panel=LOOP),
     ] = "adam"
+    momentum: Annotated[float, typer.Option(help="Momentum of sgd.", rich_help_panel=LOOP)] = 0.9
     schedule: Annotated[
         str,
         typer.Option(
             "--schedule",
             "--scheduler",
-            help="How the learning rate goes on: constant or cosine.",
+            help="How the learning rate goes on: constant, cosine or multistep.",
             rich_help_panel=LOOP,
         ),
     ] = "constant"
+    milestones: Annotated[
+        list[int] | None,
+        typer.Option("--milestones", "-m", help="Epochs at which multistep falls.", rich_help_panel=LOOP),
+    ] = None
+    lr_decay: Annotated[
+        float, typer.Option(help="By what the rate is multiplied at a milestone.", rich_help_panel=LOOP)
+    ] = 0.1
     patience: Annotated[
         int | None,
         typer.Option(
@@ -209,7 +217,8 @@ class Learning:
             backbone=self.backbone, standardize=self.standardize, size=self.size, augment=self.augment,
             balance=self.balance, prune=self.prune, self_training=self_training,
             epochs=self.epochs, batch_size=self.batch_size, lr=self.lr, weight_decay=self.decay,
-            optimizer=self.optimizer.lower(), schedule=self.schedule, patience=self.patience,
+            optimizer=self.optimizer.lower(), momentum=self.momentum, patience=self.patience,
+            schedule=self.schedule, milestones=tuple(self.milestones or ()), lr_decay=self.lr_decay,
             precision=self.precision, seed=self.seed, device=self.device, threads=self.threads,
             progress=on_terminal(err=True), checkpoint=self.checkpoint,
         )  # fmt: skip

@@ -73,3 +73,11 @@ def align(votes: Votes, tasks: Sequence[Any]) -> Votes:
         code[votes.task], votes.worker, votes.label, np.asarray(tasks), votes.workers, votes.classes,
         votes.weight, votes.seconds, votes.time, gold, votes.dropped,
     )  # fmt: skip
+
+
+def known_codes(truth: Any, rows: int, votes: Votes) -> Codes:
+    """The code of the true label of each row, -1 where it is missing."""
+    known = to_votes(truth, rows, votes.classes.tolist())
+    codes = np.full(rows, -1, np.int32)
+    codes[known.task] = known.label
+    return codes

@@ -48,9 +48,10 @@ class Checkpoint:
         if not self.path.exists():
             return None
         about, tensors = self._read()
-        if (was := json.loads(about["about"])) != json.loads(json.dumps(self.about)):
-            what = next(k for k in {**was, **self.about} if was.get(k) != self.about.get(k))
-            raise self._error(f"belongs to a run with {what} = {was.get(what)}, not {self.about.get(what)}")
+        was, now = json.loads(about["about"]), json.loads(json.dumps(self.about))
+        if was != now:
+            what = next(k for k in {**was, **now} if was.get(k) != now.get(k))
+            raise self._error(f"belongs to a run with {what} = {was.get(what)}, not {now.get(what)}")
         state = _unpack(json.loads(about["state"]), tensors)
         try:
             for name, part in parts.items():

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from crowdpilot import metrics
 from crowdpilot.arrays import Floats, Names
-from crowdpilot.learn.answers import align, to_votes
+from crowdpilot.learn.answers import align, known_codes, to_votes
 from crowdpilot.learn.backbone import Backbone
 from crowdpilot.learn.batches import Rows
 from crowdpilot.learn.choosing import MakeMethod, Network
@@ -56,7 +56,9 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         `SelfTraining`.
     balance
         What is done for rare classes: "none", "resample", "reweight", "focal" or "cb_focal".
-    epochs, batch_size, lr, weight_decay, optimizer, schedule, patience, precision, seed
+    epochs, batch_size, lr, weight_decay, optimizer, momentum
+        See `Training`, as for the next ones.
+    schedule, milestones, lr_decay, patience, precision, seed
         See `Training`.
     device
         "auto" takes a GPU if there is one.
@@ -113,7 +115,10 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         lr: float = 1e-3,
         weight_decay: float = 5e-4,
         optimizer: Optimizer = "adam",
+        momentum: float = 0.9,
         schedule: Schedule = "constant",
+        milestones: tuple[int, ...] = (),
+        lr_decay: float = 0.1,
         patience: int | None = None,
         precision: Precision = "full",
         seed: int = 0,
@@ -136,7 +141,10 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         self.lr = lr
         self.weight_decay = weight_decay
         self.optimizer = optimizer
+        self.momentum = momentum
         self.schedule = schedule
+        self.milestones = milestones
+        self.lr_decay = lr_decay
         self.patience = patience
         self.precision = precision
         self.seed = seed
@@ -155,6 +163,7 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         validation: tuple[Any, Any] | None = None,
         tasks: Sequence[Any] | None = None,
         classes: Sequence[Any] | None = None,
+        truth: Any = None,
     ) -> Self:
         """Learn from votes.
 
@@ -171,13 +180,17 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
             without votes are fine.
         classes
             All classes in their order, if y is a matrix or labels.
+        truth
+            The true label of each row, if it is known: it decides nothing, and tells in `rounds_`
+            how good the votes are that self-training foresees.
         """
         began = time.perf_counter()
         with threads(self.threads), Progress(self.epochs, shown=self.progress) as progress:
             rows = self._rows(X, train=True)
             names = getattr(rows, "names", None) if tasks is None else tasks
-            votes = align(y, names) if names is not None and isinstance(y, Votes) else y
-            votes = to_votes(votes, len(rows), classes)
+            y = align(y, names) if names is not None and isinstance(y, Votes) else y
+            votes = to_votes(y, len(rows), classes)
+            codes = None if truth is None else known_codes(truth, len(rows), votes)
             recipe = self._recipe(votes, validation, progress.tell)
             pruned = None if self.prune is None else prune(self.prune, recipe, rows, votes)
             used = votes if pruned is None else pruned.votes
@@ -185,7 +198,7 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
                 self.method_, self.history_ = recipe.learn(rows, used)
                 self.rounds_: list[Round] = []
             else:
-                told = find_self_training(self.self_training).run(recipe, rows, used)
+                told = find_self_training(self.self_training).run(recipe, rows, used, codes)
                 self.method_, self.history_, self.rounds_ = told.method, told.history, told.rounds
             self.posterior_ = posterior(self.method_, rows, votes)
         self.pruned_ = votes.tasks[:0] if pruned is None else votes.tasks[pruned.dropped]
@@ -218,11 +231,8 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
     def save(self, path: str | Path) -> None:
         """Write it to one file, without the votes; `load` reads it."""
         check_is_fitted(self, "method_")
-        settings = self.get_params(deep=False)
-        votes = self.votes_
-        save_model(
-            path, Model(settings, self.method_, self.shape_, self.classes_, votes.workers, self.history_)
-        )
+        found = self.method_, self.shape_, self.classes_, self.votes_.workers, self.history_
+        save_model(path, Model(self.get_params(deep=False), *found))
 
     @classmethod
     def load(

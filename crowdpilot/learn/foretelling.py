@@ -9,7 +9,7 @@ from crowdpilot.aggregate.dawid_skene import hear
 from crowdpilot.arrays import Floats, softmax
 from crowdpilot.learn.batches import Batches, Rows
 from crowdpilot.learn.method import Method
-from crowdpilot.learn.training import SWEEP, sweep
+from crowdpilot.learn.training import in_parts, sweep
 from crowdpilot.votes import Votes
 
 LEAST = 1e-6  # a probability of a confusion matrix counts as at least this
@@ -20,10 +20,7 @@ def foretell(method: Method, rows: Rows) -> Floats:
     method.eval()
     device = next(method.parameters()).device
     with torch.no_grad():
-        logits = [
-            method(rows.take(part, train=False).to(device)).float().cpu()
-            for part in torch.arange(len(rows)).split(SWEEP)
-        ]
+        logits = [method(rows.take(part, train=False).to(device)).float().cpu() for part in in_parts(rows)]
     return softmax(torch.cat(logits).numpy().astype(np.float64))
 
 

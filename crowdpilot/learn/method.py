@@ -34,6 +34,7 @@ class Method(nn.Module):
 
     name: ClassVar[str]
     aliases: ClassVar[tuple[str, ...]] = ()
+    of_tasks: ClassVar[tuple[str, ...]] = ()  # buffers about the training tasks, without use after it
     heeds_gold: ClassVar[bool] = False  # whether the loss itself knows of known classes
 
     def __init__(self, net: nn.Module, votes: Votes) -> None:

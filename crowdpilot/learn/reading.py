@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,8 @@ def read_x(path: str | PathLike[str]) -> tuple[Names | None, Any]:
 def _read_numpy(path: Path) -> tuple[Names | None, Any]:
     try:
         found = np.load(path, allow_pickle=False)
-        arrays = {"x": found} if isinstance(found, np.ndarray) else dict(found)
+        with nullcontext({"x": found}) if isinstance(found, np.ndarray) else found as opened:
+            arrays = dict(opened)
     except (OSError, ValueError, EOFError) as error:
         reason = str(error).partition("\n")[0]
         raise ValueError(f"{path}: cannot be read as numbers of numpy ({reason})") from error

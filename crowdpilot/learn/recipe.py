@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
+from types import FunctionType
 
 import torch
 
@@ -16,6 +18,8 @@ from crowdpilot.learn.cost import Cost
 from crowdpilot.learn.method import Method
 from crowdpilot.learn.training import Scores, Training, Watcher, seeded, train
 from crowdpilot.votes import Votes
+
+GLANCE = 64  # rows of X that a checkpoint remembers
 
 
 @dataclass(frozen=True)
@@ -63,21 +67,19 @@ class Recipe:
         tell = self.tell
         history = train(
             method, batches, self.training,
-            validate=self.validate, watchers=watchers, checkpoint=self._checkpoint(votes, stage),
+            validate=self.validate, watchers=watchers, checkpoint=self._checkpoint(rows, votes, stage),
             tell=None if tell is None else lambda scores: tell(stage, scores),
         )  # fmt: skip
         return method, history
 
-    def _checkpoint(self, votes: Votes, stage: str) -> Checkpoint | None:
+    def _checkpoint(self, rows: Rows, votes: Votes, stage: str) -> Checkpoint | None:
         if self.checkpoint is None:
             return None
         self.checkpoint.mkdir(parents=True, exist_ok=True)
-        seen = hashlib.sha256()
-        for part in (votes.task, votes.worker, votes.label, votes.weights):
-            seen.update(part.tobytes())
         about = {
-            "network": str(self.network), "method": str(self.method), "balance": self.cost.balance,
-            **asdict(self.training), "device": self.device.type, "votes": seen.hexdigest(),
+            "network": _name(self.network), "method": _name(self.method), "balance": self.cost.balance,
+            "standardize": self.standardize, **asdict(self.training), "device": self.device.type,
+            "votes": _digest(votes), "X": _glance(rows),
         }  # fmt: skip
         return Checkpoint(self.checkpoint / f"{stage}.safetensors", about)
 
@@ -85,3 +87,23 @@ class Recipe:
         """The same recipe with other settings; those of the training loop by their own names."""
         loop = {name: changes.pop(name) for name in list(changes) if hasattr(self.training, name)}
         return replace(self, training=replace(self.training, **loop), **changes)  # type: ignore[arg-type]  # names are checked by replace
+
+
+def _name(part: object) -> str:
+    """What tells a network or method from others, in this run of Python and the next."""
+    if isinstance(part, partial):
+        return f"{_name(part.func)}{part.args}{part.keywords}"
+    return part.__qualname__ if isinstance(part, (FunctionType, type)) else str(part)
+
+
+def _digest(votes: Votes) -> str:
+    seen = hashlib.sha256()
+    for part in (votes.task, votes.worker, votes.label, votes.weights, votes.gold):
+        seen.update(b"" if part is None else part.tobytes())
+    return seen.hexdigest()
+
+
+def _glance(rows: Rows) -> str:
+    """A digest of some rows: enough to tell other data."""
+    some = torch.linspace(0, len(rows) - 1, min(len(rows), GLANCE)).long()
+    return hashlib.sha256(rows.take(some, train=False).cpu().numpy().tobytes()).hexdigest()

@@ -68,7 +68,8 @@ def save_model(path: str | PathLike[str], model: Model) -> None:
         "classes": _pack_names(model.classes), "workers": _pack_names(model.workers),
         "shape": list(model.shape), "history": model.history,
     }  # fmt: skip
-    state = model.method.state_dict()
+    kept = model.method.state_dict()
+    state = {name: value for name, value in kept.items() if name not in model.method.of_tasks}
     tensors = {name: value.detach().cpu().contiguous().clone() for name, value in state.items()}
     with whole(path) as draft:
         save_file(tensors, draft, metadata={"crowdpilot": json.dumps(about)})
@@ -95,7 +96,10 @@ def load_model(
     """
     about, state = _read(Path(path))
     again = {"network": network, "method": method, "backbone": backbone}
-    settings = {**about["settings"], **{name: part for name, part in again.items() if part is not None}}
+    plain: dict[str, Any] = {
+        name: tuple(v) if isinstance(v, list) else v for name, v in about["settings"].items()
+    }
+    settings = {**plain, **{name: part for name, part in again.items() if part is not None}}
     for name in about["given"]:
         if name not in settings:
             raise ValueError(
@@ -147,7 +151,8 @@ def _fill(method: Method, state: Mapping[str, Tensor], path: Path) -> None:
                 setattr(method.get_submodule(part), last, value)  # a buffer that was empty so far
             elif name in own and own[name].shape != value.shape:
                 own[name].data = value.to(own[name].dtype)
-        method.load_state_dict(state)
+        left = {name: own[name] for name in method.of_tasks}
+        method.load_state_dict({**left, **state})
     except (RuntimeError, AttributeError) as error:
         reason = str(error).splitlines()[-1].strip()
         raise ValueError(f"{path}: what is in it does not fit its network and method ({reason})") from error
@@ -158,6 +163,8 @@ def _plain(name: str, value: Any) -> Any:
     value = value.item() if isinstance(value, np.generic) else value
     if isinstance(value, PathLike):
         return str(value)
+    if isinstance(value, (tuple, list)):
+        return [_plain(name, part) for part in value]
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
     raise ValueError(f"the setting {name} is {value!r}, which cannot be saved")

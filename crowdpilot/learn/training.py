@@ -12,13 +12,13 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from crowdpilot.learn.batches import Batch, Batches
+from crowdpilot.learn.batches import Batch, Batches, Rows
 from crowdpilot.learn.checkpoint import Checkpoint
 from crowdpilot.learn.method import Method
 
-SWEEP = 1024  # tasks at a time when nothing is learned
+SWEEP, NUMBERS = 1024, 2**24  # tasks at a time when nothing is learned, and numbers they hold at most
 Optimizer = Literal["adam", "adamw", "sgd"]
-Schedule = Literal["constant", "cosine"]
+Schedule = Literal["constant", "cosine", "multistep"]
 Precision = Literal["full", "mixed"]
 Scores = dict[str, float]
 
@@ -34,9 +34,14 @@ class Training:
     batch_size
         Tasks in a batch.
     lr, weight_decay, optimizer
-        "adam", "adamw" or "sgd" (with momentum 0.9), its step and the pull of its weights to zero.
+        "adam", "adamw" or "sgd", its step and the pull of its weights to zero.
+    momentum
+        Of "sgd".
     schedule
-        "constant", or "cosine" from `lr` down to zero.
+        "constant"; "cosine" from `lr` down to zero; or "multistep", at each of the `milestones`
+        (epochs) `lr_decay` times what it was.
+    milestones, lr_decay
+        See `schedule`.
     patience
         Stop after so many epochs in which the validation set did not get better.
     precision
@@ -50,7 +55,10 @@ class Training:
     lr: float = 1e-3
     weight_decay: float = 5e-4
     optimizer: Optimizer = "adam"
+    momentum: float = 0.9
     schedule: Schedule = "constant"
+    milestones: tuple[int, ...] = ()
+    lr_decay: float = 0.1
     patience: int | None = None
     precision: Precision = "full"
     seed: int = 0
@@ -62,6 +70,9 @@ class Training:
         for name in ("epochs", "batch_size", "patience"):
             if (value := getattr(self, name)) is not None and value < 1:
                 raise ValueError(f"{name} is {value}, expected 1 or more")
+        for name in ("lr", "weight_decay", "momentum", "lr_decay", "seed"):
+            if not (value := getattr(self, name)) >= 0:
+                raise ValueError(f"{name} is {value}, expected 0 or more")
 
 
 class Watcher(Protocol):
@@ -121,7 +132,7 @@ def train(
             for watcher in watchers:
                 watcher.watch(method, batches)
         if validate is not None:
-            scores |= validate(method)
+            scores |= validate(method.eval())
             if epoch < method.first(settings.epochs):
                 scores["score"] = -np.inf  # phases come first
             elif scores["score"] > max((h["score"] for h in history), default=-np.inf):
@@ -141,9 +152,16 @@ def sweep(method: nn.Module, batches: Batches, look: Callable[[Batch], Tensor]) 
     """`look` of all tasks in their order, in batches, with the method as it is deployed."""
     was, _ = method.training, method.eval()
     with torch.no_grad():
-        found = [look(batches.batch(tasks)) for tasks in torch.arange(len(batches)).split(SWEEP)]
+        found = [look(batches.batch(tasks)) for tasks in in_parts(batches.rows)]
     method.train(was)
     return torch.cat(found)
+
+
+def in_parts(rows: Rows) -> Sequence[Tensor]:
+    """The numbers of all rows, as many at a time as can be looked at together."""
+    size = rows.take(torch.zeros(1, dtype=torch.long), train=False).numel()
+    parts: Sequence[Tensor] = torch.arange(len(rows)).split(max(16, min(SWEEP, NUMBERS // max(size, 1))))
+    return parts
 
 
 @contextmanager
@@ -194,14 +212,20 @@ def _shuffled(tasks: Tensor, size: int) -> list[Tensor]:
 
 def _optimizer(method: nn.Module, settings: Training) -> torch.optim.Optimizer:
     kinds: dict[str, Any] = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW, "sgd": torch.optim.SGD}
-    own = {"momentum": 0.9, "nesterov": True} if settings.optimizer == "sgd" else {}
+    momentum = settings.momentum
+    own = {"momentum": momentum, "nesterov": momentum > 0} if settings.optimizer == "sgd" else {}
     optimizer: torch.optim.Optimizer = kinds[settings.optimizer](
-        method.parameters(), lr=settings.lr, weight_decay=settings.weight_decay, **own
+        method.parameters(), lr=settings.lr, weight_decay=settings.weight_decay, fused=True, **own
     )
     return optimizer
 
 
 def _set_lr(optimizer: torch.optim.Optimizer, settings: Training, epoch: int) -> None:
-    if settings.schedule == "cosine":
-        for group in optimizer.param_groups:
-            group["lr"] = settings.lr * (1 + np.cos(np.pi * epoch / settings.epochs)) / 2
+    passed = sum(epoch >= milestone for milestone in settings.milestones)
+    factor = {
+        "constant": 1.0,
+        "cosine": (1 + np.cos(np.pi * epoch / settings.epochs)) / 2,
+        "multistep": settings.lr_decay**passed,
+    }
+    for group in optimizer.param_groups:
+        group["lr"] = settings.lr * factor[settings.schedule]

@@ -58,6 +58,7 @@ class Mutual(Method):
 
     name = "mutual"
     aliases = ("cross_fitted_em",)
+    of_tasks = ("target", "fold")
     heeds_gold = True
 
     net: Ensemble

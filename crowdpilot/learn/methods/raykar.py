@@ -36,6 +36,7 @@ class Raykar(Method):
 
     name = "raykar"
     aliases = ("aggnet", "em")
+    of_tasks = ("target",)
     heeds_gold = True
 
     target: Tensor

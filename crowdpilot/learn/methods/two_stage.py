@@ -30,6 +30,7 @@ class TwoStage(Method):
 
     name = "two_stage"
     aliases = ("aggregate", "train")
+    of_tasks = ("target",)
     heeds_gold = True
 
     target: Tensor
