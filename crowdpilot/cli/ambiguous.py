@@ -25,7 +25,7 @@ LEARNED = {
     "WAUM_perworker": "WAUM with a classifier for each worker.",
 }
 PANEL = "AUM and WAUM"
-EPOCHS = 50
+EPOCHS = 20
 
 X = Annotated[
     Path | None,
@@ -143,6 +143,7 @@ class Asked:
             "topk": self.topk,
             "folds": self.folds,
             "alpha": self.alpha,
+            "epochs": self.epochs,
             "labels" if hasattr(score, "labels") else "confusion": labels,
         }
         return replace(score, **given(**settings))

@@ -19,6 +19,8 @@ from crowdpilot.votes import Votes
 
 Margin = Literal["yang", "pleiss"]
 
+EPOCHS = 20  # after which margins of votes on other tasks get worse, not better
+
 
 def margins(logits: Tensor, kind: Margin = "yang", topk: int = 1) -> Tensor:
     """By how much each label beats its rivals, (rows, classes).
@@ -123,7 +125,8 @@ class Measuring(TaskScore):
     Parameters
     ----------
     margin
-        "yang" or "pleiss"; see `margins`.
+        "yang" or "pleiss"; see `margins`. Yang's is lowest where the network wavers, and near zero
+        for a label that it rejects for sure: "pleiss" is better at finding wrong labels.
     topk
         How many labels may be right at once.
     folds
@@ -131,7 +134,7 @@ class Measuring(TaskScore):
         learns from all others. 1 trains a single network, as in the paper; it learns the labels of
         few tasks by heart, and then no margin tells which are wrong.
     epochs
-        How long a network is trained; as long as the recipe says if not given.
+        How long a network is trained; if not given, as long as the recipe says, but at most 20.
     """
 
     margin: Margin = "yang"
@@ -142,8 +145,8 @@ class Measuring(TaskScore):
     def __post_init__(self) -> None:
         super().__post_init__()
         _check(self.margin)
-        for name in ("topk", "folds"):
-            if (value := getattr(self, name)) < 1:
+        for name in ("topk", "folds", "epochs"):
+            if (value := getattr(self, name)) is not None and value < 1:
                 raise ValueError(f"{name} is {value}, expected 1 or more")
 
     def run(self, recipe: Recipe, rows: Rows, votes: Votes, stage: str = "margins") -> Areas:
@@ -161,9 +164,8 @@ class Measuring(TaskScore):
     def watch(self, recipe: Recipe, rows: Rows, votes: Votes, tasks: Codes, stage: str) -> Areas:
         """Train on these votes, and watch the margins of some tasks, one row for each."""
         seen = Margins(tasks, len(votes.classes), kind=self.margin, topk=self.topk)
-        loop = recipe.but(
-            method=EachVote, validate=None, patience=None, epochs=self.epochs or recipe.training.epochs
-        )
+        epochs = self.epochs or min(EPOCHS, recipe.training.epochs)
+        loop = recipe.but(method=EachVote, validate=None, patience=None, epochs=epochs)
         loop.learn(rows, votes, f"{stage}-{self.margin}-top{self.topk}", watchers=[seen])
         return Areas(seen.area, seen.probs.numpy())
 

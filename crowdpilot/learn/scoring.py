@@ -12,6 +12,7 @@ from crowdpilot.learn.answers import align, to_votes
 from crowdpilot.learn.choosing import Network
 from crowdpilot.learn.cost import Cost
 from crowdpilot.learn.inputs import to_rows
+from crowdpilot.learn.margins import EPOCHS
 from crowdpilot.learn.pruning import find_score
 from crowdpilot.learn.recipe import Recipe
 from crowdpilot.learn.task_score import TaskScore
@@ -41,7 +42,7 @@ def score_tasks(
     score
         A name of `SCORES` with options in brackets, such as "waum[margin='pleiss']".
     network, training
-        What is trained, and how; 50 epochs if not given.
+        What is trained, and how; 20 epochs if not given.
     device
         "auto" takes a GPU if there is one.
     threads
@@ -72,7 +73,9 @@ def score_tasks(
         rows = to_rows(X, torch.device(device))
         names = getattr(rows, "names", None) if tasks is None else tasks
         about = to_votes(votes, len(rows)) if names is None else align(votes, list(names))
-        recipe = Recipe(network, "two_stage", Cost(), training or Training(epochs=50), torch.device(device))
+        recipe = Recipe(
+            network, "two_stage", Cost(), training or Training(epochs=EPOCHS), torch.device(device)
+        )
         found = made.score(recipe, rows, about)
     finally:
         torch.set_num_threads(was)

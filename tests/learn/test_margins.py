@@ -163,12 +163,25 @@ def test_margins_are_watched_to_the_end_whatever_validates() -> None:
 
 
 @pytest.mark.parametrize(
+    ("asked", "recipe", "watched"), [(None, 5, 5), (None, 50, 20), (3, 5, 3), (30, 5, 30)]
+)
+def test_margins_are_watched_as_long_as_the_recipe_says_but_not_too_long(
+    asked: int | None, recipe: int, watched: int
+) -> None:
+    told: list[float] = []
+    loop = replace(RECIPE.but(epochs=recipe), tell=lambda stage, scores: told.append(scores["epoch"]))
+    Measuring(folds=1, epochs=asked).run(loop, ROWS, VOTES)
+    assert len(told) == watched
+
+
+@pytest.mark.parametrize(
     ("settings", "sentence"),
     [
         ({"margin": "yung"}, "expected one of yang, pleiss"),
         ({"topk": 4}, "less than the 4 classes"),
         ({"topk": 0}, "topk is 0"),
         ({"folds": 0}, "folds is 0"),
+        ({"epochs": 0}, "epochs is 0"),
         ({"alpha": 1.5}, "alpha is 1.5"),
     ],
 )
