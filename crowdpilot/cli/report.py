@@ -34,7 +34,10 @@ def report(
     ] = None,
     images: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Folder with a picture for each task, named like it."),
+        typer.Option(
+            metavar="FOLDER",
+            help="Folder with a picture for each task, named like it; or the folder train of VOTES.",
+        ),
     ] = None,
     scores: Annotated[
         list[str] | None,
@@ -72,12 +75,13 @@ def report(
     data = read_votes(votes, asked, repeats, gold=read_known(gold, traps), exclude=exclude)
     set_up, known = read_known(traps) or {}, read_known(truth)
     said = None if texts is None else io.read_labels(texts, columns={"label": "text"})
+    seen = votes / "train" if images is None and (votes / "train").is_dir() else images
     numbers = _read_scores(scores or [], data)
     with working(f"looking at {len(data)} votes by {model}"):
         found = diagnose(data, model, rules=rules, traps=list(set_up), scores=numbers, seed=seed)
     with working("writing"):
         save_report(
-            output, found, truth=known, texts=said, images=images, title=title or votes.resolve().stem,
+            output, found, truth=known, texts=said, images=seen, title=title or votes.resolve().stem,
             source=str(votes), made=_today(),
         )  # fmt: skip
     note(f"{output} is written")

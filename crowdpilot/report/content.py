@@ -34,16 +34,23 @@ def gather(
 
 
 def _list_images(folder: Path) -> dict[str, Path]:
-    """The pictures below a folder, by their path inside it with and without the suffix."""
+    """The pictures below a folder, by their path inside it with and without the suffix.
+
+    In peerannot's layout, `<class>/<name>-<task>.<suffix>`, also by the number at the end.
+    """
     if not folder.is_dir():
         raise ValueError(f"{folder} is no folder, expected one with a picture for each task")
     found: dict[str, Path] = {}
+    numbered: dict[str, Path] = {}
     for path in sorted(folder.rglob("*")):
         if path.suffix.lower() in KINDS and path.is_file():
             name = path.relative_to(folder)
             found[name.as_posix()] = path
             found.setdefault(name.with_suffix("").as_posix(), path)
-    return found
+            _, dash, number = path.stem.rpartition("-")
+            if dash and number.isdecimal():
+                numbered.setdefault(str(int(number)), path)
+    return numbered | found
 
 
 def _content(text: str, file: Path | None) -> Content:

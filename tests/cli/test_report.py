@@ -54,6 +54,16 @@ def test_truth_gold_texts_and_pictures_are_read(here: Path, cli: Run) -> None:
     assert "gold_accuracy" in rows(here / "report.html", "workers")
 
 
+def test_pictures_of_a_folder_of_peerannot_are_shown(here: Path, cli: Run) -> None:
+    (here / "set" / "train" / "dog").mkdir(parents=True)
+    (here / "set" / "train" / "dog" / "rex-0.png").write_bytes(b"picture")
+    (here / "set" / "metadata.json").write_text('{"name": "x", "n_classes": 2, "n_workers": 2}')
+    (here / "set" / "answers.json").write_text('{"0": {"0": 1, "1": 0}, "1": {"0": 1, "1": 1}}')
+    result = cli("report", "set", "-o", "report.html")
+    assert result.exit_code == 0, result.stderr
+    assert "data:image/png;base64,cGljdHVyZQ==" in (here / "report.html").read_text()
+
+
 @pytest.mark.parametrize("asked", ["waum.csv", "waum=deep/scores.csv", "WAUM=deep/scores.csv", "waum.npy"])
 def test_scores_of_tasks_are_read(asked: str, here: Path, cli: Run) -> None:
     (here / "waum.csv").write_text("task,votes,waum\nemu,3,-0.5\nowl,3,0.25\n")

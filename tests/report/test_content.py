@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,14 @@ def test_pictures_are_found_by_name_with_and_without_suffix(folder: Path) -> Non
     found = gather(["a", "a.png", "b", "deep/c", "c"], None, folder)
     kinds = [content.image.partition(";")[0] for content in found]
     assert kinds == ["data:image/png", "data:image/png", "data:image/jpeg", "data:image/webp", ""]
+
+
+def test_pictures_of_peerannot_are_found_by_the_number_at_their_end(folder: Path) -> None:
+    (folder / "cat").mkdir()
+    for name, bytes_ in {"cat/tom-7.png": b"tom", "cat/tim-12.png": b"tim", "12.png": b"twelve"}.items():
+        (folder / name).write_bytes(bytes_)
+    found = [content.image.rpartition(",")[2] for content in gather([7, "12", "cat/tim-12", 1], None, folder)]
+    assert found == [base64.b64encode(b).decode() for b in (b"tom", b"twelve", b"tim", b"")]
 
 
 @pytest.mark.parametrize("task", ["../a", "/etc/passwd", "", ".", "*"])
