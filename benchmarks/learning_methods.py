@@ -32,6 +32,7 @@ PAPERS = {
 }  # the rest are our own
 VARIANTS = {
     "crowdlayer": ("kind='vw'", "kind='vb'", "kind='vw+b'"),
+    "mutual": ("faith=.3",),
     "conal": ("scale=0",),
 }
 PRUNED = ("conal", "conal[scale=0]", "two_stage wds soft")
@@ -85,7 +86,7 @@ class Settings:
         return {name: value for name, value in asdict(self).items() if name not in own}
 
 
-LABELME = Settings(add={"anno_reg": 20_000, "crowdlayer": 10_000, "wdn": 10_000})
+LABELME = Settings(epochs=100, patience=30, add={"anno_reg": 20_000, "crowdlayer": 10_000, "wdn": 10_000})
 SETTINGS = {
     "labelme": LABELME,
     "labelme_effnet": LABELME,

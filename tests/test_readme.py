@@ -7,7 +7,9 @@ import shlex
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from PIL import Image
 from typer.testing import CliRunner
 
 import crowdpilot
@@ -22,11 +24,23 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
 
 
+def draw_tasks(folder: Path) -> None:
+    """The content of the three tasks, as numbers and as pictures, and that of new ones."""
+    rng = np.random.default_rng(0)
+    np.savez(folder / "features.npz", task=["owl", "eel", "emu"], x=rng.normal(size=(3, 4)))
+    np.savez(folder / "new.npz", task=["ant", "bee"], x=rng.normal(size=(2, 4)))
+    (folder / "photos").mkdir()
+    for name in ("owl", "eel", "emu"):
+        pixels = rng.integers(0, 255, (8, 8, 3), dtype=np.uint8)
+        Image.fromarray(pixels).save(folder / "photos" / f"{name}.png")
+
+
 @pytest.fixture
 def newcomer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder to work in, with the file of votes that the README shows."""
     (votes,) = blocks("csv")
     (tmp_path / "votes.csv").write_text(votes)
+    draw_tasks(tmp_path)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -37,7 +51,15 @@ def test_its_commands_run_one_after_the_other(newcomer: Path) -> None:
     assert len(results) >= 9
     assert [result.stderr for result in results if result.exit_code] == []
     assert results[0].stdout.startswith("task,label,confidence\nowl,bird,")
-    made = {"labels.csv", "workers.csv", "crowd.csv", "truth.csv", "crowd_labels.csv", "crowd.parquet"}
+    made = {
+        "labels.csv",
+        "workers.csv",
+        "crowd.csv",
+        "truth.csv",
+        "crowd_labels.csv",
+        "crowd.parquet",
+        "new.csv",
+    }
     assert made <= {path.name for path in newcomer.iterdir()}
 
 

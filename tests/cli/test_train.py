@@ -144,7 +144,7 @@ def test_defaults_are_those_of_the_library() -> None:
     own = {field.name.replace("decay", "weight_decay"): field.default for field in fields(Learning)}
     shared = own.keys() & library.keys()
     assert {"epochs", "lr", "weight_decay", "network", "seed", "balance"} <= shared
-    assert {name: own[name] for name in shared} == {name: library[name] for name in shared}
+    assert {name: own[name] or None for name in shared} == {name: library[name] or None for name in shared}
 
 
 KEPT = (*QUICK, "-o", "out.json")
