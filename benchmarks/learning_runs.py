@@ -27,8 +27,8 @@ from benchmarks.learning_methods import Entry, Settings
 from benchmarks.learning_sets import Crowd
 from crowdpilot import metrics
 from crowdpilot.aggregate import NotConverged
-from crowdpilot.aggregate.strategy import choose
 from crowdpilot.learn import NETWORKS, CrowdClassifier
+from crowdpilot.naming import choose
 
 Scores = dict[str, Any]  # accuracy, ece, macro_f1, seconds and more; or the reason why there are none
 

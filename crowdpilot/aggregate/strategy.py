@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import ast
-import difflib
-import inspect
-import re
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping
 
 from crowdpilot.aggregate.aggregator import Aggregator
-
-Made = TypeVar("Made")
+from crowdpilot.naming import choose
 
 
 def parse(text: str, models: Mapping[str, type[Aggregator]]) -> Aggregator:
@@ -19,49 +13,3 @@ def parse(text: str, models: Mapping[str, type[Aggregator]]) -> Aggregator:
     known = {n: m for m in models.values() for n in (m.name, m.__name__, *m.aliases)}
     model, options = choose(text, known, "strategy")
     return model(**options)
-
-
-def choose(
-    text: str, known: Mapping[str, Callable[..., Made]], what: str
-) -> tuple[Callable[..., Made], dict[str, Any]]:
-    """What `text` names among the known names, and the options in its brackets.
-
-    Upper and lower case, hyphens, underscores and spaces make no difference. Options are Python
-    literals, and named arguments of what is chosen.
-    """
-    name, options = _cut(text, what)
-    plain = {_plain(n): made for n, made in known.items()}
-    first: dict[Callable[..., Made], str] = {}
-    for n, made in known.items():
-        first.setdefault(made, n)
-    if _plain(name) not in plain:
-        near = difflib.get_close_matches(_plain(name), plain, n=1)
-        hint = f"did you mean {first[plain[near[0]]]}?" if near else f"there are {', '.join(first.values())}"
-        raise ValueError(f"no {what} is called {name!r}; {hint}")
-    made = plain[_plain(name)]
-    given = inspect.signature(made).parameters.values()
-    settings = {p.name.lower(): p.name for p in given if p.kind is p.KEYWORD_ONLY or p.default is not p.empty}
-    if unknown := [option for option in options if option.lower() not in settings]:
-        has = ", ".join(settings.values()) or "none"
-        raise ValueError(f"{first[made]} has no option {unknown[0]!r}; its options are: {has}")
-    return made, {settings[option.lower()]: value for option, value in options.items()}
-
-
-def _cut(text: str, what: str) -> tuple[str, dict[str, Any]]:
-    found = re.fullmatch(r"\s*([\w\s-]+?)\s*(?:\[(.*)\])?\s*", text, re.DOTALL)
-    if found is None:
-        raise ValueError(f"{text!r} is not a {what}; write name or name[option=value,...]")
-    name, options = found.groups()
-    try:
-        call = ast.parse(f"dict({options or ''})", mode="eval").body
-        if not isinstance(call, ast.Call) or call.args:
-            raise SyntaxError
-        return name, {str(k.arg): ast.literal_eval(k.value) for k in call.keywords}
-    except (SyntaxError, ValueError):
-        raise ValueError(
-            f"the options [{options}] of {name} are not Python literals such as [L=2,smoothing=.1]"
-        ) from None
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[\s_-]", "", name).lower()

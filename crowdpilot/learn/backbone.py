@@ -12,7 +12,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from crowdpilot.aggregate.strategy import choose
 from crowdpilot.arrays import Names
 from crowdpilot.io.saving import whole
 from crowdpilot.learn.batches import Rows
@@ -20,6 +19,7 @@ from crowdpilot.learn.networks.minilm import minilm
 from crowdpilot.learn.networks.standardize import Standardize
 from crowdpilot.learn.networks.vision import is_vision, vision_networks, without_head
 from crowdpilot.learn.rows import Dense
+from crowdpilot.naming import choose
 
 Backbone = str | nn.Module | Callable[[Any], Any]
 

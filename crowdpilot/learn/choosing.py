@@ -10,13 +10,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from crowdpilot.aggregate.strategy import choose
 from crowdpilot.learn.batches import Rows
 from crowdpilot.learn.method import Method
 from crowdpilot.learn.methods import METHODS
 from crowdpilot.learn.networks import NETWORKS
 from crowdpilot.learn.networks.standardize import standard_layer
 from crowdpilot.learn.networks.vision import is_vision, vision_networks
+from crowdpilot.naming import choose
 from crowdpilot.votes import Votes
 
 Network = str | nn.Module | Callable[[int, int], nn.Module]  # a name, a module, or a function of two sizes

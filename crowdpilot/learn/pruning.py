@@ -9,12 +9,12 @@ import numpy as np
 from scipy.special import xlogy
 
 from crowdpilot.aggregate import GLAD, NotConverged
-from crowdpilot.aggregate.strategy import choose
 from crowdpilot.arrays import Floats, to_probs
 from crowdpilot.learn.batches import Rows
 from crowdpilot.learn.recipe import Recipe
 from crowdpilot.learn.task_score import Pruned, TaskScore
 from crowdpilot.learn.waum import AUM, WAUM, WAUMPerWorker
+from crowdpilot.naming import choose
 from crowdpilot.votes import Votes
 
 ROUNDS = 50  # of GLAD, enough to rank tasks

@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 from torch import nn
 
-from crowdpilot.aggregate.strategy import choose
 from crowdpilot.arrays import Codes
 from crowdpilot.learn.batches import Rows
 from crowdpilot.learn.choices import CHOICES, Choice, Foreseen, choose_foreseen, foresee
@@ -19,6 +18,7 @@ from crowdpilot.learn.imbalance import count, majority, quality, ratio
 from crowdpilot.learn.method import Method
 from crowdpilot.learn.recipe import Recipe
 from crowdpilot.learn.training import Scores
+from crowdpilot.naming import choose
 from crowdpilot.votes import Votes
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import crowdpilot
-from crowdpilot.aggregate.strategy import choose
 from crowdpilot.learn import METHODS, NETWORKS, SCORES
+from crowdpilot.naming import choose
 
 PAGE = Path(crowdpilot.__file__).parents[1] / "docs" / "learn.md"
 

@@ -1,0 +1,1 @@
+"""Maps that make probabilities honest."""
