@@ -1,0 +1,71 @@
+"""Maps that are a linear function of the logarithms: softmax(W log p + b)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowdpilot.arrays import Floats, softmax
+from crowdpilot.calibrate.cross_entropy import Problem, solve
+from crowdpilot.calibrate.map import Fitted, Map, raised
+from crowdpilot.calibrate.sample import Sample
+
+
+@dataclass(frozen=True, eq=False)
+class Scaled(Fitted):
+    """softmax(weights @ log p + intercept)."""
+
+    weights: Floats  # (classes, classes), [to, from]
+    intercept: Floats  # (classes,)
+
+    @property
+    def classes(self) -> int:
+        return len(self.intercept)
+
+    def apply(self, probs: Floats) -> Floats:
+        return softmax(np.log(probs) @ self.weights.T + self.intercept)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scaling(Map):
+    """softmax(W log p + b), where each map constrains W and b in its own way.
+
+    Parameters
+    ----------
+    floor
+        Probabilities below count as this, so that all have a logarithm.
+    strength
+        How firmly the parameters are held at those of the identity: the precision of a normal
+        prior around them. It counts little against more than some dozens of tasks.
+    """
+
+    strength: float = 1.0
+
+    lowest: ClassVar[float] = -np.inf  # no parameter goes below
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.strength >= 0:
+            raise ValueError(f"strength is {self.strength}, expected 0 or more")
+
+    def tied(self, K: int) -> NDArray[np.intp]:
+        """Which parameter stands where in W transposed over b, (classes + 1, classes); -1: none."""
+        raise NotImplementedError
+
+    def strengths(self, tied: NDArray[np.intp]) -> Floats:
+        """The strength of each parameter."""
+        return np.full(tied.max() + 1, self.strength)
+
+    def learn(self, sample: Sample) -> Fitted:
+        logs = np.log(raised(sample.probs, self.floor))
+        K = logs.shape[1]
+        tied = self.tied(K)
+        identity = np.zeros(tied.max() + 1)
+        identity[tied[np.diag_indices(K)]] = 1
+        features = np.column_stack([logs, np.ones(len(logs))])
+        problem = Problem(features, sample.target, sample.weight, tied, identity, self.strengths(tied))
+        found = solve(problem, self.lowest)
+        return Scaled(self.name, self.floor, found[:K].T, found[K])
