@@ -20,6 +20,7 @@ from crowdpilot.io import (
     parquet,
     peerannot,
     peerannot_inverse,
+    soft,
     toloka,
     tsv,
     wide,
@@ -28,9 +29,12 @@ from crowdpilot.io import (
 from crowdpilot.io.finding import PATHS, AnyPath, by_name, by_suffix, find, read_numpy, suffix_of
 from crowdpilot.io.format import Format
 from crowdpilot.io.saving import whole
+from crowdpilot.io.soft import from_shares
 from crowdpilot.io.tables import as_table, from_table, labels_from_table
 from crowdpilot.io.text import delimited, write_delimited, write_jsonl
 from crowdpilot.votes import Repeats, Votes
+
+__all__ = ["FORMATS", "TABLES", "from_shares", "read", "read_labels", "write", "write_table"]
 
 FORMATS: Mapping[str, Format] = {  # the first one that recognises a file reads it
     "peerannot": peerannot.FORMAT,
@@ -44,6 +48,7 @@ FORMATS: Mapping[str, Format] = {  # the first one that recognises a file reads 
     "toloka": toloka.FORMAT,
     "zooniverse": zooniverse.FORMAT,
     "matrix": matrix.FORMAT,
+    "soft": soft.FORMAT,
     "wide": wide.FORMAT,
     "tsv": tsv.FORMAT,
     "csv": csv.FORMAT,

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from crowdpilot.io.columns import listed
 from crowdpilot.io.source import Source
-from crowdpilot.votes import Votes
+from crowdpilot.votes import Repeats, Votes
 
 
 def row_text(row: int) -> str:
@@ -37,6 +37,8 @@ class Raw:
         All of them in order, where the file lists more than those of the votes.
     classes
         All of them in order, where the file says so.
+    repeats
+        What counts of the repeats of a vote, where the format decides it.
     is_text
         Numbers are written as text, so that `12` has to be told from `012`.
     name
@@ -52,6 +54,7 @@ class Raw:
     tasks: pa.Array | None = None
     workers: pa.Array | None = None
     classes: Sequence[Any] | None = None
+    repeats: Repeats | None = None
     is_text: bool = False
     name: str = "the table"
     place: Callable[[int], str] = row_text

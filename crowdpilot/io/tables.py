@@ -68,6 +68,7 @@ class Coded(NamedTuple):
     gold: dict[Any, Any]
     numbers: dict[str, Floats]
     classes: Sequence[Any] | None
+    repeats: Repeats | None
 
     def to_votes(self, classes: Sequence[Any] | None, abstain: Iterable[Any], repeats: Repeats) -> Votes:
         """Votes, for which the memory of the table is free again."""
@@ -76,8 +77,9 @@ class Coded(NamedTuple):
         known = self.classes if classes is None else classes
         try:
             votes = Votes.from_codes(
-                self.task, self.worker, label, classes=known, abstain=abstain, repeats=repeats, **self.numbers
-            )
+                self.task, self.worker, label, classes=known, abstain=abstain,
+                repeats=self.repeats or repeats, **self.numbers,
+            )  # fmt: skip
             return votes.with_gold(self.gold) if self.gold else votes
         except ValueError as error:
             raise ValueError(f"{self.name}: {error}") from error
@@ -92,7 +94,7 @@ def from_table(raw: Raw) -> Coded:
     gold = _truth(raw, task, _encode(raw, "gold")) if "gold" in raw.roles else {}
     numbers = _numbers(raw)
     _check_weights(raw, label, numbers.get("weight"))
-    return Coded(raw.name, task, worker, label, gold, numbers, raw.classes)
+    return Coded(raw.name, task, worker, label, gold, numbers, raw.classes, raw.repeats)
 
 
 def labels_from_table(raw: Raw) -> dict[Any, Any]:

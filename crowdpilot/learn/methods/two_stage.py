@@ -11,6 +11,8 @@ from crowdpilot.learn.method import Method
 from crowdpilot.learn.targets import TARGETS
 from crowdpilot.votes import Votes
 
+PLAIN = ("naive_soft", "majority_voting")  # aggregators that take a vote for what it says
+
 
 class TwoStage(Method):
     """Cross-entropy to targets that any aggregator makes of the votes.
@@ -21,7 +23,9 @@ class TwoStage(Method):
         The aggregator, such as "dawid_skene" or "glad[max_iter=20]".
     targets
         "soft", the probabilities; "hard", the most probable label; "smoothed", that label with a
-        tenth of its weight spread over all classes; or "shard", that label worth its probability.
+        share of its weight spread over all classes; or "shard", that label worth its probability.
+    alpha
+        The share that "smoothed" spreads; a tenth if not given.
 
     References
     ----------
@@ -37,13 +41,29 @@ class TwoStage(Method):
     matrices: Tensor | None
 
     def __init__(
-        self, net: nn.Module, votes: Votes, *, labels: str = "naive_soft", targets: str = "soft"
+        self,
+        net: nn.Module,
+        votes: Votes,
+        *,
+        labels: str = "naive_soft",
+        targets: str = "soft",
+        alpha: float | None = None,
     ) -> None:
         super().__init__(net, votes)
         if targets not in TARGETS:
             raise ValueError(f"targets is {targets!r}, expected one of {', '.join(TARGETS)}")
-        result = parse_strategy(labels).fit(votes)
-        self.register_buffer("target", torch.as_tensor(TARGETS[targets](result), dtype=torch.float32))
+        if alpha is not None and targets != "smoothed":
+            raise ValueError(f"alpha is for targets='smoothed', but targets is {targets!r}")
+        aggregator = parse_strategy(labels)
+        if aggregator.name not in PLAIN and _are_shares(votes):
+            raise ValueError(
+                f"{aggregator.name} cannot learn what workers are like from the shares of a whole crowd; "
+                f"choose labels={' or '.join(map(repr, PLAIN))}"
+            )
+        result = aggregator.fit(votes)
+        options = {} if alpha is None else {"alpha": alpha}
+        target = TARGETS[targets](result, **options)
+        self.register_buffer("target", torch.as_tensor(target, dtype=torch.float32))
         self.class_counts = self.target.sum(dim=0)
         self.labels = labels
         matrices = result.params.get("confusion")
@@ -57,3 +77,8 @@ class TwoStage(Method):
         if self.matrices is None:
             raise ValueError(f"{self.labels} has no confusion matrices; choose labels='dawid_skene'")
         return self.matrices
+
+
+def _are_shares(votes: Votes) -> bool:
+    """Whether a single worker has given several labels to a task; see `from_shares`."""
+    return len(votes.workers) == 1 and int((votes.tally() > 0).sum(axis=1).max()) > 1

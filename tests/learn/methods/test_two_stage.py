@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from crowdpilot.aggregate import DawidSkene
+from crowdpilot.io import from_shares
 from crowdpilot.learn.batches import Batches
 from crowdpilot.learn.methods import TwoStage
 from crowdpilot.learn.rows import Dense
@@ -48,3 +49,39 @@ def test_an_aggregator_without_confusion_matrices_says_so(simulated: Simulated) 
 def test_unknown_targets_are_refused(simulated: Simulated) -> None:
     with pytest.raises(ValueError, match="targets is 'firm', expected one of hard, soft"):
         TwoStage(nn.Linear(4, 3), simulated[0], targets="firm")
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.05, 0.3, 1.0])
+def test_any_share_of_a_label_can_be_spread(alpha: float, simulated: Simulated) -> None:
+    votes, _ = simulated
+    method = TwoStage(nn.Linear(4, 3), votes, labels="dawid_skene", targets="smoothed", alpha=alpha)
+    codes = DawidSkene().fit(votes).codes
+    expected = np.full((len(codes), 3), alpha / 3)
+    expected[np.arange(len(codes)), codes] = 1 - alpha + alpha / 3
+    np.testing.assert_allclose(method.target, expected, rtol=1e-6)
+
+
+def test_a_share_to_spread_is_checked(simulated: Simulated) -> None:
+    with pytest.raises(ValueError, match=r"alpha is 1\.2, expected a share from 0 to 1"):
+        TwoStage(nn.Linear(4, 3), simulated[0], targets="smoothed", alpha=1.2)
+    with pytest.raises(ValueError, match="alpha is for targets='smoothed', but targets is 'shard'"):
+        TwoStage(nn.Linear(4, 3), simulated[0], targets="shard", alpha=0.1)
+
+
+SHARES = np.array([[0.2, 0.7, 0.1], [1, 0, 0], [0.1, 0.3, 0.6]])
+
+
+@pytest.mark.parametrize("labels", ["naive_soft", "majority_voting"])
+def test_targets_are_made_of_the_given_confidences(labels: str) -> None:
+    votes = from_shares(SHARES)
+    best = np.eye(3)[SHARES.argmax(axis=1)]
+    soft = SHARES if labels == "naive_soft" else best
+    expected = {"hard": best, "soft": soft, "smoothed": 0.9 * best + 0.1 / 3, "shard": best * soft}
+    for targets, values in expected.items():
+        method = TwoStage(nn.Linear(4, 3), votes, labels=labels, targets=targets)
+        np.testing.assert_allclose(method.target, values, rtol=1e-6)
+
+
+def test_a_model_of_workers_is_not_learned_from_given_confidences() -> None:
+    with pytest.raises(ValueError, match="dawid_skene cannot learn what workers are like from the shares"):
+        TwoStage(nn.Linear(4, 3), from_shares(SHARES), labels="ds")
