@@ -32,7 +32,7 @@ PAPERS = {
 }  # the rest are our own
 VARIANTS = {
     "crowdlayer": ("kind='vw'", "kind='vb'", "kind='vw+b'"),
-    "mutual": ("faith=.3",),
+    "mutual": ("faith=.4",),
     "conal": ("scale=0",),
 }
 PRUNED = ("conal", "conal[scale=0]", "two_stage wds soft")

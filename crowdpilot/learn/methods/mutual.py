@@ -17,6 +17,7 @@ from crowdpilot.votes import Votes
 DEPENDENT = (
     0.6  # what votes on one task are worth, as their errors have common causes; by LabelMe's validation set
 )
+EVERY = 5  # epochs after which the weight of votes is found anew
 
 
 class Mutual(Method):
@@ -40,9 +41,9 @@ class Mutual(Method):
     members
         How many networks.
     faith
-        How much a vote counts beside the networks while they learn: 1 if votes were independent,
-        less since tasks that mislead one worker mislead others. Once they have learned, it is found
-        from how well held-out votes are foreseen by the networks and by the other votes.
+        How much a vote counts beside the networks. If not given, it is found every few epochs from
+        how well held-out votes are foreseen by the networks and by the other votes: a crowd that is
+        better than the networks is believed more.
     shared
         Imaginary votes of each worker on each class.
     warmup
@@ -66,6 +67,7 @@ class Mutual(Method):
     matrices: Tensor
     fold: Tensor
     heat: Tensor
+    trust: Tensor
 
     def __init__(
         self,
@@ -73,7 +75,7 @@ class Mutual(Method):
         votes: Votes,
         *,
         members: int = 5,
-        faith: float = 0.4,
+        faith: float | None = None,
         shared: float = 20.0,
         warmup: float = 0.25,
     ) -> None:
@@ -85,6 +87,7 @@ class Mutual(Method):
         self.register_buffer("target", torch.as_tensor(shares, dtype=torch.float32))
         self.register_buffer("fold", torch.randperm(len(votes.tasks)) % members)
         self.register_buffer("heat", torch.ones(()))
+        self.register_buffer("trust", torch.tensor(DEPENDENT if faith is None else faith))
         self.register_buffer("matrices", torch.as_tensor(to_probs(self._counts()), dtype=torch.float32))
 
     def forward(self, x: Tensor) -> Tensor:
@@ -96,7 +99,9 @@ class Mutual(Method):
             return
         logs, counts = sweep(self._asked).cpu().numpy().astype(np.float64), self._counts()
         self.heat.fill_(find_heat(self.votes, logs))
-        joint = logs + self.faith * hear(self.votes, mean_log(counts))
+        if self.faith is None and (epoch - self.first(epochs)) % EVERY == 0:
+            self.trust.fill_(DEPENDENT * weigh_votes(self.votes, logs, self._believed(), counts))
+        joint = logs + float(self.trust) * hear(self.votes, mean_log(counts))
         self.target.copy_(torch.as_tensor(self.votes.clamp(softmax(joint))))
         self.matrices.copy_(torch.as_tensor(to_probs(counts)))
 
