@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from crowdpilot.arrays import Codes
+from crowdpilot.arrays import Codes, to_names
+from crowdpilot.learn.batches import Rows
 from crowdpilot.votes import Votes
 
 MISSING = -1
+
+
+def votes_on(
+    rows: Rows, y: Any, classes: Sequence[Any] | None = None, tasks: Sequence[Any] | None = None
+) -> Votes:
+    """Votes about these rows, whose tasks are named by `tasks` or by the rows themselves; see `to_votes`."""
+    names = getattr(rows, "names", None) if tasks is None else tasks
+    y = align(y, names) if names is not None and isinstance(y, Votes) else y
+    return to_votes(y, len(rows), classes)
 
 
 def to_votes(y: Any, rows: int, classes: Sequence[Any] | None = None) -> Votes:
@@ -24,9 +35,9 @@ def to_votes(y: Any, rows: int, classes: Sequence[Any] | None = None) -> Votes:
     rows
         How many rows X has: task *i* is row *i*.
     classes
-        All classes in their order, if some may be missing from a matrix or from labels.
+        All classes in their order, if some may be missing from y.
     """
-    votes = y if isinstance(y, Votes) else _from_array(np.asarray(y), classes)
+    votes = _recode(y, classes) if isinstance(y, Votes) else _from_array(np.asarray(y), classes)
     if len(votes.tasks) != rows:
         raise ValueError(
             f"X has {rows} rows and y is about {len(votes.tasks)} tasks; row i of X must be task i of y, "
@@ -35,6 +46,22 @@ def to_votes(y: Any, rows: int, classes: Sequence[Any] | None = None) -> Votes:
     if len(votes) == 0 and (votes.gold is None or (votes.gold < 0).all()):
         raise ValueError("there are no votes to learn from")
     return votes
+
+
+def _recode(votes: Votes, classes: Sequence[Any] | None) -> Votes:
+    """The same votes for these classes."""
+    if classes is None or list(classes) == votes.classes.tolist():
+        return votes
+    place = {str(name): k for k, name in enumerate(classes)}
+    code = np.asarray([place.get(str(name), -1) for name in votes.classes.tolist()], np.int32)
+    gold = votes.gold
+    used = votes.label if gold is None else np.append(votes.label, gold[gold >= 0])
+    if (lost := used[code[used] < 0]).size:
+        raise ValueError(f"there are votes for {votes.classes.item(lost[0])!r}, which is none of the classes")
+    return replace(
+        votes, label=code[votes.label], classes=to_names(classes),
+        gold=None if gold is None else np.append(code, np.int32(-1))[gold],
+    )  # fmt: skip
 
 
 def _from_array(y: Any, classes: Sequence[Any] | None) -> Votes:

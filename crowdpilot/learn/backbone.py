@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import copy
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+from scipy.sparse import csr_array, issparse, vstack
 from torch import Tensor, nn
 
 from crowdpilot.arrays import Names
@@ -18,13 +19,15 @@ from crowdpilot.learn.batches import Rows
 from crowdpilot.learn.networks.minilm import minilm
 from crowdpilot.learn.networks.standardize import Standardize
 from crowdpilot.learn.networks.vision import is_vision, vision_networks, without_head
-from crowdpilot.learn.rows import Dense
+from crowdpilot.learn.rows import Dense, Sparse
+from crowdpilot.learn.tfidf import Tfidf, Words
 from crowdpilot.naming import choose
 
 Backbone = str | nn.Module | Callable[[Any], Any]
 
 CHUNK = 128  # rows at a time
 ENCODERS: dict[str, Callable[[torch.device], Callable[[list[str]], Any]]] = {"minilm": minilm}  # of texts
+LEARNED = {"tfidf": Tfidf}  # from the training texts
 IMAGENET = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # mean and deviation of its red, green and blue
 
 
@@ -35,7 +38,9 @@ class Encoder(NamedTuple):
     key: bytes | None
 
 
-def embed(backbone: Backbone, rows: Rows, device: torch.device, *, cache: Path | None = None) -> Dense:
+def embed(
+    backbone: Backbone, rows: Rows, device: torch.device, *, cache: Path | None = None
+) -> Dense | Sparse:
     """The features of rows of numbers or images.
 
     Parameters
@@ -63,7 +68,7 @@ def embed(backbone: Backbone, rows: Rows, device: torch.device, *, cache: Path |
         for part in torch.arange(len(rows)).split(CHUNK):
             yield rows.take(part, train=False).to(device)
 
-    return Dense(_features(encoder, batches, cache), device, getattr(rows, "names", None), alike=True)
+    return _rows(_features(encoder, batches, cache), device, getattr(rows, "names", None))
 
 
 def embed_texts(
@@ -73,13 +78,14 @@ def embed_texts(
     *,
     cache: Path | None = None,
     names: Names | None = None,
-) -> Dense:
+) -> Dense | Sparse:
     """The features of texts.
 
     Parameters
     ----------
     backbone
-        "minilm", or any function from a list of texts to features.
+        "minilm", or any function from a list of texts to features, which may be a sparse matrix.
+        "tfidf" is learned from these texts, and the rows have what was learned as `backbone`.
     texts, device, cache
         As for `embed`.
     names
@@ -87,9 +93,12 @@ def embed_texts(
     """
     if isinstance(backbone, str):
         if is_vision(backbone):
-            raise ValueError(f"{backbone} is for images, and X is texts; the backbone for texts is minilm")
-        make, _ = choose(backbone, ENCODERS, "backbone for texts")
-        encoder = Encoder(make(device), backbone.encode())
+            raise ValueError(f"{backbone} is for images, and X is texts; for texts there are {_for_texts()}")
+        known: dict[str, Callable[..., Any]] = {**ENCODERS, **LEARNED}
+        make, options = choose(backbone, known, "backbone for texts")
+        if make in LEARNED.values():
+            return embed_texts(make(**options).fit(texts), texts, device, names=names)
+        encoder = Encoder(make(device, **options), backbone.encode())
     else:
         encoder = Encoder(backbone, None)
 
@@ -97,15 +106,36 @@ def embed_texts(
         for start in range(0, len(texts), CHUNK):
             yield list(texts[start : start + CHUNK])
 
-    return Dense(_features(encoder, batches, cache), device, names, alike=True)
+    learned = backbone if isinstance(backbone, Words) else None
+    return _rows(_features(encoder, batches, cache), device, names, learned)
+
+
+def restore_backbone(name: str, state: Mapping[str, Tensor]) -> Words:
+    """The backbone that was learned, from its name and its `state_dict`."""
+    make, options = choose(name, LEARNED, "backbone that is learned")
+    return make(**options).restore(state)
+
+
+def _rows(
+    features: Tensor | csr_array, device: torch.device, names: Names | None, backbone: Words | None = None
+) -> Dense | Sparse:
+    if isinstance(features, Tensor):
+        return Dense(features, device, names, alike=True)
+    return Sparse(features, names, backbone=backbone)
+
+
+def _for_texts() -> str:
+    return ", ".join([*LEARNED, *ENCODERS])
 
 
 def _by_name(name: str) -> nn.Module:
     """A network of torchvision that ends with its features, and begins with the scale it was trained with."""
     if not is_vision(name):
-        if name.partition("[")[0] in ENCODERS:
+        if name.partition("[")[0] in ENCODERS | LEARNED:
             raise ValueError(f"{name} is for texts, and X is not a list of texts")
-        raise ValueError(f"no backbone is called {name!r}; there are minilm and the networks of torchvision")
+        raise ValueError(
+            f"no backbone is called {name!r}; there are {_for_texts()} for texts, and torchvision's networks"
+        )
     make, options = choose(name, vision_networks(name), "backbone")
     plain = name.partition("[")[0]
     if not (options.get("pretrained") or options.get("weights")):
@@ -117,7 +147,9 @@ def _by_name(name: str) -> nn.Module:
     return nn.Sequential(Standardize(mean, scale), without_head(make(3, 1, **options)))
 
 
-def _features(encoder: Encoder, batches: Callable[[], Iterator[Any]], cache: Path | None) -> Tensor:
+def _features(
+    encoder: Encoder, batches: Callable[[], Iterator[Any]], cache: Path | None
+) -> Tensor | csr_array:
     """The features of all batches, from the cache if they are there."""
     if cache is None:
         return _apply(encoder, batches())
@@ -132,28 +164,33 @@ def _features(encoder: Encoder, batches: Callable[[], Iterator[Any]], cache: Pat
     if file.exists():
         return torch.from_numpy(np.load(file, allow_pickle=False))
     features = _apply(encoder, batches())
+    if not isinstance(features, Tensor):
+        return features
     cache.mkdir(parents=True, exist_ok=True)
     with whole(file) as draft:
         np.save(draft, features.cpu().numpy())
     return features
 
 
-def _apply(encoder: Encoder, batches: Iterator[Any]) -> Tensor:
-    found: list[Tensor] = []
+def _apply(encoder: Encoder, batches: Iterator[Any]) -> Tensor | csr_array:
+    found: list[Any] = []
     for batch in batches:
         try:
             with torch.no_grad():
-                out = torch.as_tensor(encoder.apply(batch)).float()
+                out: Any = encoder.apply(batch)
+                is_sparse = bool(issparse(out))
+                out = out.astype(np.float32) if is_sparse else torch.as_tensor(out).float()
         except Exception as error:
             reason = str(error).partition("\n")[0]
             raise ValueError(f"the backbone cannot be applied to X: {reason}") from error
-        if out.ndim < 2 or len(out) != len(batch):
+        if out.ndim < 2 or out.shape[0] != len(batch):
             raise ValueError(
                 f"the backbone gives {tuple(out.shape)} for {len(batch)} rows, expected a row each"
             )
-        found.append(out.flatten(1))
-    features = torch.cat(found)
-    if not torch.isfinite(features).all():
+        found.append(out if is_sparse else out.flatten(1))
+    features = csr_array(vstack(found)) if issparse(found[0]) else torch.cat(found)
+    numbers = features if isinstance(features, Tensor) else torch.from_numpy(features.data)
+    if not torch.isfinite(numbers).all():
         raise ValueError("the backbone gives a NaN or an infinite number for some rows of X")
     return features
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from crowdpilot import metrics
 from crowdpilot.arrays import Floats, Names
-from crowdpilot.learn.answers import align, known_codes, to_votes
+from crowdpilot.learn.answers import known_codes, votes_on
 from crowdpilot.learn.backbone import Backbone
 from crowdpilot.learn.batches import Rows
 from crowdpilot.learn.choosing import MakeMethod, Network
@@ -21,16 +21,14 @@ from crowdpilot.learn.cost import Balance, Cost
 from crowdpilot.learn.foretelling import foretell, posterior
 from crowdpilot.learn.inputs import SIZE, check_shape, shape_of, to_rows
 from crowdpilot.learn.machine import find_device, threads
-from crowdpilot.learn.method import Method
 from crowdpilot.learn.progress import Progress, Tell
 from crowdpilot.learn.pruning import prune
 from crowdpilot.learn.recipe import Recipe
 from crowdpilot.learn.saving import Model, load_model, save_model
 from crowdpilot.learn.self_training import Round, find_self_training
-from crowdpilot.learn.training import Optimizer, Precision, Schedule, Scores, Training
+from crowdpilot.learn.training import Optimizer, Precision, Schedule, Training
+from crowdpilot.learn.validating import validator
 from crowdpilot.votes import Votes
-
-TIEBREAK = 1e-4  # of epochs with equal accuracy, the one with the smaller log-loss is better
 
 
 class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -39,26 +37,22 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
     Parameters
     ----------
     network
-        A name of `NETWORKS` with options in brackets, such as "mlp[hidden=256]"; any module from
-        rows of X to one logit for each class; or a function that makes one, given the numbers of
-        features and classes.
+        A name of `NETWORKS` with options in brackets, such as "mlp[hidden=256]"; any module from X to
+        one logit for each class; or a function that makes one of the numbers of features and classes.
     method
         A name of `METHODS` with options in brackets, such as "conal[scale=1e-4]".
     backbone
-        What turns X into features first, once: a network of torchvision by name, "minilm" for
-        texts, or any module or function. The network is then trained on the features.
+        What turns X into features first, once: a network of torchvision by name; for texts
+        "minilm", or "tfidf[features=5000]", which is learned from them; or any module or function.
     standardize
         Whether columns of numbers are brought to a common scale first.
     prune
         Leave out the most ambiguous tasks before learning, such as "waum[alpha=.01]"; see `SCORES`.
     self_training
-        Let the method foresee missing votes and learn from them, such as "dasc[rounds=5]"; see
-        `SelfTraining`.
+        Foresee missing votes and learn from them, such as "dasc[rounds=5]"; see `SelfTraining`.
     balance
         What is done for rare classes: "none", "resample", "reweight", "focal" or "cb_focal".
-    epochs, batch_size, lr, weight_decay, optimizer, momentum
-        See `Training`, as for the next ones.
-    schedule, milestones, lr_decay, patience, precision, seed
+    epochs, ..., seed
         See `Training`.
     device
         "auto" takes a GPU if there is one.
@@ -67,8 +61,8 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
     progress
         Show a bar on standard error.
     checkpoint
-        A folder in which the state is kept after each epoch. A run that was stopped goes on from
-        there when it is started again, and ends as if it had not been stopped.
+        A folder that keeps the state after each epoch. A run that was stopped and is started again
+        goes on from there, and ends as if it had not been stopped.
 
     Attributes
     ----------
@@ -78,11 +72,12 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         The trained method; `method_.net` is the network.
     history_
         Scores of each epoch.
+    backbone_
+        What turns X into features, as it was learned.
     votes_
         The votes it was trained on, tasks in the order of the rows of X.
     posterior_
-        The probability of each class of each task given its votes and its content, (tasks,
-        classes).
+        The probability of each class of a task given its votes and content, (tasks, classes).
     pruned_
         The names of the tasks that were left out.
     rounds_
@@ -176,22 +171,19 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         validation
             X and the true labels (or votes) of other rows: the epoch that is best on them is kept.
         tasks
-            The name of the task of each row, if they are not in the order of `votes.tasks`. Rows
-            without votes are fine.
+            The task of each row, if not in the order of `votes.tasks`. Rows without votes are fine.
         classes
             All classes in their order, if y is a matrix or labels.
         truth
-            The true label of each row, if it is known: it decides nothing, and tells in `rounds_`
-            how good the votes are that self-training foresees.
+            The true label of each row, if known: it only tells how good foreseen votes are (`rounds_`).
         """
         began = time.perf_counter()
         with threads(self.threads), Progress(self.epochs, shown=self.progress) as progress:
-            rows = self._rows(X, train=True)
-            names = getattr(rows, "names", None) if tasks is None else tasks
-            y = align(y, names) if names is not None and isinstance(y, Votes) else y
-            votes = to_votes(y, len(rows), classes)
+            rows = self._rows(X, self.backbone)
+            self.backbone_ = getattr(rows, "backbone", None) or self.backbone
+            votes = votes_on(rows, y, classes, tasks)
             codes = None if truth is None else known_codes(truth, len(rows), votes)
-            recipe = self._recipe(votes, validation, progress.tell)
+            recipe = self._recipe(votes.classes, validation, progress.tell)
             pruned = None if self.prune is None else prune(self.prune, recipe, rows, votes)
             used = votes if pruned is None else pruned.votes
             if self.self_training is None:
@@ -211,7 +203,7 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         """The probability of each class, (rows, classes)."""
         check_is_fitted(self, "method_")
         with threads(self.threads):
-            rows = self._rows(X)
+            rows = self._rows(X, self.backbone_)
             check_shape(rows, self.shape_)
             return foretell(self.method_, rows)
 
@@ -223,16 +215,16 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of labels that are foreseen: of the true ones, or of all votes if y holds votes."""
-        probs = self.predict_proba(X)
-        votes = to_votes(y, len(probs), self.classes_.tolist())
-        weight = None if sample_weight is None else np.asarray(sample_weight)[votes.task]
-        return metrics.accuracy(votes.label, probs.argmax(axis=1)[votes.task], weight=weight)
+        rows = self._rows(X, self.backbone_)
+        said, votes = self.predict_proba(rows).argmax(axis=1), votes_on(rows, y, self.classes_.tolist())
+        weight = votes.weights * (1 if sample_weight is None else np.asarray(sample_weight)[votes.task])
+        return metrics.accuracy(votes.label, said[votes.task], weight=weight)
 
     def save(self, path: str | Path) -> None:
         """Write it to one file, without the votes; `load` reads it."""
         check_is_fitted(self, "method_")
-        found = self.method_, self.shape_, self.classes_, self.votes_.workers, self.history_
-        save_model(path, Model(self.get_params(deep=False), *found))
+        known = self.classes_, self.votes_.workers, self.history_, self.backbone_
+        save_model(path, Model(self.get_params(deep=False), self.method_, self.shape_, *known))
 
     @classmethod
     def load(
@@ -261,38 +253,24 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         )  # fmt: skip
         self = cls(**{**model.settings, "device": device})
         self.method_, self.history_, self.shape_ = model.method, model.history, model.shape
-        self.classes_, self.n_features_in_ = model.classes, int(np.prod(model.shape))
+        self.classes_, self.backbone_ = model.classes, model.backbone
+        self.n_features_in_ = int(np.prod(model.shape))
         nothing = np.zeros(0, np.int32)
-        self.votes_ = Votes(nothing, nothing, nothing, np.zeros(0, str), model.workers, model.classes)
+        self.votes_ = Votes(nothing, nothing, nothing, nothing, model.workers, model.classes)
         return self
 
-    def _rows(self, X: Any, *, train: bool = False) -> Rows:
-        return to_rows(
-            X, find_device(self.device),
-            size=self.size, augment=self.augment and train, backbone=self.backbone,
-        )  # fmt: skip
+    def _rows(self, X: Any, backbone: Backbone | None) -> Rows:
+        device = find_device(self.device)
+        return to_rows(X, device, size=self.size, augment=self.augment, backbone=backbone)
 
-    def _recipe(self, votes: Votes, validation: tuple[Any, Any] | None, tell: Tell) -> Recipe:
+    def _recipe(self, classes: Names, validation: tuple[Any, Any] | None, tell: Tell) -> Recipe:
+        validate = None
+        if validation is not None:
+            rows = self._rows(validation[0], self.backbone_)
+            validate = validator(rows, votes_on(rows, validation[1], classes.tolist()))
         loop = {name: getattr(self, name) for name in Training.__dataclass_fields__}
         return Recipe(
             self.network, self.method, Cost(self.balance), Training(**loop), find_device(self.device),
-            standardize=self.standardize,
-            validate=None if validation is None else self._validate(votes, *validation),
+            standardize=self.standardize, validate=validate, tell=tell,
             checkpoint=None if self.checkpoint is None else Path(self.checkpoint),
-            tell=tell,
         )  # fmt: skip
-
-    def _validate(self, votes: Votes, X: Any, y: Any) -> Callable[[Method], Scores]:
-        rows = self._rows(X)
-        known = to_votes(y, len(rows), votes.classes.tolist())
-
-        def validate(method: Method) -> Scores:
-            said, truth = foretell(method, rows)[known.task], known.label
-            scores = {
-                "val_accuracy": metrics.accuracy(truth, said.argmax(axis=1)),
-                "val_log_loss": metrics.log_loss(truth, said),
-                "val_ece": metrics.ece(truth, said),
-            }
-            return scores | {"score": scores["val_accuracy"] - TIEBREAK * scores["val_log_loss"]}
-
-        return validate

@@ -44,7 +44,7 @@ def to_rows(
     x
         An array, a tensor, a sparse matrix or a frame of numbers; bytes (rows, height, width,
         channels), with channels first or without, are images. A list of texts; a list of paths of
-        images; a folder of images, or a file that `read_x` reads.
+        images; a folder of images, or a file that `read_x` reads; or rows, which are given back.
     device
         Where the rows are kept, if they fit.
     size
@@ -56,6 +56,8 @@ def to_rows(
     cache
         A folder that keeps the features of a backbone.
     """
+    if isinstance(x, (Dense, Sparse, Images)):
+        return x
     names, x = _named(x)
     if (texts := _texts(x)) is not None:
         if not all(is_image(Path(text)) for text in texts):

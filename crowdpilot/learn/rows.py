@@ -46,11 +46,13 @@ class Sparse:
         (rows, columns).
     names
         The task of each row, if X says so.
+    backbone
+        What made them, if it was learned, so that it can make more.
     """
 
-    def __init__(self, x: csr_array, names: Names | None = None) -> None:
+    def __init__(self, x: csr_array, names: Names | None = None, *, backbone: object = None) -> None:
         self.x = x
-        self.names = names
+        self.names, self.backbone = names, backbone
 
     def __len__(self) -> int:
         return int(self.x.shape[0])

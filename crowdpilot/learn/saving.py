@@ -16,13 +16,16 @@ from torch import Tensor, nn
 from crowdpilot import __version__
 from crowdpilot.arrays import Names
 from crowdpilot.io.saving import whole
+from crowdpilot.learn.backbone import Backbone, restore_backbone
 from crowdpilot.learn.choosing import MakeMethod, Network, find_method, make_network
 from crowdpilot.learn.method import Method
 from crowdpilot.learn.rows import Dense
+from crowdpilot.learn.tfidf import Words
 from crowdpilot.votes import Votes
 
 KIND = "crowdpilot classifier"
 FORMAT = 1
+LEARNED = "backbone/"  # begins the names of what a backbone has learned
 PARTS = ("network", "method", "backbone")  # settings that may be code, which is not saved
 
 
@@ -42,6 +45,8 @@ class Model:
         Their names.
     history
         Scores of each epoch.
+    backbone
+        What turns X into features; if it was learned, its state is kept too.
     """
 
     settings: dict[str, Any]
@@ -50,6 +55,7 @@ class Model:
     classes: Names
     workers: Names
     history: list[dict[str, float]]
+    backbone: Backbone | None = None
 
 
 def save_model(path: str | PathLike[str], model: Model) -> None:
@@ -70,6 +76,8 @@ def save_model(path: str | PathLike[str], model: Model) -> None:
     }  # fmt: skip
     kept = model.method.state_dict()
     state = {name: value for name, value in kept.items() if name not in model.method.of_tasks}
+    if isinstance(model.backbone, Words):
+        state |= {f"{LEARNED}{name}": value for name, value in model.backbone.state_dict().items()}
     tensors = {name: value.detach().cpu().contiguous().clone() for name, value in state.items()}
     with whole(path) as draft:
         save_file(tensors, draft, metadata={"crowdpilot": json.dumps(about)})
@@ -111,8 +119,10 @@ def load_model(
     common = bool(settings.get("standardize", True))
     net = make_network(settings["network"], row, len(classes), standardize=common, blank=True)
     built = find_method(settings["method"])(net, _no_votes(workers, classes))
-    _fill(built, state, Path(path))
-    return Model(settings, built.to(device).eval(), shape, classes, workers, about["history"])
+    learned = {name.removeprefix(LEARNED): v for name, v in state.items() if name.startswith(LEARNED)}
+    _fill(built, {name: v for name, v in state.items() if not name.startswith(LEARNED)}, Path(path))
+    found = restore_backbone(settings["backbone"], learned) if learned else settings.get("backbone")
+    return Model(settings, built.to(device).eval(), shape, classes, workers, about["history"], found)
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:

@@ -43,3 +43,13 @@ def test_tasks_are_put_into_the_order_of_the_rows_with_their_gold():
 def test_votes_on_a_task_without_a_row_are_not_lost_in_silence():
     with pytest.raises(ValueError, match="1 tasks with votes have no row in X, such as 'b'"):
         align(Votes.of(["b", "a"], ["x", "x"], ["cat", "dog"]), ["a"])
+
+
+def test_votes_for_other_classes_are_told_by_the_names_of_their_classes():
+    votes = Votes.of(["a", "b"], ["x", "x"], ["dog", "cat"], gold={"b": "dog"})
+    again = to_votes(votes, 2, classes=["dog", "owl", "cat"])
+    assert again.classes[again.label].tolist() == ["dog", "cat"]
+    assert again.classes.tolist() == ["dog", "owl", "cat"]
+    assert again.gold.tolist() == [-1, 0]
+    with pytest.raises(ValueError, match="there are votes for 'cat', which is none of the classes"):
+        to_votes(votes, 2, classes=["dog", "owl"])

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from sklearn.feature_extraction.text import CountVectorizer
 from torch import Tensor, nn
 
 from crowdpilot.learn import CrowdClassifier
 from crowdpilot.learn.backbone import embed, embed_texts
 from crowdpilot.learn.images import Images
 from crowdpilot.learn.inputs import shape_of, to_rows
-from crowdpilot.learn.rows import Dense
+from crowdpilot.learn.rows import Dense, Sparse
 
 CPU = torch.device("cpu")
 X = torch.as_tensor(np.random.default_rng(0).normal(size=(300, 4)), dtype=torch.float32)
@@ -97,6 +98,16 @@ def test_functions_are_backbones_but_cannot_be_kept(tmp_path: Path) -> None:
         to_rows(X, CPU, backbone=lambda x: x, cache=tmp_path)
 
 
+def test_a_function_may_give_a_sparse_matrix() -> None:
+    texts = [f"word{n % 7} word{n % 3}" for n in range(300)]
+    count = CountVectorizer().fit(texts)
+    rows = to_rows(texts, CPU, backbone=count.transform)
+    assert isinstance(rows, Sparse)
+    np.testing.assert_array_equal(rows.take(torch.arange(300), train=False), count.transform(texts).toarray())
+    with pytest.raises(ValueError, match="the backbone gives a NaN or an infinite number"):
+        to_rows(texts, CPU, backbone=lambda part: count.transform(part) * np.inf)
+
+
 def test_features_of_several_dimensions_become_rows_of_numbers() -> None:
     assert shape_of(embed(nn.Unflatten(1, (2, 2)), Dense(X, CPU), CPU)) == (4,)
 
@@ -110,7 +121,7 @@ def test_features_of_several_dimensions_become_rows_of_numbers() -> None:
         (lambda x: x / 0, "the backbone gives a NaN or an infinite number"),
         (lambda x: "text", "the backbone cannot be applied to X"),
         ("minilm", "minilm is for texts, and X is not a list of texts"),
-        ("bert", "no backbone is called 'bert'; there are minilm and the networks of torchvision"),
+        ("bert", "no backbone is called 'bert'; there are tfidf, minilm for texts, and torchvision's"),
     ],
 )
 def test_a_backbone_that_does_not_fit_is_explained_in_one_sentence(backbone: Any, message: str) -> None:
