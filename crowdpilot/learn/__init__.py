@@ -9,5 +9,6 @@ from crowdpilot.learn.networks import NETWORKS
 from crowdpilot.learn.pruning import SCORES
 from crowdpilot.learn.self_training import SelfTraining
 from crowdpilot.learn.training import Training
+from crowdpilot.learn.tuning import tune
 
-__all__ = ["METHODS", "NETWORKS", "SCORES", "CrowdClassifier", "Method", "SelfTraining", "Training"]
+__all__ = ["METHODS", "NETWORKS", "SCORES", "CrowdClassifier", "Method", "SelfTraining", "Training", "tune"]

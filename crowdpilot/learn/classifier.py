@@ -179,7 +179,7 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         """
         began = time.perf_counter()
         with threads(self.threads), Progress(self.epochs, shown=self.progress) as progress:
-            rows = self._rows(X, self.backbone)
+            rows = self.prepare(X)
             self.backbone_ = getattr(rows, "backbone", None) or self.backbone
             votes = votes_on(rows, y, classes, tasks)
             codes = None if truth is None else known_codes(truth, len(rows), votes)
@@ -199,11 +199,19 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         self.seconds_ = time.perf_counter() - began
         return self
 
+    def prepare(self, X: Any, backbone: Backbone | None = None) -> Rows:
+        """X as rows, which may be given in place of X, so that several fits share the work of a backbone.
+
+        `backbone` is what another classifier has learned; see `backbone_`.
+        """
+        device, backbone = find_device(self.device), backbone or self.backbone
+        return to_rows(X, device, size=self.size, augment=self.augment, backbone=backbone)
+
     def predict_proba(self, X: Any) -> Floats:
         """The probability of each class, (rows, classes)."""
         check_is_fitted(self, "method_")
         with threads(self.threads):
-            rows = self._rows(X, self.backbone_)
+            rows = self.prepare(X, self.backbone_)
             check_shape(rows, self.shape_)
             return foretell(self.method_, rows)
 
@@ -215,7 +223,7 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of labels that are foreseen: of the true ones, or of all votes if y holds votes."""
-        rows = self._rows(X, self.backbone_)
+        rows = self.prepare(X, self.backbone_)
         said, votes = self.predict_proba(rows).argmax(axis=1), votes_on(rows, y, self.classes_.tolist())
         weight = votes.weights * (1 if sample_weight is None else np.asarray(sample_weight)[votes.task])
         return metrics.accuracy(votes.label, said[votes.task], weight=weight)
@@ -259,14 +267,10 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         self.votes_ = Votes(nothing, nothing, nothing, nothing, model.workers, model.classes)
         return self
 
-    def _rows(self, X: Any, backbone: Backbone | None) -> Rows:
-        device = find_device(self.device)
-        return to_rows(X, device, size=self.size, augment=self.augment, backbone=backbone)
-
     def _recipe(self, classes: Names, validation: tuple[Any, Any] | None, tell: Tell) -> Recipe:
         validate = None
         if validation is not None:
-            rows = self._rows(validation[0], self.backbone_)
+            rows = self.prepare(validation[0], self.backbone_)
             validate = validator(rows, votes_on(rows, validation[1], classes.tolist()))
         loop = {name: getattr(self, name) for name in Training.__dataclass_fields__}
         return Recipe(
