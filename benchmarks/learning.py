@@ -27,7 +27,8 @@ def main(
         str, typer.Option(help="Parts or patterns of names of rows, with commas; all if not given.")
     ] = "",
     study: Annotated[
-        Literal["table", "sparsity", "imbalance", "ablation"], typer.Option(help="What to measure.")
+        Literal["table", "sparsity", "imbalance", "pruning", "ablation"],
+        typer.Option(help="What to measure."),
     ] = "table",
     again: Annotated[bool, typer.Option(help="Train anew what has been trained before.")] = False,
     jobs: Annotated[int, typer.Option(help="How many trainings run side by side, a thread each.")] = 1,
