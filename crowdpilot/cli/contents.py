@@ -64,11 +64,15 @@ def read_data(dataset: Path, asked: Learning, labels: Path | None = None) -> Dat
     votes = read_votes(source, reading, repeats, gold=read_known(asked.gold), exclude=asked.exclude)
     votes = votes if labels is None else as_votes(labels, votes)
     with working("reading the content of the tasks"):
-        train = _read(asked.x or _inside(dataset, "train"))
+        alone = dataset if asked.answers and dataset.is_file() else None
+        train = _read(asked.x or alone or _inside(dataset, "train"))
         validation = _read(asked.val_x or _inside(dataset, "val"))
         test = _read(asked.test_x or _inside(dataset, "test"))
     if train is None:
-        raise ValueError(f"{dataset} has no folder train of pictures, so --x must say what the tasks hold")
+        raise ValueError(
+            f"{dataset} has no folder train of pictures, so --x must say what the tasks hold; or give what "
+            "they hold as DATASET, and --votes"
+        )
     votes = _about(votes, train, source)
     folders = classes_of_folders(votes, train.tasks, folders_of(train.X))
     return Data(
@@ -100,6 +104,10 @@ def _read(path: Path | None) -> Part | None:
     if path is None:
         return None
     tasks, X = read_x(path)
+    if isinstance(X, list) and (empty := sum(not str(text).strip() for text in X)):
+        if empty == len(X):
+            raise ValueError(f"{path}: all texts are empty, expected some with words")
+        note(f"{empty} of {len(X)} texts in {path} are empty, so that nothing can be told from them")
     return Part(path, X, tasks)
 
 

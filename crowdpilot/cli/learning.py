@@ -43,7 +43,8 @@ Dataset = Annotated[
     Path,
     typer.Argument(
         metavar="DATASET",
-        help="File or folder of votes; in a folder, the pictures of train, val and test are used.",
+        help="File or folder of votes; in a folder, the pictures of train, val and test are used. With "
+        "--votes, the content of the tasks.",
     ),
 ]
 Device = Annotated[
@@ -66,7 +67,8 @@ class Learning:
         ),
     ] = None
     answers: Annotated[
-        Path | None, typer.Option(metavar="VOTES", help="File of votes, if it is not DATASET.")
+        Path | None,
+        typer.Option("--votes", "--answers", metavar="VOTES", help="File of votes, if it is not DATASET."),
     ] = None
     network: Annotated[
         str,
@@ -85,8 +87,8 @@ class Learning:
         str | None,
         typer.Option(
             metavar="NAME",
-            help="What makes features of the content, once, for the network: minilm for texts, or a network "
-            "of torchvision with weights.",
+            help="What makes features of the content, once, for the network: tfidf, wordllama or minilm for "
+            "texts, or a network of torchvision with weights.",
             rich_help_panel=MODEL,
         ),
     ] = None

@@ -37,6 +37,13 @@ def train(
             help="What is learned of the labels: hard, soft, smoothed or shard.", rich_help_panel=MODEL
         ),
     ] = "soft",
+    alpha: Annotated[
+        float | None,
+        typer.Option(
+            help="The share of a smoothed label that is spread over all classes; a tenth if not given.",
+            rich_help_panel=MODEL,
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", "--results", help="File for scores and curves: .json."),
@@ -53,7 +60,9 @@ def train(
     strategy = str(parse_strategy("naive_soft" if file else labels))
     if file is not None and asked.prune:
         raise ValueError(f"--prune looks at votes, so it cannot be given with the labels of {file}")
-    model = asked.classifier(f"two_stage[labels={strategy!r},targets={targets!r}]", asked.self_training)
+    share = "" if alpha is None else f",alpha={alpha}"
+    method = f"two_stage[labels={strategy!r},targets={targets!r}{share}]"
+    model = asked.classifier(method, asked.self_training)
     options.ready(output, (".json",))
     data = read_data(dataset, asked, file)
     if output is None and asked.save is None and not data.known:

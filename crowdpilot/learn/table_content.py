@@ -13,6 +13,7 @@ from crowdpilot.io.encoding import encode_column
 from crowdpilot.io.numbers import to_floats
 
 TEXT = "text"  # the column that holds text, even if it looks like numbers
+INDEX = ("id", "index")  # names of a first column that holds tasks
 ANSWERS = ("label", "gold", "truth")  # columns that no classifier may see
 
 Error = Callable[[str], ValueError]  # from a problem to a sentence that says where it is
@@ -26,13 +27,15 @@ def split_table(
     Parameters
     ----------
     table
-        Perhaps a column for the task, and numbers in all other columns or a single column of text.
+        Perhaps a column for the task, which may be called "id" if it is the first, and numbers in all
+        other columns or a single column of text.
     error
         Makes the error that says where the table is from.
     is_text
         Numbers are written as text.
     """
-    role = find_columns(table.column_names, ["task"]).get("task")
+    first = next((name for name in table.column_names[:1] if name.casefold() in INDEX), None)
+    role = find_columns(table.column_names, ["task"]).get("task", first)
     columns = [name for name in table.column_names if name != role]
     if answers := [name for name in columns if _is_answer(name)]:
         raise error(f"column {answers[0]!r} is no content of a task; leave it out, so that it is not learned")

@@ -158,3 +158,12 @@ def test_a_folder_without_images_and_no_file_at_all_are_refused(tmp_path: Path) 
         read_x(tmp_path)
     with pytest.raises(ValueError, match="no such file"):
         read_x(tmp_path / "missing.csv")
+
+
+def test_a_first_column_called_id_names_the_tasks(tmp_path: Path) -> None:
+    path = tmp_path / "texts.csv"
+    path.write_text("ID,review\na1,good\nb2,bad\n")
+    names, texts = read_x(path)
+    assert names is not None
+    assert names.tolist() == ["a1", "b2"]
+    assert texts == ["good", "bad"]
