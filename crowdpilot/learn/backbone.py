@@ -19,6 +19,7 @@ from crowdpilot.learn.batches import Rows
 from crowdpilot.learn.networks.minilm import minilm
 from crowdpilot.learn.networks.standardize import Standardize
 from crowdpilot.learn.networks.vision import is_vision, vision_networks, without_head
+from crowdpilot.learn.networks.wordllama import wordllama
 from crowdpilot.learn.rows import Dense, Sparse
 from crowdpilot.learn.tfidf import Tfidf, Words
 from crowdpilot.naming import choose
@@ -26,7 +27,10 @@ from crowdpilot.naming import choose
 Backbone = str | nn.Module | Callable[[Any], Any]
 
 CHUNK = 128  # rows at a time
-ENCODERS: dict[str, Callable[[torch.device], Callable[[list[str]], Any]]] = {"minilm": minilm}  # of texts
+ENCODERS: dict[str, Callable[[torch.device], Callable[[list[str]], Any]]] = {  # of texts
+    "wordllama": wordllama,
+    "minilm": minilm,
+}
 LEARNED = {"tfidf": Tfidf}  # from the training texts
 IMAGENET = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # mean and deviation of its red, green and blue
 
@@ -56,6 +60,8 @@ def embed(
     cache
         A folder that keeps the features under a name made of the content and the backbone.
     """
+    if isinstance(backbone, Words):
+        raise ValueError("tfidf is for texts, and X is not a list of texts")
     if isinstance(backbone, str):
         backbone = _by_name(backbone)
     if isinstance(backbone, nn.Module):
@@ -84,7 +90,7 @@ def embed_texts(
     Parameters
     ----------
     backbone
-        "minilm", or any function from a list of texts to features, which may be a sparse matrix.
+        "minilm", "wordllama", or any function from a list of texts to features, which may be a sparse matrix.
         "tfidf" is learned from these texts, and the rows have what was learned as `backbone`.
     texts, device, cache
         As for `embed`.

