@@ -39,7 +39,7 @@ def main(
     names = [name for name in sets.split(",") if name] or list(plan.sets)
     if "cifar10h" in names and not torch.cuda.is_available():
         raise ValueError("cifar10h needs a GPU, and there is none; see benchmarks.learning_gpu")
-    described = {name: read(data, name).describe() for name in names}
+    described = {name: read(data, name).describe() | {"machine": machine()} for name in names}
     kept = Kept(
         output / f"{plan.file}.json",
         (run for name in SETS for seed in range(MOST_SEEDS) for run in plan.runs(name, seed)),
@@ -66,10 +66,10 @@ def show_sets(sets: dict[str, dict[str, Any]]) -> str:
     """The crowds, a row each."""
     columns = ["tasks", "workers", "classes", "votes", "validation", "test"]
     rows = [
-        [name, *(f"{facts[c]:,}" for c in columns), f"{100 * facts['votes_right']:.1f}"]
+        [name, *(f"{facts[c]:,}" for c in columns), f"{100 * facts['votes_right']:.1f}", facts["machine"]]
         for name, facts in sets.items()
     ]
-    return markdown(["", *columns, "votes right %"], rows)
+    return markdown(["", *columns, "votes right %", "measured on"], rows)
 
 
 def show_settings(settings: dict[str, Settings]) -> str:

@@ -177,8 +177,8 @@ STUDIES = {
     ),
     "pruning": Study(
         "learning_pruning",
-        "Ambiguous tasks are left out, by margins of either kind. A column says which epoch is kept: the best "
-        "on the validation set, or the last of 50.",
+        "Ambiguous tasks are left out, by margins of either kind. A column says which epoch is kept: the "
+        "best on the validation set, or the last of 50.",
         ("labelme",), USUAL, _pruning, _render_cross,
     ),
     "ablation": Study(
