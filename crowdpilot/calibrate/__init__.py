@@ -2,21 +2,40 @@
 
 from __future__ import annotations
 
+from crowdpilot.calibrate.best import SINGLE, Best, Trial, best_map, try_maps
+from crowdpilot.calibrate.beta import Beta
+from crowdpilot.calibrate.dirichlet import Dirichlet
+from crowdpilot.calibrate.histogram import Histogram
+from crowdpilot.calibrate.isotonic import Isotonic
 from crowdpilot.calibrate.map import Fitted, Map, load_map
+from crowdpilot.calibrate.matrix import Matrix
 from crowdpilot.calibrate.none import NoMap
+from crowdpilot.calibrate.platt import Platt
 from crowdpilot.calibrate.temperature import Temperature
+from crowdpilot.calibrate.vector import Vector
 from crowdpilot.naming import choose
 
-MAPS: dict[str, type[Map]] = {map.name: map for map in (NoMap, Temperature)}
+MAPS: dict[str, type[Map]] = {**SINGLE, Best.name: Best}
 
 __all__ = [
     "MAPS",
+    "Best",
+    "Beta",
+    "Dirichlet",
     "Fitted",
+    "Histogram",
+    "Isotonic",
     "Map",
+    "Matrix",
     "NoMap",
+    "Platt",
     "Temperature",
+    "Trial",
+    "Vector",
+    "best_map",
     "find_map",
     "load_map",
+    "try_maps",
 ]
 
 

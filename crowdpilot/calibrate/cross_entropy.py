@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.optimize import minimize
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import Bounds, minimize
 
 from crowdpilot.arrays import Floats, sum_by
 
@@ -53,14 +53,17 @@ class Problem(NamedTuple):
         return float(loss + pull @ away / 2) / rows, gradient / rows
 
 
-def solve(problem: Problem, lower: float = -np.inf, rounds: int = 1000) -> Floats:
-    """Coefficients (features, outputs) of least objective, by L-BFGS from the identity."""
+def solve(problem: Problem, lower: ArrayLike = -np.inf, rounds: int = 1000) -> Floats:
+    """Coefficients (features, outputs) of least objective, by L-BFGS from the identity.
+
+    No parameter goes below `lower`, one number or one for each.
+    """
     found = minimize(
         problem.objective,
         problem.identity,
         jac=True,
         method="L-BFGS-B",
-        bounds=[(lower, None)] * len(problem.identity),
+        bounds=Bounds(np.broadcast_to(lower, problem.identity.shape), np.inf),
         options={"maxiter": rounds, "maxfun": 2 * rounds, "ftol": 1e-13, "gtol": 1e-8, "maxcor": 20},
     )
     return problem.coefficients(found.x)

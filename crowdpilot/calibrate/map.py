@@ -70,7 +70,7 @@ def load_map(data: dict[str, Any]) -> Fitted:
         If the data are something else.
     """
     kind = _KINDS.get(str(data.get("kind")))
-    values = {
+    values: dict[str, Any] = {
         k: np.asarray(v, np.float64) if isinstance(v, list) else v for k, v in data.items() if k != "kind"
     }
     if kind is None or values.keys() != {f.name for f in fields(kind)}:
@@ -94,8 +94,8 @@ class Map(ABC):
     aliases: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
-        if not 0 < self.floor < 0.5:
-            raise ValueError(f"floor is {self.floor}, expected a number between 0 and 0.5")
+        if not LEAST <= self.floor < 0.5:
+            raise ValueError(f"floor is {self.floor}, expected a number from {LEAST} to 0.5")
 
     def __str__(self) -> str:
         values = {f.name: (getattr(self, f.name), f.default) for f in fields(self)}
@@ -121,6 +121,10 @@ class Map(ABC):
             If fewer than two tasks have a known class, or the arrays do not fit each other.
         """
         return self.learn(learnable(probs, target, weight))
+
+    @abstractmethod
+    def size(self, K: int) -> int:
+        """How many numbers it learns about K classes."""
 
     @abstractmethod
     def learn(self, sample: Sample) -> Fitted:

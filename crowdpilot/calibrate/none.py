@@ -25,6 +25,9 @@ class NoMap(Map):
     name: ClassVar[str] = "none"
     aliases: ClassVar[tuple[str, ...]] = ("identity",)
 
+    def size(self, K: int) -> int:
+        return 0
+
     def learn(self, sample: Sample) -> Fitted:
         K = sample.probs.shape[1]
         return Scaled(self.name, self.floor, np.eye(K), np.zeros(K))

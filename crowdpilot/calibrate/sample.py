@@ -23,6 +23,12 @@ class Sample(NamedTuple):
         """Some of the tasks."""
         return Sample(self.probs[rows], self.target[rows], self.weight[rows])
 
+    def shares(self, imaginary: float) -> Floats:
+        """The share of each class, (classes,), with some imaginary tasks that are a bit of each."""
+        K = self.target.shape[1]
+        shares: Floats = (self.weight @ self.target + imaginary / K) / (self.weight.sum() + imaginary)
+        return shares
+
 
 def check_probs(probs: ArrayLike, what: str = "probabilities") -> Floats:
     """An array (tasks, classes) whose rows are probabilities.

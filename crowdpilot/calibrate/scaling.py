@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -45,15 +46,19 @@ class Scaling(Map):
     strength: float = 1.0
 
     lowest: ClassVar[float] = -np.inf  # no parameter goes below
+    centred: ClassVar[bool] = False  # whether the logarithms of each task are brought to a mean of zero
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.strength >= 0:
             raise ValueError(f"strength is {self.strength}, expected 0 or more")
 
+    def size(self, K: int) -> int:
+        return int(self.tied(K).max()) + 1
+
+    @abstractmethod
     def tied(self, K: int) -> NDArray[np.intp]:
         """Which parameter stands where in W transposed over b, (classes + 1, classes); -1: none."""
-        raise NotImplementedError
 
     def strengths(self, tied: NDArray[np.intp]) -> Floats:
         """The strength of each parameter."""
@@ -62,10 +67,11 @@ class Scaling(Map):
     def learn(self, sample: Sample) -> Fitted:
         logs = np.log(raised(sample.probs, self.floor))
         K = logs.shape[1]
+        seen = np.eye(K) - self.centred / K  # what of the logarithms W is shown
         tied = self.tied(K)
         identity = np.zeros(tied.max() + 1)
         identity[tied[np.diag_indices(K)]] = 1
-        features = np.column_stack([logs, np.ones(len(logs))])
+        features = np.column_stack([logs @ seen, np.ones(len(logs))])
         problem = Problem(features, sample.target, sample.weight, tied, identity, self.strengths(tied))
         found = solve(problem, self.lowest)
-        return Scaled(self.name, self.floor, found[:K].T, found[K])
+        return Scaled(self.name, self.floor, found[:K].T @ seen, found[K])

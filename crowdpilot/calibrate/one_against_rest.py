@@ -1,0 +1,85 @@
+"""Maps that look at one class at a time: a smooth curve for each, then rows that sum to one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from crowdpilot.arrays import Floats
+from crowdpilot.calibrate.cross_entropy import Problem, solve
+from crowdpilot.calibrate.map import Fitted, Map, raised
+from crowdpilot.calibrate.sample import Sample, nll
+
+IDENTITY = np.array([1.0, 1.0, 0.0])  # logistic(log p - log(1 - p)) is p
+
+
+@dataclass(frozen=True, eq=False)
+class Curved(Fitted):
+    """logistic(a log p - b log(1 - p) + c) of each class, with its own a, b and c."""
+
+    coefficients: Floats  # (classes, 3)
+
+    @property
+    def classes(self) -> int:
+        return len(self.coefficients)
+
+    def apply(self, probs: Floats) -> Floats:
+        a, b, c = self.coefficients.T
+        curve: Floats = expit(a * np.log(probs) - b * np.log1p(-probs) + c)
+        return curve
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneAgainstRest(Map):
+    """logistic(a log p - b log(1 - p) + c) of each class, divided by the sum over classes.
+
+    With two classes the curves are mirror images that sum to one by themselves. With more they are
+    fitted one by one, and if their quotients fit the tasks no better than the probabilities did, the
+    identity is kept.
+
+    Parameters
+    ----------
+    floor
+        Probabilities below count as this, so that all have a logarithm.
+    strength
+        How firmly a and b are held at 1 and c at 0: the precision of a normal prior. It counts
+        little against more than some dozens of tasks.
+    """
+
+    strength: float = 1.0
+
+    places: ClassVar[tuple[int, int, int]]  # which parameters a, b and c are
+    lowest: ClassVar[tuple[float, ...]]  # of each parameter
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.strength >= 0:
+            raise ValueError(f"strength is {self.strength}, expected 0 or more")
+
+    def size(self, K: int) -> int:
+        return K * len(self.lowest)
+
+    def learn(self, sample: Sample) -> Fitted:
+        probs = raised(sample.probs, self.floor)
+        curves = [self._curve(p, t, sample.weight) for p, t in zip(probs.T, sample.target.T, strict=True)]
+        fitted = Curved(self.name, self.floor, np.array(curves))
+        if sample.weight @ (nll(sample, fitted(probs)) - nll(sample, probs)) > 0:
+            return Curved(self.name, self.floor, np.tile(IDENTITY, (len(curves), 1)))
+        return fitted
+
+    def aim(self, target: Floats, weight: Floats) -> Floats:
+        """What the curve of one class is fitted to, (tasks,)."""
+        return target
+
+    def _curve(self, p: Floats, target: Floats, weight: Floats) -> Floats:
+        features = np.column_stack([np.log(p), -np.log1p(-p), np.ones(len(p))])
+        aim = self.aim(target, weight)
+        tied: NDArray[np.intp] = np.column_stack([[-1, -1, -1], self.places])
+        identity = IDENTITY[[self.places.index(n) for n in range(len(self.lowest))]]
+        strength = np.full(len(identity), self.strength)
+        problem = Problem(features, np.column_stack([1 - aim, aim]), weight, tied, identity, strength)
+        return solve(problem, self.lowest)[:, 1]
