@@ -18,6 +18,7 @@ from crowdpilot.io.saving import whole
 from crowdpilot.learn.batches import Rows
 from crowdpilot.learn.networks.minilm import minilm
 from crowdpilot.learn.networks.standardize import Standardize
+from crowdpilot.learn.networks.transformer import tokens
 from crowdpilot.learn.networks.vision import is_vision, vision_networks, without_head
 from crowdpilot.learn.networks.wordllama import wordllama
 from crowdpilot.learn.rows import Dense, Sparse
@@ -27,10 +28,8 @@ from crowdpilot.naming import choose
 Backbone = str | nn.Module | Callable[[Any], Any]
 
 CHUNK = 128  # rows at a time
-ENCODERS: dict[str, Callable[[torch.device], Callable[[list[str]], Any]]] = {  # of texts
-    "wordllama": wordllama,
-    "minilm": minilm,
-}
+ENCODERS: dict[str, Callable[..., Callable[[list[str]], Any]]] = {"wordllama": wordllama, "minilm": minilm}
+TOKENS = {"tokens": tokens}  # for a transformer, which is the network
 LEARNED = {"tfidf": Tfidf}  # from the training texts
 IMAGENET = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # mean and deviation of its red, green and blue
 
@@ -100,7 +99,7 @@ def embed_texts(
     if isinstance(backbone, str):
         if is_vision(backbone):
             raise ValueError(f"{backbone} is for images, and X is texts; for texts there are {_for_texts()}")
-        known: dict[str, Callable[..., Any]] = {**ENCODERS, **LEARNED}
+        known: dict[str, Callable[..., Any]] = {**ENCODERS, **LEARNED, **TOKENS}
         make, options = choose(backbone, known, "backbone for texts")
         if make in LEARNED.values():
             return embed_texts(make(**options).fit(texts), texts, device, names=names)
@@ -137,6 +136,8 @@ def _for_texts() -> str:
 def _by_name(name: str) -> nn.Module:
     """A network of torchvision that ends with its features, and begins with the scale it was trained with."""
     if not is_vision(name):
+        if name.startswith("tokens["):
+            raise ValueError("a transformer reads texts, and X is not a list of texts")
         if name.partition("[")[0] in ENCODERS | LEARNED:
             raise ValueError(f"{name} is for texts, and X is not a list of texts")
         raise ValueError(

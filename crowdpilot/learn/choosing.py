@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -15,6 +16,7 @@ from crowdpilot.learn.method import Method
 from crowdpilot.learn.methods import METHODS
 from crowdpilot.learn.networks import NETWORKS
 from crowdpilot.learn.networks.standardize import standard_layer
+from crowdpilot.learn.networks.transformer import transformer
 from crowdpilot.learn.networks.vision import is_vision, vision_networks
 from crowdpilot.naming import choose
 from crowdpilot.votes import Votes
@@ -64,13 +66,29 @@ def make_network(
         net = copy.deepcopy(network)
     else:
         make, options = find_network(network) if isinstance(network, str) else (network, {})
-        options = {name: value for name, value in options.items() if not (blank and name in STARTS)}
-        net = make(first.shape[1], classes, **options)
-    if standardize:
+        net = make(first.shape[1], classes, **(_without_start(make, options) if blank else options))
+    if standardize and not getattr(net, "reads_tokens", False):
         net = nn.Sequential(standard_layer(rows), net)
     net.eval().to(first.device)
     _check_output(net, first, classes)
     return net
+
+
+def reader_of(network: Network) -> str | None:
+    """The backbone that a network needs to read texts: for a transformer, what makes tokens of them."""
+    if not isinstance(network, str) or is_vision(network):
+        return None
+    make, options = find_network(network)
+    if make is not transformer:
+        return None
+    said = ",".join(f"{name}={value!r}" for name, value in options.items() if name not in STARTS)
+    return f"tokens[{said}]"
+
+
+def _without_start(make: Callable[..., nn.Module], options: dict[str, Any]) -> dict[str, Any]:
+    """The same options, but those that say with which weights it begins."""
+    kept = {name: value for name, value in options.items() if name not in STARTS}
+    return kept | ({"pretrained": False} if "pretrained" in inspect.signature(make).parameters else {})
 
 
 def _check_output(net: nn.Module, first: Tensor, classes: int) -> None:

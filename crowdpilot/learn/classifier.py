@@ -16,7 +16,7 @@ from crowdpilot.arrays import Floats, Names
 from crowdpilot.learn.answers import known_codes, votes_on
 from crowdpilot.learn.backbone import Backbone
 from crowdpilot.learn.batches import Rows
-from crowdpilot.learn.choosing import MakeMethod, Network
+from crowdpilot.learn.choosing import MakeMethod, Network, reader_of
 from crowdpilot.learn.cost import Balance, Cost
 from crowdpilot.learn.foretelling import foretell, posterior
 from crowdpilot.learn.inputs import SIZE, check_shape, shape_of, to_rows
@@ -204,7 +204,9 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
 
         `backbone` is what another classifier has learned; see `backbone_`.
         """
-        device, backbone = find_device(self.device), backbone or self.backbone
+        if (reader := reader_of(self.network)) and self.backbone is not None:
+            raise ValueError("a transformer reads texts itself; leave the backbone out")
+        device, backbone = find_device(self.device), backbone or self.backbone or reader
         return to_rows(X, device, size=self.size, augment=self.augment, backbone=backbone)
 
     def predict_proba(self, X: Any) -> Floats:

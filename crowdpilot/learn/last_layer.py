@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
 
 
@@ -20,4 +21,4 @@ def apply_and_tap(net: nn.Module, layer: nn.Module, x: Tensor) -> tuple[Tensor, 
         logits: Tensor = net(x)
     finally:
         hook.remove()
-    return logits, given[-1]
+    return logits, torch.cat(given) if sum(map(len, given)) == len(x) else given[-1]

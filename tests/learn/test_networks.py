@@ -32,7 +32,7 @@ def dense(x: torch.Tensor) -> Dense:
     return Dense(x, CPU)
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("name", [name for name in NETWORKS if name != "transformer"])  # which has a folder
 def test_a_network_gives_one_number_for_each_class(name: str) -> None:
     rows = Images(PIXELS, CPU) if "resnet" in name else dense(X)
     net = make_network(name, rows, 5)

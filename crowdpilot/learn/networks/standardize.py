@@ -30,7 +30,7 @@ class Standardize(nn.Module):
         self.register_buffer("scale", scale)
 
     def forward(self, x: Tensor) -> Tensor:
-        return (x - self.mean) / self.scale
+        return (x - self.mean).div_(self.scale)  # in place: of wide rows, memory is what costs time
 
 
 def standard_layer(rows: Rows) -> Standardize:
