@@ -13,7 +13,7 @@ import typer
 
 from crowdpilot.arrays import Codes, Floats, encode
 from crowdpilot.cli.output import note, show, working
-from crowdpilot.metrics import LABEL_METRICS, PROBABILITY_METRICS, interval, per_class
+from crowdpilot.metrics import LABEL_METRICS, SHOWN_METRICS, interval, per_class
 
 COLUMNS = ("measure", "class", "value", "low", "high")
 
@@ -46,7 +46,7 @@ def score(
         between = partial(interval, level=level, samples=samples, seed=seed)
         rows: list[Row] = [(name, None, *between(f, answer, label)) for name, f in LABEL_METRICS.items()]
         if probs is not None:
-            rows += [(name, None, *between(f, codes, probs)) for name, f in PROBABILITY_METRICS.items()]
+            rows += [(name, None, *between(f, codes, probs)) for name, f in SHOWN_METRICS.items()]
         rows += _rows_of_classes(answer, label, between)
     if as_json:
         typer.echo(json.dumps([dict(zip(COLUMNS, row, strict=True)) for row in rows], indent=2))

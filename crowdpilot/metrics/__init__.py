@@ -3,8 +3,12 @@
 from collections.abc import Callable
 
 from crowdpilot.metrics.bootstrap import Interval, interval
+from crowdpilot.metrics.calibration import classwise_ece, ece, ece_debiased, ece_mass, ece_sweep, mce
+from crowdpilot.metrics.human import dist_ce, entropy_ce, rank_cs
 from crowdpilot.metrics.labels import PerClass, accuracy, balanced_accuracy, macro_f1, per_class
-from crowdpilot.metrics.probabilities import brier, ece, log_loss
+from crowdpilot.metrics.probabilities import BrierParts, brier, brier_parts, log_loss
+from crowdpilot.metrics.risk import Cost, RiskCoverage, aurc, expected_cost, risk_at, risk_coverage
+from crowdpilot.metrics.smooth import smooth_ece
 
 Metric = Callable[..., float]  # of truth, predictions and a weight for each task
 
@@ -15,20 +19,59 @@ LABEL_METRICS: dict[str, Metric] = {
 }
 PROBABILITY_METRICS: dict[str, Metric] = {"brier": brier, "log_loss": log_loss, "ece": ece}
 METRICS: dict[str, Metric] = LABEL_METRICS | PROBABILITY_METRICS
+# What `crowdpilot score` shows: two proper scores; the calibration error that papers report, then
+# without its bias and without bins; that of all classes; and whether what is wrong is unsure.
+SHOWN_METRICS: dict[str, Metric] = PROBABILITY_METRICS | {
+    "ece_debiased": ece_debiased,
+    "smooth_ece": smooth_ece,
+    "classwise_ece": classwise_ece,
+    "aurc": aurc,
+}
+# Every single number for how far probabilities are from being believed; some say nearly the same.
+CALIBRATION_METRICS: dict[str, Metric] = {
+    "ece": ece,
+    "ece_mass": ece_mass,
+    "ece_debiased": ece_debiased,
+    "ece_sweep": ece_sweep,
+    "smooth_ece": smooth_ece,
+    "classwise_ece": classwise_ece,
+    "mce": mce,
+}
+HUMAN_METRICS: dict[str, Metric] = {"dist_ce": dist_ce, "entropy_ce": entropy_ce, "rank_cs": rank_cs}
 
 __all__ = [
+    "CALIBRATION_METRICS",
+    "HUMAN_METRICS",
     "LABEL_METRICS",
     "METRICS",
     "PROBABILITY_METRICS",
+    "SHOWN_METRICS",
+    "BrierParts",
+    "Cost",
     "Interval",
     "Metric",
     "PerClass",
+    "RiskCoverage",
     "accuracy",
+    "aurc",
     "balanced_accuracy",
     "brier",
+    "brier_parts",
+    "classwise_ece",
+    "dist_ce",
     "ece",
+    "ece_debiased",
+    "ece_mass",
+    "ece_sweep",
+    "entropy_ce",
+    "expected_cost",
     "interval",
     "log_loss",
     "macro_f1",
+    "mce",
     "per_class",
+    "rank_cs",
+    "risk_at",
+    "risk_coverage",
+    "smooth_ece",
 ]

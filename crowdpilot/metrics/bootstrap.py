@@ -10,12 +10,12 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from crowdpilot.arrays import Codes, Floats
-from crowdpilot.metrics.compare import compare_labels, compare_probs, plain
+from crowdpilot.arrays import Floats
+from crowdpilot.metrics.compare import compare_humans, compare_labels, compare_probs, plain
 
 CELLS = 2**22  # weights drawn together
 
-Value = TypeVar("Value", float, Floats)
+Value = TypeVar("Value")  # a number, an array, or a named tuple of either
 
 
 class Interval(NamedTuple, Generic[Value]):
@@ -44,9 +44,11 @@ def interval(
     ----------
     metric
         One of `METRICS`, or another function of truth, predictions and `weight` that gives one
-        value, or one array, for each row of weights.
+        value, or one array, for each row of weights; or a named tuple of them, and then so are the
+        bounds.
     truth, predicted
-        Of each task: names of classes for labels; codes and (tasks, classes) for probabilities.
+        Of each task: names of classes for labels; codes and (tasks, classes) for probabilities;
+        twice (tasks, classes) for probabilities beside shares of people.
     level
         How often the interval should hold the value for all tasks there might be.
     samples
@@ -65,11 +67,19 @@ def interval(
     Interval(value=0.75, low=0.67, high=0.83)
     """
     true, said, count = _group(truth, predicted)
+    kinds: set[Any] = set()  # of named tuple
 
-    def value(weight: Floats) -> Value:
-        return metric(true, said, weight=weight)
+    def value(weight: Floats) -> Any:
+        found: Any = metric(true, said, weight=weight)
+        if not hasattr(found, "_make"):
+            return found
+        kinds.add(type(found))
+        return np.stack(found, axis=-1)
 
-    return resample(value, count, level=level, samples=samples, seed=seed)
+    bounds = resample(value, count, level=level, samples=samples, seed=seed)
+    for kind in kinds:
+        bounds = Interval(*(kind(*map(plain, np.moveaxis(bound, -1, 0))) for bound in bounds))
+    return bounds
 
 
 def resample(
@@ -127,8 +137,10 @@ def _quantiles(drawn: Floats, level: float) -> Any:
         return map(plain, np.nanquantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0))
 
 
-def _group(truth: ArrayLike, predicted: ArrayLike) -> tuple[Codes, NDArray[Any], Floats]:
+def _group(truth: ArrayLike, predicted: ArrayLike) -> tuple[NDArray[Any], NDArray[Any], Floats]:
     """Tasks of known truth and how many there are like each; probabilities are not grouped."""
+    if np.ndim(truth) == 2:
+        return compare_humans(truth, predicted, None)
     if np.ndim(predicted) == 2:
         true, probs, weight, _ = compare_probs(truth, predicted, None)
         return true, probs, weight

@@ -20,6 +20,14 @@ class Compared(NamedTuple):
     classes: Names  # those that occur in either, in natural order; for probabilities the columns
 
 
+class ComparedHumans(NamedTuple):
+    """What people say of tasks, and what is predicted."""
+
+    human: Floats  # (tasks, classes)
+    predicted: Floats  # (tasks, classes)
+    weight: Floats  # (..., tasks)
+
+
 def compare_labels(truth: ArrayLike, labels: ArrayLike, weight: ArrayLike | None) -> Compared:
     """Two columns of names as codes into the same classes.
 
@@ -45,13 +53,27 @@ def compare_probs(truth: ArrayLike, probs: ArrayLike, weight: ArrayLike | None) 
     t, p = np.asarray(truth), np.asarray(probs, np.float64)
     if p.ndim != 2:
         raise ValueError(f"the probabilities have shape {p.shape}, expected (tasks, classes)")
+    if t.ndim != 1:
+        raise ValueError(f"the truth has shape {t.shape}, expected one code for each task")
     _check_length(len(t), len(p), "rows of probabilities")
     if t.dtype.kind not in "iu" or (len(t) and not -1 <= t.min() <= t.max() < p.shape[1]):
         raise ValueError(f"the truth holds something else than codes between -1 and {p.shape[1] - 1}")
-    if not ((p >= 0).all() and np.allclose(p.sum(axis=1), 1, atol=1e-6)):
-        raise ValueError("a row of the probabilities has a negative number or does not sum to 1")
+    _check_sums(p, "the probabilities")
     known = t >= 0
     return Compared(t[known].astype(np.int32), p[known], _weigh(known, weight), np.arange(p.shape[1]))
+
+
+def compare_humans(human: ArrayLike, probs: ArrayLike, weight: ArrayLike | None) -> ComparedHumans:
+    """Shares of people who choose each class beside probabilities, both (tasks, classes)."""
+    h, p = np.asarray(human, np.float64), np.asarray(probs, np.float64)
+    if h.ndim != 2 or h.shape != p.shape:
+        raise ValueError(
+            f"the shares of people have shape {h.shape} and the probabilities {p.shape}, "
+            "expected (tasks, classes) of both"
+        )
+    _check_sums(h, "the shares of people")
+    _check_sums(p, "the probabilities")
+    return ComparedHumans(h, p, _weigh(np.ones(len(h), bool), weight))
 
 
 def average(values: ArrayLike, weight: Floats) -> float:
@@ -70,6 +92,13 @@ def spread(values: Floats, codes: Codes, K: int) -> Any:
     return csr_array((values, (np.arange(len(codes)), codes)), (len(codes), K))
 
 
+def spread_classes(values: Floats, codes: Codes, K: int) -> Any:
+    """Sparse (tasks, classes x K): `spread` for every column of values, side by side."""
+    n, classes = values.shape
+    columns = np.arange(classes) * K + codes
+    return csr_array((values.ravel(), columns.ravel(), np.arange(n + 1) * classes), (n, classes * K))
+
+
 def _weigh(known: NDArray[np.bool_], weight: ArrayLike | None) -> Floats:
     """The weights of the tasks of known truth."""
     weights = np.ones(len(known)) if weight is None else np.atleast_1d(np.asarray(weight, np.float64))
@@ -80,6 +109,11 @@ def _weigh(known: NDArray[np.bool_], weight: ArrayLike | None) -> Floats:
     if not weights.any(axis=-1).all():
         raise ValueError("no task has a known class and a weight, expected at least one")
     return weights
+
+
+def _check_sums(p: Floats, what: str) -> None:
+    if not ((p >= 0).all() and np.allclose(p.sum(axis=1), 1, atol=1e-6)):
+        raise ValueError(f"a row of {what} has a negative number or does not sum to 1")
 
 
 def _is_unknown(names: Names) -> NDArray[np.bool_]:

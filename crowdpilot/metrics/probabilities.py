@@ -6,10 +6,23 @@ gives as many values.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from crowdpilot.metrics.compare import average, compare_probs, plain, spread
+from crowdpilot.arrays import divide
+from crowdpilot.metrics.binning import equal_width
+from crowdpilot.metrics.compare import average, compare_probs, plain, spread_classes
+
+
+class BrierParts(NamedTuple):
+    """reliability - resolution + uncertainty + within is the Brier score."""
+
+    reliability: float  # how far probabilities are from what happens; 0 is best
+    resolution: float  # how far what happens differs from bin to bin; more is better
+    uncertainty: float  # of the classes themselves, whatever is predicted
+    within: float  # what the bins are too coarse for; 0 if each holds one probability only
 
 
 def brier(truth: ArrayLike, probs: ArrayLike, *, weight: ArrayLike | None = None) -> float:
@@ -58,26 +71,40 @@ def log_loss(
     return average(loss, weights)
 
 
-def ece(truth: ArrayLike, probs: ArrayLike, *, weight: ArrayLike | None = None, bins: int = 15) -> float:
-    """Expected calibration error: how far confidence is from accuracy.
+def brier_parts(
+    truth: ArrayLike, probs: ArrayLike, *, weight: ArrayLike | None = None, bins: int = 15
+) -> BrierParts:
+    """What the Brier score is made of: mistakes of calibration, knowledge, and chance.
 
-    sum over bins of |accuracy - mean confidence|, weighted by the share of tasks in the bin. The
-    confidence is the highest probability of a task (the first of equals is its label), the bins
-    are ((m - 1) / bins, m / bins].
+    For each class, tasks are put into the bins of `ece` by its probability p; o is the share of the
+    tasks of a bin that are of the class, o' that of all tasks. Summed over classes,
+
+        reliability = mean over tasks of (mean of p in the bin - o)^2
+        resolution  = mean over tasks of (o - o')^2
+        uncertainty = o' (1 - o')
+
+    What remains is the spread of p within the bins, less twice its covariance with the truth there;
+    it is zero where a bin holds one value of p only, and then Murphy's three parts are the score.
 
     References
     ----------
-    Guo et al., On calibration of modern neural networks, ICML 2017.
+    Murphy, A new vector partition of the probability score, Journal of Applied Meteorology 12,
+    1973. Stephenson, Coelho and Jolliffe, Two extra components in the Brier score decomposition,
+    Weather and Forecasting 23, 2008.
 
     Examples
     --------
-    >>> round(ece([0, 1], [[0.9, 0.1], [0.4, 0.6]]), 3)
-    0.25
+    >>> parts = brier_parts([0, 1, 1, 0], [[0.9, 0.1], [0.9, 0.1], [0.4, 0.6], [0.4, 0.6]])
+    >>> [round(part, 2) + 0 for part in parts]
+    [0.17, 0.0, 0.5, 0.0]
     """
-    if bins < 1:
-        raise ValueError(f"bins is {bins}, expected 1 or more")
-    true, p, weights, _ = compare_probs(truth, probs, weight)
-    confidence = p.max(axis=1)
-    gap = (p.argmax(axis=1) == true) - confidence
-    which = np.clip(np.ceil(confidence * bins).astype(np.int32) - 1, 0, bins - 1)
-    return plain(np.abs(weights @ spread(gap, which, bins)).sum(axis=-1) / weights.sum(axis=-1))
+    true, p, weights, classes = compare_probs(truth, probs, weight)
+    which, hit, total = equal_width(p, bins), np.eye(len(classes))[true], weights.sum(axis=-1)
+    values = np.ones_like(p), p, hit
+    size, promised, seen = (weights @ spread_classes(v, which, bins) for v in values)
+    base = weights @ hit / total[..., None]  # (..., classes)
+    off = divide((promised - seen) ** 2, size, 0).sum(axis=-1) / total
+    known = divide(seen**2, size, 0).sum(axis=-1) / total - (base**2).sum(axis=-1)
+    chance = (base * (1 - base)).sum(axis=-1)
+    rest = brier(truth, probs, weight=weight) - (off - known + chance)
+    return BrierParts(*(plain(part) for part in (off, known, chance, rest)))

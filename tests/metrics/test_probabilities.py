@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import metrics as sklearn
 
-from crowdpilot.metrics import PROBABILITY_METRICS, brier, ece, log_loss
+from crowdpilot.metrics import PROBABILITY_METRICS, brier, brier_parts, ece, log_loss
 
 
 @st.composite
@@ -38,22 +38,6 @@ def test_log_loss_agrees_with_sklearn(case) -> None:
     assert log_loss(truth, probs, weight=weight) == pytest.approx(expected)
 
 
-@given(predictions(), st.sampled_from([1, 10, 15]))
-@settings(deadline=None)
-def test_ece_is_the_gap_in_each_bin_times_its_share(case, bins: int) -> None:
-    truth, probs, weight = case
-    confidence, right = probs.max(axis=1), probs.argmax(axis=1) == truth
-    total = 0.0
-    for m in range(bins):
-        inside = (confidence > m / bins) & (confidence <= (m + 1) / bins)
-        if inside.any():
-            gap = np.average(right[inside], weights=weight[inside]) - np.average(
-                confidence[inside], weights=weight[inside]
-            )
-            total += abs(gap) * weight[inside].sum() / weight.sum()
-    assert ece(truth, probs, weight=weight, bins=bins) == pytest.approx(total, abs=1e-9)
-
-
 def test_certain_and_right_is_perfect() -> None:
     for metric in PROBABILITY_METRICS.values():
         assert metric([0, 1, 2], np.eye(3)) == 0
@@ -66,30 +50,6 @@ def test_certain_and_wrong_is_as_bad_as_can_be_but_finite() -> None:
     assert log_loss([1, 0], np.eye(2), floor=0.01) == pytest.approx(-np.log(0.01))
 
 
-def test_ece_is_small_when_probabilities_are_honest_and_large_when_not() -> None:
-    rng = np.random.default_rng(0)
-    probs = rng.dirichlet([0.5] * 3, 20_000)
-    truth = (probs.cumsum(axis=1) > rng.random((20_000, 1))).argmax(axis=1)
-    sharper = probs**3 / (probs**3).sum(axis=1, keepdims=True)
-    assert ece(truth, probs) < 0.02
-    assert ece(truth, sharper) > 0.08
-
-
-@pytest.mark.parametrize(("first", "second", "together"), [(1.0, 0.75, True), (0.75, 0.5, False)])
-def test_a_bin_of_ece_holds_its_upper_end(first: float, second: float, together: bool) -> None:
-    """In one bin a wrong and a right label make up for each other, in two they do not."""
-    gaps = np.array([0 - first, 1 - second])
-    found = ece([1, 0], [[first, 1 - first], [second, 1 - second]], bins=2)
-    assert found == pytest.approx(abs(gaps.sum()) / 2 if together else abs(gaps).sum() / 2)
-
-
-def test_fifteen_bins_unless_asked_otherwise() -> None:
-    probs = np.array([[0.61, 0.39], [0.66, 0.34], [0.68, 0.32]])
-    assert ece([0, 1, 0], probs) == ece([0, 1, 0], probs, bins=15) != ece([0, 1, 0], probs, bins=10)
-    with pytest.raises(ValueError, match="bins is 0"):
-        ece([0, 1, 0], probs, bins=0)
-
-
 @pytest.mark.parametrize("metric", PROBABILITY_METRICS.values(), ids=PROBABILITY_METRICS)
 def test_rows_of_weights_give_a_value_each(metric) -> None:
     rng = np.random.default_rng(0)
@@ -97,3 +57,44 @@ def test_rows_of_weights_give_a_value_each(metric) -> None:
     expected = [metric(truth, probs, weight=row) for row in weight]
     np.testing.assert_allclose(metric(truth, probs, weight=weight), expected)
     assert type(metric(truth, probs)) is float
+
+
+@given(predictions(), st.sampled_from([1, 4, 15]))
+@settings(deadline=None)
+def test_the_parts_of_the_brier_score_are_those_of_their_definition(case, bins: int) -> None:
+    truth, probs, weight = case
+    w = weight / weight.sum()
+    parts = np.zeros(4)
+    for k, p in enumerate(probs.T):
+        hit = (truth == k).astype(float)
+        base = w @ hit
+        parts[2] += base * (1 - base)
+        for m in range(bins):
+            i = (p > m / bins) & (p <= (m + 1) / bins) | ((m == 0) & (p == 0))
+            if i.any():
+                share, mean, seen = (
+                    w[i].sum(),
+                    np.average(p[i], weights=w[i]),
+                    np.average(hit[i], weights=w[i]),
+                )
+                parts[0] += share * (mean - seen) ** 2
+                parts[1] += share * (seen - base) ** 2
+                parts[3] += w[i] @ ((p[i] - mean) ** 2 - 2 * (p[i] - mean) * (hit[i] - seen))
+    found = brier_parts(truth, probs, weight=weight, bins=bins)
+    np.testing.assert_allclose(found, parts, atol=1e-9)
+    total = found.reliability - found.resolution + found.uncertainty + found.within
+    assert total == pytest.approx(brier(truth, probs, weight=weight))
+
+
+def test_three_parts_are_the_whole_brier_score_if_bins_hold_one_probability_each() -> None:
+    """Murphy's decomposition is exact for probabilities of few values."""
+    rng = np.random.default_rng(0)
+    tenths = rng.multinomial(10, [0.5, 0.3, 0.2], 200) / 10
+    parts = brier_parts(rng.integers(3, size=200), tenths, bins=20)
+    assert parts.within == pytest.approx(0, abs=1e-12)
+
+
+def test_honest_and_sharp_probabilities_have_no_reliability_and_all_the_resolution() -> None:
+    assert brier_parts([0, 1, 2, 1], np.eye(3)[[0, 1, 2, 1]]) == pytest.approx((0, 0.625, 0.625, 0))
+    base = np.tile([0.25, 0.5, 0.25], (4, 1))
+    assert brier_parts([0, 1, 2, 1], base) == pytest.approx((0, 0, 0.625, 0))
