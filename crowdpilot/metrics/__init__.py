@@ -8,7 +8,7 @@ from crowdpilot.metrics.human import dist_ce, entropy_ce, rank_cs
 from crowdpilot.metrics.labels import PerClass, accuracy, balanced_accuracy, macro_f1, per_class
 from crowdpilot.metrics.probabilities import BrierParts, brier, brier_parts, log_loss
 from crowdpilot.metrics.risk import Cost, RiskCoverage, aurc, expected_cost, risk_at, risk_coverage
-from crowdpilot.metrics.smooth import smooth_ece
+from crowdpilot.metrics.smooth import SmoothCurve, smooth_curve, smooth_ece
 
 Metric = Callable[..., float]  # of truth, predictions and a weight for each task
 
@@ -52,6 +52,7 @@ __all__ = [
     "Metric",
     "PerClass",
     "RiskCoverage",
+    "SmoothCurve",
     "accuracy",
     "aurc",
     "balanced_accuracy",
@@ -73,5 +74,6 @@ __all__ = [
     "rank_cs",
     "risk_at",
     "risk_coverage",
+    "smooth_curve",
     "smooth_ece",
 ]

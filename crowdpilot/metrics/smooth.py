@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.fft import dct, idct
 from scipy.sparse import csr_array
 
-from crowdpilot.arrays import Floats
+from crowdpilot.arrays import Floats, divide
 from crowdpilot.metrics.binning import believe
 from crowdpilot.metrics.compare import plain
 
 GRID = 2048  # points between 0 and 1
 HALVINGS = 20
+FAINT = 1e-6  # of the highest density, below which nothing is said
+
+
+class SmoothCurve(NamedTuple):
+    """How often labels are right at each confidence, (points,)."""
+
+    confidence: Floats  # from 0 to 1
+    right: Floats  # NaN where nothing is near
+    density: Floats  # of the tasks
 
 
 def smooth_ece(truth: ArrayLike, probs: ArrayLike, *, weight: ArrayLike | None = None) -> float:
@@ -46,6 +57,29 @@ def smooth_ece(truth: ArrayLike, probs: ArrayLike, *, weight: ArrayLike | None =
         more = _smoothed(waves, sigma) > sigma
         low, high = np.where(more, sigma, low), np.where(more, high, sigma)
     return plain(_smoothed(waves, high)[..., 0])
+
+
+def smooth_curve(truth: ArrayLike, probs: ArrayLike, *, weight: ArrayLike | None = None) -> SmoothCurve:
+    """Share of right labels near each confidence, smoothed as `smooth_ece` does it.
+
+    Between the curve and the diagonal, weighted by the density, lies the smooth calibration error.
+
+    Examples
+    --------
+    >>> curve = smooth_curve([0, 0, 1, 0], [[0.8, 0.2]] * 4)
+    >>> round(float(curve.right[np.searchsorted(curve.confidence, 0.8)]), 2)
+    0.75
+    """
+    believed = believe(truth, probs, weight)
+    sigma = np.maximum(smooth_ece(truth, probs, weight=weight), 1 / GRID)
+    kept = np.exp(-((np.pi * np.arange(GRID) * sigma) ** 2) / 2)
+    mass, hits = (
+        idct(dct(believed.weight @ _lay_out(believed.confidence, values), norm="ortho") * kept, norm="ortho")
+        for values in (np.ones(len(believed.right)), believed.right)
+    )
+    enough = np.where(mass > FAINT * mass.max(), mass, 0)
+    right = np.clip(divide(hits, enough), 0, 1)
+    return SmoothCurve((np.arange(GRID) + 0.5) / GRID, right, GRID * mass / mass.sum())
 
 
 def _lay_out(places: Floats, values: Floats) -> csr_array:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from crowdpilot.metrics import smooth_ece
+from crowdpilot.metrics import smooth_curve, smooth_ece
 
 
 def case(n: int, seed: int, power: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -62,3 +62,20 @@ def test_a_small_change_of_the_probabilities_changes_it_by_little() -> None:
     right = np.repeat([True, False], 50)
     found = [measure(0.6 + shift * np.where(right, 1, -1), right, np.ones(100)) for shift in (0, 1e-6, 1e-4)]
     np.testing.assert_allclose(found, found[0], atol=3e-4)
+
+
+def test_the_error_is_what_lies_between_the_curve_and_the_diagonal() -> None:
+    """Nearly: the curve is smoothed in both directions, the gaps in one."""
+    confidence, right, _ = case(2000, 5, 4)
+    probs = np.stack([confidence, 1 - confidence], axis=1)
+    curve = smooth_curve(1 - right.astype(int), probs)
+    assert curve.density.mean() == pytest.approx(1)
+    area = np.nanmean(np.abs(curve.right - curve.confidence) * curve.density)
+    assert area == pytest.approx(measure(confidence, right, np.ones(2000)), abs=0.05)
+
+
+def test_the_curve_of_honest_confidences_is_near_the_diagonal() -> None:
+    confidence, right, _ = case(20_000, 6, 1)
+    curve = smooth_curve(1 - right.astype(int), np.stack([confidence, 1 - confidence], axis=1))
+    common = curve.density > 0.5
+    np.testing.assert_allclose(curve.right[common], curve.confidence[common], atol=0.04)

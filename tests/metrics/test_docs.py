@@ -1,0 +1,25 @@
+"""The page about metrics says what is true."""
+
+from __future__ import annotations
+
+import doctest
+from pathlib import Path
+
+import crowdpilot
+from crowdpilot import metrics
+
+PAGE = Path(crowdpilot.__file__).parents[1] / "docs" / "metrics.md"
+
+
+def test_its_examples_run() -> None:
+    assert doctest.testfile(str(PAGE), module_relative=False).failed == 0
+
+
+def test_every_metric_is_explained() -> None:
+    text = PAGE.read_text()
+    assert [name for name in metrics.__all__ if name.islower() and f"`{name}" not in text] == []
+
+
+def test_what_score_shows_is_told() -> None:
+    start = PAGE.read_text().split("`crowdpilot score` shows ")[1].split("(`SHOWN_METRICS`)")[0]
+    assert [name for name in metrics.SHOWN_METRICS if f"`{name}`" not in start] == []
