@@ -26,7 +26,7 @@ class Beta(OneAgainstRest):
     --------
     >>> rng = np.random.default_rng(0)
     >>> p = np.append(rng.beta(2, 3, 5000), rng.beta(4, 2, 5000))  # 4 - 2 and 3 - 2
-    >>> map = Beta().fit(np.column_stack([1 - p, p]), np.repeat([0, 1], 5000))
+    >>> map = Beta(strength=0).fit(np.column_stack([1 - p, p]), np.repeat([0, 1], 5000))
     >>> map.coefficients[1, :2].round(1).tolist()
     [2.0, 1.0]
     """

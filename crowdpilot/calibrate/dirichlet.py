@@ -24,7 +24,8 @@ class Dirichlet(Scaling):
     floor
         Probabilities below count as this, so that all have a logarithm.
     strength
-        How firmly the diagonal of W is held at 1 and b at 0, as the precision of a normal prior.
+        How firmly the diagonal of W is held at the best temperature and b at 0: the precision of a
+        normal prior.
     off_diagonal
         How firmly the rest of W is held at 0.
 
@@ -43,7 +44,7 @@ class Dirichlet(Scaling):
     [3.0, -1.0]
     """
 
-    off_diagonal: float = 10.0
+    off_diagonal: float = 300.0
 
     name: ClassVar[str] = "dirichlet"
     aliases: ClassVar[tuple[str, ...]] = ("dir_odir",)

@@ -18,8 +18,8 @@ class Matrix(Dirichlet):
 
     References
     ----------
-    Guo, Pleiss, Sun and Weinberger, On calibration of modern neural networks, ICML 2017; held at the
-    identity off the diagonal as by Kull et al., NeurIPS 2019.
+    Guo, Pleiss, Sun and Weinberger, On calibration of modern neural networks, ICML 2017; held at
+    zero off the diagonal as by Kull et al., NeurIPS 2019.
 
     Examples
     --------

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from crowdpilot.arrays import Floats
-from crowdpilot.calibrate.cross_entropy import Problem, solve
+from crowdpilot.calibrate.cross_entropy import Problem, slope, solve
 from crowdpilot.calibrate.map import Fitted, Map, raised
 from crowdpilot.calibrate.sample import Sample, nll
 
@@ -46,11 +46,11 @@ class OneAgainstRest(Map):
     floor
         Probabilities below count as this, so that all have a logarithm.
     strength
-        How firmly a and b are held at 1 and c at 0: the precision of a normal prior. It counts
-        little against more than some dozens of tasks.
+        How firmly a and b are held at the best temperature and c at 0: the precision of a normal
+        prior, that counts little against hundreds of tasks.
     """
 
-    strength: float = 1.0
+    strength: float = 10.0
 
     places: ClassVar[tuple[int, int, int]]  # which parameters a, b and c are
     lowest: ClassVar[tuple[float, ...]]  # of each parameter
@@ -65,7 +65,9 @@ class OneAgainstRest(Map):
 
     def learn(self, sample: Sample) -> Fitted:
         probs = raised(sample.probs, self.floor)
-        curves = [self._curve(p, t, sample.weight) for p, t in zip(probs.T, sample.target.T, strict=True)]
+        centre = IDENTITY * slope(np.log(probs), sample.target, sample.weight)
+        classes = zip(probs.T, sample.target.T, strict=True)
+        curves = [self._curve(p, t, sample.weight, centre) for p, t in classes]
         fitted = Curved(self.name, self.floor, np.array(curves))
         if sample.weight @ (nll(sample, fitted(probs)) - nll(sample, probs)) > 0:
             return Curved(self.name, self.floor, np.tile(IDENTITY, (len(curves), 1)))
@@ -75,11 +77,11 @@ class OneAgainstRest(Map):
         """What the curve of one class is fitted to, (tasks,)."""
         return target
 
-    def _curve(self, p: Floats, target: Floats, weight: Floats) -> Floats:
+    def _curve(self, p: Floats, target: Floats, weight: Floats, centre: Floats) -> Floats:
         features = np.column_stack([np.log(p), -np.log1p(-p), np.ones(len(p))])
         aim = self.aim(target, weight)
         tied: NDArray[np.intp] = np.column_stack([[-1, -1, -1], self.places])
-        identity = IDENTITY[[self.places.index(n) for n in range(len(self.lowest))]]
-        strength = np.full(len(identity), self.strength)
-        problem = Problem(features, np.column_stack([1 - aim, aim]), weight, tied, identity, strength)
+        begin = centre[[self.places.index(n) for n in range(len(self.lowest))]]
+        strength = np.full(len(begin), self.strength)
+        problem = Problem(features, np.column_stack([1 - aim, aim]), weight, tied, begin, strength)
         return solve(problem, self.lowest)[:, 1]

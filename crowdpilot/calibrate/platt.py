@@ -20,7 +20,7 @@ class Platt(OneAgainstRest):
     floor
         Probabilities below count as this, so that all have a logarithm.
     strength
-        How firmly a is held at 1 and c at 0: the precision of a normal prior.
+        How firmly a is held at the best temperature and c at 0: the precision of a normal prior.
     smoothing
         Whether no target is 0 or 1, as Platt proposes: of N tasks of the class and M others, those
         count as (N + 1) / (N + 2) of the class, these as 1 / (M + 2); soft labels in between.

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdpilot.arrays import Floats, softmax
-from crowdpilot.calibrate.cross_entropy import Problem, solve
+from crowdpilot.calibrate.cross_entropy import Problem, slope, solve
 from crowdpilot.calibrate.map import Fitted, Map, raised
 from crowdpilot.calibrate.sample import Sample
 
@@ -39,13 +39,12 @@ class Scaling(Map):
     floor
         Probabilities below count as this, so that all have a logarithm.
     strength
-        How firmly the parameters are held at those of the identity: the precision of a normal
-        prior around them. It counts little against more than some dozens of tasks.
+        How firmly the parameters are held at those of the best temperature: the precision of a
+        normal prior, that counts little against hundreds of tasks.
     """
 
-    strength: float = 1.0
+    strength: float = 10.0
 
-    lowest: ClassVar[float] = -np.inf  # no parameter goes below
     centred: ClassVar[bool] = False  # whether the logarithms of each task are brought to a mean of zero
 
     def __post_init__(self) -> None:
@@ -69,9 +68,9 @@ class Scaling(Map):
         K = logs.shape[1]
         seen = np.eye(K) - self.centred / K  # what of the logarithms W is shown
         tied = self.tied(K)
-        identity = np.zeros(tied.max() + 1)
-        identity[tied[np.diag_indices(K)]] = 1
+        centre = np.zeros(tied.max() + 1)
+        centre[tied[np.diag_indices(K)]] = slope(logs, sample.target, sample.weight)
         features = np.column_stack([logs @ seen, np.ones(len(logs))])
-        problem = Problem(features, sample.target, sample.weight, tied, identity, self.strengths(tied))
-        found = solve(problem, self.lowest)
+        problem = Problem(features, sample.target, sample.weight, tied, centre, self.strengths(tied))
+        found = solve(problem)
         return Scaled(self.name, self.floor, found[:K].T @ seen, found[K])

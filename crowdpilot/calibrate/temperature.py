@@ -6,16 +6,24 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from crowdpilot.calibrate.scaling import Scaling
+from crowdpilot.calibrate.cross_entropy import slope
+from crowdpilot.calibrate.map import Fitted, Map, raised
+from crowdpilot.calibrate.sample import Sample
+from crowdpilot.calibrate.scaling import Scaled
 
 
 @dataclass(frozen=True, kw_only=True)
-class Temperature(Scaling):
+class Temperature(Map):
     """softmax(log p / T): the most probable class stays what it was.
 
-    `strength` holds 1 / T at 1; T is at most 100.
+    Parameters
+    ----------
+    floor
+        Probabilities below count as this, so that all have a logarithm.
+    strength
+        How firmly 1 / T is held at 1: the precision of a normal prior. It counts little against more
+        than some dozens of tasks.
 
     References
     ----------
@@ -29,9 +37,21 @@ class Temperature(Scaling):
     [0.8, 0.2]
     """
 
+    strength: float = 1.0
+
     name: ClassVar[str] = "temperature"
     aliases: ClassVar[tuple[str, ...]] = ("ts",)
-    lowest: ClassVar[float] = 0.01
 
-    def tied(self, K: int) -> NDArray[np.intp]:
-        return np.eye(K + 1, K, dtype=np.intp) - 1
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.strength >= 0:
+            raise ValueError(f"strength is {self.strength}, expected 0 or more")
+
+    def size(self, K: int) -> int:
+        return 1
+
+    def learn(self, sample: Sample) -> Fitted:
+        K = sample.probs.shape[1]
+        logs = np.log(raised(sample.probs, self.floor))
+        bold = slope(logs, sample.target, sample.weight, self.strength)
+        return Scaled(self.name, self.floor, bold * np.eye(K), np.zeros(K))

@@ -15,7 +15,7 @@ from crowdpilot.calibrate.scaling import Scaling
 class Vector(Scaling):
     """softmax(w * log p + b), with a number of w and of b for each class.
 
-    `strength` holds w at 1 and b at 0.
+    `strength` holds w at the best temperature and b at 0.
 
     References
     ----------

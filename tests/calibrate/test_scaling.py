@@ -59,7 +59,8 @@ def test_where_dirichlet_ends_the_tasks_pull_as_much_as_the_prior(strength, off_
     probs = normalized(rng.gamma(1 + 2 * np.eye(3)[truth]))
     fitted = Dirichlet(strength=strength, off_diagonal=off_diagonal).fit(probs, truth)
     pull = (np.eye(3)[truth] - fitted(probs)).T @ np.column_stack([np.log(probs), np.ones(300)])
-    away = np.column_stack([fitted.weights, fitted.intercept]) - np.eye(3, 4)
+    centre = Temperature().fit(probs, truth)
+    away = np.column_stack([fitted.weights - centre.weights, fitted.intercept])
     firm = np.where(np.eye(3, 4) > 0, strength, off_diagonal)
     firm[:, 3] = strength
     np.testing.assert_allclose(pull, firm * away, atol=1e-3)
@@ -118,7 +119,7 @@ def test_the_weights_of_dirichlet_distributions_are_found() -> None:
     alpha = np.array([[4.0, 1.0, 2.0], [1.0, 3.0, 1.0], [1.0, 2.0, 5.0]])
     truth = np.repeat(np.arange(3), 20_000)
     probs = np.vstack([rng.dirichlet(a, 20_000) for a in alpha])
-    fitted = Dirichlet().fit(probs, truth)
+    fitted = Dirichlet(strength=0, off_diagonal=0).fit(probs, truth)
     found = fitted.weights - fitted.weights.mean(axis=0)
     np.testing.assert_allclose(found, alpha - alpha.mean(axis=0), atol=0.1)
 
@@ -144,11 +145,21 @@ def test_few_tasks_move_less_than_many_like_them(model) -> None:
     assert np.abs(few - probs).max() < np.abs(many - probs).max()
 
 
-@pytest.mark.parametrize("model", LINEAR, ids=lambda m: m.name)
-def test_a_strong_prior_is_the_identity(model) -> None:
+def test_a_temperature_held_firmly_is_the_identity() -> None:
     probs, truth = honest(100, 3)
-    held = {"strength": 1e9} | ({"off_diagonal": 1e9} if issubclass(model, Dirichlet) else {})
-    np.testing.assert_allclose(model(**held).fit(normalized(probs**2), truth)(probs), probs, atol=1e-4)
+    said = normalized(probs**2)
+    np.testing.assert_allclose(Temperature(strength=1e9).fit(said, truth)(said), said, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [Vector(strength=1e9), Matrix(strength=1e9, off_diagonal=1e9), Dirichlet(strength=1e9, off_diagonal=1e9)],
+    ids=lambda m: m.name,
+)
+def test_other_maps_held_firmly_are_a_temperature(model) -> None:
+    probs, truth = honest(100, 3)
+    said = normalized(probs**2)
+    np.testing.assert_allclose(model.fit(said, truth)(said), Temperature().fit(said, truth)(said), atol=1e-4)
 
 
 def test_a_floor_keeps_certainty_from_ruling() -> None:
