@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -207,6 +208,16 @@ def test_similar_sentences_are_near_each_other_and_nothing_is_downloaded(
     assert near[0] > near[1] + 0.3
     assert calls == []
     assert list(tmp_path.iterdir()) == []
+
+
+def test_loading_an_encoder_says_nothing_and_leaves_loggers_alone() -> None:
+    pytest.importorskip("wordllama")
+    code = (
+        "import logging, torch; from crowdpilot.learn.networks.wordllama import wordllama;"
+        "wordllama(torch.device('cpu')); logging.getLogger('any').info('word'); print(logging.root.handlers)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert (done.stdout.strip(), done.stderr) == ("[]", "")
 
 
 # Backbones of torchvision -----------------------------------------------------------------------

@@ -1,7 +1,8 @@
-"""Transformers without its bars and hints."""
+"""Packages that are loaded without a word, and leave things as they were."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -20,3 +21,15 @@ def quiet() -> Iterator[None]:
         told.set_verbosity(level)
         if shown:
             told.enable_progress_bar()
+
+
+@contextmanager
+def same_logging() -> Iterator[None]:
+    """The root of all loggers is left as it was, whatever a package does to it when it is imported."""
+    root = logging.getLogger()
+    level, handlers = root.level, list(root.handlers)
+    try:
+        yield
+    finally:
+        root.setLevel(level)
+        root.handlers[:] = handlers

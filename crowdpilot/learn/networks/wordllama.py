@@ -9,6 +9,8 @@ from typing import Any
 
 import torch
 
+from crowdpilot.learn.networks.quiet import same_logging
+
 
 def wordllama(device: torch.device) -> Callable[[list[str]], Any]:
     """The function from texts to 256 features each: the mean of vectors distilled from large language models.
@@ -21,7 +23,8 @@ def wordllama(device: torch.device) -> Callable[[list[str]], Any]:
     https://github.com/dleemiller/wordllama
     """
     try:
-        package = import_module("wordllama")
+        with same_logging():
+            package = import_module("wordllama")
     except ImportError as error:
         raise ValueError("wordllama needs its package: pip install 'crowdpilot[text]'") from error
     home = Path(str(package.__file__)).parent  # its own loader looks for the tokenizer beside the folder
