@@ -60,9 +60,10 @@ def smooth_ece(truth: ArrayLike, probs: ArrayLike, *, weight: ArrayLike | None =
 
 
 def smooth_curve(truth: ArrayLike, probs: ArrayLike, *, weight: ArrayLike | None = None) -> SmoothCurve:
-    """Share of right labels near each confidence, smoothed as `smooth_ece` does it.
+    """Share of right labels near each confidence: the confidence plus the gap as `smooth_ece` smooths it.
 
-    Between the curve and the diagonal, weighted by the density, lies the smooth calibration error.
+    So the distance between the curve and the diagonal, weighted by the density, is the smooth
+    calibration error, but where the curve would leave the scale and is cut.
 
     Examples
     --------
@@ -73,13 +74,14 @@ def smooth_curve(truth: ArrayLike, probs: ArrayLike, *, weight: ArrayLike | None
     believed = believe(truth, probs, weight)
     sigma = np.maximum(smooth_ece(truth, probs, weight=weight), 1 / GRID)
     kept = np.exp(-((np.pi * np.arange(GRID) * sigma) ** 2) / 2)
-    mass, hits = (
+    mass, gap = (
         idct(dct(believed.weight @ _lay_out(believed.confidence, values), norm="ortho") * kept, norm="ortho")
-        for values in (np.ones(len(believed.right)), believed.right)
+        for values in (np.ones(len(believed.gap)), believed.gap)
     )
     enough = np.where(mass > FAINT * mass.max(), mass, 0)
-    right = np.clip(divide(hits, enough), 0, 1)
-    return SmoothCurve((np.arange(GRID) + 0.5) / GRID, right, GRID * mass / mass.sum())
+    confidence = (np.arange(GRID) + 0.5) / GRID
+    right = np.clip(confidence + divide(gap, enough), 0, 1)
+    return SmoothCurve(confidence, right, GRID * mass / mass.sum())
 
 
 def _lay_out(places: Floats, values: Floats) -> csr_array:
