@@ -49,11 +49,6 @@ class Dirichlet(Scaling):
     name: ClassVar[str] = "dirichlet"
     aliases: ClassVar[tuple[str, ...]] = ("dir_odir",)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.off_diagonal >= 0:
-            raise ValueError(f"off_diagonal is {self.off_diagonal}, expected 0 or more")
-
     def tied(self, K: int) -> NDArray[np.intp]:
         return np.arange((K + 1) * K).reshape(K + 1, K)
 

@@ -67,8 +67,6 @@ class Histogram(Map):
         super().__post_init__()
         if not (isinstance(self.bins, int) and self.bins >= 1):
             raise ValueError(f"bins is {self.bins}, expected 1 or more")
-        if not self.smoothing >= 0:
-            raise ValueError(f"smoothing is {self.smoothing}, expected 0 or more")
 
     def size(self, K: int) -> int:
         return self.bins * K

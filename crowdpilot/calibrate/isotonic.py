@@ -65,11 +65,6 @@ class Isotonic(Map):
 
     name: ClassVar[str] = "isotonic"
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.smoothing >= 0:
-            raise ValueError(f"smoothing is {self.smoothing}, expected 0 or more")
-
     def size(self, K: int) -> int:
         return 10 * K  # as many as histogram binning: it learns more the more tasks there are
 

@@ -94,6 +94,10 @@ class Map(ABC):
     aliases: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if isinstance(f.default, int | float) and not (isinstance(value, int | float) and value >= 0):
+                raise ValueError(f"{f.name} is {value!r}, expected a number of 0 or more")
         if not LEAST <= self.floor < 0.5:
             raise ValueError(f"floor is {self.floor}, expected a number from {LEAST} to 0.5")
 

@@ -55,11 +55,6 @@ class OneAgainstRest(Map):
     places: ClassVar[tuple[int, int, int]]  # which parameters a, b and c are
     lowest: ClassVar[tuple[float, ...]]  # of each parameter
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.strength >= 0:
-            raise ValueError(f"strength is {self.strength}, expected 0 or more")
-
     def size(self, K: int) -> int:
         return K * len(self.lowest)
 

@@ -23,7 +23,8 @@ class Platt(OneAgainstRest):
         How firmly a is held at the best temperature and c at 0: the precision of a normal prior.
     smoothing
         Whether no target is 0 or 1, as Platt proposes: of N tasks of the class and M others, those
-        count as (N + 1) / (N + 2) of the class, these as 1 / (M + 2); soft labels in between.
+        count as (N + 1) / (N + 2) of the class, these as 1 / (M + 2); soft labels in between. With
+        many classes and few tasks of each that is a strong pull, and `strength` does the same work.
 
     References
     ----------
@@ -33,12 +34,12 @@ class Platt(OneAgainstRest):
     Examples
     --------
     >>> said = np.array([[0.99, 0.01]] * 8 + [[0.01, 0.99]] * 8)  # right 6 times of 8
-    >>> map = Platt(strength=0, smoothing=False).fit(said, ([0] * 6 + [1] * 8 + [0] * 2))
+    >>> map = Platt(strength=0).fit(said, ([0] * 6 + [1] * 8 + [0] * 2))
     >>> map(said)[0].round(3).tolist()
     [0.75, 0.25]
     """
 
-    smoothing: bool = True
+    smoothing: bool = False
 
     name: ClassVar[str] = "platt"
     aliases: ClassVar[tuple[str, ...]] = ("sigmoid", "logistic")

@@ -47,11 +47,6 @@ class Scaling(Map):
 
     centred: ClassVar[bool] = False  # whether the logarithms of each task are brought to a mean of zero
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.strength >= 0:
-            raise ValueError(f"strength is {self.strength}, expected 0 or more")
-
     def size(self, K: int) -> int:
         return int(self.tied(K).max()) + 1
 

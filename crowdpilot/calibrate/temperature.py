@@ -42,11 +42,6 @@ class Temperature(Map):
     name: ClassVar[str] = "temperature"
     aliases: ClassVar[tuple[str, ...]] = ("ts",)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.strength >= 0:
-            raise ValueError(f"strength is {self.strength}, expected 0 or more")
-
     def size(self, K: int) -> int:
         return 1
 

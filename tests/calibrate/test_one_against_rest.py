@@ -16,7 +16,7 @@ from .test_scaling import NEW, P, Y, both
 # Fitted and given with netcal 1.4.0 on P and Y: BetaCalibration and LogisticCalibration.
 NETCAL = {
     Beta(strength=0): [0.16617743, 0.39210487, 0.53962763, 0.90627328],
-    Platt(strength=0, smoothing=False): [0.14738017, 0.40160615, 0.55358565, 0.89448525],
+    Platt(strength=0): [0.14738017, 0.40160615, 0.55358565, 0.89448525],
 }
 
 
@@ -35,7 +35,7 @@ def test_platt_agrees_with_sklearn() -> None:
     theirs = CalibratedClassifierCV(FrozenEstimator(base), method="sigmoid", ensemble=False)
     theirs.fit(X, truth)
     probs = base.predict_proba(X)
-    ours = Platt(strength=0).fit(probs, truth)
+    ours = Platt(strength=0, smoothing=True).fit(probs, truth)
     np.testing.assert_allclose(ours(probs), theirs.predict_proba(X), atol=1e-4)
 
 
@@ -43,14 +43,14 @@ def test_platt_is_a_logistic_regression_of_the_log_odds() -> None:
     probs, truth = honest(500, 2)
     odds = np.log(probs[:, 1:] / probs[:, :1])
     theirs = LogisticRegression(C=np.inf, tol=1e-8).fit(odds, truth)
-    ours = Platt(strength=0, smoothing=False).fit(probs, truth)
+    ours = Platt(strength=0).fit(probs, truth)
     np.testing.assert_allclose(ours(probs), theirs.predict_proba(odds), atol=1e-5)
 
 
 def test_platts_targets_are_those_of_his_paper() -> None:
     """6 of the class and 2 others: 7 / 8 and 1 / 4; then all 8 alike are (6 * 7/8 + 2 * 1/4) / 8."""
     said = np.full((8, 2), 0.5)
-    mapped = Platt(strength=0).fit(said, [1] * 6 + [0] * 2)(said)
+    mapped = Platt(strength=0, smoothing=True).fit(said, [1] * 6 + [0] * 2)(said)
     np.testing.assert_allclose(mapped[:, 1], (6 * 7 / 8 + 2 / 4) / 8, atol=1e-6)
 
 

@@ -72,7 +72,7 @@ def test_probabilities_in_single_precision_are_good_enough(model) -> None:
 
 
 @every_map
-@pytest.mark.parametrize("floor", [0, -1, 0.5, 1e-20, np.nan])
+@pytest.mark.parametrize("floor", [0, 0.5, 1e-20])
 def test_a_floor_that_is_none_is_an_error(model, floor) -> None:
     with pytest.raises(ValueError, match=r"floor is .*, expected a number from 1e-12 to 0.5"):
         type(model)(floor=floor)
@@ -83,6 +83,8 @@ def test_a_floor_that_is_none_is_an_error(model, floor) -> None:
     [
         "temperature[strength=-1]",
         "platt[strength=-1]",
+        "platt[strength='firm']",
+        "temperature[floor=-1]",
         "dirichlet[off_diagonal=-1]",
         "isotonic[smoothing=-1]",
         "histogram[smoothing=-1]",
