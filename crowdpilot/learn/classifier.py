@@ -42,8 +42,8 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
     method
         A name of `METHODS` with options in brackets, such as "conal[scale=1e-4]".
     backbone
-        What turns X into features first, once: a network of torchvision by name; for texts
-        "minilm", or "tfidf[features=5000]", which is learned from them; or any module or function.
+        What turns X into features first, once: a network of torchvision by name; for texts "minilm",
+        "wordllama", or "tfidf", which is learned from them; or any module or function.
     standardize
         Whether columns of numbers are brought to a common scale first.
     prune
@@ -219,12 +219,12 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
 
     def predict(self, X: Any) -> Names:
         """The most probable class of each row."""
-        probs = self.predict_proba(X)
-        labels: Names = self.classes_[probs.argmax(axis=1)]
+        labels: Names = self.classes_[self.predict_proba(X).argmax(axis=1)]
         return labels
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of labels that are foreseen: of the true ones, or of all votes if y holds votes."""
+        check_is_fitted(self, "method_")
         rows = self.prepare(X, self.backbone_)
         said, votes = self.predict_proba(rows).argmax(axis=1), votes_on(rows, y, self.classes_.tolist())
         weight = votes.weights * (1 if sample_weight is None else np.asarray(sample_weight)[votes.task])

@@ -15,7 +15,7 @@ from crowdpilot.learn.networks.quiet import same_logging
 def wordllama(device: torch.device) -> Callable[[list[str]], Any]:
     """The function from texts to 256 features each: the mean of vectors distilled from large language models.
 
-    It takes no account of the order of words, and is a hundred times as fast as a transformer.
+    It takes no account of the order of words, and is about fifty times as fast as minilm.
 
     References
     ----------
