@@ -219,7 +219,8 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
 
     def predict(self, X: Any) -> Names:
         """The most probable class of each row."""
-        labels: Names = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        best = self.predict_proba(X).argmax(axis=1)
+        labels: Names = self.classes_[best]
         return labels
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

@@ -44,6 +44,8 @@ def test_a_clone_has_the_same_settings_and_no_state(known):
     assert copied.get_params()["method"] == "conal[scale=0]"
     with pytest.raises(NotFittedError):
         copied.predict(known.X)
+    with pytest.raises(NotFittedError):
+        copied.score(known.X, known.truth)
 
 
 def test_grid_search_chooses_among_settings(known):
