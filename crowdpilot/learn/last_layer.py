@@ -21,4 +21,10 @@ def apply_and_tap(net: nn.Module, layer: nn.Module, x: Tensor) -> tuple[Tensor, 
         logits: Tensor = net(x)
     finally:
         hook.remove()
-    return logits, torch.cat(given) if sum(map(len, given)) == len(x) else given[-1]
+    features = torch.cat(given) if sum(map(len, given)) == len(x) else given[-1]  # x may be read in parts
+    if features.ndim != 2:
+        raise ValueError(
+            "the last layer of the network looks at each token alone, so that there are no features of a "
+            "whole text; choose a method such as crowdlayer"
+        )
+    return logits, features

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 from torch import nn
 
@@ -32,3 +33,17 @@ def test_what_a_layer_was_given_is_seen_and_the_network_left_as_it_was() -> None
     torch.testing.assert_close(logits, net(x))
     torch.testing.assert_close(given, net[:2](x))
     assert not net[2]._forward_pre_hooks
+
+
+def test_a_layer_that_is_applied_to_each_token_has_no_features_of_the_whole() -> None:
+    class PerToken(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.score = nn.Linear(4, 3)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.score(x)[:, -1]
+
+    net = PerToken()
+    with pytest.raises(ValueError, match="the last layer of the network looks at each token alone"):
+        apply_and_tap(net, net.score, torch.zeros(2, 5, 4))
