@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from crowdpilot.learn.backbone import Backbone
 from crowdpilot.learn.batches import Rows
 from crowdpilot.learn.method import Method
 from crowdpilot.learn.methods import METHODS
@@ -74,15 +75,19 @@ def make_network(
     return net
 
 
-def reader_of(network: Network) -> str | None:
-    """The backbone that a network needs to read texts: for a transformer, what makes tokens of them."""
-    if not isinstance(network, str) or is_vision(network):
-        return None
-    make, options = find_network(network)
+def backbone_for(network: Network, backbone: Backbone | None) -> Backbone | None:
+    """The backbone, which for a transformer is what makes tokens of texts."""
+    make, options = (None, {}) if _is_own(network) else find_network(str(network))
     if make is not transformer:
-        return None
+        return backbone
+    if backbone is not None:
+        raise ValueError("a transformer reads texts itself; leave the backbone out")
     said = ",".join(f"{name}={value!r}" for name, value in options.items() if name not in STARTS)
     return f"tokens[{said}]"
+
+
+def _is_own(network: Network) -> bool:
+    return not isinstance(network, str) or is_vision(network)
 
 
 def _without_start(make: Callable[..., nn.Module], options: dict[str, Any]) -> dict[str, Any]:

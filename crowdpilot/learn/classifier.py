@@ -16,7 +16,7 @@ from crowdpilot.arrays import Floats, Names
 from crowdpilot.learn.answers import known_codes, votes_on
 from crowdpilot.learn.backbone import Backbone
 from crowdpilot.learn.batches import Rows
-from crowdpilot.learn.choosing import MakeMethod, Network, reader_of
+from crowdpilot.learn.choosing import MakeMethod, Network, backbone_for
 from crowdpilot.learn.cost import Balance, Cost
 from crowdpilot.learn.foretelling import foretell, posterior
 from crowdpilot.learn.inputs import SIZE, check_shape, shape_of, to_rows
@@ -28,7 +28,6 @@ from crowdpilot.learn.saving import Model, load_model, save_model
 from crowdpilot.learn.self_training import Round, find_self_training
 from crowdpilot.learn.training import Optimizer, Precision, Schedule, Training
 from crowdpilot.learn.validating import validator
-from crowdpilot.votes import Votes
 
 
 class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -204,9 +203,7 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
 
         `backbone` is what another classifier has learned; see `backbone_`.
         """
-        if (reader := reader_of(self.network)) and self.backbone is not None:
-            raise ValueError("a transformer reads texts itself; leave the backbone out")
-        device, backbone = find_device(self.device), backbone or self.backbone or reader
+        device, backbone = find_device(self.device), backbone or backbone_for(self.network, self.backbone)
         return to_rows(X, device, size=self.size, augment=self.augment, backbone=backbone)
 
     def predict_proba(self, X: Any) -> Floats:
@@ -251,10 +248,8 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
 
         Parameters
         ----------
-        path
-            The file.
-        device
-            Where it runs.
+        path, device
+            The file, and where it runs.
         network, method, backbone
             The modules or functions it was trained with, if it was not by their names.
         """
@@ -266,8 +261,7 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         self.method_, self.history_, self.shape_ = model.method, model.history, model.shape
         self.classes_, self.backbone_ = model.classes, model.backbone
         self.n_features_in_ = int(np.prod(model.shape))
-        nothing = np.zeros(0, np.int32)
-        self.votes_ = Votes(nothing, nothing, nothing, nothing, model.workers, model.classes)
+        self.votes_ = model.votes
         return self
 
     def _recipe(self, classes: Names, validation: tuple[Any, Any] | None, tell: Tell) -> Recipe:

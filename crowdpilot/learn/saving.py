@@ -57,6 +57,12 @@ class Model:
     history: list[dict[str, float]]
     backbone: Backbone | None = None
 
+    @property
+    def votes(self) -> Votes:
+        """No votes of these workers: those it was trained on are not kept."""
+        nothing = np.zeros(0, np.int32)
+        return Votes(nothing, nothing, nothing, nothing, self.workers, self.classes)
+
 
 def save_model(path: str | PathLike[str], model: Model) -> None:
     """Write a model; the file is there when it is complete, and not before.

@@ -12,7 +12,7 @@ from sklearn.model_selection import ParameterGrid
 from crowdpilot import metrics
 from crowdpilot.learn.answers import votes_on
 from crowdpilot.learn.batches import Rows
-from crowdpilot.learn.choosing import reader_of
+from crowdpilot.learn.choosing import backbone_for
 from crowdpilot.learn.classifier import CrowdClassifier
 
 By = Literal["log_loss", "accuracy", "macro_f1"]
@@ -80,7 +80,7 @@ def tune(
         one = clone(model).set_params(**settings)
         if one.checkpoint is not None:
             one.checkpoint = Path(one.checkpoint) / f"{n:03}"
-        key = one.backbone, reader_of(one.network), one.size, one.augment, one.device
+        key = backbone_for(one.network, one.backbone), one.size, one.augment, one.device
         if key not in made:
             rows = one.prepare(X)
             made[key] = rows, one.prepare(validation[0], getattr(rows, "backbone", None))
