@@ -11,6 +11,7 @@ from scipy.special import digamma, gammaln
 from crowdpilot.aggregate.aggregator import Aggregate
 from crowdpilot.aggregate.em import EM, Params, Stats
 from crowdpilot.arrays import Floats
+from crowdpilot.confusion import count_labels, hear
 from crowdpilot.votes import Votes
 
 
@@ -96,20 +97,6 @@ class DawidSkene(EM):
         skill = np.einsum("jkk,k->j", params.confusion, params.prior)
         kept = {"prior": params.prior, "confusion": params.confusion}
         return Aggregate(votes, probs, np.where(votes.worker_sum() > 0, skill, np.nan), kept)
-
-
-def count_labels(votes: Votes, probs: Floats) -> Floats:
-    """How often each worker gave each label to tasks of each class, (workers, true, said)."""
-    K = len(votes.classes)
-    said: Floats = (votes.onehot.T @ probs).reshape(-1, K, K).swapaxes(1, 2)
-    return said
-
-
-def hear(votes: Votes, logs: Floats) -> Floats:
-    """Sum over the votes of each task of their logs, (tasks, classes), for logs (workers, true, said)."""
-    K = len(votes.classes)
-    heard: Floats = votes.onehot @ np.ascontiguousarray(logs.swapaxes(1, 2)).reshape(-1, K)
-    return heard
 
 
 def mean_log(counts: Floats) -> Floats:

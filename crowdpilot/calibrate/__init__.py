@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from crowdpilot.calibrate.best import SINGLE, Best, Trial, best_map, try_maps
 from crowdpilot.calibrate.beta import Beta
+from crowdpilot.calibrate.crowd import fit_on_votes, one_vote_each
 from crowdpilot.calibrate.dirichlet import Dirichlet
+from crowdpilot.calibrate.fusion import Fusion, fit_fusion, fit_fusion_on_votes
 from crowdpilot.calibrate.histogram import Histogram
 from crowdpilot.calibrate.isotonic import Isotonic
 from crowdpilot.calibrate.map import Fitted, Map, load_map
@@ -23,6 +25,7 @@ __all__ = [
     "Beta",
     "Dirichlet",
     "Fitted",
+    "Fusion",
     "Histogram",
     "Isotonic",
     "Map",
@@ -34,7 +37,11 @@ __all__ = [
     "Vector",
     "best_map",
     "find_map",
+    "fit_fusion",
+    "fit_fusion_on_votes",
+    "fit_on_votes",
     "load_map",
+    "one_vote_each",
     "try_maps",
 ]
 

@@ -56,6 +56,21 @@ def learnable(probs: ArrayLike, target: ArrayLike, weight: ArrayLike | None) -> 
     ValueError
         If they are fewer than two, or the arrays do not fit each other.
     """
+    sample = all_tasks(probs, target, weight)
+    sample = sample.take(sample.target.any(axis=1) & (sample.weight > 0))
+    if (n := len(sample.probs)) < FEWEST:
+        raise ValueError(f"{n} tasks have a known class and a weight, expected {FEWEST} or more to fit a map")
+    return sample
+
+
+def all_tasks(probs: ArrayLike, target: ArrayLike, weight: ArrayLike | None) -> Sample:
+    """All tasks; the target of those of unknown class is zeros.
+
+    Raises
+    ------
+    ValueError
+        If the arrays do not fit each other.
+    """
     p = check_probs(probs)
     t = np.asarray(target)
     _check_length("classes", len(p), len(np.atleast_1d(t)))
@@ -64,10 +79,7 @@ def learnable(probs: ArrayLike, target: ArrayLike, weight: ArrayLike | None) -> 
     _check_length("weights", len(p), len(np.atleast_1d(w)))
     if w.ndim != 1 or not (np.isfinite(w) & (w >= 0)).all():
         raise ValueError("the weights hold something else than one number of 0 or more for each task")
-    sample = Sample(p, soft, w).take(soft.any(axis=1) & (w > 0))
-    if (n := len(sample.probs)) < FEWEST:
-        raise ValueError(f"{n} tasks have a known class and a weight, expected {FEWEST} or more to fit a map")
-    return sample
+    return Sample(p, soft, w)
 
 
 def nll(sample: Sample, probs: Floats) -> Floats:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from crowdpilot.aggregate.dawid_skene import hear
 from crowdpilot.arrays import Floats, softmax
+from crowdpilot.confusion import hear
 from crowdpilot.learn.batches import Batches, Rows
 from crowdpilot.learn.method import Method
 from crowdpilot.learn.training import in_parts, sweep

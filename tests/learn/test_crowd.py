@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crowdpilot.aggregate.dawid_skene import count_labels
 from crowdpilot.arrays import softmax, to_probs
+from crowdpilot.confusion import count_labels
 from crowdpilot.learn.crowd import find_heat, weigh_votes
 from crowdpilot.votes import Votes
 

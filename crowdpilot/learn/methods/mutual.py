@@ -6,8 +6,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from crowdpilot.aggregate.dawid_skene import count_labels, hear, mean_log
+from crowdpilot.aggregate.dawid_skene import mean_log
 from crowdpilot.arrays import Floats, softmax, to_probs
+from crowdpilot.confusion import count_labels, hear
 from crowdpilot.learn.batches import Batch
 from crowdpilot.learn.crowd import find_heat, weigh_votes
 from crowdpilot.learn.ensemble import Ensemble

@@ -6,8 +6,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from crowdpilot.aggregate.dawid_skene import count_labels, hear
 from crowdpilot.arrays import Floats, softmax, to_probs
+from crowdpilot.confusion import count_labels, hear
 from crowdpilot.learn.batches import Batch
 from crowdpilot.learn.method import Method, Sweep
 from crowdpilot.votes import Votes
