@@ -12,10 +12,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from crowdpilot import metrics
-from crowdpilot.arrays import Floats, Names
+from crowdpilot.arrays import Codes, Floats, Names
+from crowdpilot.calibrate import find_map
 from crowdpilot.learn.answers import known_codes, votes_on
 from crowdpilot.learn.backbone import Backbone
 from crowdpilot.learn.batches import Rows
+from crowdpilot.learn.calibrating import calibrate
 from crowdpilot.learn.choosing import MakeMethod, Network, backbone_for
 from crowdpilot.learn.cost import Balance, Cost
 from crowdpilot.learn.foretelling import foretell, posterior
@@ -25,9 +27,10 @@ from crowdpilot.learn.progress import Progress, Tell
 from crowdpilot.learn.pruning import prune
 from crowdpilot.learn.recipe import Recipe
 from crowdpilot.learn.saving import Model, load_model, save_model
-from crowdpilot.learn.self_training import Round, find_self_training
+from crowdpilot.learn.self_training import SelfTrained, find_self_training
 from crowdpilot.learn.training import Optimizer, Precision, Schedule, Training
 from crowdpilot.learn.validating import validator
+from crowdpilot.votes import Votes
 
 
 class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -49,6 +52,9 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         Leave out the most ambiguous tasks before learning, such as "waum[alpha=.01]"; see `SCORES`.
     self_training
         Foresee missing votes and learn from them, such as "dasc[rounds=5]"; see `SelfTraining`.
+    calibrate
+        Make probabilities honest with a map of `crowdpilot.calibrate`, such as "temperature". It is
+        fitted on votes alone; the classifier is trained six times instead of once.
     balance
         What is done for rare classes: "none", "resample", "reweight", "focal" or "cb_focal".
     epochs, ..., seed
@@ -81,6 +87,9 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         The names of the tasks that were left out.
     rounds_
         What each round of self-training was trained on.
+    map_, held_out_
+        The fitted map, None without; and the probabilities it was fitted on, (tasks, classes), NaN
+        for tasks without votes.
     seconds_
         How long it took.
 
@@ -103,6 +112,7 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         standardize: bool = True,
         prune: str | None = None,
         self_training: str | None = None,
+        calibrate: str | None = None,
         balance: Balance = "none",
         epochs: int = 100,
         batch_size: int = 64,
@@ -129,6 +139,7 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         self.standardize = standardize
         self.prune = prune
         self.self_training = self_training
+        self.calibrate = calibrate
         self.balance = balance
         self.epochs = epochs
         self.batch_size = batch_size
@@ -177,6 +188,7 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
             The true label of each row, if known: it only tells how good foreseen votes are (`rounds_`).
         """
         began = time.perf_counter()
+        map = None if self.calibrate is None else find_map(self.calibrate)
         with threads(self.threads), Progress(self.epochs, shown=self.progress) as progress:
             rows = self.prepare(X)
             self.backbone_ = getattr(rows, "backbone", None) or self.backbone
@@ -185,13 +197,11 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
             recipe = self._recipe(votes.classes, validation, progress.tell)
             pruned = None if self.prune is None else prune(self.prune, recipe, rows, votes)
             used = votes if pruned is None else pruned.votes
-            if self.self_training is None:
-                self.method_, self.history_ = recipe.learn(rows, used)
-                self.rounds_: list[Round] = []
-            else:
-                told = find_self_training(self.self_training).run(recipe, rows, used, codes)
-                self.method_, self.history_, self.rounds_ = told.method, told.history, told.rounds
+            self.method_, self.history_, self.rounds_, _ = self._learn(recipe, rows, used, codes)
             self.posterior_ = posterior(self.method_, rows, votes)
+            self.map_ = None
+            if map is not None:
+                self.map_, self.held_out_ = calibrate(map, self._learn, recipe, rows, used)
         self.pruned_ = votes.tasks[:0] if pruned is None else votes.tasks[pruned.dropped]
         self.votes_, self.classes_, self.shape_ = used, votes.classes, shape_of(rows)
         self.n_features_in_ = int(np.prod(self.shape_))
@@ -212,7 +222,8 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         with threads(self.threads):
             rows = self.prepare(X, self.backbone_)
             check_shape(rows, self.shape_)
-            return foretell(self.method_, rows)
+            probs = foretell(self.method_, rows)
+        return probs if self.map_ is None else self.map_(probs)
 
     def predict(self, X: Any) -> Names:
         """The most probable class of each row."""
@@ -231,7 +242,7 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
     def save(self, path: str | Path) -> None:
         """Write it to one file, without the votes; `load` reads it."""
         check_is_fitted(self, "method_")
-        known = self.classes_, self.votes_.workers, self.history_, self.backbone_
+        known = self.classes_, self.votes_.workers, self.history_, self.backbone_, self.map_
         save_model(path, Model(self.get_params(deep=False), self.method_, self.shape_, *known))
 
     @classmethod
@@ -261,8 +272,13 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         self.method_, self.history_, self.shape_ = model.method, model.history, model.shape
         self.classes_, self.backbone_ = model.classes, model.backbone
         self.n_features_in_ = int(np.prod(model.shape))
-        self.votes_ = model.votes
+        self.votes_, self.map_ = model.votes, model.map
         return self
+
+    def _learn(self, recipe: Recipe, rows: Rows, votes: Votes, truth: Codes | None = None) -> SelfTrained:
+        if self.self_training is not None:
+            return find_self_training(self.self_training).run(recipe, rows, votes, truth)
+        return SelfTrained(*recipe.learn(rows, votes), [], 0)
 
     def _recipe(self, classes: Names, validation: tuple[Any, Any] | None, tell: Tell) -> Recipe:
         validate = None

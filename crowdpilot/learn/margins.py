@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from crowdpilot.arrays import Codes, Floats
 from crowdpilot.learn.batches import Batch, Batches, Rows
+from crowdpilot.learn.folds import deal
 from crowdpilot.learn.method import Method
 from crowdpilot.learn.recipe import Recipe
 from crowdpilot.learn.task_score import TaskScore
@@ -151,14 +152,9 @@ class Measuring(TaskScore):
 
     def run(self, recipe: Recipe, rows: Rows, votes: Votes, stage: str = "margins") -> Areas:
         """Train on every vote, and watch the margins."""
-        voted = np.unique(votes.task)
-        folds = min(self.folds, len(voted))
         area, probs = np.full((2, len(votes.tasks), len(votes.classes)), np.nan)
-        part = np.random.default_rng(recipe.training.seed).permutation(len(voted)) % max(folds, 1)
-        for n in range(folds):
-            tasks = voted[part == n]
-            seen = votes if folds == 1 else _without(votes, tasks)
-            area[tasks], probs[tasks] = self.watch(recipe, rows, seen, tasks, f"{stage}-{n + 1}of{folds}")
+        for n, (tasks, seen) in enumerate(deal(votes, self.folds, recipe.training.seed), 1):
+            area[tasks], probs[tasks] = self.watch(recipe, rows, seen, tasks, f"{stage}-{n}of{self.folds}")
         return Areas(area, probs)
 
     def watch(self, recipe: Recipe, rows: Rows, votes: Votes, tasks: Codes, stage: str) -> Areas:
@@ -168,11 +164,3 @@ class Measuring(TaskScore):
         loop = recipe.but(method=EachVote, validate=None, patience=None, epochs=epochs)
         loop.learn(rows, votes, f"{stage}-{self.margin}-top{self.topk}", watchers=[seen])
         return Areas(seen.area, seen.probs.numpy())
-
-
-def _without(votes: Votes, tasks: Codes) -> Votes:
-    """The votes, and the known classes, of all other tasks."""
-    kept = np.ones(len(votes.tasks), bool)
-    kept[tasks] = False
-    gold = None if votes.gold is None else np.where(kept, votes.gold, -1)
-    return replace(votes.take(kept[votes.task]), gold=gold)

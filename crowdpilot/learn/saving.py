@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from crowdpilot import __version__
 from crowdpilot.arrays import Names
+from crowdpilot.calibrate import Fitted, load_map
 from crowdpilot.io.saving import whole
 from crowdpilot.learn.backbone import Backbone, restore_backbone
 from crowdpilot.learn.choosing import MakeMethod, Network, find_method, make_network
@@ -47,6 +48,8 @@ class Model:
         Scores of each epoch.
     backbone
         What turns X into features; if it was learned, its state is kept too.
+    map
+        What makes probabilities honest, if anything does.
     """
 
     settings: dict[str, Any]
@@ -56,6 +59,7 @@ class Model:
     workers: Names
     history: list[dict[str, float]]
     backbone: Backbone | None = None
+    map: Fitted | None = None
 
     @property
     def votes(self) -> Votes:
@@ -79,6 +83,7 @@ def save_model(path: str | PathLike[str], model: Model) -> None:
         "settings": {name: _plain(name, value) for name, value in known.items()}, "given": given,
         "classes": _pack_names(model.classes), "workers": _pack_names(model.workers),
         "shape": list(model.shape), "history": model.history,
+        "map": None if model.map is None else model.map.to_dict(),
     }  # fmt: skip
     kept = model.method.state_dict()
     state = {name: value for name, value in kept.items() if name not in model.method.of_tasks}
@@ -128,7 +133,8 @@ def load_model(
     learned = {name.removeprefix(LEARNED): v for name, v in state.items() if name.startswith(LEARNED)}
     _fill(built, {name: v for name, v in state.items() if not name.startswith(LEARNED)}, Path(path))
     found = restore_backbone(settings["backbone"], learned) if learned else settings.get("backbone")
-    return Model(settings, built.to(device).eval(), shape, classes, workers, about["history"], found)
+    map = None if about.get("map") is None else load_map(about["map"])
+    return Model(settings, built.to(device).eval(), shape, classes, workers, about["history"], found, map)
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from crowdpilot.aggregate import parse_strategy
+from crowdpilot.learn.answers import are_shares
 from crowdpilot.learn.batches import Batch
 from crowdpilot.learn.method import Method
 from crowdpilot.learn.targets import TARGETS
@@ -55,7 +56,7 @@ class TwoStage(Method):
         if alpha is not None and targets != "smoothed":
             raise ValueError(f"alpha is for targets='smoothed', but targets is {targets!r}")
         aggregator = parse_strategy(labels)
-        if aggregator.name not in PLAIN and _are_shares(votes):
+        if aggregator.name not in PLAIN and are_shares(votes):
             raise ValueError(
                 f"{aggregator.name} cannot learn what workers are like from the shares of a whole crowd; "
                 f"choose labels={' or '.join(map(repr, PLAIN))}"
@@ -77,8 +78,3 @@ class TwoStage(Method):
         if self.matrices is None:
             raise ValueError(f"{self.labels} has no confusion matrices; choose labels='dawid_skene'")
         return self.matrices
-
-
-def _are_shares(votes: Votes) -> bool:
-    """Whether a single worker has given several labels to a task; see `from_shares`."""
-    return len(votes.workers) == 1 and int((votes.tally() > 0).sum(axis=1).max()) > 1

@@ -1,0 +1,62 @@
+"""Honest probabilities without truth: a map fitted on what the crowd believes of held-out tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from crowdpilot.aggregate import parse_strategy
+from crowdpilot.arrays import Floats
+from crowdpilot.calibrate import Fitted, Map
+from crowdpilot.learn.answers import are_shares
+from crowdpilot.learn.batches import Rows
+from crowdpilot.learn.folds import deal
+from crowdpilot.learn.foretelling import foretell
+from crowdpilot.learn.recipe import Recipe
+from crowdpilot.learn.self_training import SelfTrained
+from crowdpilot.votes import Votes
+
+FOLDS = 5
+WORKERS = "dawid_skene"  # the model of workers whose belief is the target; it never sees the classifier
+
+EVEN = ("resample", "reweight")  # balances that learn as if all classes were equally frequent
+
+
+class Calibrated(NamedTuple):
+    """A map, and what it was fitted on."""
+
+    map: Fitted
+    held_out: Floats  # (tasks, classes), by a classifier that has not seen the task; NaN without votes
+
+
+def calibrate(
+    map: Map, learn: Callable[[Recipe, Rows, Votes], SelfTrained], recipe: Recipe, rows: Rows, votes: Votes
+) -> Calibrated:
+    """Fit a map on the votes that a classifier is trained on.
+
+    The classifier is trained anew without each fifth of the tasks and asked about those; the map
+    brings what it says close to what a model of the workers believes of the same tasks. If classes
+    are balanced for training, they are for the map: the probabilities are honest for tasks among
+    which all classes are equally frequent.
+
+    Parameters
+    ----------
+    map
+        What is fitted.
+    learn
+        Trains the classifier.
+    recipe, rows, votes
+        How, and on what.
+    """
+    held_out = np.full((len(votes.tasks), len(votes.classes)), np.nan)
+    for n, (tasks, seen) in enumerate(deal(votes, FOLDS, recipe.training.seed), 1):
+        folder = recipe.checkpoint
+        part = recipe if folder is None else recipe.but(checkpoint=folder / f"held_out{n}")
+        held_out[tasks] = foretell(learn(part, rows, seen).method, rows)[tasks]
+    believed = parse_strategy("naive_soft" if are_shares(votes) else WORKERS).fit(votes).probs
+    voted = np.unique(votes.task)
+    said, target = held_out[voted], believed[voted]
+    weight = target @ (1 / np.maximum(target.sum(axis=0), 1)) if recipe.cost.balance in EVEN else None
+    return Calibrated(map.fit(said, target, weight=weight), held_out)
