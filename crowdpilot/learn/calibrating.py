@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowdpilot.aggregate import parse_strategy
-from crowdpilot.arrays import Floats
+from crowdpilot.arrays import Floats, divide
 from crowdpilot.calibrate import Fitted, Map
 from crowdpilot.learn.answers import are_shares
 from crowdpilot.learn.batches import Rows
@@ -39,7 +39,8 @@ def calibrate(
     The classifier is trained anew without each fifth of the tasks and asked about those; the map
     brings what it says close to what a model of the workers believes of the same tasks. If classes
     are balanced for training, they are for the map: the probabilities are honest for tasks among
-    which all classes are equally frequent.
+    which all classes are equally frequent. Of the shares of a crowd the label is believed, since
+    shares say how people disagree, and a label that most give is right more often than that.
 
     Parameters
     ----------
@@ -55,8 +56,22 @@ def calibrate(
         folder = recipe.checkpoint
         part = recipe if folder is None else recipe.but(checkpoint=folder / f"held_out{n}")
         held_out[tasks] = foretell(learn(part, rows, seen).method, rows)[tasks]
-    believed = parse_strategy("naive_soft" if are_shares(votes) else WORKERS).fit(votes).probs
+    believed = parse_strategy("majority_voting" if are_shares(votes) else WORKERS).fit(votes).probs
     voted = np.unique(votes.task)
     said, target = held_out[voted], believed[voted]
-    weight = target @ (1 / np.maximum(target.sum(axis=0), 1)) if recipe.cost.balance in EVEN else None
+    weight = even(target) if recipe.cost.balance in EVEN else None
     return Calibrated(map.fit(said, target, weight=weight), held_out)
+
+
+def even(target: Floats) -> Floats:
+    """Weights of tasks, one on average, with which all classes are equally frequent.
+
+    Examples
+    --------
+    >>> even(np.eye(2)[[0, 0, 0, 1]]).round(2).tolist()
+    [0.67, 0.67, 0.67, 2.0]
+    """
+    count = target.sum(axis=0)
+    weight = target @ divide(np.ones(len(count)), count, 0)
+    scaled: Floats = weight * len(target) / weight.sum()
+    return scaled

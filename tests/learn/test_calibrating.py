@@ -70,11 +70,11 @@ def test_a_run_that_was_stopped_ends_with_the_same_map(tmp_path):
     np.testing.assert_array_equal(whole.map_.weights, again.map_.weights)
 
 
-def test_shares_of_a_crowd_are_believed_as_they_are():
+def test_the_label_that_most_of_a_crowd_give_is_believed():
     X, _, truth = rows(300, seed=0)
     shares = np.where(np.eye(2)[truth] > 0, 0.8, 0.2)
     found = model(calibrate="temperature").fit(X, from_shares(shares))
-    again = find_map("temperature").fit(found.held_out_, shares)
+    again = find_map("temperature").fit(found.held_out_, truth)
     np.testing.assert_allclose(found.map_.weights, again.weights)
 
 
