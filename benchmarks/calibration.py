@@ -29,6 +29,7 @@ def main(
     parts: Annotated[str, typer.Option(help="text, crowd or fusion, with commas.")] = "text,crowd,fusion",
     models: Annotated[str, typer.Option(help="NN1 or MiniLM, with commas.")] = "NN1,MiniLM",
     sets: Annotated[str, typer.Option(help="Sets of texts, with commas; all if not given.")] = "",
+    fusions: Annotated[str, typer.Option(help="MV, DS, GLAD or auto, with commas.")] = ",".join(FUSIONS),
     cache: Annotated[Path | None, typer.Option(help="Folder that keeps what the encoder says.")] = None,
     again: Annotated[bool, typer.Option(help="Do anew what was done before.")] = False,
     jobs: Annotated[int, typer.Option(help="How many processes, a thread each.")] = 2,
@@ -47,7 +48,7 @@ def main(
     with ProcessPoolExecutor(jobs, mp_context=context) as pool:
         run = partial(_run, pool, write=lambda: _write(output, record))
         if "text" in parts:
-            _texts(run, record["text"], data, cache, models.split(","), wanted, again)
+            _texts(run, record["text"], data, cache, models.split(","), wanted, fusions.split(","), again)
         if "crowd" in parts:
             todo = {f"{n}, {b}": (data, cache, n, b) for n, b in calibration_crowd.cases()}
             run(calibration_crowd.measure, _left(todo, record["crowd"], again), record["crowd"])
@@ -68,18 +69,19 @@ def _texts(
     cache: Path | None,
     models: list[str],
     sets: list[str],
+    fusions: list[str],
     again: bool,
 ) -> None:
     fused: dict[str, Any] = {}
     rows = {}
     for name in sets:
         crowd = read_set(data, name)
-        fusions = ["MV"] if crowd.shares_only else list(FUSIONS)
+        known = ["MV"] if crowd.shares_only else fusions
         if "MiniLM" in models and cache is not None:
             for texts in (crowd.texts, crowd.validation[0], *(t for t, _ in crowd.tests.values())):
                 features(texts, "minilm", cache)
         for model in models:
-            for fusion in fusions:
+            for fusion in known:
                 for target in TARGETS:
                     rows[f"{model} | {name} | {fusion} | {target}"] = Row(model, name, fusion, target)
     rows = _left(rows, found, again)
@@ -136,7 +138,8 @@ accuracy), never on the test. Maps are fitted on held-out predictions for the tr
 of the fusion, without any true label. Where a set has only the shares of a crowd, they take the place of
 majority voting. "hard" without a map is what others do. The test that counts is the one of the paper, with
 equally many texts of each class where a set has it; the same settings on natural shares stand beside it.
-Macro F1 and ECE (15 bins of equal width).
+Macro F1 and ECE (15 bins of equal width). Small tests show an ECE where there is none: "ECE if honest" is
+what the same probabilities would show on average if they were right, and debiased ECE has that taken off.
 
 Grids:
 {grids}

@@ -39,6 +39,7 @@ GRIDS: dict[str, dict[str, list[Any]]] = {"NN1": NN1, "MiniLM": EMBEDDING}
 MAPS = ("none", "temperature", "best")
 LEARNING = {"standardize": False, "batch_size": 128, "lr": 0.01, "epochs": 100, "patience": 8}
 SAMPLES = 500  # of each bootstrap interval
+DRAWS = 100  # of classes from the probabilities
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,16 @@ def score(truth: Codes, probs: Floats, *, intervals: bool = False) -> dict[str, 
         between = partial(metrics.interval, samples=SAMPLES)
         found["macro_f1_interval"] = between(metrics.macro_f1, truth, labels)[1:]
         found["ece_interval"] = between(metrics.ece, truth, probs)[1:]
+        found["ece_if_honest"] = if_honest(probs)
     return found
+
+
+def if_honest(probs: Floats) -> float:
+    """The ECE that these probabilities would have on average if they were right: a test is finite."""
+    rng = np.random.default_rng(0)
+    steps = probs.cumsum(axis=1)[:, :-1]
+    drawn = [(steps < rng.random((len(probs), 1))).sum(axis=1) for _ in range(DRAWS)]
+    return float(np.mean([metrics.ece(truth, probs) for truth in drawn]))
 
 
 def believe(name: str, fusion: str, data: Path) -> Floats:

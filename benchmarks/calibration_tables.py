@@ -98,27 +98,24 @@ def _averages(runs: Runs, model: str) -> str:
         rows = []
         for target in TARGETS:
             for map in MAPS:
-                f1, ece = _mean(runs, model, names, target, map)
+                found = _mean(runs, model, names, target, map)
+                gains = (found[m] - base[m] for m in ("macro_f1", "ece", "ece_debiased"))
                 rows.append(
-                    [
-                        f"{target}, {map}",
-                        f"{f1:.1f}",
-                        f"{ece:.1f}",
-                        f"{f1 - base[0]:+.1f}",
-                        f"{ece - base[1]:+.1f}",
-                    ]
+                    [f"{target}, {map}", *(f"{v:.1f}" for v in found.values()), *(f"{g:+.1f}" for g in gains)]
                 )
-        header = [f"{len(names)} sets", "macro F1 %", "ECE %", "F1 to hard", "ECE to hard"]
+        header = [
+            f"{len(names)} sets", "macro F1 %", "ECE %", "debiased ECE %", "log-loss × 100", "ECE if honest %",
+            "F1 to hard", "ECE to hard", "debiased to hard",
+        ]  # fmt: skip
         text += f"\n### {model}: mean over {title}\n\n{markdown(header, rows)}"
         text += f"\n{_paired(runs, model, names)}"
     return text
 
 
-def _mean(runs: Runs, model: str, names: list[str], target: str, map: str) -> tuple[float, float]:
+def _mean(runs: Runs, model: str, names: list[str], target: str, map: str) -> dict[str, float]:
     found = [next(iter(runs[_key(model, n, "MV", target)]["maps"][map].values())) for n in names]
-    return 100 * float(np.mean([s["macro_f1"] for s in found])), 100 * float(
-        np.mean([s["ece"] for s in found])
-    )
+    measures = ("macro_f1", "ece", "ece_debiased", "log_loss", "ece_if_honest")
+    return {m: 100 * float(np.mean([s.get(m, np.nan) for s in found])) for m in measures}
 
 
 def _paired(runs: Runs, model: str, names: list[str]) -> str:

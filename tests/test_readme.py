@@ -29,6 +29,7 @@ def draw_tasks(folder: Path) -> None:
     rng = np.random.default_rng(0)
     np.savez(folder / "features.npz", task=["owl", "eel", "emu"], x=rng.normal(size=(3, 4)))
     np.savez(folder / "new.npz", task=["ant", "bee"], x=rng.normal(size=(2, 4)))
+    (folder / "texts.csv").write_text("task,text\nowl,it flies at night\neel,it swims\nemu,it runs\n")
     (folder / "photos").mkdir()
     for name in ("owl", "eel", "emu"):
         pixels = rng.integers(0, 255, (8, 8, 3), dtype=np.uint8)

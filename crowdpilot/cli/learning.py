@@ -128,6 +128,14 @@ class Learning:
             rich_help_panel=MODEL,
         ),
     ] = None
+    calibrate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MAP",
+            help="Make probabilities honest by votes alone: temperature, vector, best and others.",
+            rich_help_panel=MODEL,
+        ),
+    ] = None
     save: Annotated[
         Path | None, typer.Option(metavar="MODEL", help="File for the classifier: .safetensors.")
     ] = None
@@ -217,7 +225,7 @@ class Learning:
         return load_learn().CrowdClassifier(
             _with(self.network, "pretrained=True") if self.pretrained else self.network, method,
             backbone=self.backbone, standardize=self.standardize, size=self.size, augment=self.augment,
-            balance=self.balance, prune=self.prune, self_training=self_training,
+            balance=self.balance, prune=self.prune, self_training=self_training, calibrate=self.calibrate,
             epochs=self.epochs, batch_size=self.batch_size, lr=self.lr, weight_decay=self.decay,
             optimizer=self.optimizer.lower(), momentum=self.momentum, patience=self.patience,
             schedule=self.schedule, milestones=tuple(self.milestones or ()), lr_decay=self.lr_decay,

@@ -1,7 +1,6 @@
-"""Plots of a diagnosis, and of self-training: each is a function that returns its Axes."""
+"""Plots of a diagnosis, of self-training and of calibration: each is a function that returns its Axes."""
 
-from crowdpilot.report.plots.calibration import reliability_diagram as reliability_diagram
-from crowdpilot.report.plots.calibration import risk_coverage_curve as risk_coverage_curve
+from crowdpilot.report.plots.calibration import reliability_diagram, risk_coverage_curve
 from crowdpilot.report.plots.checks import mistakes, reliability
 from crowdpilot.report.plots.learning import imbalance_by_round, quality_by_round, scores_by_round
 from crowdpilot.report.plots.matrices import confusion
@@ -25,6 +24,8 @@ __all__ = [
     "quality_by_round",
     "ranking",
     "reliability",
+    "reliability_diagram",
+    "risk_coverage_curve",
     "scores_by_round",
     "seconds",
     "skill",
