@@ -104,8 +104,8 @@ def _averages(runs: Runs, model: str) -> str:
                     [f"{target}, {map}", *(f"{v:.1f}" for v in found.values()), *(f"{g:+.1f}" for g in gains)]
                 )
         header = [
-            f"{len(names)} sets", "macro F1 %", "ECE %", "debiased ECE %", "log-loss × 100", "ECE if honest %",
-            "F1 to hard", "ECE to hard", "debiased to hard",
+            f"{len(names)} sets", "macro F1 %", "ECE %", "debiased ECE %", "log-loss × 100",
+            "ECE if honest %", "F1 to hard", "ECE to hard", "debiased to hard",
         ]  # fmt: skip
         text += f"\n### {model}: mean over {title}\n\n{markdown(header, rows)}"
         text += f"\n{_paired(runs, model, names)}"

@@ -27,7 +27,7 @@ def main(
         str, typer.Option(help="Parts or patterns of names of rows, with commas; all if not given.")
     ] = "",
     study: Annotated[
-        Literal["table", "sparsity", "imbalance", "pruning", "ablation"],
+        Literal["table", "sparsity", "imbalance", "pruning", "together", "ablation"],
         typer.Option(help="What to measure."),
     ] = "table",
     again: Annotated[bool, typer.Option(help="Train anew what has been trained before.")] = False,

@@ -110,7 +110,7 @@ class Entry:
     ----------
     name
         What it is called in tables.
-    method, balance, prune, self_training
+    method, balance, prune, self_training, calibrate
         See `CrowdClassifier`.
     base
         The row that it must be better than.
@@ -125,6 +125,7 @@ class Entry:
     self_training: str | None = None
     base: str | None = None
     gold: bool = False
+    calibrate: str | None = None
 
     @property
     def group(self) -> str:
@@ -139,7 +140,7 @@ class Entry:
 
     def parameters(self) -> dict[str, Any]:
         """Those that `CrowdClassifier` takes."""
-        around = {"prune": self.prune, "self_training": self.self_training}
+        around = {"prune": self.prune, "self_training": self.self_training, "calibrate": self.calibrate}
         given = {name: value for name, value in around.items() if value is not None}
         return {"method": self.method, "balance": self.balance, **given}
 

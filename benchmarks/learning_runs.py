@@ -69,7 +69,10 @@ class Run:
     @property
     def about(self) -> str:
         """Changes with everything that decides the result, but for the code."""
-        text = json.dumps(asdict(self), sort_keys=True)
+        facts = asdict(self)
+        if self.entry.calibrate is None:
+            del facts["entry"]["calibrate"]  # older than this setting, and the same
+        text = json.dumps(facts, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 

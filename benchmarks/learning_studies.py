@@ -106,6 +106,19 @@ def _pruning(name: str, seed: int) -> Iterator[Run]:
                 )
 
 
+def _together(name: str, seed: int) -> Iterator[Run]:
+    settings = replace(SETTINGS[name], batch_size=512)  # the best of the ablation on the validation set
+    for method in ("anno_reg", "crowdlayer"):
+        added = f"dasc[add={settings.added(method)},rounds={settings.rounds}]"
+        rows = [
+            Entry(method, method),
+            Entry(f"{method} + dasc", method, self_training=added),
+            Entry(f"{method} + dasc + temperature", method, self_training=added, calibrate="temperature"),
+        ]
+        for entry in rows:
+            yield Run(f"{name}: batches of 512", name, entry, settings, seed)
+
+
 def variations(usual: Settings) -> dict[str, Settings]:
     """The usual settings, and each of them changed alone."""
     changes: dict[str, dict[str, Any]] = {
@@ -180,6 +193,12 @@ STUDIES = {
         "Ambiguous tasks are left out, by margins of either kind. A column says which epoch is kept: the "
         "best on the validation set, or the last of 50.",
         ("labelme",), USUAL, _pruning, _render_cross,
+    ),
+    "together": Study(
+        "learning_together",
+        "Self-training and a map that is fitted on votes, together, in batches of 512: by the validation set "
+        "the best of the ablation.",
+        ("labelme",), USUAL, _together, _render_cross,
     ),
     "ablation": Study(
         "learning_ablation",

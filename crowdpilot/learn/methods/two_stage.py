@@ -30,7 +30,8 @@ class TwoStage(Method):
 
     References
     ----------
-    Krivosheev et al., Active hybrid classification, 2021: soft, smoothed and sHard targets.
+    Sayin et al., Crowd-powered hybrid classification services, ICWS 2021: soft and sHard targets.
+    https://doi.org/10.1109/ICWS53863.2021.00019
     """
 
     name = "two_stage"
