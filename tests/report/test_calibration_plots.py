@@ -65,7 +65,7 @@ def test_the_points_are_the_bins_of_ece() -> None:
 
 def test_the_smooth_curve_of_overconfident_predictions_lies_below_the_diagonal() -> None:
     upper, _ = reliability_diagram(*CASES["ordinary"])
-    x, y = lines(upper)["smooth curve"].get_data()
+    x, y = lines(upper)["smooth"].get_data()
     drawn = np.isfinite(y) & (x > 70)
     assert (y[drawn] < x[drawn]).all()
 

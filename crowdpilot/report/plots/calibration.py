@@ -80,7 +80,7 @@ def _smooth_line(ax: Axes, curve: SmoothCurve, low: float, high: float) -> None:
     x, y = 100 * curve.confidence[near], 100 * curve.right[near]
     ax.plot([0, 100], [0, 100], color=INK, linestyle=DASHES, linewidth=1, label="as it should be")
     ax.fill_between(x, x, y, color=ORANGE, alpha=0.22, linewidth=0)
-    ax.plot(x, y, color=ORANGE, linewidth=1.8, label="smooth curve")
+    ax.plot(x, y, color=ORANGE, linewidth=1.8, label="smooth")
 
 
 def _points(ax: Axes, sums: Floats, hits: Floats, size: Floats) -> None:
