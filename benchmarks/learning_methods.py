@@ -141,6 +141,9 @@ class Entry:
     def parameters(self) -> dict[str, Any]:
         """Those that `CrowdClassifier` takes."""
         around = {"prune": self.prune, "self_training": self.self_training, "calibrate": self.calibrate}
+        if self.calibrate is not None:
+            map, _, by = self.calibrate.partition(" by ")
+            around |= {"calibrate": map, "calibrate_by": by or None}
         given = {name: value for name, value in around.items() if value is not None}
         return {"method": self.method, "balance": self.balance, **given}
 

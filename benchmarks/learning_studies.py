@@ -113,7 +113,10 @@ def _together(name: str, seed: int) -> Iterator[Run]:
         rows = [
             Entry(method, method),
             Entry(f"{method} + dasc", method, self_training=added),
-            Entry(f"{method} + dasc + temperature", method, self_training=added, calibrate="temperature"),
+            *(
+                Entry(f"{method} + dasc + {map}", method, self_training=added, calibrate=map)
+                for map in ("temperature", "temperature by one_vote")
+            ),
         ]
         for entry in rows:
             yield Run(f"{name}: batches of 512", name, entry, settings, seed)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
 from crowdpilot.aggregate import parse_strategy
 from crowdpilot.arrays import Floats, divide
-from crowdpilot.calibrate import Fitted, Map
+from crowdpilot.calibrate import Fitted, Map, fit_on_votes
 from crowdpilot.learn.answers import are_shares
 from crowdpilot.learn.batches import Rows
 from crowdpilot.learn.folds import deal
@@ -21,6 +21,7 @@ from crowdpilot.votes import Votes
 FOLDS = 5
 WORKERS = "dawid_skene"  # the model of workers whose belief is the target; it never sees the classifier
 
+By = Literal["posterior", "votes", "one_vote"]
 EVEN = ("resample", "reweight")  # balances that learn as if all classes were equally frequent
 
 
@@ -32,7 +33,12 @@ class Calibrated(NamedTuple):
 
 
 def calibrate(
-    map: Map, learn: Callable[[Recipe, Rows, Votes], SelfTrained], recipe: Recipe, rows: Rows, votes: Votes
+    map: Map,
+    by: By,
+    learn: Callable[[Recipe, Rows, Votes], SelfTrained],
+    recipe: Recipe,
+    rows: Rows,
+    votes: Votes,
 ) -> Calibrated:
     """Fit a map on the votes that a classifier is trained on.
 
@@ -46,18 +52,32 @@ def calibrate(
     ----------
     map
         What is fitted.
+    by
+        "posterior": the map brings held-out predictions close to what a model of the workers
+        believes. "votes" or "one_vote": it makes all votes, or one vote of each task, most likely;
+        see `fit_on_votes`. Beside a classifier that is much better than the crowd, the posterior is
+        wrong too often, and one vote is best.
     learn
         Trains the classifier.
     recipe, rows, votes
         How, and on what.
     """
+    if by not in get_args(By):
+        raise ValueError(f"calibrate_by is {by!r}, expected one of {', '.join(get_args(By))}")
     held_out = np.full((len(votes.tasks), len(votes.classes)), np.nan)
     for n, (tasks, seen) in enumerate(deal(votes, FOLDS, recipe.training.seed), 1):
         folder = recipe.checkpoint
         part = recipe if folder is None else recipe.but(checkpoint=folder / f"held_out{n}")
         held_out[tasks] = foretell(learn(part, rows, seen).method, rows)[tasks]
-    believed = parse_strategy("majority_voting" if are_shares(votes) else WORKERS).fit(votes).probs
     voted = np.unique(votes.task)
+    if by != "posterior" and not are_shares(votes):
+        matrices = parse_strategy(WORKERS).fit(votes).params["confusion"]
+        said = np.where(np.isnan(held_out), 1 / len(votes.classes), held_out)
+        one = by == "one_vote"
+        return Calibrated(
+            fit_on_votes(map, said, votes, matrices, one=one, seed=recipe.training.seed), held_out
+        )
+    believed = parse_strategy("majority_voting" if are_shares(votes) else WORKERS).fit(votes).probs
     said, target = held_out[voted], believed[voted]
     weight = even(target) if recipe.cost.balance in EVEN else None
     return Calibrated(map.fit(said, target, weight=weight), held_out)

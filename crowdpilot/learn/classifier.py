@@ -17,7 +17,7 @@ from crowdpilot.calibrate import find_map
 from crowdpilot.learn.answers import known_codes, votes_on
 from crowdpilot.learn.backbone import Backbone
 from crowdpilot.learn.batches import Rows
-from crowdpilot.learn.calibrating import calibrate
+from crowdpilot.learn.calibrating import By, calibrate
 from crowdpilot.learn.choosing import MakeMethod, Network, backbone_for
 from crowdpilot.learn.cost import Balance, Cost
 from crowdpilot.learn.foretelling import foretell, posterior
@@ -55,6 +55,9 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
     calibrate
         Make probabilities honest with a map of `crowdpilot.calibrate`, such as "temperature". It is
         fitted on votes alone; the classifier is trained six times instead of once.
+    calibrate_by
+        "posterior" of a model of the workers, "votes" or "one_vote"; see `calibrate`. If the
+        classifier is much better than the crowd, take one vote.
     balance
         What is done for rare classes: "none", "resample", "reweight", "focal" or "cb_focal".
     epochs, ..., seed
@@ -113,6 +116,7 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         prune: str | None = None,
         self_training: str | None = None,
         calibrate: str | None = None,
+        calibrate_by: By = "posterior",
         balance: Balance = "none",
         epochs: int = 100,
         batch_size: int = 64,
@@ -140,6 +144,7 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         self.prune = prune
         self.self_training = self_training
         self.calibrate = calibrate
+        self.calibrate_by = calibrate_by
         self.balance = balance
         self.epochs = epochs
         self.batch_size = batch_size
@@ -201,7 +206,7 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
             self.posterior_ = posterior(self.method_, rows, votes)
             self.map_ = None
             if map is not None:
-                self.map_, self.held_out_ = calibrate(map, self._learn, recipe, rows, used)
+                self.map_, self.held_out_ = calibrate(map, self.calibrate_by, self._learn, recipe, rows, used)
         self.pruned_ = votes.tasks[:0] if pruned is None else votes.tasks[pruned.dropped]
         self.votes_, self.classes_, self.shape_ = used, votes.classes, shape_of(rows)
         self.n_features_in_ = int(np.prod(self.shape_))

@@ -85,6 +85,27 @@ def test_an_unknown_map_is_refused_before_anything_is_trained():
         stubborn.fit(X, votes)
 
 
+def test_beside_a_crowd_that_knows_less_one_vote_is_better_than_its_posterior():
+    votes, truth = one_coin(tasks=600, skill=[0.6] * 20, feedback=2, seed=0)
+    X = np.eye(2)[truth] + np.random.default_rng(0).normal(0, 0.3, (600, 2))
+    Xt, yt = np.repeat(np.eye(2), 500, axis=0), np.repeat([0, 1], 500)
+    Xt = Xt + np.random.default_rng(1).normal(0, 0.3, Xt.shape)
+    found = {
+        by: CrowdClassifier(
+            "linear", "two_stage", epochs=30, lr=0.01, calibrate="temperature", calibrate_by=by
+        ).fit(X, votes)
+        for by in ("posterior", "one_vote")
+    }
+    loss = {by: log_loss(yt, model.predict_proba(Xt)) for by, model in found.items()}
+    assert loss["one_vote"] < 0.8 * loss["posterior"]
+
+
+def test_another_way_to_calibrate_is_refused():
+    X, votes, _ = rows(20, seed=0)
+    with pytest.raises(ValueError, match="calibrate_by is 'magic', expected one of posterior"):
+        model(calibrate="temperature", calibrate_by="magic").set_params(epochs=1).fit(X, votes)
+
+
 def test_balanced_classes_are_balanced_for_the_map_too():
     X, votes, truth = rows(1500, seed=3)
     few = np.flatnonzero((truth == 0) | (np.arange(1500) % 10 == 0))
