@@ -208,7 +208,7 @@ def test_ablation_has_a_row_for_each_change() -> None:
     plan = STUDIES["ablation"]
     tables = {run.title: {run.entry.name: {"0": {"accuracy": 0.5}}} for run in plan.runs("labelme", 0)}
     rows = {"labelme": [run.entry for run in plan.runs("labelme", 0)]}
-    assert "| labelme: dropout 0.2 |" in plan.render(tables, rows)
+    assert "| labelme: no dropout |" in plan.render(tables, rows)
 
 
 def test_images_are_for_a_gpu(data: Path) -> None:
