@@ -136,6 +136,10 @@ class Learning:
             rich_help_panel=MODEL,
         ),
     ] = None
+    calibrate_by: Annotated[
+        str,
+        typer.Option(help="What the map is fitted on: posterior, votes or one_vote.", rich_help_panel=MODEL),
+    ] = "posterior"
     save: Annotated[
         Path | None, typer.Option(metavar="MODEL", help="File for the classifier: .safetensors.")
     ] = None
@@ -226,6 +230,7 @@ class Learning:
             _with(self.network, "pretrained=True") if self.pretrained else self.network, method,
             backbone=self.backbone, standardize=self.standardize, size=self.size, augment=self.augment,
             balance=self.balance, prune=self.prune, self_training=self_training, calibrate=self.calibrate,
+            calibrate_by=self.calibrate_by,
             epochs=self.epochs, batch_size=self.batch_size, lr=self.lr, weight_decay=self.decay,
             optimizer=self.optimizer.lower(), momentum=self.momentum, patience=self.patience,
             schedule=self.schedule, milestones=tuple(self.milestones or ()), lr_decay=self.lr_decay,
