@@ -114,7 +114,7 @@ def _run(
 
 def _write(output: Path, record: dict[str, Any]) -> None:
     text = TEXT.format(
-        machine=record["machine"], grids="\n".join(f"- {name}: {grid}" for name, grid in GRIDS.items()),
+        machine=record["machine"], note=record.get("note", ""), grids="\n".join(f"- {name}: {grid}" for name, grid in GRIDS.items()),
         versions=", ".join(f"{name} {number}" for name, number in record["versions"].items()),
     )  # fmt: skip
     if record["fusion"]:
@@ -131,7 +131,7 @@ def _write(output: Path, record: dict[str, Any]) -> None:
 TEXT = """# How honest probabilities are
 
 Written by `python -m benchmarks.calibration --data DIR`. Measured on {machine}, with {versions}.
-
+{note}
 Texts: one linear layer on TF-IDF ("NN1") or on sentence embeddings ("MiniLM"), trained by Adam towards
 targets that a fusion of the votes gives; settings and epoch are the best on the validation set (macro F1,
 accuracy), never on the test. Maps are fitted on held-out predictions for the training tasks and the labels

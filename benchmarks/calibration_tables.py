@@ -101,7 +101,11 @@ def _averages(runs: Runs, model: str) -> str:
                 found = _mean(runs, model, names, target, map)
                 gains = (found[m] - base[m] for m in ("macro_f1", "ece", "ece_debiased"))
                 rows.append(
-                    [f"{target}, {map}", *(f"{v:.1f}" for v in found.values()), *(f"{g:+.1f}" for g in gains)]
+                    [
+                        f"{target}, {map}",
+                        *("–" if np.isnan(v) else f"{v:.1f}" for v in found.values()),
+                        *(f"{g:+.1f}" for g in gains),
+                    ]
                 )
         header = [
             f"{len(names)} sets", "macro F1 %", "ECE %", "debiased ECE %", "log-loss × 100",
