@@ -114,7 +114,8 @@ def _run(
 
 def _write(output: Path, record: dict[str, Any]) -> None:
     text = TEXT.format(
-        machine=record["machine"], note=record.get("note", ""), grids="\n".join(f"- {name}: {grid}" for name, grid in GRIDS.items()),
+        machine=record["machine"], note=record.get("note", ""),
+        grids="\n".join(f"- {name}: {grid}" for name, grid in GRIDS.items()),
         versions=", ".join(f"{name} {number}" for name, number in record["versions"].items()),
     )  # fmt: skip
     if record["fusion"]:
