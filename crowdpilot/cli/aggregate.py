@@ -14,6 +14,7 @@ import typer
 from rich.console import Console
 
 from crowdpilot.aggregate import Aggregate, Aggregator, parse_strategy
+from crowdpilot.aggregate.shares import check_shares
 from crowdpilot.cli import options
 from crowdpilot.cli.output import note, on_terminal, to_rich, working
 from crowdpilot.cli.reading import read_known, read_votes
@@ -54,6 +55,7 @@ def aggregate(
     options.ready(output, (*io.TABLES, ".npy"))
     options.ready(workers, io.TABLES)
     data = read_votes(votes, asked, repeats, gold=read_known(gold), exclude=exclude)
+    check_shares(model, data)
     with working(f"fitting {model}"):
         result = model.fit(data)
     _explain(result, verbose)

@@ -75,6 +75,6 @@ def train(
     write_all({asked.save: model.save, output: lambda draft: draft.write_text(text)})
     if output is not None:
         tell(scores)
-    else:
+    elif scores:
         rows = [(part, name, value) for part, found in scores.items() for name, value in found.items()]
         show(("tasks", "measure", "value"), rows)

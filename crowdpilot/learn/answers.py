@@ -108,8 +108,3 @@ def known_codes(truth: Any, rows: int, votes: Votes) -> Codes:
     codes = np.full(rows, -1, np.int32)
     codes[known.task] = known.label
     return codes
-
-
-def are_shares(votes: Votes) -> bool:
-    """Whether a single worker has given several labels to a task; see `from_shares`."""
-    return len(votes.workers) == 1 and int((votes.tally() > 0).sum(axis=1).max()) > 1

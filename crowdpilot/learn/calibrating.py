@@ -8,9 +8,9 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from crowdpilot.aggregate import parse_strategy
+from crowdpilot.aggregate.shares import are_shares
 from crowdpilot.arrays import Floats, divide
 from crowdpilot.calibrate import Fitted, Map, fit_on_votes
-from crowdpilot.learn.answers import are_shares
 from crowdpilot.learn.batches import Rows
 from crowdpilot.learn.folds import deal
 from crowdpilot.learn.foretelling import foretell

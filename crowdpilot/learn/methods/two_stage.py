@@ -6,13 +6,11 @@ import torch
 from torch import Tensor, nn
 
 from crowdpilot.aggregate import parse_strategy
-from crowdpilot.learn.answers import are_shares
+from crowdpilot.aggregate.shares import check_shares
 from crowdpilot.learn.batches import Batch
 from crowdpilot.learn.method import Method
 from crowdpilot.learn.targets import TARGETS
 from crowdpilot.votes import Votes
-
-PLAIN = ("naive_soft", "majority_voting")  # aggregators that take a vote for what it says
 
 
 class TwoStage(Method):
@@ -57,11 +55,7 @@ class TwoStage(Method):
         if alpha is not None and targets != "smoothed":
             raise ValueError(f"alpha is for targets='smoothed', but targets is {targets!r}")
         aggregator = parse_strategy(labels)
-        if aggregator.name not in PLAIN and are_shares(votes):
-            raise ValueError(
-                f"{aggregator.name} cannot learn what workers are like from the shares of a whole crowd; "
-                f"choose labels={' or '.join(map(repr, PLAIN))}"
-            )
+        check_shares(aggregator, votes)
         result = aggregator.fit(votes)
         options = {} if alpha is None else {"alpha": alpha}
         target = TARGETS[targets](result, **options)
