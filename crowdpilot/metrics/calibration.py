@@ -16,6 +16,8 @@ from crowdpilot.arrays import Floats, divide
 from crowdpilot.metrics.binning import NEAR, Believed, believe, between, check_bins, equal_width, rank
 from crowdpilot.metrics.compare import compare_probs, plain, spread, spread_classes
 
+FAINT = 1e-14  # a mean square so small may be an error of rounding
+
 
 def ece(truth: ArrayLike, probs: ArrayLike, *, weight: ArrayLike | None = None, bins: int = 15) -> float:
     """Expected calibration error: how far confidence is from accuracy.
@@ -121,7 +123,7 @@ def ece_debiased(
     pairs, whole = (a**2 - b for a, b in zip(once, twice, strict=True))
     square = divide(pairs, np.where(whole > NEAR * once[1] ** 2, whole, 0), 0)
     mean = (once[1] * square).sum(axis=1) / w.sum(axis=1)
-    return _shape(np.sqrt(np.maximum(mean, 0)), believed)
+    return _shape(np.sqrt(np.where(mean > FAINT, mean, 0)), believed)
 
 
 def ece_sweep(
