@@ -127,8 +127,7 @@ def _paired(runs: Runs, model: str, names: list[str]) -> str:
     gains = []
     for name in names:
         hard, shard = (runs[_key(model, name, "MV", target)]["tried"] for target in ("hard", "sHard"))
-        for a, b in zip(hard, shard, strict=True):
-            x, y = (next(iter(t["tests"].values())) for t in (a, b))
+        for x, y in zip(hard, shard, strict=True):
             gains.append([y["macro_f1"] - x["macro_f1"], y["ece"] - x["ece"]])
     f1, ece = 100 * np.mean(gains, axis=0)
     return (

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import minimize_scalar
-from scipy.special import logsumexp
 
 from crowdpilot.arrays import Floats, softmax
 from crowdpilot.calibrate import fit_fusion_on_votes
+from crowdpilot.calibrate.cross_entropy import slope
 from crowdpilot.votes import Votes
 
 MOST = 3.0  # a network that has hardly begun to learn is made no surer than this
@@ -41,10 +40,5 @@ def find_heat(votes: Votes, logs: Floats) -> float:
     agreed &= np.bincount(votes.task, minlength=len(tally)) > 1
     if not agreed.any():
         return 1.0
-    said, label = logs[agreed], tally[agreed].argmax(axis=1)
-
-    def cost(log_heat: float) -> float:
-        logits = np.exp(log_heat) * said
-        return float((logsumexp(logits, axis=1) - logits[np.arange(len(said)), label]).mean())
-
-    return float(np.exp(minimize_scalar(cost, bounds=(-3, 3), method="bounded").x))
+    label = np.eye(tally.shape[1])[tally[agreed].argmax(axis=1)]
+    return slope(logs[agreed], label, np.ones(len(label)))
