@@ -28,7 +28,9 @@ def loaded_by(code: str) -> set[str]:
     return {name.partition(".")[0] for name in names.split()}
 
 
-@pytest.mark.parametrize("module", ["", ".votes", ".aggregate", ".simulate", ".metrics", ".calibrate"])
+@pytest.mark.parametrize(
+    "module", ["", ".votes", ".aggregate", ".simulate", ".metrics", ".calibrate", ".hybrid"]
+)
 def test_the_light_part_stays_light(module: str) -> None:
     assert loaded_by(f"import crowdpilot{module}") & HEAVY == set()
 
