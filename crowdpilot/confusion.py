@@ -9,14 +9,15 @@ from crowdpilot.votes import Votes
 
 
 def count_labels(votes: Votes, probs: Floats) -> Floats:
-    """How often each worker gave each label to tasks of each class, (workers, true, said)."""
-    K = len(votes.classes)
-    said: Floats = (votes.onehot.T @ probs).reshape(-1, K, K).swapaxes(1, 2)
+    """How often each worker gave each label to tasks of each class, (workers, true, said).
+
+    Tasks may be in any number of states instead of classes: whatever the columns of `probs` are.
+    """
+    said: Floats = (votes.onehot.T @ probs).reshape(-1, len(votes.classes), probs.shape[1]).swapaxes(1, 2)
     return said
 
 
 def hear(votes: Votes, logs: Floats) -> Floats:
     """Sum over the votes of each task of their logs, (tasks, classes), for logs (workers, true, said)."""
-    K = len(votes.classes)
-    heard: Floats = votes.onehot @ np.ascontiguousarray(logs.swapaxes(1, 2)).reshape(-1, K)
+    heard: Floats = votes.onehot @ np.ascontiguousarray(logs.swapaxes(1, 2)).reshape(-1, logs.shape[1])
     return heard

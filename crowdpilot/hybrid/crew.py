@@ -1,0 +1,108 @@
+"""The crew: what is known of the workers, from their votes, the machine and what was believed before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from crowdpilot.aggregate.dawid_skene import DawidSkene
+from crowdpilot.aggregate.em import Params, Stats
+from crowdpilot.arrays import Codes, Floats, softmax, to_probs
+from crowdpilot.confusion import hear
+from crowdpilot.votes import Votes
+
+
+class Crew(NamedTuple):
+    """How workers confuse classes, and what is believed of the items they voted on."""
+
+    confusion: Floats  # (workers, true, said)
+    common: Floats  # (kinds, true, said): of somebody of each kind about whom nothing is known
+    counts: Floats  # (workers, true, said): votes, the imaginary ones included
+    believed: Floats  # (tasks, classes)
+
+
+@dataclass(frozen=True)
+class Foreseen(DawidSkene):
+    """Dawid and Skene's model where something is known of each task beforehand.
+
+    Parameters
+    ----------
+    before
+        Log-probability of each class before any vote, (tasks, classes).
+    rows
+        Imaginary votes of each worker, (workers, true, said).
+    """
+
+    before: Floats = field(default_factory=lambda: np.zeros((0, 0)), repr=False, compare=False)
+    rows: Floats = field(default_factory=lambda: np.zeros(0), repr=False, compare=False)
+
+    name: ClassVar[str] = "foreseen"
+    divisible: ClassVar[bool] = False  # what is known beforehand would have to be divided too
+
+    def pseudo(self, votes: Votes) -> Stats:
+        return np.full(len(votes.classes), self.class_smoothing), self.rows
+
+    def beliefs(self, votes: Votes, probs: Floats) -> Iterator[Floats]:
+        yield votes.clamp(softmax(self.before + hear(votes, np.log(to_probs(self.rows)))))
+
+    def joint(self, votes: Votes, params: Params) -> Floats:
+        joint = hear(votes, params.log_confusion) + self.before
+        return joint + params.log_prior if self.prior == "estimated" else joint
+
+    def score(self, pseudo: Stats, params: Params) -> float:
+        return float((pseudo[1] * params.log_confusion).sum())
+
+
+def fit_crew(
+    votes: Votes,
+    before: Floats,
+    usual: Floats,
+    *,
+    kind: Codes | None = None,
+    estimate: bool = False,
+    shared: float = 8.0,
+    fits: int = 3,
+) -> Crew:
+    """Confusion matrices of all workers by EM.
+
+    What all workers of a kind do is learned from all their votes, on top of the imaginary votes
+    `usual`; each worker begins with `shared` imaginary votes on each class that are divided as
+    those of the kind, so that somebody with few votes is believed to be like the others.
+
+    Parameters
+    ----------
+    votes
+        Tasks whose class is known are taken from `votes.gold`.
+    before
+        Log-probability of each class before any vote, (tasks, classes).
+    usual
+        Imaginary votes of each kind of worker, (kinds, true, said), before any real one.
+    kind
+        Of each worker; all are of the first if not given.
+    estimate
+        Whether the shares of the classes are found too, instead of being part of `before`.
+    shared
+        Imaginary votes of each worker on each class.
+    fits
+        How often what is common to a kind is taken from the last fit.
+    """
+    kinds = np.zeros(len(votes.workers), np.int32) if kind is None else kind
+    common = to_probs(usual)
+    for _ in range(fits):
+        model = Foreseen(
+            prior="estimated" if estimate else "uniform",
+            before=before,
+            rows=shared * common[kinds],
+            tol=1e-5,
+            max_iter=100,
+        )
+        found = model.fit(votes)
+        said = found.params["stats"][1]
+        total = usual.astype(np.float64)
+        np.add.at(total, kinds, said)
+        common = to_probs(total)
+    counts = said + shared * common[kinds]
+    return Crew(to_probs(counts), common, counts, found.probs)

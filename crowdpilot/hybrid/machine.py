@@ -1,0 +1,110 @@
+"""The machine: a classifier that learns from the crowd and is asked only about what it has not seen."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse, vstack
+
+from crowdpilot.arrays import Floats, softmax, to_probs
+
+FOLDS = 5
+LEAST = 1e-6  # of a soft label; less is nothing
+
+
+class Learner:
+    """Any classifier with `fit` and `predict_proba`, fitted once for each fold of the items.
+
+    An item with votes is foreseen by the fit that has not seen them; any other by all fits.
+
+    Parameters
+    ----------
+    classifier
+        `fit(rows, targets)` with soft targets (rows, classes); or, as in scikit-learn,
+        `fit(rows, labels, sample_weight=...)`: each row is then given once for each class, weighted
+        by its probability. It is copied before each fit.
+    """
+
+    def __init__(self, classifier: Any) -> None:
+        for method in ("fit", "predict_proba"):
+            if not hasattr(classifier, method):
+                raise ValueError(
+                    f"the classifier has no method {method!r}; any with fit and predict_proba serves"
+                )
+        self.classifier = classifier
+        self.rows: Any = None
+
+    def add(self, rows: Any, n: int) -> None:
+        """What it sees of `n` new items: an array, a sparse matrix or a list."""
+        if n == 0 and rows is None:
+            return
+        if rows is None or _length(rows) != n:
+            found = "no features" if rows is None else f"features of {_length(rows)} items"
+            raise ValueError(
+                f"there are {found}, expected a row for each of {n} items: the classifier needs them"
+            )
+        rows = rows.tocsr() if hasattr(rows, "tocsr") else rows
+        if self.rows is None:
+            self.rows = rows
+        elif isinstance(rows, list):
+            self.rows = self.rows + rows
+        else:
+            self.rows = (vstack if issparse(rows) else np.concatenate)([self.rows, rows])
+
+    def __len__(self) -> int:
+        return 0 if self.rows is None else _length(self.rows)
+
+    def foresee(self, seen: NDArray[np.intp], targets: Floats, fold: NDArray[np.intp]) -> Floats:
+        """What it says of every item, (items, classes).
+
+        Parameters
+        ----------
+        seen
+            The items to learn from.
+        targets
+            Probabilities of their classes, (seen, classes).
+        fold
+            Of every item.
+        """
+        K = targets.shape[1]
+        logs, asked = np.zeros((len(self), K)), np.zeros((len(self), 1))
+        new = np.ones(len(self), bool)
+        new[seen] = False
+        for f in range(FOLDS):
+            others = fold[seen] != f
+            if not others.any():
+                continue
+            fitted = self._fit(seen[others], targets[others])
+            mine = np.flatnonzero(new | (fold == f))
+            logs[mine] += np.log(np.maximum(self._say(fitted, mine, K), LEAST))
+            asked[mine] += 1
+        return softmax(logs / np.maximum(asked, 1))
+
+    def _fit(self, seen: NDArray[np.intp], targets: Floats) -> Any:
+        model = copy.deepcopy(self.classifier)
+        if "sample_weight" not in inspect.signature(model.fit).parameters:
+            return model.fit(self.take(seen), targets)
+        row, label = np.nonzero(targets > LEAST)
+        return model.fit(self.take(seen[row]), label, sample_weight=targets[row, label])
+
+    def _say(self, fitted: Any, items: NDArray[np.intp], K: int) -> Floats:
+        said = np.asarray(fitted.predict_proba(self.take(items)), np.float64)
+        known = getattr(fitted, "classes_", None)
+        if known is None or said.shape[1] == K:
+            return said
+        every = np.zeros((len(said), K))
+        every[:, np.asarray(known, np.intp)] = said
+        return to_probs(every + LEAST)
+
+    def take(self, items: NDArray[np.intp]) -> Any:
+        """The rows of some items."""
+        return [self.rows[i] for i in items] if isinstance(self.rows, list) else self.rows[items]
+
+
+def _length(rows: Any) -> int:
+    shape = getattr(rows, "shape", None)
+    return int(shape[0]) if shape is not None else len(rows)

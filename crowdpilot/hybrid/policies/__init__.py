@@ -1,0 +1,45 @@
+"""Policies: one file each, one line in the list."""
+
+from __future__ import annotations
+
+from crowdpilot.hybrid.policies.belief_threshold import BeliefThreshold
+from crowdpilot.hybrid.policies.first_agree import FirstAgree
+from crowdpilot.hybrid.policies.fixed import Fixed
+from crowdpilot.hybrid.policies.machine_threshold import MachineThreshold
+from crowdpilot.hybrid.policies.policy import Policy, View
+from crowdpilot.hybrid.policies.shortest_run import ShortestRun
+from crowdpilot.hybrid.policies.switch_point import SwitchPoint
+from crowdpilot.hybrid.policies.value import Value
+from crowdpilot.naming import choose
+
+POLICIES: dict[str, type[Policy]] = {
+    policy.name: policy
+    for policy in (Value, Fixed, MachineThreshold, BeliefThreshold, FirstAgree, ShortestRun, SwitchPoint)
+}
+
+__all__ = [
+    "POLICIES",
+    "BeliefThreshold",
+    "FirstAgree",
+    "Fixed",
+    "MachineThreshold",
+    "Policy",
+    "ShortestRun",
+    "SwitchPoint",
+    "Value",
+    "View",
+    "find_policy",
+]
+
+
+def find_policy(text: str) -> Policy:
+    """The policy that a text names, such as `value` or `fixed[votes=3]`.
+
+    Examples
+    --------
+    >>> print(find_policy("Fixed[votes=3]"))
+    fixed[votes=3]
+    """
+    known = {n: p for p in POLICIES.values() for n in (p.name, p.__name__, *p.aliases)}
+    policy, options = choose(text, known, "policy")
+    return policy(**options)

@@ -1,0 +1,42 @@
+"""Ours: ask where a vote brings more than it costs, counting what the machine learns from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from crowdpilot.arrays import Floats
+from crowdpilot.hybrid.policies.policy import NEVER, Policy, View
+from crowdpilot.hybrid.value import look_ahead
+
+
+@dataclass(frozen=True)
+class Value(Policy):
+    """Ask the kind of worker with the most loss saved for each unit of cost, while that is more than one.
+
+    Parameters
+    ----------
+    training
+        Whether a label is also worth what it teaches the machine.
+    """
+
+    training: bool = True
+
+    name: ClassVar[str] = "value"
+
+    def want(self, view: View) -> Floats:
+        taught = view.training * (view.votes == 0) if self.training else np.zeros(len(view.probs))
+        floors = [max(price - view.training, 0.0) for price in view.prices]
+        gains = np.stack(
+            [
+                look_ahead(view.probs, said, view.errors, floor=floor) + taught
+                for said, floor in zip(view.said, floors, strict=True)
+            ]
+        )
+        prices = view.prices[:, None]
+        free = np.where(gains > 0, np.inf, 0.0)
+        rate = np.divide(gains, prices, out=free, where=prices > 0)
+        best = (rate >= rate.max(axis=0)) & (view.pending == 0)
+        return np.where(best, rate - 1, NEVER)

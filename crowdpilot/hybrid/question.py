@@ -1,0 +1,162 @@
+"""Question: one thing that is asked about every item, with all that is known of the answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from crowdpilot.arrays import Codes, Floats, to_probs
+from crowdpilot.calibrate import find_map
+from crowdpilot.confusion import hear
+from crowdpilot.hybrid.belief import crowd_only, find_fusion
+from crowdpilot.hybrid.crew import fit_crew
+from crowdpilot.hybrid.machine import Learner
+from crowdpilot.hybrid.plan import Plan
+from crowdpilot.hybrid.pool import Rows
+from crowdpilot.votes import Votes
+
+FIRST = 20  # votes before a machine learns anything
+
+
+class Question:
+    """Votes, matrices of workers, the machine's word, and what is believed of each item.
+
+    Parameters
+    ----------
+    plan
+        The settings of the campaign.
+    usual
+        Imaginary votes of each kind of worker, (kinds, true, said).
+    learner
+        What learns to say something of each item, if anything does.
+    """
+
+    def __init__(self, plan: Plan, usual: Floats, learner: Learner | None = None) -> None:
+        K = usual.shape[1]
+        self.plan, self.usual, self.learner = plan, usual, learner
+        self.join = find_fusion(plan.fusion)
+        self.item: list[int] = []
+        self.worker: list[int] = []
+        self.label: list[int] = []
+        self.gold = np.zeros(0, np.int32)  # the known class of each item, -1 where it is not known
+        self.tally = np.zeros((0, K))
+        self.heard = np.zeros((0, K))  # log-probability of the votes on each item, were it of each class
+        self.probs = np.zeros((0, K))
+        self.machine: Floats | None = None
+        self.prior = np.full(K, 1 / K)
+        self.common = to_probs(usual)
+        self.kind = np.zeros(0, np.int32)
+        self.logs = np.zeros((0, K, K))
+
+    @property
+    def classes(self) -> int:
+        """How many answers there are."""
+        return int(self.usual.shape[1])
+
+    def enlist(self, kind: int) -> None:
+        """A new worker, who is taken to be like the others of the kind."""
+        self.kind = np.append(self.kind, np.int32(kind))
+        self.logs = np.concatenate([self.logs, np.log(self.common[kind])[None]])
+
+    def add(self, gold: Codes, machine: Floats | None) -> None:
+        """New items; if there is a machine and it has not seen them, it says what it says on average."""
+        n, K = len(gold), self.classes
+        if machine is None and self.machine is not None:
+            machine = np.tile(self.machine.mean(axis=0), (n, 1))
+        if machine is not None:
+            new = floored(machine, self.plan.floor)
+            old = np.tile(self.prior, (len(self.gold), 1)) if self.machine is None else self.machine
+            self.machine = np.concatenate([old, new])
+        self.gold = np.append(self.gold, gold).astype(np.int32)
+        for name in ("tally", "heard", "probs"):
+            setattr(self, name, np.concatenate([getattr(self, name), np.zeros((n, K))]))
+        self.believe(np.arange(len(self.gold) - n, len(self.gold)))
+
+    def hear(self, item: Rows, worker: Rows, label: Rows) -> None:
+        """New votes, in time that depends on their number and that of the classes."""
+        self.item += item.tolist()
+        self.worker += worker.tolist()
+        self.label += label.tolist()
+        np.add.at(self.tally, (item, label), 1)
+        np.add.at(self.heard, item, self.logs[worker, :, label])
+        self.believe(np.unique(item))
+
+    def believe(self, rows: Rows) -> None:
+        """Work out the belief of some items anew."""
+        if self.machine is None:
+            heard = self.join.faith * self.heard[rows]
+            self.probs[rows] = crowd_only(heard, heard, self.prior)
+        else:
+            self.probs[rows] = self.join(self.machine[rows], self.heard[rows], self.prior)
+        known = rows[self.gold[rows] >= 0]
+        self.probs[known] = np.eye(self.classes)[self.gold[known]]
+
+    @property
+    def voters(self) -> Floats:
+        """How the next worker of each kind confuses classes, if believed so far; (kinds, true, said)."""
+        return to_probs(self.common**self.join.faith)
+
+    def voter(self, worker: int) -> Floats:
+        """The same of one worker, (true, said)."""
+        return to_probs(np.exp(self.logs[worker] * self.join.faith))
+
+    def machine_of(self, rows: Rows) -> Floats | None:
+        """What the machine says of some items, if there is one."""
+        return None if self.machine is None else self.machine[rows]
+
+    def votes(self) -> Votes:
+        """All votes on all items, by number; with the known classes."""
+        names = np.arange(len(self.gold)), np.arange(len(self.kind)), np.arange(self.classes)
+        task, worker, label = (np.asarray(c, np.int32) for c in (self.item, self.worker, self.label))
+        return Votes(task, worker, label, *names, gold=self.gold)
+
+    def refit(self, fold: Rows) -> None:
+        """Learn workers and machine anew from all votes; nothing depends on the order in which they came."""
+        votes = self.votes()
+        voted = np.unique(votes.task).astype(np.intp)
+        if len(voted) == 0:
+            return
+        some = _only(votes, voted)
+        before = self._before(voted)
+        crew = fit_crew(
+            some, before, self.usual, kind=self.kind, estimate=self.machine is None, shared=self.plan.shared
+        )
+        self.common, self.logs = crew.common, np.log(crew.confusion)
+        believed = crew.believed
+        self.prior = to_probs(believed.sum(axis=0) + 1)
+        self.heard = hear(votes, self.logs)
+        if self.learner is not None and len(votes) >= FIRST:
+            self._learn(voted, believed, fold)
+        self.believe(np.arange(len(self.gold)))
+
+    def _before(self, voted: Rows) -> Floats:
+        """Log of what is believed of items before their votes."""
+        if self.machine is None:
+            return np.zeros((len(voted), self.classes))
+        silent = np.zeros((len(voted), self.classes))
+        return np.log(np.maximum(self.join(self.machine[voted], silent, self.prior), 1e-12))
+
+    def _learn(self, voted: Rows, believed: Floats, fold: Rows) -> None:
+        """A new machine, calibrated against what the crowd alone says."""
+        if self.learner is None:
+            return
+        said = self.learner.foresee(voted, believed, fold)
+        crowd = crowd_only(believed, self.join.faith * self.heard[voted], self.prior)
+        known = self.gold[voted] >= 0
+        crowd[known] = np.eye(self.classes)[self.gold[voted][known]]
+        name = self.plan.map or ("platt" if self.classes == 2 else "temperature")
+        self.machine = floored(find_map(name).fit(said[voted], crowd)(said), self.plan.floor)
+
+
+def floored(probs: Any, floor: float) -> Floats:
+    """Probabilities with none below the floor."""
+    p = np.asarray(probs, np.float64)
+    return to_probs(np.maximum(p, floor / max(p.shape[1] - 1, 1)))
+
+
+def _only(votes: Votes, items: Rows) -> Votes:
+    """The same votes, where other items do not exist."""
+    place = np.searchsorted(items, votes.task).astype(np.int32)
+    gold = None if votes.gold is None else votes.gold[items]
+    return Votes(place, votes.worker, votes.label, items, votes.workers, votes.classes, gold=gold)
