@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowdpilot.arrays import Floats, to_probs
+from crowdpilot.hybrid.outcomes import enumerate_outcomes
 
 Flags = NDArray[np.bool_]
 Rule = Callable[[Floats], Flags]  # beliefs (states, classes) to whether to ask once more, (states,)
 
 
-class Plan(NamedTuple):
-    """When to ask about each item, and what comes of it; `cost` is that of all votes and errors."""
+class Course(NamedTuple):
+    """When each item is asked about, and what comes of it; the cost is that of votes and errors."""
 
     cost: Floats  # (items,), expected, as are the next two
     votes: Floats
@@ -77,10 +78,7 @@ class Programme:
     @cached_property
     def counts(self) -> NDArray[np.intp]:
         """Votes for each label in each state, (states, labels); states of fewer votes come first."""
-        L = self.said.shape[1]
-        grid = np.indices((self.horizon + 1,) * L).reshape(L, -1).T
-        grid = grid[grid.sum(axis=1) <= self.horizon]
-        return grid[np.argsort(grid.sum(axis=1), kind="stable")]
+        return enumerate_outcomes(self.said.shape[1], self.horizon).counts
 
     @cached_property
     def _next(self) -> NDArray[np.intp]:
@@ -104,9 +102,10 @@ class Programme:
         if P.ndim != 2 or P.shape[1] != len(self.said):
             raise ValueError(f"the beliefs have shape {P.shape}, expected (items, {len(self.said)})")
         heard = np.prod(self.said[None] ** self.counts[:, None, :], axis=2)  # (states, classes)
-        return P[:, None, :] * heard
+        joint: Floats = P[:, None, :] * heard
+        return joint
 
-    def solve(self, probs: ArrayLike) -> Plan:
+    def solve(self, probs: ArrayLike) -> Course:
         """The plan that costs least, for items of which this is believed before any vote.
 
         Parameters
@@ -126,7 +125,7 @@ class Programme:
             self._walk(orders, asks, states)
         return self._outcome(joint, orders, asks)
 
-    def follow(self, probs: ArrayLike, rule: Rule) -> Plan:
+    def follow(self, probs: ArrayLike, rule: Rule) -> Course:
         """What comes of a rule that looks at the belief after each vote and says whether to go on.
 
         Parameters
@@ -156,8 +155,8 @@ class Programme:
         for label in range(self.said.shape[1]):
             orders[:, self._next[states, label]] += going  # no state comes twice for one label
 
-    def _outcome(self, joint: Floats, orders: Floats, asks: Flags) -> Plan:
+    def _outcome(self, joint: Floats, orders: Floats, asks: Flags) -> Course:
         asks = asks & (orders > 0)
         asked = (orders * asks * joint.sum(axis=2)).sum(axis=1)
         loss = (orders * ~asks * (joint @ self.errors).min(axis=2)).sum(axis=1)
-        return Plan(loss + self.price * asked, asked, loss, asks)
+        return Course(loss + self.price * asked, asked, loss, asks)

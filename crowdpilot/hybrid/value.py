@@ -49,8 +49,8 @@ def look_ahead(
     array([0.])
     """
     P, C, said = _checked(probs, said, errors, ahead)
-    now = risk(P, C).min(axis=1)
-    value = np.minimum(now, floor)
+    now: Floats = risk(P, C).min(axis=1)
+    value: Floats = np.minimum(now, floor)
     for sizes in _exactly(P.shape[1], range(1, ahead + 1)):
         more = np.flatnonzero(now / sizes[0] > np.maximum(value, floor))
         after = _expected(P[more], said, _of(C, more), sizes)
@@ -89,8 +89,8 @@ def plan_ahead(
     K = np.shape(probs)[-1]
     sizes = ladder(FAR.get(K, FARTHEST) if ahead is None else ahead)
     P, C, said = _checked(probs, said, errors, sizes[-1])
-    now = risk(P, C).min(axis=1)
-    value = np.minimum(now, floor)
+    now: Floats = risk(P, C).min(axis=1)
+    value: Floats = np.minimum(now, floor)
     more = np.flatnonzero(now > floor)
     P, C, now = P[more], _of(C, more), now[more]
     rate = np.maximum(floor, now - _expected(P, said, C, [1])[:, 0])
@@ -141,7 +141,8 @@ def expected_after(probs: Floats, said: Floats, errors: Floats, n: int) -> Float
     """E[L(P | n votes)] for each item, (items,): never more after more votes; as for `look_ahead`."""
     P, C, said = _checked(probs, said, errors, n)
     parts = [_expected(P, said, C, sizes) for sizes in _exactly(P.shape[1], sorted({1, n}))]
-    return np.concatenate(parts, axis=1).min(axis=1)
+    after: Floats = np.concatenate(parts, axis=1).min(axis=1)
+    return after
 
 
 def best_kind(
