@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import comb
+from scipy.special import comb, gammaln
 
 from crowdpilot.arrays import Floats
 
@@ -57,14 +57,14 @@ def losses_left(P: Floats, said: Floats, C: Floats, sizes: Sequence[int]) -> Ite
     exact = P.shape[1] <= FEW or max(sizes) < 2
     outcomes = enumerate_outcomes(said.shape[1] if exact else LIKELIEST + 1, max(sizes))
     wanted = np.flatnonzero(np.isin(outcomes.size, sizes))
-    heard = likelihoods(said, outcomes)[:, wanted] if exact else np.empty(0)
+    heard = chances(said, outcomes.counts[wanted]) if exact else np.empty(0)
     rows = max(1, CELLS // (len(wanted) * (1 if exact else LIKELIEST + 1)))
     for start in range(0, len(P), rows):
         items = slice(start, start + rows)
         p, c = P[items], C if C.ndim == 2 else C[items]
         if not exact:
             p, c, s = _reduced(p, c, said)
-            heard = likelihoods(s, outcomes)[..., wanted]
+            heard = chances_of_each(s, outcomes)[..., wanted]
         # By Bayes' rule the chance of an outcome is what its posterior is divided by, so that no
         # posterior is needed: sum_k P_k heard[k, o] C[k, d] is the chance times the loss of *d*.
         weights = p[:, :, None] * c
@@ -110,8 +110,15 @@ def risk(P: Floats, C: Floats) -> Floats:
     return expected
 
 
-def likelihoods(said: Floats, outcomes: Outcomes) -> Floats:
-    """Chance of each outcome for each class, (..., classes, outcomes), for voters (..., true, said)."""
+def chances(said: Floats, counts: NDArray[np.intp]) -> Floats:
+    """Chance of each outcome for each class, (classes, outcomes): the multinomial law."""
+    orders = np.exp(gammaln(counts.sum(axis=1) + 1) - gammaln(counts + 1).sum(axis=1))
+    heard: Floats = orders * np.prod(said[:, None, :] ** counts, axis=2)
+    return heard
+
+
+def chances_of_each(said: Floats, outcomes: Outcomes) -> Floats:
+    """The same for voters of each item, (items, true, said), vote by vote since powers are slow."""
     heard = np.ones((*said.shape[:-1], len(outcomes.last)))
     ends = np.searchsorted(outcomes.size, np.arange(1, outcomes.size[-1] + 2)).tolist()
     for start, end in pairwise(ends):
