@@ -39,7 +39,7 @@ def look_ahead(
     ahead
         Votes to look ahead at most.
     floor
-        A value up to this is of no interest: where it cannot be exceeded any number up to it is given.
+        A value up to this is of no interest: instead of it, any number from 0 to the value is given.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def look_ahead(
     """
     P, C, said = _checked(probs, said, errors, ahead)
     now: Floats = risk(P, C).min(axis=1)
-    value: Floats = np.minimum(now, floor)
+    value = np.zeros(len(P))
     for sizes in _exactly(P.shape[1], range(1, ahead + 1)):
         more = np.flatnonzero(now / sizes[0] > np.maximum(value, floor))
         after = _expected(P[more], said, _of(C, more), sizes)
@@ -90,15 +90,16 @@ def plan_ahead(
     sizes = ladder(FAR.get(K, FARTHEST) if ahead is None else ahead)
     P, C, said = _checked(probs, said, errors, sizes[-1])
     now: Floats = risk(P, C).min(axis=1)
-    value: Floats = np.minimum(now, floor)
+    value = np.zeros(len(P))
     more = np.flatnonzero(now > floor)
     P, C, now = P[more], _of(C, more), now[more]
-    rate = np.maximum(floor, now - _expected(P, said, C, [1])[:, 0])
+    one = np.maximum(now - _expected(P, said, C, [1])[:, 0], 0)
+    rate = np.maximum(one, floor)
     if len(sizes) > 1:
         labels = said.shape[1] if K <= FEW else LIKELIEST + 1
         for left in losses_left(P, said, C, sizes):
             rate[left.items] = _best_rate(left, now[left.items], rate[left.items], sizes, labels)
-    value[more] = rate
+    value[more] = np.where(rate > floor, rate, one)
     return value
 
 

@@ -129,7 +129,8 @@ def test_the_floor_changes_no_value_above_it(value, K):
     above = full > 0.1 + 1e-8
     assert 0 < above.sum() < 300
     np.testing.assert_allclose(floored[above], full[above], rtol=1e-6)
-    assert (floored[~above] <= 0.1 + 1e-8).all()
+    assert (floored[~above] <= full[~above] + 1e-8).all()
+    assert (floored >= 0).all()
 
 
 @pytest.mark.parametrize("sharp", [0.1, 1.0])
