@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import comb, gammaln
 
-from crowdpilot.arrays import Floats
+from crowdpilot.arrays import Floats, share_best
 
-FEW = 4  # with more classes than this, several votes are looked at through the likeliest ones
+FEW = 4  # with more labels than this, several votes are looked at through the likeliest classes
 LIKELIEST = 3  # classes that are kept then; the others are one class, their labels one label
 CELLS = 2**18  # numbers in the largest array of a block of items
 
@@ -39,9 +39,10 @@ class Left(NamedTuple):
 def losses_left(P: Floats, said: Floats, C: Floats, sizes: Sequence[int]) -> Iterator[Left]:
     """For blocks of items, all outcomes of each number of votes, one number after the other.
 
-    With more than `FEW` classes and more than one vote, each item is seen as of one of its `LIKELIEST`
+    With more than `FEW` labels and more than one vote, each item is seen as of one of its `LIKELIEST`
     classes or of "another", and so is each vote: "another" is never decided, and its voters and
     errors are the mean of those of the classes it stands for. The largest array has `CELLS` numbers.
+    There may be other classes than labels, such as every class once for easy and once for hard items.
 
     Parameters
     ----------
@@ -54,7 +55,7 @@ def losses_left(P: Floats, said: Floats, C: Floats, sizes: Sequence[int]) -> Ite
     sizes
         Numbers of votes, rising.
     """
-    exact = P.shape[1] <= FEW or max(sizes) < 2
+    exact = seen_whole(said) or max(sizes) < 2
     outcomes = enumerate_outcomes(said.shape[1] if exact else LIKELIEST + 1, max(sizes))
     wanted = np.flatnonzero(np.isin(outcomes.size, sizes))
     heard = chances(said, outcomes.counts[wanted]) if exact else np.empty(0)
@@ -72,6 +73,12 @@ def losses_left(P: Floats, said: Floats, C: Floats, sizes: Sequence[int]) -> Ite
         for d in range(1, weights.shape[2]):
             np.minimum(loss, _heard(weights[:, :, d], heard), out=loss)
         yield Left(items, _heard(p, heard), loss)
+
+
+def seen_whole(said: Floats) -> bool:
+    """Whether all outcomes of several votes are looked at, with all labels and classes."""
+    classes, labels = said.shape
+    return bool(labels <= FEW or classes <= LIKELIEST)
 
 
 def _heard(weights: Floats, heard: Floats) -> Floats:
@@ -97,9 +104,11 @@ def _reduced(P: Floats, C: Floats, said: Floats) -> tuple[Floats, Floats, Floats
     choices = np.concatenate([best[items, top], risk(P, C).argmin(axis=1)[:, None]], axis=1)
     kept = errors[items[:, :, None], top[:, :, None], choices[:, None, :]]
     c = np.concatenate([kept, risk(share, C)[items, choices][:, None, :]], axis=1)
+    # The labels of the likeliest classes; a class of which all labels are equal speaks for none.
+    labels = np.argpartition(-(P @ share_best(said)), LIKELIEST - 1, axis=1)[:, :LIKELIEST]
     s = np.empty((len(P), LIKELIEST + 1, LIKELIEST + 1))
-    s[:, :-1, :-1] = said[top[:, :, None], top[:, None, :]]
-    s[:, -1, :-1] = (share @ said)[items, top]
+    s[:, :-1, :-1] = said[top[:, :, None], labels[:, None, :]]
+    s[:, -1, :-1] = (share @ said)[items, labels]
     s[:, :, -1] = np.maximum(1 - s[:, :, :-1].sum(axis=2), 0)
     return p, c, s
 

@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from crowdpilot.arrays import Floats
 from crowdpilot.hybrid.costs import Costs
-from crowdpilot.hybrid.outcomes import FEW, LIKELIEST, Left, before, losses_left, risk
+from crowdpilot.hybrid.outcomes import LIKELIEST, Left, before, losses_left, risk, seen_whole
 
 AHEAD = 5  # votes that are looked ahead, unless told
-FAR = {2: 89, 3: 21, 4: 8}  # votes of a plan at most, for each number of classes; within 1 % of the optimum
-FARTHEST = 5  # the same for more classes: the outcomes of more votes are too many
+FAR = {2: 89, 3: 21, 4: 8}  # votes of a plan at most, for each number of labels; within 1 % of the optimum
+FARTHEST = 5  # the same for more labels: the outcomes of more votes are too many
 ROUNDS = 30  # of looking for the best plan; three to six are usual
 SETTLED = 1e-9  # share of the loss by which a value may still rise
 
@@ -51,7 +51,7 @@ def look_ahead(
     P, C, said = _checked(probs, said, errors, ahead)
     now: Floats = risk(P, C).min(axis=1)
     value = np.zeros(len(P))
-    for sizes in _exactly(P.shape[1], range(1, ahead + 1)):
+    for sizes in _in_one_go(said, range(1, ahead + 1)):
         more = np.flatnonzero(now / sizes[0] > np.maximum(value, floor))
         after = _expected(P[more], said, _of(C, more), sizes)
         value[more] = np.maximum(value[more], ((now[more, None] - after) / sizes).max(axis=1))
@@ -86,8 +86,7 @@ def plan_ahead(
     >>> plan_ahead(np.array([[0.9, 0.1]]), np.array([[0.8, 0.2], [0.2, 0.8]]), 1 - np.eye(2)).round(4)
     array([0.0364])
     """
-    K = np.shape(probs)[-1]
-    sizes = ladder(FAR.get(K, FARTHEST) if ahead is None else ahead)
+    sizes = ladder(FAR.get(np.shape(said)[-1], FARTHEST) if ahead is None else ahead)
     P, C, said = _checked(probs, said, errors, sizes[-1])
     now: Floats = risk(P, C).min(axis=1)
     value = np.zeros(len(P))
@@ -96,7 +95,7 @@ def plan_ahead(
     one = np.maximum(now - _expected(P, said, C, [1])[:, 0], 0)
     rate = np.maximum(one, floor)
     if len(sizes) > 1:
-        labels = said.shape[1] if K <= FEW else LIKELIEST + 1
+        labels = said.shape[1] if seen_whole(said) else LIKELIEST + 1
         for left in losses_left(P, said, C, sizes):
             rate[left.items] = _best_rate(left, now[left.items], rate[left.items], sizes, labels)
     value[more] = np.where(rate > floor, rate, one)
@@ -141,7 +140,7 @@ def _best_rate(left: Left, now: Floats, rate: Floats, sizes: Sequence[int], labe
 def expected_after(probs: Floats, said: Floats, errors: Floats, n: int) -> Floats:
     """E[L(P | n votes)] for each item, (items,): never more after more votes; as for `look_ahead`."""
     P, C, said = _checked(probs, said, errors, n)
-    parts = [_expected(P, said, C, sizes) for sizes in _exactly(P.shape[1], sorted({1, n}))]
+    parts = [_expected(P, said, C, sizes) for sizes in _in_one_go(said, sorted({1, n}))]
     after: Floats = np.concatenate(parts, axis=1).min(axis=1)
     return after
 
@@ -175,14 +174,14 @@ def best_kind(
     return np.where(value == best, saved, -1).argmax(axis=0), best  # of those for free, the most useful
 
 
-def _exactly(K: int, sizes: Sequence[int]) -> list[Sequence[int]]:
-    """Numbers of votes that are looked at in one go: with many classes, one vote is exact, not more."""
-    return [sizes] if K <= FEW else [part for part in (sizes[:1], sizes[1:]) if len(part)]
+def _in_one_go(said: Floats, sizes: Sequence[int]) -> list[Sequence[int]]:
+    """Numbers of votes that are looked at in one go: with many labels, one vote is exact, not more."""
+    return [sizes] if seen_whole(said) else [part for part in (sizes[:1], sizes[1:]) if len(part)]
 
 
 def _expected(P: Floats, said: Floats, C: Floats, sizes: Sequence[int]) -> Floats:
     """Expected loss after each number of votes, (items, sizes)."""
-    labels = said.shape[1] if P.shape[1] <= FEW or max(sizes) < 2 else LIKELIEST + 1
+    labels = said.shape[1] if seen_whole(said) or max(sizes) < 2 else LIKELIEST + 1
     starts = np.cumsum([0, *(len(before(labels, 0, n)) for n in sizes[:-1])])
     after = np.empty((len(P), len(sizes)))
     for left in losses_left(P, said, C, sizes):
@@ -200,7 +199,7 @@ def _checked(probs: ArrayLike, said: ArrayLike, errors: ArrayLike, n: int) -> tu
     if P.ndim != 2:
         raise ValueError(f"the beliefs have shape {P.shape}, expected (items, classes)")
     K = P.shape[1]
-    if S.ndim != 2 or S.shape[0] != K or S.shape[1] < (K if K > FEW else 1):
+    if S.ndim != 2 or S.shape[0] != K:
         raise ValueError(f"the voters have shape {S.shape}, expected (true, said) for {K} classes")
     if C.ndim not in (2, 3) or C.shape[-2] != K or (C.ndim == 3 and len(C) != len(P)):
         raise ValueError(f"the errors have shape {C.shape}, expected (classes, decisions) for {K} classes")

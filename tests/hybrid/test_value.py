@@ -52,7 +52,6 @@ def test_the_value_is_the_best_saving_for_each_vote():
 @pytest.mark.parametrize("K", [2, 3, 5])
 def test_the_value_of_a_plan_is_the_highest_price_at_which_the_programme_asks(K, monkeypatch):
     monkeypatch.setattr("crowdpilot.hybrid.value.ladder", lambda ahead: tuple(range(1, ahead + 1)))
-    monkeypatch.setattr("crowdpilot.hybrid.value.FEW", 5)
     monkeypatch.setattr(outcomes, "FEW", 5)
     probs, said, errors = crowd(K, items=12, sharp=0.4)
     value = plan_ahead(probs, said, errors, ahead=4)
@@ -140,12 +139,36 @@ def test_many_classes_are_seen_through_the_likeliest(sharp, skill, monkeypatch):
     probs, said, errors = crowd(6, items=60, sharp=sharp)
     said = skill * np.eye(6) + (1 - skill) * said
     few = [look_ahead(probs, said, errors, ahead=4), plan_ahead(probs, said, errors, ahead=4)]
-    for module in ("outcomes", "value"):
-        monkeypatch.setattr(f"crowdpilot.hybrid.{module}.FEW", 6)
+    monkeypatch.setattr(outcomes, "FEW", 6)
     every = [look_ahead(probs, said, errors, ahead=4), plan_ahead(probs, said, errors, ahead=4)]
     for found, exact in zip(few, every, strict=True):
         assert (found <= exact + 0.01 * exact.max()).all()
         assert found.sum() >= 0.93 * exact.sum()
+
+
+def with_hard(probs, said, errors, share=0.3):
+    """Every class twice: of easy items, and of hard ones about which voters guess."""
+    guess = np.full_like(said, 1 / said.shape[1])
+    both = np.concatenate([probs * (1 - share), probs * share], axis=1)
+    return both, np.concatenate([said, guess]), np.concatenate([errors, errors])
+
+
+@pytest.mark.parametrize("K", [2, 3, 5])
+def test_there_may_be_more_classes_than_labels(K, monkeypatch):
+    probs, said, errors = with_hard(*crowd(K, sharp=0.3))
+    monkeypatch.setattr(outcomes, "FEW", 5)
+    expected = [loss_after(p, said, errors, 3) for p in probs]
+    np.testing.assert_allclose(expected_after(probs, said, errors, 3), expected)
+
+
+@pytest.mark.parametrize("value", [look_ahead, plan_ahead])
+@pytest.mark.parametrize("K", [2, 6])
+def test_items_that_may_be_hard_are_worth_fewer_votes(value, K):
+    easy = crowd(K, items=40, sharp=0.3)
+    hard = with_hard(*easy)
+    assert value(*hard, ahead=5).sum() < 0.9 * value(*easy, ahead=5).sum()
+    same = with_hard(*easy, share=0.0)
+    np.testing.assert_allclose(value(*same, ahead=5), value(*easy, ahead=5), atol=1e-8)
 
 
 @given(st.integers(2, 6), st.integers(0, 1000))
