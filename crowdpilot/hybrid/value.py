@@ -69,6 +69,10 @@ def plan_ahead(
     work, a plan decides after 1, 2, 3, 5, 8, ... votes only; whoever looks again after each vote is not
     bound to that.
 
+    The farther a plan looks, the more it counts on votes being independent. Where items are hard for all
+    voters alike, plan a few votes ahead only; or, better, let every class be there twice, once for easy
+    items and once for hard ones: contested items are then believed to be hard, and left alone.
+
     Parameters
     ----------
     probs, said, errors, floor
