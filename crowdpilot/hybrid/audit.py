@@ -3,46 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from crowdpilot.arrays import Codes, Floats, divide, has_repeats
 from crowdpilot.hybrid.audit_book import Book
+from crowdpilot.hybrid.audit_pool import Bound, check_pool, pick, wrong_decisions
 from crowdpilot.hybrid.costs import Costs
 from crowdpilot.hybrid.experts import allow_for_misses, expert_error_bound
 from crowdpilot.hybrid.strata import stratify
 
 UNKNOWN = -1
+PLANNED = 0.1  # of the items
 SPLIT = (0.5, 0.4, 0.1)  # of alpha, if experts err: reported losses, error rate of experts, misses
-RELEARN = 1.1  # how many more items must be known before chances are learnt again
-
-
-@dataclass(frozen=True)
-class Bound:
-    """What an audit can say for sure, or rather with confidence 1 - alpha, at whatever time.
-
-    Each number holds with this confidence by itself. What remains is what is left once the checked items
-    are put right; it is None if experts err, who then put some of them wrong.
-    """
-
-    items: int
-    checked: int
-    cost: float  # at most, per item of the pool
-    cost_low: float  # at least
-    total: float  # at most, of the pool
-    error_rate: float
-    error_rate_low: float
-    remaining_cost: float | None
-    remaining_total: float | None
-    remaining_error_rate: float | None
-    expert_error: float | None = None  # at most
-
-    def to_dict(self) -> dict[str, float | int | None]:
-        """Plain numbers by name."""
-        return asdict(self)
 
 
 class Audit:
@@ -64,6 +39,9 @@ class Audit:
         How often the bound may fail.
     seed
         Where random numbers begin. It must not be chosen by looking at the result.
+    planned
+        About how many items will be checked, a tenth of them if not given. The bound holds at any other
+        number too, and is tightest near this one.
     experts_err
         Whether the answers of `tell` may be wrong. Second opinions are then needed, and the bound
         assumes that experts err independently of each other, about any item with one probability.
@@ -88,19 +66,21 @@ class Audit:
         *,
         alpha: float = 0.05,
         seed: int,
+        planned: float | None = None,
         experts_err: bool = False,
     ) -> None:
         decided, probs = np.asarray(decided), np.asarray(probs, np.float64)
-        _check_pool(costs, decided, probs)
+        check_pool(costs, decided, probs)
         if probs.ndim == 2:
             expected, doubt = (
-                _pick(probs @ costs.errors, decided),
-                _pick(probs @ _wrong(costs.errors), decided),
+                pick(probs @ costs.errors, decided),
+                pick(probs @ wrong_decisions(costs.errors), decided),
             )
         else:
             expected = probs
             doubt = np.clip(divide(expected, costs.errors.max(axis=0)[decided], 0.0), 0, 1)
-        self._begin(costs.errors, decided, expected, doubt, alpha, seed, experts_err)
+        planned = PLANNED * len(decided) if planned is None else planned
+        self._begin(costs.errors, decided, expected, doubt, alpha, seed, planned, experts_err)
 
     def _begin(
         self,
@@ -110,20 +90,24 @@ class Audit:
         doubt: Floats,
         alpha: float,
         seed: int,
+        planned: float,
         experts_err: bool,
     ) -> None:
         """Nothing is drawn yet; `expected` is the cost of items, `doubt` the chance that they are wrong."""
         if not 0 < alpha < 1:
             raise ValueError(f"alpha is {alpha}, expected a number between 0 and 1")
-        self._errors, self._wrong, self._decided = errors, _wrong(errors), decided
+        if not planned > 0:
+            raise ValueError(f"{planned} items are planned to be checked, expected one or more")
+        self._errors, self._wrong, self._decided = errors, wrong_decisions(errors), decided
         self._expected, self._doubt = expected, doubt
-        self._alpha, self._seed, self.experts_err = alpha, seed, experts_err
+        self._alpha, self._seed, self._planned = alpha, seed, float(planned)
+        self.experts_err = experts_err
         cap = errors.max(axis=0)[decided]
         chance = np.clip(divide(expected, cap, 0.0), 0, 1)
         self._strata = stratify(cap, chance)
         level = alpha * (SPLIT[0] if experts_err else 1)
-        self._cost = Book(self._strata, cap, chance, level)
-        self._error = Book(self._strata, np.ones(len(cap)), doubt, level)
+        self._cost = Book(self._strata, cap, chance, level, planned)
+        self._error = Book(self._strata, np.ones(len(cap)), doubt, level, planned)
         shuffled = np.random.default_rng(seed).permutation(len(cap))
         self._order = shuffled[np.argsort(self._strata.code[shuffled], kind="stable")]
         self._left = self._strata.size.copy()
@@ -133,7 +117,7 @@ class Audit:
         self._seen: list[int] = []  # how many draws were settled before each draw
         self._truths: list[int] = []
         self._second: list[int] = []  # of the first draws
-        self._settled = self._learnt = 0
+        self._settled = 0
 
     @property
     def waiting(self) -> list[int]:
@@ -199,10 +183,6 @@ class Audit:
 
     def _draw(self, item: int | None) -> int:
         """Draw an item, or repeat a draw of the past; the stakes do not depend on which it is."""
-        if self._settled >= max(self._learnt * RELEARN, self._learnt + 1):
-            self._learnt = self._settled
-            self._cost.learn()
-            self._error.learn()
         share = self._cost.pull / (self._left @ self._cost.pull)
         if item is None:
             luck = np.random.default_rng([self._seed, len(self._drawn)]).random()
@@ -252,7 +232,8 @@ class Audit:
         return {
             "errors": self._errors.tolist(), "decided": self._decided.tolist(),
             "expected": self._expected.tolist(), "doubt": self._doubt.tolist(),
-            "alpha": self._alpha, "seed": self._seed, "experts_err": self.experts_err,
+            "alpha": self._alpha, "seed": self._seed, "planned": self._planned,
+            "experts_err": self.experts_err,
             **{name: list(values) for name, values in lists.items()},
         }  # fmt: skip
 
@@ -263,7 +244,8 @@ class Audit:
         errors, decided, expected, doubt = (
             np.asarray(data[name]) for name in ("errors", "decided", "expected", "doubt")
         )
-        audit._begin(errors, decided, expected, doubt, data["alpha"], data["seed"], data["experts_err"])
+        settings = (data[name] for name in ("alpha", "seed", "planned", "experts_err"))
+        audit._begin(errors, decided, expected, doubt, *settings)
         for item, seen in zip(data["drawn"], data["seen"], strict=True):
             audit._truths = list(data["truths"][: len(audit._drawn)])
             audit._settle(seen)
@@ -271,32 +253,3 @@ class Audit:
         audit._truths, audit._second = list(data["truths"]), list(data["second"])
         audit._settle(len(audit._drawn))
         return audit
-
-
-def _wrong(errors: Floats) -> NDArray[np.bool_]:
-    """Which decisions are not the best for a class, (classes, decisions)."""
-    worse: NDArray[np.bool_] = errors > errors.min(axis=1, keepdims=True)
-    return worse
-
-
-def _pick(values: Floats, decided: Codes) -> Floats:
-    """Of each row the value of its decision."""
-    picked: Floats = values[np.arange(len(decided)), decided]
-    return picked
-
-
-def _check_pool(costs: Costs, decided: NDArray[Any], probs: Floats) -> None:
-    classes, decisions = costs.errors.shape
-    if decided.ndim != 1 or not len(decided) or decided.dtype.kind not in "iu":
-        raise ValueError("the decisions are expected as one code for each item, for one item at least")
-    if decided.min() < 0 or decided.max() >= decisions:
-        raise ValueError(f"a decision is not the code of one of the {decisions} that the costs know")
-    if probs.shape not in ((len(decided), classes), (len(decided),)):
-        raise ValueError(
-            f"the probabilities have shape {probs.shape}, expected {(len(decided), classes)} "
-            f"or expected costs of shape {(len(decided),)}"
-        )
-    if not (np.isfinite(probs) & (probs >= 0)).all():
-        raise ValueError("a probability or expected cost is negative or no number")
-    if not costs.errors[:, decided].any():
-        raise ValueError("no decision of the pool can cost anything, so there is nothing to audit")

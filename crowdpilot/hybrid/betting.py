@@ -32,7 +32,7 @@ from scipy.optimize import brentq
 
 from crowdpilot.arrays import Floats
 
-HORIZONS = (0.05, 0.1, 0.2)  # shares of the pool at which the bettors want to have won
+HORIZONS = (0.5, 1.0, 2.0)  # parts of the planned number of draws at which the bettors want to have won
 FLOOR = 0.3  # the least chance of a loss that is believed in, in growths per draw
 TOP = 0.9  # the highest
 FEWEST = 3.0  # draws in which a bettor wants to win at least
@@ -43,9 +43,9 @@ _ODDS = np.concatenate([np.geomspace(1e-9, 0.5, 2000), 1 - np.geomspace(0.5, 1e-
 _PAYS = np.log((1 - _ODDS) / _ODDS + np.log(_ODDS))  # falls as the odds rise
 
 
-def growths(size: float, alpha: float, horizons: ArrayLike = HORIZONS) -> Floats:
-    """How much the logarithm of wealth must grow per draw to win at these shares of the pool."""
-    draws: Floats = np.maximum(np.asarray(horizons, np.float64) * size, FEWEST)
+def growths(planned: float, alpha: float) -> Floats:
+    """How much the logarithm of wealth must grow per draw to win at about the planned number of draws."""
+    draws = np.maximum(np.asarray(HORIZONS) * planned, FEWEST)
     wanted: Floats = np.log(1 / alpha) / draws
     return wanted
 

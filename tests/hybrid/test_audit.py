@@ -203,3 +203,5 @@ def test_a_pool_that_is_none_is_refused() -> None:
         Audit(Costs.binary(fp=0, fn=1), [1, 1], np.full((2, 2), 0.5), seed=0)
     with pytest.raises(ValueError, match="alpha is 1"):
         Audit(COSTS, [0, 1], [0.5, 0.5], alpha=1, seed=0)
+    with pytest.raises(ValueError, match="0 items are planned"):
+        Audit(COSTS, [0, 1], [0.5, 0.5], planned=0, seed=0)

@@ -1,0 +1,90 @@
+"""How frequent each class is, from all predictions and a few true labels."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import norm
+
+from crowdpilot.arrays import Floats
+
+
+class Prevalence(NamedTuple):
+    """Shares of classes in a pool with their intervals, each (classes,)."""
+
+    share: Floats
+    low: Floats
+    high: Floats
+    trust: Floats  # how much the predictions counted: 0 not at all, 1 fully
+    classical: Floats  # the same from the true labels alone
+    classical_low: Floats
+    classical_high: Floats
+
+
+def prevalence(probs: ArrayLike, items: ArrayLike, truths: ArrayLike, *, alpha: float = 0.1) -> Prevalence:
+    """Share of each class in a pool, by prediction-powered inference.
+
+    With truth *y* of n sampled items and predictions *f* of all N, the share of a class is estimated
+    by `c mean(f over all) + mean(y - c f over the sample)`: what the predictions say, corrected by what
+    they get wrong. The best c makes the variance least, so that bad predictions do no harm. Intervals
+    are asymptotic, for a finite pool: their width vanishes as the sample becomes the pool.
+
+    Parameters
+    ----------
+    probs
+        Probabilities of the classes, or ones and zeros for labels, (items, classes).
+    items
+        Places of a uniform sample without replacement, of two or more.
+    truths
+        True classes of these, as codes.
+    alpha
+        How often an interval may miss the share.
+
+    References
+    ----------
+    Angelopoulos, Bates, Fannjiang, Jordan and Zrnic, Prediction-powered inference, Science 382, 2023.
+    https://arxiv.org/abs/2301.09633
+    Angelopoulos, Duchi and Zrnic, PPI++: Efficient prediction-powered inference, 2023.
+    https://arxiv.org/abs/2311.01453
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> yes = rng.beta(0.2, 0.8, 5000)
+    >>> truth = (rng.random(5000) < yes).astype(int)
+    >>> sample = rng.permutation(5000)[:200]
+    >>> found = prevalence(np.stack([1 - yes, yes], axis=1), sample, truth[sample])
+    >>> bool(found.high[1] - found.low[1] < 0.8 * (found.classical_high - found.classical_low)[1])
+    True
+    """
+    f, sample, codes = np.asarray(probs, np.float64), np.asarray(items), np.asarray(truths)
+    _check(f, sample, codes)
+    n, size, classes = len(sample), *f.shape
+    y, seen = np.eye(classes)[codes], f[sample]
+    spread = seen.var(axis=0)
+    together = (y * seen).mean(axis=0) - y.mean(axis=0) * seen.mean(axis=0)
+    trust = np.clip(np.divide(together, spread, out=np.zeros(classes), where=spread > 0), 0, 1)
+    share = trust * f.mean(axis=0) + (y - trust * seen).mean(axis=0)
+    width = norm.ppf(1 - alpha / 2) * np.sqrt((1 - n / size) / n)
+    near, far = ((rest.std(axis=0, ddof=1) * width) for rest in (y - trust * seen, y))
+    plain = y.mean(axis=0)
+    ends = (share - near, share + near), (plain - far, plain + far)
+    (low, high), (plain_low, plain_high) = (tuple(np.clip(end, 0, 1) for end in pair) for pair in ends)
+    return Prevalence(np.clip(share, 0, 1), low, high, trust, plain, plain_low, plain_high)
+
+
+def _check(f: Floats, sample: ArrayLike, codes: ArrayLike) -> None:
+    sample, codes = np.asarray(sample), np.asarray(codes)
+    if f.ndim != 2 or f.shape[1] < 2 or not np.isfinite(f).all():
+        raise ValueError(f"the predictions have shape {f.shape}, expected numbers of (items, classes)")
+    if sample.ndim != 1 or sample.shape != codes.shape or len(sample) < 2:
+        raise ValueError(
+            f"there are {sample.size} items and {codes.size} truths, expected as many, two or more"
+        )
+    for name, values, end in (("item", sample, len(f)), ("truth", codes, f.shape[1])):
+        if values.dtype.kind not in "iu" or values.min() < 0 or values.max() >= end:
+            raise ValueError(f"an {name} of the sample is not a whole number from 0 to {end - 1}")
+    if len(np.unique(sample)) < len(sample):
+        raise ValueError("an item is in the sample twice; it is expected without replacement")
