@@ -10,6 +10,7 @@ from crowdpilot import __version__
 from crowdpilot.cli.aggregate import aggregate
 from crowdpilot.cli.aggregate_deep import aggregate_deep
 from crowdpilot.cli.agreement import agreement
+from crowdpilot.cli.audit import audit
 from crowdpilot.cli.convert import convert
 from crowdpilot.cli.group import Commands
 from crowdpilot.cli.identify import identify
@@ -29,7 +30,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     aggregate, train, aggregate_deep, predict, identify, agreement,
-    report, strategies, simulate, convert, score,
+    report, strategies, simulate, convert, score, audit,
 )  # fmt: skip
 for command in COMMANDS:
     app.command()(command)

@@ -124,6 +124,12 @@ class Audit:
         """Items drawn whose truth has not been told; the bound stands still at the first of them."""
         return [i for i, truth in zip(self._drawn, self._truths, strict=True) if truth == UNKNOWN]
 
+    @property
+    def answers(self) -> dict[int, int]:
+        """What was told, by item."""
+        told = zip(self._drawn, self._truths, strict=True)
+        return {item: truth for item, truth in told if truth != UNKNOWN}
+
     def next(self, n: int = 1) -> list[int]:
         """Draw the next items to be checked; fewer if the pool is at its end."""
         return [self._draw(None) for _ in range(n) if self._left @ self._cost.pull > 0]

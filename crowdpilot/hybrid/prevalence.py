@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from crowdpilot.arrays import Floats
 
@@ -67,7 +67,7 @@ def prevalence(probs: ArrayLike, items: ArrayLike, truths: ArrayLike, *, alpha: 
     together = (y * seen).mean(axis=0) - y.mean(axis=0) * seen.mean(axis=0)
     trust = np.clip(np.divide(together, spread, out=np.zeros(classes), where=spread > 0), 0, 1)
     share = trust * f.mean(axis=0) + (y - trust * seen).mean(axis=0)
-    width = norm.ppf(1 - alpha / 2) * np.sqrt((1 - n / size) / n)
+    width = ndtri(1 - alpha / 2) * np.sqrt((1 - n / size) / n)
     near, far = ((rest.std(axis=0, ddof=1) * width) for rest in (y - trust * seen, y))
     plain = y.mean(axis=0)
     ends = (share - near, share + near), (plain - far, plain + far)

@@ -1,0 +1,105 @@
+"""Costs as they are written on the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from crowdpilot.arrays import Floats
+from crowdpilot.hybrid.costs import Costs
+
+Prices = Annotated[
+    str | None,
+    typer.Option(
+        "--costs",
+        metavar="NAME=NUMBER,...",
+        help="What errors and votes cost: fp=1,fn=5 for two classes (the second is the positive one), "
+        "error=1 or matrix=FILE for any, and crowd=, expert=, machine=, budget=.",
+    ),
+]
+EXAMPLE = "expected NAME=NUMBER with commas between, such as fp=1,fn=5,crowd=0.05"
+
+
+def parse_costs(text: str, classes: int) -> Costs:
+    """Costs from a text such as `fp=1,fn=5,crowd=0.05`.
+
+    Parameters
+    ----------
+    text
+        Names and numbers: `fp` and `fn` for two classes, `error` for any mistake, or `matrix` with a
+        CSV file that has a header of classes and a row for each true class; `machine` and `budget`;
+        any other name is the price of a vote by that kind of worker.
+    classes
+        How many there are.
+
+    Examples
+    --------
+    >>> parse_costs("fp=1, fn=5, expert=2", 2).errors.tolist()
+    [[0.0, 1.0], [5.0, 0.0]]
+    """
+    given = dict(_pairs(text))
+    if "matrix" in given:
+        errors = _matrix(Path(given.pop("matrix")), classes)
+        if wrong := {"fp", "fn", "error"} & given.keys():
+            raise ValueError(f"--costs has both matrix and {min(wrong)}, expected one of them")
+    else:
+        errors = _errors(given, classes)
+    numbers = {name: _number(name, value) for name, value in given.items()}
+    machine, budget = numbers.pop("machine", 0.0), numbers.pop("budget", np.inf)
+    return (
+        Costs(errors, numbers, machine, budget) if numbers else Costs(errors, machine=machine, budget=budget)
+    )
+
+
+def _pairs(text: str) -> list[tuple[str, str]]:
+    parts = [part.partition("=") for part in text.split(",") if part.strip()]
+    pairs = [(name.strip(), value.strip()) for name, _, value in parts]
+    if bad := ["=".join(pair) for pair in pairs if not all(pair)]:
+        raise ValueError(f"--costs has '{bad[0].rstrip('=')}', {EXAMPLE}")
+    names = [name for name, _ in pairs]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ValueError(f"--costs has {twice[0]} twice")
+    return pairs
+
+
+def _errors(given: dict[str, str], classes: int) -> Floats:
+    """Take the prices of errors out of what is given."""
+    found = {name: _number(name, given.pop(name)) for name in ("fp", "fn", "error") if name in given}
+    two = {"fp", "fn"} & found.keys()
+    if two and classes != 2:
+        raise ValueError(f"--costs has {min(two)}, which needs two classes, and there are {classes}")
+    if two and "error" in found:
+        raise ValueError(f"--costs has both error and {min(two)}, expected one of them")
+    any_error = found.get("error", 1.0)
+    if two:
+        return np.array([[0.0, found.get("fp", 1.0)], [found.get("fn", 1.0), 0.0]])
+    equal: Floats = any_error * (1 - np.eye(classes))
+    return equal
+
+
+def _number(name: str, value: str) -> float:
+    try:
+        number = float(value)
+    except ValueError:
+        raise ValueError(f"--costs has {name}={value}, {EXAMPLE}") from None
+    if not number >= 0 or (np.isinf(number) and name != "budget"):
+        raise ValueError(f"--costs has {name}={value}, expected a number of 0 or more")
+    return number
+
+
+def _matrix(file: Path, classes: int) -> Floats:
+    """The numbers below the header, whose first column may name the true classes."""
+    lines = file.read_text(encoding="utf-8-sig", errors="replace").splitlines()
+    rows = [line.split(",") for line in lines if line.strip()][1:]
+    try:
+        matrix = np.array([[float(cell) for cell in row[-classes:]] for row in rows])
+    except ValueError:
+        matrix = np.zeros((0, 0))
+    if matrix.shape != (classes, classes):
+        raise ValueError(
+            f"{file} is no matrix of costs: expected a header and {classes} rows of {classes} numbers"
+        )
+    return matrix

@@ -1,0 +1,136 @@
+"""`crowdpilot audit`: draw, check, bound, and again."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import Result
+
+Run = Callable[..., Result]
+SIZE = 200
+
+
+@pytest.fixture
+def truth(here: Path) -> dict[str, str]:
+    """Labels of a crowd in `labels.csv`, and what is true."""
+    rng = np.random.default_rng(0)
+    yes = rng.beta(0.5, 0.5, SIZE)
+    rows = [f"t{n},{'yes' if p > 0.5 else 'no'},{max(p, 1 - p)},{1 - p},{p}\n" for n, p in enumerate(yes)]
+    (here / "labels.csv").write_text("task,label,confidence,p_no,p_yes\n" + "".join(rows))
+    return {f"t{n}": "yes" if rng.random() < p else "no" for n, p in enumerate(yes)}
+
+
+def fill(file: Path, truth: dict[str, str], part: slice = slice(None)) -> list[str]:
+    """Write the truth of drawn tasks into their file, and say which these are."""
+    tasks = [row["task"] for row in csv.DictReader(file.read_text().splitlines())]
+    shown = set(tasks[part])
+    lines = [f"{task},{truth[task] if task in shown else ''}\n" for task in tasks]
+    file.write_text("task,label\n" + "".join(lines))
+    return tasks
+
+
+def test_two_steps_prove_a_bound_and_more_steps_a_better_one(
+    here: Path, cli: Run, truth: dict[str, str]
+) -> None:
+    drawn = cli("audit", "labels.csv", "--sample", "40", "-o", "check.csv", "--costs", "fp=1,fn=5")
+    assert drawn.exit_code == 0
+    assert "40 tasks to be checked are in check.csv" in drawn.stderr
+    first = fill(here / "check.csv", truth)
+    assert len(set(first)) == 40
+    found = json.loads(cli("audit", "labels.csv", "--checked", "check.csv", "--target", "9", "--json").stdout)
+    assert found["checked"] == 40
+    assert found["done"]
+    more = cli("audit", "labels.csv", "--sample", "200", "-o", "more.csv")
+    assert more.exit_code == 0
+    second = fill(here / "more.csv", truth)
+    assert not set(first) & set(second)
+    end = json.loads(cli("audit", "labels.csv", "--checked", "more.csv", "--json").stdout)
+    decided = {
+        row["task"]: row["label"] for row in csv.DictReader((here / "labels.csv").read_text().splitlines())
+    }
+    costs = [5 if truth[t] == "yes" else 1 for t in truth if truth[t] != decided[t]]
+    assert end["cost"] == pytest.approx(sum(costs) / SIZE)
+    assert end["remaining_cost"] == 0
+    assert found["cost"] > end["cost"] >= found["cost_low"]
+
+
+def test_a_table_says_what_is_sure(here: Path, cli: Run, truth: dict[str, str]) -> None:
+    cli("audit", "labels.csv", "--sample", "40", "-o", "check.csv")
+    fill(here / "check.csv", truth)
+    shown = cli("audit", "labels.csv", "--checked", "check.csv", "--target", "0.001")
+    rows = {row["measure"]: row for row in csv.DictReader(shown.stdout.splitlines())}
+    assert 0 < float(rows["cost per item"]["at least"]) < float(rows["cost per item"]["at most"]) < 1
+    assert "is not yet surely at most 0.001" in shown.stderr
+
+
+def test_answers_may_come_in_parts_and_be_told_again(here: Path, cli: Run, truth: dict[str, str]) -> None:
+    cli("audit", "labels.csv", "--sample", "30", "-o", "check.csv")
+    fill(here / "check.csv", truth, slice(10))
+    part = json.loads(cli("audit", "labels.csv", "--checked", "check.csv", "--json").stdout)
+    assert (part["checked"], part["waiting"]) == (10, 20)
+    fill(here / "check.csv", truth)
+    every = json.loads(cli("audit", "labels.csv", "--checked", "check.csv", "--json").stdout)
+    assert (every["checked"], every["waiting"]) == (30, 0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--checked", "check.csv"], "no audit has begun"),
+        (["--sample", "40"], "--sample and --output belong together"),
+        (["--sample", "0", "-o", "x.csv"], "--sample is 0"),
+        (["--sample", "4", "-o", "x.csv", "--costs", "fp"], "--costs has 'fp'"),
+        (["--sample", "4", "-o", "x.csv", "--alpha", "2"], "alpha is 2"),
+        (["--sample", "4", "-o", "x.csv", "--classes", "a,b"], "none of the classes a, b"),
+        (["--sample", "4", "-o", "missing/x.csv"], "there is no folder"),
+    ],
+)
+def test_wrong_input_is_one_sentence_and_writes_nothing(
+    here: Path, cli: Run, truth: dict[str, str], arguments: list[str], message: str
+) -> None:
+    before = sorted(here.iterdir())
+    result = cli("audit", "labels.csv", *arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert sorted(here.iterdir()) == before
+
+
+def test_what_would_break_the_promise_is_refused(here: Path, cli: Run, truth: dict[str, str]) -> None:
+    cli("audit", "labels.csv", "--sample", "20", "-o", "check.csv")
+    drawn = fill(here / "check.csv", truth)
+    kept = (here / "labels.audit.json").read_bytes()
+    other = next(task for task in truth if task not in drawn)
+    for text, message in [
+        (f"{other},yes", "was not drawn by this audit"),
+        ("nobody,yes", "'nobody'"),
+        (f"{drawn[0]},maybe", "'maybe', which is none of no, yes"),
+    ]:
+        (here / "wrong.csv").write_text(f"task,label\n{text}\n")
+        result = cli("audit", "labels.csv", "--checked", "wrong.csv")
+        assert (result.exit_code, message in result.stderr) == (2, True)
+    assert (here / "labels.audit.json").read_bytes() == kept
+    assert "--costs is not that of the audit" in cli("audit", "labels.csv", "--costs", "error=2").stderr
+    cli("audit", "labels.csv", "--checked", "check.csv")
+    changed = {"yes": "no", "no": "yes"}[truth[drawn[0]]]
+    (here / "wrong.csv").write_text(f"task,label\n{drawn[0]},{changed}\n")
+    assert "than was told before" in cli("audit", "labels.csv", "--checked", "wrong.csv").stderr
+    text = (here / "labels.csv").read_text()
+    (here / "labels.csv").write_text(
+        text.replace("t0,no", "t0,yes") if "t0,no" in text else text.replace("t0,yes", "t0,no")
+    )
+    assert "are not those of the audit" in cli("audit", "labels.csv", "--json").stderr
+    (here / "labels.audit.json").write_text("{}")
+    assert "holds no audit" in cli("audit", "labels.csv", "--json").stderr
+
+
+def test_labels_without_probabilities_are_audited_too(here: Path, cli: Run) -> None:
+    (here / "plain.csv").write_text("task,label\n" + "".join(f"t{n},{'ab'[n % 2]}\n" for n in range(50)))
+    result = cli("audit", "plain.csv", "--sample", "10", "-o", "check.csv", "--json")
+    assert json.loads(result.stdout)["checked"] == 0
+    assert (here / "check.csv").read_text().startswith("task,label\n")
