@@ -39,7 +39,8 @@ class Way(NamedTuple):
 def follow(pool: Pool, alpha: float, seed: int) -> Way:
     """Audit a fifth of a pool in small steps, looking at the bound after each."""
     size = len(pool.truth)
-    audit = Audit(pool.costs, pool.decided, pool.probs, alpha=alpha, seed=seed)
+    own = 10_000 + seed  # no random number of the pool comes again
+    audit = Audit(pool.costs, pool.decided, pool.probs, alpha=alpha, seed=own)
     marks = [int(np.ceil(mark * size)) for mark in MARKS]
     stops = sorted({*range(0, marks[-1], max(5, size // 50)), *marks} - {0})
     cost, error, done = {}, {}, 0
