@@ -15,7 +15,7 @@ from crowdpilot.cli.costs import Prices, parse_costs
 from crowdpilot.cli.output import note, show, working
 from crowdpilot.hybrid.audit import Audit
 
-DEFAULTS = {"costs": "error=1", "alpha": 0.05, "seed": 0}
+DEFAULTS: dict[str, Any] = {"costs": "error=1", "alpha": 0.05, "seed": 0, "experts_err": False}
 UNSURE = 0.1  # chance that a label is wrong, where the file says nothing
 ROWS = {
     "cost per item": ("cost", "cost_low"),
@@ -44,6 +44,11 @@ def audit(
     checked: Annotated[
         Path | None, typer.Option(help="That file with the true labels of some or all of its tasks.")
     ] = None,
+    again: Annotated[int | None, typer.Option(help="Name this many of them for a second expert.")] = None,
+    second: Annotated[Path | None, typer.Option(help="That file with the labels of the second.")] = None,
+    experts_err: Annotated[
+        bool, typer.Option("--experts-err", help="From the beginning: checked labels may be wrong.")
+    ] = False,
     costs: Prices = None,
     alpha: Annotated[float | None, typer.Option(help="How often the bound may fail; 0.05.")] = None,
     target: Annotated[float | None, typer.Option(help="Cost per item that would be low enough.")] = None,
@@ -58,36 +63,49 @@ def audit(
 
     First `--sample 50 -o check.csv`; then, with the column `label` filled in, `--checked check.csv`.
     Both may be repeated until the bound is low enough: it holds at any time, however wrong the
-    probabilities p_CLASS or `confidence` of LABELS are, as long as the checked labels are right.
+    probabilities p_CLASS or `confidence` of LABELS are, as long as the checked labels are right. If
+    these may be wrong, begin with `--experts-err` and ask a second expert: `--again 30 -o second.csv`,
+    then `--second second.csv`.
     """
     from crowdpilot import io
 
-    if (sample is None) != (output is None):
-        raise ValueError("--sample and --output belong together: how many tasks, and where to write them")
-    if sample is not None and sample < 1:
-        raise ValueError(f"--sample is {sample}, expected one or more")
+    _check(sample, again, output)
     options.ready(output, io.TABLES)
     state = labels.with_name(f"{labels.stem}.audit.json") if state is None else state
     options.ready(state, (".json",))
     with working(f"reading {labels}"):
         pool = _read_pool(labels, options.reading(None, None, None, classes, None)["classes"])
-    asked = {"costs": costs, "alpha": alpha, "seed": seed}
-    if not state.exists() and (sample is None or checked is not None):
+    asked = {"costs": costs, "alpha": alpha, "seed": seed, "experts_err": experts_err or None}
+    if not state.exists() and (sample is None or checked or second):
         raise ValueError("no audit has begun: draw tasks first with --sample 50 -o check.csv")
     begun, settings = _resume(state, pool, asked) if state.exists() else _begin(pool, asked, sample)
-    _tell(begun, pool, checked)
-    drawn = begun.next(sample) if sample is not None else []
+    if (again or second) and not begun.experts_err:
+        raise ValueError("second opinions count in audits that have begun with --experts-err only")
+    if checked is not None:
+        _tell(begun, pool, checked)
+    if second is not None:
+        _tell_again(begun, pool, second)
+    drawn = begun.next(sample) if sample else begun.next_again(again) if again else []
     _save(state, pool, settings, begun, output, drawn)
     _print(begun, target, as_json)
+
+
+def _check(sample: int | None, again: int | None, output: Path | None) -> None:
+    given = options.given(sample=sample, again=again)
+    if len(given) > 1:
+        raise ValueError("--sample and --again are two files: give one of them at a time")
+    if bool(given) != (output is not None):
+        raise ValueError("--sample and --output belong together: how many tasks, and where to write them")
+    for name, number in given.items():
+        if number < 1:
+            raise ValueError(f"--{name} is {number}, expected one or more")
 
 
 def _begin(pool: Pool, asked: dict[str, Any], sample: int | None) -> tuple[Audit, dict[str, Any]]:
     settings = {**DEFAULTS, **options.given(**asked)}
     costs = parse_costs(settings["costs"], len(pool.classes))
-    begun = Audit(
-        costs, pool.decided, pool.probs, alpha=settings["alpha"], seed=settings["seed"], planned=sample
-    )
-    return begun, settings
+    rest = {name: settings[name] for name in ("alpha", "seed", "experts_err")}
+    return Audit(costs, pool.decided, pool.probs, planned=sample, **rest), settings
 
 
 def _resume(state: Path, pool: Pool, asked: dict[str, Any]) -> tuple[Audit, dict[str, Any]]:
@@ -97,7 +115,8 @@ def _resume(state: Path, pool: Pool, asked: dict[str, Any]) -> tuple[Audit, dict
         raise ValueError(f"the labels are not those of the audit in {state}; remove it to begin another")
     for name, value in asked.items():
         if value is not None and value != kept["settings"][name]:
-            raise ValueError(f"--{name} is not that of the audit in {state}; remove it to begin another")
+            option = name.replace("_", "-")
+            raise ValueError(f"--{option} is not that of the audit in {state}; remove it to begin another")
     return Audit.from_dict(kept["audit"]), kept["settings"]
 
 
@@ -109,30 +128,37 @@ def _kept(state: Path) -> dict[str, Any]:
         raise ValueError(f"{state} holds no audit") from None
 
 
-def _tell(audit: Audit, pool: Pool, checked: Path | None) -> None:
-    """New answers; those that are known already must be the same."""
-    if checked is None:
-        return
+def _tell(audit: Audit, pool: Pool, file: Path) -> None:
+    fresh = _fresh(pool, file, audit.answers, set(audit.waiting))
+    audit.tell(list(fresh), list(fresh.values()))
+
+
+def _tell_again(audit: Audit, pool: Pool, file: Path) -> None:
+    fresh = _fresh(pool, file, audit.second_answers, set(audit.waiting_again))
+    audit.tell_again(list(fresh), list(fresh.values()))
+
+
+def _fresh(pool: Pool, file: Path, known: dict[int, int], waiting: set[int]) -> dict[int, int]:
+    """New answers of a file, by item; those that are known already must be the same."""
     from crowdpilot.io import read_labels
 
     task = {name: i for i, name in enumerate(pool.tasks)}
     code = {name: k for k, name in enumerate(pool.classes)}
-    found = {str(name): str(label) for name, label in read_labels(checked).items()}
+    found = {str(name): str(label) for name, label in read_labels(file).items()}
     if lost := [name for name in found if name not in task]:
-        raise ValueError(f"{checked} has the task {lost[0]!r}, which has no label to be checked")
+        raise ValueError(f"{file} has the task {lost[0]!r}, which has no label to be checked")
     if lost := [label for label in found.values() if label not in code]:
-        raise ValueError(f"{checked} has the label {lost[0]!r}, which is none of {', '.join(pool.classes)}")
+        raise ValueError(f"{file} has the label {lost[0]!r}, which is none of {', '.join(pool.classes)}")
     answers = {task[name]: code[label] for name, label in found.items()}
-    known = audit.answers
     if changed := [i for i, truth in answers.items() if known.get(i, truth) != truth]:
-        raise ValueError(f"{checked} has another label for {pool.tasks[changed[0]]!r} than was told before")
-    if other := [i for i in answers if i not in known and i not in audit.waiting]:
+        raise ValueError(f"{file} has another label for {pool.tasks[changed[0]]!r} than was told before")
+    fresh = {i: truth for i, truth in answers.items() if i not in known}
+    if other := [i for i in fresh if i not in waiting]:
         raise ValueError(
-            f"{checked} has the task {pool.tasks[other[0]]!r}, which was not drawn by this audit and would "
+            f"{file} has the task {pool.tasks[other[0]]!r}, which was not drawn by this audit and would "
             "break the bound's promise"
         )
-    fresh = {i: truth for i, truth in answers.items() if i not in known}
-    audit.tell(list(fresh), list(fresh.values()))
+    return fresh
 
 
 def _save(
@@ -163,10 +189,10 @@ def _print(audit: Audit, target: float | None, as_json: bool) -> None:
         typer.echo(json.dumps(numbers, indent=2))
         return
     if bound.checked:
-        show(
-            ("measure", "at least", "at most"),
-            [(n, numbers.get(low or ""), numbers[up]) for n, (up, low) in ROWS.items()],
-        )
+        rows = [(name, numbers.get(low or ""), numbers[up]) for name, (up, low) in ROWS.items()]
+        show(("measure", "at least", "at most"), [row for row in rows if row[2] is not None])
+        if audit.waiting:
+            note(f"{len(audit.waiting)} tasks wait for a label; answers count up to the first of them")
     if target is not None:
         reached = "is at most" if numbers["done"] else "is not yet surely at most"
         note(f"after {bound.checked} of {bound.items} tasks the cost per item {reached} {target:g}")

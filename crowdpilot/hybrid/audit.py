@@ -125,10 +125,22 @@ class Audit:
         return [i for i, truth in zip(self._drawn, self._truths, strict=True) if truth == UNKNOWN]
 
     @property
+    def waiting_again(self) -> list[int]:
+        """Items on which the opinion of a second expert has been asked and not been told."""
+        return [i for i, truth in zip(self._drawn, self._second, strict=False) if truth == UNKNOWN]
+
+    @property
     def answers(self) -> dict[int, int]:
         """What was told, by item."""
-        told = zip(self._drawn, self._truths, strict=True)
-        return {item: truth for item, truth in told if truth != UNKNOWN}
+        return self._known(self._truths)
+
+    @property
+    def second_answers(self) -> dict[int, int]:
+        """What second experts have told, by item."""
+        return self._known(self._second)
+
+    def _known(self, truths: list[int]) -> dict[int, int]:
+        return {i: truth for i, truth in zip(self._drawn, truths, strict=False) if truth != UNKNOWN}
 
     def next(self, n: int = 1) -> list[int]:
         """Draw the next items to be checked; fewer if the pool is at its end."""

@@ -83,6 +83,8 @@ def test_answers_may_come_in_parts_and_be_told_again(here: Path, cli: Run, truth
     [
         (["--checked", "check.csv"], "no audit has begun"),
         (["--sample", "40"], "--sample and --output belong together"),
+        (["--sample", "4", "--again", "4", "-o", "x.csv"], "one of them at a time"),
+        (["--again", "4", "-o", "x.csv"], "no audit has begun"),
         (["--sample", "0", "-o", "x.csv"], "--sample is 0"),
         (["--sample", "4", "-o", "x.csv", "--costs", "fp"], "--costs has 'fp'"),
         (["--sample", "4", "-o", "x.csv", "--alpha", "2"], "alpha is 2"),
@@ -134,3 +136,23 @@ def test_labels_without_probabilities_are_audited_too(here: Path, cli: Run) -> N
     result = cli("audit", "plain.csv", "--sample", "10", "-o", "check.csv", "--json")
     assert json.loads(result.stdout)["checked"] == 0
     assert (here / "check.csv").read_text().startswith("task,label\n")
+
+
+def test_second_opinions_say_how_often_experts_err(here: Path, cli: Run, truth: dict[str, str]) -> None:
+    cli("audit", "labels.csv", "--sample", "60", "-o", "check.csv", "--experts-err")
+    first = fill(here / "check.csv", truth)
+    alone = json.loads(cli("audit", "labels.csv", "--checked", "check.csv", "--json").stdout)
+    assert alone["expert_error"] == 0.5
+    assert cli("audit", "labels.csv", "--again", "50", "-o", "second.csv").exit_code == 0
+    assert fill(here / "second.csv", truth) == first[:50]
+    both = json.loads(cli("audit", "labels.csv", "--second", "second.csv", "--json").stdout)
+    assert both["expert_error"] < 0.1
+    assert both["cost"] < alone["cost"]
+    (here / "wrong.csv").write_text(f"task,label\n{first[55]},yes\n")
+    assert "was not drawn" in cli("audit", "labels.csv", "--second", "wrong.csv").stderr
+
+
+def test_second_opinions_need_experts_who_err(here: Path, cli: Run, truth: dict[str, str]) -> None:
+    cli("audit", "labels.csv", "--sample", "20", "-o", "check.csv")
+    result = cli("audit", "labels.csv", "--again", "5", "-o", "second.csv")
+    assert (result.exit_code, "begun with --experts-err" in result.stderr) == (2, True)

@@ -29,7 +29,7 @@ def pool(seed: int, size: int = 300, *, wrong: bool = False) -> tuple[np.ndarray
 
 def test_the_bound_fails_no_more_often_than_allowed_at_any_time() -> None:
     failed = {"cost": 0, "error_rate": 0, "low": 0}
-    for seed in range(60):
+    for seed in range(40):
         decided, probs, truth = pool(seed, 200, wrong=True)
         audit = Audit(COSTS, decided, probs, alpha=0.2, seed=seed)
         items = audit.next(5)
@@ -42,7 +42,7 @@ def test_the_bound_fails_no_more_often_than_allowed_at_any_time() -> None:
         failed["cost"] += min(b.cost for b in bounds) < cost - 1e-9
         failed["error_rate"] += min(b.error_rate for b in bounds) < error - 1e-9
         failed["low"] += max(b.cost_low for b in bounds) > cost + 1e-9
-    assert max(failed.values()) <= 0.2 * 60
+    assert max(failed.values()) <= 0.2 * 40
 
 
 def test_a_model_that_knows_makes_the_bound_tight() -> None:
@@ -85,7 +85,7 @@ def test_what_remains_is_the_bound_less_what_was_found() -> None:
 def test_the_estimate_is_right_on_average() -> None:
     decided, probs, truth = pool(1, wrong=True)
     estimates = []
-    for seed in range(300):
+    for seed in range(150):
         audit = Audit(COSTS, decided, probs, seed=seed)
         items = audit.next(20)
         audit.tell(items, truth[items])
