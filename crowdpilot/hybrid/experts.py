@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import betaln, xlog1py, xlogy
 
-WEIGHT = 5.0  # how much a missed loss counts in the tail bound; fixed before any data
+WEIGHTS = (2.0, 5.0)  # how much a missed loss may count in the tail bound; fixed before any data
 
 
 def disagreement_bound(pairs: int, disagreements: int, alpha: float) -> float:
@@ -59,7 +59,8 @@ def allow_for_misses(reported: float, cap: float, error: float, alpha: float) ->
 
     An item that loses f is reported to lose less only if the expert errs about it. With independent
     errors of probability e at most, `P(missed > c e total + cap log(1 / alpha) / log z) <= alpha`
-    where `c = (z - 1) / log z`, by Markov's inequality for `z ** (missed / cap)`.
+    where `c = (z - 1) / log z`, by Markov's inequality for `z ** (missed / cap)`. A small z is best for
+    many losses, a large one for few: two of them share alpha, and the better one counts.
 
     Parameters
     ----------
@@ -72,7 +73,8 @@ def allow_for_misses(reported: float, cap: float, error: float, alpha: float) ->
     alpha
         How often the allowance may be too small.
     """
-    times = error * (WEIGHT - 1) / np.log(WEIGHT)
-    if times >= 1:
-        return float(np.inf)
-    return float((reported + cap * np.log(1 / alpha) / np.log(WEIGHT)) / (1 - times))
+    z = np.array(WEIGHTS)
+    found = 1 - error * (z - 1) / np.log(z)  # the share of losses that is not missed
+    slack = cap * np.log(len(z) / alpha) / np.log(z)
+    totals = np.divide(reported + slack, found, out=np.full(len(z), np.inf), where=found > 0)
+    return float(totals.min())
