@@ -49,7 +49,7 @@ class Campaign:
 
     Examples
     --------
-    >>> campaign = Campaign(["a", "b"], ["no", "yes"], Costs.binary(fp=1, fn=5, crowd=0.02))
+    >>> campaign = Campaign(["a", "b"], ["no", "yes"], Costs.binary(fp=1, fn=2, crowd=0.02))
     >>> sorted(ask.item for ask in campaign.ask("ann", 2))
     ['a', 'b']
     >>> campaign.tell([("a", "ann", "yes"), ("b", "ann", "no")])
@@ -84,7 +84,7 @@ class Campaign:
         self.learner = None if classifier is None else Learner(classifier)
         self.questions = [Question(self.plan, usual, self.learner) for _ in self.criteria]
         self.staff = Staff(kinds, self._enlist)
-        self.pool = Pool(len(self.criteria), self.plan.seed)
+        self.pool = Pool(len(self.criteria), self.plan.seed, self.plan.pilot if self.policy.pilots else 0)
         self.ledger = Ledger(costs.budget, (len(self.criteria), 0))
         self.prices = np.array([costs.price(kind) for kind in kinds])
         self.want = np.zeros((len(kinds), len(self.criteria), 0))
@@ -300,9 +300,11 @@ class Campaign:
             probs[q], question.machine_of(rows), question.tally[rows], self.ledger.pending[q, rows],
             errors, voters, self.prices, rest, self.training, self.reached,
         )  # fmt: skip
+        wanted = self.policy.want(view)
+        wanted[0, self.pool.pilot[rows] & (view.votes < self.plan.pilot_votes)] = np.inf
         full = False if self.plan.per_item is None else view.votes >= self.plan.per_item
         never = full | ~self.pool.open[rows] | self.pool.shut[q, rows] | (question.gold[rows] >= 0)
-        return np.where(never, NEVER, self.policy.want(view))
+        return np.where(never, NEVER, wanted)
 
     def believed(self) -> Floats:
         """What decisions rest on, (items, classes); with criteria (items, out and in)."""

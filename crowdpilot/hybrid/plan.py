@@ -64,7 +64,7 @@ class Plan:
     per_worker: int | None = None
     per_item: int | None = None
     every: int = 50
-    growth: float = 0.05
+    growth: float = 0.02
     floor: float = 0.002
     map: str = ""
     seed: int = 0

@@ -22,16 +22,19 @@ class Pool:
         How many questions there are about each.
     seed
         Of the lots that are drawn between equals.
+    pilot
+        How many items, drawn by lot, come first.
     """
 
-    def __init__(self, criteria: int, seed: int) -> None:
-        self.seed = seed
+    def __init__(self, criteria: int, seed: int, pilot: int = 0) -> None:
+        self.seed, self.first = seed, pilot
         self.items: list[Any] = []
         self.place: dict[Any, int] = {}
         self.withdrawn = np.zeros(0, bool)
         self.closed: Codes = np.zeros(0, np.int32)  # the final decision, -1 while there is none
         self.shut = np.zeros((criteria, 0), bool)  # where no more votes can be had
         self.lot: Floats = np.zeros(0)
+        self.pilot = np.zeros(0, bool)
 
     def __len__(self) -> int:
         return len(self.items)
@@ -48,7 +51,10 @@ class Pool:
         self.closed = np.append(self.closed, np.full(n, -1)).astype(np.int32)
         self.shut = np.concatenate([self.shut, np.zeros((len(self.shut), n), bool)], axis=1)
         self.lot = np.append(self.lot, self.hash(names, 0) / 2.0**64)
-        return np.arange(before, before + n)
+        self.pilot = np.append(self.pilot, np.zeros(n, bool))
+        rows = np.arange(before, before + n)
+        self.pilot[rows[np.argsort(self.lot[rows])[: self.first - int(self.pilot.sum())]]] = True
+        return rows
 
     def hash(self, names: Sequence[Any] | Names, salt: int) -> NDArray[np.uint64]:
         """A number for each name, the same in every run with this seed."""

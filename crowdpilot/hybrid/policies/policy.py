@@ -67,6 +67,7 @@ class Policy(ABC):
 
     name: ClassVar[str]
     aliases: ClassVar[tuple[str, ...]] = ()
+    pilots: ClassVar[bool] = False  # whether it begins with a pilot
 
     def __str__(self) -> str:
         values = {f.name: (getattr(self, f.name), f.default) for f in fields(self)}

@@ -9,7 +9,7 @@ import numpy as np
 
 from crowdpilot.arrays import Floats
 from crowdpilot.hybrid.policies.policy import NEVER, Policy, View
-from crowdpilot.hybrid.value import look_ahead
+from crowdpilot.hybrid.value import look_ahead, plan_ahead
 
 
 @dataclass(frozen=True)
@@ -23,15 +23,18 @@ class Value(Policy):
     """
 
     training: bool = True
+    ahead: int = 5
+    plan: bool = False
 
     name: ClassVar[str] = "value"
+    pilots: ClassVar[bool] = True
 
     def want(self, view: View) -> Floats:
         taught = view.training * (view.votes == 0) if self.training else np.zeros(len(view.probs))
         floors = [max(price - view.training, 0.0) for price in view.prices]
         gains = np.stack(
             [
-                look_ahead(view.probs, said, view.errors, floor=floor) + taught
+                (plan_ahead if self.plan else look_ahead)(view.probs, said, view.errors, floor=floor, ahead=self.ahead) + taught
                 for said, floor in zip(view.said, floors, strict=True)
             ]
         )
