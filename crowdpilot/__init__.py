@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         parse_strategy,
     )
     from crowdpilot.datasets import load
+    from crowdpilot.hybrid import Campaign, Costs
     from crowdpilot.io import read, read_labels, write
     from crowdpilot.learn import CrowdClassifier
 
@@ -49,6 +50,8 @@ __all__ = [
     "Aggregate",
     "Aggregator",
     "Auto",
+    "Campaign",
+    "Costs",
     "CrowdClassifier",
     "DawidSkene",
     "DawidSkeneClust",
@@ -69,15 +72,25 @@ __all__ = [
 
 _ROOMS = (
     "aggregate",
+    "calibrate",
     "datasets",
     "diagnose",
+    "hybrid",
     "io",
     "learn",
     "metrics",
     "report",
     "simulate",
 )  # loaded when they are first used
-_HOME = {"CrowdClassifier": "learn", "read": "io", "read_labels": "io", "write": "io", "load": "datasets"}
+_HOME = {
+    "Campaign": "hybrid",
+    "Costs": "hybrid",
+    "CrowdClassifier": "learn",
+    "read": "io",
+    "read_labels": "io",
+    "write": "io",
+    "load": "datasets",
+}
 
 
 def __getattr__(name: str) -> Any:
