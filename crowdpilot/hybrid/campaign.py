@@ -21,6 +21,9 @@ from crowdpilot.hybrid.pool import Pool, Rows
 from crowdpilot.hybrid.question import Question
 from crowdpilot.hybrid.staff import Staff
 from crowdpilot.hybrid.stakes import stakes
+from crowdpilot.hybrid.training import training_value
+
+SEVERAL = 2  # votes that decide about an item, roughly
 
 PerQuestion = Any  # one value, or with criteria a mapping from their names to values
 
@@ -285,7 +288,14 @@ class Campaign:
 
     def _taught(self) -> float:
         """What one more label brings through the machine, by its learning curve so far."""
-        return 0.0
+        said = [question.machine for question in self.questions if question.machine is not None]
+        new = self.pool.open & ~np.any([q.tally.any(axis=1) for q in self.questions], axis=0)
+        if len(said) < len(self.questions) or not new.any():
+            return 0.0
+        # Whatever the machine leaves undone, a few votes will do.
+        loss = np.minimum(self.costs.expected(self._joined(said)), SEVERAL * self.prices[0])
+        self.curve.append((sum(len(q.item) for q in self.questions), float(loss.mean())))
+        return training_value(self.curve, int(new.sum()))
 
     def _weigh(self, rows: Rows) -> None:
         """How much a vote on these items is wanted."""
@@ -308,10 +318,13 @@ class Campaign:
 
     def believed(self) -> Floats:
         """What decisions rest on, (items, classes); with criteria (items, out and in)."""
-        judged = [self.policy.judge(question) for question in self.questions]
+        return self._joined([self.policy.judge(question) for question in self.questions])
+
+    def _joined(self, probs: list[Floats]) -> Floats:
+        """One belief about each item from those of all questions."""
         if not self.several:
-            return judged[0]
-        inside = np.prod([p[:, 1] for p in judged], axis=0)
+            return probs[0]
+        inside = np.prod([p[:, 1] for p in probs], axis=0)
         return np.stack([1 - inside, inside], axis=1)
 
     def decide(self) -> Decisions:

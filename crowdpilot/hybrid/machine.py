@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -26,16 +27,17 @@ class Learner:
     classifier
         `fit(rows, targets)` with soft targets (rows, classes); or, as in scikit-learn,
         `fit(rows, labels, sample_weight=...)`: each row is then given once for each class, weighted
-        by its probability. It is copied before each fit.
+        by its probability. It is copied before each fit. Of several in a list, the one that foresees
+        one fold best is used, found anew each time.
     """
 
     def __init__(self, classifier: Any) -> None:
-        for method in ("fit", "predict_proba"):
-            if not hasattr(classifier, method):
+        self.candidates = list(classifier) if isinstance(classifier, list | tuple) else [classifier]
+        for candidate, method in product(self.candidates, ("fit", "predict_proba")):
+            if not hasattr(candidate, method):
                 raise ValueError(
                     f"the classifier has no method {method!r}; any with fit and predict_proba serves"
                 )
-        self.classifier = classifier
         self.rows: Any = None
 
     def add(self, rows: Any, n: int) -> None:
@@ -74,18 +76,31 @@ class Learner:
         logs, asked = np.zeros((len(self), K)), np.zeros((len(self), 1))
         new = np.ones(len(self), bool)
         new[seen] = False
+        classifier = self._best(seen, targets, fold)
         for f in range(FOLDS):
             others = fold[seen] != f
             if not others.any():
                 continue
-            fitted = self._fit(seen[others], targets[others])
+            fitted = self._fit(classifier, seen[others], targets[others])
             mine = np.flatnonzero(new | (fold == f))
             logs[mine] += np.log(np.maximum(self._say(fitted, mine, K), LEAST))
             asked[mine] += 1
         return softmax(logs / np.maximum(asked, 1))
 
-    def _fit(self, seen: NDArray[np.intp], targets: Floats) -> Any:
-        model = copy.deepcopy(self.classifier)
+    def _best(self, seen: NDArray[np.intp], targets: Floats, fold: NDArray[np.intp]) -> Any:
+        """The candidate that foresees the first fold best from the others."""
+        held = fold[seen] == 0
+        if len(self.candidates) == 1 or held.all() or not held.any():
+            return self.candidates[0]
+        costs = []
+        for candidate in self.candidates:
+            fitted = self._fit(candidate, seen[~held], targets[~held])
+            said = self._say(fitted, seen[held], targets.shape[1])
+            costs.append(-(targets[held] * np.log(np.maximum(said, LEAST))).sum())
+        return self.candidates[int(np.argmin(costs))]
+
+    def _fit(self, classifier: Any, seen: NDArray[np.intp], targets: Floats) -> Any:
+        model = copy.deepcopy(classifier)
         if "sample_weight" not in inspect.signature(model.fit).parameters:
             return model.fit(self.take(seen), targets)
         row, label = np.nonzero(targets > LEAST)
