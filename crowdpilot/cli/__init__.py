@@ -15,6 +15,7 @@ from crowdpilot.cli.convert import convert
 from crowdpilot.cli.group import Commands
 from crowdpilot.cli.identify import identify
 from crowdpilot.cli.predict import predict
+from crowdpilot.cli.replay import replay
 from crowdpilot.cli.report import report
 from crowdpilot.cli.score import score
 from crowdpilot.cli.simulate import simulate
@@ -30,7 +31,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     aggregate, train, aggregate_deep, predict, identify, agreement,
-    report, strategies, simulate, convert, score, audit,
+    report, strategies, simulate, convert, score, audit, replay,
 )  # fmt: skip
 for command in COMMANDS:
     app.command()(command)

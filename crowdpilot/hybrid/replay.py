@@ -59,7 +59,8 @@ class Replayed:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers that JSON can hold."""
-        curve = {name: getattr(self, name).tolist() for name in ("votes", "spent", "loss", "error", "expected")}
+        names = ("votes", "spent", "loss", "error", "expected")
+        curve = {name: getattr(self, name).tolist() for name in names}
         return {"policy": self.policy, "seed": self.seed, "total": self.total, "curve": curve}
 
 
@@ -111,6 +112,11 @@ def _measure(campaign: Campaign, case: Case) -> tuple[float, float, float, float
     wrong = now.codes[known] != case.truth[known]
     N = len(case.items)
     return (
-        float(now.votes.sum()) / N, campaign.ledger.spent / N, float(lost.mean()), float(wrong.mean()),
+        float(now.votes.sum()) / N, campaign.ledger.spent / N, _mean(lost), _mean(wrong),
         float(now.expected.mean()),
     )  # fmt: skip
+
+
+def _mean(values: Any) -> float:
+    """NaN if no truth is known."""
+    return float(values.mean()) if len(values) else np.nan
