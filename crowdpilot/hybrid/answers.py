@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,3 +32,7 @@ class Decisions:
 
     def __len__(self) -> int:
         return len(self.items)
+
+    def only(self, which: NDArray[np.bool_]) -> Decisions:
+        """Those about some items."""
+        return Decisions(**{f.name: getattr(self, f.name)[which] for f in fields(self)})

@@ -2,42 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crowdpilot.arrays import Floats
 from crowdpilot.hybrid.plan import Plan
-from crowdpilot.hybrid.pool import Pool
-from crowdpilot.hybrid.question import Question
+from crowdpilot.hybrid.staff import Place
 
 SPARE = 4  # candidates for each place in a batch, when they are compared with each other
 NEARLY = 1e-9  # wishes this close are drawn by lot
 HUGE = 1e300
 
-Place = tuple[int, int]  # question, item
 
-
-def best_places(wanted: Floats, lot: Floats, n: int) -> list[Place]:
+def best_places(wanted: Floats, lot: Floats, n: int, without: Iterable[Place] = ()) -> list[Place]:
     """The `n` places with the largest wish above zero, largest first, equals by lot.
 
     Parameters
     ----------
     wanted
-        (questions, items).
+        (items, questions).
     lot
         Of each item.
     n
         How many at most.
+    without
+        Places that may not be chosen.
     """
-    flat, N = wanted.ravel(), wanted.shape[1]
-    rows = np.flatnonzero(flat > 0)
-    score = np.minimum(flat[rows], HUGE) * (1 + NEARLY * lot[rows % max(N, 1)])
-    if len(rows) > n:
+    Q = wanted.shape[1]
+    score = (np.minimum(wanted, HUGE) * (1 + NEARLY * lot)[:, None]).ravel()
+    score[[row * Q + question for question, row in without]] = 0
+    places = np.flatnonzero(score > 0)
+    score = score[places]
+    if len(places) > n:
         kept = np.argpartition(-score, n - 1)[:n]
-        rows, score = rows[kept], score[kept]
-    return [divmod(row, N) for row in rows[np.argsort(-score, kind="stable")].tolist()]
+        places, score = places[kept], score[kept]
+    return [(place % Q, place // Q) for place in places[np.lexsort((places, -score))].tolist()]
 
 
 def unlike(wanted: Floats, features: Any, n: int) -> list[int]:
@@ -54,12 +56,9 @@ def unlike(wanted: Floats, features: Any, n: int) -> list[int]:
     n
         How many to choose.
     """
-    length = np.sqrt(
-        np.asarray(
-            (features.multiply(features) if hasattr(features, "multiply") else features**2).sum(axis=1)
-        )
-    )
-    scale = 1 / np.maximum(length.ravel(), 1e-12)
+    squares = features.multiply(features) if hasattr(features, "multiply") else np.asarray(features) ** 2
+    length = np.sqrt(np.asarray(squares.sum(axis=1), np.float64)).ravel()
+    scale = 1 / np.maximum(length, 1e-12)
     chosen: list[int] = []
     left = np.minimum(wanted, HUGE).astype(np.float64)
     near = np.zeros(len(left))
@@ -76,23 +75,36 @@ def unlike(wanted: Floats, features: Any, n: int) -> list[int]:
 
 def explore(
     chosen: list[Place],
-    seen: set[Place],
-    questions: Sequence[Question],
-    pool: Pool,
+    seen: Iterable[Place],
+    free: NDArray[np.bool_],
+    known: NDArray[np.bool_],
     plan: Plan,
     rng: np.random.Generator,
 ) -> list[Place]:
-    """The same places, some replaced by random ones and by items whose class is known, as the plan says."""
+    """The same places, some replaced by random ones and by items whose class is known, as the plan says.
+
+    Parameters
+    ----------
+    chosen
+        Places that would be asked about.
+    seen
+        Places that may not be asked about.
+    free, known
+        Where else a vote may be asked for, and where the class is known; (items, questions).
+    plan
+        With the shares of both.
+    rng
+        Draws them.
+    """
     if plan.explore + plan.gold == 0:
         return chosen
+    out = list(chosen)
     for n, (q, _) in enumerate(chosen):
         draw = rng.random()
         if draw >= plan.explore + plan.gold:
             continue
-        known = questions[q].gold >= 0
-        some = (known if draw < plan.gold else pool.open & ~known) & ~pool.shut[q]
-        taken = [row for place, row in {*seen, *chosen} if place == q]
-        some[taken] = False
+        some = (known if draw < plan.gold else free & ~known)[:, q].copy()
+        some[[row for question, row in {*seen, *chosen, *out} if question == q]] = False
         if some.any():
-            chosen[n] = q, int(rng.choice(np.flatnonzero(some)))
-    return chosen
+            out[n] = q, int(rng.choice(np.flatnonzero(some)))
+    return out

@@ -34,16 +34,20 @@ class Foreseen(DawidSkene):
         Log-probability of each class before any vote, (tasks, classes).
     rows
         Imaginary votes of each worker, (workers, true, said).
+    past
+        Imaginary items of each class, (classes,).
     """
 
     before: Floats = field(default_factory=lambda: np.zeros((0, 0)), repr=False, compare=False)
     rows: Floats = field(default_factory=lambda: np.zeros(0), repr=False, compare=False)
 
+    past: Floats = field(default_factory=lambda: np.zeros(1), repr=False, compare=False)
+
     name: ClassVar[str] = "foreseen"
     divisible: ClassVar[bool] = False  # what is known beforehand would have to be divided too
 
     def pseudo(self, votes: Votes) -> Stats:
-        return np.full(len(votes.classes), self.class_smoothing), self.rows
+        return np.full(len(votes.classes), self.class_smoothing) + self.past, self.rows
 
     def beliefs(self, votes: Votes, probs: Floats) -> Iterator[Floats]:
         yield votes.clamp(softmax(self.before + hear(votes, np.log(to_probs(self.rows)))))
@@ -65,6 +69,7 @@ def fit_crew(
     estimate: bool = False,
     shared: float = 8.0,
     fits: int = 3,
+    history: Stats | None = None,
 ) -> Crew:
     """Confusion matrices of all workers by EM.
 
@@ -88,19 +93,23 @@ def fit_crew(
         Imaginary votes of each worker on each class.
     fits
         How often what is common to a kind is taken from the last fit.
+    history
+        Counts of earlier votes: classes of their tasks (classes,) and (workers, true, said).
     """
     kinds = np.zeros(len(votes.workers), np.int32) if kind is None else kind
+    past, earlier = (np.zeros(1), 0.0) if history is None else history
     common = to_probs(usual)
     for _ in range(fits):
         model = Foreseen(
             prior="estimated" if estimate else "uniform",
             before=before,
-            rows=shared * common[kinds],
+            rows=shared * common[kinds] + earlier,
+            past=past,
             tol=1e-5,
             max_iter=100,
         )
         found = model.fit(votes)
-        said = found.params["stats"][1]
+        said = found.params["stats"][1] + earlier
         total = usual.astype(np.float64)
         np.add.at(total, kinds, said)
         common = to_probs(total)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-ANYONE = -1  # the code of a worker who is not known by name
+from crowdpilot.arrays import Floats
+from crowdpilot.hybrid.growing import grown
+
 ROUNDING = 1e-9  # by which a sum of prices may miss the budget
 MANY = 2**62
 
 Key = tuple[int, int, int]  # question, item, worker
+
+
+def anyone(kind: int) -> int:
+    """The number of a worker of whom nothing is known but the kind."""
+    return -1 - kind
 
 
 class Ledger:
@@ -23,17 +28,17 @@ class Ledger:
     ----------
     budget
         What may be spent at most.
-    shape
-        Questions and items.
+    questions
+        How many there are about each item.
     """
 
-    def __init__(self, budget: float, shape: tuple[int, int]) -> None:
+    def __init__(self, budget: float, questions: int) -> None:
         self.budget = budget
         self.spent = 0.0
         self.aside = 0.0  # for votes that have not come
         self.gifts = 0
         self.lent: dict[Key, list[float]] = {}
-        self.pending = np.zeros(shape)
+        self.pending: Floats = np.zeros((0, questions))
 
     @property
     def left(self) -> float:
@@ -55,14 +60,15 @@ class Ledger:
 
     def lend(self, key: Key, price: float) -> None:
         """An item goes out to a worker, and its price aside."""
+        question, item, _ = key
         self.lent.setdefault(key, []).append(price)
         self.aside += price
-        self.pending[key[:2]] += 1
+        self.pending[item, question] += 1
 
-    def settle(self, key: Key, price: float) -> None:
-        """A vote has come."""
+    def settle(self, key: Key, kind: int, price: float) -> None:
+        """A vote has come: on what was lent to this worker, or to anyone of this kind, or on neither."""
         question, item, _ = key
-        asked = key if key in self.lent else (question, item, ANYONE)
+        asked = key if key in self.lent else (question, item, anyone(kind))
         if asked in self.lent:
             self.spent += self._back(asked)
         elif not self.charge(price):
@@ -77,26 +83,20 @@ class Ledger:
         return back
 
     def _back(self, key: Key) -> float:
+        question, item, _ = key
         prices = self.lent[key]
         price = prices.pop()
         if not prices:
             del self.lent[key]
         self.aside = max(0.0, self.aside - price) if self.lent else 0.0
-        self.pending[key[:2]] -= 1
+        self.pending[item, question] -= 1
         return price
 
     def grow(self, items: int) -> None:
         """There are more items."""
-        self.pending = np.concatenate([self.pending, np.zeros((len(self.pending), items))], axis=1)
+        self.pending = grown(self.pending, np.zeros((items, self.pending.shape[1])))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain numbers that JSON can hold."""
-        lent = [[*key, prices] for key, prices in self.lent.items()]
-        return {"spent": self.spent, "aside": self.aside, "gifts": self.gifts, "lent": lent}
-
-    def load(self, data: dict[str, Any]) -> None:
-        """Go on where `to_dict` was called."""
-        for question, item, worker, prices in data["lent"]:
-            for price in prices:
-                self.lend((question, item, worker), price)
-        self.spent, self.aside, self.gifts = data["spent"], data["aside"], data["gifts"]
+    def move(self, new: list[int]) -> None:
+        """Items have new numbers, below 0 if they are forgotten; what is lent is not."""
+        self.pending = self.pending[np.asarray(new, np.intp) >= 0]
+        self.lent = {(q, new[item], who): prices for (q, item, who), prices in self.lent.items()}

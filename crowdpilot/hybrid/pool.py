@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdpilot.arrays import Codes, Floats, Names, hash_names, to_names
+from crowdpilot.hybrid.growing import grown
+from crowdpilot.hybrid.machine import FOLDS
 
 Rows = NDArray[np.intp]
 
 
 class Pool:
-    """Items that may be added, withdrawn or closed in the middle.
+    """Items that may be added, withdrawn, closed or forgotten in the middle.
 
     Parameters
     ----------
@@ -32,42 +34,64 @@ class Pool:
         self.place: dict[Any, int] = {}
         self.withdrawn = np.zeros(0, bool)
         self.closed: Codes = np.zeros(0, np.int32)  # the final decision, -1 while there is none
-        self.shut = np.zeros((criteria, 0), bool)  # where no more votes can be had
+        self.shut = np.zeros((0, criteria), bool)  # where no more votes can be had
         self.lot: Floats = np.zeros(0)
         self.pilot = np.zeros(0, bool)
+        self.fold: Rows = np.zeros(0, np.intp)
+        self.forgotten = 0
 
     def __len__(self) -> int:
         return len(self.items)
 
+    def check(self, names: Sequence[Any]) -> None:
+        """Refuse a name that is there already, or twice."""
+        if len(set(names)) == len(names) and self.place.keys().isdisjoint(names):
+            return
+        twice = next(name for i, name in enumerate(names) if name in self.place or name in names[:i])
+        raise ValueError(f"there is an item {twice!r} already; every item has a name of its own")
+
     def add(self, names: Sequence[Any]) -> Rows:
         """New items; where they are."""
+        self.check(names)
         n, before = len(names), len(self)
-        if len(set(names)) < n or not self.place.keys().isdisjoint(names):
-            twice = next(name for i, name in enumerate(names) if name in self.place or name in names[:i])
-            raise ValueError(f"there is an item {twice!r} already; every item has a name of its own")
-        self.place |= {name: before + i for i, name in enumerate(names)}
+        self.place.update((name, before + i) for i, name in enumerate(names))
         self.items += names
-        self.withdrawn = np.append(self.withdrawn, np.zeros(n, bool))
-        self.closed = np.append(self.closed, np.full(n, -1)).astype(np.int32)
-        self.shut = np.concatenate([self.shut, np.zeros((len(self.shut), n), bool)], axis=1)
-        self.lot = np.append(self.lot, self.hash(names, 0) / 2.0**64)
-        self.pilot = np.append(self.pilot, np.zeros(n, bool))
-        rows = np.arange(before, before + n)
-        self.pilot[rows[np.argsort(self.lot[rows])[: self.first - int(self.pilot.sum())]]] = True
-        return rows
+        lot = self._hash(names, 0) / 2.0**64
+        pilot = np.zeros(n, bool)
+        pilot[np.argsort(lot, kind="stable")[: self.first]] = True
+        self.first -= int(pilot.sum())
+        self.withdrawn = grown(self.withdrawn, np.zeros(n, bool))
+        self.closed = grown(self.closed, np.full(n, -1))
+        self.shut = grown(self.shut, np.zeros((n, self.shut.shape[1]), bool))
+        self.lot = grown(self.lot, lot)
+        self.pilot = grown(self.pilot, pilot)
+        self.fold = grown(self.fold, self._hash(names, 1) % FOLDS)
+        return np.arange(before, before + n)
 
-    def hash(self, names: Sequence[Any] | Names, salt: int) -> NDArray[np.uint64]:
+    def _hash(self, names: Sequence[Any] | Names, salt: int) -> NDArray[np.uint64]:
         """A number for each name, the same in every run with this seed."""
         return hash_names(to_names(list(names)), self.seed + salt)
 
+    def row(self, item: Any) -> int:
+        """Where an item is."""
+        try:
+            return self.place[item]
+        except (KeyError, TypeError):
+            raise ValueError(f"there is no item {item!r}") from None
+
     def rows(self, items: Iterable[Any]) -> Rows:
         """Where these items are."""
-        try:
-            return np.asarray([self.place[item] for item in items], np.intp)
-        except KeyError as error:
-            raise ValueError(f"there is no item {error.args[0]!r}") from None
+        return np.asarray([self.row(item) for item in items], np.intp)
 
     @property
     def open(self) -> NDArray[np.bool_]:
         """Which items are still to be decided, (items,)."""
         return ~self.withdrawn & (self.closed < 0)
+
+    def keep(self, rows: Rows) -> None:
+        """Forget all other items."""
+        self.forgotten += len(self) - len(rows)
+        self.items = [self.items[row] for row in rows.tolist()]
+        self.place = {name: n for n, name in enumerate(self.items)}
+        for name in ("withdrawn", "closed", "shut", "lot", "pilot", "fold"):
+            setattr(self, name, getattr(self, name)[rows])

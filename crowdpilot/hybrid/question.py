@@ -8,9 +8,10 @@ import numpy as np
 
 from crowdpilot.arrays import Codes, Floats, to_probs
 from crowdpilot.calibrate import find_map
-from crowdpilot.confusion import hear
+from crowdpilot.confusion import count_labels, hear
 from crowdpilot.hybrid.belief import crowd_only, find_fusion
 from crowdpilot.hybrid.crew import fit_crew
+from crowdpilot.hybrid.growing import grown
 from crowdpilot.hybrid.machine import Learner
 from crowdpilot.hybrid.plan import Plan
 from crowdpilot.hybrid.pool import Rows
@@ -48,6 +49,9 @@ class Question:
         self.common = to_probs(usual)
         self.kind = np.zeros(0, np.int32)
         self.logs = np.zeros((0, K, K))
+        self.history = np.zeros((0, K, K))  # what workers said of items that are forgotten, (true, said)
+        self.past = np.zeros(K)  # classes of those items
+        self.count = 0  # of all votes
 
     @property
     def classes(self) -> int:
@@ -56,8 +60,9 @@ class Question:
 
     def enlist(self, kind: int) -> None:
         """A new worker, who is taken to be like the others of the kind."""
-        self.kind = np.append(self.kind, np.int32(kind))
-        self.logs = np.concatenate([self.logs, np.log(self.common[kind])[None]])
+        self.kind = grown(self.kind, [kind])
+        self.logs = grown(self.logs, np.log(self.common[[kind]]))
+        self.history = grown(self.history, np.zeros((1, *self.past.shape * 2)))
 
     def add(self, gold: Codes, machine: Floats | None) -> None:
         """New items; if there is a machine and it has not seen them, it says what it says on average."""
@@ -67,14 +72,15 @@ class Question:
         if machine is not None:
             new = floored(machine, self.plan.floor)
             old = np.tile(self.prior, (len(self.gold), 1)) if self.machine is None else self.machine
-            self.machine = np.concatenate([old, new])
-        self.gold = np.append(self.gold, gold).astype(np.int32)
+            self.machine = grown(old, new)
+        self.gold = grown(self.gold, gold)
         for name in ("tally", "heard", "probs"):
-            setattr(self, name, np.concatenate([getattr(self, name), np.zeros((n, K))]))
+            setattr(self, name, grown(getattr(self, name), np.zeros((n, K))))
         self.believe(np.arange(len(self.gold) - n, len(self.gold)))
 
     def hear(self, item: Rows, worker: Rows, label: Rows) -> None:
         """New votes, in time that depends on their number and that of the classes."""
+        self.count += len(item)
         self.item += item.tolist()
         self.worker += worker.tolist()
         self.label += label.tolist()
@@ -111,6 +117,19 @@ class Question:
         task, worker, label = (np.asarray(c, np.int32) for c in (self.item, self.worker, self.label))
         return Votes(task, worker, label, *names, gold=self.gold)
 
+    def keep(self, rows: Rows) -> None:
+        """Forget all other items; what their votes tell of workers stays."""
+        votes, gone = self.votes(), np.ones(len(self.gold), bool)
+        gone[rows] = False
+        self.history = self.history + count_labels(votes.take(gone[votes.task]), self.probs)
+        self.past = self.past + self.probs[gone & self.tally.any(axis=1)].sum(axis=0)
+        left = votes.take(~gone[votes.task])
+        self.item = np.searchsorted(rows, left.task).tolist()
+        self.worker, self.label = left.worker.tolist(), left.label.tolist()
+        for name in ("gold", "tally", "heard", "probs"):
+            setattr(self, name, getattr(self, name)[rows])
+        self.machine = self.machine_of(rows)
+
     def refit(self, fold: Rows) -> None:
         """Learn workers and machine anew from all votes; nothing depends on the order in which they came."""
         votes = self.votes()
@@ -120,11 +139,17 @@ class Question:
         some = _only(votes, voted)
         before = self._before(voted)
         crew = fit_crew(
-            some, before, self.usual, kind=self.kind, estimate=self.machine is None, shared=self.plan.shared
+            some,
+            before,
+            self.usual,
+            kind=self.kind,
+            estimate=self.machine is None,
+            shared=self.plan.shared,
+            history=(self.past, self.history),
         )
         self.common, self.logs = crew.common, np.log(crew.confusion)
         believed = crew.believed
-        self.prior = to_probs(believed.sum(axis=0) + 1)
+        self.prior = to_probs(believed.sum(axis=0) + self.past + 1)
         self.heard = hear(votes, self.logs)
         if self.learner is not None and len(votes) >= FIRST:
             self._learn(voted, believed, fold)

@@ -1,0 +1,103 @@
+"""State: a campaign as plain data that JSON can hold, bit for bit.
+
+What a campaign is made from (plan, costs, names) is written as it is. All else is kept in the attributes
+of a few parts: these are written one by one, except those that are made again from the rest.
+"""
+
+from __future__ import annotations
+
+import zlib
+from base64 import b64decode, b64encode
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from crowdpilot.hybrid.campaign import Campaign
+
+VERSION = 1
+MADE_AGAIN = {"budget", "costs", "join", "kinds", "learner", "ledger", "place", "plan", "policy",
+              "pool", "prices", "questions", "seed", "usual"}  # fmt: skip
+
+
+def written(campaign: Campaign) -> dict[str, Any]:
+    """Everything that a campaign needs to go on, except features and classifier."""
+    return {
+        "version": VERSION,
+        "classes": campaign.classes.tolist(),
+        "criteria": list(campaign.criteria) if campaign.several else [],
+        "costs": campaign.costs.to_dict(),
+        "plan": campaign.plan.to_dict(),
+        "learns": campaign.learner is not None,
+        "fresh": campaign.fresh,
+        "random": campaign.rng.bit_generator.state,
+        "parts": [
+            {name: pack(value) for name, value in vars(part).items() if name not in MADE_AGAIN}
+            for part in _parts(campaign)
+        ],
+    }
+
+
+def resume(campaign: Campaign, data: Mapping[str, Any], features: Any) -> None:
+    """Bring a new campaign without items to where another was written down."""
+    if data["version"] != VERSION:
+        raise ValueError(f"the campaign was written in form {data['version']}, expected {VERSION}")
+    if data["learns"] != (campaign.learner is not None):
+        raise ValueError("a campaign goes on with a classifier if and only if it had one before")
+    for part, kept in zip(_parts(campaign), data["parts"], strict=True):
+        for name, value in kept.items():
+            setattr(part, name, unpack(value))
+    campaign.pool.place = {name: n for n, name in enumerate(campaign.pool.items)}
+    campaign.staff.place = {name: n for n, name in enumerate(campaign.staff.names)}
+    campaign.fresh = data["fresh"]
+    campaign.rng.bit_generator.state = data["random"]
+    if campaign.learner is not None:
+        campaign.learner.add(features, len(campaign.pool))
+
+
+def _parts(campaign: Campaign) -> Iterator[Any]:
+    yield from (campaign.pool, campaign.staff, campaign.ledger, campaign.wishes, *campaign.questions)
+
+
+def pack(value: Any) -> Any:
+    """Plain data for a value: arrays, collections, numbers and texts.
+
+    Examples
+    --------
+    >>> pack({(1, 2): [0.5]})
+    {'pairs': [[{'tuple': [1, 2]}, [0.5]]]}
+    """
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, list):
+        return [pack(v) for v in value]
+    if isinstance(value, tuple):
+        return {"tuple": [pack(v) for v in value]}
+    if isinstance(value, set):
+        return {"set": [pack(v) for v in sorted(value)]}
+    if isinstance(value, dict):
+        return {"pairs": [[pack(k), pack(v)] for k, v in value.items()]}
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+        small = value.astype(value.dtype.newbyteorder("<"))
+        packed = b64encode(zlib.compress(small.tobytes(), 1)).decode()
+        return {"array": packed, "type": small.dtype.str, "shape": list(value.shape)}
+    if isinstance(value, np.generic):
+        return pack(value.item())
+    raise ValueError(f"{value!r} cannot be written down; names are texts or numbers")
+
+
+def unpack(data: Any) -> Any:
+    """What `pack` was given."""
+    if isinstance(data, list):
+        return [unpack(v) for v in data]
+    if not isinstance(data, Mapping):
+        return data
+    if "tuple" in data:
+        return tuple(unpack(v) for v in data["tuple"])
+    if "set" in data:
+        return {unpack(v) for v in data["set"]}
+    if "pairs" in data:
+        return {unpack(k): unpack(v) for k, v in data["pairs"]}
+    stored = np.frombuffer(zlib.decompress(b64decode(data["array"])), data["type"])
+    return stored.astype(stored.dtype.newbyteorder("=")).reshape(data["shape"])
