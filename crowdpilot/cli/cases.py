@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from crowdpilot.arrays import Codes, Floats, Names, has_repeats, natural_order, to_names
+from crowdpilot.arrays import Codes, Floats, Names, divide, has_repeats, natural_order, to_names
 from crowdpilot.cli.labels import as_votes, read_codes
 from crowdpilot.cli.learning import load_learn
 from crowdpilot.cli.output import working
@@ -19,6 +19,7 @@ from crowdpilot.naming import choose
 from crowdpilot.votes import Votes
 
 YES = 1  # the code of what holds, with criteria
+WORDS, NUMBERS = (0.1, 0.3, 1.0), (3.0, 10.0, 30.0)  # how firmly a classifier of texts or numbers is held
 
 
 def read_case(
@@ -52,15 +53,16 @@ def read_case(
     if len(first.classes) < 2:
         raise ValueError(f"{dataset} has one class only; name all with --classes")
     items = first.tasks if criteria is None else _tasks(votes.values())
-    rows = _content(x, items) if x is not None else None
+    rows, classifier = (None, None) if x is None else _content(x, items)
     return Case(
         items, first.classes, _truth(truth, items, first, criteria), votes,
         machine=_machine(machine, items, first.classes, tuple(votes)),
-        features=rows, classifier=None if rows is None else Logistic(),
+        features=rows, classifier=classifier,
     )  # fmt: skip
 
 
 def simulated(
+    seed: int,
     *,
     items: int = 500,
     workers: int = 50,
@@ -68,28 +70,28 @@ def simulated(
     spread: float = 0.1,
     classes: int = 2,
     share: float | None = None,
-    seed: int = 0,
 ) -> tuple[Case, Simulated]:
     """Items, and a crowd that answers without end.
 
     Parameters
     ----------
+    seed
+        Draws the items, the skill of the workers and what they say.
     items, workers, classes
         How many.
     skill, spread
         How often workers are right, on average and one standard deviation from it.
     share
         Of the last class among the items; the others have equal shares of the rest.
-    seed
-        Draws the items, the skill of the workers and what they say.
     """
-    for name, value, least in (("items", items, 1), ("workers", workers, 1), ("classes", classes, 2)):
-        if not isinstance(value, int) or value < least:
-            raise ValueError(f"--simulate has {name}={value}, expected a whole number from {least} on")
+    for name, count, least in (("items", items, 1), ("workers", workers, 1), ("classes", classes, 2)):
+        if not isinstance(count, int) or count < least:
+            raise ValueError(f"--simulate has {name}={count}, expected a whole number from {least} on")
     share = 1 / classes if share is None else share
-    if not 0 < share < 1 or not 0 < skill < 1:
-        raise ValueError(f"--simulate has skill={skill} and share={share}, expected shares between 0 and 1")
-    if not 0 <= spread**2 < skill * (1 - skill):
+    for name, value in (("skill", skill), ("share", share), ("spread", spread)):
+        if not isinstance(value, int | float) or not 0 <= value < 1 or (value == 0 and name != "spread"):
+            raise ValueError(f"--simulate has {name}={value}, expected a share between 0 and 1")
+    if not spread**2 < skill * (1 - skill):
         raise ValueError(f"--simulate has spread={spread}, too wide for workers who are right in {skill:.0%}")
     rng = np.random.default_rng(seed)
     shares = np.append(np.full(classes - 1, (1 - share) / (classes - 1)), share)
@@ -106,10 +108,8 @@ def simulated(
 
 def read_crowd(text: str) -> dict[str, Any]:
     """What `simulated` is told by a text such as `items=1000,skill=.7`."""
-    made, options = choose(f"simulate[{text}]", {"simulate": simulated}, "crowd")
-    if "seed" in options:
-        raise ValueError("--simulate has a seed, but every run draws with its own: --seeds says how many")
-    made(**options)  # a mistake is found before anything else is done
+    _, options = choose(f"simulate[{text}]", {"simulate": simulated}, "crowd")
+    simulated(0, **options)  # a mistake is found before anything else is done
     return options
 
 
@@ -200,9 +200,11 @@ def _machine(given: Sequence[str], items: Names, classes: Names, criteria: tuple
             raise ValueError("--machine is given twice, expected one file of probabilities")
         return _probs(Path(given[0]), items, classes)
     files = {name: Path(file) for name, _, file in (text.partition("=") for text in given)}
-    if lost := set(files) - set(criteria):
+    if lost := [
+        text for text in given if text.partition("=")[0] not in criteria or not text.partition("=")[2]
+    ]:
         known = ", ".join(criteria)
-        raise ValueError(f"--machine has {min(lost)!r}, expected NAME=FILE for a criterion: {known}")
+        raise ValueError(f"--machine is {lost[0]!r}, expected NAME=FILE for a criterion: {known}")
     return {name: _probs(file, items, classes) for name, file in files.items()}
 
 
@@ -220,8 +222,8 @@ def _probs(file: Path, items: Names, classes: Names) -> Floats:
     return probs
 
 
-def _content(file: Path, items: Names) -> Any:
-    """A row of numbers for each item: those of the file, or how often words occur in texts."""
+def _content(file: Path, items: Names) -> tuple[Any, list[Logistic]]:
+    """A row of numbers for each item, those of the file or of the words in it; and what learns from them."""
     load_learn()
     from crowdpilot.learn.reading import read_x
     from crowdpilot.learn.tfidf import Tfidf
@@ -240,5 +242,10 @@ def _content(file: Path, items: Names) -> Any:
             rows = [row[str(item)] for item in items.tolist()]
         if isinstance(content, list):
             texts = [content[n] for n in rows]
-            return Tfidf().fit(texts)(texts)
-    return np.asarray(content, np.float64)[rows].reshape(len(rows), -1)
+            return Tfidf().fit(texts)(texts), [Logistic(strength) for strength in WORDS]
+    numbers = np.asarray(content, np.float64)[rows].reshape(len(rows), -1)
+    if not np.isfinite(numbers).all():
+        raise ValueError(f"{file} has something else than finite numbers")
+    # The columns of a table have scales of their own, those of an array are of one kind.
+    scale = numbers.std() if file.suffix in (".npy", ".npz") else numbers.std(axis=0)
+    return divide(numbers - numbers.mean(axis=0), scale, 0.0), [Logistic(strength) for strength in NUMBERS]

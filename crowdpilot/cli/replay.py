@@ -135,7 +135,7 @@ def replay(
         if given:
             raise ValueError(f"--simulate makes up a crowd and has no use for --{next(iter(given))}")
         crowd = read_crowd(simulate or "")
-        case, _ = simulated(**crowd)
+        case, _ = simulated(0, **crowd)
     else:
         crowd = None
         asked = options.reading(format, columns, question, classes, abstain)
@@ -181,7 +181,7 @@ def _run(
             with working(f"replaying {policy}, {seed + 1} of {seeds}"):
                 world = None
                 if crowd is not None:
-                    case, world = simulated(**crowd, seed=seed)
+                    case, world = simulated(seed, **crowd)
                 plan = Plan(policy=policy, fusion=fusion, seed=seed)
                 runs.append(run_replay(case, costs, plan, batch=batch, most=most, world=world))
     return runs

@@ -69,6 +69,15 @@ class Policy(ABC):
     aliases: ClassVar[tuple[str, ...]] = ()
     pilots: ClassVar[bool] = False  # whether it begins with a pilot
 
+    def __post_init__(self) -> None:
+        for f in fields(self):
+            value, text = getattr(self, f.name), isinstance(f.default, str)
+            if text != isinstance(value, str) or not (
+                text or (isinstance(value, int | float) and value >= 0)
+            ):
+                expected = "a text" if text else "a number of 0 or more"
+                raise ValueError(f"{f.name} of {self.name} is {value!r}, expected {expected}")
+
     def __str__(self) -> str:
         values = {f.name: (getattr(self, f.name), f.default) for f in fields(self)}
         changed = [f"{name}={value!r}" for name, (value, default) in values.items() if value != default]
