@@ -59,8 +59,7 @@ class Wishes:
     def over(self) -> NDArray[np.bool_]:
         """Whether no vote on an item is wanted, and none awaited, (items,)."""
         both = np.concatenate([self.want.reshape(len(self.want), -1), self.ledger.pending], axis=1)
-        none: NDArray[np.bool_] = (both <= 0).all(axis=1)
-        return none
+        return np.asarray((both <= 0).all(axis=1))
 
     def weigh(self, rows: Iterable[int] | Rows) -> None:
         """Find out anew how much votes on these items are wanted."""

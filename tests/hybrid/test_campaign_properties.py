@@ -1,0 +1,256 @@
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from crowdpilot.hybrid import Campaign, Costs, Logistic, Plan
+
+NAMES = ["ann", "bob", "cat", "dan"]
+KINDS = {"ann": "crowd", "bob": "crowd", "cat": "crowd", "dan": "expert"}
+
+
+def again(campaign, **made):
+    """The same campaign after a night on paper."""
+    return Campaign.from_dict(json.loads(json.dumps(campaign.to_dict())), **made)
+
+
+def final(decisions):
+    return dict(zip(decisions.items.tolist(), decisions.codes.tolist(), strict=True))
+
+
+def fingerprint(campaign):
+    """Everything that a campaign knows, as text."""
+    return json.dumps(campaign.to_dict())
+
+
+class Anything(RuleBasedStateMachine):
+    """Whatever is done in whatever order; a twin that was written down and read again does the same."""
+
+    @initialize(
+        criteria=st.sampled_from([(), ("old", "big")]),
+        machine=st.booleans(),
+        budget=st.sampled_from([math.inf, 0.31, 1.0]),
+        limit=st.sampled_from([None, 2, 5]),
+        share=st.sampled_from([0.0, 0.3]),
+        policy=st.sampled_from(["value", "fixed[votes=2]", "belief_threshold"]),
+        seed=st.integers(0, 99),
+    )
+    def start(self, criteria, machine, budget, limit, share, policy, seed):
+        self.rng = np.random.default_rng(seed)
+        plan = Plan(
+            policy=policy,
+            pilot=2,
+            every=4,
+            per_worker=limit,
+            per_item=limit,
+            explore=share,
+            gold=share,
+            seed=seed,
+        )
+        costs = Costs.binary(fp=1, fn=3, crowd=0.02, expert=0.07, machine=0.001, budget=budget)
+        self.machine, self.criteria, self.made = machine, criteria or ("",), 0
+        self.live = Campaign([], ["no", "yes"], costs, plan=plan, criteria=criteria)
+        for worker, kind in KINDS.items():
+            self.live.hire(worker, kind)
+        self.twin = again(self.live)
+        self.closed, self.given, self.loans = {}, set(), []
+        self.add(5)
+
+    def both(self, what):
+        first, second = what(self.live), what(self.twin)
+        assert first == second
+        return first
+
+    @property
+    def items(self):
+        return list(self.live.pool.items)
+
+    def votes(self, places):
+        return [(item, worker, str(self.rng.choice(["no", "yes"])), c) for item, worker, c in places]
+
+    @rule(n=st.integers(0, 4))
+    def add(self, n):
+        names = [f"item {self.made + i}" for i in range(n)]
+        self.made += n
+        said = {c: self.rng.dirichlet([0.5, 0.5], n) for c in self.criteria} if self.machine else None
+        gold = {c: {names[0]: "yes"} for c in self.criteria} if n > 2 else None
+        if self.criteria == ("",):
+            said, gold = said and said[""], gold and gold[""]
+        price = 0.001 * n * self.machine
+        if price > self.live.ledger.left:
+            with pytest.raises(ValueError, match="the budget does not pay for the machine"):
+                self.live.add(names, machine=said, gold=gold)
+        else:
+            self.both(lambda c: c.add(names, machine=said, gold=gold))
+
+    @rule(worker=st.sampled_from([*NAMES, None]), n=st.integers(0, 4))
+    def ask(self, worker, n):
+        kind = None if worker is None else KINDS[worker]
+        left = self.live.ledger.left
+        asks = self.both(lambda c: c.ask(worker, n, kind=kind))
+        assert len(asks) <= n
+        assert len(asks) * self.live.costs.price(kind or "crowd") <= left + 1e-9
+        for item, criterion in asks:
+            if worker is not None:
+                assert (item, worker, criterion) not in self.given, "somebody is asked the same twice"
+                self.given.add((item, worker, criterion))
+            self.loans.append((item, worker, criterion))
+
+    @precondition(lambda self: self.loans)
+    @rule(data=st.data())
+    def answer(self, data):
+        some = data.draw(st.lists(st.sampled_from(self.loans), unique=True, max_size=4))
+        told = self.votes(some)
+        self.both(lambda c: c.tell(told))
+        for loan in some:
+            self.loans.remove(loan)
+
+    @precondition(lambda self: self.items)
+    @rule(data=st.data())
+    def volunteer(self, data):
+        place = st.tuples(
+            st.sampled_from(self.items), st.sampled_from([*NAMES, "eve"]), st.sampled_from(self.criteria)
+        )
+        some = data.draw(st.lists(place, unique=True, max_size=3))
+        told = self.votes([p for p in some if p not in self.given])
+        self.given |= {(item, worker, c) for item, worker, _, c in told}
+        self.both(lambda c: c.tell(told))
+        for item, worker, _, c in told:  # whoever of the crowd comes first has what was lent to anyone
+            if worker != "dan" and (item, None, c) in self.loans:
+                self.loans.remove((item, None, c))
+
+    @precondition(lambda self: self.items)
+    @rule(wrong=st.integers(0, 6))
+    def tell_nonsense(self, wrong):
+        fine = (self.items[0], "new", "yes", self.criteria[0])
+        bad = [
+            [fine, ("nowhere", "ann", "yes", self.criteria[0])],
+            [fine, (self.items[0], "ann", "maybe", self.criteria[0])],
+            [fine, (self.items[0], "ann", "yes", "no such criterion")],
+            [fine, (self.items[0], "ann")],
+            [fine, fine],
+            [fine, ([1], "ann", "yes", self.criteria[0])],
+            [fine, (self.items[0], ["ann"], "yes", self.criteria[0])],
+        ][wrong]
+        before = fingerprint(self.live)
+        with pytest.raises(ValueError, match=".+"):
+            self.live.tell(bad)
+        assert fingerprint(self.live) == before
+
+    @rule(worker=st.sampled_from(NAMES))
+    def leave(self, worker):
+        self.both(lambda c: c.release(worker))
+        gone = [loan for loan in self.loans if loan[1] == worker]
+        self.given -= set(gone)
+        self.loans = [loan for loan in self.loans if loan[1] != worker]
+
+    @precondition(lambda self: self.items)
+    @rule(data=st.data())
+    def withdraw(self, data):
+        some = data.draw(st.lists(st.sampled_from(self.items), max_size=2))
+        self.both(lambda c: c.withdraw(some))
+        for item in some:
+            self.closed.pop(item, None)
+
+    @precondition(lambda self: self.items)
+    @rule(data=st.data())
+    def close(self, data):
+        some = data.draw(st.one_of(st.none(), st.lists(st.sampled_from(self.items), max_size=2)))
+        before = self.live.decide()
+        self.both(lambda c: c.close(some))
+        closed = before.items[before.done].tolist() if some is None else some
+        now = final(before)
+        self.closed |= {item: now[item] for item in closed if item in now}
+
+    @rule()
+    def forget(self):
+        gone = self.both(lambda c: final(c.forget()))
+        for item, code in gone.items():
+            assert self.closed.pop(item) == code
+        kept = set(self.items)
+        self.given = {place for place in self.given if place[0] in kept}
+
+    @rule()
+    def refit(self):
+        self.both(lambda c: c.refit())
+
+    @rule()
+    def sleep(self):
+        self.twin = again(self.live)
+
+    @invariant()
+    def money_is_never_more_than_the_budget(self):
+        ledger = self.live.ledger
+        assert ledger.spent >= 0 and ledger.aside >= 0
+        assert ledger.spent + ledger.aside <= ledger.budget + 1e-9
+        np.testing.assert_allclose(
+            ledger.aside, sum(sum(prices) for prices in ledger.lent.values()), atol=1e-12
+        )
+        assert len(self.loans) == sum(map(len, ledger.lent.values())) == ledger.pending.sum()
+
+    @invariant()
+    def nobody_gives_more_than_allowed_when_asked(self):
+        limit = self.live.plan.per_worker
+        for worker, row in self.live.staff.place.items():
+            assert self.live.staff.given[row] >= len(self.live.staff.seen[row])
+            assert limit is None or worker == "eve" or self.live.ask(worker, 0) == []
+
+    @invariant()
+    def decisions_change_nothing_and_the_final_ones_stay(self):
+        before = fingerprint(self.live)
+        now = self.live.decide()
+        assert fingerprint(self.live) == before
+        assert self.closed.items() <= final(now).items()
+
+    @invariant()
+    def the_twin_believes_the_same_bit_for_bit(self):
+        assert fingerprint(self.live) == fingerprint(self.twin)
+        assert self.live.status() == self.twin.status()
+
+
+TestAnything = Anything.TestCase
+TestAnything.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
+
+
+def crowd(seed, items=12, classes=3):
+    """Votes of a crowd on some items, as tuples."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(classes, size=items)
+    return [
+        (i, w, int(truth[i] if rng.random() < 0.8 else rng.integers(classes)))
+        for i in range(items)
+        for w in range(6)
+        if rng.random() < 0.5
+    ]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 999), st.sampled_from(["none", "given", "learned"]))
+def test_any_interleaving_of_the_same_votes_gives_the_same_belief(seed, machine):
+    rng = np.random.default_rng(seed)
+    votes = crowd(seed)
+    x = rng.normal(size=(12, 2))
+    extra = {
+        "none": {},
+        "given": {"machine": rng.dirichlet(np.ones(3), 12)},
+        "learned": {"features": x, "classifier": Logistic()},
+    }[machine]
+    half = len(votes) // 2
+    found = []
+    for _ in range(2):
+        campaign = Campaign(range(12), range(3), Costs.equal(3), plan=Plan(every=0), **extra)
+        for part in (votes[:half], votes[half:]):
+            order = rng.permutation(len(part))
+            for few in np.array_split(order, int(rng.integers(1, 5))):
+                campaign.tell([part[i] for i in few])
+            found.append(campaign.questions[0].probs.copy())
+            campaign.refit()
+            found.append(campaign.questions[0].probs.copy())
+    for one, other in zip(found[:4], found[4:], strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-9)
