@@ -39,7 +39,7 @@ def grown(array: NDArray[Any], rows: ArrayLike) -> NDArray[Any]:
     if isinstance(base, Room) and base.used == before and len(base) >= after:
         room = base
     else:
-        room = np.empty((after + after // 2 + LEAST, *array.shape[1:]), array.dtype).view(Room)
+        room = Room((after + after // 2 + LEAST, *array.shape[1:]), array.dtype)
         room[:before] = array
     room[before:after] = new
     room.used = after
