@@ -1,10 +1,11 @@
-"""Plots of a diagnosis, of self-training and of calibration: each is a function that returns its Axes."""
+"""Plots of diagnoses, self-training, calibration and replays: each is a function that returns its Axes."""
 
 from crowdpilot.report.plots.calibration import reliability_diagram, risk_coverage_curve
 from crowdpilot.report.plots.checks import mistakes, reliability
 from crowdpilot.report.plots.learning import imbalance_by_round, quality_by_round, scores_by_round
 from crowdpilot.report.plots.matrices import confusion
 from crowdpilot.report.plots.pairs import pairs
+from crowdpilot.report.plots.replay import replay_curves, total_costs
 from crowdpilot.report.plots.tasks import ambiguity
 from crowdpilot.report.plots.votes import class_balance, confidence, effort, entropy, load, seconds
 from crowdpilot.report.plots.workers import drift, ranking, skill
@@ -25,8 +26,10 @@ __all__ = [
     "ranking",
     "reliability",
     "reliability_diagram",
+    "replay_curves",
     "risk_coverage_curve",
     "scores_by_round",
     "seconds",
     "skill",
+    "total_costs",
 ]

@@ -34,7 +34,7 @@ from crowdpilot.report.plots.canvas import (
 
 LOOKS = ((BLUE, "o"), (RED, "X"), (ORANGE, "s"), (GREEN, "D"), (PURPLE, "v"), (SKY, "P"), (SOFT, "^"))
 POINTS = 200  # of a curve
-LONG = 30  # signs of a policy with its options
+LONG = 28  # signs of a policy with its options
 AXES = {"votes": "votes per item", "spent": "cost per item"}
 LOSSES = {"loss": "loss per item", "expected": "expected loss per item", "error": "error rate"}
 
@@ -89,20 +89,21 @@ def total_costs(runs: Sequence[Replayed], *, ax: Axes | None = None) -> Axes:
     campaign expected, without looking at the truth.
     """
     groups = by_policy(runs)
-    ax = fresh(ax, high=max(HEIGHT, 1.3 + 0.42 * len(groups)))
+    ax = fresh(ax, wide=1.5 * WIDTH, high=max(HEIGHT, 1.0 + 0.42 * len(groups)))
     spent, loss, expected = (
         [np.array([getattr(run, name)[-1] for run in mine]) for mine in groups.values()]
         for name in ("spent", "loss", "expected")
     )
     place = np.arange(len(groups))
     paid, lost = _means(spent), np.nan_to_num(_means(loss))
-    ax.barh(place, paid, 0.6, color=BLUE, label="votes and machine")
-    ax.barh(place, lost, 0.6, paid, color=ORANGE, label="wrong decisions")
+    ax.barh(place, paid, 0.6, color=BLUE, label="spent")
+    ax.barh(place, lost, 0.6, paid, color=ORANGE, label="lost by errors")
     spread = [float((s + x).std(ddof=int(len(s) > 1))) for s, x in zip(spent, loss, strict=True)]
     ax.errorbar(paid + lost, place, xerr=np.nan_to_num(spread), fmt="none", ecolor=INK, elinewidth=1)
     ax.plot(
         paid + _means(expected), place, "D", color=PAPER, markeredgecolor=INK, markersize=5, label="expected"
     )
+    ax.set_xlim(left=0)
     ax.set_ylim(len(groups) - 0.4, -0.6)
     ax.grid(axis="y", visible=False)
     ax.grid(axis="x", color=LINE, linewidth=0.7)
