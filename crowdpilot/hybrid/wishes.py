@@ -58,8 +58,8 @@ class Wishes:
     @property
     def over(self) -> NDArray[np.bool_]:
         """Whether no vote on an item is wanted, and none awaited, (items,)."""
-        both = np.concatenate([self.want.reshape(len(self.want), -1), self.ledger.pending], axis=1)
-        return np.asarray((both <= 0).all(axis=1))
+        unwanted, idle = (self.want <= 0).all(axis=(1, 2)), ~self.ledger.pending.any(axis=1)
+        return np.asarray(unwanted & idle)
 
     def weigh(self, rows: Iterable[int] | Rows) -> None:
         """Find out anew how much votes on these items are wanted."""
