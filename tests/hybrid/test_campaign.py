@@ -1,0 +1,405 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from crowdpilot.hybrid import Ask, Campaign, Costs, Logistic, Plan, Simulated
+from crowdpilot.votes import Votes
+
+ITEMS = [f"item {n}" for n in range(30)]
+CLASSES = ["no", "yes"]
+COSTS = Costs.binary(fp=1, fn=1, crowd=0.02, expert=0.2)
+EVERYTHING = Plan(policy="fixed[votes=3]", every=0)  # wants three votes on each item
+
+
+def campaign(items=ITEMS, costs=COSTS, plan=EVERYTHING, **more):
+    return Campaign(items, CLASSES, costs, plan=plan, **more)
+
+
+def votes_of(worker, items, label="yes"):
+    return [(item, worker, label) for item in items]
+
+
+# What is asked ------------------------------------------------------------------------------
+
+
+def test_one_worker_is_asked_about_every_item_once_and_then_no_more():
+    c = campaign()
+    asked = [ask.item for _ in range(10) for ask in c.ask("ann", 7)]
+    assert sorted(asked) == sorted(ITEMS)
+
+
+def test_an_answered_question_is_not_asked_again_of_the_same_worker():
+    c = campaign(items=["a"])
+    c.tell(votes_of("ann", ["a"]))
+    assert c.ask("ann", 5) == []
+    assert c.ask("bob", 5) == [Ask("a")]
+
+
+def test_what_is_lent_counts_until_it_comes_or_the_worker_leaves():
+    c = campaign(items=["a"], plan=Plan(policy="fixed[votes=1]"))
+    assert c.ask("ann") == [Ask("a")]
+    assert c.ask("bob") == []
+    c.release("ann")
+    assert c.ledger.aside == 0
+    assert c.ask("bob") == [Ask("a")]
+
+
+def test_who_has_left_may_still_answer_and_is_paid():
+    c = campaign(items=["a"])
+    c.ask("ann")
+    c.release("ann")
+    c.release("nobody ever came by this name")
+    c.tell(votes_of("ann", ["a"]))
+    assert c.status().votes == {"crowd": 1, "expert": 0}
+    assert c.status().spent == 0.02
+    assert c.ask("ann") == []
+
+
+def test_anyone_may_answer_what_was_asked_of_nobody_in_particular():
+    c = campaign(items=["a", "b"])
+    asks = c.ask(None, 2)
+    c.tell([(ask.item, "ann", "yes") for ask in asks])
+    assert c.status().aside == 0
+    assert c.status().spent == pytest.approx(0.04)
+
+
+def test_votes_without_a_name_may_come_more_than_once():
+    c = campaign(items=["a"])
+    c.tell([("a", None, "yes"), ("a", None, "yes"), ("a", float("nan"), "yes")])
+    assert c.decide().votes.tolist() == [3]
+    assert c.status().workers == 0
+
+
+@pytest.mark.parametrize("limit", [0, 1, 4])
+def test_a_worker_gives_no_more_votes_than_the_plan_allows(limit):
+    c = campaign(plan=Plan(policy="fixed[votes=3]", per_worker=limit))
+    first = c.ask("ann", 3)
+    c.tell([(ask.item, "ann", "yes") for ask in first])
+    c.close([ask.item for ask in first])
+    c.forget()  # and not more because the first ones are forgotten
+    assert len(first) + len(c.ask("ann", 100)) == limit
+    assert len(c.ask("bob", 100)) == limit
+
+
+def test_what_a_worker_did_not_do_does_not_count_against_the_limit():
+    c = campaign(plan=Plan(policy="fixed[votes=3]", per_worker=2))
+    c.ask("ann", 2)
+    c.release("ann")
+    assert len(c.ask("ann", 5)) == 2
+
+
+@pytest.mark.parametrize("share", [0.0, 0.5])
+def test_an_item_gets_no_more_votes_than_the_plan_allows(share):
+    c = campaign(plan=Plan(policy="fixed[votes=9]", per_item=2, explore=share))
+    for worker in range(5):
+        c.tell([(ask.item, worker, "yes") for ask in c.ask(worker, 30)], refit=False)
+    assert c.decide().votes.max() == 2
+
+
+def test_the_budget_is_the_end():
+    c = campaign(costs=Costs.binary(crowd=0.02, budget=0.1))
+    assert len(c.ask("ann", 3)) == 3
+    assert len(c.ask("bob", 3)) == 2
+    assert c.ask("cat", 3) == []
+    c.release("ann")
+    assert len(c.ask("cat", 10)) == 3
+
+
+def test_a_vote_that_cannot_be_paid_is_a_gift():
+    c = campaign(costs=Costs.binary(crowd=0.02, budget=0.03))
+    c.tell(votes_of("ann", ITEMS[:3]))
+    now = c.status()
+    assert (now.spent, now.gifts, now.votes) == (0.02, 2, {"crowd": 3})
+
+
+def test_the_machine_is_paid_for_each_item_and_refused_beyond_the_budget():
+    costs = Costs.binary(crowd=0.02, machine=0.01, budget=0.05)
+    c = campaign(ITEMS[:4], costs, machine=np.full((4, 2), 0.5))
+    assert c.status().spent == pytest.approx(0.04)
+    with pytest.raises(ValueError, match="the budget does not pay for the machine to look at 2 items"):
+        c.add(["x", "y"], machine=np.full((2, 2), 0.5))
+    assert len(c.decide()) == 4
+    c.add(["x", "y"])  # no machine looks at these
+
+
+def test_known_items_are_asked_only_to_test_workers():
+    gold = dict.fromkeys(ITEMS[:10], "yes")
+    c = campaign(gold=gold)
+    assert not {ask.item for ask in c.ask("ann", 30)} & gold.keys()
+    tested = campaign(gold=gold, plan=Plan(policy="fixed[votes=3]", gold=0.5))
+    share = np.mean([ask.item in gold for ask in tested.ask("ann", 15)])
+    assert 0.2 < share < 0.8
+
+
+def test_known_items_are_decided_as_known_and_teach_who_is_good():
+    gold = dict.fromkeys(ITEMS[:10], "yes")
+    c = campaign(gold=gold)
+    c.tell([*votes_of("ann", ITEMS[:10], "yes"), *votes_of("bob", ITEMS[:10], "no")], refit=True)
+    assert set(c.decide().labels[:10]) == {"yes"}
+    c.tell([("item 20", "ann", "yes"), ("item 20", "bob", "no")], refit=False)
+    assert c.questions[0].probs[20, 1] > 0.9
+
+
+def test_nothing_is_asked_where_no_more_votes_can_be_had():
+    c = campaign(items=["a", "b"])
+    c.stop([Ask("a")])
+    assert c.ask("ann", 5) == [Ask("b")]
+
+
+def test_the_next_vote_is_worth_more_than_its_price_or_is_not_asked_for():
+    plan = Plan(pilot=0)
+    machine = np.array([[0.5, 0.5], [0.999, 0.001]])
+    asked = campaign(["open", "sure"], plan=plan, machine=machine).ask("ann", 2)
+    assert [ask.item for ask in asked] == ["open"]
+    dear = Costs.binary(crowd=0.9)
+    assert campaign(["open", "sure"], dear, plan, machine=machine).ask("ann", 2) == []
+
+
+def test_a_worker_whose_votes_are_worth_less_than_their_price_is_not_asked():
+    gold = {item: CLASSES[n % 2] for n, item in enumerate(ITEMS[:20])}
+    c = campaign(costs=Costs.binary(crowd=0.2), plan=Plan(pilot=0, every=0), gold=gold)
+    c.tell([(item, "ann", CLASSES[n % 2]) for n, item in enumerate(ITEMS[:20])])
+    c.tell([(item, "bob", CLASSES[n // 2 % 2]) for n, item in enumerate(ITEMS[:20])], refit=True)  # a coin
+    assert len(c.ask("ann", 5)) == 5
+    c.release("ann")
+    assert c.ask("bob", 5) == []
+
+
+# Kinds of workers ---------------------------------------------------------------------------
+
+
+def test_experts_are_believed_and_paid_as_experts_even_if_nobody_asked_them():
+    c = campaign(items=["a", "b"])
+    c.hire("eve", "expert")
+    c.tell([("a", "eve", "yes"), ("b", "ann", "yes")])
+    assert c.status().votes == {"crowd": 1, "expert": 1}
+    assert c.status().spent == pytest.approx(0.22)
+    a, b = c.questions[0].probs[:, 1]
+    assert a > b > 0.5
+
+
+def test_a_worker_keeps_their_kind():
+    c = campaign()
+    c.ask("eve", 1, kind="expert")
+    c.ask("eve", 1)
+    with pytest.raises(ValueError, match="worker 'eve' is of the kind 'expert', not 'crowd'"):
+        c.hire("eve", "crowd")
+    with pytest.raises(ValueError, match="no price for the kind of worker 'robot'"):
+        c.ask("bob", 1, kind="robot")
+
+
+def test_experts_are_asked_where_a_single_vote_must_not_err():
+    costs = Costs.binary(fp=5, fn=5, crowd=0.09, expert=0.1)
+    c = campaign(costs=costs, plan=Plan(pilot=0, skill={"crowd": 0.6, "expert": 0.99}))
+    assert c.ask("ann", 3) == []
+    assert len(c.ask("eve", 3, kind="expert")) == 3
+
+
+# What is told -------------------------------------------------------------------------------
+
+
+def test_votes_may_come_as_an_object():
+    votes = Votes.of(["item 1", "item 1", "item 2"], ["ann", "bob", "ann"], ["yes", "yes", "no"])
+    one, other = campaign(), campaign()
+    one.tell(votes)
+    other.tell([("item 1", "ann", "yes"), ("item 1", "bob", "yes"), ("item 2", "ann", "no")])
+    np.testing.assert_array_equal(one.believed(), other.believed())
+
+
+@pytest.mark.parametrize(
+    ("vote", "message"),
+    [
+        (("item 99", "ann", "yes"), "there is no item 'item 99'"),
+        (("item 1", "ann", "maybe"), r"the label 'maybe' of item 'item 1' is not a class \(no, yes\)"),
+        (("item 1", "ann", ["yes"]), r"the label \['yes'\] of item 'item 1' is not a class"),
+        (("item 1", "ann", "yes", "size"), "there is no criterion 'size'; there are no criteria"),
+        (("item 1", "ann"), r"is not \(item, worker, label\)"),
+        ("item 1", r"is not \(item, worker, label\)"),
+        (("item 1", ["ann"], "yes"), "cannot be the name of a worker"),
+        (("item 0", "bob", "yes"), "worker 'bob' has voted on item 'item 0' already"),
+        (("item 2", "cat", "yes"), "worker 'cat' has voted on item 'item 2' twice at once"),
+    ],
+)
+def test_a_wrong_vote_is_refused_in_one_sentence_and_those_beside_it_are_not_taken(vote, message):
+    c = campaign()
+    c.ask("bob", 2)
+    c.tell([("item 0", "bob", "no")])
+    before = c.to_dict()
+    with pytest.raises(ValueError, match=message):
+        c.tell([("item 2", "cat", "yes"), vote])
+    assert c.to_dict() == before
+
+
+def test_nothing_told_changes_nothing():
+    c = campaign()
+    before = c.to_dict()
+    c.tell([])
+    assert c.to_dict() == before
+
+
+def test_workers_are_learned_as_often_as_the_plan_says():
+    c = campaign(plan=Plan(policy="fixed", every=4, growth=0.5))
+    c.tell(votes_of("ann", ITEMS[:3]))
+    assert c.fresh == 3
+    c.tell(votes_of("ann", ITEMS[3:5]))
+    assert c.fresh == 0
+    c.tell(votes_of("ann", ITEMS[5:9]), refit=False)
+    assert c.status().due is False  # four new ones, but fewer than half of all
+    c.tell(votes_of("ann", ITEMS[9:10]), refit=False)
+    assert c.status().due is True
+
+
+# Items that come and go ---------------------------------------------------------------------
+
+
+def test_items_may_come_late_and_leave_early():
+    c = campaign(items=["a", "b"])
+    c.withdraw(["a"])
+    c.add(["c"])
+    assert {ask.item for ask in c.ask("ann", 9)} == {"b", "c"}
+    assert c.decide().items.tolist() == ["b", "c"]
+    with pytest.raises(ValueError, match="there is an item 'b' already"):
+        c.add(["d", "b"])
+    assert len(c.pool) == 3
+
+
+def test_votes_on_withdrawn_items_still_tell_about_workers():
+    c = campaign(gold=dict.fromkeys(ITEMS[:8], "yes"))
+    c.withdraw(ITEMS[:8])
+    c.tell(votes_of("bob", ITEMS[:8], "no"), refit=True)
+    assert c.questions[0].voter(c.staff.place["bob"])[1, 1] < 0.6
+
+
+def test_a_closed_decision_stays_whatever_comes():
+    c = campaign(items=["a", "b"])
+    c.tell([("a", "ann", "yes"), ("b", "ann", "yes")])
+    c.close(["a"])
+    c.tell([(item, worker, "no") for item in "ab" for worker in range(9)], refit=True)
+    assert c.decide().labels.tolist() == ["yes", "no"]
+    assert c.ask("new", 5) == []
+
+
+def test_closing_all_that_is_done_leaves_what_is_wanted_or_awaited():
+    c = campaign(items=["a", "b", "c"], plan=Plan(policy="fixed[votes=1]"))
+    c.ask("ann", 3)
+    c.tell([("a", "ann", "yes")])
+    c.release("ann")
+    c.ask("bob", 1)
+    assert c.status().done == 1
+    c.close()
+    assert (c.status().closed, c.status().open) == (1, 2)
+
+
+def test_forgetting_gives_the_last_word_and_keeps_what_was_learned_of_workers():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=30)
+    c = campaign(gold={item: CLASSES[t] for item, t in zip(ITEMS[:15], truth, strict=False)})
+    right = [(item, "ann", CLASSES[t]) for item, t in zip(ITEMS, truth, strict=True)]
+    wrong = [(item, "bob", CLASSES[1 - t]) for item, t in zip(ITEMS, truth, strict=True)]
+    c.tell([*right, *wrong], refit=True)
+    skill = [c.questions[0].voter(w)[1, 1] for w in (0, 1)]
+    c.close(ITEMS[:14])
+    c.withdraw(ITEMS[14:20])
+    last = c.decide()
+    gone = c.forget()
+    assert gone.items.tolist() == ITEMS[:14]
+    assert gone.labels.tolist() == last.labels[:14].tolist()
+    assert c.decide().items.tolist() == ITEMS[20:]
+    c.refit()
+    np.testing.assert_allclose([c.questions[0].voter(w)[1, 1] for w in (0, 1)], skill, atol=0.03)
+    assert c.status().forgotten == 20
+    assert c.status().votes["crowd"] == 60
+
+
+def test_an_item_that_is_lent_is_not_forgotten_before_its_vote_has_come():
+    c = campaign(items=["a", "b"])
+    c.ask("ann", 2)
+    c.withdraw(["a", "b"])
+    c.tell([("a", "ann", "yes")])
+    c.forget()
+    assert c.pool.items == ["b"]
+    c.tell([("b", "ann", "yes")])
+    c.forget()
+    assert c.pool.items == []
+    assert len(c.decide()) == 0
+    assert c.status().loss == 0
+
+
+def test_an_endless_stream_stays_small():
+    rng = np.random.default_rng(0)
+    c = campaign(items=[], plan=Plan(policy="fixed[votes=2]", every=10))
+    for day in range(20):
+        c.add([f"day {day}, item {n}" for n in range(5)], machine=rng.dirichlet([1, 1], 5))
+        for worker in ("ann", "bob"):
+            c.tell([(ask.item, worker, "yes") for ask in c.ask(worker, 5)])
+        c.close()
+        assert len(c.forget()) == 5
+        assert len(c.pool) == len(c.questions[0].item) == len(c.staff.seen[0]) == 0
+    assert c.status().votes["crowd"] == 200
+    assert c.questions[0].voter(0)[1, 1] > 0.9
+
+
+# Machines and criteria ----------------------------------------------------------------------
+
+
+def test_a_machine_learns_from_the_crowd_and_decides_where_nobody_voted():
+    rng = np.random.default_rng(1)
+    truth = rng.integers(2, size=200)
+    x = rng.normal(size=(200, 3)) + 2 * truth[:, None]
+    c = Campaign(range(200), CLASSES, COSTS, plan=Plan(every=0), features=x, classifier=Logistic())
+    c.tell([(n, w, CLASSES[truth[n]]) for n in range(60) for w in range(2)], refit=True)
+    alone = c.decide().codes[60:]
+    assert (alone == truth[60:]).mean() > 0.9
+
+
+def test_a_classifier_needs_features_and_says_so():
+    with pytest.raises(ValueError, match="expected a row for each of 30 items"):
+        campaign(classifier=Logistic())
+
+
+def test_an_item_is_in_only_if_all_criteria_hold():
+    c = campaign(["a", "b"], Costs.binary(fp=1, fn=1), Plan(), criteria=["old", "big"])
+    c.tell([(i, w, "yes", "old") for i in "ab" for w in range(4)])
+    c.tell([(i, w, "yes" if i == "a" else "no", "big") for i in "ab" for w in range(4)])
+    now = c.decide()
+    assert now.labels.tolist() == ["yes", "no"]
+    np.testing.assert_allclose(
+        now.probs[:, 1], np.prod([question.probs[:, 1] for question in c.questions], axis=0)
+    )
+
+
+def test_a_criterion_is_not_asked_about_an_item_that_is_out_already():
+    costs = Costs.binary(fp=1, fn=1, crowd=0.02)
+    c = campaign(["a"], costs, Plan(pilot=0, every=0), criteria=["old", "big"])
+    c.tell([("a", w, "no", "old") for w in range(6)])
+    assert c.ask("new", 2) == []
+
+
+def test_questions_and_costs_must_fit():
+    with pytest.raises(ValueError, match="there are 3 classes, but costs of 2"):
+        Campaign(ITEMS, ["a", "b", "c"], COSTS)
+    with pytest.raises(ValueError, match="with criteria there are two classes"):
+        Campaign(ITEMS, ["a", "b", "c"], Costs.equal(3), criteria=["x", "y"])
+
+
+# The whole ----------------------------------------------------------------------------------
+
+
+def test_a_crowd_is_asked_until_it_does_not_pay_and_decisions_are_as_good_as_expected():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(2, size=300)
+    skill = rng.uniform(0.75, 0.95, 30)[:, None, None]
+    confusion = skill * np.eye(2) + (1 - skill) * (1 - np.eye(2))
+    world = Simulated(np.arange(300), np.array(CLASSES, object), truth, confusion, seed=0)
+    c = Campaign(range(300), CLASSES, Costs.binary(crowd=0.02), plan=Plan())
+    while asks := c.ask(None, 60):
+        c.tell(world.answer(asks))
+    now, status = c.decide(), c.status()
+    assert now.done.all()
+    wrong = (now.codes != truth).mean()
+    assert wrong < 0.08
+    assert abs(wrong - status.error_rate) < 0.05
+    assert status.done == status.open == 300
+    assert status.spent == pytest.approx(0.02 * sum(status.votes.values()))
+    assert status.loss == pytest.approx(300 * status.loss_per_item)
