@@ -32,7 +32,7 @@ from crowdpilot.report.plots.canvas import (
     plain,
 )
 
-LOOKS = ((BLUE, "o"), (RED, "X"), (ORANGE, "s"), (GREEN, "D"), (PURPLE, "v"), (SKY, "P"), (SOFT, "^"))
+COLORS, SHAPES = (BLUE, RED, ORANGE, GREEN, PURPLE, SKY, SOFT), "oXsDvP^"
 POINTS = 200  # of a curve
 LONG = 28  # signs of a policy with its options
 AXES = {"votes": "votes per item", "spent": "cost per item"}
@@ -141,7 +141,9 @@ def is_known(runs: Sequence[Replayed]) -> bool:
 
 
 def _looks(runs: Sequence[Replayed]) -> list[tuple[str, str]]:
-    return [LOOKS[n % len(LOOKS)] for n in range(len(by_policy(runs)))]
+    """Of each policy a colour and a mark that no other has, unless there are very many."""
+    size = len(COLORS)
+    return [(COLORS[n % size], SHAPES[(n + n // size) % size]) for n in range(len(by_policy(runs)))]
 
 
 def _means(values: list[Floats]) -> Floats:
