@@ -12,6 +12,7 @@ from crowdpilot.cli.aggregate_deep import aggregate_deep
 from crowdpilot.cli.agreement import agreement
 from crowdpilot.cli.audit import audit
 from crowdpilot.cli.convert import convert
+from crowdpilot.cli.forecast import forecast
 from crowdpilot.cli.group import Commands
 from crowdpilot.cli.identify import identify
 from crowdpilot.cli.predict import predict
@@ -31,7 +32,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     aggregate, train, aggregate_deep, predict, identify, agreement,
-    report, strategies, simulate, convert, score, audit, replay,
+    report, strategies, simulate, convert, score, audit, forecast, replay,
 )  # fmt: skip
 for command in COMMANDS:
     app.command()(command)

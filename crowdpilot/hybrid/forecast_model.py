@@ -1,0 +1,172 @@
+"""What a pilot leaves open: draws of workers, of classes, and of how often the crowd errs together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowdpilot.arrays import Codes, Floats, softmax, to_probs
+from crowdpilot.confusion import hear
+from crowdpilot.hybrid.crew import Crew, fit_crew
+from crowdpilot.votes import Votes
+
+SHARES = (np.arange(400) + 0.5) / 400  # of items that mislead the crowd
+RATIO, OFFSET, SPREAD = 0.5, 0.03, 1.0  # of that share to the error rate of single votes: log-normal
+EFFECT = 30.0  # votes on each class that a pilot is worth at most, as votes on one item err together
+DOUBT = 0.1  # that an item whose class is known misleads, while workers are learned
+TINY = 1e-12
+
+Random = np.random.Generator
+
+
+@dataclass(frozen=True, eq=False)
+class Pilot:
+    """What is known of one question.
+
+    Parameters
+    ----------
+    votes
+        So far; tasks are all items of the pool.
+    kind
+        Of each worker.
+    usual
+        Imaginary votes of each kind of worker, (kinds, true, said).
+    shared
+        Imaginary votes of each worker that are divided as those of the kind.
+    machine
+        What is believed of each item before its votes, (items, classes), if there is a machine.
+    gold
+        The class of each item, -1 where it is not known.
+    past
+        Imaginary items of each class.
+    """
+
+    votes: Votes
+    kind: Codes
+    usual: Floats
+    shared: float
+    machine: Floats | None
+    gold: Codes
+    past: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """One way in which things may be.
+
+    Parameters
+    ----------
+    seems
+        The class of each item, as a crowd without end would see it.
+    confusion
+        Of each worker, (workers, true, said).
+    common
+        Of a new worker of each kind, (kinds, true, said).
+    prior
+        Shares of the classes.
+    misled
+        What is believed of the share of items that mislead, at each of `SHARES`.
+    """
+
+    seems: NDArray[np.intp]
+    confusion: Floats
+    common: Floats
+    prior: Floats
+    misled: Floats
+
+    def truth(self, gold: Codes, rng: Random) -> NDArray[np.intp]:
+        """Draw true classes: of a share of the items the crowd tells nothing, they may be of any class."""
+        share = rng.choice(SHARES, p=self.misled)
+        other = rng.choice(len(self.prior), len(self.seems), p=self.prior)
+        true = np.where(rng.random(len(self.seems)) < share, other, self.seems)
+        return np.where(gold >= 0, gold, true)
+
+
+def draws(pilot: Pilot, n: int, rng: Random) -> Iterator[Draw]:
+    """Draw from what the pilot leaves open.
+
+    The items of the pilot are drawn again with replacement and the workers learned from these, so that
+    other pilots that might have been have their say; then matrices, shares of classes and classes are
+    drawn from what that fit believes. An item of class k seems to the crowd to be of class z. On a share s of
+    the items, those that mislead, z and k have nothing to do with each other:
+
+        P(k | z) = (1 - s) [k = z] + s prior_k.
+
+    No vote can tell s. Before any truth is known, it is taken to be RATIO times the error rate of single
+    votes and a bit more, OFFSET, with a log-normal factor of SPREAD. Items of known class are evidence of
+    it: P(k | votes) = sum_z P(k | z) P(z | votes).
+
+    References
+    ----------
+    Newton and Raftery, Approximate Bayesian inference with the weighted likelihood bootstrap, Journal
+    of the Royal Statistical Society B 56(1), 1994.
+    """
+    votes = pilot.votes
+    N = len(votes.tasks)
+    voted = np.unique(votes.task).astype(np.intp)
+    for _ in range(n):
+        crew = _fit(pilot, rng.choice(voted, len(voted))) if len(voted) else _nobody(pilot)
+        common = _dirichlet(EFFECT * crew.common if len(voted) else pilot.usual, rng)
+        prior = _dirichlet(crew.believed.sum(axis=0) + pilot.past, rng)
+        confusion = _dirichlet(crew.counts + pilot.shared * (common - crew.common)[pilot.kind], rng)
+        before = np.tile(prior, (N, 1)) if pilot.machine is None else pilot.machine
+        belief = softmax(np.log(np.maximum(before, TINY)) + hear(votes, np.log(confusion)))
+        single = 1 - float(prior @ np.diag(common[0]))
+        misled = misled_shares(single, belief, prior, pilot.gold)
+        likely = belief * _evidence(pilot.gold, prior, float(misled @ SHARES))
+        yield Draw(pick(likely, rng), confusion, common, prior, misled)
+
+
+def misled_shares(single: float, belief: Floats, prior: Floats, gold: Codes) -> Floats:
+    """What is believed of the share of items that mislead, at each of `SHARES`."""
+    logs = -0.5 * (np.log(SHARES / (RATIO * (single + OFFSET))) / SPREAD) ** 2 - np.log(SHARES)
+    known = np.flatnonzero(gold >= 0)
+    seen, luck = belief[known, gold[known]], prior[gold[known]]
+    logs += np.log((1 - SHARES[:, None]) * seen + SHARES[:, None] * luck + TINY).sum(axis=1)
+    return to_probs(np.exp(logs - logs.max()))
+
+
+def _fit(pilot: Pilot, items: NDArray[np.intp]) -> Crew:
+    """Workers as learned from some items, each as often as it is named."""
+    votes, K = pilot.votes, len(pilot.votes.classes)
+    order = np.argsort(votes.task, kind="stable")
+    start = np.searchsorted(votes.task[order], items)
+    size = np.searchsorted(votes.task[order], items, side="right") - start
+    task = np.repeat(np.arange(len(items), dtype=np.int32), size)
+    chosen = order[np.repeat(start - np.cumsum(size) + size, size) + np.arange(size.sum())]
+    some = Votes(
+        task, votes.worker[chosen], votes.label[chosen], np.arange(len(items)), votes.workers, votes.classes
+    )
+    before = np.ones((len(items), K)) if pilot.machine is None else pilot.machine[items]
+    before = before * _evidence(pilot.gold[items], np.full(K, 1 / K), DOUBT)
+    return fit_crew(
+        some, np.log(np.maximum(before, TINY)), pilot.usual, kind=pilot.kind,
+        estimate=pilot.machine is None, shared=pilot.shared,
+    )  # fmt: skip
+
+
+def _nobody(pilot: Pilot) -> Crew:
+    """What is known before any vote."""
+    common = to_probs(pilot.usual)
+    K = common.shape[1]
+    return Crew(common[pilot.kind], common, pilot.shared * common[pilot.kind], np.zeros((0, K)))
+
+
+def _evidence(gold: Codes, prior: Floats, share: float) -> Floats:
+    """P(true class | class it seems to be), (items, classes it seems); ones where it is not known."""
+    hit = gold[:, None] == np.arange(len(prior))
+    return np.where(gold[:, None] >= 0, (1 - share) * hit + share * prior[np.maximum(gold, 0)][:, None], 1.0)
+
+
+def _dirichlet(counts: Floats, rng: Random) -> Floats:
+    return to_probs(np.maximum(rng.standard_gamma(counts), TINY))
+
+
+def pick(probs: Floats, rng: Random) -> NDArray[np.intp]:
+    """A class for each row, drawn in proportion to it."""
+    reach = np.cumsum(probs, axis=1)
+    found: NDArray[np.intp] = (rng.random((len(probs), 1)) * reach[:, -1:] > reach).sum(axis=1)
+    return found
