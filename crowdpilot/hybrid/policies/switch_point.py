@@ -42,12 +42,10 @@ class SwitchPoint(Policy):
     aliases: ClassVar[tuple[str, ...]] = ("ahc",)
 
     def want(self, view: View) -> Floats:
-        begun = (view.votes > 0) & (view.votes < self.votes)
-        if view.reached < self.switch or begun.any():
+        if view.reached < self.switch:
             source = view.probs if view.machine is None else view.machine
-            unsure = np.where(view.votes == 0, 1 - source.max(axis=1), 0) * (view.reached < self.switch)
-            teach = np.where(begun, 2.0, np.where(unsure > 0, unsure, NEVER))
-            return of_crowd(teach, view)
+            unsure = np.where(view.votes == 0, 1 - source.max(axis=1), 2)  # what is begun comes first
+            return of_crowd(np.where(view.votes < self.votes, unsure, NEVER), view)
         if view.probs.shape[1] == 2:
             return ShortestRun(belief=self.belief).want(view)
         return BeliefThreshold(belief=self.belief).want(view)

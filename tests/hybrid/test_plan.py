@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from crowdpilot.hybrid import Plan
+
+
+def test_a_plan_is_read_as_it_was_written():
+    plan = Plan(policy="fixed[votes=3]", skill={"crowd": 0.7, "friend": 0.9}, per_item=4, seed=7)
+    assert Plan.from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
+    assert Plan.from_dict({}) == Plan()
+
+
+def test_a_setting_that_does_not_exist_is_refused():
+    with pytest.raises(ValueError, match=r"a plan has no setting 'pilots'; it has .*pilot"):
+        Plan.from_dict({"pilots": 3})
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"explore": 1.2}, "explore is 1.2, expected a share from 0 to 1"),
+        ({"gold": -0.1}, "gold is -0.1"),
+        ({"pilot": -1}, "pilot is -1, expected a number of 0 or more"),
+        ({"growth": float("nan")}, "growth is nan"),
+        ({"floor": 0.5}, "floor is 0.5"),
+        ({"skill": {"crowd": 1.0}}, "the skill of 'crowd' is 1.0, expected a share between 0 and 1"),
+    ],
+)
+def test_a_setting_out_of_range_is_refused(setting, message):
+    with pytest.raises(ValueError, match=message):
+        Plan(**setting)
+
+
+@pytest.mark.parametrize("K", [2, 3, 10])
+def test_imaginary_votes_have_the_skill_and_the_weight_that_are_set(K):
+    votes = Plan(skill={"crowd": 0.8}, certainty=10).usual("crowd", K)
+    np.testing.assert_allclose(votes.sum(axis=1), 10)
+    np.testing.assert_allclose(np.diag(votes), 8)
+    off = votes[~np.eye(K, dtype=bool)]
+    np.testing.assert_allclose(off, off[0])
+
+
+def test_a_kind_without_a_skill_is_like_the_crowd():
+    plan = Plan(skill={"crowd": 0.6})
+    np.testing.assert_array_equal(plan.usual("friend", 2), plan.usual("crowd", 2))
