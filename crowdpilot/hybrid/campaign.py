@@ -87,7 +87,7 @@ class Campaign:
         self.pool = Pool(len(self.criteria), self.plan.seed)
         self.wishes = Wishes(self.plan, costs, self.questions, self.pool, self.ledger)
         self.policy = self.wishes.policy
-        self.pool.first = self.plan.pilot if self.policy.pilots else 0
+        self.pool.first = self.plan.first(len(items), classifier is not None) if self.policy.pilots else 0
         self.fresh = 0  # votes since workers and machine were learned
         self.add(items, machine=machine, features=features, gold=gold)
 

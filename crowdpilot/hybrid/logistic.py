@@ -45,22 +45,31 @@ class Logistic:
             raise ValueError(
                 f"the targets have shape {wanted.shape}, expected {rows.shape[0]} rows of one number a class"
             )
-        shape = rows.shape[1] + 1, wanted.shape[1]
+        K = wanted.shape[1]
+        # Two classes need one column: what speaks for the one speaks against the other.
+        basis = np.array([[-1.0, 1.0]]) if K == 2 else np.eye(K)
+        shape = rows.shape[1] + 1, len(basis)
         mass = wanted.sum(axis=1, keepdims=True)
 
         def cost(flat: Floats) -> tuple[float, Floats]:
             w = flat.reshape(shape)
-            said = log_softmax(rows @ w[:-1] + w[-1], axis=1)
-            off = mass * np.exp(said) - wanted
-            slope = np.vstack([rows.T @ off + self.strength * w[:-1], off.sum(axis=0)])
-            return float(-(wanted * said).sum() + self.strength / 2 * (w[:-1] ** 2).sum()), slope.ravel()
+            said = log_softmax((rows @ w[:-1] + w[-1]) @ basis, axis=1)
+            off = (mass * np.exp(said) - wanted) @ basis.T
+            firm = self.strength * (basis**2).sum(axis=1)
+            slope = np.vstack([rows.T @ off + firm * w[:-1], off.sum(axis=0)])
+            return float((firm * w[:-1] ** 2).sum() / 2 - (wanted * said).sum()), slope.ravel()
 
         start = np.zeros(shape)
-        start[-1] = np.log(wanted.mean(axis=0) + 1e-3)
+        share = np.log(wanted.mean(axis=0) + 1e-3)
+        start[-1] = (share - share.mean()) @ np.linalg.pinv(basis)
         found = minimize(
-            cost, start.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": self.max_iter, "ftol": 1e-7}
+            cost,
+            start.ravel(),
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": self.max_iter, "ftol": 1e-6, "maxcor": 5},
         )
-        self.weights: Floats = found.x.reshape(shape)
+        self.weights: Floats = found.x.reshape(shape) @ basis
         return self
 
     def predict_proba(self, x: Any) -> Floats:

@@ -9,12 +9,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
 from scipy.sparse import issparse, vstack
+from scipy.special import log_softmax, logsumexp
 
 from crowdpilot.arrays import Floats, softmax, to_probs
 
 FOLDS = 5
 LEAST = 1e-6  # of a soft label; less is nothing
+HELD = 4.0  # how firmly the boldness of a machine is held at one: the precision of its log
 
 
 class Learner:
@@ -118,6 +121,29 @@ class Learner:
     def take(self, items: NDArray[np.intp]) -> Any:
         """The rows of some items."""
         return [self.rows[i] for i in items] if isinstance(self.rows, list) else self.rows[items]
+
+
+def find_boldness(probs: Floats, heard: Floats) -> float:
+    """The power to which a machine's probabilities are honest, by the votes alone.
+
+    The votes are most likely if items are of class *k* with a probability ∝ probs[k] ** boldness.
+    Votes were asked where they were wanted, which does no harm to a likelihood; nobody needs to
+    know the truth.
+
+    Parameters
+    ----------
+    probs
+        What the machine says of items with votes, (items, classes), all above zero.
+    heard
+        Log-probability of the votes on each, were it of each class.
+    """
+    logs = np.log(probs)
+
+    def cost(bold: float) -> float:
+        likely = logsumexp(log_softmax(bold * logs, axis=1) + heard, axis=1).sum()
+        return float(HELD / 2 * np.log(bold) ** 2 - likely)
+
+    return float(minimize_scalar(cost, bounds=(0.05, 3.0), method="bounded").x)
 
 
 def _length(rows: Any) -> int:

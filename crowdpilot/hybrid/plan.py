@@ -11,6 +11,9 @@ import numpy as np
 from crowdpilot.arrays import Floats
 from crowdpilot.hybrid.costs import CROWD, EXPERT
 
+PILOT = 50
+PART = 20
+
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
@@ -29,7 +32,8 @@ class Plan:
     shared
         Imaginary votes of each worker on each class that are divided as those of all.
     pilot
-        Random items that are asked about first.
+        Random items that are asked about first; if not given, 50, and at least a twentieth of all if
+        a machine has to learn from them.
     pilot_votes
         Votes on each of them.
     explore
@@ -53,18 +57,18 @@ class Plan:
     """
 
     policy: str = "value"
-    fusion: str = "tempered"
+    fusion: str = "bayes"
     skill: Mapping[str, float] = field(default_factory=lambda: {CROWD: 0.85, EXPERT: 0.97})
     certainty: float = 10.0
     shared: float = 8.0
-    pilot: int = 50
+    pilot: int | None = None
     pilot_votes: int = 1
     explore: float = 0.0
     gold: float = 0.0
     per_worker: int | None = None
     per_item: int | None = None
     every: int = 50
-    growth: float = 0.02
+    growth: float = 0.05
     floor: float = 0.002
     map: str = ""
     seed: int = 0
@@ -73,7 +77,7 @@ class Plan:
         for name in ("explore", "gold"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} is {getattr(self, name)}, expected a share from 0 to 1")
-        for name in ("certainty", "shared", "pilot", "pilot_votes", "every", "growth"):
+        for name in ("certainty", "shared", "pilot_votes", "every", "growth"):
             if not getattr(self, name) >= 0:
                 raise ValueError(f"{name} is {getattr(self, name)}, expected a number of 0 or more")
         if not 0 <= self.floor < 0.5:
@@ -81,6 +85,12 @@ class Plan:
         for kind, skill in self.skill.items():
             if not 0 < skill < 1:
                 raise ValueError(f"the skill of '{kind}' is {skill}, expected a share between 0 and 1")
+
+    def first(self, items: int, learns: bool) -> int:
+        """How many items come first, of so many."""
+        if self.pilot is not None:
+            return self.pilot
+        return max(PILOT, items // PART) if learns else PILOT
 
     def usual(self, kind: str, K: int) -> Floats:
         """Imaginary votes of a kind of worker, (true, said)."""

@@ -12,12 +12,13 @@ from crowdpilot.confusion import count_labels, hear
 from crowdpilot.hybrid.belief import crowd_only, find_fusion
 from crowdpilot.hybrid.crew import fit_crew
 from crowdpilot.hybrid.growing import grown
-from crowdpilot.hybrid.machine import Learner
+from crowdpilot.hybrid.machine import Learner, find_boldness
 from crowdpilot.hybrid.plan import Plan
 from crowdpilot.hybrid.pool import Rows
 from crowdpilot.votes import Votes
 
 FIRST = 20  # votes before a machine learns anything
+LEAST = 1e-6  # of what a machine says
 
 
 class Question:
@@ -45,6 +46,7 @@ class Question:
         self.heard = np.zeros((0, K))  # log-probability of the votes on each item, were it of each class
         self.probs = np.zeros((0, K))
         self.machine: Floats | None = None
+        self.bold = 1.0  # the power to which its probabilities are honest
         self.prior = np.full(K, 1 / K)
         self.common = to_probs(usual)
         self.kind = np.zeros(0, np.int32)
@@ -70,7 +72,7 @@ class Question:
         if machine is None and self.machine is not None:
             machine = np.tile(self.machine.mean(axis=0), (n, 1))
         if machine is not None:
-            new = floored(machine, self.plan.floor)
+            new = floored(machine, LEAST)
             old = np.tile(self.prior, (len(self.gold), 1)) if self.machine is None else self.machine
             self.machine = grown(old, new)
         self.gold = grown(self.gold, gold)
@@ -94,7 +96,7 @@ class Question:
             heard = self.join.faith * self.heard[rows]
             self.probs[rows] = crowd_only(heard, heard, self.prior)
         else:
-            self.probs[rows] = self.join(self.machine[rows], self.heard[rows], self.prior)
+            self.probs[rows] = self.join(self.calibrated(rows), self.heard[rows], self.prior)
         known = rows[self.gold[rows] >= 0]
         self.probs[known] = np.eye(self.classes)[self.gold[known]]
 
@@ -109,7 +111,13 @@ class Question:
 
     def machine_of(self, rows: Rows) -> Floats | None:
         """What the machine says of some items, if there is one."""
-        return None if self.machine is None else self.machine[rows]
+        return None if self.machine is None else self.calibrated(rows)
+
+    def calibrated(self, rows: Rows) -> Floats:
+        """What the machine says of some items, as bold as it may be; the prior if there is none."""
+        if self.machine is None:
+            return np.tile(self.prior, (len(rows), 1))
+        return floored(to_probs(self.machine[rows] ** self.bold), self.plan.floor)
 
     def votes(self) -> Votes:
         """All votes on all items, by number; with the known classes."""
@@ -128,7 +136,7 @@ class Question:
         self.worker, self.label = left.worker.tolist(), left.label.tolist()
         for name in ("gold", "tally", "heard", "probs"):
             setattr(self, name, getattr(self, name)[rows])
-        self.machine = self.machine_of(rows)
+        self.machine = None if self.machine is None else self.machine[rows]
 
     def refit(self, fold: Rows) -> None:
         """Learn workers and machine anew from all votes; nothing depends on the order in which they came."""
@@ -153,6 +161,8 @@ class Question:
         self.heard = hear(votes, self.logs)
         if self.learner is not None and len(votes) >= FIRST:
             self._learn(voted, believed, fold)
+        elif self.machine is not None and len(votes) >= FIRST:
+            self.bold = find_boldness(self.machine[voted], self.heard[voted])
         self.believe(np.arange(len(self.gold)))
 
     def _before(self, voted: Rows) -> Floats:
@@ -160,7 +170,7 @@ class Question:
         if self.machine is None:
             return np.zeros((len(voted), self.classes))
         silent = np.zeros((len(voted), self.classes))
-        return np.log(np.maximum(self.join(self.machine[voted], silent, self.prior), 1e-12))
+        return np.log(np.maximum(self.join(self.calibrated(voted), silent, self.prior), 1e-12))
 
     def _learn(self, voted: Rows, believed: Floats, fold: Rows) -> None:
         """A new machine, calibrated against what the crowd alone says."""
@@ -171,7 +181,7 @@ class Question:
         known = self.gold[voted] >= 0
         crowd[known] = np.eye(self.classes)[self.gold[voted][known]]
         name = self.plan.map or ("platt" if self.classes == 2 else "temperature")
-        self.machine = floored(find_map(name).fit(said[voted], crowd)(said), self.plan.floor)
+        self.machine = floored(find_map(name).fit(said[voted], crowd)(said), LEAST)
 
 
 def floored(probs: Any, floor: float) -> Floats:

@@ -13,7 +13,7 @@ from crowdpilot.hybrid.costs import Costs
 from crowdpilot.hybrid.plan import Plan
 from crowdpilot.hybrid.world import Case, Recorded, World
 
-BATCHES = 20  # a batch is this share of the items, if its size is not given
+BATCHES = 50  # a batch is this share of the items, if its size is not given
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,4 +38,5 @@ def training_value(curve: Sequence[tuple[int, float]], items: int) -> float:
     if not spread.any():
         return 0.0
     d = float(spread @ loss / (spread @ spread))
-    return max(0.0, d / 2 * float(labels[-1]) ** -1.5) * items
+    slope = d / 2 * float(labels[-1] ** -1.5)
+    return max(0.0, slope) * items
