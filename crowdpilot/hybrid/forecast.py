@@ -32,6 +32,7 @@ class Path(NamedTuple):
     """One way in which a campaign may go on, after each batch of votes."""
 
     draws: Sequence[Draw]  # of each criterion
+    items: Codes  # that are to be decided
     spent: Floats
     votes: Floats
     codes: Codes  # decisions, (points, items)
@@ -150,6 +151,8 @@ def _simulate(
     level: float,
     rng: Random,
 ) -> Forecast:
+    if len(pilots[0].gold) == 0:
+        raise ValueError("there are no items, so that there is nothing to forecast")
     if ways < 1:
         raise ValueError(f"{ways} ways are to be simulated, expected one or more")
     if not 0 < level < 1:
@@ -184,7 +187,8 @@ def _follow(
                 break
             campaign.refit()
     spent, votes, codes = (np.array(column) for column in zip(*points, strict=True))
-    return Path(each, spent, votes, codes)
+    kept = np.flatnonzero(~campaign.pool.withdrawn).astype(np.int32)
+    return Path(each, kept, spent, votes, codes)
 
 
 def _look(campaign: Campaign) -> tuple[float, float, Codes]:
@@ -203,12 +207,15 @@ def joined(
         seems = np.min([draw.seems for draw in path.draws], axis=0)
         for _ in range(TRUTHS):
             true = np.min([d.truth(g, rng) for d, g in zip(path.draws, gold, strict=True)], axis=0)
-            right, ideal = errors.argmin(axis=1)[true], errors.argmin(axis=1)[seems]
+            true, seen = true[path.items], seems[path.items]
+            right, ideal = errors.argmin(axis=1)[true], errors.argmin(axis=1)[seen]
             loss.append(np.interp(cost, path.spent, errors[true, path.codes].mean(axis=1)))
             wrong.append(np.interp(cost, path.spent, (path.codes != right).mean(axis=1)))
             best.append((errors[true, ideal].mean(), (ideal != right).mean()))
     ends = np.array([(path.votes[-1], path.spent[-1]) for path in paths]).T
-    return Forecast(len(gold[0]), level, cost, np.array(loss), np.array(wrong), np.array(best).T, *ends)
+    return Forecast(
+        len(paths[0].items), level, cost, np.array(loss), np.array(wrong), np.array(best).T, *ends
+    )
 
 
 def _machine(question: Question) -> Floats | None:

@@ -1,7 +1,8 @@
-"""Plots of diagnoses, self-training, calibration and replays: each is a function that returns its Axes."""
+"""Plots of diagnoses, learning, calibration, replays and forecasts: each function returns its Axes."""
 
 from crowdpilot.report.plots.calibration import reliability_diagram, risk_coverage_curve
 from crowdpilot.report.plots.checks import mistakes, reliability
+from crowdpilot.report.plots.forecast import forecast_curve
 from crowdpilot.report.plots.learning import imbalance_by_round, quality_by_round, scores_by_round
 from crowdpilot.report.plots.matrices import confusion
 from crowdpilot.report.plots.pairs import pairs
@@ -18,6 +19,7 @@ __all__ = [
     "drift",
     "effort",
     "entropy",
+    "forecast_curve",
     "imbalance_by_round",
     "load",
     "mistakes",
