@@ -191,6 +191,17 @@ def test_an_item_is_in_if_all_criteria_hold(crowd: Path, found: Callable[..., An
     assert parts["policies"][0]["mean"]["error"] < 0.3
 
 
+def test_a_criterion_need_not_have_votes_on_every_item(crowd: Path, found: Callable[..., Any]) -> None:
+    screening(crowd)
+    rows = Path("screen.csv").read_text().splitlines()
+    Path("part.csv").write_text(
+        "\n".join(row for row in rows if not row.startswith(("d1,w", "d2,w")) or "book" in row)
+    )
+    told = found("--criteria", "asked", "--seeds", "1", "-p", "fixed[votes=3]", source="part.csv")
+    assert told["items"] == 60
+    assert told["policies"][0]["mean"]["votes"] == pytest.approx((60 * 6 - 2 * 3) / 60)
+
+
 def test_a_machine_may_know_one_criterion(crowd: Path, found: Callable[..., Any]) -> None:
     truth = screening(crowd)
     rows = [

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import doctest
+import runpy
 from pathlib import Path
+
+import pytest
 
 import crowdpilot
 from crowdpilot.hybrid import FUSIONS, POLICIES
@@ -18,3 +21,10 @@ def test_its_examples_run() -> None:
 def test_every_policy_and_fusion_is_listed() -> None:
     listed = [line for line in PAGE.read_text().splitlines() if line.startswith("| `")]
     assert [n for n in (*POLICIES, *FUSIONS) if not any(line.startswith(f"| `{n}") for line in listed)] == []
+
+
+def test_the_example_of_a_campaign_saves_money(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(PAGE.parents[1] / "examples" / "campaign.py"), run_name="__main__")
+    said = capsys.readouterr().out
+    assert "it decides the same: yes" in said
+    assert float(said.split("instead of ")[1].split(".\n")[0]) < 60

@@ -76,7 +76,7 @@ def test_bars_end_at_the_total_and_the_diamond_is_what_was_expected() -> None:
     paid, lost = ([bar.get_width() for bar in bars] for bars in ax.containers[:2])
     assert paid == pytest.approx([0.15, 0.3])
     assert lost == pytest.approx([0.15, 0.2])
-    diamonds = next(line for line in ax.get_lines() if line.get_label() == "expected")
+    diamonds = next(line for line in ax.get_lines() if line.get_label() == "expected total")
     assert diamonds.get_xdata() == pytest.approx([0.2, 0.35])
     assert [tick.get_text() for tick in ax.get_yticklabels()] == ["value", "fixed[votes=3]"]
 

@@ -101,7 +101,13 @@ def total_costs(runs: Sequence[Replayed], *, ax: Axes | None = None) -> Axes:
     spread = [float((s + x).std(ddof=int(len(s) > 1))) for s, x in zip(spent, loss, strict=True)]
     ax.errorbar(paid + lost, place, xerr=np.nan_to_num(spread), fmt="none", ecolor=INK, elinewidth=1)
     ax.plot(
-        paid + _means(expected), place, "D", color=PAPER, markeredgecolor=INK, markersize=5, label="expected"
+        paid + _means(expected),
+        place,
+        "D",
+        color=PAPER,
+        markeredgecolor=INK,
+        markersize=5,
+        label="expected total",
     )
     ax.set_xlim(left=0)
     ax.set_ylim(len(groups) - 0.4, -0.6)
