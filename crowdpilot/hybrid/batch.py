@@ -90,7 +90,7 @@ def explore(
     seen
         Places that may not be asked about.
     free, known
-        Where else a vote may be asked for, and where the class is known; (items, questions).
+        Where else a vote may be asked for, and where the class is known, to test workers; (items, questions).
     plan
         With the shares of both.
     rng
@@ -103,7 +103,7 @@ def explore(
         draw = rng.random()
         if draw >= plan.explore + plan.gold:
             continue
-        some = (known if draw < plan.gold else free & ~known)[:, q].copy()
+        some = (known if draw < plan.gold else free)[:, q].copy()
         some[[row for question, row in {*seen, *chosen, *out} if question == q]] = False
         if some.any():
             out[n] = q, int(rng.choice(np.flatnonzero(some)))

@@ -151,7 +151,7 @@ class Campaign:
         self.wishes.weigh([row for row, _ in places])
 
     def forget(self) -> Decisions:
-        """Drop closed and withdrawn items that nobody is voting on; what was decided about them.
+        """Drop closed and withdrawn items that nobody is voting on; what was decided about the closed ones.
 
         What their votes tell of workers stays. A machine that learns has only the others to learn from.
         """

@@ -122,7 +122,8 @@ class Wishes:
         if self.plan.per_item is not None:
             votes = np.stack([question.tally.sum(axis=1) for question in self.questions], axis=1)
             free &= votes + self.ledger.pending < self.plan.per_item
-        return explore(wanted[:n], seen, free, known & ~self.pool.shut, self.plan, rng)
+        tests = known & ~self.pool.withdrawn[:, None] & ~self.pool.shut
+        return explore(wanted[:n], seen, free & ~known, tests, self.plan, rng)
 
     def _by_worker(self, wanted: list[Place], worker: int, kind: int) -> list[Place]:
         """The same places by what this worker's vote is worth there, without those where it is not."""

@@ -67,7 +67,8 @@ def test_exploration_goes_where_a_vote_is_free_and_nowhere_twice(seed):
 
 def test_shares_of_random_and_known_items_are_as_planned():
     rng = np.random.default_rng(0)
-    free, known = np.ones((9000, 1), bool), np.arange(9000)[:, None] >= 5000
+    known = np.arange(9000)[:, None] >= 5000
+    free = ~known
     found = np.array(explore(places(3000), set(), free, known, Plan(explore=0.2, gold=0.1), rng))[:, 1]
     np.testing.assert_allclose((found >= 5000).mean(), 0.1, atol=0.03)
     np.testing.assert_allclose(((found >= 3000) & (found < 5000)).mean(), 0.2, atol=0.03)

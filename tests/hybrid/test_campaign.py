@@ -403,3 +403,21 @@ def test_a_crowd_is_asked_until_it_does_not_pay_and_decisions_are_as_good_as_exp
     assert status.done == status.open == 300
     assert status.spent == pytest.approx(0.02 * sum(status.votes.values()))
     assert status.loss == pytest.approx(300 * status.loss_per_item)
+
+
+def test_a_campaign_that_learns_forgets_too():
+    rng = np.random.default_rng(2)
+    truth = rng.integers(2, size=60)
+    x = rng.normal(size=(60, 2)) + 3 * truth[:, None]
+    c = Campaign(range(60), CLASSES, COSTS, plan=Plan(every=0), features=x, classifier=Logistic())
+    c.tell([(n, "ann", CLASSES[truth[n]]) for n in range(40)], refit=True)
+    c.close(range(10))
+    c.forget()
+    np.testing.assert_array_equal(c.learner.take(np.arange(50)), x[10:])
+    c.add([60], features=x[:1])
+    c.refit()
+    assert (c.decide().codes[:50] == truth[10:]).mean() > 0.9
+    again = Campaign.from_dict(c.to_dict(), features=np.vstack([x[10:], x[:1]]), classifier=Logistic())
+    again.refit()
+    c.refit()
+    np.testing.assert_array_equal(again.believed(), c.believed())

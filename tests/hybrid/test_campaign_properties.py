@@ -215,7 +215,7 @@ class Anything(RuleBasedStateMachine):
 
 
 TestAnything = Anything.TestCase
-TestAnything.settings = settings(max_examples=25, stateful_step_count=25, deadline=None)
+TestAnything.settings = settings(max_examples=20, stateful_step_count=20, deadline=None)
 
 
 def crowd(seed, items=12, classes=3):
@@ -252,5 +252,6 @@ def test_any_interleaving_of_the_same_votes_gives_the_same_belief(seed, machine)
             found.append(campaign.questions[0].probs.copy())
             campaign.refit()
             found.append(campaign.questions[0].probs.copy())
+    exact = 1e-9 if machine != "learned" else 1e-5  # where its optimiser stops
     for one, other in zip(found[:4], found[4:], strict=True):
-        np.testing.assert_allclose(one, other, atol=1e-9)
+        np.testing.assert_allclose(one, other, atol=exact)
