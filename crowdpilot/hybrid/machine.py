@@ -14,6 +14,7 @@ from scipy.sparse import issparse, vstack
 from scipy.special import log_softmax, logsumexp
 
 from crowdpilot.arrays import Floats, softmax, to_probs
+from crowdpilot.hybrid.growing import grown
 
 FOLDS = 5
 LEAST = 1e-6  # of a soft label; less is nothing
@@ -54,11 +55,15 @@ class Learner:
             )
         rows = rows.tocsr() if hasattr(rows, "tocsr") else rows
         if self.rows is None:
-            self.rows = rows
+            self.rows = list(rows) if isinstance(rows, list) else rows
         elif isinstance(rows, list):
-            self.rows = self.rows + rows
+            self.rows += rows
+        elif rows.shape[1:] != self.rows.shape[1:]:
+            raise ValueError(
+                f"new rows have shape {rows.shape[1:]}, expected {self.rows.shape[1:]} as before"
+            )
         else:
-            self.rows = (vstack if issparse(rows) else np.concatenate)([self.rows, rows])
+            self.rows = vstack([self.rows, rows]) if issparse(rows) else grown(self.rows, rows)
 
     def __len__(self) -> int:
         return 0 if self.rows is None else _length(self.rows)

@@ -102,3 +102,8 @@ def test_what_cannot_learn_or_has_nothing_to_learn_from_is_refused():
         Learner(Logistic()).add(np.eye(2), 3)
     with pytest.raises(ValueError, match="there are no features, expected a row for each of 3 items"):
         Learner(Logistic()).add(None, 3)
+    seen = Learner(Logistic())
+    seen.add(np.eye(2), 2)
+    with pytest.raises(ValueError, match=r"new rows have shape \(3,\), expected \(2,\) as before"):
+        seen.add(np.eye(3), 3)
+    assert len(seen) == 2
