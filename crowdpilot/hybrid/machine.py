@@ -63,7 +63,8 @@ class Learner:
                 f"new rows have shape {rows.shape[1:]}, expected {self.rows.shape[1:]} as before"
             )
         else:
-            self.rows = vstack([self.rows, rows]) if issparse(rows) else grown(self.rows, rows)
+            join: Any = _stacked if issparse(rows) else grown
+            self.rows = join(self.rows, rows)
 
     def __len__(self) -> int:
         return 0 if self.rows is None else _length(self.rows)
@@ -149,6 +150,10 @@ def find_boldness(probs: Floats, heard: Floats) -> float:
         return float(HELD / 2 * np.log(bold) ** 2 - likely)
 
     return float(minimize_scalar(cost, bounds=(0.05, 3.0), method="bounded").x)
+
+
+def _stacked(above: Any, below: Any) -> Any:
+    return vstack([above, below])
 
 
 def _length(rows: Any) -> int:
