@@ -74,7 +74,9 @@ def _natural(name: Any) -> tuple[Any, ...]:
 
 def hash_names(names: Names, seed: int) -> NDArray[np.uint64]:
     """One number for each name, that depends on nothing but the name and the seed."""
-    letters = names.astype("U64").reshape(-1, 1).view(np.uint32).astype(np.uint64)
+    text = names.astype("U")
+    short = text.astype(f"U{min(text.itemsize // 4, 64)}")
+    letters = short.reshape(-1, 1).view(np.uint32).astype(np.uint64)
     mixed = np.full(len(names), _mix(np.array([seed % 2**64], np.uint64))[0])
     for column in letters.T:
         mixed = np.where(column > 0, _mix(mixed ^ column), mixed)  # padding does not count
