@@ -20,7 +20,7 @@ from crowdpilot.hybrid.question import Question
 
 POINTS = 60  # of a curve
 BATCHES = 20  # a batch is this share of the items
-GROWTH = 0.25  # workers are learned anew when votes have grown by this; more often changes little
+GROWTH = 0.5  # workers are learned anew when votes have grown by this; more often changes little
 LONGEST = 50.0  # votes for each item at which a forecast ends
 TRUTHS = 10  # draws of the truth for each way of the campaign
 SURE = 100.0  # imaginary items behind the shares of classes that a designer expects
@@ -169,7 +169,7 @@ def _follow(
     campaign: Campaign, each: Sequence[Draw], most: Mapping[Any, int] | int | None, rng: Random
 ) -> Path:
     """Run a campaign to its end with a crowd that is drawn."""
-    for worker in campaign.staff.names:
+    for worker in campaign.staff.names if campaign.ledger.lent else ():
         campaign.release(worker)
     crowd = Crowd(campaign, each, most, rng)
     size = max(campaign.plan.every, len(campaign.pool) // BATCHES)

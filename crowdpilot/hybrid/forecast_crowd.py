@@ -96,6 +96,8 @@ class Crowd:
         if shares.any():
             open_ = np.flatnonzero(self.rng.random(len(rows)) >= self.new)
             for _ in range(TRIES):
+                if len(open_) == 0:
+                    break
                 who[open_] = self.rng.choice(len(shares), len(open_), p=shares / shares.sum())
                 open_ = open_[self._twice(who, rows, which)[open_]]
             who[open_] = -1

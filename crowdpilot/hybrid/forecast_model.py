@@ -14,8 +14,9 @@ from crowdpilot.hybrid.crew import Crew, fit_crew
 from crowdpilot.votes import Votes
 
 SHARES = (np.arange(400) + 0.5) / 400  # of items that mislead the crowd
-RATIO, OFFSET, SPREAD = 0.5, 0.03, 1.0  # of that share to the error rate of single votes: log-normal
+RATIO, OFFSET, SPREAD = 0.6, 0.05, 1.3  # of that share to the error rate of single votes: log-normal
 EFFECT = 30.0  # votes on each class that a pilot is worth at most, as votes on one item err together
+ALIKE = 2.0  # imaginary items that mislead, of the classes that the others seem to have
 DOUBT = 0.1  # that an item whose class is known misleads, while workers are learned
 TINY = 1e-12
 
@@ -65,8 +66,8 @@ class Draw:
         Of each worker, (workers, true, said).
     common
         Of a new worker of each kind, (kinds, true, said).
-    prior
-        Shares of the classes.
+    rest
+        Shares of the classes among items that mislead.
     misled
         What is believed of the share of items that mislead, at each of `SHARES`.
     """
@@ -74,13 +75,13 @@ class Draw:
     seems: NDArray[np.intp]
     confusion: Floats
     common: Floats
-    prior: Floats
+    rest: Floats
     misled: Floats
 
     def truth(self, gold: Codes, rng: Random) -> NDArray[np.intp]:
         """Draw true classes: of a share of the items the crowd tells nothing, they may be of any class."""
         share = rng.choice(SHARES, p=self.misled)
-        other = rng.choice(len(self.prior), len(self.seems), p=self.prior)
+        other = rng.choice(len(self.rest), len(self.seems), p=self.rest)
         true = np.where(rng.random(len(self.seems)) < share, other, self.seems)
         return np.where(gold >= 0, gold, true)
 
@@ -89,11 +90,12 @@ def draws(pilot: Pilot, n: int, rng: Random) -> Iterator[Draw]:
     """Draw from what the pilot leaves open.
 
     The items of the pilot are drawn again with replacement and the workers learned from these, so that
-    other pilots that might have been have their say; then matrices, shares of classes and classes are
-    drawn from what that fit believes. An item of class k seems to the crowd to be of class z. On a share s of
-    the items, those that mislead, z and k have nothing to do with each other:
+    other pilots that might have been have their say; then matrices and classes are drawn from what that
+    fit believes. Shares of the classes lie between those that it finds and those of the votes, since
+    fits to few votes tend to find too few of a class. An item of class k seems to the crowd to be of
+    class z. On a share s of the items, those that mislead, z and k have nothing to do with each other:
 
-        P(k | z) = (1 - s) [k = z] + s prior_k.
+        P(k | z) = (1 - s) [k = z] + s rest_k.
 
     No vote can tell s. Before any truth is known, it is taken to be RATIO times the error rate of single
     votes and a bit more, OFFSET, with a log-normal factor of SPREAD. Items of known class are evidence of
@@ -107,24 +109,28 @@ def draws(pilot: Pilot, n: int, rng: Random) -> Iterator[Draw]:
     votes = pilot.votes
     N = len(votes.tasks)
     voted = np.unique(votes.task).astype(np.intp)
+    said = np.bincount(votes.label, minlength=len(votes.classes)) * len(voted) / max(len(votes), 1)
     for _ in range(n):
         crew = _fit(pilot, rng.choice(voted, len(voted))) if len(voted) else _nobody(pilot)
         common = _dirichlet(EFFECT * crew.common if len(voted) else pilot.usual, rng)
-        prior = _dirichlet(crew.believed.sum(axis=0) + pilot.past, rng)
+        mix = rng.random()
+        prior = _dirichlet(mix * crew.believed.sum(axis=0) + (1 - mix) * said + pilot.past, rng)
         confusion = _dirichlet(crew.counts + pilot.shared * (common - crew.common)[pilot.kind], rng)
         before = np.tile(prior, (N, 1)) if pilot.machine is None else pilot.machine
         belief = softmax(np.log(np.maximum(before, TINY)) + hear(votes, np.log(confusion)))
         single = 1 - float(prior @ np.diag(common[0]))
-        misled = misled_shares(single, belief, prior, pilot.gold)
-        likely = belief * _evidence(pilot.gold, prior, float(misled @ SHARES))
-        yield Draw(pick(likely, rng), confusion, common, prior, misled)
+        known = np.bincount(pilot.gold[pilot.gold >= 0], minlength=len(prior))
+        rest = _dirichlet(1 + ALIKE * prior + known, rng)
+        misled = misled_shares(single, belief, rest, pilot.gold)
+        likely = belief * _evidence(pilot.gold, rest, float(misled @ SHARES))
+        yield Draw(pick(likely, rng), confusion, common, rest, misled)
 
 
-def misled_shares(single: float, belief: Floats, prior: Floats, gold: Codes) -> Floats:
+def misled_shares(single: float, belief: Floats, rest: Floats, gold: Codes) -> Floats:
     """What is believed of the share of items that mislead, at each of `SHARES`."""
     logs = -0.5 * (np.log(SHARES / (RATIO * (single + OFFSET))) / SPREAD) ** 2 - np.log(SHARES)
     known = np.flatnonzero(gold >= 0)
-    seen, luck = belief[known, gold[known]], prior[gold[known]]
+    seen, luck = belief[known, gold[known]], rest[gold[known]]
     logs += np.log((1 - SHARES[:, None]) * seen + SHARES[:, None] * luck + TINY).sum(axis=1)
     return to_probs(np.exp(logs - logs.max()))
 
@@ -155,10 +161,10 @@ def _nobody(pilot: Pilot) -> Crew:
     return Crew(common[pilot.kind], common, pilot.shared * common[pilot.kind], np.zeros((0, K)))
 
 
-def _evidence(gold: Codes, prior: Floats, share: float) -> Floats:
+def _evidence(gold: Codes, rest: Floats, share: float) -> Floats:
     """P(true class | class it seems to be), (items, classes it seems); ones where it is not known."""
-    hit = gold[:, None] == np.arange(len(prior))
-    return np.where(gold[:, None] >= 0, (1 - share) * hit + share * prior[np.maximum(gold, 0)][:, None], 1.0)
+    hit = gold[:, None] == np.arange(len(rest))
+    return np.where(gold[:, None] >= 0, (1 - share) * hit + share * rest[np.maximum(gold, 0)][:, None], 1.0)
 
 
 def _dirichlet(counts: Floats, rng: Random) -> Floats:
