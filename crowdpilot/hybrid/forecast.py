@@ -83,7 +83,7 @@ def forecast(
     pilots = [
         Pilot(
             question.votes(), question.kind, question.usual, campaign.plan.shared, _machine(question),
-            known, np.ones(len(campaign.classes)),
+            known, question.past, question.history,
         )
         for question, known in zip(campaign.questions, _known(campaign, gold), strict=True)
     ]  # fmt: skip
@@ -138,8 +138,9 @@ def forecast_design(
     question = campaign.questions[0]
     nothing = np.full(items, -1, np.int32)
     pilot = Pilot(
-        question.votes(), question.kind, question.usual, plan.shared, said, nothing, SURE * to_probs(shares)
-    )
+        question.votes(), question.kind, question.usual, plan.shared, said, nothing, SURE * to_probs(shares),
+        question.history,
+    )  # fmt: skip
     return _simulate(campaign.to_dict(), [pilot], most, ways, level, rng)
 
 

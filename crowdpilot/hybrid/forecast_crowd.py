@@ -55,6 +55,7 @@ class Crowd:
         self.votes = np.stack([np.bincount(v.task, minlength=len(v.tasks)) for v in votes], axis=1)
         every = np.concatenate([v.worker for v in votes])
         self.given = np.bincount(every, minlength=len(self.names)).astype(np.float64)
+        self.given += sum(question.history.sum(axis=(1, 2)) for question in campaign.questions)
         codes = [self._code(v.worker, v.task, np.full(len(v), q)) for q, v in enumerate(votes)]
         self.answered = np.concatenate(codes)
         once = np.count_nonzero((self.given == 1) & ~self.anyone)

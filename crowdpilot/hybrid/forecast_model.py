@@ -15,7 +15,7 @@ from crowdpilot.votes import Votes
 
 SHARES = (np.arange(400) + 0.5) / 400  # of items that mislead the crowd
 RATIO, OFFSET, SPREAD = 0.6, 0.05, 1.3  # of that share to the error rate of single votes: log-normal
-EFFECT = 30.0  # votes on each class that a pilot is worth at most, as votes on one item err together
+EFFECT = 30.0  # votes on each class that a pilot is taken to be worth, as votes on one item err together
 ALIKE = 2.0  # imaginary items that mislead, of the classes that the others seem to have
 DOUBT = 0.1  # that an item whose class is known misleads, while workers are learned
 TINY = 1e-12
@@ -42,7 +42,9 @@ class Pilot:
     gold
         The class of each item, -1 where it is not known.
     past
-        Imaginary items of each class.
+        Earlier or imaginary items of each class.
+    earlier
+        What workers said of items that are forgotten, (workers, true, said).
     """
 
     votes: Votes
@@ -52,6 +54,7 @@ class Pilot:
     machine: Floats | None
     gold: Codes
     past: Floats
+    earlier: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,9 +115,10 @@ def draws(pilot: Pilot, n: int, rng: Random) -> Iterator[Draw]:
     said = np.bincount(votes.label, minlength=len(votes.classes)) * len(voted) / max(len(votes), 1)
     for _ in range(n):
         crew = _fit(pilot, rng.choice(voted, len(voted))) if len(voted) else _nobody(pilot)
-        common = _dirichlet(EFFECT * crew.common if len(voted) else pilot.usual, rng)
+        met = len(voted) > 0 or bool(pilot.earlier.any())
+        common = _dirichlet(EFFECT * crew.common if met else pilot.usual, rng)
         mix = rng.random()
-        prior = _dirichlet(mix * crew.believed.sum(axis=0) + (1 - mix) * said + pilot.past, rng)
+        prior = _dirichlet(mix * crew.believed.sum(axis=0) + (1 - mix) * said + pilot.past + 1, rng)
         confusion = _dirichlet(crew.counts + pilot.shared * (common - crew.common)[pilot.kind], rng)
         before = np.tile(prior, (N, 1)) if pilot.machine is None else pilot.machine
         belief = softmax(np.log(np.maximum(before, TINY)) + hear(votes, np.log(confusion)))
@@ -150,15 +154,17 @@ def _fit(pilot: Pilot, items: NDArray[np.intp]) -> Crew:
     before = before * _evidence(pilot.gold[items], np.full(K, 1 / K), DOUBT)
     return fit_crew(
         some, np.log(np.maximum(before, TINY)), pilot.usual, kind=pilot.kind,
-        estimate=pilot.machine is None, shared=pilot.shared,
+        estimate=pilot.machine is None, shared=pilot.shared, history=(pilot.past, pilot.earlier),
     )  # fmt: skip
 
 
 def _nobody(pilot: Pilot) -> Crew:
-    """What is known before any vote."""
-    common = to_probs(pilot.usual)
-    K = common.shape[1]
-    return Crew(common[pilot.kind], common, pilot.shared * common[pilot.kind], np.zeros((0, K)))
+    """What is known without votes on any item that is left."""
+    total = pilot.usual.astype(np.float64)
+    np.add.at(total, pilot.kind, pilot.earlier)
+    common = to_probs(total)
+    counts = pilot.earlier + pilot.shared * common[pilot.kind]
+    return Crew(to_probs(counts), common, counts, np.zeros((0, common.shape[1])))
 
 
 def _evidence(gold: Codes, rest: Floats, share: float) -> Floats:

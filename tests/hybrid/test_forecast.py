@@ -136,6 +136,22 @@ def test_workers_whose_names_are_not_known_do_no_harm() -> None:
     assert forecast(campaign, ways=2, seed=0).end("error").low < 0.3
 
 
+def test_workers_are_remembered_when_their_items_are_forgotten() -> None:
+    ends = []
+    for good in (True, False):
+        campaign = Campaign(range(40), [0, 1], COSTS)
+        rng = np.random.default_rng(0)
+        campaign.tell(
+            [(i, w, i % 2 if good or rng.random() < 0.6 else 1 - i % 2) for i in range(40) for w in range(3)]
+        )
+        campaign.refit()
+        campaign.close(range(40))
+        campaign.forget()
+        campaign.add(range(100, 160))
+        ends.append(forecast(campaign, ways=3, seed=0).end("error").middle)
+    assert ends[0] < ends[1]
+
+
 def test_what_costs_how_much() -> None:
     found = made([[0.4, 0.3, 0.1, 0.02], [0.4, 0.2, 0.05, 0.01], [0.4, 0.1, 0.02, 0.01]])
     assert found.cost_of(loss=0.05).cost == (0.2, 0.2, pytest.approx(0.3))
@@ -183,8 +199,8 @@ def test_a_worse_crowd_is_expected_to_err_together_more_often() -> None:
 def pilot_of(votes: Votes, machine: Any = None, gold: Any = None) -> Pilot:
     usual = 10 * np.array([[[0.85, 0.15], [0.15, 0.85]]])
     unknown = np.full(len(votes.tasks), -1, np.int32)
-    kind = np.zeros(len(votes.workers), np.int32)
-    return Pilot(votes, kind, usual, 8.0, machine, unknown if gold is None else gold, np.ones(2))
+    kind, earlier = np.zeros(len(votes.workers), np.int32), np.zeros((len(votes.workers), 2, 2))
+    return Pilot(votes, kind, usual, 8.0, machine, unknown if gold is None else gold, np.zeros(2), earlier)
 
 
 def all_agree(items: int, workers: int, of: int) -> Votes:
