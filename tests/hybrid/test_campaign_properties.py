@@ -230,7 +230,7 @@ def crowd(seed, items=12, classes=3):
     ]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.integers(0, 999), st.sampled_from(["none", "given", "learned"]))
 def test_any_interleaving_of_the_same_votes_gives_the_same_belief(seed, machine):
     rng = np.random.default_rng(seed)
