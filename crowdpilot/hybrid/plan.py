@@ -77,8 +77,17 @@ class Plan:
         for name in ("explore", "gold"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} is {getattr(self, name)}, expected a share from 0 to 1")
-        for name in ("certainty", "shared", "pilot_votes", "every", "growth"):
-            if not getattr(self, name) >= 0:
+        for name in (
+            "certainty",
+            "shared",
+            "pilot",
+            "pilot_votes",
+            "per_worker",
+            "per_item",
+            "every",
+            "growth",
+        ):
+            if (value := getattr(self, name)) is not None and not value >= 0:
                 raise ValueError(f"{name} is {getattr(self, name)}, expected a number of 0 or more")
         if not 0 <= self.floor < 0.5:
             raise ValueError(f"floor is {self.floor}, expected a number from 0 to 0.5")

@@ -25,6 +25,7 @@ def test_a_setting_that_does_not_exist_is_refused():
         ({"explore": 1.2}, "explore is 1.2, expected a share from 0 to 1"),
         ({"gold": -0.1}, "gold is -0.1"),
         ({"pilot": -1}, "pilot is -1, expected a number of 0 or more"),
+        ({"per_item": -2}, "per_item is -2, expected a number of 0 or more"),
         ({"growth": float("nan")}, "growth is nan"),
         ({"floor": 0.5}, "floor is 0.5"),
         ({"skill": {"crowd": 1.0}}, "the skill of 'crowd' is 1.0, expected a share between 0 and 1"),
@@ -47,3 +48,11 @@ def test_imaginary_votes_have_the_skill_and_the_weight_that_are_set(K):
 def test_a_kind_without_a_skill_is_like_the_crowd():
     plan = Plan(skill={"crowd": 0.6})
     np.testing.assert_array_equal(plan.usual("friend", 2), plan.usual("crowd", 2))
+
+
+def test_the_pilot_is_as_large_as_set_and_else_grows_with_the_items_to_learn_from():
+    assert Plan(pilot=7).first(10_000, learns=True) == 7
+    found = [Plan().first(n, learns=True) for n in (100, 10_000, 1_000_000)]
+    assert found == sorted(found)
+    assert found[-1] > found[0] > 0
+    assert Plan().first(100, learns=False) == Plan().first(1_000_000, learns=False)
