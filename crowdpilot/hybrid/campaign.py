@@ -208,8 +208,8 @@ class Campaign:
         Parameters
         ----------
         votes
-            `Votes`, or (item, worker, label), with criteria (item, worker, label, criterion). A worker
-            whose name nobody knows is None.
+            `Votes` (without weights), or (item, worker, label), with criteria (item, worker, label,
+            criterion). A worker whose name nobody knows is None.
         refit
             Whether to learn workers and machine anew; if not given, as often as the plan says.
         """
@@ -245,7 +245,7 @@ class Campaign:
     @property
     def due(self) -> bool:
         """Whether enough votes have come to learn workers and machine anew."""
-        count = sum(question.count for question in self.questions)
+        count = sum(len(question.item) for question in self.questions)
         return 0 < self.plan.every <= self.fresh and self.fresh >= self.plan.growth * count
 
     def refit(self) -> None:

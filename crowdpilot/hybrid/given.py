@@ -10,7 +10,7 @@ import numpy as np
 from crowdpilot.arrays import Codes, Floats, is_missing
 from crowdpilot.hybrid.ledger import Ledger
 from crowdpilot.hybrid.pool import Pool
-from crowdpilot.hybrid.staff import Staff
+from crowdpilot.hybrid.staff import Staff, check_name
 from crowdpilot.votes import Votes
 
 
@@ -80,12 +80,12 @@ def _check_vote(vote: Any, label: Mapping[Any, int], criteria: Sequence[str], po
         )
     item, worker, said, *rest = vote
     row, question = pool.row(item), criterion_code(rest[0] if rest else "", criteria)
-    if not _hashable(said) or said not in label:
+    check_name(worker)
+    try:
+        return Told(question, row, None if is_missing(worker) else worker, label[said])
+    except (KeyError, TypeError):
         known = ", ".join(map(str, list(label)[:10]))
-        raise ValueError(f"the label {said!r} of item {item!r} is not a class ({known})")
-    if not _hashable(worker):
-        raise ValueError(f"{worker!r} cannot be the name of a worker; texts and numbers can")
-    return Told(question, row, None if is_missing(worker) else worker, label[said])
+        raise ValueError(f"the label {said!r} of item {item!r} is not a class ({known})") from None
 
 
 def criterion_code(name: Any, criteria: Sequence[str]) -> int:
@@ -94,11 +94,3 @@ def criterion_code(name: Any, criteria: Sequence[str]) -> int:
         known = "no criteria" if tuple(criteria) == ("",) else ", ".join(criteria)
         raise ValueError(f"there is no criterion {name!r}; there are {known}")
     return list(criteria).index(name)
-
-
-def _hashable(value: Any) -> bool:
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True

@@ -35,6 +35,7 @@ class Staff:
 
         A worker keeps the kind they came with.
         """
+        check_name(name)
         code = self.code_of(self.kinds[0] if kind is None else kind)
         if name in self.place:
             worker = self.place[name]
@@ -72,3 +73,11 @@ class Staff:
     def move(self, new: list[int]) -> None:
         """Items have new numbers, below 0 if they are forgotten."""
         self.seen = [{(q, new[row]) for q, row in places if new[row] >= 0} for places in self.seen]
+
+
+def check_name(worker: Any) -> None:
+    """Refuse what cannot be looked up."""
+    try:
+        hash(worker)
+    except TypeError:
+        raise ValueError(f"{worker!r} cannot be the name of a worker; texts and numbers can") from None

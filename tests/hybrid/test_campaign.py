@@ -196,6 +196,11 @@ def test_experts_are_asked_where_a_single_vote_must_not_err():
     assert len(c.ask("eve", 3, kind="expert")) == 3
 
 
+def test_what_cannot_be_a_name_is_refused():
+    with pytest.raises(ValueError, match="cannot be the name of a worker"):
+        campaign().ask(["ann"])
+
+
 # What is told -------------------------------------------------------------------------------
 
 

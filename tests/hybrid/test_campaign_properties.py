@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from crowdpilot.hybrid import Campaign, Costs, Logistic, Plan
+from crowdpilot.hybrid import Ask, Campaign, Costs, Logistic, Plan
 
 NAMES = ["ann", "bob", "cat", "dan"]
 KINDS = {"ann": "crowd", "bob": "crowd", "cat": "crowd", "dan": "expert"}
@@ -175,6 +175,13 @@ class Anything(RuleBasedStateMachine):
             assert self.closed.pop(item) == code
         kept = set(self.items)
         self.given = {place for place in self.given if place[0] in kept}
+
+    @precondition(lambda self: self.items)
+    @rule(data=st.data())
+    def stop(self, data):
+        asks = st.builds(Ask, st.sampled_from(self.items), st.sampled_from(self.criteria))
+        some = data.draw(st.lists(asks, max_size=2))
+        self.both(lambda c: c.stop(some))
 
     @rule()
     def refit(self):
