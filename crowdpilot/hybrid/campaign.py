@@ -11,7 +11,7 @@ from crowdpilot.arrays import Floats, Names, to_names
 from crowdpilot.hybrid import state
 from crowdpilot.hybrid.answers import Ask, Decisions
 from crowdpilot.hybrid.costs import Costs
-from crowdpilot.hybrid.given import check_machine, check_votes, criterion_code, gold_codes
+from crowdpilot.hybrid.given import PerQuestion, check_machine, check_votes, criterion_code, gold_codes, split
 from crowdpilot.hybrid.ledger import Ledger, anyone
 from crowdpilot.hybrid.machine import Learner
 from crowdpilot.hybrid.plan import Plan
@@ -21,8 +21,6 @@ from crowdpilot.hybrid.staff import Place, Staff
 from crowdpilot.hybrid.status import Status, status_of
 from crowdpilot.hybrid.wishes import Wishes
 from crowdpilot.votes import Votes
-
-PerQuestion = Any  # one value, or with criteria a mapping from their names to values
 
 
 class Campaign:
@@ -77,6 +75,8 @@ class Campaign:
         if self.several and costs.errors.shape != (2, 2):
             raise ValueError("with criteria there are two classes (no, yes) and two decisions (out, in)")
         self.label = {name: k for k, name in enumerate(self.classes.tolist())}
+        if len(self.label) < len(self.classes) or len(set(self.criteria)) < len(self.criteria):
+            raise ValueError("a class or a criterion is given twice")
         self.rng = np.random.default_rng(self.plan.seed)
         kinds = list(costs.prices)
         usual = np.stack([self.plan.usual(kind, len(self.classes)) for kind in kinds])
@@ -109,8 +109,8 @@ class Campaign:
         """New items, with what the machine says of them, or what a machine that learns sees of them."""
         names = to_names(list(items)).tolist()
         self.pool.check(names)
-        said = [check_machine(self._of(machine, c), len(names), len(self.classes)) for c in self.criteria]
-        known = [gold_codes(self._of(gold, c), names, self.label) for c in self.criteria]
+        said = [check_machine(m, len(names), len(self.classes)) for m in split(machine, self.criteria)]
+        known = [gold_codes(g, names, self.label) for g in split(gold, self.criteria)]
         looked = any(s is not None for s in said) or self.learner is not None
         price = len(names) * self.costs.machine * looked
         if price > self.ledger.left:
@@ -124,9 +124,6 @@ class Campaign:
         for question, s, k in zip(self.questions, said, known, strict=True):
             question.add(k, s)
         self.wishes.weigh(rows)
-
-    def _of(self, given: PerQuestion, criterion: str) -> Any:
-        return given.get(criterion) if self.several and given is not None else given
 
     def withdraw(self, items: Iterable[Any]) -> None:
         """These items are not to be decided any more; votes on them still tell about workers."""
@@ -222,9 +219,7 @@ class Campaign:
             self.staff.votes[kind] += 1
             if worker is not None:
                 self.staff.give(w, (q, row))
-        codes = np.array(
-            [(vote.question, vote.row, w, vote.label) for vote, w in zip(told, who, strict=True)]
-        )
+        codes = np.array([(t.question, t.row, w, t.label) for t, w in zip(told, who, strict=True)])
         for q, question in enumerate(self.questions if told else ()):
             question.hear(*codes[codes[:, 0] == q, 1:].T)
         self.fresh += len(told)
@@ -232,12 +227,16 @@ class Campaign:
         if self.due if refit is None else refit:
             self.refit()
 
-    def release(self, worker: Any) -> None:
-        """A worker has left: what was lent to them goes to others; they may still answer late."""
-        if worker in self.staff.place:
-            who = self.staff.place[worker]
+    def release(self, worker: Any = None) -> None:
+        """A worker has left: what was lent to them goes to others; they may still answer late.
+
+        None is whoever was asked without a name.
+        """
+        named = [self.staff.place[worker]] if worker in self.staff.place else []
+        for who in map(anyone, range(len(self.staff.kinds))) if worker is None else named:
             back = self.ledger.release(who)
-            self.staff.take_back(who, {key[:2] for key in back})
+            if worker is not None:
+                self.staff.take_back(who, {key[:2] for key in back})
             self.wishes.weigh([row for _, row, _ in back])
 
     # Judgement -------------------------------------------------------------------------------

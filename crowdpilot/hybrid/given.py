@@ -13,6 +13,19 @@ from crowdpilot.hybrid.pool import Pool
 from crowdpilot.hybrid.staff import Staff, check_name
 from crowdpilot.votes import Votes
 
+PerQuestion = Any  # one value, or with criteria a mapping from their names to values
+
+
+def split(given: PerQuestion, criteria: Sequence[str]) -> list[Any]:
+    """What is given for each criterion, None where nothing is."""
+    if given is None or tuple(criteria) == ("",):
+        return [given] * len(criteria)
+    if not isinstance(given, Mapping):
+        raise ValueError(f"with criteria a mapping from their names is expected, not {type(given).__name__}")
+    for name in given:
+        criterion_code(name, criteria)
+    return [given.get(name) for name in criteria]
+
 
 def check_machine(said: Any, n: int, K: int) -> Floats | None:
     """What a machine says of `n` items, (items, classes), if it says anything."""

@@ -56,6 +56,15 @@ def test_who_has_left_may_still_answer_and_is_paid():
     assert c.ask("ann") == []
 
 
+def test_what_was_asked_of_nobody_in_particular_can_be_given_up():
+    c = campaign(items=["a"], plan=Plan(policy="fixed[votes=1]"))
+    c.tell([])
+    assert len(c.ask(None, 5)) == 1
+    c.release()
+    assert c.status().aside == 0
+    assert c.ask("ann", 5) == [Ask("a")]
+
+
 def test_anyone_may_answer_what_was_asked_of_nobody_in_particular():
     c = campaign(items=["a", "b"])
     asks = c.ask(None, 2)
@@ -381,7 +390,22 @@ def test_a_criterion_is_not_asked_about_an_item_that_is_out_already():
     assert c.ask("new", 2) == []
 
 
+def test_what_is_given_for_criteria_names_them():
+    two = {"costs": Costs.binary(), "criteria": ["old", "big"]}
+    c = campaign(["a"], machine={"big": [[0.1, 0.9]]}, **two)
+    assert c.questions[0].machine is None
+    assert c.questions[1].machine is not None
+    with pytest.raises(ValueError, match="there is no criterion 'bog'; there are old, big"):
+        campaign(["a"], machine={"bog": [[0.1, 0.9]]}, **two)
+    with pytest.raises(ValueError, match="a mapping from their names is expected, not list"):
+        campaign(["a"], machine=[[0.1, 0.9]], **two)
+
+
 def test_questions_and_costs_must_fit():
+    with pytest.raises(ValueError, match="a class or a criterion is given twice"):
+        Campaign(ITEMS, ["a", "a"], COSTS)
+    with pytest.raises(ValueError, match="a class or a criterion is given twice"):
+        campaign(criteria=["x", "x"])
     with pytest.raises(ValueError, match="there are 3 classes, but costs of 2"):
         Campaign(ITEMS, ["a", "b", "c"], COSTS)
     with pytest.raises(ValueError, match="with criteria there are two classes"):

@@ -143,7 +143,7 @@ class Anything(RuleBasedStateMachine):
             self.live.tell(bad)
         assert fingerprint(self.live) == before
 
-    @rule(worker=st.sampled_from(NAMES))
+    @rule(worker=st.sampled_from([*NAMES, None]))
     def leave(self, worker):
         self.both(lambda c: c.release(worker))
         gone = [loan for loan in self.loans if loan[1] == worker]
