@@ -1,6 +1,6 @@
 """Whether the intervals of a forecast hold: `python -m benchmarks.forecast --data DIR`.
 
-On real crowds: a pilot of 50 items by a policy, a forecast for 200, and then the campaign goes on to its
+On real crowds: a pilot of 50 items by a policy, a forecast for 150, and then the campaign goes on to its
 end with recorded votes. How often do the intervals hold the true loss at several costs, and the votes
 in the end? With and without the true classes of the pilot. The prior of a forecast was chosen on some
 of the sets; the others have their own row.
@@ -24,7 +24,7 @@ from crowdpilot.hybrid.forecast import forecast
 from crowdpilot.hybrid.forecast_curves import Forecast
 
 POLICIES = ("value", "fixed", "belief_threshold")
-ITEMS, PILOT, PRICE, BATCH = 200, 50, 0.02, 20
+ITEMS, PILOT, PRICE, BATCH = 150, 50, 0.02, 20
 MARKS = (0.25, 0.5, 0.75, 1.0)  # of the way from the pilot to the end
 LEVEL = 0.9
 CHOSEN = (  # sets that were looked at when the prior was chosen
@@ -46,7 +46,7 @@ def draw(data: sets.Set, seed: int) -> Pool:
     """Items whose truth is known."""
     rng = np.random.default_rng(seed)
     votes = data.kept("first")
-    classes = [str(name) for name in votes.classes.tolist()]
+    classes, workers = [str(name) for name in votes.classes.tolist()], votes.workers.tolist()
     code = {name: k for k, name in enumerate(classes)}
     known = [task for task in map(str, votes.tasks.tolist()) if data.truth.get(task) in code]
     items = rng.permutation(known)[:ITEMS].tolist()
@@ -54,7 +54,7 @@ def draw(data: sets.Set, seed: int) -> Pool:
     for v in rng.permutation(len(votes)).tolist():
         task = str(votes.tasks[votes.task[v]])
         if task in heard:
-            heard[task].append((votes.workers[votes.worker[v]].item(), classes[votes.label[v]]))
+            heard[task].append((workers[votes.worker[v]], classes[votes.label[v]]))
     return Pool(items, classes, {item: code[data.truth[item]] for item in items}, heard)
 
 
@@ -156,7 +156,7 @@ def report(rows: list[dict[str, Any]], seconds: float) -> str:
 
 def main(
     data: Annotated[Path, typer.Option(help="Folder of real data sets.")],
-    seeds: Annotated[int, typer.Option(help="How many pilots of each set and policy.")] = 2,
+    seeds: Annotated[int, typer.Option(help="How many pilots of each set and policy.")] = 1,
     ways: Annotated[int, typer.Option(help="Ways that a forecast simulates.")] = 20,
     names: Annotated[str, typer.Option(help="Sets with commas between, if not all.")] = "",
     output: Annotated[Path, typer.Option(help="Folder for forecast.md and forecast.json.")] = RESULTS,
