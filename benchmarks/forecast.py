@@ -156,7 +156,7 @@ def report(rows: list[dict[str, Any]], seconds: float) -> str:
 
 def main(
     data: Annotated[Path, typer.Option(help="Folder of real data sets.")],
-    seeds: Annotated[int, typer.Option(help="How many pilots of each set and policy.")] = 1,
+    seeds: Annotated[int, typer.Option(help="How many pilots of each set and policy.")] = 2,
     ways: Annotated[int, typer.Option(help="Ways that a forecast simulates.")] = 20,
     names: Annotated[str, typer.Option(help="Sets with commas between, if not all.")] = "",
     output: Annotated[Path, typer.Option(help="Folder for forecast.md and forecast.json.")] = RESULTS,
