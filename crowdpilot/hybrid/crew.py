@@ -20,7 +20,7 @@ class Crew(NamedTuple):
 
     confusion: Floats  # (workers, true, said)
     common: Floats  # (kinds, true, said): of somebody of each kind about whom nothing is known
-    counts: Floats  # (workers, true, said): votes, the imaginary ones included
+    counts: Floats  # (workers, true, said): their votes, without imaginary ones
     believed: Floats  # (tasks, classes)
 
 
@@ -67,15 +67,15 @@ def fit_crew(
     *,
     kind: Codes | None = None,
     estimate: bool = False,
-    shared: float = 8.0,
-    fits: int = 3,
+    shared: float = 12.0,
     history: Stats | None = None,
 ) -> Crew:
     """Confusion matrices of all workers by EM.
 
-    What all workers of a kind do is learned from all their votes, on top of the imaginary votes
-    `usual`; each worker begins with `shared` imaginary votes on each class that are divided as
-    those of the kind, so that somebody with few votes is believed to be like the others.
+    Each worker begins with `shared` imaginary votes on each class, divided as usual for their kind.
+    They are many, and not learned: while most items have one vote, skills and shares of classes can
+    make up for each other, and what keeps them apart is what is known beforehand. What a kind has in
+    common, for those who are new, is learned from all votes on top of `usual`.
 
     Parameters
     ----------
@@ -91,27 +91,39 @@ def fit_crew(
         Whether the shares of the classes are found too, instead of being part of `before`.
     shared
         Imaginary votes of each worker on each class.
-    fits
-        How often what is common to a kind is taken from the last fit.
     history
         Counts of earlier votes: classes of their tasks (classes,) and (workers, true, said).
     """
     kinds = np.zeros(len(votes.workers), np.int32) if kind is None else kind
-    past, earlier = (np.zeros(1), 0.0) if history is None else history
-    common = to_probs(usual)
-    for _ in range(fits):
-        model = Foreseen(
-            prior="estimated" if estimate else "uniform",
-            before=before,
-            rows=shared * common[kinds] + earlier,
-            past=past,
-            tol=1e-5,
-            max_iter=100,
-        )
-        found = model.fit(votes)
-        said = found.params["stats"][1] + earlier
-        total = usual.astype(np.float64)
-        np.add.at(total, kinds, said)
-        common = to_probs(total)
-    counts = said + shared * common[kinds]
-    return Crew(to_probs(counts), common, counts, found.probs)
+    past, earlier = (np.zeros(1), np.zeros((1, 1, 1))) if history is None else history
+    usual = guessing(usual, votes, earlier)
+    rows = shared * to_probs(usual)[kinds]
+    model = Foreseen(
+        prior="estimated" if estimate else "uniform",
+        before=before,
+        rows=rows + earlier,
+        past=past,
+        tol=1e-5,
+        max_iter=100,
+    )
+    found = model.fit(votes)
+    said = found.params["stats"][1] + earlier
+    common = usual.astype(np.float64)
+    np.add.at(common, kinds, said)
+    return Crew(to_probs(said + rows), to_probs(common), said, found.probs)
+
+
+def guessing(usual: Floats, votes: Votes, earlier: Floats) -> Floats:
+    """The same imaginary votes, where those who do not know guess as labels are given in all.
+
+    Somebody who knows the answer with probability s and otherwise guesses gives label *l* to an item
+    of class *k* with probability s [k = l] + (1 - s) share[l]. Then the shares of the classes are
+    those of the labels, until replicated votes tell otherwise: a rare label is not taken for a common
+    mistake.
+    """
+    K = usual.shape[1]
+    given = np.bincount(votes.label, minlength=K) + np.sum(earlier, axis=(0, 1)) + 1.0
+    total = usual[:, 0].sum(axis=1)[:, None, None]
+    knows = (usual[:, :1, :1] - usual[:, :1, 1:2]) / total
+    imagined: Floats = total * (knows * np.eye(K) + (1 - knows) * given / given.sum())
+    return imagined

@@ -119,7 +119,7 @@ def draws(pilot: Pilot, n: int, rng: Random) -> Iterator[Draw]:
         common = _dirichlet(EFFECT * crew.common if met else pilot.usual, rng)
         mix = rng.random()
         prior = _dirichlet(mix * crew.believed.sum(axis=0) + (1 - mix) * said + pilot.past + 1, rng)
-        confusion = _dirichlet(crew.counts + pilot.shared * (common - crew.common)[pilot.kind], rng)
+        confusion = _dirichlet(crew.counts + pilot.shared * common[pilot.kind], rng)
         before = np.tile(prior, (N, 1)) if pilot.machine is None else pilot.machine
         belief = softmax(np.log(np.maximum(before, TINY)) + hear(votes, np.log(confusion)))
         single = 1 - float(prior @ np.diag(common[0]))
@@ -164,7 +164,7 @@ def _nobody(pilot: Pilot) -> Crew:
     np.add.at(total, pilot.kind, pilot.earlier)
     common = to_probs(total)
     counts = pilot.earlier + pilot.shared * common[pilot.kind]
-    return Crew(to_probs(counts), common, counts, np.zeros((0, common.shape[1])))
+    return Crew(to_probs(counts), common, pilot.earlier, np.zeros((0, common.shape[1])))
 
 
 def _evidence(gold: Codes, rest: Floats, share: float) -> Floats:

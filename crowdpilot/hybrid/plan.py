@@ -11,6 +11,7 @@ import numpy as np
 from crowdpilot.arrays import Floats
 from crowdpilot.hybrid.costs import CROWD, EXPERT
 
+SKILL = 0.8
 PILOT = 50
 PART = 20
 
@@ -30,7 +31,7 @@ class Plan:
     certainty
         Imaginary votes on each class that stand behind that skill.
     shared
-        Imaginary votes of each worker on each class that are divided as those of all.
+        Imaginary votes of each worker on each class, divided as that skill says.
     pilot
         Random items that are asked about first; if not given, 50, and at least a twentieth of all if
         a machine has to learn from them.
@@ -58,9 +59,9 @@ class Plan:
 
     policy: str = "value"
     fusion: str = "bayes"
-    skill: Mapping[str, float] = field(default_factory=lambda: {CROWD: 0.85, EXPERT: 0.97})
+    skill: Mapping[str, float] = field(default_factory=lambda: {CROWD: SKILL, EXPERT: 0.97})
     certainty: float = 10.0
-    shared: float = 8.0
+    shared: float = 12.0
     pilot: int | None = None
     pilot_votes: int = 1
     explore: float = 0.0
@@ -103,7 +104,7 @@ class Plan:
 
     def usual(self, kind: str, K: int) -> Floats:
         """Imaginary votes of a kind of worker, (true, said)."""
-        skill = self.skill.get(kind, self.skill.get(CROWD, 0.85))
+        skill = self.skill.get(kind, self.skill.get(CROWD, SKILL))
         off = (1 - skill) / max(K - 1, 1)
         votes: Floats = self.certainty * (off + (skill - off) * np.eye(K))
         return votes

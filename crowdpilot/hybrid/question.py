@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from crowdpilot.arrays import Codes, Floats, to_probs
-from crowdpilot.calibrate import find_map
+from crowdpilot.calibrate import find_map, fit_on_votes
 from crowdpilot.confusion import count_labels, hear
 from crowdpilot.hybrid.belief import crowd_only, find_fusion
 from crowdpilot.hybrid.crew import fit_crew
@@ -53,7 +53,6 @@ class Question:
         self.logs = np.zeros((0, K, K))
         self.history = np.zeros((0, K, K))  # what workers said of items that are forgotten, (true, said)
         self.past = np.zeros(K)  # classes of those items
-        self.count = 0  # of all votes
 
     @property
     def classes(self) -> int:
@@ -82,7 +81,6 @@ class Question:
 
     def hear(self, item: Rows, worker: Rows, label: Rows) -> None:
         """New votes, in time that depends on their number and that of the classes."""
-        self.count += len(item)
         self.item += item.tolist()
         self.worker += worker.tolist()
         self.label += label.tolist()
@@ -160,7 +158,7 @@ class Question:
         self.prior = to_probs(believed.sum(axis=0) + self.past + 1)
         self.heard = hear(votes, self.logs)
         if self.learner is not None and len(votes) >= FIRST:
-            self._learn(voted, believed, fold)
+            self._learn(some, voted, believed, fold)
         elif self.machine is not None and len(votes) >= FIRST:
             self.bold = find_boldness(self.machine[voted], self.heard[voted])
         self.believe(np.arange(len(self.gold)))
@@ -172,16 +170,18 @@ class Question:
         silent = np.zeros((len(voted), self.classes))
         return np.log(np.maximum(self.join(self.calibrated(voted), silent, self.prior), 1e-12))
 
-    def _learn(self, voted: Rows, believed: Floats, fold: Rows) -> None:
-        """A new machine, calibrated against what the crowd alone says."""
+    def _learn(self, votes: Votes, voted: Rows, believed: Floats, fold: Rows) -> None:
+        """A new machine, calibrated by what the votes alone say.
+
+        A map is found under which the votes are most likely. That votes were asked where they were
+        wanted does no harm to it, as it would to the shares of classes among these items.
+        """
         if self.learner is None:
             return
         said = self.learner.foresee(voted, believed, fold)
-        crowd = crowd_only(believed, self.join.faith * self.heard[voted], self.prior)
-        known = self.gold[voted] >= 0
-        crowd[known] = np.eye(self.classes)[self.gold[voted][known]]
         name = self.plan.map or ("platt" if self.classes == 2 else "temperature")
-        self.machine = floored(find_map(name).fit(said[voted], crowd)(said), LEAST)
+        map = fit_on_votes(find_map(name), said[voted], votes, np.exp(self.join.faith * self.logs))
+        self.machine = floored(map(said), LEAST)
 
 
 def floored(probs: Any, floor: float) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from crowdpilot.arrays import Floats
 from crowdpilot.hybrid.campaign import Campaign
 from crowdpilot.hybrid.costs import Costs
 from crowdpilot.hybrid.plan import Plan
+from crowdpilot.hybrid.policies import find_policy
 from crowdpilot.hybrid.world import Case, Recorded, World
 
 BATCHES = 50  # a batch is this share of the items, if its size is not given
@@ -66,7 +68,7 @@ class Replayed:
 
 def replay(
     case: Case, costs: Costs, plan: Plan, *, batch: int | None = None, world: World | None = None,
-    most: float = np.inf,
+    most: float = np.inf, watch: Callable[[Campaign], None] | None = None,
 ) -> Replayed:  # fmt: skip
     """Run one campaign to its end.
 
@@ -82,15 +84,24 @@ def replay(
         Who answers, if not the recorded votes.
     most
         Votes for each item at which to end, if it does not end before.
+    watch
+        Is shown the campaign at the start and after each batch.
     """
-    campaign = Campaign(
-        case.items, case.classes, costs, plan=plan, criteria=case.criteria, machine=case.machine,
-        features=case.features, classifier=case.classifier,
-    )  # fmt: skip
+    seen: dict[str, Any] = {}
+    if find_policy(plan.policy).machine:
+        seen = {"machine": case.machine, "features": case.features, "classifier": case.classifier}
+    campaign = Campaign(case.items, case.classes, costs, plan=plan, criteria=case.criteria, **seen)
     who: World = Recorded(case, plan.seed) if world is None else world
     size = max(plan.every, len(case.items) // BATCHES) if batch is None else batch
     campaign.stop(who.spent())
-    points = [_measure(campaign, case)]
+    points: list[tuple[float, ...]] = []
+
+    def note() -> None:
+        points.append(_measure(campaign, case))
+        if watch is not None:
+            watch(campaign)
+
+    note()
     while points[-1][0] < most:
         asks = campaign.ask(None, size)
         if not asks:
@@ -100,7 +111,7 @@ def replay(
             continue
         campaign.tell(who.answer(asks))
         campaign.stop(who.spent())
-        points.append(_measure(campaign, case))
+        note()
     columns = np.array(points).T
     return Replayed(str(campaign.policy), plan.seed, *columns)
 

@@ -33,6 +33,7 @@ class FirstAgree(Policy):
     most: int = 7
 
     name: ClassVar[str] = "first_agree"
+    machine: ClassVar[bool] = False
 
     def want(self, view: View) -> Floats:
         short = self.votes - view.tally.max(axis=1) - view.pending

@@ -27,6 +27,7 @@ class Fixed(Policy):
     strategy: str = "majority_voting"
 
     name: ClassVar[str] = "fixed"
+    machine: ClassVar[bool] = False
 
     def want(self, view: View) -> Floats:
         return of_crowd(self.votes - view.votes, view)

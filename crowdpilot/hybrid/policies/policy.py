@@ -68,6 +68,7 @@ class Policy(ABC):
     name: ClassVar[str]
     aliases: ClassVar[tuple[str, ...]] = ()
     pilots: ClassVar[bool] = False  # whether it begins with a pilot
+    machine: ClassVar[bool] = True  # whether it looks at what a machine says
 
     def __post_init__(self) -> None:
         for f in fields(self):

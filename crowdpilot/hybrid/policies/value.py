@@ -18,13 +18,18 @@ class Value(Policy):
 
     Parameters
     ----------
+    ahead
+        Votes that are looked ahead at most.
+    plans
+        Whether to value plans that may stop as votes come in (`plan_ahead`), or votes that are bought
+        all at once (`look_ahead`), which asks less.
     training
         Whether a label is also worth what it teaches the machine.
     """
 
-    training: bool = True
     ahead: int = 5
-    plan: bool = False
+    plans: bool = True
+    training: bool = True
 
     name: ClassVar[str] = "value"
     pilots: ClassVar[bool] = True
@@ -32,9 +37,10 @@ class Value(Policy):
     def want(self, view: View) -> Floats:
         taught = view.training * (view.votes == 0) if self.training else np.zeros(len(view.probs))
         floors = [max(price - view.training, 0.0) for price in view.prices]
+        look = plan_ahead if self.plans else look_ahead
         gains = np.stack(
             [
-                (plan_ahead if self.plan else look_ahead)(view.probs, said, view.errors, floor=floor, ahead=self.ahead) + taught
+                look(view.probs, said, view.errors, floor=floor, ahead=self.ahead) + taught
                 for said, floor in zip(view.said, floors, strict=True)
             ]
         )
