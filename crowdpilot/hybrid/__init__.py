@@ -9,6 +9,8 @@ from crowdpilot.hybrid.belief import FUSIONS, find_fusion
 from crowdpilot.hybrid.campaign import Campaign
 from crowdpilot.hybrid.costs import CROWD, EXPERT, Costs
 from crowdpilot.hybrid.experts import expert_error_bound
+from crowdpilot.hybrid.forecast import forecast, forecast_design
+from crowdpilot.hybrid.forecast_curves import Forecast
 from crowdpilot.hybrid.logistic import Logistic
 from crowdpilot.hybrid.pac import MachineLabels, pac_labels
 from crowdpilot.hybrid.plan import Plan
@@ -17,6 +19,7 @@ from crowdpilot.hybrid.prevalence import Prevalence, prevalence
 from crowdpilot.hybrid.programme import Programme
 from crowdpilot.hybrid.replay import Replayed, replay
 from crowdpilot.hybrid.screening import in_probability, screening_errors
+from crowdpilot.hybrid.status import Status
 from crowdpilot.hybrid.value import best_kind, expected_after, look_ahead, plan_ahead
 from crowdpilot.hybrid.world import Case, Recorded, Simulated
 
@@ -32,6 +35,7 @@ __all__ = [
     "Case",
     "Costs",
     "Decisions",
+    "Forecast",
     "Logistic",
     "MachineLabels",
     "Plan",
@@ -41,12 +45,15 @@ __all__ = [
     "Recorded",
     "Replayed",
     "Simulated",
+    "Status",
     "View",
     "best_kind",
     "expected_after",
     "expert_error_bound",
     "find_fusion",
     "find_policy",
+    "forecast",
+    "forecast_design",
     "in_probability",
     "look_ahead",
     "pac_labels",

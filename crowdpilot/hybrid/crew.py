@@ -110,7 +110,9 @@ def fit_crew(
     said = found.params["stats"][1] + earlier
     common = usual.astype(np.float64)
     np.add.at(common, kinds, said)
-    return Crew(to_probs(said + rows), to_probs(common), said, found.probs)
+    common = to_probs(common)
+    new = said.sum(axis=(1, 2), keepdims=True) == 0
+    return Crew(np.where(new, common[kinds], to_probs(said + rows)), common, said, found.probs)
 
 
 def guessing(usual: Floats, votes: Votes, earlier: Floats) -> Floats:
