@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from crowdpilot.hybrid import Logistic
-from crowdpilot.hybrid.machine import FOLDS, Learner
+from crowdpilot.hybrid.machine import FOLDS, Learner, find_boldness
 
 
 class Memory:
@@ -107,3 +107,17 @@ def test_what_cannot_learn_or_has_nothing_to_learn_from_is_refused():
     with pytest.raises(ValueError, match=r"new rows have shape \(3,\), expected \(2,\) as before"):
         seen.add(np.eye(3), 3)
     assert len(seen) == 2
+
+
+@pytest.mark.parametrize("power", [0.5, 1.0, 2.0])
+def test_votes_alone_tell_how_bold_a_machine_may_be(power):
+    rng = np.random.default_rng(0)
+    honest = rng.dirichlet([0.7, 0.7, 0.7], 3000)
+    truth = (honest.cumsum(axis=1) > rng.random((3000, 1))).argmax(axis=1)
+    said = honest**power + 1e-9
+    said /= said.sum(axis=1, keepdims=True)
+    confusion = 0.1 + 0.7 * np.eye(3)
+    label = (confusion[truth].cumsum(axis=1) > rng.random((3000, 1))).argmax(axis=1)
+    asked = said.max(axis=1) < 0.9  # only where somebody wanted to know
+    heard = np.log(confusion[:, label].T)
+    assert abs(np.log(find_boldness(said[asked], heard[asked]) * power)) < 0.2

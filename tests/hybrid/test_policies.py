@@ -7,7 +7,7 @@ import pytest
 
 from crowdpilot.hybrid import POLICIES, Campaign, Costs, Plan, find_policy
 from crowdpilot.hybrid.policies import View
-from crowdpilot.hybrid.value import look_ahead
+from crowdpilot.hybrid.value import look_ahead, plan_ahead
 
 SAID = np.array([[0.8, 0.2], [0.2, 0.8]])
 EXPERT = np.array([[0.98, 0.02], [0.02, 0.98]])
@@ -80,10 +80,11 @@ def test_options_are_kept_and_wrong_ones_refused():
         find_policy("fixd")
 
 
-def test_value_is_what_a_vote_saves_for_its_price_and_goes_to_the_better_kind():
+@pytest.mark.parametrize(("policy", "look"), [("value", plan_ahead), ("value[plans=False]", look_ahead)])
+def test_value_is_what_a_vote_saves_for_its_price_and_goes_to_the_better_kind(policy, look):
     seen = view([0.5, 0.3])
-    want = find_policy("value").want(seen)
-    gains = np.stack([look_ahead(seen.probs, said, seen.errors) for said in seen.said])
+    want = find_policy(policy).want(seen)
+    gains = np.stack([look(seen.probs, said, seen.errors, ahead=5) for said in seen.said])
     rate = gains / seen.prices[:, None]
     np.testing.assert_allclose(want.max(axis=0), rate.max(axis=0) - 1)
     np.testing.assert_array_equal(want.argmax(axis=0), rate.argmax(axis=0))
