@@ -27,7 +27,7 @@ import typer
 from benchmarks.hybrid_sets import SETS, read_case
 from benchmarks.hybrid_tables import render
 from benchmarks.process import launch
-from benchmarks.tables import RESULTS, write
+from benchmarks.tables import RESULTS
 from crowdpilot.arrays import Floats
 from crowdpilot.hybrid import Campaign, Costs, Plan, replay
 
@@ -161,8 +161,10 @@ def main(
         "seconds": before.get("seconds", 0.0) + time.perf_counter() - start,
         "curves": before.get("curves", {}) | summarize(runs),
     }
-    write(output, "hybrid", render(found), found)
-    print((output / "hybrid.md").read_text())
+    output.mkdir(parents=True, exist_ok=True)
+    (output / "hybrid.md").write_text(render(found), encoding="utf-8")
+    (output / "hybrid.json").write_text(json.dumps(found, separators=(",", ":")) + "\n", encoding="utf-8")
+    print(render(found))
 
 
 if __name__ == "__main__":
