@@ -12,6 +12,7 @@ import typer
 
 from crowdpilot.cli import options
 from crowdpilot.cli.costs import Prices, parse_costs
+from crowdpilot.cli.drawing import load_drawing
 from crowdpilot.cli.output import note, show, working
 from crowdpilot.cli.reading import read_known
 from crowdpilot.cli.results import write_all
@@ -86,7 +87,7 @@ def forecast(
     """
     find_policy(policy)
     options.ready(plot, PICTURES)
-    draw = None if plot is None else _load()
+    draw = None if plot is None else load_drawing("report.plots.forecast", "save_forecast", "the picture")
     target = _target(target_loss, target_error)
     rest = {"most": most, "ways": ways, "level": level, "seed": seed}
     with working("simulating campaigns"), warnings.catch_warnings():
@@ -196,18 +197,6 @@ def _numbers(name: str, text: str | None) -> list[float] | None:
         return None if text is None else [float(part) for part in text.split(",")]
     except ValueError:
         raise ValueError(f"--{name} is {text!r}, expected numbers with commas between") from None
-
-
-def _load() -> Any:
-    """What draws, if its packages are installed."""
-    try:
-        from crowdpilot.report.plots.forecast import save_forecast
-    except ModuleNotFoundError as error:
-        package = (error.name or "").partition(".")[0]
-        if package not in ("matplotlib", "jinja2"):
-            raise
-        raise ValueError(f'the picture needs {package}: pip install "crowdpilot[report]"') from None
-    return save_forecast
 
 
 def _print(found: Forecast, answer: Answer | None, as_json: bool) -> None:

@@ -14,6 +14,7 @@ import typer
 from crowdpilot.cli import options
 from crowdpilot.cli.cases import read_case, read_crowd, simulated
 from crowdpilot.cli.costs import Prices, parse_costs
+from crowdpilot.cli.drawing import load_drawing
 from crowdpilot.cli.output import working
 from crowdpilot.cli.replayed import curves, measure, show_runs, to_json
 from crowdpilot.cli.results import write_all
@@ -127,7 +128,7 @@ def replay(
     _check(seeds, batch, most)
     options.ready(output, io.TABLES)
     options.ready(plot, PICTURES)
-    draw = None if plot is None else _load()
+    draw = None if plot is None else load_drawing("report.plots.replay", "save_replay", "the picture")
     if (dataset is None) == (simulate is None):
         raise ValueError("give either DATASET, a file or folder of votes, or --simulate, not both")
     if dataset is None:
@@ -185,15 +186,3 @@ def _run(
                 plan = Plan(policy=policy, fusion=fusion, seed=seed)
                 runs.append(run_replay(case, costs, plan, batch=batch, most=most, world=world))
     return runs
-
-
-def _load() -> Any:
-    """What draws, if its packages are installed."""
-    try:
-        from crowdpilot.report.plots.replay import save_replay
-    except ModuleNotFoundError as error:
-        package = (error.name or "").partition(".")[0]
-        if package not in ("matplotlib", "jinja2"):
-            raise
-        raise ValueError(f'the picture needs {package}: pip install "crowdpilot[report]"') from None
-    return save_replay

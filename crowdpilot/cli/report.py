@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import typer
@@ -12,6 +12,7 @@ import typer
 from crowdpilot.aggregate import parse_strategy
 from crowdpilot.arrays import Floats
 from crowdpilot.cli import options
+from crowdpilot.cli.drawing import load_drawing
 from crowdpilot.cli.output import note, working
 from crowdpilot.cli.reading import read_known, read_votes
 from crowdpilot.votes import Votes
@@ -65,7 +66,7 @@ def report(
     It says in words whom to trust, which tasks are hard and what to do next, with plots and
     tables. Every worker and task is in it; do not publish it if their names are secret.
     """
-    save_report = _load()
+    save_report = load_drawing("report", "save_report", "the report")
     from crowdpilot import io
     from crowdpilot.diagnose import Rules, diagnose
 
@@ -106,18 +107,6 @@ def _read_scores(files: list[str], votes: Votes) -> dict[str, Floats]:
         if np.isnan(found[name.lower()]).all():
             raise ValueError(f"{path} has a score of none of the {len(votes.tasks)} tasks")
     return found
-
-
-def _load() -> Any:
-    """What makes the page, if its packages are installed."""
-    try:
-        from crowdpilot.report import save_report
-    except ModuleNotFoundError as error:
-        package = (error.name or "").partition(".")[0]
-        if package not in ("matplotlib", "jinja2"):
-            raise
-        raise ValueError(f'the report needs {package}: pip install "crowdpilot[report]"') from None
-    return save_report
 
 
 def _today() -> str:

@@ -69,6 +69,11 @@ class Learner:
     def __len__(self) -> int:
         return 0 if self.rows is None else _length(self.rows)
 
+    @property
+    def compares(self) -> bool:
+        """Whether rows are numbers, so that one can say how much they are like each other."""
+        return issparse(self.rows) or (isinstance(self.rows, np.ndarray) and self.rows.dtype.kind in "biuf")
+
     def foresee(self, seen: NDArray[np.intp], targets: Floats, fold: NDArray[np.intp]) -> Floats:
         """What it says of every item, (items, classes).
 

@@ -111,7 +111,7 @@ class Wishes:
         wanted = best_places(self.want[:, kind], self.pool.lot, SPARE * n, seen)
         if worker >= 0:
             wanted = self._by_worker(wanted, worker, kind)
-        if learner is not None and self.training > 0 and len(wanted) > n:
+        if learner is not None and learner.compares and self.training > 0 and len(wanted) > n:
             worth = np.array([self.want[row, kind, q] for q, row in wanted])
             rows = np.array([row for _, row in wanted], np.intp)
             wanted = [wanted[i] for i in unlike(worth, learner.take(rows), n)]

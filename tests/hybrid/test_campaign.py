@@ -450,3 +450,33 @@ def test_a_campaign_that_learns_forgets_too():
     again.refit()
     c.refit()
     np.testing.assert_array_equal(again.believed(), c.believed())
+
+
+def test_a_classifier_of_scikit_learn_may_learn_from_texts():
+    from sklearn.feature_extraction.text import CountVectorizer
+    from sklearn.naive_bayes import MultinomialNB
+    from sklearn.pipeline import make_pipeline
+
+    class Reader:
+        def __init__(self):
+            self.model = make_pipeline(CountVectorizer(), MultinomialNB())
+
+        def fit(self, texts, labels, sample_weight):
+            self.model.fit(texts, labels, multinomialnb__sample_weight=sample_weight)
+            return self
+
+        def predict_proba(self, texts):
+            return self.model.predict_proba(texts)
+
+    truth = np.arange(200) % 2
+    texts = [f"word{n % 7} {'good' if t else 'bad'}" for n, t in enumerate(truth)]
+    plan = Plan(pilot=20, every=20, growth=0)
+    campaign = Campaign(
+        range(200), [0, 1], Costs.equal(2, crowd=0.01), plan=plan, features=texts, classifier=Reader()
+    )
+    rng = np.random.default_rng(0)
+    while asks := campaign.ask(None, 20):
+        said = [(a.item, None, int(truth[a.item] ^ (rng.random() < 0.1))) for a in asks]
+        campaign.tell(said)
+    assert (campaign.decide().codes == truth).mean() > 0.95
+    assert campaign.decide().votes.sum() < 300

@@ -1,0 +1,27 @@
+"""What draws, if its packages are installed."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+PACKAGES = ("matplotlib", "jinja2")
+
+
+def load_drawing(module: str, name: str, what: str) -> Any:
+    """A function of `crowdpilot.report`; one sentence says what to install if it cannot be had.
+
+    Parameters
+    ----------
+    module, name
+        Where it is, and what it is called.
+    what
+        That needs it, in words.
+    """
+    try:
+        return getattr(import_module(f"crowdpilot.{module}"), name)
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in PACKAGES:
+            raise
+        raise ValueError(f'{what} needs {package}: pip install "crowdpilot[report]"') from None
