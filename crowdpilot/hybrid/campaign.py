@@ -170,7 +170,7 @@ class Campaign:
 
     def hire(self, worker: Any, kind: str | None = None) -> None:
         """Make a worker known as one of a kind, such as an expert; others are of the first kind."""
-        self.staff.find(worker, kind)
+        self.wishes.meet(self.staff.kind[self.staff.find(worker, kind)])
 
     def ask(self, worker: Any = None, n: int = 1, *, kind: str | None = None) -> list[Ask]:
         """Up to `n` votes that are worth their price, to be asked of one worker (or of anyone).
@@ -187,6 +187,7 @@ class Campaign:
             what, seen = self.staff.kind[who], self.staff.seen[who]
             if self.plan.per_worker is not None:
                 n = min(n, self.plan.per_worker - self.staff.given[who])
+        self.wishes.meet(what)
         price = float(self.wishes.prices[what])
         n = min(n, self.ledger.room(price))
         if n <= 0:

@@ -42,6 +42,7 @@ class Wishes:
         self.plan, self.costs, self.policy = plan, costs, find_policy(plan.policy)
         self.questions, self.pool, self.ledger = questions, pool, ledger
         self.prices = np.array(list(costs.prices.values()))
+        self.met = np.arange(len(self.prices)) == 0  # kinds of workers that have come
         self.want: Floats = np.zeros((0, len(self.prices), len(questions)))
         self.reached = 0.0  # share of the items that have votes
         self.training = 0.0  # what a label brings through the machine
@@ -54,6 +55,12 @@ class Wishes:
     def keep(self, rows: Rows) -> None:
         """Forget all other items."""
         self.want = self.want[rows]
+
+    def meet(self, kind: int) -> None:
+        """A worker of a kind is there: from now on items may wait for such, before nothing does."""
+        if not self.met[kind]:
+            self.met[kind] = True
+            self.weigh(np.arange(len(self.pool)))
 
     @property
     def over(self) -> NDArray[np.bool_]:
@@ -71,9 +78,10 @@ class Wishes:
         """How much a vote of each kind is wanted on one question about some items, (kinds, items)."""
         question = self.questions[q]
         errors, rest = self._stakes(rows, q)
+        prices = np.where(self.met, self.prices, np.inf)
         view = View(
             question.probs[rows], question.machine_of(rows), question.tally[rows],
-            self.ledger.pending[rows, q], errors, voters, self.prices, rest, self.training, self.reached,
+            self.ledger.pending[rows, q], errors, voters, prices, rest, self.training, self.reached,
         )  # fmt: skip
         wanted = self.policy.want(view)
         wanted[0, self.pool.pilot[rows] & (view.votes < self.plan.pilot_votes)] = np.inf

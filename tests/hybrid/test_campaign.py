@@ -201,6 +201,7 @@ def test_a_worker_keeps_their_kind():
 def test_experts_are_asked_where_a_single_vote_must_not_err():
     costs = Costs.binary(fp=5, fn=5, crowd=0.09, expert=0.1)
     c = campaign(costs=costs, plan=Plan(pilot=0, skill={"crowd": 0.6, "expert": 0.99}))
+    c.hire("eve", "expert")
     assert c.ask("ann", 3) == []
     assert len(c.ask("eve", 3, kind="expert")) == 3
 
@@ -480,3 +481,13 @@ def test_a_classifier_of_scikit_learn_may_learn_from_texts():
         campaign.tell(said)
     assert (campaign.decide().codes == truth).mean() > 0.95
     assert campaign.decide().votes.sum() < 300
+
+
+def test_nothing_waits_for_experts_before_one_has_come():
+    costs = Costs.equal(2, error=10, crowd=1.0, expert=1.1)
+    campaign = Campaign(range(5), [0, 1], costs, plan=Plan(pilot=0))
+    assert len(campaign.ask("ann", 5)) == 5
+    campaign.release("ann")
+    assert len(campaign.ask("eve", 5, kind="expert")) == 5
+    campaign.release("eve")
+    assert campaign.ask("ann", 5) == []  # eve is the better buy
