@@ -7,6 +7,7 @@ import difflib
 import inspect
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import Any, TypeVar
 
 Made = TypeVar("Made")
@@ -36,6 +37,14 @@ def choose(
         has = ", ".join(settings.values()) or "none"
         raise ValueError(f"{first[made]} has no option {unknown[0]!r}; its options are: {has}")
     return made, {settings[option.lower()]: value for option, value in options.items()}
+
+
+def spell(name: str, settings: Any) -> str:
+    """The name with the settings of a dataclass that are not the usual ones, as `choose` reads it."""
+    shown = [f for f in fields(settings) if f.repr]
+    values = {f.name: (getattr(settings, f.name), f.default) for f in shown}
+    changed = [f"{key}={value!r}" for key, (value, default) in values.items() if value != default]
+    return f"{name}[{','.join(changed)}]" if changed else name
 
 
 def _cut(text: str, what: str) -> tuple[str, dict[str, Any]]:

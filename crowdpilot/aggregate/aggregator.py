@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from crowdpilot.arrays import Codes, Floats, Names, hash_names, to_probs
+from crowdpilot.naming import spell
 from crowdpilot.votes import Votes
 
 if TYPE_CHECKING:
@@ -174,9 +175,7 @@ class Aggregator(ABC):
         """Fit votes that are merged, of two or more classes."""
 
     def __str__(self) -> str:
-        values = {f.name: (getattr(self, f.name), f.default) for f in fields(self) if f.repr}
-        changed = [f"{name}={value!r}" for name, (value, default) in values.items() if value != default]
-        return f"{self.name}[{','.join(changed)}]" if changed else self.name
+        return spell(self.name, self)
 
 
 def shares(votes: Votes) -> Floats:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from crowdpilot.arrays import Floats, to_probs
 from crowdpilot.calibrate.sample import Sample, check_probs, learnable
+from crowdpilot.naming import spell
 
 LEAST = 1e-12  # no map ever gives a class less than this, nor all the rest to another
 
@@ -102,9 +103,7 @@ class Map(ABC):
             raise ValueError(f"floor is {self.floor}, expected a number from {LEAST} to 0.5")
 
     def __str__(self) -> str:
-        values = {f.name: (getattr(self, f.name), f.default) for f in fields(self)}
-        changed = [f"{name}={value!r}" for name, (value, default) in values.items() if value != default]
-        return f"{self.name}[{','.join(changed)}]" if changed else self.name
+        return spell(self.name, self)
 
     def fit(self, probs: ArrayLike, target: ArrayLike, *, weight: ArrayLike | None = None) -> Fitted:
         """Learn from tasks whose class is known, surely or not.

@@ -172,10 +172,16 @@ def best_kind(
     if not said_by_kind:
         raise ValueError("there is no kind of worker to choose from")
     saved = np.stack([plan_ahead(probs, s, costs.errors, ahead=ahead) for s in said_by_kind.values()])
-    price = np.array([costs.price(kind) for kind in said_by_kind])[:, None]
-    value = np.divide(saved, price, out=np.where(saved > 0, np.inf, 0.0), where=price > 0)
+    value = per_cost(saved, np.array([costs.price(kind) for kind in said_by_kind]))
     best = value.max(axis=0)
     return np.where(value == best, saved, -1).argmax(axis=0), best  # of those for free, the most useful
+
+
+def per_cost(saved: Floats, prices: Floats) -> Floats:
+    """What each kind of worker saves, (kinds, items), for each unit of their price; infinite if for free."""
+    price = prices[:, None]
+    value: Floats = np.divide(saved, price, out=np.where(saved > 0, np.inf, 0.0), where=price > 0)
+    return value
 
 
 def _in_one_go(said: Floats, sizes: Sequence[int]) -> list[Sequence[int]]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from crowdpilot.arrays import Floats
 from crowdpilot.hybrid.question import Question
+from crowdpilot.naming import spell
 
 NEVER = -np.inf
 
@@ -80,9 +81,7 @@ class Policy(ABC):
                 raise ValueError(f"{f.name} of {self.name} is {value!r}, expected {expected}")
 
     def __str__(self) -> str:
-        values = {f.name: (getattr(self, f.name), f.default) for f in fields(self)}
-        changed = [f"{name}={value!r}" for name, (value, default) in values.items() if value != default]
-        return f"{self.name}[{','.join(changed)}]" if changed else self.name
+        return spell(self.name, self)
 
     @abstractmethod
     def want(self, view: View) -> Floats:

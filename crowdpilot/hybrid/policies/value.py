@@ -9,7 +9,7 @@ import numpy as np
 
 from crowdpilot.arrays import Floats
 from crowdpilot.hybrid.policies.policy import NEVER, Policy, View
-from crowdpilot.hybrid.value import look_ahead, plan_ahead
+from crowdpilot.hybrid.value import look_ahead, per_cost, plan_ahead
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,6 @@ class Value(Policy):
                 for said, floor in zip(view.said, floors, strict=True)
             ]
         )
-        prices = view.prices[:, None]
-        free = np.where(gains > 0, np.inf, 0.0)
-        rate = np.divide(gains, prices, out=free, where=prices > 0)
+        rate = per_cost(gains, view.prices)
         best = (rate >= rate.max(axis=0)) & (view.pending == 0)
         return np.where(best, rate - 1, NEVER)
