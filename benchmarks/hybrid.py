@@ -24,8 +24,9 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from benchmarks.hybrid_picture import draw
 from benchmarks.hybrid_sets import SETS, read_case
-from benchmarks.hybrid_tables import render
+from benchmarks.hybrid_tables import Curves, render
 from benchmarks.process import launch
 from benchmarks.tables import RESULTS
 from crowdpilot.arrays import Floats
@@ -164,6 +165,7 @@ def main(
     output.mkdir(parents=True, exist_ok=True)
     (output / "hybrid.md").write_text(render(found), encoding="utf-8")
     (output / "hybrid.json").write_text(json.dumps(found, separators=(",", ":")) + "\n", encoding="utf-8")
+    draw(Curves(found), "5", output / "hybrid.png")
     print(render(found))
 
 

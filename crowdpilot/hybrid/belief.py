@@ -7,10 +7,9 @@ row to those logs, so a belief is updated in time that depends on the number of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -73,19 +72,13 @@ FUSIONS: dict[str, Callable[..., Floats]] = {
 
 @dataclass(frozen=True)
 class Joined:
-    """A rule with its options, as text such as `tempered[b=.7]`."""
+    """A rule with its options, and what the log of a vote counts in it."""
 
-    text: str
     rule: Rule
-    options: Mapping[str, Any]
+    faith: float = 1.0
 
     def __call__(self, machine: Floats, heard: Floats, prior: Floats) -> Floats:
         return self.rule(machine, heard, prior)
-
-    @property
-    def faith(self) -> float:
-        """What the log of a vote counts."""
-        return float(self.options.get("b", CROWD)) if self.text.startswith("tempered") else 1.0
 
 
 def find_fusion(text: str) -> Joined:
@@ -99,4 +92,5 @@ def find_fusion(text: str) -> Joined:
     [[0.73, 0.27]]
     """
     rule, options = choose(text, FUSIONS, "fusion")
-    return Joined(f"{rule.__name__}", partial(rule, **options), options)
+    faith = options.get("b", CROWD) if rule is tempered else 1.0
+    return Joined(partial(rule, **options), float(faith))
