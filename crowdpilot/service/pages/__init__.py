@@ -1,0 +1,3 @@
+"""Pages: what workers and requesters see in a browser."""
+
+from __future__ import annotations
