@@ -8,22 +8,23 @@ from typing import Any, Self
 import numpy as np
 
 from crowdpilot.arrays import Floats, Names, to_names
-from crowdpilot.hybrid import state
+from crowdpilot.hybrid import lessons, state
 from crowdpilot.hybrid.answers import Ask, Decisions
 from crowdpilot.hybrid.costs import Costs
-from crowdpilot.hybrid.given import PerQuestion, check_machine, check_votes, criterion_code, gold_codes, split
+from crowdpilot.hybrid.given import PerQuestion, check_machine, check_votes, gold_codes, split
 from crowdpilot.hybrid.ledger import Ledger, anyone
+from crowdpilot.hybrid.lending import Lending
 from crowdpilot.hybrid.machine import Learner
 from crowdpilot.hybrid.plan import Plan
 from crowdpilot.hybrid.pool import Pool
 from crowdpilot.hybrid.question import Question
-from crowdpilot.hybrid.staff import Place, Staff
+from crowdpilot.hybrid.staff import Staff
 from crowdpilot.hybrid.status import Status, status_of
 from crowdpilot.hybrid.wishes import Wishes
 from crowdpilot.votes import Votes
 
 
-class Campaign:
+class Campaign(Lending):
     """The one loop between items, crowd and machine.
 
     Parameters
@@ -77,7 +78,7 @@ class Campaign:
         self.label = {name: k for k, name in enumerate(self.classes.tolist())}
         if len(self.label) < len(self.classes) or len(set(self.criteria)) < len(self.criteria):
             raise ValueError("a class or a criterion is given twice")
-        self.rng = np.random.default_rng(self.plan.seed)
+        self.asked = 0
         kinds = list(costs.prices)
         usual = np.stack([self.plan.usual(kind, len(self.classes)) for kind in kinds])
         self.learner = None if classifier is None else Learner(classifier)
@@ -142,10 +143,10 @@ class Campaign:
 
     def stop(self, asks: Iterable[Ask]) -> None:
         """No more votes can be had on these."""
-        places = [(self.pool.row(item), criterion_code(name, self.criteria)) for item, name in asks]
-        for row, question in places:
+        places = self._places(asks)
+        for question, row in places:
             self.pool.shut[row, question] = True
-        self.wishes.weigh([row for row, _ in places])
+        self.wishes.weigh([row for _, row in places])
 
     def forget(self) -> Decisions:
         """Drop closed and withdrawn items that nobody is voting on; what was decided about the closed ones.
@@ -167,38 +168,6 @@ class Campaign:
         return final
 
     # Votes -----------------------------------------------------------------------------------
-
-    def hire(self, worker: Any, kind: str | None = None) -> None:
-        """Make a worker known as one of a kind, such as an expert; others are of the first kind."""
-        self.wishes.meet(self.staff.kind[self.staff.find(worker, kind)])
-
-    def ask(self, worker: Any = None, n: int = 1, *, kind: str | None = None) -> list[Ask]:
-        """Up to `n` votes that are worth their price, to be asked of one worker (or of anyone).
-
-        Nobody is asked the same question twice. What is asked is lent: its price is put aside until
-        the vote comes (`tell`) or the worker leaves (`release`).
-        """
-        if worker is None:
-            what = self.staff.code_of(kind or self.staff.kinds[0])
-            who = anyone(what)
-            seen: set[Place] = set()
-        else:
-            who = self.staff.find(worker, kind)
-            what, seen = self.staff.kind[who], self.staff.seen[who]
-            if self.plan.per_worker is not None:
-                n = min(n, self.plan.per_worker - self.staff.given[who])
-        self.wishes.meet(what)
-        price = float(self.wishes.prices[what])
-        n = min(n, self.ledger.room(price))
-        if n <= 0:
-            return []
-        chosen = self.wishes.choose(who, what, seen, n, self.learner, self.rng)
-        for question, row in chosen:
-            self.ledger.lend((question, row, who), price)
-            if worker is not None:
-                self.staff.give(who, (question, row))
-        self.wishes.weigh([row for _, row in chosen])
-        return [Ask(self.pool.items[row], self.criteria[question]) for question, row in chosen]
 
     def tell(self, votes: Votes | Iterable[Sequence[Any]], *, refit: bool | None = None) -> None:
         """Votes that came, asked for or not, early or late; all are checked before any is taken.
@@ -228,18 +197,6 @@ class Campaign:
         if self.due if refit is None else refit:
             self.refit()
 
-    def release(self, worker: Any = None) -> None:
-        """A worker has left: what was lent to them goes to others; they may still answer late.
-
-        None is whoever was asked without a name.
-        """
-        named = [self.staff.place[worker]] if worker in self.staff.place else []
-        for who in map(anyone, range(len(self.staff.kinds))) if worker is None else named:
-            back = self.ledger.release(who)
-            if worker is not None:
-                self.staff.take_back(who, {key[:2] for key in back})
-            self.wishes.weigh([row for _, row, _ in back])
-
     # Judgement -------------------------------------------------------------------------------
 
     @property
@@ -254,6 +211,17 @@ class Campaign:
             question.refit(self.pool.fold)
         self.fresh = 0
         self.wishes.learned(self.learner)
+
+    def lesson(self) -> dict[str, Any]:
+        """What the last `refit` has learned, as plain data that JSON can hold."""
+        return lessons.written(self)
+
+    def learn(self, lesson: Mapping[str, Any]) -> None:
+        """Take over what another campaign with the same items and workers has learned, instead of `refit`.
+
+        Both may have heard more votes since. What is believed then follows from lesson and votes alone.
+        """
+        lessons.take(self, lesson)
 
     def believed(self) -> Floats:
         """What decisions rest on, (items, classes); with criteria (items, out and in)."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from crowdpilot.arrays import Floats
@@ -74,9 +76,12 @@ class Ledger:
         elif not self.charge(price):
             self.gifts += 1
 
-    def release(self, worker: int) -> list[Key]:
-        """What was lent to a worker is free again."""
-        back = [key for key in self.lent if key[2] == worker]
+    def release(self, worker: int, only: Iterable[tuple[int, int]] | None = None) -> list[Key]:
+        """What was lent to a worker, or only these questions, is free again."""
+        if only is None:
+            back = [key for key in self.lent if key[2] == worker]
+        else:
+            back = [key for key in ((*place, worker) for place in only) if key in self.lent]
         for key in back:
             while key in self.lent:
                 self._back(key)

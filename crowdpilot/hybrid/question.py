@@ -88,6 +88,22 @@ class Question:
         np.add.at(self.heard, item, self.logs[worker, :, label])
         self.believe(np.unique(item))
 
+    def unhear(self, item: int, worker: int) -> bool:
+        """Forget the vote of a worker on an item; whether there was one."""
+        given = (np.asarray(self.item) == item) & (np.asarray(self.worker) == worker)
+        if not given.any():
+            return False
+        n = int(np.flatnonzero(given)[-1])
+        label = self.label[n]
+        for votes in (self.item, self.worker, self.label):
+            del votes[n]
+        self.tally[item, label] -= 1
+        self.heard[item] -= self.logs[worker, :, label]
+        if not self.tally[item].any():
+            self.heard[item] = 0
+        self.believe(np.array([item]))
+        return True
+
     def believe(self, rows: Rows) -> None:
         """Work out the belief of some items anew."""
         if self.machine is None:

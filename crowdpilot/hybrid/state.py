@@ -16,7 +16,7 @@ import numpy as np
 if TYPE_CHECKING:
     from crowdpilot.hybrid.campaign import Campaign
 
-VERSION = 1
+VERSION = 2
 MADE_AGAIN = {"budget", "costs", "join", "kinds", "learner", "ledger", "place", "plan", "policy",
               "pool", "prices", "questions", "seed", "usual"}  # fmt: skip
 
@@ -31,7 +31,7 @@ def written(campaign: Campaign) -> dict[str, Any]:
         "plan": campaign.plan.to_dict(),
         "learns": campaign.learner is not None,
         "fresh": campaign.fresh,
-        "random": campaign.rng.bit_generator.state,
+        "asked": campaign.asked,
         "parts": [
             {name: pack(value) for name, value in vars(part).items() if name not in MADE_AGAIN}
             for part in _parts(campaign)
@@ -51,7 +51,7 @@ def resume(campaign: Campaign, data: Mapping[str, Any], features: Any) -> None:
     campaign.pool.place = {name: n for n, name in enumerate(campaign.pool.items)}
     campaign.staff.place = {name: n for n, name in enumerate(campaign.staff.names)}
     campaign.fresh = data["fresh"]
-    campaign.rng.bit_generator.state = data["random"]
+    campaign.asked = data["asked"]
     if campaign.learner is not None:
         campaign.learner.add(features, len(campaign.pool))
 

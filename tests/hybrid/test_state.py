@@ -100,7 +100,7 @@ def test_a_campaign_that_learns_wants_its_classifier_back():
 
 def test_another_form_is_refused():
     data = Campaign("abc", ["no", "yes"], Costs.binary()).to_dict()
-    with pytest.raises(ValueError, match="was written in form 99, expected 1"):
+    with pytest.raises(ValueError, match="was written in form 99, expected 2"):
         Campaign.from_dict({**data, "version": 99})
 
 
