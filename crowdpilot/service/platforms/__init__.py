@@ -1,0 +1,17 @@
+"""Adapters to the platforms on which workers are found; pure functions, without a server or a database."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from crowdpilot.service.platforms import label_studio, links, mturk, prolific
+from crowdpilot.service.platforms.arrival import Arrival, Platform
+
+__all__ = ["PLATFORMS", "Arrival", "Platform"]
+
+PLATFORMS: Mapping[str, Platform] = {
+    "link": links.PLATFORM,
+    "prolific": prolific.PLATFORM,
+    "mturk": mturk.PLATFORM,
+    "label_studio": label_studio.PLATFORM,
+}

@@ -1,0 +1,139 @@
+"""The service as a machine learning backend of Label Studio: setup, predict, webhook and health.
+
+Requests and answers: https://labelstud.io/guide/ml_create; events:
+https://labelstud.io/guide/webhook_reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from crowdpilot.service.platforms.label_studio.config import Config, any_config, read_config
+from crowdpilot.service.platforms.label_studio.tasks import (
+    VERSION,
+    Vote,
+    key_of,
+    name_of,
+    read_vote,
+    records,
+)
+from crowdpilot.service.platforms.label_studio.writing import write_prediction
+
+ADDED = ("ANNOTATION_CREATED", "ANNOTATIONS_CREATED")
+CHANGED, DELETED = "ANNOTATION_UPDATED", "ANNOTATIONS_DELETED"
+
+
+class Change(NamedTuple):
+    """A vote to be added, changed or taken back; one that is taken back is known by its key only."""
+
+    action: Literal["add", "change", "remove"]
+    key: str
+    vote: Vote | None = None
+
+
+def health() -> dict[str, str]:
+    """The answer to `GET /health`."""
+    return {"status": "UP", "model_class": VERSION}
+
+
+def setup(body: Mapping[str, Any], classes: Sequence[str], *, version: str = VERSION) -> dict[str, str]:
+    """The answer to `POST /setup`; a `ValueError` if the labelling configuration does not fit the project.
+
+    Label Studio asks again for predictions only if the version has changed: give one that changes when
+    the beliefs do.
+    """
+    config = read_config(_text(body, "schema"))
+    if {*config.classes} != {*classes}:
+        raise ValueError(
+            f"the choices in Label Studio are not those of the project; use {', '.join(classes)}"
+        )
+    return {"model_version": version}
+
+
+def predict(
+    body: Mapping[str, Any],
+    beliefs: Mapping[str, Sequence[float]],
+    classes: Sequence[str],
+    *,
+    version: str = VERSION,
+) -> dict[str, Any]:
+    """The answer to `POST /predict`: a result for each task in its order, empty where we know nothing.
+
+    Parameters
+    ----------
+    body
+        What Label Studio sent; `asked` says which items it is about.
+    beliefs
+        Probabilities of the classes, by the name of the item.
+    classes
+        Of the project, in their order.
+    version
+        As in `setup`.
+    """
+    config = read_config(_text(body, "label_config"))._replace(classes=tuple(classes))
+    results = [_prediction(beliefs.get(name), config, version) for name in asked(body)]
+    return {"results": results, "model_version": version}
+
+
+def asked(body: Mapping[str, Any]) -> list[str]:
+    """The items that a request to predict is about."""
+    return [name_of(task, place) for place, task in enumerate(records(body.get("tasks"), "tasks"))]
+
+
+def changes(body: Mapping[str, Any], classes: Sequence[str]) -> list[Change]:
+    """What an event (`POST /webhook`) does to the votes; nothing if it is not about annotations."""
+    action = body.get("action")
+    if action == DELETED:
+        deleted = records(body.get("annotations"), "annotations")
+        return [Change("remove", key_of(one)) for one in deleted if key_of(one)]
+    if action not in (*ADDED, CHANGED):
+        return []
+    config = _config(body, classes)
+    tasks = {str(task.get("id")): name_of(task) for task in _several(body.get("task") or [], "task")}
+    return [
+        change
+        for one in _several(body.get("annotation"), "annotation")
+        for change in _change(one, tasks, classes, config, is_new=action != CHANGED)
+    ]
+
+
+def _change(
+    annotation: Mapping[str, Any],
+    tasks: Mapping[str, str],
+    classes: Sequence[str],
+    config: Config,
+    *,
+    is_new: bool,
+) -> list[Change]:
+    key, number = key_of(annotation), str(annotation.get("task"))
+    if not key or annotation.get("task") is None:
+        raise ValueError("an annotation has no id or no task; send the payload with the event")
+    vote = read_vote(annotation, tasks.get(number, number), classes, config)
+    if vote:
+        return [Change("add" if is_new else "change", key, vote)]
+    return [] if is_new else [Change("remove", key)]
+
+
+def _config(body: Mapping[str, Any], classes: Sequence[str]) -> Config:
+    project = body.get("project")
+    text = project.get("label_config") if isinstance(project, dict) else None
+    return read_config(text) if isinstance(text, str) and text else any_config(classes)
+
+
+def _prediction(belief: Sequence[float] | None, config: Config, version: str) -> dict[str, Any]:
+    if belief is None:
+        return {"result": [], "score": 0.0, "model_version": version}
+    label = max(range(len(belief)), key=belief.__getitem__)
+    return write_prediction(label, float(belief[label]), config, version)
+
+
+def _text(body: Mapping[str, Any], name: str) -> str:
+    value = body.get(name)
+    if isinstance(value, str):
+        return value
+    raise ValueError(f"the request has no {name}; connect Label Studio to this address as an ML backend")
+
+
+def _several(value: Any, what: str) -> list[dict[str, Any]]:
+    return records([value] if isinstance(value, dict) else value, what)

@@ -1,0 +1,98 @@
+"""Labelling configurations of Label Studio: one question with one choice about a text, an image or both.
+
+Tags: https://labelstud.io/tags/choices, https://labelstud.io/tags/choice, https://labelstud.io/tags/text
+and https://labelstud.io/tags/image.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+from crowdpilot.service.platforms.markup import parse_xml
+
+KINDS = {"text": "Text", "image": "Image"}  # what an item shows, and the tag that shows it
+CONTROL = "label"
+
+
+class Config(NamedTuple):
+    """What is asked, about what.
+
+    Parameters
+    ----------
+    classes
+        The choices, as they stand in annotations.
+    fields
+        The field of a task's data that holds the text, the image or each of them.
+    control
+        Name of the choices; empty if it is not known, where any will do.
+    about
+        Name of what is shown, to which the choices belong.
+    """
+
+    classes: tuple[str, ...]
+    fields: dict[str, str]
+    control: str = CONTROL
+    about: str = "text"
+
+
+def any_config(classes: Sequence[str]) -> Config:
+    """What is taken for granted where no configuration is known: fields called text and image."""
+    return Config(tuple(classes), {kind: kind for kind in KINDS}, control="")
+
+
+def write_config(classes: Sequence[str], *, question: str = "", shows: Sequence[str] = ("text",)) -> str:
+    """The configuration of a project.
+
+    Parameters
+    ----------
+    classes
+        Of the project, in their order.
+    question
+        What workers are asked.
+    shows
+        What items have: text, image, or both.
+
+    Examples
+    --------
+    >>> read_config(write_config(["cat", "dog"], shows=["image"])).fields
+    {'image': 'image'}
+    """
+    view = Element("View")
+    if question:
+        SubElement(view, "Header", value=question)
+    for kind in shows:
+        SubElement(view, KINDS[kind], name=kind, value=f"${kind}")
+    choices = SubElement(view, "Choices", name=CONTROL, toName=shows[0], choice="single", required="true")
+    for name in classes:
+        SubElement(choices, "Choice", value=name)
+    text = tostring(view, encoding="unicode")
+    if read_config(text).classes != tuple(classes):
+        raise ValueError("a class has characters that XML cannot hold; rename it")
+    return text
+
+
+def read_config(text: str) -> Config:
+    """What a configuration asks; a `ValueError` if it is more or other than one choice."""
+    root = parse_xml(text, "the labelling configuration")
+    found = [
+        element for element in root.iter("Choices") if element.get("choice", "single").startswith("single")
+    ]
+    if len(found) != 1:
+        raise ValueError(f"the labelling configuration has {len(found)} single choices; keep one Choices tag")
+    classes = [one.get("alias") or one.get("value") or "" for one in found[0].iter("Choice")]
+    if len(classes) < 2 or len({*classes}) < len(classes) or "" in classes:
+        raise ValueError("the labelling configuration needs two or more Choice tags with different values")
+    fields = _fields(root)
+    about = (found[0].get("toName") or "").split(",")[0]
+    if not fields or not found[0].get("name") or about not in {one.get("name") for one in root.iter()}:
+        raise ValueError("the labelling configuration has to ask about a Text or an Image that it names")
+    return Config(tuple(classes), fields, found[0].get("name", ""), about)
+
+
+def _fields(root: Element) -> dict[str, str]:
+    """The field of the first text and of the first image."""
+    shown = {kind: root.find(f".//{tag}") for kind, tag in KINDS.items()}
+    values = {kind: one.get("value", "") for kind, one in shown.items() if one is not None}
+    return {kind: value.removeprefix("$") for kind, value in values.items() if value.startswith("$")}

@@ -1,0 +1,90 @@
+"""Amazon Mechanical Turk: our pages in a frame of theirs, and a form posted back to them at the end.
+
+Parameters, preview and form: https://docs.aws.amazon.com/AWSMechTurk/latest/AWSMturkAPI/
+ApiReference_ExternalQuestionArticle.html. Nothing in the address is signed; who submitted an assignment
+is what `mturk_hits.submitted` says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from urllib.parse import urlsplit
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+from crowdpilot.service.platforms.arrival import Arrival, Platform, parameter
+
+HOSTS = ("www.mturk.com", "workersandbox.mturk.com")  # the only ones to which a form is posted
+ORIGINS = tuple(f"https://{host}" for host in HOSTS)
+PLATFORM = Platform("Amazon Mechanical Turk", ("https://worker.mturk.com", *ORIGINS), ORIGINS)
+PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
+NAMESPACE = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/ExternalQuestion.xsd"
+ID = re.compile(r"[0-9A-Za-z]{1,255}", re.ASCII)
+
+
+def external_question(url: str, height: int = 0) -> str:
+    """The XML of a HIT that shows our page in a frame.
+
+    Parameters
+    ----------
+    url
+        Of the page, which has to be reached over https.
+    height
+        Of the frame in pixels; with 0 it fills the worker's window.
+    """
+    if urlsplit(url).scheme != "https" or not urlsplit(url).hostname:
+        raise ValueError(f"MTurk shows only pages over https; give such an address instead of {url!r}")
+    if height < 0:
+        raise ValueError("the height of the frame is a number of pixels, or 0 to fill the window")
+    root = Element("ExternalQuestion", xmlns=NAMESPACE)
+    SubElement(root, "ExternalURL").text = url
+    SubElement(root, "FrameHeight").text = str(height)
+    return tostring(root, encoding="unicode")
+
+
+def arrive(query: Mapping[str, str], *, hits: Collection[str] = ()) -> Arrival:
+    """Who comes from MTurk; a preview if the HIT is not accepted yet.
+
+    Parameters
+    ----------
+    query
+        The parameters of the address.
+    hits
+        The only HITs that are let in, if there are any.
+    """
+    if parameter(query, "assignmentId", "MTurk") == PREVIEW:
+        return Arrival("mturk", "", preview=True)
+    hit, assignment, worker = (_identifier(query, name) for name in ("hitId", "assignmentId", "workerId"))
+    if hits and hit not in hits:
+        raise ValueError("the link belongs to another HIT; open the HIT on MTurk again")
+    return Arrival("mturk", worker, assignment, submit=submit_url(parameter(query, "turkSubmitTo", "MTurk")))
+
+
+def submit_url(given: str) -> str:
+    """Where the form at the end is posted: on a host of MTurk, whatever the address says.
+
+    Examples
+    --------
+    >>> submit_url("https://www.mturk.com/")
+    'https://www.mturk.com/mturk/externalSubmit'
+    """
+    for origin in ORIGINS:
+        if given in (origin, f"{origin}/"):
+            return f"{origin}/mturk/externalSubmit"
+    raise ValueError(
+        "the address would send the answer to a host that is not of MTurk; open the HIT there again"
+    )
+
+
+def form_fields(arrival: Arrival, code: str) -> dict[str, str]:
+    """What the form at the end holds: the assignment, and one more field without which it is not taken."""
+    if arrival.preview or not arrival.assignment or not code:
+        raise ValueError("there is nothing to submit before the HIT is accepted and its items are done")
+    return {"assignmentId": arrival.assignment, "code": code}
+
+
+def _identifier(query: Mapping[str, str], name: str) -> str:
+    value = parameter(query, name, "MTurk")
+    if not ID.fullmatch(value):
+        raise ValueError(f"the {name} in the address is not an id of MTurk; open the HIT there again")
+    return value

@@ -1,0 +1,108 @@
+"""Prolific: workers come with three ids in the address, signed if the study says so, and leave with a code.
+
+Names of parameters and placeholders: https://docs.prolific.com/api-reference/studies/the-study-object;
+signed links: https://docs.prolific.com/api-reference/well-known-endpoints/get-study-jwks.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from crowdpilot.service.platforms.arrival import Arrival, Platform, parameter
+from crowdpilot.service.platforms.tokens import read_claims
+
+PLATFORM = Platform("Prolific")
+JWKS = "https://api.prolific.com/.well-known/study/jwks.json"  # to be fetched again at least daily
+COMPLETE = "https://app.prolific.com/submissions/complete?cc="
+TOKEN = "prolific_token"
+SHAPES = {  # a session that a requester previews is shorter than a real one
+    "PROLIFIC_PID": re.compile(r"[0-9a-f]{24}", re.ASCII),
+    "STUDY_ID": re.compile(r"[0-9a-f]{24}", re.ASCII),
+    "SESSION_ID": re.compile(r"[0-9A-Za-z]{1,64}", re.ASCII),
+}
+
+
+def arrive(
+    query: Mapping[str, str],
+    *,
+    study: str = "",
+    keys: Mapping[str, Any] | None = None,
+    audience: str = "",
+    now: float | None = None,
+) -> Arrival:
+    """Who comes from Prolific; a `ValueError` if the address is not one that Prolific would make.
+
+    Parameters
+    ----------
+    query
+        The parameters of the address.
+    study
+        The only study that is let in, if given.
+    keys
+        The public keys at `JWKS`. With them only signed links are let in.
+    audience
+        Address of this service; a signed link has to be meant for its host.
+    now
+        Seconds since 1970, if not the present.
+    """
+    if keys is not None:
+        query = _signed(query, keys, audience, time.time() if now is None else now)
+    found = {name: parameter(query, name, "Prolific") for name in SHAPES}
+    for name, shape in SHAPES.items():
+        if not shape.fullmatch(found[name]):
+            raise ValueError(f"the {name} in the address is not an id of Prolific; open the link there again")
+    if study and found["STUDY_ID"] != study:
+        raise ValueError("the link belongs to another study; open the study on Prolific again")
+    return Arrival("prolific", found["PROLIFIC_PID"], found["SESSION_ID"])
+
+
+def study_url(address: str) -> str:
+    """The link to publish as external study URL, with the placeholders that Prolific fills in.
+
+    Examples
+    --------
+    >>> study_url("https://label.example/w/birds/prolific")[-42:]
+    '{{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}'
+    """
+    mark = "&" if urlsplit(address).query else "?"
+    return address + mark + "&".join(f"{name}={{{{%{name}%}}}}" for name in SHAPES)
+
+
+def completion_url(code: str) -> str:
+    """Where a worker goes at the end, so that Prolific knows that they have finished.
+
+    Examples
+    --------
+    >>> completion_url("C1A2B3")
+    'https://app.prolific.com/submissions/complete?cc=C1A2B3'
+    """
+    if not code:
+        raise ValueError("Prolific wants a completion code; give the one of the study")
+    return COMPLETE + quote(code, safe="")
+
+
+def _signed(query: Mapping[str, str], keys: Mapping[str, Any], audience: str, now: float) -> dict[str, str]:
+    """The ids that are signed; those in the address, where there are any, have to be the same."""
+    claims = read_claims(parameter(query, TOKEN, "Prolific"), keys)
+    ends, given = claims.get("exp"), claims.get("prolific")
+    if isinstance(ends, bool) or not isinstance(ends, int | float) or not ends > now:
+        raise ValueError("the signed link has ended; open the study on Prolific again")
+    if not audience or _host(audience) not in _hosts(claims.get("aud")):
+        raise ValueError("the signed link is meant for another address; mend the study's URL on Prolific")
+    ids = {name: str(given.get(name, "")) for name in SHAPES} if isinstance(given, dict) else {}
+    if any(query.get(name, value) != value for name, value in ids.items()):
+        raise ValueError("the address is not the one that was signed; open the study on Prolific again")
+    return ids
+
+
+def _hosts(aud: Any) -> set[str]:
+    return {_host(one) for one in (aud if isinstance(aud, list) else [aud]) if isinstance(one, str) and one}
+
+
+def _host(address: str) -> str:
+    """The host of an address, or of a bare domain."""
+    return urlsplit(address if "//" in address else f"//{address}").hostname or ""
