@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet -c constraints.txt
 
-.PHONY: help demo test test-slow check format docs peers clean
+.PHONY: help demo test test-slow equip check format docs peers clean
 
 help:  ## List what can be made.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,11 +20,14 @@ help:  ## List what can be made.
 demo: .venv/core.stamp  ## Aggregate the bundled votes and show what comes out.
 	@$(BIN)/python examples/demo.py
 
-test: check  ## Run every check and the unit tests.
+test: equip check  ## Run every check and the unit tests.
 	$(BIN)/pytest -q -n 2
 
-test-slow: .venv/dev.stamp  ## Run the tests that take minutes; those on real data need CROWDPILOT_DATA.
+test-slow: equip  ## Run the tests that take minutes; those on real data need CROWDPILOT_DATA.
 	$(BIN)/pytest -q -m slow
+
+equip: .venv/dev.stamp
+	@$(BIN)/python -m tests.equip
 
 check: .venv/dev.stamp
 	$(BIN)/ruff format --check
