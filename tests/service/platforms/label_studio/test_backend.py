@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowdpilot.service.platforms.label_studio.backend import asked, changes, health, predict, setup
+from crowdpilot.service.platforms.label_studio.backend import (
+    asked,
+    changes,
+    health,
+    is_password,
+    password,
+    predict,
+    setup,
+)
 from crowdpilot.service.platforms.label_studio.config import read_config, write_config
 from crowdpilot.service.platforms.label_studio.writing import write_result
 
@@ -30,6 +38,19 @@ def annotation(label: int | None = 0, **more: Any) -> dict[str, Any]:
     times = {"created_at": "1970-01-01T00:00:10Z", "updated_at": "1970-01-01T00:00:20Z", "lead_time": 3.5}
     given = {"id": 17, "task": 19, "completed_by": 1, "was_cancelled": False, "ground_truth": False}
     return {**given, **times, "result": results, **more}
+
+
+def test_only_the_password_of_the_project_opens_it():
+    secret = "s" * 32
+    word = password(secret, "birds")
+    assert word.replace("-", "").replace("_", "").isalnum()
+    assert len(word) >= 40
+    assert is_password(secret, "birds", word)
+    assert not is_password(secret, "fish", word)
+    assert not is_password("t" * 32, "birds", word)
+    for place, character in enumerate(word):
+        for other in {"A", "B", "\ud800", ""} - {character}:
+            assert not is_password(secret, "birds", word[:place] + other + word[place + 1 :])
 
 
 def test_health_says_that_it_is_up():
