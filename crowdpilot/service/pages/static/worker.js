@@ -100,6 +100,9 @@ function labelling(work) {
 
   const nameOf = (item) => `${item.dataset.item}.${item.dataset.criterion}`;
   const nameOfVote = (vote) => `${vote.item}.${vote.criterion}`;
+  const unsure = work.querySelector('[data-label=""]');
+  const buttons = { 0: unsure, c: unsure }; // by key
+  work.querySelectorAll(".answer").forEach((button, place) => { if (place < 9) buttons[place + 1] = button; });
   const waiting = () => [...deck.querySelectorAll(".item")];
 
   function tell(state) {
@@ -194,7 +197,7 @@ function labelling(work) {
   function answer(button) {
     if (!shown || busy || performance.now() - shownAt < GUARD) return;
     const { item, criterion } = shown.dataset;
-    const label = button.dataset.label === "" ? null : Number(button.dataset.label);
+    const label = button.dataset.label || null; // null: they cannot tell
     const vote = { item: Number(item), criterion: Number(criterion), label, seconds: clock.seconds(), key: newKey() };
     button.classList.add("answer--pressed");
     setTimeout(() => button.classList.remove("answer--pressed"), 160);
@@ -222,7 +225,7 @@ function labelling(work) {
 
   async function undoThere() {
     await outbox.drained();
-    const answer = await ask(`${home}/undo`, { method: "POST", headers: { Accept: "text/html", "X-Fragment": "1" } });
+    const answer = await ask(`${home}/undo`, { method: "POST" });
     if (!answer.ok) return problem(await wordsOf(answer));
     const fragment = await answer.text();
     const name = fragment.match(/data-item="(\d+)" data-criterion="(\d+)"/);
@@ -256,9 +259,7 @@ function labelling(work) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || typing || !byId("keys").checked) return;
     if (document.querySelector("dialog[open]")) return;
     const key = event.key.toLowerCase();
-    const label = key === "0" || key === "c" ? "" : /^[1-9]$/.test(key) ? String(Number(key) - 1) : null;
-    const button = label === null ? null : work.querySelector(`[data-label="${label}"]`);
-    if (button) answer(button);
+    if (buttons[key]) answer(buttons[key]);
     else if (key === "u" || key === "backspace") undo();
     else if (key === "p") byId("pause").requestSubmit();
     else return;
