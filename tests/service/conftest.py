@@ -92,7 +92,7 @@ def open_page(browser: Any, trouble: list[str]) -> Iterator[Open]:
         context = browser.new_context(**{**SCREENS[screen], **options})
         contexts.append(context)
         context.on("weberror", lambda error: trouble.append(str(error.error)))
-        context.on("console", lambda said: said.type == "error" and trouble.append(said.text))
+        context.on("console", lambda said: trouble.extend([said.text] if said.type == "error" else []))
         page = context.new_page()
         page.set_default_timeout(10_000)
         return page

@@ -9,6 +9,7 @@ import subprocess
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
@@ -42,13 +43,18 @@ def end_of(parent: subprocess.Popen[str]) -> str:
     return parent.communicate(timeout=20)[1]
 
 
-def ask(address: str) -> int | None:
+def ask(address: str, path: str = "/pid") -> int | None:
     """Process number of who answers, or None for nobody."""
     try:
-        with urllib.request.urlopen(f"{address}/pid", timeout=10) as answer:
+        with urllib.request.urlopen(address + path, timeout=10) as answer:
             return int(answer.read())
     except (OSError, HTTPException):
         return None
+
+
+def another(address: str, known: set[int]) -> int | None:
+    """Process number of who answers, if it is not a known one."""
+    return next(iter({ask(address)} - known), None)
 
 
 def job_process(folder: Path, name: str = "jobs-1", but: int = 0) -> int | None:
@@ -86,11 +92,13 @@ def is_alive(number: int) -> bool:
 
 def test_one_killed_web_process_does_not_disturb_the_other(start: Start) -> None:
     _, address = start(web=2, jobs=0)
-    both = {eventually(lambda: ask(address))}
-    eventually(lambda: both.add(ask(address)) or len(both) == 2)
-    os.kill(both.pop(), signal.SIGKILL)
-    eventually(lambda: ask(address) in both)
-    assert eventually(lambda: ask(address) not in {*both, None})
+    one = ask(address)
+    assert one is not None
+    other = eventually(lambda: another(address, {one}))
+    os.kill(one, signal.SIGKILL)
+    eventually(lambda: not is_alive(one))
+    assert ask(address) == other
+    assert eventually(lambda: another(address, {one, other}))
 
 
 def test_a_killed_job_process_comes_back(start: Start, tmp_path: Path) -> None:
@@ -118,6 +126,16 @@ def test_a_signal_ends_all_processes_in_good_order(
     assert time.monotonic() - began < 8
     assert {"closed", "jobs-1.ended", "jobs-2.ended"} <= {path.name for path in tmp_path.iterdir()}
     assert ask(address) is None
+
+
+def test_a_request_under_way_is_answered_before_the_service_ends(start: Start, tmp_path: Path) -> None:
+    parent, address = start(jobs=0)
+    with ThreadPoolExecutor() as callers:
+        answer = callers.submit(ask, address, "/slow")
+        eventually((tmp_path / "asked").exists)
+        parent.terminate()
+        assert answer.result() is not None
+    assert end_of(parent) == ""
 
 
 def test_when_the_parent_is_killed_all_processes_end(start: Start, tmp_path: Path) -> None:

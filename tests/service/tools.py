@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import json
 import os
@@ -23,7 +24,7 @@ from typing import IO, Any
 
 import psycopg
 import pytest
-from axe_playwright_python.base import AXE_SCRIPT
+from axe_playwright_python.base import AXE_SCRIPT  # type: ignore[import-untyped]  # has no types
 from fastapi import FastAPI
 
 from tests.equip import is_strict, postgres_binaries
@@ -77,8 +78,8 @@ class Postgres:
 
     def call(self, program: str, *words: str) -> str:
         """Run one of PostgreSQL's programs on our data; never as root, which it refuses."""
-        command = [need(postgres_binaries(), "postgresql") / program, "-D", self.data, *words]
-        done = subprocess.run(
+        command = [str(need(postgres_binaries(), "postgresql") / program), "-D", str(self.data), *words]
+        done: subprocess.CompletedProcess[str] = subprocess.run(
             command, cwd=self.folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **as_user()
         )
         assert done.returncode == 0, f"{program} failed:\n{done.stdout}"
@@ -105,15 +106,17 @@ class Postgres:
     def execute(self, command: str) -> None:
         address = f"postgresql://postgres@127.0.0.1:{self.port}/postgres"
         with psycopg.connect(address, autocommit=True) as connection:
-            connection.execute(command)  # type: ignore[arg-type]  # names of databases cannot be parameters
+            connection.execute(command)
 
     @contextmanager
     def database(self) -> Iterator[str]:
         """Address of a new empty database, which is dropped at the end."""
         name = f"test_{uuid.uuid4().hex}"
         self.execute(f"CREATE DATABASE {name}")
-        yield self.url(name)
-        self.execute(f"DROP DATABASE {name} WITH (FORCE)")
+        try:
+            yield self.url(name)
+        finally:
+            self.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def as_user() -> dict[str, Any]:
@@ -144,11 +147,13 @@ def shared_postgres(folder: Path) -> Iterator[Postgres]:
                 note.write_text(json.dumps([str(server.folder), server.port]))
             fcntl.flock(users, fcntl.LOCK_SH)
         where, port = json.loads(note.read_text())
-        yield Postgres(Path(where), port)
-        with alone(folder / "postgres.lock"):
-            if is_last(users):
-                Postgres(Path(where), port).remove()
-                note.unlink()
+        try:
+            yield Postgres(Path(where), port)
+        finally:
+            with alone(folder / "postgres.lock"):
+                if is_last(users):
+                    Postgres(Path(where), port).remove()
+                    note.unlink()
 
 
 @contextmanager
@@ -198,6 +203,13 @@ def make_app(settings: dict[str, Any]) -> FastAPI:
     app = FastAPI(lifespan=lifespan)
     app.get("/healthz")(lambda: "ok")
     app.get("/pid")(os.getpid)
+
+    @app.get("/slow")
+    async def slow() -> int:
+        Path(settings["folder"], "asked").touch()
+        await asyncio.sleep(1)
+        return os.getpid()
+
     return app
 
 
