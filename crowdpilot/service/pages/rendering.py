@@ -73,10 +73,10 @@ def render(template: str, /, **data: Any) -> str:
     return templates().get_template(template).render(data)
 
 
-def page(template: str, /, code: int = 200, platform: Platform = OURS, **data: Any) -> HTMLResponse:
+def page(template: str, /, status: int = 200, platform: Platform = OURS, **data: Any) -> HTMLResponse:
     """A page as an answer, which no cache may keep and which loads nothing from elsewhere but images."""
     headers = {"Cache-Control": "no-store", "Content-Security-Policy": f"{SOURCES}; {platform.policy}"}
-    return HTMLResponse(render(template, **data), code, headers)
+    return HTMLResponse(render(template, status=status, **data), status, headers)
 
 
 def error_page(request: Request, status: int, detail: str) -> HTMLResponse:
@@ -85,8 +85,8 @@ def error_page(request: Request, status: int, detail: str) -> HTMLResponse:
     words = trouble.words or _sentence(detail)
     again = f"?{request.url.query}" if trouble.again and request.method == "GET" else ""
     framed = mturk.PLATFORM if "back" in request.cookies or request.url.path.endswith("/mturk") else OURS
-    told = {"status": status, "icon_name": trouble.icon, "title": trouble.title, "words": words}
-    return page("worker/error.html", status, framed, again=again, **told)
+    told = {"kind": trouble.icon, "title": trouble.title, "words": words, "again": again}
+    return page("worker/error.html", status, framed, **told)
 
 
 def _sentence(detail: str) -> str:
