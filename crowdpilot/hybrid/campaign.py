@@ -126,6 +126,16 @@ class Campaign(Lending):
             question.add(k, s)
         self.wishes.weigh(rows)
 
+    def reveal(self, gold: PerQuestion) -> None:
+        """The classes of these items are known from now on; with criteria a mapping from names to these."""
+        known = [{} if given is None else dict(given) for given in split(gold, self.criteria)]
+        rows = [self.pool.rows(names) for names in known]
+        codes = [gold_codes(given, list(given), self.label) for given in known]
+        for question, row, code in zip(self.questions, rows, codes, strict=True):
+            question.gold[row] = code
+            question.believe(row)
+        self.wishes.weigh(np.concatenate(rows))
+
     def withdraw(self, items: Iterable[Any]) -> None:
         """These items are not to be decided any more; votes on them still tell about workers."""
         rows = self.pool.rows(items)

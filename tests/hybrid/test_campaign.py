@@ -491,3 +491,25 @@ def test_nothing_waits_for_experts_before_one_has_come():
     assert len(campaign.ask("eve", 5, kind="expert")) == 5
     campaign.release("eve")
     assert campaign.ask("ann", 5) == []  # eve is the better buy
+
+
+def test_a_class_that_becomes_known_is_not_asked_about_any_more():
+    c = Campaign(["a", "b"], ["no", "yes"], Costs.binary(crowd=0.02), plan=Plan(pilot=0))
+    c.reveal({"a": "yes"})
+    assert [ask.item for ask in c.ask("ann", 2)] == ["b"]
+    assert c.decide().labels[0] == "yes"
+    with pytest.raises(ValueError, match="is not a class"):
+        c.reveal({"b": "perhaps"})
+    with pytest.raises(ValueError, match="no item 'z'"):
+        c.reveal({"z": "yes"})
+
+
+def test_a_known_class_is_as_good_as_one_given_at_the_start():
+    votes = [(item, worker, "yes") for item in "abc" for worker in ("ann", "eve")]
+    early, late = (
+        Campaign("abc", ["no", "yes"], Costs.binary(crowd=0.02), gold=g) for g in ({"a": "no"}, None)
+    )
+    late.reveal({"a": "no"})
+    for c in (early, late):
+        c.tell(votes, refit=True)
+    np.testing.assert_array_equal(early.believed(), late.believed())

@@ -108,7 +108,9 @@ votes = Table(
     Column("item", Long, ForeignKey("items.id", ondelete="CASCADE"), primary_key=True),
     Column("criterion", Integer, primary_key=True, default=0),
     Column("worker", Long, ForeignKey("workers.id", ondelete="CASCADE"), primary_key=True),
-    Column("state", String(6), nullable=False),  # lent, voted, unsure (can't tell), back (not answered in time)
+    Column(
+        "state", String(6), nullable=False
+    ),  # lent, voted, unsure (can't tell), back (not answered in time)
     Column("label", Integer),  # number of the class
     Column("seconds", Float),
     Column("time", Float),

@@ -1,0 +1,3 @@
+"""The JSON API."""
+
+from __future__ import annotations

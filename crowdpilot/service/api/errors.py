@@ -1,0 +1,88 @@
+"""Errors: every exception becomes one problem document, in one place."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import HTMLResponse, JSONResponse, Response
+from starlette.exceptions import HTTPException
+
+from crowdpilot.service.api.models import Problem
+from crowdpilot.service.pages.rendering import render
+from crowdpilot.service.refusals import Refused, Unavailable
+
+BUSY = "the service cannot write to its database now; nothing was lost, try again in a moment"
+
+PAGES = {
+    401: ("lock", "Please sign in"),
+    403: ("lock", "This is not open to you"),
+    404: ("search", "There is nothing here"),
+    409: ("hand", "Not now"),
+    429: ("clock", "A little slower, please"),
+    503: ("cloud", "One moment, please"),
+}  # fmt: skip
+
+
+def problem(status: int, detail: str) -> Response:
+    """A problem document."""
+    body = Problem(title=HTTPStatus(status).phrase, status=status, detail=detail)
+    headers = {"Retry-After": "1"} if status in (429, 503) else None
+    return JSONResponse(body.model_dump(), status, headers, "application/problem+json")
+
+
+def described(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The problems a route may answer with, for its description."""
+    content = {"application/problem+json": {"schema": Problem.model_json_schema()}}
+    return {status: {"description": HTTPStatus(status).phrase, "content": content} for status in statuses}
+
+
+def answer(request: Request, status: int, detail: str) -> Response:
+    """A page for people, a problem document for programs."""
+    if not request.url.path.startswith("/api") and "text/html" in request.headers.get("accept", ""):
+        kind, title = PAGES.get(status, ("close", HTTPStatus(status).phrase))
+        again = request.url.path if status in (429, 503) and request.method == "GET" else ""
+        words = f"{detail[:1].upper()}{detail[1:]}."
+        text = render("worker/error.html", status=status, kind=kind, title=title, words=words, again=again)
+        return HTMLResponse(text, status, {"Cache-Control": "no-store"})
+    return problem(status, detail)
+
+
+def install(app: FastAPI) -> None:
+    """Map exceptions to answers."""
+
+    def refused(request: Request, error: Exception) -> Response:
+        status, detail = (error.status, error.detail) if isinstance(error, Refused) else (500, str(error))
+        return answer(request, status, detail)
+
+    def unavailable(request: Request, _: Exception) -> Response:
+        return answer(request, 503, BUSY)
+
+    def invalid(request: Request, error: Exception) -> Response:
+        return answer(
+            request, 422, _first(error) if isinstance(error, RequestValidationError) else str(error)
+        )
+
+    def http(request: Request, error: Exception) -> Response:
+        if not isinstance(error, HTTPException):
+            return answer(request, 500, str(error))
+        return answer(request, error.status_code, error.detail)
+
+    def wrong(request: Request, error: Exception) -> Response:
+        return answer(request, 422, str(error))
+
+    app.add_exception_handler(Refused, refused)
+    app.add_exception_handler(Unavailable, unavailable)
+    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(HTTPException, http)
+    app.add_exception_handler(ValueError, wrong)
+
+
+def _first(error: RequestValidationError) -> str:
+    """The first thing that is wrong, with where it is."""
+    found = error.errors()[0]
+    where = ".".join(str(part) for part in found["loc"] if part not in ("body", "query", "path"))
+    what = str(found["msg"]).removeprefix("Value error, ")
+    return f"{where}: {what}" if where else what

@@ -1,0 +1,49 @@
+"""The application: everything put together from its settings, with no state of its own."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+from fastapi.staticfiles import StaticFiles
+
+from crowdpilot import __version__
+from crowdpilot.service.api import errors, operations, projects, work
+from crowdpilot.service.desk import Desk
+from crowdpilot.service.guard import Guard
+from crowdpilot.service.limits import Limits
+from crowdpilot.service.pages.rendering import STATIC
+from crowdpilot.service.settings import Settings
+from crowdpilot.service.store import Store
+
+ROUTES = (operations.routes, projects.routes, work.routes)
+SHARED = 50  # workers who may share an address, such as that of a university
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The service over a database that is migrated already."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        yield
+        app.state.desk.close()
+        app.state.store.close()
+
+    app = FastAPI(
+        title="Crowdpilot", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None,
+        openapi_url="/api/openapi.json",
+    )  # fmt: skip
+    app.state.settings = settings
+    app.state.store = Store(settings.database)
+    app.state.desk = Desk(app.state.store, settings)
+    app.state.limits = Limits(settings.rate, settings.burst)
+    app.state.counts = defaultdict(float)
+    errors.install(app)
+    for routes in ROUTES:
+        app.include_router(routes)
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    limits = Limits(settings.rate * SHARED, settings.burst * SHARED)
+    app.add_middleware(Guard, settings=settings, limits=limits, counts=app.state.counts)
+    return app

@@ -1,0 +1,160 @@
+"""Mirror: the campaign of one project in the memory of one process, kept up to date from the database.
+
+The database is the truth. A mirror can be thrown away at any moment: one that is made anew from the
+tables believes the same, because beliefs follow from items, votes and the last lesson alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+from sqlalchemy import Connection
+
+from crowdpilot.hybrid import Ask, Campaign
+from crowdpilot.service.campaigns import LEARNED, make_campaign
+from crowdpilot.service.store import items, lessons, projects, votes, workers
+from crowdpilot.service.store.record import Record
+
+Eye = Any  # features(contents) -> rows, for a process that trains
+
+
+class Mirror:
+    """What the votes so far say about the items of a project.
+
+    Parameters
+    ----------
+    project
+        Its row.
+    classifier, eye
+        What learns, in the process that does so, and what it sees of new items: from (id, name,
+        content) of each to rows.
+    """
+
+    def __init__(self, project: Record, classifier: Any = None, eye: Eye = None) -> None:
+        self.project: str = project.id
+        self.spec: dict[str, Any] = project.spec
+        self.campaign: Campaign = make_campaign(self.spec, classifier)
+        self.eye = eye
+        self.clock = self.lesson = self.asked = 0
+        self.names: dict[int, str] = {}
+        self.ids: dict[str, int] = {}
+
+    def keep_up(self, c: Connection) -> Record:
+        """Read on from where it stands; the project as it is now."""
+        row = projects.find(c, self.project)
+        if row.clock > self.clock:
+            self._items(c, items.since(c, self.project, self.clock))
+            for worker in workers.since(c, self.project, self.clock):
+                self._worker(worker)
+            self._votes(votes.since(c, self.project, self.clock))
+            if row.lesson > self.lesson and (lesson := lessons.read(c, self.project)) is not None:
+                self.campaign.learn(lesson)
+                self.lesson = row.lesson
+        self.clock, self.campaign.asked = row.clock, row.asked
+        self.campaign.fresh = row.votes - row.fitted
+        return row
+
+    # Items -----------------------------------------------------------------------------------
+
+    def _items(self, c: Connection, changed: Sequence[Record]) -> None:
+        new = [item for item in changed if item.added > self.clock]
+        for group in self._uploads(new):
+            self._add(c, group)
+        old = [item for item in changed if item.added <= self.clock]
+        gold = {item.name: item.gold for item in old if item.gold is not None}
+        self.campaign.reveal(self._by_criterion(gold))
+        stopped = [item.name for item in changed if item.gone == "stopped"]
+        self.campaign.stop(Ask(name, criterion) for name in stopped for criterion in self.campaign.criteria)
+        self.campaign.withdraw(item.name for item in changed if item.gone == "withdrawn")
+
+    def _uploads(self, new: Sequence[Record]) -> list[list[Record]]:
+        """Items as they came, because the first to come are the pilot; after that all at once."""
+        groups = [list(group) for _, group in groupby(new, key=lambda item: item.added)]
+        left, n = self.campaign.pool.first, 0
+        while n < len(groups) and left > 0:
+            left -= len(groups[n])
+            n += 1
+        rest = [item for group in groups[n:] for item in group]
+        return groups[:n] + ([rest] if rest else [])
+
+    def _add(self, c: Connection, group: list[Record]) -> None:
+        names = [item.name for item in group]
+        campaign, plan = self.campaign, self.campaign.plan
+        learns = self.spec["machine"] in LEARNED
+        if learns and len(campaign.pool) == 0 and campaign.policy.pilots:
+            campaign.pool.first = plan.first(len(names), True)
+        features = None if self.eye is None else self.eye(c, group)
+        gold = {item.name: item.gold for item in group if item.gold is not None}
+        campaign.add(names, machine=self._machine(group), features=features, gold=self._by_criterion(gold))
+        if learns and campaign.learner is None:  # what the process that learns has paid
+            campaign.ledger.charge(campaign.costs.machine * len(names))
+        self.names.update((item.id, item.name) for item in group)
+        self.ids.update((item.name, item.id) for item in group)
+
+    def _machine(self, group: list[Record]) -> Any:
+        """What the requester's machine says; a shrug where it says nothing."""
+        K = len(self.campaign.classes)
+        if all(item.machine is None for item in group):
+            return None
+        if not self.campaign.several:
+            return [item.machine or [1 / K] * K for item in group]
+        return {
+            name: [(item.machine or {}).get(name, [1 / K] * K) for item in group]
+            for name in self.campaign.criteria
+        }
+
+    def _by_criterion(self, gold: dict[str, Any]) -> Any:
+        if not self.campaign.several:
+            return gold
+        return {
+            criterion: {name: known[criterion] for name, known in gold.items() if criterion in known}
+            for criterion in self.campaign.criteria
+        }
+
+    # Votes -----------------------------------------------------------------------------------
+
+    def _worker(self, worker: Record) -> None:
+        self.campaign.hire(worker.id, worker.kind)
+        if worker.state in (workers.BLOCKED, workers.ERASED):
+            self.campaign.release(worker.id)
+
+    def _votes(self, changed: Sequence[Record]) -> None:
+        """What was lent or answered since; every question of a worker stands here once, as it is now."""
+        campaign = self.campaign
+        for row in changed:
+            if self._answered(row):
+                campaign.retract([self.ask_of(row.item, row.criterion)], row.worker)
+        for worker, asks in self._by_worker(changed, votes.BACK):
+            campaign.release(worker, asks)
+        for worker, asks in self._by_worker(changed, votes.LENT, votes.UNSURE):
+            campaign.lend(asks, worker)
+        for worker, asks in self._by_worker(changed, votes.UNSURE):
+            campaign.release(worker, asks, again=False)
+        campaign.tell([self._told(row) for row in changed if row.state == votes.VOTED], refit=False)
+
+    def _by_worker(self, changed: Sequence[Record], *states: str) -> list[tuple[int, list[Ask]]]:
+        found: dict[int, list[Ask]] = {}
+        for row in changed:
+            if row.state in states:
+                found.setdefault(row.worker, []).append(self.ask_of(row.item, row.criterion))
+        return list(found.items())
+
+    def _answered(self, row: Record) -> bool:
+        campaign = self.campaign
+        who = campaign.staff.place[row.worker]
+        place = row.criterion, campaign.pool.row(self.names[row.item])
+        return place in campaign.staff.seen[who] and (*place, who) not in campaign.ledger.lent
+
+    def _told(self, row: Record) -> tuple[str, int, Any, str]:
+        item, criterion = self.ask_of(row.item, row.criterion)
+        return item, row.worker, self.spec["classes"][row.label], criterion
+
+    def ask_of(self, item: int, criterion: int) -> Ask:
+        """What the campaign calls a question."""
+        return Ask(self.names[item], self.campaign.criteria[criterion])
+
+    def place_of(self, ask: Ask) -> tuple[int, int]:
+        """What the database calls a question: item and criterion."""
+        return self.ids[ask.item], self.campaign.criteria.index(ask.criterion)

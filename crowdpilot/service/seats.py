@@ -1,0 +1,45 @@
+"""Seats: the signed session of a worker, bound to project, platform, worker and assignment."""
+
+from __future__ import annotations
+
+import time
+from typing import NamedTuple
+
+from crowdpilot.service.refusals import Refused
+from crowdpilot.service.secrets import derive, sign, unsign
+
+
+class Seat(NamedTuple):
+    """A worker at work on a project."""
+
+    project: str
+    worker: int
+    platform: str
+    assignment: str
+    expires: float
+
+
+def seal(secret: str, seat: Seat) -> str:
+    """The token that a browser or a program of the worker carries."""
+    return sign(secret, "seat", list(seat))
+
+
+def unseal(secret: str, token: str) -> Seat:
+    """The seat that a token stands for; refused with 401 if it is not valid any more."""
+    try:
+        seat = Seat(*unsign(secret, "seat", token))
+    except (ValueError, TypeError):
+        raise Refused(401, "the session is not valid; open the link to the project again") from None
+    if seat.expires < time.time():
+        raise Refused(401, "the session has ended; open the link to the project again to go on")
+    return seat
+
+
+def form_token(secret: str, seat: Seat) -> str:
+    """What a form or a script of this worker's pages sends along, so that no other page can post for them."""
+    return derive(secret, "form", *seat[:4])
+
+
+def completion_code(secret: str, seat: Seat) -> str:
+    """What shows a platform that this worker has finished; only the server can make it."""
+    return derive(secret, "code", *seat[:4])[:12].upper().replace("-", "X").replace("_", "Y")

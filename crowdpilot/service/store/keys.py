@@ -1,0 +1,61 @@
+"""Keys of requesters, of which only digests are kept; and the log of who did what."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection, func, insert, select, update
+
+from crowdpilot.service.refusals import Refused
+from crowdpilot.service.secrets import digest, new_key, same
+from crowdpilot.service.store.record import Record
+from crowdpilot.service.store.tables import keys, log
+
+SCOPES = ("read", "write", "admin")  # each allows what those before it allow
+
+
+def create(c: Connection, name: str, scope: str) -> str:
+    """A new key, which nobody can see again."""
+    if scope not in SCOPES:
+        raise ValueError(f"there is no scope {scope!r}; there are {', '.join(SCOPES)}")
+    key, id = new_key()
+    scopes = list(SCOPES[: SCOPES.index(scope) + 1])
+    c.execute(insert(keys).values(id=id, digest=digest(key), name=name, scopes=scopes, created=time.time()))
+    return key
+
+
+def find(c: Connection, key: str) -> Record:
+    """The key that somebody shows; refused with 401 if there is none such."""
+    parts = key.split("_", 2)
+    row = c.execute(select(keys).where(keys.c.id == parts[1])).first() if len(parts) == 3 else None
+    if not same(digest(key), "" if row is None else row.digest) or row is None or row.revoked is not None:
+        raise Refused(401, "the API key is not valid; make one with crowdpilot keys create")
+    return row
+
+
+def revoke(c: Connection, id: str) -> bool:
+    """A key is good no more; whether there was one."""
+    good = keys.c.id == id, keys.c.revoked.is_(None)
+    return c.execute(update(keys).where(*good).values(revoked=time.time())).rowcount > 0
+
+
+def listed(c: Connection) -> Sequence[Record]:
+    """All keys, the newest first."""
+    return c.execute(select(keys).order_by(keys.c.created.desc())).all()
+
+
+def any_good(c: Connection) -> bool:
+    """Whether there is a key at all."""
+    return c.execute(select(func.count()).where(keys.c.revoked.is_(None))).scalar_one() > 0
+
+
+def note(c: Connection, who: str, what: str, project: str | None = None, **detail: Any) -> None:
+    """Write down who did what."""
+    c.execute(insert(log).values(time=time.time(), who=who, what=what, project=project, detail=detail))
+
+
+def noted(c: Connection, project: str, n: int = 100) -> Sequence[Record]:
+    """What was done to a project, the newest first."""
+    return c.execute(select(log).where(log.c.project == project).order_by(log.c.id.desc()).limit(n)).all()

@@ -1,0 +1,31 @@
+"""Lessons: what was learned of workers and machine, kept so that every process believes the same."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from typing import Any
+
+from sqlalchemy import Connection, delete, insert, select
+
+from crowdpilot.service.store import projects
+from crowdpilot.service.store.tables import lessons
+
+
+def write(c: Connection, project: str, lesson: dict[str, Any], votes: int) -> int:
+    """Keep the newest lesson, which knows of so many votes; the clock."""
+    clock = int(projects.tick(c, project).clock)
+    data = zlib.compress(json.dumps(lesson).encode(), 1)
+    c.execute(delete(lessons).where(lessons.c.project == project))
+    c.execute(insert(lessons).values(project=project, at=clock, votes=votes, data=data))
+    projects.put(c, project, lesson=clock, fitted=votes)
+    return clock
+
+
+def read(c: Connection, project: str) -> dict[str, Any] | None:
+    """The newest lesson, if there is one."""
+    row = c.execute(select(lessons.c.data).where(lessons.c.project == project)).first()
+    if row is None:
+        return None
+    lesson: dict[str, Any] = json.loads(zlib.decompress(row.data))
+    return lesson

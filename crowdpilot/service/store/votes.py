@@ -1,0 +1,200 @@
+"""Votes: what is lent, what comes back, and what is taken back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, and_, bindparam, func, insert, select, update
+
+from crowdpilot.service.refusals import Refused
+from crowdpilot.service.store import projects
+from crowdpilot.service.store.record import Record
+from crowdpilot.service.store.tables import votes
+
+LENT, VOTED, UNSURE, BACK = "lent", "voted", "unsure", "back"
+Place = tuple[int, int]  # item, criterion
+BATCHES = 2  # of a worker within which an answer may be taken back
+
+
+class Answer(NamedTuple):
+    """What a worker says of an item they were lent; without a label they cannot tell."""
+
+    worker: int
+    item: int
+    criterion: int
+    label: int | None
+    seconds: float | None
+    key: str
+
+
+def take(c: Connection, project: str, answers: Sequence[Answer]) -> tuple[list[Refused | None], Record]:
+    """Take answers in one transaction; for each why not, if not, and the project as it is then.
+
+    Who sends the same answer again, with the same key, is told the same again.
+    """
+    row = projects.tick(c, project)
+    known = _rows(c, answers)
+    refused = [_check(answer, known, row.state) for answer in answers]
+    new = [a for a, r in zip(answers, refused, strict=True) if r is None and known[_key(a)].key != a.key]
+    if new:
+        c.execute(_ANSWER, [_values(answer, int(row.clock)) for answer in new])
+    votes_ = sum(answer.label is not None for answer in new)
+    return refused, projects.tick(c, project, clock=0, votes=votes_)
+
+
+_ANSWER = (
+    update(votes)
+    .where(
+        and_(
+            votes.c.item == bindparam("i"),
+            votes.c.criterion == bindparam("q"),
+            votes.c.worker == bindparam("w"),
+        )
+    )
+    .values(
+        state=bindparam("s"),
+        label=bindparam("l"),
+        seconds=bindparam("d"),
+        time=bindparam("t"),
+        key=bindparam("k"),
+        at=bindparam("a"),
+    )
+)
+
+
+def _values(a: Answer, clock: int) -> dict[str, Any]:
+    return {"i": a.item, "q": a.criterion, "w": a.worker, "s": UNSURE if a.label is None else VOTED,
+            "l": a.label, "d": a.seconds, "t": time.time(), "k": a.key, "a": clock}  # fmt: skip
+
+
+def _key(a: Answer) -> tuple[int, int, int]:
+    return a.item, a.criterion, a.worker
+
+
+def _rows(c: Connection, answers: Sequence[Answer]) -> dict[tuple[int, int, int], Record]:
+    columns = votes.c.item, votes.c.criterion, votes.c.worker, votes.c.state, votes.c.key
+    some = votes.c.worker.in_({a.worker for a in answers}), votes.c.item.in_({a.item for a in answers})
+    return {(row.item, row.criterion, row.worker): row for row in c.execute(select(*columns).where(*some))}
+
+
+def _check(answer: Answer, known: dict[tuple[int, int, int], Record], state: str) -> Refused | None:
+    row = known.get(_key(answer))
+    if row is None:
+        return Refused(403, "this item was not lent to you; ask for the next one")
+    if row.state in (VOTED, UNSURE):
+        return (
+            None
+            if row.key == answer.key
+            else Refused(409, "you have answered this already; go on with the next")
+        )
+    if state == projects.CLOSED:
+        return Refused(409, "the project is closed; thank you for your work")
+    return None
+
+
+def lend(c: Connection, project: str, worker: int, places: Sequence[Place], until: float, clock: int) -> None:
+    """Lend these to a worker until then; what came back from them before may go out again."""
+    some = votes.c.worker == worker, votes.c.item.in_({item for item, _ in places})
+    before = {
+        (row.item, row.criterion) for row in c.execute(select(votes.c.item, votes.c.criterion).where(*some))
+    }
+    rows = [{"project": project, "item": item, "criterion": criterion, "worker": worker, "state": LENT,
+             "turn": clock, "place": n, "expires": until, "at": clock}
+            for n, (item, criterion) in enumerate(places)]  # fmt: skip
+    new = [row for row in rows if (row["item"], row["criterion"]) not in before]
+    if new:
+        c.execute(insert(votes), new)
+    for row in rows:
+        if (row["item"], row["criterion"]) in before:
+            mine = (
+                votes.c.worker == worker,
+                votes.c.item == row["item"],
+                votes.c.criterion == row["criterion"],
+            )
+            c.execute(update(votes).where(*mine).values(row))
+
+
+def held(c: Connection, worker: int) -> Sequence[Record]:
+    """What is lent to a worker and not answered, in the order in which it was lent."""
+    columns = votes.c.item, votes.c.criterion, votes.c.expires, votes.c.turn
+    mine = votes.c.worker == worker, votes.c.state == LENT
+    return c.execute(select(*columns).where(*mine).order_by(votes.c.turn, votes.c.place)).all()
+
+
+def extend(c: Connection, worker: int, until: float) -> None:
+    """A worker is still there: what they hold stays theirs."""
+    c.execute(update(votes).where(votes.c.worker == worker, votes.c.state == LENT).values(expires=until))
+
+
+def expire(c: Connection, project: str, now: float) -> int:
+    """What was not answered in time goes to others; how many these are."""
+    late = votes.c.project == project, votes.c.state == LENT, votes.c.expires < now
+    if c.execute(select(votes.c.item).where(*late).limit(1)).first() is None:
+        return 0
+    clock = int(projects.tick(c, project).clock)
+    return c.execute(update(votes).where(*late).values(state=BACK, at=clock)).rowcount
+
+
+def give_back(c: Connection, project: str, worker: int) -> None:
+    """What a worker holds goes to others."""
+    mine = votes.c.worker == worker, votes.c.state == LENT
+    clock = int(projects.tick(c, project).clock)
+    c.execute(update(votes).where(*mine).values(state=BACK, at=clock))
+
+
+def undo(c: Connection, project: str, worker: int, until: float) -> Place:
+    """Take back the last answer of a worker, if it is of their running batch; it is lent to them again."""
+    clock = int(projects.tick(c, project).clock)
+    mine = votes.c.worker == worker
+    turns = c.execute(
+        select(votes.c.turn).where(mine).distinct().order_by(votes.c.turn.desc()).limit(BATCHES)
+    )
+    recent = [row.turn for row in turns]
+    answered = votes.c.state.in_((VOTED, UNSURE)), votes.c.turn.in_(recent)
+    order = votes.c.time.desc(), votes.c.turn.desc(), votes.c.place.desc()
+    row = c.execute(select(votes).where(mine, *answered).order_by(*order).limit(1)).first()
+    if row is None:
+        raise Refused(409, "there is nothing to take back; only the answers just given can be changed")
+    this = mine, votes.c.item == row.item, votes.c.criterion == row.criterion
+    again = {"state": LENT, "label": None, "key": None, "time": None, "expires": until, "at": clock}
+    c.execute(update(votes).where(*this).values(again))
+    if row.state == VOTED:
+        projects.tick(c, project, clock=0, votes=-1)
+    return row.item, row.criterion
+
+
+def since(c: Connection, project: str, clock: int) -> Sequence[Record]:
+    """What changed in what is lent and voted, in the order in which it did."""
+    columns = votes.c.item, votes.c.criterion, votes.c.worker, votes.c.state, votes.c.label
+    changed = votes.c.project == project, votes.c.at > clock
+    order = votes.c.at, votes.c.worker, votes.c.item, votes.c.criterion
+    return c.execute(select(*columns).where(*changed).order_by(*order)).all()
+
+
+def given(c: Connection, project: str) -> Iterator[Record]:
+    """All votes of a project, in the order in which they came."""
+    mine = votes.c.project == project, votes.c.state == VOTED
+    order = votes.c.at, votes.c.worker, votes.c.item, votes.c.criterion
+    yield from c.execution_options(yield_per=5000).execute(select(votes).where(*mine).order_by(*order))
+
+
+def tally(c: Connection, project: str) -> dict[int, dict[str, float]]:
+    """How much each worker did: numbers by state, and the seconds that votes took on average."""
+    columns = (
+        votes.c.worker,
+        votes.c.state,
+        func.count().label("n"),
+        func.avg(votes.c.seconds).label("seconds"),
+    )
+    rows = c.execute(
+        select(*columns).where(votes.c.project == project).group_by(votes.c.worker, votes.c.state)
+    )
+    found: dict[int, dict[str, float]] = {}
+    for row in rows:
+        mine = found.setdefault(row.worker, {VOTED: 0, UNSURE: 0, LENT: 0, BACK: 0})
+        mine[row.state] = row.n
+        if row.state == VOTED and row.seconds is not None:
+            mine["seconds"] = float(row.seconds)
+    return found
