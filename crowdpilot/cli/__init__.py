@@ -15,10 +15,12 @@ from crowdpilot.cli.convert import convert
 from crowdpilot.cli.forecast import forecast
 from crowdpilot.cli.group import Commands
 from crowdpilot.cli.identify import identify
+from crowdpilot.cli.keys import keys
 from crowdpilot.cli.predict import predict
 from crowdpilot.cli.replay import replay
 from crowdpilot.cli.report import report
 from crowdpilot.cli.score import score
+from crowdpilot.cli.serve import serve
 from crowdpilot.cli.simulate import simulate
 from crowdpilot.cli.strategies import strategies
 from crowdpilot.cli.train import train
@@ -32,10 +34,11 @@ app = typer.Typer(
 )
 COMMANDS = (
     aggregate, train, aggregate_deep, predict, identify, agreement,
-    report, strategies, simulate, convert, score, audit, forecast, replay,
+    report, strategies, simulate, convert, score, audit, forecast, replay, serve,
 )  # fmt: skip
 for command in COMMANDS:
     app.command()(command)
+app.add_typer(keys, name="keys")
 
 
 def _print_version(wanted: bool) -> None:

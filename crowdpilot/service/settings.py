@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+
+from crowdpilot.service.secrets import read_secret
+
+SECRET = "crowdpilot.secret"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +30,8 @@ class Settings:
         Requests per second that one worker or one address may make in the long run, and at once.
     body, upload
         Largest request in bytes: of JSON and forms, and of uploaded files.
+    proxy
+        Whether a proxy stands before the service, whose word on the callers' addresses is taken.
     """
 
     database: str = "sqlite:///crowdpilot.db"
@@ -33,6 +42,7 @@ class Settings:
     burst: int = 60
     body: int = 1 << 20
     upload: int = 64 << 20
+    proxy: bool = False
 
     def __post_init__(self) -> None:
         if len(self.secret) < 32:
@@ -42,3 +52,30 @@ class Settings:
     def secure(self) -> bool:
         """Whether people reach the service over https, so that cookies may say so."""
         return self.address.startswith("https://")
+
+
+def load_settings(
+    database: str, address: str, *, secret: Path | None = None, proxy: bool = False,
+    environ: Mapping[str, str] = os.environ,
+) -> Settings:  # fmt: skip
+    """Settings with the secret of the environment (CROWDPILOT_SECRET) or of a file that is made if need be.
+
+    Parameters
+    ----------
+    database
+        Its address, or the path of an SQLite file.
+    address
+        Under which people reach the service.
+    secret
+        The file of the secret; if not given, `crowdpilot.secret` beside the SQLite file or here.
+    proxy
+        As for `Settings`.
+    environ
+        The environment.
+    """
+    url = database if "://" in database else f"sqlite:///{database}"
+    beside = Path(url.removeprefix("sqlite:///")).parent if url.startswith("sqlite:///") else Path()
+    if not beside.is_dir():
+        raise ValueError(f"there is no folder '{beside}' for the database; make it first")
+    found = environ.get("CROWDPILOT_SECRET") or read_secret(secret or beside / SECRET)
+    return Settings(database=url, secret=found, address=address.rstrip("/"), proxy=proxy)

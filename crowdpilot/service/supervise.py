@@ -226,6 +226,7 @@ def _answer(app: str, settings: Any, listener: socket.socket, stop: threading.Ev
             log_config=None,
             access_log=False,
             server_header=False,
+            proxy_headers=getattr(settings, "proxy", False),
             timeout_graceful_shutdown=int(PATIENCE) - 3,
         )
     )

@@ -13,6 +13,7 @@ from crowdpilot.service.secrets import digest, new_key, same
 from crowdpilot.service.store.record import Record
 from crowdpilot.service.store.tables import keys, log
 
+LOCAL = "local"  # nobody has it, but it can be revoked
 SCOPES = ("read", "write", "admin")  # each allows what those before it allow
 
 
@@ -24,6 +25,12 @@ def create(c: Connection, name: str, scope: str) -> str:
     scopes = list(SCOPES[: SCOPES.index(scope) + 1])
     c.execute(insert(keys).values(id=id, digest=digest(key), name=name, scopes=scopes, created=time.time()))
     return key
+
+
+def local(c: Connection) -> str:
+    """The id of the key with which links sign in that are printed where the service is started."""
+    row = c.execute(select(keys.c.id).where(keys.c.name == LOCAL, keys.c.revoked.is_(None))).first()
+    return str(row.id) if row is not None else create(c, LOCAL, "admin").split("_")[1]
 
 
 def find(c: Connection, key: str) -> Record:
@@ -47,8 +54,9 @@ def listed(c: Connection) -> Sequence[Record]:
 
 
 def any_good(c: Connection) -> bool:
-    """Whether there is a key at all."""
-    return c.execute(select(func.count()).where(keys.c.revoked.is_(None))).scalar_one() > 0
+    """Whether there is a key that somebody has."""
+    good = keys.c.revoked.is_(None), keys.c.name != LOCAL
+    return c.execute(select(func.count()).where(*good)).scalar_one() > 0
 
 
 def note(c: Connection, who: str, what: str, project: str | None = None, **detail: Any) -> None:

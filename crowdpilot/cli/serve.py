@@ -1,0 +1,79 @@
+"""`crowdpilot serve`: the service with worker pages and a dashboard."""
+
+from __future__ import annotations
+
+import os
+import socket
+import time
+from typing import Annotated, Any
+
+import typer
+
+from crowdpilot.cli.output import note
+from crowdpilot.cli.serving import DATABASE, Database, SecretFile, load_service
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+LOGIN = 3600.0  # seconds for which the printed link is good
+
+
+def serve(
+    database: Database = DATABASE,
+    host: Annotated[
+        str, typer.Option(help="Address to listen at; others than loopback need a key.")
+    ] = LOOPBACK[0],
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port to listen at; 0 takes any free one.")
+    ] = 8000,
+    web: Annotated[int, typer.Option(min=1, max=64, help="Processes that answer requests.")] = 1,
+    jobs: Annotated[int, typer.Option(min=0, max=16, help="Processes that learn, forecast and audit.")] = 1,
+    address: Annotated[
+        str,
+        typer.Option(
+            envvar="CROWDPILOT_ADDRESS",
+            help="Under which people reach the service, as in https://label.example.org.",
+        ),
+    ] = "",
+    proxy: Annotated[
+        bool, typer.Option("--proxy", help="A proxy stands before it and tells who calls (X-Forwarded-For).")
+    ] = False,
+    secret_file: SecretFile = None,
+) -> None:
+    """Start the service: an API, pages for workers and a dashboard for requesters.
+
+    Everything is in one SQLite file, or in PostgreSQL. The dashboard's address is printed when it is
+    ready. Stop it with Ctrl-C: nothing is lost, and it goes on where it was when it is started again.
+    """
+    os.umask(0o077)  # the database holds who workers are
+    port = port or free_port(host)
+    settings = load_service("settings").load_settings(
+        database, address or f"http://{host}:{port}", secret=secret_file, proxy=proxy
+    )
+    store = load_service("store").Store(settings.database)
+    load_service("store").migrate(store)
+    link = _first_key(store, settings, public=host not in LOOPBACK)
+    store.close()
+
+    def ready(found: str) -> None:
+        note(f"listening at {found}")
+        if link:
+            note(f"open {found}{link} within an hour")
+
+    load_service("supervise").supervise(settings, host=host, port=port, web=web, jobs=jobs, ready=ready)
+
+
+def free_port(host: str) -> int:
+    """A port that nobody listens at now."""
+    with socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET) as found:
+        return int(found.getsockname()[1])
+
+
+def _first_key(store: Any, settings: Any, *, public: bool) -> str:
+    """A link that signs in; on a public address there must be a key before."""
+    keys, secrets = load_service("store.keys"), load_service("secrets")
+    with store.writing() as c:
+        if public:
+            if not keys.any_good(c):
+                raise ValueError("a public address needs a key: run crowdpilot keys create NAME first")
+            return ""
+        id = keys.local(c)
+    return f"/login?token={secrets.sign(settings.secret, 'login', {'key': id, 'until': time.time() + LOGIN})}"
