@@ -1,113 +1,23 @@
-"""Worker pages without a browser: who may come in, what comes next, and what is never shown."""
+"""Worker pages without a browser: what comes next, and what is never shown."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
-from fastapi.testclient import TestClient
 
-from crowdpilot.service.api.models import ProjectIn
-from crowdpilot.service.app import create_app
-from crowdpilot.service.pages.worker import worker_pages
-from crowdpilot.service.platforms.links import invite
-from crowdpilot.service.settings import Settings
-from crowdpilot.service.store import Store, items, migrate, projects, workers
-from crowdpilot.service.store.tables import votes as votes_table
+from crowdpilot.service.store import items, workers
+from tests.service.pages.worker_site import (
+    FULL,
+    PLAIN,
+    lent,
+    make,
+    token,
+    vote,
+)
 
-SECRET = "x" * 40
-HOSTILE = "<script>alert(1)</script><svg onload=alert(2)>{{ 7 * 7 }}\nsecond line"
-TEXTS = [{"text": f"Review {n}. {HOSTILE}"} for n in range(8)]
-PLAIN = {"name": "Film reviews", "classes": ["Positive", "Negative"], "question": "Does the writer like it?",
-         "batch": 3, "plan": {"pilot_votes": 3, "per_item": 5}}  # fmt: skip
-FULL = {
-    **PLAIN,
-    "consent": "You take part in a study.\n\nYou can stop at any time.",
-    "instructions": "Read the whole text.",
-    "examples": [{"text": "A gem.", "label": "Positive", "why": "It is praised."}],
-    "quiz": [{"text": "Great fun.", "label": "Positive"}, {"text": "So dull.", "label": "Negative"}],
-}
-HTML = {"accept": "text/html"}
-
-
-class Service:
-    """A service with one project."""
-
-    def __init__(
-        self,
-        folder: Path,
-        spec: dict[str, Any],
-        address: str = "http://testserver",
-        contents: Sequence[dict[str, str]] = TEXTS,
-    ) -> None:
-        settings = Settings(database=f"sqlite:///{folder / 'test.db'}", secret=SECRET, address=address)
-        store = Store(settings.database)
-        migrate(store)
-        new = [{"name": f"item {n}", "content": content} for n, content in enumerate(contents)]
-        with store.writing() as c:
-            self.project = projects.create(c, ProjectIn(**spec).model_dump())
-            items.add(c, self.project, new)
-        store.close()
-        self.app = create_app(settings)
-        if not any(getattr(route, "path", "") == "/w/{project}" for route in self.app.routes):
-            self.app.include_router(worker_pages())
-        self.store: Store = self.app.state.store
-        self.home = f"/w/{self.project}"
-
-    def client(self) -> TestClient:
-        return TestClient(self.app, base_url=self.app.state.settings.address, headers=HTML)
-
-    def invited(self, **who: Any) -> TestClient:
-        """Somebody who has opened the link of an invitation."""
-        client = self.client()
-        client.get(self.home, params={"invite": invite(SECRET, self.project, **who)})
-        return client
-
-    def change(self, **values: Any) -> None:
-        with self.store.writing() as c:
-            projects.put(c, self.project, **values)
-
-    def worker(self, number: int = 1) -> Any:
-        with self.store.reading() as c:
-            return workers.find(c, self.project, number)
-
-    def answers(self) -> list[Any]:
-        with self.store.reading() as c:
-            return [row for row in c.execute(votes_table.select()) if row.state in ("voted", "unsure")]
-
-
-@pytest.fixture
-def make(tmp_path: Path) -> Iterator[Any]:
-    made: list[Service] = []
-
-    def start(spec: dict[str, Any], **more: Any) -> Service:
-        made.append(Service(tmp_path, spec, **more))
-        return made[-1]
-
-    yield start
-    for service in made:
-        service.app.state.desk.close()
-        service.store.close()
-
-
-def token(text: str) -> str:
-    found = re.search(r'<meta name="csrf" content="([^"]+)">', text)
-    assert found
-    return found[1]
-
-
-def lent(text: str) -> list[tuple[int, int]]:
-    return [(int(a), int(b)) for a, b in re.findall(r'data-item="(\d+)" data-criterion="(\d+)"', text)]
-
-
-def vote(client: TestClient, home: str, csrf: str, item: int, **more: Any) -> Any:
-    given = {"item": item, "criterion": 0, "label": "Positive", "seconds": 1.5, "key": f"key-of-{item:08}"}
-    return client.post(
-        f"{home}/vote", json={**given, **more}, headers={"X-CSRF-Token": csrf, "accept": "*/*"}
-    )
+__all__ = ["make"]  # a fixture
 
 
 def test_a_worker_goes_from_link_to_code(make: Any) -> None:
@@ -195,18 +105,6 @@ def test_who_does_not_agree_sees_no_item(make: Any) -> None:
     assert client.get(f"{home}/label").url.path == f"{home}/consent"
 
 
-@pytest.mark.parametrize("path", ["vote", "undo", "pause", "finish", "consent", "quiz"])
-def test_nothing_is_posted_without_the_token_of_our_own_page(make: Any, path: str) -> None:
-    service = make(PLAIN)
-    client, home = service.invited(), service.home
-    good = token(client.get(f"{home}/label").text)
-    for csrf in ("", "wrong", good[:-1] + ("A" if good[-1] != "A" else "B")):
-        data = {"csrf": csrf, "version": "x", "agree": "yes"}
-        assert client.post(f"{home}/{path}", data=data).status_code in (403, 422)
-    assert vote(client, home, "wrong", 1).status_code == 403
-    assert service.answers() == []
-
-
 def test_a_vote_is_taken_as_json_only(make: Any) -> None:
     service = make(PLAIN)
     client, home = service.invited(), service.home
@@ -243,38 +141,6 @@ def test_a_vote_on_what_was_not_lent_or_with_an_unknown_class_is_refused(make: A
     assert vote(client, home, csrf, min(mine), label="Unheard of").status_code == 422
 
 
-def test_a_guest_who_opens_the_link_again_is_the_same_worker(make: Any) -> None:
-    service = make(PLAIN)
-    client = service.invited()
-    link = invite(SECRET, service.project)
-    for _ in range(3):
-        client.get(service.home, params={"invite": link})
-    service.invited()
-    with service.store.reading() as c:
-        assert len(workers.listed(c, service.project)) == 2
-
-
-def test_who_has_no_seat_is_told_to_open_their_link(make: Any) -> None:
-    service = make(PLAIN)
-    page = service.client().get(service.home)
-    assert page.status_code == 401
-    assert "pen the link to the project again" in page.text
-    page = service.client().get(service.home, params={"invite": "forged.token"})
-    assert page.status_code == 403
-    assert "ask for a new link" in page.text
-    assert service.client().get("/w/ffffffffffff", params={"invite": "x"}).status_code == 404
-
-
-def test_a_seat_opens_its_own_project_only(make: Any) -> None:
-    service = make(PLAIN)
-    with service.store.writing() as c:
-        other = projects.create(c, ProjectIn(**PLAIN).model_dump())
-    seat = service.invited().cookies.get("seat")
-    stranger = service.client()
-    stranger.cookies.set("seat", seat or "")
-    assert stranger.get(f"/w/{other}/label").status_code == 401
-
-
 @pytest.mark.parametrize(
     ("values", "words"), [({"state": "paused"}, "Paused for now"), ({"state": "closed"}, "is closed")]
 )
@@ -302,25 +168,3 @@ def test_after_a_pause_the_work_goes_on(make: Any) -> None:
     page = client.post(f"{home}/pause", data={"csrf": token(page)}).text
     assert "Your answer is saved." in page
     assert len(lent(client.get(home).text)) == 3
-
-
-def test_pages_forbid_whatever_is_not_theirs(make: Any) -> None:
-    service = make(PLAIN)
-    page = service.invited().get(f"{service.home}/label")
-    policy = page.headers["content-security-policy"]
-    assert "default-src 'none'" in policy
-    assert "frame-ancestors 'none'" in policy
-    assert "unsafe" not in policy
-    assert page.headers["cache-control"] == "no-store"
-    assert " style=" not in page.text
-    assert not re.search(r"<script(?![^>]*\bsrc=)", page.text)
-
-
-def test_the_cookie_is_hidden_from_scripts_and_kept_to_the_project(make: Any) -> None:
-    service = make(PLAIN, address="https://label.example")
-    link = invite(SECRET, service.project)
-    answer = service.client().get(service.home, params={"invite": link}, follow_redirects=False)
-    cookie = answer.headers["set-cookie"]
-    assert "HttpOnly" in cookie
-    assert "SameSite=Lax; Secure" in cookie
-    assert f"Path=/w/{service.project};" in cookie

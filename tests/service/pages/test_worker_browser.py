@@ -1,68 +1,26 @@
-"""Worker pages in a browser: keys, sending in the background, accessibility, nothing that jumps."""
+"""Worker pages in a browser: keys, accessibility, nothing that jumps."""
 
 from __future__ import annotations
 
 import re
-import threading
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
 
-from crowdpilot.service.platforms.links import invite
 from crowdpilot.service.store import projects, workers
-from tests.service.pages.test_worker import FULL, HOSTILE, PLAIN, SECRET, Service
-from tests.service.tools import axe, eventually, free_port
+from tests.service.pages.worker_site import (
+    FULL,
+    HOSTILE,
+    PLAIN,
+    press,
+    serve,
+    start_labelling,
+)
+from tests.service.tools import axe, eventually
 
+__all__ = ["serve"]  # a fixture
 BALL = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='600' height='300'/%3E"
 SCHEMES = ["light", "dark"]
-
-
-class Site(Service):
-    """A service that listens."""
-
-    @property
-    def link(self) -> str:
-        return f"{self.app.state.settings.address}{self.home}?invite={invite(SECRET, self.project)}"
-
-    def url(self, path: str) -> str:
-        return f"{self.app.state.settings.address}{self.home}{path}"
-
-
-@pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Any]:
-    running: list[tuple[uvicorn.Server, threading.Thread]] = []
-
-    def start(spec: dict[str, Any], **more: Any) -> Site:
-        port = free_port()
-        site = Site(tmp_path, spec, address=f"http://127.0.0.1:{port}", **more)
-        server = uvicorn.Server(uvicorn.Config(site.app, port=port, log_level="warning", ws="none"))
-        thread = threading.Thread(target=server.run, daemon=True)
-        thread.start()
-        running.append((server, thread))
-        eventually(lambda: server.started)
-        return site
-
-    yield start
-    for server, thread in running:
-        server.should_exit = True
-        thread.join(10)
-
-
-def start_labelling(page: Any, site: Site) -> None:
-    page.goto(site.link)
-    page.get_by_role("link", name="Start").click()
-    page.wait_for_selector(".item:visible")
-
-
-def press(page: Any, key: str) -> None:
-    """Answer the item that is shown, once it is there for long enough not to be a slip."""
-    before = page.locator("#done").inner_text()
-    page.wait_for_timeout(170)
-    page.keyboard.press(key)
-    page.wait_for_function("before => document.getElementById('done')?.textContent !== before", arg=before)
 
 
 def tab_to(page: Any, name: str) -> None:
@@ -150,95 +108,6 @@ def test_every_page_is_accessible(serve: Any, open_page: Any, trouble: Any, sche
     trouble.clear()  # the browser notes the status of the last page
 
 
-def test_an_answer_given_offline_is_sent_later_and_once(serve: Any, desktop: Any, trouble: Any) -> None:
-    site = serve(PLAIN)
-    start_labelling(desktop, site)
-    first = desktop.locator(".item:visible").get_attribute("data-item")
-    desktop.context.set_offline(True)
-    press(desktop, "1")
-    desktop.get_by_text("Offline, will try again").wait_for()
-    assert desktop.locator(".item:visible").get_attribute("data-item") != first
-    assert site.answers() == []
-    desktop.context.set_offline(False)
-    desktop.get_by_text("Saved", exact=True).wait_for()
-    assert len(site.answers()) == 1
-    trouble.clear()
-
-
-def test_an_answer_is_sent_again_with_the_same_key_when_the_service_is_busy(
-    serve: Any, desktop: Any, trouble: Any
-) -> None:
-    site = serve(PLAIN)
-    start_labelling(desktop, site)
-    bodies: list[Any] = []
-
-    def busy_at_first(route: Any) -> None:
-        bodies.append(route.request.post_data_json)
-        if len(bodies) == 1:
-            route.fulfill(status=503, json={"detail": "busy"})
-        else:
-            route.continue_()
-
-    desktop.route("**/vote", busy_at_first)
-    press(desktop, "2")
-    desktop.get_by_text("Saved", exact=True).wait_for()
-    assert len(bodies) == 2
-    assert bodies[0] == bodies[1]
-    assert len(site.answers()) == 1
-    trouble.clear()
-
-
-def test_a_reload_does_not_lose_what_was_not_sent(serve: Any, desktop: Any, trouble: Any) -> None:
-    site = serve(PLAIN)
-    start_labelling(desktop, site)
-    warned: list[str] = []
-    desktop.on("dialog", lambda dialog: (warned.append(dialog.type), dialog.accept()))
-    desktop.route("**/vote", lambda route: route.abort())
-    press(desktop, "1")
-    desktop.get_by_text("Offline, will try again").wait_for()
-    desktop.unroute("**/vote")
-    desktop.reload()
-    eventually(lambda: len(site.answers()) == 1)
-    assert warned == ["beforeunload"]
-    assert desktop.locator("#done").inner_text() == "1"
-    trouble.clear()
-
-
-@pytest.mark.parametrize("key", ["u", "Backspace"])
-def test_undo_brings_the_last_item_back(serve: Any, desktop: Any, key: str) -> None:
-    site = serve(PLAIN)
-    start_labelling(desktop, site)
-    first = desktop.locator(".item:visible").inner_text()
-    press(desktop, "1")
-    assert desktop.locator(".item:visible").inner_text() != first
-    press(desktop, key)
-    assert desktop.locator(".item:visible").inner_text() == first
-    assert site.answers() == []
-    press(desktop, "2")
-    eventually(lambda: [row.label for row in site.answers()] == [1])
-
-
-def test_a_refusal_is_told_and_the_work_goes_on(serve: Any, desktop: Any, trouble: Any) -> None:
-    site = serve(PLAIN)
-    start_labelling(desktop, site)
-    desktop.keyboard.press("u")
-    desktop.get_by_text("there is nothing to take back").wait_for()
-    press(desktop, "1")
-    assert not desktop.locator("#problem").is_visible()
-    trouble.clear()
-
-
-def test_items_run_through_batches_until_there_is_nothing_to_do(serve: Any, page: Any) -> None:
-    site = serve(PLAIN)
-    start_labelling(page, site)
-    for _ in range(7):
-        press(page, "1")
-    page.wait_for_timeout(170)
-    page.keyboard.press("1")
-    page.get_by_role("heading", name="Nothing to do right now").wait_for()
-    assert len({row.item for row in site.answers()}) == 8
-
-
 def test_item_text_is_shown_literally(serve: Any, page: Any) -> None:
     site = serve(PLAIN)
     start_labelling(page, site)
@@ -316,3 +185,15 @@ def test_a_new_item_is_announced_to_screen_readers(serve: Any, desktop: Any) -> 
     said = desktop.locator("#say").text_content()
     assert said.startswith("Item 2. Does the writer like it?")
     assert desktop.locator(".item:visible .item-text").text_content() in said
+
+
+def test_the_code_can_be_copied(serve: Any, open_page: Any) -> None:
+    site = serve(PLAIN)
+    page = open_page("desktop", permissions=["clipboard-read", "clipboard-write"])
+    start_labelling(page, site)
+    press(page, "1")
+    page.keyboard.press("p")
+    page.get_by_role("button", name="Finish and see my code").click()
+    page.get_by_role("button", name="Copy the code").click()
+    page.get_by_role("button", name="Copied").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == page.locator("#code").inner_text()

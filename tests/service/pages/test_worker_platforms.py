@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.service.pages.test_worker import PLAIN, lent, make, token, vote
+from tests.service.pages.worker_site import PLAIN, lent, make, token, vote
 
-__all__ = ["make"]
+__all__ = ["make"]  # a fixture
 HIT = {"hitId": "H1", "assignmentId": "A1", "workerId": "W1", "turkSubmitTo": "https://www.mturk.com"}
 PROLIFIC = {"PROLIFIC_PID": "a" * 24, "STUDY_ID": "b" * 24, "SESSION_ID": "c" * 24}
 

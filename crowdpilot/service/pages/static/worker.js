@@ -1,76 +1,8 @@
-// The worker pages. Labelling: the next item is shown at once, answers are sent one after the other in the
-// background and sent again, with the same key, until the server has them.
+// The labelling page: the answer is shown pressed and the next item appears at once, from a batch that is in the
+// page; answers are sent in the background (outbox.js).
 "use strict";
 
 const byId = (id) => document.getElementById(id);
-const csrf = document.querySelector('meta[name="csrf"]')?.content ?? "";
-
-function ask(address, options = {}) {
-  const headers = { "X-CSRF-Token": csrf, ...options.headers };
-  return fetch(address, { credentials: "same-origin", signal: AbortSignal.timeout(15000), ...options, headers });
-}
-
-// Answers on their way. `tell(state)` hears "saving", "saved", "offline"; `refused(vote, words, status)`.
-function makeOutbox(address, tell, refused) {
-  const name = `unsent ${csrf}`;
-  const unsent = JSON.parse(sessionStorage.getItem(name) ?? "[]");
-  let sending = null;
-  let wake = () => {};
-
-  const keep = () => sessionStorage.setItem(name, JSON.stringify(unsent));
-  const later = (seconds) => new Promise((done) => { wake = done; setTimeout(done, seconds * 1000); });
-
-  async function send(vote) {
-    const body = JSON.stringify(vote);
-    const headers = { "Content-Type": "application/json" };
-    try {
-      const answer = await ask(address, { method: "POST", body, headers, keepalive: true });
-      if (answer.status === 429 || answer.status >= 500) return "again";
-      if (!answer.ok) refused(vote, await wordsOf(answer), answer.status);
-      return "over";
-    } catch {
-      return "again";
-    }
-  }
-
-  async function run() {
-    let wait = 1;
-    while (unsent.length) {
-      const slow = setTimeout(() => tell("saving"), 400);
-      const outcome = await send(unsent[0]);
-      clearTimeout(slow);
-      if (outcome === "over") {
-        unsent.shift();
-        keep();
-        wait = 1;
-      } else {
-        tell("offline");
-        await later(wait * (0.75 + Math.random() / 2));
-        wait = Math.min(wait * 2, 30);
-      }
-    }
-    tell("saved");
-    sending = null;
-  }
-
-  window.addEventListener("online", () => wake());
-  window.addEventListener("beforeunload", (event) => { if (unsent.length) event.preventDefault(); });
-  return {
-    unsent,
-    drained: () => (sending ??= unsent.length ? run() : null) ?? Promise.resolve(),
-    add(vote) { unsent.push(vote); keep(); this.drained(); },
-    takeBack() { const vote = unsent.length > 1 ? unsent.pop() : null; keep(); return vote; },
-  };
-}
-
-async function wordsOf(answer) {
-  const found = await answer.json().catch(() => ({}));
-  return found.detail || "That did not work. Please load the page again.";
-}
-
-function newKey() {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (n) => n.toString(16).padStart(2, "0")).join("");
-}
 
 // Seconds for which the page was visible since the last start.
 function makeClock() {
@@ -86,7 +18,7 @@ function makeClock() {
 }
 
 function labelling(work) {
-  const LOW = 3; // items left in the page when more are fetched
+  const LOW = Math.min(3, Math.floor(work.querySelectorAll(".item").length / 2)); // items left when more are fetched
   const GUARD = 150; // milliseconds in which a second press is taken for a slip
   const home = work.dataset.home;
   const deck = byId("deck");
@@ -116,14 +48,18 @@ function labelling(work) {
     byId("problem").firstElementChild.textContent = words;
   }
 
-  function refused(vote, words, status) {
+  function refused(vote, words) {
     given.delete(nameOfVote(vote));
     count(-1);
     problem(words);
-    if (status === 401) setBusy(true);
   }
 
-  const outbox = makeOutbox(`${home}/vote`, tell, refused);
+  function ended(words) {
+    problem(words);
+    setBusy(true);
+  }
+
+  const outbox = makeOutbox(`${home}/vote`, { tell, refused, ended });
 
   function count(more) {
     done = Math.max(0, done + more);
@@ -154,17 +90,18 @@ function labelling(work) {
     byId("say").textContent = `Item ${done + 1}. ${shown.dataset.question} ${text}`;
   }
 
-  // Put the items of a fragment into the deck, leaving out those that are there or answered already.
-  function place(fragment, first = false) {
+  function itemsOf(fragment) {
     const holder = document.createElement("template");
     holder.innerHTML = fragment;
+    return [...holder.content.querySelectorAll(".item")];
+  }
+
+  // Put items at the end of the deck, leaving out those that are there or answered already.
+  function place(items) {
     const there = new Set(waiting().map(nameOf));
-    const fresh = [...holder.content.querySelectorAll(".item")];
-    const added = fresh.filter((item) => !there.has(nameOf(item)) && !given.has(nameOf(item)));
-    if (first) deck.prepend(...added);
-    else byId("wait").before(...added);
+    const added = items.filter((item) => !there.has(nameOf(item)) && !given.has(nameOf(item)));
+    byId("wait").before(...added);
     added.forEach(watchImage);
-    return added.length;
   }
 
   function refill() {
@@ -174,24 +111,25 @@ function labelling(work) {
   async function fetchMore() {
     for (let wait = 1; ; wait = Math.min(wait * 2, 30)) {
       if (!waiting().length) await outbox.drained();
-      const empty = !waiting().length; // then everything given is known to the server
-      try {
-        const answer = await ask(`${home}/batch`);
-        if (answer.ok) {
-          const added = place(await answer.text());
-          if (!shown && waiting().length) show();
-          if (added || !empty) return;
-          return location.assign(home);
-        }
-        if (answer.status < 500 && answer.status !== 429) {
-          await outbox.drained();
-          return location.assign(home);
-        }
-      } catch {
+      const empty = !waiting().length; // then the server knows all that was given here
+      const answer = await ask(`${home}/batch`).catch(() => null);
+      if (answer?.ok) {
+        place(itemsOf(await answer.text()));
+        if (waiting().length) return shown ? null : show();
+        if (empty) return goHome();
+      } else if (answer && answer.status < 500 && answer.status !== 429) {
+        return goHome();
+      } else {
         tell("offline");
+        await new Promise((next) => setTimeout(next, wait * 1000));
       }
-      await new Promise((next) => setTimeout(next, wait * 1000));
     }
+  }
+
+  async function goHome() {
+    await outbox.drained();
+    location.assign(home);
+    await new Promise(() => {}); // nothing more is fetched
   }
 
   function answer(button) {
@@ -213,28 +151,31 @@ function labelling(work) {
     if (busy) return;
     problem("");
     setBusy(true);
-    const kept = outbox.takeBack();
-    try {
-      if (kept) returned(given.get(nameOfVote(kept)).outerHTML, nameOfVote(kept));
-      else await undoThere();
-    } catch {
-      problem("You are offline. Undo works again when the connection is back.");
-    }
+    await takeBack().catch(() => problem("You are offline. Undo works again when the connection is back."));
     setBusy(false);
   }
 
-  async function undoThere() {
+  // An answer that was not sent yet never happened; any other is taken back by the server.
+  async function takeBack() {
+    const last = outbox.unsent.length > 1 ? given.get(nameOfVote(outbox.unsent.at(-1))) : null;
+    if (last) {
+      outbox.drop();
+      return returned(last);
+    }
+    const slow = setTimeout(() => problem("Undo waits until your last answer is saved."), 800);
     await outbox.drained();
+    clearTimeout(slow);
     const answer = await ask(`${home}/undo`, { method: "POST" });
-    if (!answer.ok) return problem(await wordsOf(answer));
-    const fragment = await answer.text();
-    const name = fragment.match(/data-item="(\d+)" data-criterion="(\d+)"/);
-    returned(fragment, name ? `${name[1]}.${name[2]}` : "");
+    problem(answer.ok ? "" : await wordsOf(answer));
+    if (answer.ok) itemsOf(await answer.text()).forEach(returned);
   }
 
-  function returned(fragment, name) {
-    given.delete(name);
-    if (place(fragment, true)) count(-1);
+  function returned(item) {
+    given.delete(nameOf(item));
+    waiting().find((one) => nameOf(one) === nameOf(item))?.remove();
+    deck.prepend(item);
+    watchImage(item);
+    count(-1);
     show();
   }
 
@@ -267,13 +208,16 @@ function labelling(work) {
   }
 
   function zoom(button) {
-    byId("zoom").querySelector("img").src = button.querySelector("img").src;
+    const view = byId("zoom").querySelector(".zoom-in");
+    view.firstElementChild.src = button.querySelector("img").src;
     byId("zoom").showModal();
+    const middle = () => view.scrollTo((view.scrollWidth - view.clientWidth) / 2, (view.scrollHeight - view.clientHeight) / 2);
+    view.firstElementChild.decode().then(middle, middle);
   }
 
   function rememberKeys() {
-    byId("keys").checked = localStorage.getItem("keys") !== "off";
-    byId("keys").addEventListener("change", (event) => localStorage.setItem("keys", event.target.checked ? "on" : "off"));
+    byId("keys").checked = recall("localStorage", "keys") !== "off";
+    byId("keys").addEventListener("change", (event) => remember("localStorage", "keys", event.target.checked ? "on" : "off"));
   }
 
   work.addEventListener("click", (event) => {
@@ -288,36 +232,13 @@ function labelling(work) {
   rememberKeys();
   for (const vote of outbox.unsent) {
     const item = waiting().find((one) => nameOf(one) === nameOfVote(vote));
-    if (item) { given.set(nameOf(item), item); item.remove(); count(1); }
+    given.set(nameOfVote(vote), item);
+    item?.remove();
+    count(1);
   }
   outbox.drained();
   waiting().forEach(watchImage);
   show();
 }
 
-function dialogs() {
-  document.addEventListener("click", (event) => {
-    const opener = event.target.closest("[data-open]");
-    if (opener) byId(opener.dataset.open).showModal();
-    if (event.target.closest("[data-close]")) event.target.closest("dialog").close();
-  });
-}
-
-function copying() {
-  document.querySelector("[data-copy]")?.addEventListener("click", async (event) => {
-    const button = event.currentTarget;
-    const code = byId(button.dataset.copy);
-    try {
-      await navigator.clipboard.writeText(code.textContent.trim());
-      button.querySelector("[data-copy-words]").textContent = "Copied";
-      byId("copied").textContent = "The code is copied.";
-    } catch {
-      getSelection().selectAllChildren(code);
-      byId("copied").textContent = "The code is selected. Copy it with your keyboard.";
-    }
-  });
-}
-
-dialogs();
-copying();
-if (byId("work")) labelling(byId("work"));
+labelling(byId("work"));

@@ -1,0 +1,83 @@
+// Answers on their way: sent one after the other, and again with the same key until the server has them. What is
+// not sent yet is kept through a reload of the page.
+"use strict";
+
+const csrf = document.querySelector('meta[name="csrf"]')?.content ?? "";
+
+function ask(address, options = {}) {
+  const headers = { "X-CSRF-Token": csrf, ...options.headers };
+  return fetch(address, { credentials: "same-origin", signal: AbortSignal.timeout(15000), ...options, headers });
+}
+
+async function wordsOf(answer) {
+  const { detail } = await answer.json().catch(() => ({}));
+  return detail ? `${detail[0].toUpperCase()}${detail.slice(1)}.` : "That did not work. Please load the page again.";
+}
+
+function newKey() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (n) => n.toString(16).padStart(2, "0")).join("");
+}
+
+// A browser that forbids storage forgets, and everything else works.
+function recall(storage, name) {
+  try { return window[storage].getItem(name); } catch { return null; }
+}
+
+function remember(storage, name, value) {
+  try { window[storage].setItem(name, value); } catch { /* forgotten */ }
+}
+
+// `tell(state)` hears "saving", "saved" or "offline"; `refused(vote, words)` hears of an answer that is not taken, and
+// `ended(words)` that the session is over: then answers wait until the worker has come in again.
+function makeOutbox(address, { tell, refused, ended }) {
+  const name = `unsent ${csrf}`;
+  const unsent = JSON.parse(recall("sessionStorage", name) ?? "[]");
+  let sending = null;
+  let wake = () => {};
+
+  const keep = () => remember("sessionStorage", name, JSON.stringify(unsent));
+  const later = (seconds) => new Promise((done) => { wake = done; setTimeout(done, seconds * 1000); });
+
+  // Whether an answer is out of the way: taken or refused.
+  async function send(vote) {
+    const headers = { "Content-Type": "application/json" };
+    try {
+      const answer = await ask(address, { method: "POST", body: JSON.stringify(vote), headers, keepalive: true });
+      if (answer.status === 401) ended(await wordsOf(answer));
+      if ([401, 429].includes(answer.status) || answer.status >= 500) return false;
+      if (!answer.ok) refused(vote, await wordsOf(answer));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  async function run() {
+    let wait = 1;
+    while (unsent.length) {
+      const slow = setTimeout(() => tell("saving"), 400);
+      const over = await send(unsent[0]);
+      clearTimeout(slow);
+      if (over) {
+        unsent.shift();
+        keep();
+        wait = 1;
+      } else {
+        tell("offline");
+        await later(wait * (0.75 + Math.random() / 2));
+        wait = Math.min(wait * 2, 30);
+      }
+    }
+    tell("saved");
+    sending = null;
+  }
+
+  window.addEventListener("online", () => wake());
+  window.addEventListener("beforeunload", (event) => { if (unsent.length) event.preventDefault(); });
+  return {
+    unsent,
+    drained: () => (sending ??= unsent.length ? run() : null) ?? Promise.resolve(),
+    add(vote) { unsent.push(vote); keep(); this.drained(); },
+    drop() { unsent.pop(); keep(); }, // the last; never the first, which may be on its way
+  };
+}

@@ -1,0 +1,137 @@
+"""The labelling page sends answers in the background: nothing is lost, nothing is doubled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.service.pages.worker_site import (
+    PLAIN,
+    press,
+    serve,
+    start_labelling,
+)
+from tests.service.tools import eventually
+
+__all__ = ["serve"]  # a fixture
+
+
+def test_an_answer_given_offline_is_sent_later_and_once(serve: Any, desktop: Any, trouble: Any) -> None:
+    site = serve(PLAIN)
+    start_labelling(desktop, site)
+    first = desktop.locator(".item:visible").get_attribute("data-item")
+    desktop.context.set_offline(True)
+    press(desktop, "1")
+    desktop.get_by_text("Offline, will try again").wait_for()
+    assert desktop.locator(".item:visible").get_attribute("data-item") != first
+    assert site.answers() == []
+    desktop.context.set_offline(False)
+    desktop.get_by_text("Saved", exact=True).wait_for()
+    assert len(site.answers()) == 1
+    trouble.clear()
+
+
+def test_an_answer_is_sent_again_with_the_same_key_when_the_service_is_busy(
+    serve: Any, desktop: Any, trouble: Any
+) -> None:
+    site = serve(PLAIN)
+    start_labelling(desktop, site)
+    bodies: list[Any] = []
+
+    def busy_at_first(route: Any) -> None:
+        bodies.append(route.request.post_data_json)
+        if len(bodies) == 1:
+            route.fulfill(status=503, json={"detail": "busy"})
+        else:
+            route.continue_()
+
+    desktop.route("**/vote", busy_at_first)
+    press(desktop, "2")
+    desktop.get_by_text("Saved", exact=True).wait_for()
+    assert len(bodies) == 2
+    assert bodies[0] == bodies[1]
+    assert len(site.answers()) == 1
+    trouble.clear()
+
+
+def test_a_reload_does_not_lose_what_was_not_sent(serve: Any, desktop: Any, trouble: Any) -> None:
+    site = serve(PLAIN)
+    start_labelling(desktop, site)
+    warned: list[str] = []
+    desktop.on("dialog", lambda dialog: (warned.append(dialog.type), dialog.accept()))
+    desktop.route("**/vote", lambda route: route.abort())
+    press(desktop, "1")
+    desktop.get_by_text("Offline, will try again").wait_for()
+    desktop.unroute("**/vote")
+    desktop.reload()
+    eventually(lambda: len(site.answers()) == 1)
+    assert warned == ["beforeunload"]
+    assert desktop.locator("#done").inner_text() == "1"
+    trouble.clear()
+
+
+@pytest.mark.parametrize("key", ["u", "Backspace"])
+def test_undo_brings_the_last_item_back(serve: Any, desktop: Any, key: str) -> None:
+    site = serve(PLAIN)
+    start_labelling(desktop, site)
+    first = desktop.locator(".item:visible").inner_text()
+    press(desktop, "1")
+    assert desktop.locator(".item:visible").inner_text() != first
+    press(desktop, key)
+    assert desktop.locator(".item:visible").inner_text() == first
+    assert site.answers() == []
+    press(desktop, "2")
+    eventually(lambda: [row.label for row in site.answers()] == [1])
+
+
+def test_a_refusal_is_told_and_the_work_goes_on(serve: Any, desktop: Any, trouble: Any) -> None:
+    site = serve(PLAIN)
+    start_labelling(desktop, site)
+    desktop.keyboard.press("u")
+    desktop.get_by_text("There is nothing to take back").wait_for()
+    press(desktop, "1")
+    assert not desktop.locator("#problem").is_visible()
+    trouble.clear()
+
+
+def test_items_run_through_batches_until_there_is_nothing_to_do(serve: Any, page: Any) -> None:
+    site = serve(PLAIN)
+    start_labelling(page, site)
+    for _ in range(7):
+        press(page, "1")
+    page.wait_for_timeout(170)
+    page.keyboard.press("1")
+    page.get_by_role("heading", name="Nothing to do right now").wait_for()
+    assert len({row.item for row in site.answers()}) == 8
+
+
+def test_after_the_end_of_a_session_answers_wait_until_the_worker_is_back(
+    serve: Any, desktop: Any, trouble: Any
+) -> None:
+    site = serve(PLAIN)
+    start_labelling(desktop, site)
+    seat = next(cookie for cookie in desktop.context.cookies() if cookie["name"] == "seat")
+    desktop.context.clear_cookies(name="seat")
+    press(desktop, "1")
+    desktop.get_by_text("open the link to the project again").wait_for()
+    assert site.answers() == []
+    desktop.context.add_cookies([seat])
+    desktop.get_by_text("Saved", exact=True).wait_for()
+    assert len(site.answers()) == 1
+    trouble.clear()
+
+
+def test_undo_takes_back_what_was_not_sent_yet(serve: Any, desktop: Any, trouble: Any) -> None:
+    site = serve({**PLAIN, "batch": 6})
+    start_labelling(desktop, site)
+    desktop.context.set_offline(True)
+    press(desktop, "1")
+    second = desktop.locator(".item:visible").inner_text()
+    press(desktop, "1")
+    press(desktop, "u")
+    assert desktop.locator(".item:visible").inner_text() == second
+    desktop.context.set_offline(False)
+    desktop.get_by_text("Saved", exact=True).wait_for()
+    assert len(site.answers()) == 1
+    trouble.clear()
