@@ -12,6 +12,7 @@ from crowdpilot.cli.aggregate_deep import aggregate_deep
 from crowdpilot.cli.agreement import agreement
 from crowdpilot.cli.audit import audit
 from crowdpilot.cli.convert import convert
+from crowdpilot.cli.demo import demo
 from crowdpilot.cli.forecast import forecast
 from crowdpilot.cli.group import Commands
 from crowdpilot.cli.identify import identify
@@ -34,7 +35,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     aggregate, train, aggregate_deep, predict, identify, agreement,
-    report, strategies, simulate, convert, score, audit, forecast, replay, serve,
+    report, strategies, simulate, convert, score, audit, forecast, replay, serve, demo,
 )  # fmt: skip
 for command in COMMANDS:
     app.command()(command)

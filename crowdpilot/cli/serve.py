@@ -50,7 +50,11 @@ def serve(
     )
     store = load_service("store").Store(settings.database)
     load_service("store").migrate(store)
-    link = _first_key(store, settings, public=host not in LOOPBACK)
+    link = ""
+    if host in LOOPBACK:
+        link = login_link(store, settings)
+    else:
+        _check_keys(store)
     store.close()
 
     def ready(found: str) -> None:
@@ -67,13 +71,15 @@ def free_port(host: str) -> int:
         return int(found.getsockname()[1])
 
 
-def _first_key(store: Any, settings: Any, *, public: bool) -> str:
-    """A link that signs in; on a public address there must be a key before."""
-    keys, secrets = load_service("store.keys"), load_service("secrets")
+def login_link(store: Any, settings: Any) -> str:
+    """The path of a page that signs in who opens it soon."""
     with store.writing() as c:
-        if public:
-            if not keys.any_good(c):
-                raise ValueError("a public address needs a key: run crowdpilot keys create NAME first")
-            return ""
-        id = keys.local(c)
-    return f"/login?token={secrets.sign(settings.secret, 'login', {'key': id, 'until': time.time() + LOGIN})}"
+        id = load_service("store.keys").local(c)
+    said = {"key": id, "until": time.time() + LOGIN}
+    return f"/login?token={load_service('secrets').sign(settings.secret, 'login', said)}"
+
+
+def _check_keys(store: Any) -> None:
+    with store.reading() as c:
+        if not load_service("store.keys").any_good(c):
+            raise ValueError("a public address needs a key: run crowdpilot keys create NAME first")
