@@ -1,0 +1,99 @@
+"""Recorded votes sent through the service, as `crowdpilot.hybrid.replay` sends them through a campaign."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from crowdpilot.hybrid import Ask, Case, Costs, Plan, Recorded
+from crowdpilot.hybrid.replay import BATCHES
+
+Send = Callable[..., Any]  # method, path, JSON -> JSON
+PATIENCE = 60.0
+
+
+def describe(case: Case, costs: Costs, plan: Plan) -> dict[str, Any]:
+    """The project that does what `replay` would do."""
+    told = plan.to_dict()
+    kept = (
+        "fusion",
+        "pilot",
+        "pilot_votes",
+        "explore",
+        "gold",
+        "per_worker",
+        "per_item",
+        "every",
+        "growth",
+        "seed",
+    )
+    return {
+        "name": "replay",
+        "classes": [str(name) for name in case.classes.tolist()],
+        "criteria": [{"name": name} for name in case.criteria],
+        "costs": costs.to_dict(),
+        "policy": plan.policy,
+        "plan": {name: told[name] for name in kept},
+        "machine": "none" if case.machine is None else "given",
+    }
+
+
+def replay_over_http(send: Send, case: Case, costs: Costs, plan: Plan) -> dict[str, dict[str, Any]]:
+    """Run a project to its end; what was decided about each item."""
+    project = send("POST", "/api/projects", describe(case, costs, plan))["id"]
+    at = f"/api/projects/{project}"
+    machine = [None] * len(case.items) if case.machine is None else case.machine.tolist()
+    items = [
+        {"name": str(name), "text": str(name), "machine": said}
+        for name, said in zip(case.items.tolist(), machine, strict=True)
+    ]
+    send("POST", f"{at}/items", {"items": items})
+    who = Recorded(case, plan.seed)
+    names = {str(name): name for name in case.items.tolist()}
+    size = max(plan.every, len(case.items) // BATCHES)
+    _stop(send, at, who)
+    while True:
+        asked = send("POST", f"{at}/asks", {"n": size})["items"]
+        if not asked:
+            if _learned(send, at):
+                break
+            continue
+        told = who.answer([Ask(names[ask["item"]], ask.get("criterion", "")) for ask in asked])
+        votes = [
+            {"item": str(item), "worker": str(worker), "label": str(label), "criterion": criterion}
+            for item, worker, label, criterion in told
+        ]
+        send("POST", f"{at}/told", {"votes": votes})
+        _stop(send, at, who)
+        _settled(send, at)
+    rows = send("GET", f"{at}/decisions?format=ndjson")
+    return {row["item"]: row for row in rows}
+
+
+def _stop(send: Send, at: str, who: Recorded) -> None:
+    over = who.spent()
+    if over:
+        send("POST", f"{at}/items/stop", {"items": [str(ask.item) for ask in over]})
+
+
+def _busy(send: Send, at: str) -> bool:
+    jobs = send("GET", f"{at}/jobs")["jobs"]
+    return any(job["kind"] == "refit" and job["state"] in ("queued", "running") for job in jobs)
+
+
+def _settled(send: Send, at: str) -> None:
+    """Wait while the service learns, as a campaign does before it is asked again."""
+    end = time.monotonic() + PATIENCE
+    while _busy(send, at):
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def _learned(send: Send, at: str) -> bool:
+    """Whether all votes were learned from already when nothing was wanted."""
+    now = send("GET", at)
+    if now["votes"] == now["fitted"]:
+        return True
+    _settled(send, at)
+    return False

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import threading
+
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+
+from crowdpilot.service.store import Store, migrate
+from crowdpilot.service.store.migrate import is_current
+from crowdpilot.service.store.tables import metadata
+
+
+def test_an_empty_database_gets_the_form_of_the_tables(database_url):
+    store = Store(database_url)
+    assert not is_current(store)
+    migrate(store)
+    assert is_current(store)
+    with store.reading() as c:
+        assert compare_metadata(MigrationContext.configure(c), metadata) == []
+    store.close()
+
+
+def test_several_may_migrate_at_once_and_again(database_url):
+    stores = [Store(database_url) for _ in range(4)]
+    failed: list[BaseException] = []
+
+    def go(store: Store) -> None:
+        try:
+            migrate(store)
+            migrate(store)
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=go, args=(store,)) for store in stores]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []
+    assert all(is_current(store) for store in stores)
+    for store in stores:
+        store.close()
