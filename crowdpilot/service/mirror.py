@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
@@ -16,6 +16,16 @@ from crowdpilot.hybrid import Ask, Campaign
 from crowdpilot.service.campaigns import LEARNED, make_campaign
 from crowdpilot.service.store import items, lessons, projects, votes, workers
 from crowdpilot.service.store.record import Record
+
+
+class News(NamedTuple):
+    """What has changed in the tables."""
+
+    items: Sequence[Record]
+    workers: Sequence[Record]
+    votes: Sequence[Record]
+    lesson: dict[str, Any] | None
+
 
 Eye = Any  # features(contents) -> rows, for a process that trains
 
@@ -37,7 +47,8 @@ class Mirror:
         self.spec: dict[str, Any] = project.spec
         self.campaign: Campaign = make_campaign(self.spec, classifier)
         self.eye = eye
-        self.clock = self.lesson = self.asked = 0
+        self.clock = self.lesson = 0
+        self.looked = 0.0  # what the machine has cost
         self.names: dict[int, str] = {}
         self.ids: dict[str, int] = {}
 
@@ -45,16 +56,29 @@ class Mirror:
         """Read on from where it stands; the project as it is now."""
         row = projects.find(c, self.project)
         if row.clock > self.clock:
-            self._items(c, items.since(c, self.project, self.clock))
-            for worker in workers.since(c, self.project, self.clock):
+            news = self._news(c, row)  # all of it first: what cannot be read changes nothing here
+            self._items(c, news.items)
+            for worker in news.workers:
                 self._worker(worker)
-            self._votes(votes.since(c, self.project, self.clock))
-            if row.lesson > self.lesson and (lesson := lessons.read(c, self.project)) is not None:
-                self.campaign.learn(lesson)
+            self._votes(news.votes)
+            if news.lesson is not None:
+                self.campaign.learn(news.lesson)
                 self.lesson = row.lesson
         self.clock, self.campaign.asked = row.clock, row.asked
         self.campaign.fresh = row.votes - row.fitted
+        self._pay()
         return row
+
+    def _news(self, c: Connection, row: Record) -> News:
+        where = c, self.project, self.clock
+        lesson = lessons.read(c, self.project) if row.lesson > self.lesson else None
+        return News(items.since(*where), workers.since(*where), votes.since(*where), lesson)
+
+    def _pay(self) -> None:
+        """Every vote that was lent is paid, however late it came; so money follows from counts alone."""
+        campaign = self.campaign
+        votes_ = sum(n * price for n, price in zip(campaign.staff.votes, campaign.wishes.prices, strict=True))
+        campaign.ledger.spent, campaign.ledger.gifts = self.looked + float(votes_), 0
 
     # Items -----------------------------------------------------------------------------------
 
@@ -88,15 +112,15 @@ class Mirror:
         features = None if self.eye is None else self.eye(c, group)
         gold = {item.name: item.gold for item in group if item.gold is not None}
         campaign.add(names, machine=self._machine(group), features=features, gold=self._by_criterion(gold))
-        if learns and campaign.learner is None:  # what the process that learns has paid
-            campaign.ledger.charge(campaign.costs.machine * len(names))
+        seen = len(group) if learns else sum(item.machine is not None for item in group)
+        self.looked += campaign.costs.machine * seen
         self.names.update((item.id, item.name) for item in group)
         self.ids.update((item.name, item.id) for item in group)
 
     def _machine(self, group: list[Record]) -> Any:
         """What the requester's machine says; a shrug where it says nothing."""
         K = len(self.campaign.classes)
-        if all(item.machine is None for item in group):
+        if self.spec["machine"] != "given":
             return None
         if not self.campaign.several:
             return [item.machine or [1 / K] * K for item in group]

@@ -29,8 +29,8 @@ class Store:
             "postgres://", "postgresql+psycopg://"
         )
         self.sqlite = self.url.startswith("sqlite")
-        self._read = _engine(self.url, "BEGIN")
-        self._write = _engine(self.url, "BEGIN IMMEDIATE") if self.sqlite else self._read
+        self._write = _engine(self.url, "BEGIN IMMEDIATE")
+        self._read = _engine(self.url, "BEGIN") if self.sqlite else _still(self._write)
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -84,6 +84,11 @@ def _engine(url: str, begin: str) -> Engine:
         connection.exec_driver_sql(begin)
 
     return engine
+
+
+def _still(engine: Engine) -> Engine:
+    """The same connections, where all statements of a transaction see the state at the first of them."""
+    return engine.execution_options(isolation_level="REPEATABLE READ")
 
 
 @contextmanager

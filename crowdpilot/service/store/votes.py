@@ -29,19 +29,32 @@ class Answer(NamedTuple):
     key: str
 
 
+class Known(NamedTuple):
+    """Where the answer of a worker about an item stands."""
+
+    state: str
+    label: int | None
+    key: str | None
+
+
 def take(c: Connection, project: str, answers: Sequence[Answer]) -> tuple[list[Refused | None], Record]:
     """Take answers in one transaction; for each why not, if not, and the project as it is then.
 
     Who sends the same answer again, with the same key, is told the same again.
     """
-    row = projects.tick(c, project)
-    known = _rows(c, answers)
-    refused = [_check(answer, known, row.state) for answer in answers]
-    new = [a for a, r in zip(answers, refused, strict=True) if r is None and known[_key(a)].key != a.key]
+    said = sum(answer.label is not None for answer in answers)
+    row = projects.tick(c, project, votes=said)
+    known = _known(c, answers)
+    refused, new = [], []
+    for answer in answers:
+        refused.append(_check(answer, known, row.state))
+        if refused[-1] is None and known[_key(answer)].state in (LENT, BACK):
+            new.append(answer)
+            known[_key(answer)] = Known(_state(answer), answer.label, answer.key)
     if new:
         c.execute(_ANSWER, [_values(answer, int(row.clock)) for answer in new])
-    votes_ = sum(answer.label is not None for answer in new)
-    return refused, projects.tick(c, project, clock=0, votes=votes_)
+    fewer = sum(answer.label is not None for answer in new) - said
+    return refused, projects.tick(c, project, clock=0, votes=fewer) if fewer else row
 
 
 _ANSWER = (
@@ -65,30 +78,32 @@ _ANSWER = (
 
 
 def _values(a: Answer, clock: int) -> dict[str, Any]:
-    return {"i": a.item, "q": a.criterion, "w": a.worker, "s": UNSURE if a.label is None else VOTED,
-            "l": a.label, "d": a.seconds, "t": time.time(), "k": a.key, "a": clock}  # fmt: skip
+    return {"i": a.item, "q": a.criterion, "w": a.worker, "s": _state(a), "l": a.label, "d": a.seconds,
+            "t": time.time(), "k": a.key, "a": clock}  # fmt: skip
+
+
+def _state(a: Answer) -> str:
+    return UNSURE if a.label is None else VOTED
 
 
 def _key(a: Answer) -> tuple[int, int, int]:
     return a.item, a.criterion, a.worker
 
 
-def _rows(c: Connection, answers: Sequence[Answer]) -> dict[tuple[int, int, int], Record]:
-    columns = votes.c.item, votes.c.criterion, votes.c.worker, votes.c.state, votes.c.key
+def _known(c: Connection, answers: Sequence[Answer]) -> dict[tuple[int, int, int], Known]:
+    columns = votes.c.item, votes.c.criterion, votes.c.worker, votes.c.state, votes.c.label, votes.c.key
     some = votes.c.worker.in_({a.worker for a in answers}), votes.c.item.in_({a.item for a in answers})
-    return {(row.item, row.criterion, row.worker): row for row in c.execute(select(*columns).where(*some))}
+    return {tuple(row[:3]): Known(*row[3:]) for row in c.execute(select(*columns).where(*some))}
 
 
-def _check(answer: Answer, known: dict[tuple[int, int, int], Record], state: str) -> Refused | None:
+def _check(answer: Answer, known: dict[tuple[int, int, int], Known], state: str) -> Refused | None:
     row = known.get(_key(answer))
     if row is None:
         return Refused(403, "this item was not lent to you; ask for the next one")
+    if row == Known(_state(answer), answer.label, answer.key):
+        return None
     if row.state in (VOTED, UNSURE):
-        return (
-            None
-            if row.key == answer.key
-            else Refused(409, "you have answered this already; go on with the next")
-        )
+        return Refused(409, "you have answered this already; go on with the next")
     if state == projects.CLOSED:
         return Refused(409, "the project is closed; thank you for your work")
     return None
