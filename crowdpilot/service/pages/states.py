@@ -77,7 +77,7 @@ def _failed(now: Visit) -> Told:
 
 
 def _declined(now: Visit) -> Told:
-    words = "That is fine. You were not signed up and no answer was stored."
+    words = "That is fine. You see no items, and no answer was stored."
     again = [{"words": "Read it again", "href": f"{now.home}/consent"}]
     return "hand", "", "You did not agree", _said(words, _leave(now)), again
 
