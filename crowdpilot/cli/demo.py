@@ -14,7 +14,7 @@ import typer
 
 from crowdpilot.cli.output import note
 from crowdpilot.cli.serve import free_port, login_link
-from crowdpilot.cli.serving import load_service
+from crowdpilot.cli.serving import load_service, open_store
 
 HOST = "127.0.0.1"
 
@@ -49,8 +49,7 @@ def _play(
     port = port or free_port(HOST)
     address = f"http://{HOST}:{port}"
     settings = load_service("settings").load_settings(str(folder / "demo.db"), address, limits=False)
-    store = load_service("store").Store(settings.database)
-    load_service("store").migrate(store)
+    store = open_store(settings.database)
     with store.writing() as c:
         key = load_service("store.keys").create(c, "demo", "write")
     link = login_link(store, settings)

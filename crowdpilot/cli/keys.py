@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from crowdpilot.cli.output import note, show
-from crowdpilot.cli.serving import DATABASE, Database, load_service
+from crowdpilot.cli.serving import DATABASE, Database, load_service, open_store
 
 keys = typer.Typer(
     no_args_is_help=True, help="Make, list and revoke keys of the service's API and dashboard."
@@ -52,8 +52,7 @@ def revoke(
 
 @contextmanager
 def _table(database: str) -> Iterator[tuple[Any, Any]]:
-    store = load_service("store.engine").Store(database if "://" in database else f"sqlite:///{database}")
-    load_service("store").migrate(store)
+    store = open_store(database if "://" in database else f"sqlite:///{database}")
     with store.writing() as c:
         yield load_service("store.keys"), c
     store.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import socket
 import time
 from typing import Annotated, Any
@@ -10,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from crowdpilot.cli.output import note
-from crowdpilot.cli.serving import DATABASE, Database, SecretFile, load_service
+from crowdpilot.cli.serving import DATABASE, Database, SecretFile, load_service, open_store
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 LOGIN = 3600.0  # seconds for which the printed link is good
@@ -43,13 +42,11 @@ def serve(
     Everything is in one SQLite file, or in PostgreSQL. The dashboard's address is printed when it is
     ready. Stop it with Ctrl-C: nothing is lost, and it goes on where it was when it is started again.
     """
-    os.umask(0o077)  # the database holds who workers are
     port = port or free_port(host)
     settings = load_service("settings").load_settings(
         database, address or f"http://{host}:{port}", secret=secret_file, proxy=proxy
     )
-    store = load_service("store").Store(settings.database)
-    load_service("store").migrate(store)
+    store = open_store(settings.database)
     link = ""
     if host in LOOPBACK:
         link = login_link(store, settings)

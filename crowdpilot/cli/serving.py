@@ -48,3 +48,16 @@ def load_service(module: str) -> Any:
         if (error.name or "").partition(".")[0] not in PACKAGES:
             raise
         raise ValueError(f'the service needs {error.name}: pip install "crowdpilot[service]"') from None
+
+
+def open_store(url: str) -> Any:
+    """The database at this address in the form that this version needs; a new file is for its owner alone."""
+    if url.startswith("sqlite:///"):
+        file = Path(url.removeprefix("sqlite:///"))
+        if not file.parent.is_dir():
+            raise ValueError(f"there is no folder '{file.parent}' for the database; make it first")
+        file.touch(0o600)  # it holds who workers are
+    room = load_service("store")
+    store = room.Store(url)
+    room.migrate(store)
+    return store
