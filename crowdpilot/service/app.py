@@ -15,6 +15,7 @@ from crowdpilot.service.desk import Desk
 from crowdpilot.service.guard import Guard
 from crowdpilot.service.limits import Limits
 from crowdpilot.service.pages.rendering import STATIC
+from crowdpilot.service.pages.worker import worker_pages
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import Store
 
@@ -41,7 +42,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.limits = Limits(settings.rate, settings.burst)
     app.state.counts = defaultdict(float)
     errors.install(app)
-    for routes in ROUTES:
+    for routes in (*ROUTES, worker_pages()):
         app.include_router(routes)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     limits = Limits(settings.rate * SHARED, settings.burst * SHARED)

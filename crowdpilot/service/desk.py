@@ -167,8 +167,7 @@ class Desk:
     def _finish(self, seat: Seat) -> str:
         with self.store.writing() as c:
             worker = workers.find(c, seat.project, seat.worker)
-            done = votes.tally(c, seat.project).get(worker.id, {})
-            if worker.state != workers.ACTIVE or not done.get(votes.VOTED, 0) + done.get(votes.UNSURE, 0):
+            if worker.state != workers.ACTIVE or not votes.count_of(c, seat.worker):
                 raise Refused(409, "there is no code before the first answer; label an item first")
             votes.give_back(c, seat.project, seat.worker)
             if worker.finished is None:

@@ -64,7 +64,8 @@ class Guard:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message["headers"], *extra]
+                said = {name for name, _ in message["headers"]}
+                message["headers"] = [*message["headers"], *(pair for pair in extra if pair[0] not in said)]
             await send(message)
 
         try:

@@ -36,7 +36,9 @@ def sit(c: Connection, settings: Settings, project: Record, arrival: Arrival) ->
     """A seat for somebody who has arrived, who is enlisted if new."""
     if arrival.preview:
         raise Refused(403, "this is a preview; accept the work first")
-    if project.state == projects.CLOSED:
+    if project.state == projects.CLOSED and not workers.is_known(
+        c, project.id, arrival.platform, arrival.external
+    ):
         raise Refused(409, "the project is closed; thank you for your interest")
     kinds = project.spec["costs"]["prices"] or {"crowd": 0}
     if arrival.kind not in kinds:
@@ -78,6 +80,7 @@ def agree(c: Connection, seat: Seat, spec: Mapping[str, Any]) -> None:
 
 def take_quiz(c: Connection, seat: Seat, spec: Mapping[str, Any], labels: Sequence[str]) -> bool:
     """Whether a worker has passed; refused with 403 when they have tried too often."""
+    projects.tick(c, seat.project)  # so that two tries at once are two
     worker = workers.find(c, seat.project, seat.worker)
     if step(worker, spec) != "quiz":
         return bool(worker.state == workers.ACTIVE)

@@ -7,23 +7,14 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse, JSONResponse, Response
+from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from crowdpilot.service.api.models import Problem
-from crowdpilot.service.pages.rendering import render
+from crowdpilot.service.pages.rendering import error_page
 from crowdpilot.service.refusals import Refused, Unavailable
 
 BUSY = "the service cannot write to its database now; nothing was lost, try again in a moment"
-
-PAGES = {
-    401: ("lock", "Please sign in"),
-    403: ("lock", "This is not open to you"),
-    404: ("search", "There is nothing here"),
-    409: ("hand", "Not now"),
-    429: ("clock", "A little slower, please"),
-    503: ("cloud", "One moment, please"),
-}  # fmt: skip
 
 
 def problem(status: int, detail: str) -> Response:
@@ -42,11 +33,7 @@ def described(*statuses: int) -> dict[int | str, dict[str, Any]]:
 def answer(request: Request, status: int, detail: str) -> Response:
     """A page for people, a problem document for programs."""
     if not request.url.path.startswith("/api") and "text/html" in request.headers.get("accept", ""):
-        kind, title = PAGES.get(status, ("close", HTTPStatus(status).phrase))
-        again = request.url.path if status in (429, 503) and request.method == "GET" else ""
-        words = f"{detail[:1].upper()}{detail[1:]}."
-        text = render("worker/error.html", status=status, kind=kind, title=title, words=words, again=again)
-        return HTMLResponse(text, status, {"Cache-Control": "no-store"})
+        return error_page(request, status, detail)
     return problem(status, detail)
 
 

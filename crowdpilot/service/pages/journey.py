@@ -45,12 +45,7 @@ class Visit(NamedTuple):
 def visit(c: Connection, seat: Seat, token: str) -> Visit:
     """The worker and the project of a seat as they are now."""
     project, worker = projects.find(c, seat.project), workers.find(c, seat.project, seat.worker)
-    return Visit(seat, project, worker, token, _count(c, seat))
-
-
-def _count(c: Connection, seat: Seat) -> int:
-    mine = votes.tally(c, seat.project).get(seat.worker, {})
-    return int(mine.get(votes.VOTED, 0) + mine.get(votes.UNSURE, 0))
+    return Visit(seat, project, worker, token, votes.count_of(c, seat.worker))
 
 
 def stage(now: Visit) -> str:

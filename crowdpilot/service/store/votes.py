@@ -213,3 +213,9 @@ def tally(c: Connection, project: str) -> dict[int, dict[str, float]]:
         if row.state == VOTED and row.seconds is not None:
             mine["seconds"] = float(row.seconds)
     return found
+
+
+def count_of(c: Connection, worker: int) -> int:
+    """How many answers a worker has given, votes or not."""
+    mine = votes.c.worker == worker, votes.c.state.in_((VOTED, UNSURE))
+    return int(c.execute(select(func.count()).where(*mine)).scalar_one())

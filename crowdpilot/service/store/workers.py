@@ -41,6 +41,12 @@ def enter(
     return row
 
 
+def is_known(c: Connection, project: str, platform: str, external: str) -> bool:
+    """Whether somebody of this name came before."""
+    mine = workers.c.project == project, workers.c.platform == platform, workers.c.external == external
+    return c.execute(select(workers.c.id).where(*mine)).first() is not None
+
+
 def find(c: Connection, project: str, worker: int) -> Record:
     """A worker of a project; refused with 404 if there is none."""
     mine = workers.c.project == project, workers.c.id == worker
