@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import time
+from hashlib import sha256
 from typing import NamedTuple
 
 from crowdpilot.service.refusals import Refused
 from crowdpilot.service.secrets import derive, sign, unsign
+
+
+LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"  # none of which is taken for another
 
 
 class Seat(NamedTuple):
@@ -42,4 +46,5 @@ def form_token(secret: str, seat: Seat) -> str:
 
 def completion_code(secret: str, seat: Seat) -> str:
     """What shows a platform that this worker has finished; only the server can make it."""
-    return derive(secret, "code", *seat[:4])[:12].upper().replace("-", "X").replace("_", "Y")
+    drawn = sha256(derive(secret, "code", *seat[:4]).encode()).digest()
+    return "".join(LETTERS[byte % len(LETTERS)] for byte in drawn[:12])
