@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from fastapi import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from crowdpilot.service.api.errors import problem
@@ -24,10 +25,6 @@ HEADERS = {
 }
 UPLOADS = ("/items", "/gold", "/files", "/projects/new", "/label-studio")  # ends of addresses that take files
 STEPS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)  # seconds
-
-
-class TooLarge(Exception):
-    """More was sent than is taken."""
 
 
 class Guard:
@@ -83,16 +80,12 @@ class Guard:
         most = self.settings.upload if scope["path"].endswith(UPLOADS) else self.settings.body
         sent = next((v for k, v in scope["headers"] if k == b"content-length"), b"0")
         if not sent.isdigit() or int(sent) > most:
-            await problem(413, f"the request is larger than {most} bytes; send less at once")(
+            await problem(413, large(most))(
                 scope, receive, send
             )
             return
         try:
             await self.app(scope, _measured(receive, most), send)
-        except TooLarge:
-            await problem(413, f"the request is larger than {most} bytes; send less at once")(
-                scope, receive, send
-            )
 
     def _count(self, status: int, seconds: float) -> None:
         self.counts["status", status] += 1
@@ -100,6 +93,11 @@ class Guard:
         for step in STEPS:
             if seconds <= step:
                 self.counts["within", step] += 1
+
+
+def large(most: int) -> str:
+    """Why a request is refused that is larger than this."""
+    return f"the request is larger than {most} bytes; send less at once"
 
 
 def _headers(settings: Settings, platform: str) -> dict[str, str]:
@@ -118,7 +116,7 @@ def _measured(receive: Receive, most: int) -> Receive:
         message = await receive()
         got += len(message.get("body", b""))
         if got > most:
-            raise TooLarge
+            raise HTTPException(413, large(most))  # the one kind that is not taken for bad JSON
         return message
 
     return measured

@@ -12,8 +12,9 @@ from sqlalchemy import Connection
 from crowdpilot.service.platforms import Arrival, links, mturk, prolific
 from crowdpilot.service.refusals import Refused
 from crowdpilot.service.seats import Seat
+from crowdpilot.service.secrets import derive
 from crowdpilot.service.settings import Settings
-from crowdpilot.service.store import projects, workers
+from crowdpilot.service.store import keys, projects, workers
 from crowdpilot.service.store.record import Record
 
 
@@ -36,9 +37,8 @@ def sit(c: Connection, settings: Settings, project: Record, arrival: Arrival) ->
     """A seat for somebody who has arrived, who is enlisted if new."""
     if arrival.preview:
         raise Refused(403, "this is a preview; accept the work first")
-    if project.state == projects.CLOSED and not workers.is_known(
-        c, project.id, arrival.platform, arrival.external
-    ):
+    known = workers.is_known(c, project.id, arrival.platform, arrival.external)
+    if project.state == projects.CLOSED and not known:
         raise Refused(409, "the project is closed; thank you for your interest")
     kinds = project.spec["costs"]["prices"] or {"crowd": 0}
     if arrival.kind not in kinds:
@@ -48,6 +48,9 @@ def sit(c: Connection, settings: Settings, project: Record, arrival: Arrival) ->
         c, project.id, arrival.platform, arrival.external,
         kind=arrival.kind, assignment=arrival.assignment, state=state,
     )  # fmt: skip
+    if not known:
+        who = derive(settings.secret, "log", arrival.platform, arrival.external)[:16]
+        keys.note(c, who, "arrive", project.id, platform=arrival.platform, kind=arrival.kind)
     until = time.time() + settings.seat
     return Seat(project.id, worker.id, arrival.platform, arrival.assignment, until)
 

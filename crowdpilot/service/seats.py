@@ -9,7 +9,6 @@ from typing import NamedTuple
 from crowdpilot.service.refusals import Refused
 from crowdpilot.service.secrets import derive, sign, unsign
 
-
 LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"  # none of which is taken for another
 
 

@@ -202,6 +202,7 @@ def _is_healthy(host: str, port: int) -> bool:
 
 def _live(line: Connection, pause: float, body: Callable[..., None], args: tuple[Any, ...]) -> None:
     """What every child does: its work, until it is asked to stop."""
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     stop = threading.Event()
     with _bell() as ring:
         threading.Thread(target=_heed, args=(line, ring, stop), daemon=True).start()

@@ -14,6 +14,7 @@ from crowdpilot.service.api.models import Problem
 from crowdpilot.service.pages.rendering import error_page
 from crowdpilot.service.refusals import Refused, Unavailable
 
+BROKEN = "something is wrong on our side; it is written down, and nothing was half-done"
 BUSY = "the service cannot write to its database now; nothing was lost, try again in a moment"
 
 
@@ -60,6 +61,10 @@ def install(app: FastAPI) -> None:
     def wrong(request: Request, error: Exception) -> Response:
         return answer(request, 422, str(error))
 
+    def broken(request: Request, _: Exception) -> Response:
+        return answer(request, 500, BROKEN)
+
+    app.add_exception_handler(Exception, broken)
     app.add_exception_handler(Refused, refused)
     app.add_exception_handler(Unavailable, unavailable)
     app.add_exception_handler(RequestValidationError, invalid)
