@@ -80,12 +80,9 @@ class Guard:
         most = self.settings.upload if scope["path"].endswith(UPLOADS) else self.settings.body
         sent = next((v for k, v in scope["headers"] if k == b"content-length"), b"0")
         if not sent.isdigit() or int(sent) > most:
-            await problem(413, large(most))(
-                scope, receive, send
-            )
+            await problem(413, large(most))(scope, receive, send)
             return
-        try:
-            await self.app(scope, _measured(receive, most), send)
+        await self.app(scope, _measured(receive, most), send)
 
     def _count(self, status: int, seconds: float) -> None:
         self.counts["status", status] += 1
