@@ -23,7 +23,16 @@ HEADERS = {
     "permissions-policy": "camera=(), microphone=(), geolocation=(), interest-cohort=()",
     "cross-origin-opener-policy": "same-origin",
 }
-UPLOADS = ("/items", "/gold", "/files", "/projects/new", "/label-studio")  # ends of addresses that take files
+UPLOADS = (
+    "/items",
+    "/told",
+    "/stop",
+    "/withdraw",
+    "/gold",
+    "/files",
+    "/projects/new",
+    "/label-studio",
+)  # ends of addresses that take files
 STEPS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)  # seconds
 
 
