@@ -1,0 +1,153 @@
+"""Exports: decisions and votes as CSV, NDJSON and Parquet."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from crowdpilot.arrays import Codes
+from crowdpilot.hybrid import Decisions
+from crowdpilot.io.text import delimited, json_lines
+from crowdpilot.service.mirror import Mirror
+from crowdpilot.service.store import people
+from crowdpilot.service.store.engine import Store
+from crowdpilot.service.store.record import Record
+
+TYPES = {"csv": "text/csv", "ndjson": "application/x-ndjson", "parquet": "application/vnd.apache.parquet"}
+FORMULA = re.compile(r"^[=+\-@\t\r]")  # what a spreadsheet would run
+NUMBER = re.compile(r"^[+-]?\d+(\.\d+)?$")  # and what it would not
+CHUNK = 1 << 16
+
+
+class Decided(NamedTuple):
+    """Decisions and known classes, as they are now."""
+
+    decisions: Decisions
+    gold: Codes  # of each item, -1 where it is not known
+    classes: Sequence[str]
+
+
+def look(mirror: Mirror, _: Record) -> Decided:
+    """The decisions of a project."""
+    campaign = mirror.campaign
+    now = campaign.decide()
+    gold = np.stack([question.gold for question in campaign.questions], axis=1)[~campaign.pool.withdrawn]
+    known = gold[:, 0]
+    if campaign.several:  # out if one criterion does not hold, in if all do
+        known = np.where((gold == 0).any(axis=1), 0, np.where((gold == 1).all(axis=1), 1, -1))
+    return Decided(now, known, [str(name) for name in campaign.classes.tolist()])
+
+
+def decisions_table(decided: Decided) -> pa.Table:
+    """A row for each item: the label, probabilities of the classes, the expected cost, votes, done, gold."""
+    now, classes = decided.decisions, decided.classes
+    names = [None if code < 0 else classes[code] for code in decided.gold.tolist()]
+    probs = {f"p_{name}": pa.array(now.probs[:, k]) for k, name in enumerate(classes)}
+    return pa.table(
+        {
+            "item": pa.array([str(name) for name in now.items.tolist()], pa.string()),
+            "label": pa.array([str(label) for label in now.labels.tolist()], pa.string()),
+            **probs,
+            "expected": pa.array(now.expected),
+            "votes": pa.array(now.votes),
+            "done": pa.array(now.done),
+            "gold": pa.array(names, pa.string()),
+        }
+    )
+
+
+def votes_tables(store: Store, project: str, spec: Mapping[str, Any]) -> Iterator[pa.Table]:
+    """All votes of a project, some at a time, in the order in which they came; at least one table."""
+    yield _votes_table([], spec)
+    with store.reading() as c:
+        for rows in people.given(c, project):
+            yield _votes_table(rows, spec)
+
+
+def _votes_table(rows: Sequence[Record], spec: Mapping[str, Any]) -> pa.Table:
+    criteria, classes = [criterion["name"] for criterion in spec["criteria"]], spec["classes"]
+    asked = {"criterion": pa.array([criteria[row.criterion] for row in rows], pa.string())}
+    return pa.table(
+        {
+            "item": pa.array([row.item for row in rows], pa.string()),
+            **(asked if criteria else {}),
+            "worker": pa.array([row.worker for row in rows], pa.int64()),
+            "kind": pa.array([row.kind for row in rows], pa.string()),
+            "label": pa.array([classes[row.label] for row in rows], pa.string()),
+            "seconds": pa.array([row.seconds for row in rows], pa.float64()),
+            "time": pa.array([moment(row.time) for row in rows], pa.string()),
+        }
+    )
+
+
+def moment(seconds: float | None) -> str | None:
+    """A time as ISO 8601 in UTC.
+
+    Examples
+    --------
+    >>> moment(0.5)
+    '1970-01-01T00:00:00.500Z'
+    """
+    if seconds is None:
+        return None
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def write(tables: Iterable[pa.Table], format: str) -> Iterator[bytes]:
+    """Tables with the same columns as one file, piece by piece."""
+    if format == "parquet":
+        yield from _parquet(tables)
+        return
+    for n, table in enumerate(tables):
+        pieces = json_lines(table) if format == "ndjson" else islice(_csv(table), min(n, 1), None)
+        yield from (piece.encode() for piece in pieces)
+
+
+def _csv(table: pa.Table) -> Iterator[str]:
+    return delimited(_harmless(table), ",")
+
+
+def _harmless(table: pa.Table) -> pa.Table:
+    """The same table, where no text begins like a formula of a spreadsheet."""
+    columns = [
+        pa.array([harmless(text) for text in column.to_pylist()], pa.string())
+        if pa.types.is_string(column.type)
+        else column
+        for column in table.columns
+    ]
+    return pa.table(columns, names=[harmless(name) for name in table.column_names])
+
+
+def harmless(text: str | None) -> str | None:
+    """A text that no spreadsheet takes for a formula; numbers stay as they are.
+
+    Examples
+    --------
+    >>> harmless("=1+1"), harmless("-1"), harmless("plain")
+    ("'=1+1", '-1', 'plain')
+    """
+    if text and FORMULA.match(text) and not NUMBER.match(text):
+        return "'" + text
+    return text
+
+
+def _parquet(tables: Iterable[pa.Table]) -> Iterator[bytes]:
+    with tempfile.TemporaryFile() as file:
+        writer: pq.ParquetWriter | None = None
+        for table in tables:
+            writer = writer or pq.ParquetWriter(file, table.schema)
+            if len(table):
+                writer.write_table(table)
+        if writer is not None:
+            writer.close()
+        file.seek(0)
+        while piece := file.read(CHUNK):
+            yield piece
