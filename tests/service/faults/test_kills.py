@@ -1,0 +1,58 @@
+"""Processes are killed at random moments under load: nothing that was acknowledged is lost or doubled."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.service.faults.tools import Outcome, assert_same_decisions, library_decisions, run
+
+ITEMS, WORKERS = 60, 8
+
+
+def assert_sound(outcome: Outcome, n_items: int, n_workers: int) -> None:
+    """All that was acknowledged is there once, as it was said; and nothing else is."""
+    crowd, table = outcome.crowd, outcome.table
+    assert crowd.problems == []
+    assert outcome.done
+    assert set(table.values()) == {1}
+    found = {(item, worker): label for item, worker, label in table}
+    assert len(found) == len(table), "two labels of one worker on one item"
+    lost = {place for place, label in crowd.acknowledged.items() if found.get(place) != label}
+    assert lost == set()
+    assert found.items() <= crowd.sent.items(), "a vote that nobody sent"
+    assert len(found) == n_items * n_workers == outcome.votes
+    assert_same_decisions(outcome.decisions, library_decisions(n_items, n_workers))
+
+
+def web_for(url: str) -> int:
+    return 1 if url.startswith("sqlite") else 2
+
+
+def test_an_undisturbed_run_decides_as_the_library_does(database_url: str) -> None:
+    outcome = run(database_url, web=web_for(database_url), n_items=30, n_workers=5)
+    assert_sound(outcome, 30, 5)
+
+
+def test_votes_and_decisions_survive_kills_of_web_and_job_processes(database_url: str) -> None:
+    outcome = run(
+        database_url, web=web_for(database_url), n_items=ITEMS, n_workers=WORKERS, kills=3, vanish=0.02
+    )
+    assert outcome.kills == {"web": 3, "jobs": 3}
+    assert_sound(outcome, ITEMS, WORKERS)
+
+
+@pytest.mark.slow
+def test_votes_and_decisions_survive_50_kills_of_each(database_url: str) -> None:
+    n_items, n_workers = 400, 20
+    outcome = run(
+        database_url, web=web_for(database_url), n_items=n_items, n_workers=n_workers,
+        kills=50, pause=(0.3, 1.5), vanish=0.02, seed=1, seconds=400,
+    )  # fmt: skip
+    crowd = outcome.crowd
+    print(
+        f"\n{database_url.split(':')[0]}: {len(crowd.acknowledged)} votes acknowledged, "
+        f"kills {outcome.kills}, "
+        f"{crowd.again} requests sent again, {crowd.vanished} vanished, {outcome.seconds:.0f} s"
+    )
+    assert outcome.kills == {"web": 50, "jobs": 50}
+    assert_sound(outcome, n_items, n_workers)
