@@ -10,7 +10,8 @@ from fastapi import FastAPI
 from fastapi.staticfiles import StaticFiles
 
 from crowdpilot import __version__
-from crowdpilot.service.api import errors, operations, projects, work
+from crowdpilot.service.api import errors, hooks, judgement, operations, projects, work
+from crowdpilot.service.api import exports, items, label_studio, people, relay
 from crowdpilot.service.desk import Desk
 from crowdpilot.service.guard import Guard
 from crowdpilot.service.limits import Limits
@@ -19,7 +20,9 @@ from crowdpilot.service.pages.worker import worker_pages
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import Store
 
-ROUTES = (operations.routes, projects.routes, work.routes)
+ROUTES = (operations.routes, projects.routes, work.routes, judgement.routes, hooks.routes)
+DATA = (items.routes, items.files, exports.routes, people.routes, relay.routes, label_studio.routes,
+        label_studio.machine)  # fmt: skip
 SHARED = 50  # workers who may share an address, such as that of a university
 
 
@@ -42,7 +45,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.limits = Limits(settings.rate, settings.burst)
     app.state.counts = defaultdict(float)
     errors.install(app)
-    for routes in (*ROUTES, worker_pages()):
+    for routes in (*ROUTES, *DATA, worker_pages()):
         app.include_router(routes)
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     limits = Limits(settings.rate * SHARED, settings.burst * SHARED)

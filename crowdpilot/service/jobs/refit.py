@@ -2,25 +2,72 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
+from sqlalchemy import Connection
+
+from crowdpilot.hybrid.state import pack
+from crowdpilot.service.campaigns import LEARNED
+from crowdpilot.service.jobs import forecast, news
 from crowdpilot.service.jobs.bench import Bench
-from crowdpilot.service.store import lessons, projects
+from crowdpilot.service.jobs.settle import close_if_done
+from crowdpilot.service.mirror import Mirror
+from crowdpilot.service.store import jobs, lessons
 from crowdpilot.service.store.record import Record
 
 
 def refit(bench: Bench, job: Record) -> dict[str, Any]:
     """A lesson from all votes so far, written down so that a mirror anywhere believes the same."""
+    begun = time.monotonic()
     mirror, project = bench.mirror(job.project)
-    campaign = mirror.campaign
-    if project.votes > project.fitted:
-        campaign.refit()
-        with bench.store.writing() as c:
-            mirror.lesson = lessons.write(c, job.project, campaign.lesson(), project.votes)
-        mirror, project = bench.mirror(job.project)
-    status = campaign.status()
-    done = status.open > 0 and status.open == status.done and project.votes == project.fitted
-    if done != project.done:
-        with bench.store.writing() as c:
-            projects.put(c, job.project, done=done)
-    return {"votes": project.fitted, "open": status.open - status.done, "done": done}
+    lesson = None
+    if project.votes != project.fitted:
+        mirror.campaign.refit()
+        lesson = _lesson(mirror)
+    with bench.store.reading() as c:
+        told = news.find(c, mirror)
+    with bench.store.writing() as c:
+        jobs.hold(c, job)
+        if lesson is not None:
+            mirror.lesson = lessons.write(c, job.project, lesson, project.votes)
+            _follow_up(c, mirror, project)
+        news.write(c, project, told)
+    done = close_if_done(bench, job)
+    status = mirror.campaign.status()
+    return {
+        **_taught(bench, mirror, project),
+        "workers": status.workers,
+        "open": status.open - status.done,
+        "done": done,
+        "told": len(told.items),
+        "seconds": round(time.monotonic() - begun, 3),
+    }
+
+
+def _lesson(mirror: Mirror) -> dict[str, Any]:
+    """What was learned; of a machine that learns no more, what it said last."""
+    lesson = mirror.campaign.lesson()
+    if mirror.spec["machine"] in LEARNED:
+        lesson["machine"] = [pack(question.machine) for question in mirror.campaign.questions]
+    return lesson
+
+
+def _taught(bench: Bench, mirror: Mirror, project: Record) -> dict[str, Any]:
+    """Which machine has learned from how many votes, and why not if not."""
+    machine = mirror.spec["machine"]
+    why = bench.blind(mirror.project)
+    if why:
+        machine = "none"
+    elif machine in LEARNED and any(question.machine is None for question in mirror.campaign.questions):
+        why = "there are too few votes for a machine to learn from"
+    return {"votes": project.votes, "machine": machine, "why": why}
+
+
+def _follow_up(c: Connection, mirror: Mirror, project: Record) -> None:
+    """What is worth to be looked at after a lesson."""
+    questions = mirror.campaign.questions
+    if any(q.machine is not None or (q.gold >= 0).any() for q in questions):
+        jobs.enqueue(c, project.id, "calibrate")
+    if forecast.is_wanted(c, mirror, project):
+        jobs.enqueue(c, project.id, "forecast")

@@ -3,23 +3,37 @@
 from __future__ import annotations
 
 import logging
+import os
+import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from crowdpilot.service.jobs import courier
 from crowdpilot.service.jobs.bench import Bench
+from crowdpilot.service.jobs.calibrate import calibrate
+from crowdpilot.service.jobs.forecast import forecast
 from crowdpilot.service.jobs.refit import refit
-from crowdpilot.service.refusals import Unavailable
+from crowdpilot.service.jobs.report import report
+from crowdpilot.service.jobs.settle import settle
+from crowdpilot.service.refusals import Refused, Unavailable
 from crowdpilot.service.settings import Settings
-from crowdpilot.service.store import jobs
+from crowdpilot.service.store import jobs, overdue, projects, votes
 from crowdpilot.service.store.engine import Store
 from crowdpilot.service.store.record import Record
 
 Job = Callable[[Bench, Record], Any]
-JOBS: dict[str, Job] = {"refit": refit}
+JOBS: dict[str, Job] = {
+    "refit": refit,
+    "settle": settle,
+    "calibrate": calibrate,
+    "forecast": forecast,
+    "report": report,
+}
 NAP = 0.1  # seconds between looks when there is nothing to do
-ALIVE = 3.0  # seconds between signs of life
+ALIVE = 3.0  # seconds between signs of life, and between looks after what others have left
 logger = logging.getLogger(__name__)
 
 
@@ -27,47 +41,93 @@ def run(settings: Settings, name: str, stop: threading.Event) -> None:
     """Do jobs until told to stop; a job that is under way is finished first."""
     store = Store(settings.database)
     bench = Bench(store, settings)
-    first = True
+    own = _full_name(name)
+    sender = threading.Thread(target=courier.run, args=(store, settings, stop), name="courier", daemon=True)
+    sender.start()
+    begins, looked = True, 0.0
     while not stop.is_set():
         try:
-            if first:
-                _revive(store, name)
-                first = False
-            if not step(bench, name):
-                _revive(store, "")
+            if begins or time.monotonic() - looked >= ALIVE:
+                _look_after(store, own if begins else "")
+                begins, looked = False, time.monotonic()
+            if not step(bench, own):
                 stop.wait(NAP)
         except Unavailable:
+            begins = True  # what it did is to be done again
             stop.wait(1.0)
+    sender.join()
     store.close()
 
 
 def step(bench: Bench, name: str) -> bool:
     """Do one job, if one is due; whether there was one."""
+    with bench.store.reading() as c:
+        if not jobs.is_due(c):
+            return False
     with bench.store.writing() as c:
         job = jobs.take(c, name)
     if job is None:
         return False
     try:
-        with _signs_of_life(bench.store, job.id):
-            result = JOBS[job.kind](bench, job)
-        with bench.store.writing() as c:
-            jobs.finish(c, job.id, result)
-    except Unavailable:
+        _do(bench, job)
+    except BaseException:
+        bench.forget(job.project)  # it may know more than the database
         raise
-    except Exception as error:  # a job may fail in any way; it is written down and tried again
-        logger.exception("job %s of kind %s failed", job.id, job.kind)
-        with bench.store.writing() as c:
-            jobs.fail(c, job, f"{type(error).__name__}: {error}"[:1000])
+    _tidy(bench, job.project)
     return True
 
 
-def _revive(store: Store, name: str) -> None:
+def _do(bench: Bench, job: Record) -> None:
+    try:
+        with _signs_of_life(bench.store, job):
+            result = JOBS[job.kind](bench, job)
+        with bench.store.writing() as c:
+            jobs.finish(c, job, result)
+    except Unavailable:
+        raise
+    except jobs.Lost:
+        bench.forget(job.project)
+        logger.warning("job %s of kind %s was taken over by another runner", job.id, job.kind)
+    except Exception as error:  # a job may fail in any way; it is written down and tried again
+        bench.forget(job.project)
+        logger.exception("job %s of kind %s failed", job.id, job.kind)
+        with bench.store.writing() as c:
+            jobs.fail(c, job, f"{type(error).__name__}: {error}"[:1000])
+
+
+def _tidy(bench: Bench, project: str) -> None:
+    """The mirror of a project that is finished or deleted leaves the memory."""
+    with bench.store.reading() as c:
+        try:
+            row = projects.find(c, project)
+        except Refused:
+            bench.forget(project)
+            return
+        ended = row.done or row.state == projects.CLOSED
+        if ended and not jobs.waiting(c, project):
+            bench.forget(project)
+
+
+def _full_name(name: str) -> str:
+    """The same for who takes the place of a runner that has died, and for nobody else anywhere."""
+    return f"{name}@{socket.gethostname()[:32]}:{os.getppid()}"[:64]
+
+
+def _look_after(store: Store, name: str) -> None:
+    """Jobs of runners that have died wait again; what was lent and not answered goes to others."""
+    now = time.time()
     with store.writing() as c:
         jobs.revive(c, name)
+    with store.reading() as c:
+        late = overdue.projects(c, now)
+    for project in late:
+        with store.writing() as c:
+            if votes.expire(c, project, now):
+                jobs.enqueue(c, project, "settle")
 
 
 @contextmanager
-def _signs_of_life(store: Store, job: int) -> Iterator[None]:
+def _signs_of_life(store: Store, job: Record) -> Iterator[None]:
     """Say again and again that a job is being done."""
     over = threading.Event()
 
@@ -76,8 +136,8 @@ def _signs_of_life(store: Store, job: int) -> Iterator[None]:
             try:
                 with store.writing() as c:
                     jobs.hold(c, job)
-            except Unavailable:
-                logger.warning("job %s cannot say that it is alive", job)
+            except (Unavailable, jobs.Lost):
+                logger.warning("job %s cannot say that it is alive", job.id)
 
     thread = threading.Thread(target=say, daemon=True)
     thread.start()

@@ -1,0 +1,105 @@
+"""Forecast: what the rest of a project will cost, and how wrong its decisions will be then."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection
+
+from crowdpilot.hybrid import Campaign, Forecast
+from crowdpilot.hybrid.forecast import forecast as simulate
+from crowdpilot.service.jobs.bench import Bench
+from crowdpilot.service.mirror import Mirror
+from crowdpilot.service.store import jobs
+from crowdpilot.service.store.record import Record
+
+KIND = "forecast"
+MOST = 1000  # items that are simulated, with two classes and one question
+LEAST = 200
+WAYS = 8
+LEVEL = 0.9
+GROWTH = 1.5  # of the votes since the last forecast, after which there is another
+FIRST = 50  # votes without which nothing can be foreseen
+
+
+def is_wanted(c: Connection, mirror: Mirror, project: Record) -> bool:
+    """Whether the pilot is done, and votes have grown by half since the last forecast."""
+    if why_not(mirror):
+        return False
+    last = jobs.last(c, project.id, KIND)
+    known = 0 if last is None else int((last.result or {}).get("votes", 0))
+    return bool(project.votes >= GROWTH * known)
+
+
+def why_not(mirror: Mirror) -> str:
+    """Why nothing can be foreseen yet, empty if something can."""
+    campaign = mirror.campaign
+    pilot = campaign.pool.pilot & campaign.pool.open
+    heard = np.any([question.tally.any(axis=1) for question in campaign.questions], axis=0)
+    left = int((pilot & ~heard).sum())
+    votes = sum(len(question.item) for question in campaign.questions)
+    if not campaign.pool.open.any():
+        return "there is no open item, so that there is nothing to foresee"
+    if left:
+        return f"the pilot is not done: {left} of its items have no vote yet"
+    if votes < min(FIRST, len(campaign.pool)):
+        return f"there are {votes} votes, too few to foresee anything; wait for {FIRST}"
+    return ""
+
+
+def forecast(bench: Bench, job: Record) -> dict[str, Any]:
+    """Simulate how the project may go on, on a sample of its items if it is large."""
+    begun = time.monotonic()
+    mirror, project = bench.mirror(job.project)
+    campaign = mirror.campaign
+    common = {"votes": project.votes, "made": time.time()}
+    if why := why_not(mirror):
+        return {**common, "why": why}
+    items = int((~campaign.pool.withdrawn).sum())
+    some = sampled(campaign, _size(campaign), seed=campaign.plan.seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # what does not settle says so at every step
+        found = simulate(some, ways=WAYS, level=LEVEL, seed=campaign.plan.seed)
+    seconds = round(time.monotonic() - begun, 3)
+    return {**common, **_result(found, some, items), "simulated": len(some.pool), "seconds": seconds}
+
+
+def _size(campaign: Campaign) -> int:
+    cells = len(campaign.classes) / 2 * len(campaign.criteria)
+    return max(LEAST, int(MOST / cells))
+
+
+def sampled(campaign: Campaign, n: int, seed: int) -> Campaign:
+    """The same campaign as if it had only some of its items, with their share of the money."""
+    data = campaign.to_dict()
+    kept = np.flatnonzero(~campaign.pool.withdrawn)
+    share = min(1.0, n / len(kept))
+    costs = data["costs"]
+    budget = costs["budget"] if costs["budget"] is None else costs["budget"] * share
+    small = Campaign.from_dict({**data, "learns": False, "costs": {**costs, "budget": budget}})
+    for worker in list(small.staff.names) if small.ledger.lent else ():
+        small.release(worker)
+    if share < 1:
+        chosen = set(np.random.default_rng(seed).choice(kept, n, replace=False).tolist())
+        small.withdraw(name for row, name in enumerate(small.pool.items) if row not in chosen)
+        small.forget()
+        small.ledger.spent *= share
+    return small
+
+
+def _result(found: Forecast, some: Campaign, items: int) -> dict[str, Any]:
+    """Curves for each item, with the votes where all have one price; and totals in the end."""
+    plain = found.to_dict()
+    prices = set(some.costs.prices.values())
+    votes = None
+    if len(prices) == 1 and (price := prices.pop()) > 0:
+        now = float(some.decide().votes.sum()) / found.items
+        votes = (now + (found.cost - found.cost[0]) / price).tolist()
+    total = {
+        name: {k: None if v is None else v * items for k, v in plain["end"][name].items()}
+        for name in ("votes", "spent", "loss")
+    }
+    return {**plain, "items": items, "curve_votes": votes, "total": total}

@@ -1,0 +1,90 @@
+"""Report: the page about a project's crowd, with what the project itself believes and decides."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from sqlalchemy import Connection
+
+from crowdpilot.aggregate import Aggregate, Aggregator
+from crowdpilot.arrays import Codes, to_names
+from crowdpilot.confusion import hear
+from crowdpilot.diagnose import diagnose
+from crowdpilot.hybrid.question import Question
+from crowdpilot.report import make_report
+from crowdpilot.service import reporting
+from crowdpilot.service.jobs.bench import Bench
+from crowdpilot.service.mirror import Mirror
+from crowdpilot.service.store import items, jobs, votes
+from crowdpilot.service.store.record import Record
+from crowdpilot.votes import Votes
+
+
+def report(bench: Bench, job: Record) -> dict[str, Any]:
+    """A page of all votes so far; only the last one is kept."""
+    mirror, project = bench.mirror(job.project)
+    criterion = job.given.get("criterion", "")
+    with bench.store.reading() as c:
+        html = make_page(c, mirror, project, criterion)
+    with bench.store.writing() as c:
+        jobs.empty(c, job.project, reporting.KIND, job.id)
+    about = {"votes": project.votes, "lesson": project.lesson, "criterion": criterion}
+    return {**about, "made": time.time(), "html": html}
+
+
+@dataclass(frozen=True, eq=False)
+class Beliefs(Aggregator):
+    """What a project believes after these votes, of workers as it has come to know them."""
+
+    name: ClassVar[str] = "the beliefs of the project"
+
+    question: Question
+    rows: Codes  # of the tasks
+    staff: Codes  # of the workers
+
+    def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
+        q, logs = self.question, self.question.logs[self.staff]
+        heard = hear(votes, logs) * (q.join.faith if q.machine is None else 1.0)
+        probs = q.join(q.calibrated(self.rows.astype(np.intp)), heard, q.prior)
+        skill = np.einsum("jkk,k->j", np.exp(logs), q.prior)
+        return Aggregate(votes, votes.clamp(probs), skill)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def make_page(c: Connection, mirror: Mirror, project: Record, criterion: str = "") -> str:
+    """The page as HTML that needs nothing else."""
+    place = mirror.campaign.criteria.index(criterion)
+    question = mirror.campaign.questions[place]
+    found = _votes(c, mirror, place)
+    rows = mirror.campaign.pool.rows(found.tasks.tolist()).astype(np.int32)
+    staff = np.asarray([mirror.campaign.staff.place[worker] for worker in found.workers.tolist()], np.int32)
+    texts = {row.name: row.content.get("text", "") for row in items.all_contents(c, project.id)}
+    diagnosis = diagnose(found, Beliefs(question, rows, staff))
+    title = f"{project.name}: {criterion}" if criterion else project.name
+    return make_report(diagnosis, texts=texts, title=title, made=time.strftime("%d %B %Y, %H:%M"))
+
+
+def _votes(c: Connection, mirror: Mirror, criterion: int) -> Votes:
+    """The votes on one question that the mirror has heard, with their times."""
+    question, names = mirror.campaign.questions[criterion], mirror.names
+    known = mirror.campaign.staff.place
+    given = [
+        row for row in votes.given(c, mirror.project)
+        if row.criterion == criterion and row.item in names and row.worker in known
+    ]  # fmt: skip
+    ids, task = np.unique([row.item for row in given], return_inverse=True)
+    workers, worker = np.unique([row.worker for row in given], return_inverse=True)
+    tasks = [names[item] for item in ids.tolist()]
+    seconds = np.asarray([np.nan if row.seconds is None else row.seconds for row in given])
+    return Votes(
+        task.astype(np.int32), worker.astype(np.int32),
+        np.asarray([row.label for row in given], np.int32), to_names(tasks), workers, mirror.campaign.classes,
+        time=np.asarray([row.time for row in given], np.float64),
+        seconds=seconds if np.isfinite(seconds).all() else None,
+        gold=question.gold[mirror.campaign.pool.rows(tasks)],
+    )  # fmt: skip
