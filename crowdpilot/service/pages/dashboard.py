@@ -1,0 +1,92 @@
+"""The requester's dashboard: all its pages, and those about projects as a whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter
+from fastapi.responses import Response
+
+from crowdpilot.service.api.auth import DeskOf, StoreOf
+from crowdpilot.service.api.projects import Id, close, pause, resume
+from crowdpilot.service.desk import Desk
+from crowdpilot.service.mirror import Mirror
+from crowdpilot.service.pages import (
+    dashboard_audit,
+    dashboard_export,
+    dashboard_items,
+    dashboard_keys,
+    dashboard_live,
+    dashboard_new,
+    dashboard_workers,
+)
+from crowdpilot.service.pages.dashboard_words import go, show
+from crowdpilot.service.pages.login import Page, Reading, Writing, login_pages
+from crowdpilot.service.refusals import Refused
+from crowdpilot.service.store import projects
+from crowdpilot.service.store.record import Record
+
+STATES = {"pause": pause, "resume": resume, "close": close}
+SHOWN = 200  # projects
+
+
+def dashboard_pages() -> APIRouter:
+    """The routes of the dashboard, with those for signing in."""
+    routes = APIRouter(include_in_schema=False, route_class=Page)
+    routes.add_api_route("/projects", list_projects, methods=["GET"], response_model=None)
+    routes.add_api_route("/projects/cards", list_cards, methods=["GET"], response_model=None)
+    for others in (login_pages(), dashboard_new.pages(), dashboard_keys.pages()):
+        routes.include_router(others)
+    routes.add_api_route("/projects/{id}/close", ask_close, methods=["GET"], response_model=None)
+    routes.add_api_route("/projects/{id}/state/{change}", change_state, methods=["POST"], response_model=None)
+    for each in (dashboard_live, dashboard_workers, dashboard_items, dashboard_audit, dashboard_export):
+        routes.include_router(each.pages())
+    return routes
+
+
+async def list_projects(who: Reading, store: StoreOf, desk: DeskOf) -> Response:
+    """All projects as cards, or how to begin."""
+    return show("projects.html", who, cards=await _cards(store, desk))
+
+
+async def list_cards(who: Reading, store: StoreOf, desk: DeskOf) -> Response:
+    """The cards alone, as they are now."""
+    return show("cards.html", who, cards=await _cards(store, desk))
+
+
+async def _cards(store: StoreOf, desk: Desk) -> list[dict[str, Any]]:
+    with store.reading() as c:
+        rows = projects.listed(c)[:SHOWN]
+    return [await desk.look(row.id, _card) for row in rows]
+
+
+def _card(mirror: Mirror, project: Record) -> dict[str, Any]:
+    """What a card says, from numbers that are at hand."""
+    pool, ledger, wishes = mirror.campaign.pool, mirror.campaign.ledger, mirror.campaign.wishes
+    kept = ~pool.withdrawn
+    items, decided = int(kept.sum()), int((kept & (wishes.over | (pool.closed >= 0))).sum())
+    return {
+        "id": project.id, "name": project.name, "state": project.state, "done": project.done,
+        "question": project.spec["question"], "created": project.created, "votes": project.votes,
+        "items": items, "decided": decided, "spent": ledger.spent, "budget": project.spec["costs"]["budget"],
+    }  # fmt: skip
+
+
+def ask_close(id: Id, who: Reading, store: StoreOf) -> Response:
+    """Ask again before a project is stopped for good."""
+    with store.reading() as c:
+        project = projects.find(c, id)
+    words = ["Workers get no more items, and no more votes are taken. Decisions so far stay, and you can "
+             "export them at any time.", "You can open the project again later."]  # fmt: skip
+    return show(
+        "confirm.html", who, project, title=f"Stop “{project.name}”?", words=words, yes="Stop the project",
+        action=f"/projects/{id}/state/close", back=f"/projects/{id}",
+    )  # fmt: skip
+
+
+def change_state(id: Id, change: str, who: Writing, store: StoreOf) -> Response:
+    """Pause, resume or close a project."""
+    if change not in STATES:
+        raise Refused(404, "there is no such change; a project is paused, resumed or closed")
+    STATES[change](id, store, who.key)
+    return go(f"/projects/{id}")

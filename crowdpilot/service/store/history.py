@@ -1,0 +1,68 @@
+"""History: how votes came in over time, what was decided by then, and which links have signed somebody in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from sqlalchemy import Connection, Integer, cast, func, select
+
+from crowdpilot.service.store.record import Record
+from crowdpilot.service.store.tables import jobs, log, votes
+
+LINK = "sign in by link"
+STEPS = (10, 30, 60, 300, 900, 1800, 3600, 6 * 3600, 86400, 7 * 86400)  # seconds that one bucket may hold
+
+
+class Pace(NamedTuple):
+    """Votes in equal spans of time, from the first vote on."""
+
+    start: float
+    step: float  # seconds
+    counts: list[int]
+
+
+def pace(c: Connection, project: str, now: float, buckets: int = 40) -> Pace | None:
+    """How many votes came in each span of time up to now; None before the first."""
+    mine = votes.c.project == project, votes.c.state == "voted"
+    first = c.execute(select(func.min(votes.c.time)).where(*mine)).scalar_one()
+    if first is None:
+        return None
+    step = next((step for step in STEPS if (now - first) / step < buckets), (now - first) / buckets + 1)
+    start = first - first % step
+    bucket = cast(func.floor((votes.c.time - start) / step), Integer).label("bucket")
+    found = c.execute(select(bucket, func.count().label("n")).where(*mine).group_by(bucket))
+    counts = [0] * (max(int((now - start) / step), 0) + 1)
+    for row in found:
+        counts[min(row.bucket, len(counts) - 1)] += row.n
+    return Pace(start, step, counts)
+
+
+def progress(c: Connection, project: str, points: int = 120) -> list[tuple[int, int]]:
+    """Votes and items that were still open, each time workers were learned anew."""
+    done = jobs.c.project == project, jobs.c.kind == "refit", jobs.c.state == "done"
+    rows = c.execute(select(jobs.c.result).where(*done).order_by(jobs.c.id)).all()
+    found = {row.result["votes"]: row.result["open"] for row in rows if row.result}
+    known = sorted(found.items())
+    every = max(1, -(-len(known) // points))
+    return known[::-1][::every][::-1]
+
+
+def is_used(c: Connection, key: str, link: str) -> bool:
+    """Whether a link has signed somebody in before."""
+    mine = log.c.who == key, log.c.what == LINK
+    return any(row.detail.get("link") == link for row in c.execute(select(log.c.detail).where(*mine)))
+
+
+def item_votes(c: Connection, item: int) -> Sequence[Record]:
+    """Votes and can't-tells about an item, in the order in which they came."""
+    given = votes.c.item == item, votes.c.state.in_(("voted", "unsure"))
+    return c.execute(select(votes).where(*given).order_by(votes.c.time, votes.c.at)).all()
+
+
+def recent_jobs(c: Connection, project: str, n: int) -> Sequence[Record]:
+    """The last jobs without their results, which may be large; the newest first."""
+    columns = [column for column in jobs.c if column.name != "result"]
+    return c.execute(
+        select(*columns).where(jobs.c.project == project).order_by(jobs.c.id.desc()).limit(n)
+    ).all()
