@@ -58,7 +58,7 @@ def multipart(files: dict[str, bytes], type: str) -> tuple[bytes, str]:
     """A form with files of one type, and the content type of the form."""
     line = "crowdpilot-demo-7f3a9c"
     parts = [
-        f'--{line}\r\nContent-Disposition: form-data; name="files"; filename="{name}"\r\n'
+        f'--{line}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n'
         f"Content-Type: {type}\r\n\r\n".encode()
         + data
         + b"\r\n"

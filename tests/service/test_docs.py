@@ -1,0 +1,30 @@
+"""The page about the service says what is true."""
+
+from __future__ import annotations
+
+import doctest
+import re
+from pathlib import Path
+
+import crowdpilot
+from crowdpilot.service.app import create_app
+from crowdpilot.service.settings import Settings
+from tests.service.running import ADDRESS, running
+
+PAGE = Path(crowdpilot.__file__).parents[1] / "docs" / "service.md"
+
+
+def test_its_examples_run(tmp_path: Path) -> None:
+    with running(f"sqlite:///{tmp_path / 'a.db'}") as send:
+        names = {"send": send, "address": ADDRESS}
+        assert doctest.testfile(str(PAGE), module_relative=False, globs=names).failed == 0
+
+
+def test_every_route_it_names_exists(tmp_path: Path) -> None:
+    app = create_app(Settings(database=f"sqlite:///{tmp_path / 'a.db'}", secret="s" * 40))
+    known = {re.sub(r"\{\w+\}", "N", path) for path in app.openapi()["paths"]}
+    named = re.findall(r"`(?:GET |POST |DELETE )?((?:…|/api)/[a-zA-Z/-]+)`", PAGE.read_text())
+    assert named
+    full = {name.replace("…", "/api/projects/N").replace("PROJECT", "N") for name in named}
+    short = {"/api/resume": "", "/api/close": ""}
+    assert sorted(path for path in full if path not in known and path not in short) == []
