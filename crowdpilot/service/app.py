@@ -6,12 +6,24 @@ from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from fastapi.staticfiles import StaticFiles
 
 from crowdpilot import __version__
-from crowdpilot.service.api import errors, hooks, judgement, operations, projects, work
-from crowdpilot.service.api import exports, items, label_studio, people, relay
+from crowdpilot.service.api import (
+    errors,
+    exports,
+    hooks,
+    items,
+    judgement,
+    label_studio,
+    operations,
+    people,
+    projects,
+    relay,
+    work,
+)
+from crowdpilot.service.api.strict import only_known
 from crowdpilot.service.desk import Desk
 from crowdpilot.service.guard import Guard
 from crowdpilot.service.limits import Limits
@@ -45,8 +57,9 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.limits = Limits(settings.rate, settings.burst)
     app.state.counts = defaultdict(float)
     errors.install(app)
-    for routes in (*ROUTES, *DATA, worker_pages()):
-        app.include_router(routes)
+    for routes in (*ROUTES, *DATA):
+        app.include_router(routes, dependencies=[Depends(only_known)])
+    app.include_router(worker_pages())
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     limits = Limits(settings.rate * SHARED, settings.burst * SHARED)
     app.add_middleware(Guard, settings=settings, limits=limits, counts=app.state.counts)

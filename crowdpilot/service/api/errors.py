@@ -16,6 +16,7 @@ from crowdpilot.service.refusals import Refused, Unavailable
 
 BROKEN = "something is wrong on our side; it is written down, and nothing was half-done"
 BUSY = "the service cannot write to its database now; nothing was lost, try again in a moment"
+UNREADABLE = "the body of the request cannot be read; check its encoding and its Content-Type"
 
 
 def problem(status: int, detail: str) -> Response:
@@ -56,6 +57,8 @@ def install(app: FastAPI) -> None:
     def http(request: Request, error: Exception) -> Response:
         if not isinstance(error, HTTPException):
             return answer(request, 500, str(error))
+        if error.status_code == 400:  # the framework could not even decode the body
+            return answer(request, 422, UNREADABLE)
         return answer(request, error.status_code, error.detail)
 
     def wrong(request: Request, error: Exception) -> Response:
