@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from crowdpilot.arrays import Codes
 from crowdpilot.hybrid import Decisions
 from crowdpilot.io.text import delimited, json_lines
+from crowdpilot.service.columns import criteria_of
 from crowdpilot.service.mirror import Mirror
 from crowdpilot.service.store import people
 from crowdpilot.service.store.engine import Store
@@ -73,12 +74,12 @@ def votes_tables(store: Store, project: str, spec: Mapping[str, Any]) -> Iterato
 
 
 def _votes_table(rows: Sequence[Record], spec: Mapping[str, Any]) -> pa.Table:
-    criteria, classes = [criterion["name"] for criterion in spec["criteria"]], spec["classes"]
+    criteria, classes = criteria_of(spec), spec["classes"]
     asked = {"criterion": pa.array([criteria[row.criterion] for row in rows], pa.string())}
     return pa.table(
         {
             "item": pa.array([row.item for row in rows], pa.string()),
-            **(asked if criteria else {}),
+            **(asked if spec["criteria"] else {}),
             "worker": pa.array([row.worker for row in rows], pa.int64()),
             "kind": pa.array([row.kind for row in rows], pa.string()),
             "label": pa.array([classes[row.label] for row in rows], pa.string()),
