@@ -1,0 +1,255 @@
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from crowdpilot.service.jobs import runner
+from crowdpilot.service.jobs.bench import Bench
+from crowdpilot.service.store import jobs, projects
+from crowdpilot.service.store.record import Record
+from tests.service.jobs.site import Site
+from tests.service.tools import eventually
+
+NAMES = [f"i{n}" for n in range(30)]
+
+
+def rows(site: Site, project: str) -> list[Record]:
+    with site.store.reading() as c:
+        return list(jobs.listed(c, project, 500))
+
+
+def hasten(site: Site, project: str) -> None:
+    """Let what waits for its next try be due."""
+    with site.store.writing() as c:
+        c.exec_driver_sql(f"UPDATE jobs SET due = 0 WHERE project = '{project}' AND state = 'queued'")
+
+
+@pytest.fixture
+def jobs_of_mine(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """The list of jobs, to which a test may add some of its own."""
+    mine: dict[str, Any] = dict(runner.JOBS)
+    monkeypatch.setattr(runner, "JOBS", mine)
+    return mine
+
+
+def test_two_runners_never_do_two_jobs_of_one_project_at_once(
+    any_site: Site, jobs_of_mine: dict[str, Any]
+) -> None:
+    site, kinds = any_site, ["a", "b", "c", "d"]
+    made = [site.project() for _ in range(3)]
+    busy: dict[str, int] = dict.fromkeys(made, 0)
+    most, together, done = dict(busy), 0, 0
+    lock = threading.Lock()
+
+    def slow(bench: Bench, job: Record) -> dict[str, Any]:
+        nonlocal together, done
+        with lock:
+            busy[job.project] += 1
+            most[job.project] = max(most[job.project], busy[job.project])
+            together = max(together, sum(busy.values()))
+        time.sleep(0.03)
+        with lock:
+            busy[job.project] -= 1
+            done += 1
+        return {}
+
+    jobs_of_mine.update(dict.fromkeys(kinds, slow))
+    for project in made:
+        for kind in kinds:
+            site.ask(project, kind)
+    stop = threading.Event()
+    threads = [threading.Thread(target=runner.run, args=(site.settings, f"jobs-{n}", stop)) for n in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        eventually(lambda: done == 12, 30)
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+    assert set(most.values()) == {1}
+    assert together > 1
+    assert {(row.state, row.tries) for project in made for row in rows(site, project)} == {("done", 1)}
+
+
+def test_a_job_that_fails_is_tried_a_few_times_and_says_why(
+    any_site: Site, jobs_of_mine: dict[str, Any]
+) -> None:
+    site = any_site
+    project = site.project()
+    tried = []
+
+    def broken(bench: Bench, job: Record) -> None:
+        tried.append(job.tries)
+        raise ValueError("the glass is broken")
+
+    jobs_of_mine["broken"] = broken
+    site.ask(project, "broken")
+    waits = []
+    for _ in range(jobs.TRIES):
+        site.work()
+        (row,) = rows(site, project)
+        waits.append(row.due - time.time())
+        hasten(site, project)
+    assert tried == list(range(1, jobs.TRIES + 1))
+    assert (row.state, row.tries, row.error) == ("failed", jobs.TRIES, "ValueError: the glass is broken")
+    assert waits[3] > waits[2] > waits[1] > waits[0] > 0
+    assert not runner.step(site.bench, "tester")
+    with site.client() as client:
+        (seen,) = client.get(f"/api/projects/{project}/jobs").json()["jobs"]
+    assert (seen["kind"], seen["state"], seen["tries"]) == ("broken", "failed", jobs.TRIES)
+    assert seen["error"] == "ValueError: the glass is broken"
+
+
+def test_a_kind_that_nobody_knows_fails_too(site: Site) -> None:
+    project = site.project()
+    site.ask(project, "dance")
+    site.work()
+    assert rows(site, project)[0].error == "KeyError: 'dance'"
+
+
+def test_the_job_of_a_dead_runner_comes_back(any_site: Site) -> None:
+    site = any_site
+    project = site.project()
+    site.add(project, 30)
+    site.vote(project, NAMES)
+    site.ask(project, "refit")
+    with site.store.writing() as c:
+        assert jobs.take(c, "dead") is not None
+    site.work()
+    assert rows(site, project)[0].state == "running"
+    with site.store.writing() as c:
+        jobs.revive(c, "somebody else")
+        assert jobs.take(c, "tester") is None
+        c.exec_driver_sql("UPDATE jobs SET until = 1.0")
+        jobs.revive(c, "somebody else")
+    (row,) = rows(site, project)
+    assert (row.state, row.tries, row.error) == ("queued", 1, jobs.DIED)
+    hasten(site, project)
+    site.work()
+    assert {row.state for row in rows(site, project)} == {"done"}
+    with site.store.reading() as c:
+        assert projects.find(c, project).fitted == 90
+
+
+def test_a_runner_takes_up_at_once_what_it_did_before_it_died(any_site: Site) -> None:
+    project = any_site.project()
+    any_site.ask(project, "refit")
+    with any_site.store.writing() as c:
+        assert jobs.take(c, "jobs-1") is not None
+        jobs.revive(c, "jobs-1")
+    assert rows(any_site, project)[0].state == "queued"
+
+
+def test_a_runner_that_was_given_up_changes_nothing_any_more(any_site: Site) -> None:
+    site = any_site
+    project = site.project()
+    site.add(project, 30)
+    site.vote(project, NAMES)
+    site.ask(project, "refit")
+    with site.store.writing() as c:
+        late = jobs.take(c, "late")
+        assert late is not None
+        jobs.revive(c, "late")
+        c.exec_driver_sql("UPDATE jobs SET due = 0")
+        assert jobs.take(c, "prompt") is not None
+    with pytest.raises(jobs.Lost):
+        runner.JOBS["refit"](site.bench, late)
+    with site.store.writing() as c:
+        jobs.finish(c, late, {"votes": 0})
+        jobs.fail(c, late, "late")
+        assert projects.find(c, project).lesson == 0
+    (row,) = rows(site, project)
+    assert (row.state, row.runner, row.error) == ("running", "prompt", jobs.DIED)
+
+
+def test_a_running_job_shows_that_it_is_alive(
+    site: Site, jobs_of_mine: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "ALIVE", 0.02)
+    project = site.project()
+
+    def long(bench: Bench, job: Record) -> dict[str, Any]:
+        eventually(lambda: rows(site, project)[0].until > job.until)
+        return {}
+
+    jobs_of_mine["long"] = long
+    site.ask(project, "long")
+    site.work()
+    assert rows(site, project)[0].state == "done"
+
+
+def test_what_is_asked_for_twice_is_done_once(any_site: Site) -> None:
+    project = any_site.project()
+    for _ in range(3):
+        any_site.ask(project, "refit")
+    assert len(rows(any_site, project)) == 1
+
+
+def test_workers_do_not_wait_for_a_forecast_that_was_asked_for_first(site: Site) -> None:
+    first, second = site.project(), site.project()
+    site.ask(first, "forecast")
+    site.ask(second, "refit")
+    with site.store.writing() as c:
+        job = jobs.take(c, "tester")
+    assert job is not None
+    assert job.project == second
+
+
+def test_old_jobs_are_forgotten_but_not_the_last_result_of_a_kind(any_site: Site) -> None:
+    project = any_site.project()
+    with any_site.store.writing() as c:
+        jobs.record(c, project, "forecast", {"n": 0})
+        for n in range(jobs.KEPT + 20):
+            jobs.record(c, project, "audit", {"n": n})
+        left = jobs.listed(c, project, 500)
+        last = jobs.last(c, project, "forecast")
+    assert len(left) == jobs.KEPT + 1
+    assert left[0].result == {"n": jobs.KEPT + 19}
+    assert last is not None
+
+
+def test_items_lent_and_not_answered_come_back_without_anybody_asking(any_site: Site) -> None:
+    site = any_site
+    project = site.project(lease=1.0, costs={"prices": {"crowd": 0.3}})
+    site.add(project, 30)
+    site.vote(project, NAMES, each=3)
+    site.refit(project)
+    with site.store.writing() as c:
+        c.exec_driver_sql(
+            "UPDATE votes SET state = 'lent', expires = 1.0 WHERE worker = (SELECT max(worker) FROM votes)"
+        )
+        projects.tick(c, project, votes=-30)
+    stop = threading.Event()
+    thread = threading.Thread(target=runner.run, args=(site.settings, "jobs-1", stop))
+    thread.start()
+    try:
+        eventually(
+            lambda: [row for row in rows(site, project) if row.kind == "settle" and row.state == "done"]
+        )
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_a_runner_survives_a_database_that_is_away(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = site.project()
+    site.add(project, 30)
+    site.vote(project, NAMES)
+    with site.store.writing() as c:
+        c.exec_driver_sql("ALTER TABLE jobs RENAME TO hidden")
+    stop = threading.Event()
+    thread = threading.Thread(target=runner.run, args=(site.settings, "jobs-1", stop))
+    thread.start()
+    time.sleep(0.3)
+    with site.store.writing() as c:
+        c.exec_driver_sql("ALTER TABLE hidden RENAME TO jobs")
+    site.ask(project, "refit")
+    try:
+        eventually(lambda: rows(site, project) and rows(site, project)[0].state == "done")
+    finally:
+        stop.set()
+        thread.join()
