@@ -1,8 +1,9 @@
 """The desk: lends items to workers and takes their votes.
 
 Votes need no campaign: one thread writes all that have come together in one transaction, and only then
-tells their senders. Lending needs one: another thread keeps a mirror of each project. Between processes
-a lending counts only if nobody else has lent in the meantime; else it is thought over again.
+tells their senders. Lending needs one: another thread keeps a mirror of each project, and serves all who
+ask at the same time together. Between processes a lending counts only if nobody else has lent in the
+meantime; else it is thought over again.
 """
 
 from __future__ import annotations
@@ -11,27 +12,20 @@ import asyncio
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
+from crowdpilot.service.lendings import Lendings, Lent
 from crowdpilot.service.mirror import Mirror
 from crowdpilot.service.refusals import Refused, Unavailable
 from crowdpilot.service.seats import Seat, completion_code
 from crowdpilot.service.settings import Settings
-from crowdpilot.service.store import items, jobs, projects, votes, workers
+from crowdpilot.service.store import items, projects, votes, workers
 from crowdpilot.service.store.engine import Store
 from crowdpilot.service.store.record import Record
 from crowdpilot.service.takings import Takings
 
+__all__ = ["Desk", "Lent"]
 T = TypeVar("T")
-PATIENCE = 8  # how often a lending is thought over
-
-
-class Lent(NamedTuple):
-    """What a worker sees of an item: nothing of gold, machine or counts."""
-
-    item: int
-    criterion: int
-    content: dict[str, Any]
 
 
 class Desk:
@@ -50,7 +44,7 @@ class Desk:
         self._takings = Takings(store)
         self._thinker = ThreadPoolExecutor(1, "mirrors")  # the only one to touch them
         self._mirrors: dict[str, Mirror] = {}
-        self._swept: dict[str, float] = {}
+        self._lendings = Lendings(store, self._mirror)
         self._labels: dict[str, dict[str, int]] = {}
 
     def close(self) -> None:
@@ -74,7 +68,9 @@ class Desk:
 
     async def next(self, seat: Seat, n: int) -> list[Lent]:
         """Up to `n` items for a worker: those they hold, then new ones; none if nothing is wanted of them."""
-        return await self._think(self._next, seat, n)
+        lent = self._lendings.queue(seat, n)
+        await self._think(self._lendings.serve)
+        return await lent
 
     async def look(self, project: str, see: Callable[[Mirror, Record], T]) -> T:
         """What somebody sees who looks at the campaign of a project as it is now."""
@@ -99,54 +95,6 @@ class Desk:
 
     def _look(self, project: str, see: Callable[[Mirror, Record], T]) -> T:
         return see(*self._mirror(project))
-
-    def _next(self, seat: Seat, n: int) -> list[Lent]:
-        self._sweep(seat.project)
-        for _ in range(PATIENCE):
-            mirror, project = self._mirror(seat.project)
-            with self.store.reading() as c:
-                worker = workers.find(c, seat.project, seat.worker)
-                held = [(row.item, row.criterion) for row in votes.held(c, seat.worker)]
-            _check(project, worker)
-            new = mirror.campaign.ask(worker.id, n - len(held), kind=worker.kind) if len(held) < n else []
-            places = [mirror.place_of(ask) for ask in new]
-            lent = False
-            try:
-                lent = self._lend(seat, mirror, project, places)
-            finally:
-                if not lent:
-                    mirror.campaign.release(worker.id, new)
-            if lent:
-                return self._shown((held + places)[:n])
-        raise Unavailable("many ask at once; try again")
-
-    def _lend(self, seat: Seat, mirror: Mirror, project: Record, places: list[votes.Place]) -> bool:
-        """Whether this process was the first to lend, so that what it chose is still right."""
-        until = time.time() + mirror.spec["lease"]
-        with self.store.writing() as c:
-            if not places:
-                votes.extend(c, seat.worker, until)
-                if project.votes > project.fitted and not mirror.campaign.ledger.lent:
-                    jobs.enqueue(c, seat.project, "refit")  # nothing is wanted: learn, and look again
-                return True
-            clock = projects.claim(c, seat.project, project.asked)
-            if clock is not None:
-                votes.extend(c, seat.worker, until)
-                votes.lend(c, seat.project, seat.worker, places, until, clock)
-            return clock is not None
-
-    def _shown(self, places: list[votes.Place]) -> list[Lent]:
-        with self.store.reading() as c:
-            content = items.contents(c, [item for item, _ in places])
-        return [Lent(item, criterion, content[item]) for item, criterion in places]
-
-    def _sweep(self, project: str) -> None:
-        """What was not answered in time goes to others; looked at once a second."""
-        now = time.time()
-        if now - self._swept.get(project, 0.0) >= 1.0:
-            self._swept[project] = now
-            with self.store.writing() as c:
-                votes.expire(c, project, now)
 
     # Rarer things ----------------------------------------------------------------------------
 
@@ -173,16 +121,3 @@ class Desk:
             if worker.finished is None:
                 workers.put(c, seat.project, seat.worker, finished=time.time())
         return completion_code(self.settings.secret, seat)
-
-
-def _check(project: Record, worker: Record) -> None:
-    if worker.state != workers.ACTIVE:
-        blocked = worker.state in (workers.BLOCKED, workers.ERASED)
-        why = (
-            "you cannot work on this project any more"
-            if blocked
-            else "agree to the terms and pass the quiz first"
-        )
-        raise Refused(403, why)
-    if project.state != projects.OPEN:
-        raise Refused(409, f"the project is {project.state}; nothing is lent now")

@@ -88,10 +88,13 @@ class Mirror:
             self._add(c, group)
         old = [item for item in changed if item.added <= self.clock]
         gold = {item.name: item.gold for item in old if item.gold is not None}
-        self.campaign.reveal(self._by_criterion(gold))
-        stopped = [item.name for item in changed if item.gone == "stopped"]
-        self.campaign.stop(Ask(name, criterion) for name in stopped for criterion in self.campaign.criteria)
-        self.campaign.withdraw(item.name for item in changed if item.gone == "withdrawn")
+        if gold:
+            self.campaign.reveal(self._by_criterion(gold))
+        if stopped := [item.name for item in changed if item.gone == "stopped"]:
+            criteria = self.campaign.criteria
+            self.campaign.stop(Ask(name, criterion) for name in stopped for criterion in criteria)
+        if withdrawn := [item.name for item in changed if item.gone == "withdrawn"]:
+            self.campaign.withdraw(withdrawn)
 
     def _uploads(self, new: Sequence[Record]) -> list[list[Record]]:
         """Items as they came, because the first to come are the pilot; after that all at once."""
@@ -152,11 +155,13 @@ class Mirror:
                 campaign.retract([self.ask_of(row.item, row.criterion)], row.worker)
         for worker, asks in self._by_worker(changed, votes.BACK):
             campaign.release(worker, asks)
-        for worker, asks in self._by_worker(changed, votes.LENT, votes.UNSURE):
+        new = [row for row in changed if not self._is_lent(row)]  # what was chosen here is lent already
+        for worker, asks in self._by_worker(new, votes.LENT, votes.UNSURE):
             campaign.lend(asks, worker)
         for worker, asks in self._by_worker(changed, votes.UNSURE):
             campaign.release(worker, asks, again=False)
-        campaign.tell([self._told(row) for row in changed if row.state == votes.VOTED], refit=False)
+        if told := [self._told(row) for row in changed if row.state == votes.VOTED]:
+            campaign.tell(told, refit=False)
 
     def _by_worker(self, changed: Sequence[Record], *states: str) -> list[tuple[int, list[Ask]]]:
         found: dict[int, list[Ask]] = {}
@@ -165,15 +170,27 @@ class Mirror:
                 found.setdefault(row.worker, []).append(self.ask_of(row.item, row.criterion))
         return list(found.items())
 
-    def _answered(self, row: Record) -> bool:
+    def _key(self, row: Record) -> tuple[int, int, int]:
         campaign = self.campaign
-        who = campaign.staff.place[row.worker]
-        place = row.criterion, campaign.pool.row(self.names[row.item])
-        return place in campaign.staff.seen[who] and (*place, who) not in campaign.ledger.lent
+        return row.criterion, campaign.pool.row(self.names[row.item]), campaign.staff.place[row.worker]
+
+    def _is_lent(self, row: Record) -> bool:
+        return self._key(row) in self.campaign.ledger.lent
+
+    def _answered(self, row: Record) -> bool:
+        *place, who = self._key(row)
+        return tuple(place) in self.campaign.staff.seen[who] and not self._is_lent(row)
 
     def _told(self, row: Record) -> tuple[str, int, Any, str]:
         item, criterion = self.ask_of(row.item, row.criterion)
         return item, row.worker, self.spec["classes"][row.label], criterion
+
+    def ask(self, worker: int, n: int, kind: str) -> list[tuple[int, int]]:
+        """Up to `n` questions for a worker; they are lent here, and go back with `campaign.release`."""
+        asked = self.campaign.asked
+        asks = self.campaign.ask(worker, n, kind=kind)
+        self.campaign.asked = asked + bool(asks)  # as the table will say
+        return [self.place_of(ask) for ask in asks]
 
     def ask_of(self, item: int, criterion: int) -> Ask:
         """What the campaign calls a question."""

@@ -48,11 +48,11 @@ def tick(c: Connection, project: str, **more: int) -> Record:
     return row
 
 
-def claim(c: Connection, project: str, asked: int) -> int | None:
-    """The next number of the clock, if items were lent so many times; None if somebody was faster."""
+def claim(c: Connection, project: str, asked: int, times: int = 1) -> int | None:
+    """The next number of the clock, if items were lent so many times before; None if somebody was faster."""
     turn = update(projects).where(projects.c.id == project, projects.c.asked == asked)
     row = c.execute(
-        turn.values(clock=projects.c.clock + 1, asked=asked + 1).returning(projects.c.clock)
+        turn.values(clock=projects.c.clock + 1, asked=asked + times).returning(projects.c.clock)
     ).first()
     return None if row is None else int(row.clock)
 

@@ -57,26 +57,6 @@ def take(c: Connection, project: str, answers: Sequence[Answer]) -> tuple[list[R
     return refused, projects.tick(c, project, clock=0, votes=fewer) if fewer else row
 
 
-_ANSWER = (
-    update(votes)
-    .where(
-        and_(
-            votes.c.item == bindparam("i"),
-            votes.c.criterion == bindparam("q"),
-            votes.c.worker == bindparam("w"),
-        )
-    )
-    .values(
-        state=bindparam("s"),
-        label=bindparam("l"),
-        seconds=bindparam("d"),
-        time=bindparam("t"),
-        key=bindparam("k"),
-        at=bindparam("a"),
-    )
-)
-
-
 def _values(a: Answer, clock: int) -> dict[str, Any]:
     return {"i": a.item, "q": a.criterion, "w": a.worker, "s": _state(a), "l": a.label, "d": a.seconds,
             "t": time.time(), "k": a.key, "a": clock}  # fmt: skip
@@ -92,8 +72,8 @@ def _key(a: Answer) -> tuple[int, int, int]:
 
 def _known(c: Connection, answers: Sequence[Answer]) -> dict[tuple[int, int, int], Known]:
     columns = votes.c.item, votes.c.criterion, votes.c.worker, votes.c.state, votes.c.label, votes.c.key
-    some = votes.c.worker.in_({a.worker for a in answers}), votes.c.item.in_({a.item for a in answers})
-    return {tuple(row[:3]): Known(*row[3:]) for row in c.execute(select(*columns).where(*some))}
+    some = votes.c.item.in_({a.item for a in answers})  # by the primary key, whoever the workers are
+    return {tuple(row[:3]): Known(*row[3:]) for row in c.execute(select(*columns).where(some))}
 
 
 def _check(answer: Answer, known: dict[tuple[int, int, int], Known], state: str) -> Refused | None:
@@ -111,24 +91,49 @@ def _check(answer: Answer, known: dict[tuple[int, int, int], Known], state: str)
 
 def lend(c: Connection, project: str, worker: int, places: Sequence[Place], until: float, clock: int) -> None:
     """Lend these to a worker until then; what came back from them before may go out again."""
-    some = votes.c.worker == worker, votes.c.item.in_({item for item, _ in places})
-    before = {
-        (row.item, row.criterion) for row in c.execute(select(votes.c.item, votes.c.criterion).where(*some))
-    }
+    lend_some(c, project, [(worker, places)], until, clock)
+
+
+def lend_some(
+    c: Connection, project: str, lendings: Sequence[tuple[int, Sequence[Place]]], until: float, clock: int
+) -> None:
+    """The same for several workers at once."""
     rows = [{"project": project, "item": item, "criterion": criterion, "worker": worker, "state": LENT,
              "turn": clock, "place": n, "expires": until, "at": clock}
-            for n, (item, criterion) in enumerate(places)]  # fmt: skip
-    new = [row for row in rows if (row["item"], row["criterion"]) not in before]
+            for worker, places in lendings for n, (item, criterion) in enumerate(places)]  # fmt: skip
+    some = votes.c.item.in_({row["item"] for row in rows})
+    columns = votes.c.item, votes.c.criterion, votes.c.worker
+    before = {tuple(row) for row in c.execute(select(*columns).where(some))}
+    new = [row for row in rows if (row["item"], row["criterion"], row["worker"]) not in before]
     if new:
         c.execute(insert(votes), new)
-    for row in rows:
-        if (row["item"], row["criterion"]) in before:
-            mine = (
-                votes.c.worker == worker,
-                votes.c.item == row["item"],
-                votes.c.criterion == row["criterion"],
-            )
-            c.execute(update(votes).where(*mine).values(row))
+    if len(new) < len(rows):
+        again = [row for row in rows if (row["item"], row["criterion"], row["worker"]) in before]
+        c.execute(
+            _AGAIN, [{**row, "i": row["item"], "q": row["criterion"], "w": row["worker"]} for row in again]
+        )
+
+
+_PLACE = and_(
+    votes.c.item == bindparam("i"), votes.c.criterion == bindparam("q"), votes.c.worker == bindparam("w")
+)
+_ANSWER = (
+    update(votes)
+    .where(_PLACE)
+    .values(
+        state=bindparam("s"),
+        label=bindparam("l"),
+        seconds=bindparam("d"),
+        time=bindparam("t"),
+        key=bindparam("k"),
+        at=bindparam("a"),
+    )
+)
+_AGAIN = (
+    update(votes)
+    .where(_PLACE)
+    .values({name: bindparam(name) for name in ("state", "turn", "place", "expires", "at")})
+)
 
 
 def held(c: Connection, worker: int) -> Sequence[Record]:
@@ -138,18 +143,40 @@ def held(c: Connection, worker: int) -> Sequence[Record]:
     return c.execute(select(*columns).where(*mine).order_by(votes.c.turn, votes.c.place)).all()
 
 
-def extend(c: Connection, worker: int, until: float) -> None:
-    """A worker is still there: what they hold stays theirs."""
-    c.execute(update(votes).where(votes.c.worker == worker, votes.c.state == LENT).values(expires=until))
+def held_by(c: Connection, workers: Sequence[int]) -> dict[int, list[Place]]:
+    """The same of several workers, as places."""
+    columns = votes.c.worker, votes.c.item, votes.c.criterion
+    theirs = votes.c.worker.in_(workers), votes.c.state == LENT
+    found: dict[int, list[Place]] = {}
+    for row in c.execute(select(*columns).where(*theirs).order_by(votes.c.turn, votes.c.place)):
+        found.setdefault(row.worker, []).append((row.item, row.criterion))
+    return found
+
+
+def answered(c: Connection, worker: int) -> bool:
+    """Whether a worker has answered anything."""
+    mine = votes.c.worker == worker, votes.c.state.in_((VOTED, UNSURE))
+    return c.execute(select(votes.c.item).where(*mine).limit(1)).first() is not None
+
+
+def extend(c: Connection, workers: Sequence[int], until: float) -> None:
+    """Workers are still there: what they hold stays theirs."""
+    c.execute(update(votes).where(votes.c.worker.in_(workers), votes.c.state == LENT).values(expires=until))
+
+
+def late(c: Connection, project: str, now: float) -> bool:
+    """Whether something was not answered in time."""
+    some = votes.c.project == project, votes.c.state == LENT, votes.c.expires < now
+    return c.execute(select(votes.c.item).where(*some).limit(1)).first() is not None
 
 
 def expire(c: Connection, project: str, now: float) -> int:
     """What was not answered in time goes to others; how many these are."""
-    late = votes.c.project == project, votes.c.state == LENT, votes.c.expires < now
-    if c.execute(select(votes.c.item).where(*late).limit(1)).first() is None:
+    if not late(c, project, now):
         return 0
     clock = int(projects.tick(c, project).clock)
-    return c.execute(update(votes).where(*late).values(state=BACK, at=clock)).rowcount
+    some = votes.c.project == project, votes.c.state == LENT, votes.c.expires < now
+    return c.execute(update(votes).where(*some).values(state=BACK, at=clock)).rowcount
 
 
 def give_back(c: Connection, project: str, worker: int) -> None:

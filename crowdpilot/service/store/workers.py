@@ -56,6 +56,13 @@ def find(c: Connection, project: str, worker: int) -> Record:
     return row
 
 
+def some(c: Connection, project: str, ids: Sequence[int]) -> dict[int, Record]:
+    """Those of these workers that are there, by their ids: id, kind and state of each."""
+    columns = workers.c.id, workers.c.kind, workers.c.state
+    mine = workers.c.project == project, workers.c.id.in_(ids)
+    return {row.id: row for row in c.execute(select(*columns).where(*mine))}
+
+
 def listed(c: Connection, project: str) -> Sequence[Record]:
     """All workers of a project, in the order in which they came."""
     return c.execute(select(workers).where(workers.c.project == project).order_by(workers.c.id)).all()
