@@ -77,7 +77,7 @@ def find(names: Sequence[str], spec: Spec, *, labels: bool = False) -> Columns:
     gold = _gold(names, found.pop("gold"), spec)
     machine = _machine(names, spec)
     used = {*found.values(), *gold.values(), *(name for some in machine.values() for name in some)}
-    other = [name for name in names if name not in used and name != "machine"]
+    other = [name for name in names if name not in used and name not in ("machine", "gold")]
     return Columns(**found, gold=gold, machine=machine, other=other)
 
 
@@ -114,9 +114,17 @@ def read_record(record: Mapping[str, Any], columns: Columns, uploaded: Mapping[s
     try:
         item = ItemIn.model_validate({**given, "image": ""} if image else given)
     except ValidationError as error:
-        where = str(error.errors()[0]["loc"][0])
-        raise ValueError(f"column {getattr(columns, where, None) or where!r}: {sentence(error)}") from None
+        raise ValueError(_wrong(error, given, columns)) from None
     return item.model_copy(update={"image": image}) if image else item
+
+
+def _wrong(error: ValidationError, given: Mapping[str, Any], columns: Columns) -> str:
+    where = str(error.errors()[0]["loc"][0])
+    column = getattr(columns, where)
+    what = sentence(error)
+    if where == "image" and isinstance(given["image"], str):
+        what = f"{given['image'][:60]!r} is neither a web address nor a file that was sent along"
+    return f"column {(column if isinstance(column, str) else where)!r}: {what}"
 
 
 def sentence(error: ValidationError) -> str:
@@ -147,6 +155,8 @@ def _number(cell: Any, column: str) -> float:
 
 
 def _known(record: Mapping[str, Any], columns: Columns) -> Any:
+    if isinstance(record.get("gold"), dict):
+        return record["gold"]
     cells = {criterion: _cell(record, name) for criterion, name in columns.gold.items()}
     found = {criterion: cell for criterion, cell in cells.items() if cell != ""}
     return found.get("") or found or None

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from tests.service.api.service import Project, Service
 
 
-@pytest.fixture
-def service(tmp_path: Path) -> Iterator[Service]:
-    """A service over SQLite."""
-    made = Service.at(tmp_path)
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service over SQLite, for the tests of a module, which have projects of their own."""
+    made = Service.at(tmp_path_factory.mktemp("service"))
     yield made
     made.close()
 

@@ -61,13 +61,9 @@ class Tried:
             found["password"] = backend.password(SECRET, self.project.id)
         if isinstance(found.get("worker"), int) and 0 < found["worker"] < 2**63:
             found["worker"] = 1 + found["worker"] % 4
-        if (
-            isinstance(case.body, dict)
-            and case.path == "/api/votes"
-            and isinstance(case.body.get("item"), int)
-        ):
-            if case.body["item"] >= 0:
-                case.body["item"] = self.lent[case.body["item"] % len(self.lent)]["item"]
+        body = case.body if isinstance(case.body, dict) else {}
+        if case.path == "/api/votes" and isinstance(body.get("item"), int) and body["item"] >= 0:
+            body["item"] = self.lent[body["item"] % len(self.lent)]["item"]
 
 
 @pytest.fixture(scope="module")
