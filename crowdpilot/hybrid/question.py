@@ -123,6 +123,11 @@ class Question:
         """The same of one worker, (true, said)."""
         return to_probs(np.exp(self.logs[worker] * self.join.faith))
 
+    def is_good(self, worker: int) -> bool:
+        """Whether a worker is right as often as most others of the kind are, as far as is known."""
+        often = np.einsum("wkk,k->w", np.exp(self.logs), self.prior)
+        return bool(often[worker] >= np.median(often[self.kind == self.kind[worker]]) - 1e-12)
+
     def machine_of(self, rows: Rows) -> Floats | None:
         """What the machine says of some items, if there is one."""
         return None if self.machine is None else self.calibrated(rows)

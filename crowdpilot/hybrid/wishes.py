@@ -134,14 +134,19 @@ class Wishes:
         return explore(wanted[:n], seen, free & ~known, tests, self.plan, rng)
 
     def _by_worker(self, wanted: list[Place], worker: int, kind: int) -> list[Place]:
-        """The same places by what this worker's vote is worth there, without those where it is not."""
+        """The same places by what this worker's vote is worth there, without those where it is not.
+
+        Who is as good as most is given the others too: if a vote of a usual worker is wanted, somebody
+        has to give it.
+        """
         worth: dict[Place, float] = {}
         for q, question in enumerate(self.questions):
             rows = np.array([row for place, row in wanted if place == q], np.intp)
             voters = question.voters
             voters[kind] = question.voter(worker)
             found = self._wanted(rows, q, voters)[kind].tolist()
-            worth |= {(q, row): w for row, w in zip(rows.tolist(), found, strict=True) if w > 0}
+            least = -np.inf if question.is_good(worker) else 0.0
+            worth |= {(q, row): w for row, w in zip(rows.tolist(), found, strict=True) if w > least}
         return sorted((place for place in wanted if place in worth), key=lambda place: -worth[place])
 
     def learned(self, learner: Learner | None) -> None:

@@ -513,3 +513,24 @@ def test_a_known_class_is_as_good_as_one_given_at_the_start():
     for c in (early, late):
         c.tell(votes, refit=True)
     np.testing.assert_array_equal(early.believed(), late.believed())
+
+
+def test_what_is_wanted_of_a_usual_worker_is_asked_of_somebody():
+    """Nobody known may be as good as a usual worker is thought to be; the campaign ends all the same."""
+    rng = np.random.default_rng(0)
+    skill = np.concatenate([np.full(8, 0.95), np.full(12, 0.85), np.full(8, 0.6), np.full(2, 0.3)])
+    for seed in range(3):
+        truth = rng.integers(0, 4, 80)
+        c = Campaign(range(80), range(4), Costs.equal(4, crowd=0.02), plan=Plan(seed=seed))
+        while True:
+            before = sum(c.status().votes.values())
+            for worker in rng.permutation(30).tolist():
+                for ask in c.ask(worker, 2):
+                    right = rng.random() < skill[worker]
+                    said = truth[ask.item] if right else (truth[ask.item] + rng.integers(1, 4)) % 4
+                    c.tell([(ask.item, worker, int(said))])
+            if sum(c.status().votes.values()) == before:
+                if c.fresh == 0:
+                    break
+                c.refit()
+        assert c.decide().done.all()
