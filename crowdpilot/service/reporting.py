@@ -24,7 +24,11 @@ def latest(c: Connection, project: str, criterion: str = "") -> str | None:
     last = jobs.last(c, project, KIND)
     found = {} if last is None else last.result or {}
     made = tuple(found.get(name) for name in ("votes", "lesson", "criterion"))
-    return str(found["html"]) if made == wanted else None
+    if made != wanted:
+        return None
+    if "why" in found:
+        raise Refused(409, found["why"])
+    return str(found["html"])
 
 
 def order(c: Connection, project: str, criterion: str = "") -> None:

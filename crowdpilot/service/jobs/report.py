@@ -27,12 +27,20 @@ def report(bench: Bench, job: Record) -> dict[str, Any]:
     """A page of all votes so far; only the last one is kept."""
     mirror, project = bench.mirror(job.project)
     criterion = job.given.get("criterion", "")
+    about = {"votes": project.votes, "lesson": project.lesson, "criterion": criterion, "made": time.time()}
     with bench.store.reading() as c:
-        html = make_page(c, mirror, project, criterion)
+        found = _votes(c, mirror, mirror.campaign.criteria.index(criterion))
+        if len(found) == 0:
+            return {**about, "why": f"nobody has voted on {criterion!r} yet; wait for it"}
+        texts = {row.name: row.content.get("text", "") for row in items.all_contents(c, project.id)}
+    title = f"{project.name}: {criterion}" if criterion else project.name
+    moment = time.strftime("%d %B %Y, %H:%M")
+    html = make_report(
+        diagnose(found, _beliefs(mirror, found, criterion)), texts=texts, title=title, made=moment
+    )
     with bench.store.writing() as c:
         jobs.empty(c, job.project, reporting.KIND, job.id)
-    about = {"votes": project.votes, "lesson": project.lesson, "criterion": criterion}
-    return {**about, "made": time.time(), "html": html}
+    return {**about, "html": html}
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,17 +64,12 @@ class Beliefs(Aggregator):
         return self.name
 
 
-def make_page(c: Connection, mirror: Mirror, project: Record, criterion: str = "") -> str:
-    """The page as HTML that needs nothing else."""
-    place = mirror.campaign.criteria.index(criterion)
-    question = mirror.campaign.questions[place]
-    found = _votes(c, mirror, place)
-    rows = mirror.campaign.pool.rows(found.tasks.tolist()).astype(np.int32)
-    staff = np.asarray([mirror.campaign.staff.place[worker] for worker in found.workers.tolist()], np.int32)
-    texts = {row.name: row.content.get("text", "") for row in items.all_contents(c, project.id)}
-    diagnosis = diagnose(found, Beliefs(question, rows, staff))
-    title = f"{project.name}: {criterion}" if criterion else project.name
-    return make_report(diagnosis, texts=texts, title=title, made=time.strftime("%d %B %Y, %H:%M"))
+def _beliefs(mirror: Mirror, found: Votes, criterion: str) -> Beliefs:
+    campaign = mirror.campaign
+    question = campaign.questions[campaign.criteria.index(criterion)]
+    rows = campaign.pool.rows(found.tasks.tolist()).astype(np.int32)
+    staff = np.asarray([campaign.staff.place[worker] for worker in found.workers.tolist()], np.int32)
+    return Beliefs(question, rows, staff)
 
 
 def _votes(c: Connection, mirror: Mirror, criterion: int) -> Votes:

@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from crowdpilot.service.store import audits, jobs
+from tests.service.jobs.site import Site
+
+N = 120
+NAMES = [f"i{n}" for n in range(N)]
+CLASSES = ["no", "yes"]
+
+
+@pytest.fixture
+def decided(any_site: Site) -> tuple[Site, str]:
+    """A project in which everything is decided, some of it wrongly."""
+    project = any_site.project(costs={"prices": {"crowd": 0.3}})
+    any_site.add(project, N)
+    any_site.vote(project, NAMES, each=2, skill=0.7)
+    any_site.refit(project)
+    return any_site, project
+
+
+def truths(site: Site, drawn: list[dict[str, Any]]) -> dict[str, str]:
+    return {row["item"]: CLASSES[site.truth[row["item"]]] for row in drawn}
+
+
+def post(client: TestClient, address: str, body: Any, status: int) -> Any:
+    answer = client.post(address, json=body)
+    assert answer.status_code == status, answer.text
+    return answer.json()
+
+
+def test_an_audit_draws_items_takes_answers_and_bounds_the_cost(decided: tuple[Site, str]) -> None:
+    site, project = decided
+    audit = f"/api/projects/{project}/audit"
+    with site.client() as client:
+        assert client.get(audit).status_code == 404
+        begun = post(client, audit, {"items": 40, "target": 0.5}, 201)
+        assert (len(begun["drawn"]), begun["alpha"], begun["bound"]["checked"]) == (40, 0.05, 0)
+        assert begun["drawn"][0]["content"]["text"]
+        assert set(begun["drawn"][0]) == {"item", "content"}
+        assert client.get(audit).json() == begun
+        some = dict(list(truths(site, begun["drawn"]).items())[:10])
+        half = post(client, f"{audit}/answers", some, 200)
+        assert (half["waiting"], half["answered"], half["bound"]["checked"]) == (30, 10, 10)
+        assert post(client, f"{audit}/answers", some, 200) == half
+        done = post(client, f"{audit}/answers", truths(site, half["drawn"]), 200)
+        more = post(client, audit, {"items": 40}, 201)
+        last = post(client, f"{audit}/answers", truths(site, more["drawn"]), 200)
+    assert last["errors"] >= done["errors"] > 0
+    assert last["bound"]["cost"] < done["bound"]["cost"] < begun["bound"]["cost"]
+    now = site.bench.mirror(project)[0].campaign.decide()
+    cost = sum(site.truth[str(name)] != code for name, code in zip(now.items, now.codes, strict=True)) / N
+    assert last["bound"]["cost_low"] <= cost <= last["bound"]["cost"]
+    assert last["reached"] is (last["bound"]["cost"] <= 0.5)
+    with site.store.reading() as c:
+        kept = jobs.last(c, project, "audit")
+    assert kept is not None
+    assert kept.result["bound"] == last["bound"]
+
+
+def test_only_answers_about_drawn_items_count_and_the_first_is_the_last(decided: tuple[Site, str]) -> None:
+    site, project = decided
+    audit = f"/api/projects/{project}/audit"
+    with site.client() as client:
+        post(client, f"{audit}/answers", {"i0": "no"}, 409)
+        drawn = truths(site, post(client, audit, {"items": 5}, 201)["drawn"])
+        other = next(name for name in NAMES if name not in drawn)
+        name, label = next(iter(drawn.items()))
+        post(client, f"{audit}/answers", {other: "no"}, 409)
+        post(client, f"{audit}/answers", {name: "perhaps"}, 422)
+        post(client, f"{audit}/answers", {name: {"new": "no"}}, 422)
+        post(client, f"{audit}/answers", {}, 422)
+        post(client, f"{audit}/answers", {name: label}, 200)
+        post(client, f"{audit}/answers", {name: "no" if label == "yes" else "yes"}, 409)
+        post(client, audit, {"items": 5, "alpha": 0.1}, 409)
+        for bad in ({"items": 0}, {"items": 5, "alpha": 0}, {"items": 5, "target": -1}, {"n": 5}):
+            post(client, audit, bad, 422)
+        assert client.delete(audit).status_code == 204
+        assert client.delete(audit).status_code == 404
+        assert post(client, audit, {"items": 5, "alpha": 0.1}, 201)["alpha"] == 0.1
+
+
+def test_an_audit_is_about_the_decisions_of_its_beginning(decided: tuple[Site, str]) -> None:
+    site, project = decided
+    audit = f"/api/projects/{project}/audit"
+    with site.client() as client:
+        begun = post(client, audit, {"items": 30}, 201)
+        assert (begun["changed"], begun["note"]) == (0, "")
+        before = post(client, f"{audit}/answers", truths(site, begun["drawn"]), 200)
+        with site.store.writing() as c:
+            some = "item < 20 + (SELECT min(id) FROM items)"
+            c.exec_driver_sql(f"UPDATE votes SET label = 1 - label, at = 1000000 WHERE {some}")
+            c.exec_driver_sql("UPDATE projects SET clock = 1000000")
+    with site.client() as client:
+        after = client.get(audit).json()
+    assert after["changed"] > 10
+    assert "have changed since the audit began" in after["note"]
+    assert after["bound"] == before["bound"]
+
+
+def test_nothing_decided_is_nothing_to_check(site: Site) -> None:
+    project = site.project()
+    site.add(project, 10)
+    with site.client() as client:
+        assert (
+            "no item is decided"
+            in post(client, f"/api/projects/{project}/audit", {"items": 5}, 409)["detail"]
+        )
+        assert client.get("/api/projects/000000000000/audit").status_code == 404
+
+
+def test_with_criteria_an_item_is_in_if_all_hold(site: Site) -> None:
+    criteria = [{"name": "new"}, {"name": "good"}]
+    project = site.project(criteria=criteria, costs={"prices": {"crowd": 5.0}}, plan={"pilot": 0})
+    site.add(project, 20)
+    site.refit(project)
+    audit = f"/api/projects/{project}/audit"
+    with site.client() as client:
+        drawn = post(client, audit, {"items": 3}, 201)["drawn"]
+        a, b, c = (row["item"] for row in drawn)
+        said = {a: {"new": "yes", "good": "no"}, b: {"new": "yes", "good": "yes"}, c: "yes"}
+        assert post(client, f"{audit}/answers", said, 200)["answered"] == 3
+    with site.store.reading() as connection:
+        row = audits.read(connection, project)
+    assert row is not None
+    assert row.data["audit"]["truths"] == [0, 1, 1]
+
+
+def test_answers_that_come_at_once_are_all_kept(decided: tuple[Site, str]) -> None:
+    site, project = decided
+    audit = f"/api/projects/{project}/audit"
+    with site.client() as client:
+        drawn = truths(site, post(client, audit, {"items": 6}, 201)["drawn"])
+        threads = [
+            threading.Thread(target=client.post, args=(f"{audit}/answers",), kwargs={"json": {name: label}})
+            for name, label in drawn.items()
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert client.get(audit).json()["answered"] == 6
