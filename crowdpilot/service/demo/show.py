@@ -161,4 +161,14 @@ def _outcome(office: Client, project: str, crowd: Crowd) -> Show:
     wrong, N = int((said != crowd.truth).sum()), len(said)
     votes = int(office.send("GET", f"/api/projects/{project}")["votes"])
     saving = compare(crowd, votes / N, wrong / N)
-    return Show(project, N, votes, wrong, saving, office.send("GET", f"/api/projects/{project}/report"))
+    return Show(project, N, votes, wrong, saving, _report(office, project))
+
+
+def _report(office: Client, project: str) -> bytes:
+    """The report, as soon as it is made."""
+    end = time.monotonic() + GIVE_UP
+    while time.monotonic() < end:
+        page = office.send("GET", f"/api/projects/{project}/report?wait=30")
+        if isinstance(page, bytes):
+            return page
+    raise ValueError("the report is not made in time; see the project's jobs in the dashboard")
