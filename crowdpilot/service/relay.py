@@ -48,7 +48,7 @@ def want(store: Store, mirror: Mirror, project: Record, n: int, kind: str | None
     campaign = mirror.campaign
     asks = _ask_anyone(campaign, n, kind)
     drawn = campaign.plan.explore + campaign.plan.gold > 0 and campaign.asked != project.asked
-    idle = not asks and project.votes > project.fitted and not campaign.ledger.lent
+    idle = not asks and project.votes != project.fitted and not campaign.ledger.lent
     if drawn or idle:
         with store.writing() as c:
             if drawn and projects.claim(c, project.id, project.asked) is None:

@@ -26,6 +26,10 @@ SKIPPED = {
     "use_after_free",
     "ensure_resource_availability",
 }
+REFUSED = ["400", "401", "403", "404", "405", "406", "409", "413", "415", "422", "429", "5xx"]
+CONFIG = schemathesis.Config.from_dict(
+    {"checks": {"negative_data_rejection": {"expected-statuses": REFUSED}}}
+)
 SOME = settings(
     max_examples=15, deadline=None, database=None, derandomize=True,
     phases=[Phase.explicit, Phase.generate], suppress_health_check=list(HealthCheck),
@@ -96,7 +100,8 @@ def operations() -> list[Any]:
 
 
 def check(tried: Tried, method: str, path: str, limits: settings) -> None:
-    schema = schemathesis.openapi.from_asgi("/api/openapi.json", lasting(tried.service.app))
+    app = lasting(tried.service.app)
+    schema = schemathesis.openapi.from_asgi("/api/openapi.json", app, config=CONFIG)
     operation = schema[path][method]
     modes = [GenerationMode.POSITIVE]
     if operation.body or [*operation.iter_parameters()]:
