@@ -24,6 +24,7 @@ def drawn(
         "decided_chart": _decided(picture, project, progress),
         "balance_chart": _balance(picture) if picture["all"] else None,
         "forecast": _forecast(picture, project, result),
+        "forecast_why": (result or {}).get("why", ""),
     }
 
 
@@ -56,7 +57,7 @@ def _forecast(picture: Json, project: Record, result: Any) -> dict[str, Any] | N
     if not result or "curves" not in result:
         return None
     total, curve, n = result["total"], result["curves"]["loss"], result["items"]
-    spent, loss = picture["status"]["spent"], picture["status"]["loss_per_item"] or 0.0
+    spent, loss = picture["standing"]["spent"], picture["standing"]["loss_per_item"] or 0.0
     middle = [(cost * n, value) for cost, value in zip(curve["cost"], curve["middle"], strict=True)]
     sides = zip(curve["cost"], curve["low"], curve["high"], strict=True)
     band = [(cost * n, low, high) for cost, low, high in sides]

@@ -132,11 +132,10 @@ def _words(found: Mapping[str, Any]) -> str:
         return f"Give {limits['ge']:g} or more."
     if kind == "less_than_equal":
         return f"Give {limits['le']:g} or less."
-    if kind == "too_short":
-        return "Give at least two classes, one in each line."
-    if kind == "string_too_short":
-        return "Fill this in."
-    if kind == "string_too_long":
-        return f"Use at most {limits['max_length']} characters."
+    if kind in ("too_short", "string_too_short"):
+        listed = found["loc"] == ("classes",)
+        return "Give at least two classes, one in each line." if listed else "Fill this in."
+    if kind in ("too_long", "string_too_long"):
+        return f"This is too long; {limits['max_length']} is the most."
     words = str(found["msg"]).removeprefix("Value error, ")
     return f"{words[:1].upper()}{words[1:].rstrip('.')}."

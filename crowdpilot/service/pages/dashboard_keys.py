@@ -14,9 +14,9 @@ from crowdpilot.service.store import keys, projects
 from crowdpilot.service.store.engine import Store
 
 SCOPES = {
-    "read": ("Read", "see everything, change nothing"),
-    "write": ("Write", "make and run projects too"),
-    "admin": ("Admin", "make and revoke keys too"),
+    "read": ("Read", "See everything, change nothing."),
+    "write": ("Write", "Make and run projects, too."),
+    "admin": ("Admin", "Make and revoke keys, too."),
 }
 LONGEST = 100  # characters of a name
 

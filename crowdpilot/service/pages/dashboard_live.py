@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from typing import Any
 
 import numpy as np
@@ -20,12 +19,12 @@ from crowdpilot.service.pages.dashboard_links import links_of
 from crowdpilot.service.pages.dashboard_words import part, router, show
 from crowdpilot.service.pages.login import Reading
 from crowdpilot.service.secrets import digest
-from crowdpilot.service.store import audits, history, items, jobs, projects
+from crowdpilot.service.store import history, items, jobs, projects
 from crowdpilot.service.store.engine import Store
 from crowdpilot.service.store.record import Record
 
 HARDEST = 6
-JOBS = 8
+JOBS = 5
 NAMES = {
     "refit": "Learn workers anew", "train": "Train the machine", "calibrate": "Calibrate the machine",
     "forecast": "Forecast", "audit": "Audit", "report": "Write the report",
@@ -46,17 +45,17 @@ async def see_project(id: Id, who: Reading, store: StoreOf, desk: DeskOf) -> Res
 
 async def see_live(id: Id, who: Reading, store: StoreOf, desk: DeskOf, seen: str = "") -> Response:
     """What changes on the page of a project; nothing if all of it has been seen."""
-    live, _ = await _live(id, store, desk)
+    live, row = await _live(id, store, desk)
     if seen == live["seen"]:
         return Response(status_code=204)
-    return show("live.html", who, **live)
+    return show("live.html", who, row, **live)
 
 
 async def _live(id: str, store: Store, desk: DeskOf) -> tuple[dict[str, Any], Record]:
     picture = await desk.look(id, see)
     kept, row = await asyncio.to_thread(_kept, store, id, picture)
-    live = {**picture, **kept, "id": id, "pid": id}
-    return {**live, "seen": digest(part("live.html", **live, seen=""))[:16]}, row
+    live = {**picture, **kept}
+    return {**live, "seen": digest(part("live.html", **live, project=row, seen=""))[:16]}, row
 
 
 def see(mirror: Mirror, project: Record) -> dict[str, Any]:
@@ -75,7 +74,7 @@ def see(mirror: Mirror, project: Record) -> dict[str, Any]:
     ]  # fmt: skip
     balance = np.bincount(now.codes, minlength=len(classes))[: len(classes)].tolist()
     return {
-        "status": status, "classes": classes, "hardest": hardest, "balance": balance,
+        "standing": status, "classes": classes, "hardest": hardest, "balance": balance,
         "decided": status["done"] + status["closed"], "all": status["items"] - status["withdrawn"],
     }  # fmt: skip
 
@@ -91,24 +90,17 @@ def _kept(store: Store, id: str, picture: dict[str, Any]) -> tuple[dict[str, Any
     with store.reading() as c:
         row = projects.find(c, id)
         content = items.contents(c, [item["id"] for item in picture["hardest"]])
-        pace, progress = history.pace(c, id, time.time()), history.progress(c, id)
-        audit = jobs.last(c, id, "audit") if audits.read(c, id) else None
+        pace, progress = history.pace(c, id), history.progress(c, id)
         recent, forecast = history.recent_jobs(c, id, JOBS), jobs.last(c, id, "forecast")
+        bound = history.bound(c, id)
     hardest = [{**item, "content": content[item["id"]]} for item in picture["hardest"]]
     charts = drawn(picture, row, pace, progress, None if forecast is None else forecast.result)
     return {
         "hardest": hardest,
         "jobs": [_job(job) for job in recent],
-        "project": row,
-        "bound": _bound(audit),
+        "bound": bound,
         **charts,
     }, row
-
-
-def _bound(audit: Record | None) -> dict[str, Any] | None:
-    """What the audit proves, once something was checked."""
-    bound: dict[str, Any] | None = None if audit is None else audit.result["bound"]
-    return bound if bound and bound["checked"] else None
 
 
 def _job(job: Record) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets as random
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Annotated, Any, NamedTuple
 from urllib.parse import quote
 
@@ -91,8 +91,9 @@ def signed_in(request: Request, store: StoreOf, settings: SettingsOf) -> Request
 Reading = Annotated[Requester, Depends(signed_in)]
 
 
-async def _sent(request: Request) -> FormData:
-    return await request.form(max_files=5000, max_fields=1000)
+async def _sent(request: Request) -> AsyncIterator[FormData]:
+    async with request.form(max_files=5000, max_fields=1000) as form:
+        yield form
 
 
 Sent = Annotated[FormData, Depends(_sent)]

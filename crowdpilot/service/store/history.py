@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Integer, cast, func, select
 
+from crowdpilot.service.store.jobs import last as find_last
 from crowdpilot.service.store.record import Record
-from crowdpilot.service.store.tables import jobs, log, votes
+from crowdpilot.service.store.tables import audits, jobs, log, votes
 
 LINK = "sign in by link"
 STEPS = (10, 30, 60, 300, 900, 1800, 3600, 6 * 3600, 86400, 7 * 86400)  # seconds that one bucket may hold
@@ -22,10 +23,11 @@ class Pace(NamedTuple):
     counts: list[int]
 
 
-def pace(c: Connection, project: str, now: float, buckets: int = 40) -> Pace | None:
-    """How many votes came in each span of time up to now; None before the first."""
+def pace(c: Connection, project: str, buckets: int = 40) -> Pace | None:
+    """How many votes came in each span of time, from the first to the last; None before the first."""
     mine = votes.c.project == project, votes.c.state == "voted"
-    first = c.execute(select(func.min(votes.c.time)).where(*mine)).scalar_one()
+    ends = func.min(votes.c.time).label("first"), func.max(votes.c.time).label("last")
+    first, now = c.execute(select(*ends).where(*mine)).one()
     if first is None:
         return None
     step = next((step for step in STEPS if (now - first) / step < buckets), (now - first) / buckets + 1)
@@ -46,6 +48,15 @@ def progress(c: Connection, project: str, points: int = 120) -> list[tuple[int, 
     known = sorted(found.items())
     every = max(1, -(-len(known) // points))
     return known[::-1][::every][::-1]
+
+
+def bound(c: Connection, project: str) -> dict[str, Any] | None:
+    """What the audit of a project proves; None if there is none, or nothing was checked."""
+    if c.execute(select(audits.c.at).where(audits.c.project == project)).first() is None:
+        return None
+    last = find_last(c, project, "audit")
+    proved: dict[str, Any] = {} if last is None else (last.result or {}).get("bound", {})
+    return proved if proved.get("checked") else None
 
 
 def is_used(c: Connection, key: str, link: str) -> bool:

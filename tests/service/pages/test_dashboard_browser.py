@@ -1,0 +1,208 @@
+"""The dashboard in a browser: a requester makes a project, watches it finish, and takes the labels home."""
+
+from __future__ import annotations
+
+import csv
+import re
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+
+from crowdpilot.service.jobs import runner
+from crowdpilot.service.store import projects
+from tests.service.pages.test_dashboard import Service, truth
+from tests.service.tools import axe, eventually, free_port
+
+ITEMS = 30
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Service]:
+    """A service that listens, with a process that does jobs."""
+    port, stop = free_port(), threading.Event()
+    made = Service(tmp_path, f"http://127.0.0.1:{port}")
+    server = uvicorn.Server(uvicorn.Config(made.app, port=port, log_level="warning", ws="none"))
+    threads = [
+        threading.Thread(target=server.run, daemon=True),
+        threading.Thread(target=runner.run, args=(made.settings, "jobs-1", stop), daemon=True),
+    ]
+    for thread in threads:
+        thread.start()
+    eventually(lambda: server.started)
+    yield made
+    stop.set()
+    server.should_exit = True
+    for thread in threads:
+        thread.join(20)
+
+
+def sign_in(page: Any, site: Service, scope: str = "admin") -> None:
+    page.goto(f"{site.settings.address}/login")
+    page.get_by_label("API key").fill(site.keys[scope])
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("**/projects")
+
+
+def figure(page: Any, name: str) -> str:
+    return str(page.locator(".stat", has_text=name).locator(".stat-value").inner_text())
+
+
+def test_a_requester_makes_a_project_watches_it_finish_and_exports(
+    site: Service, desktop: Any, tmp_path: Path
+) -> None:
+    file = tmp_path / "reviews.csv"
+    file.write_text("name,text\n" + "".join(f"item-{n},Review {n} of a film\n" for n in range(ITEMS)))
+    sign_in(desktop, site, "write")
+    desktop.get_by_role("link", name="New project").click()
+    desktop.get_by_label("Name of the project").fill("Film reviews")
+    desktop.get_by_label("Question").fill("Does the writer like the film?")
+    desktop.get_by_label("Answers").fill("Negative\nPositive")
+    desktop.get_by_label("File with items, or images").set_input_files(file)
+    desktop.get_by_label("Price of a vote").fill("0.02")
+    desktop.get_by_role("button", name="Make the project").click()
+    desktop.wait_for_url(re.compile(r"/projects/[0-9a-f]{12}$"))
+    assert figure(desktop, "Votes") == "0"
+    assert desktop.get_by_text(f"0 of {ITEMS} items decided").is_visible()
+    project = desktop.url.rpartition("/")[2]
+    desktop.evaluate("window.loaded = 'once'")
+
+    crowd = threading.Thread(target=vote_until_done, args=(site, project), daemon=True)
+    crowd.start()
+    desktop.wait_for_function("() => document.getElementById('votes').textContent !== '0'")
+    desktop.locator("[data-status]", has_text="All items are decided.").wait_for(timeout=60_000)
+    crowd.join(60)
+    assert desktop.get_by_text(f"{ITEMS} of {ITEMS} items decided").is_visible()
+    assert desktop.locator("#state").inner_text() == "Finished"
+    assert desktop.locator("#said").inner_text() == "All items are decided. No more votes are wanted."
+    assert int(figure(desktop, "Votes").replace(",", "")) > ITEMS
+    assert desktop.locator("#live .chart-line").count() >= 1
+    assert desktop.evaluate("window.loaded") == "once"  # the page was never loaded again
+
+    desktop.get_by_role("link", name="Export").click()
+    with desktop.expect_download() as waiting:
+        desktop.get_by_role("link", name="Decisions as CSV").click()
+    saved = tmp_path / "decisions.csv"
+    waiting.value.save_as(saved)
+    with saved.open() as stream:
+        found = {row["item"]: row["label"] for row in csv.DictReader(stream)}
+    assert found == {f"item-{n}": truth(str(n)) for n in range(ITEMS)}
+
+
+def vote_until_done(site: Service, project: str) -> None:
+    """Workers come as long as something is open."""
+    for n in range(20):
+        site.work(project, names=(f"ann-{n}", f"ben-{n}", f"cem-{n}"))
+        with site.store.reading() as c:
+            if projects.find(c, project).done:
+                return
+
+
+def test_nothing_moves_when_numbers_change(site: Service, desktop: Any) -> None:
+    id = site.project(20)
+    site.work(id, votes=15)
+    sign_in(desktop, site, "read")
+    desktop.goto(f"{site.settings.address}/projects/{id}")
+    fixed = "[...document.querySelectorAll('#live h2, .stat')].slice(0, 8)"
+    places = f"{fixed}.map(one => one.getBoundingClientRect().top)"
+    before, votes = desktop.evaluate(places), desktop.locator("#votes").inner_text()
+    site.work(id)
+    desktop.wait_for_function("v => document.getElementById('votes').textContent !== v", arg=votes)
+    assert desktop.evaluate(places) == pytest.approx(before, abs=1)
+
+
+def test_the_keyboard_stays_where_it_is_while_numbers_change(site: Service, desktop: Any) -> None:
+    id = site.project(20)
+    site.work(id, votes=15)
+    sign_in(desktop, site, "read")
+    desktop.goto(f"{site.settings.address}/projects/{id}")
+    desktop.locator("#to-workers").focus()
+    votes = desktop.locator("#votes").inner_text()
+    site.work(id)
+    desktop.wait_for_function("v => document.getElementById('votes').textContent !== v", arg=votes)
+    assert desktop.evaluate("document.activeElement.id") == "to-workers"
+
+
+def test_who_is_signed_out_meanwhile_is_sent_to_the_door(site: Service, desktop: Any) -> None:
+    id = site.project(4)
+    sign_in(desktop, site, "read")
+    desktop.goto(f"{site.settings.address}/projects/{id}")
+    desktop.context.clear_cookies()
+    desktop.wait_for_url("**/login")
+
+
+def test_an_audit_goes_by_number_keys(site: Service, desktop: Any) -> None:
+    id = site.project(30)
+    vote_until_done(site, id)
+    sign_in(desktop, site, "write")
+    desktop.goto(f"{site.settings.address}/projects/{id}/audit")
+    desktop.get_by_label("Items to check").fill("3")
+    desktop.get_by_role("button", name="Draw the items").click()
+    for n in range(3):
+        desktop.get_by_text(f"{n} of 3", exact=True).wait_for()
+        label = truth(desktop.locator(".audit-deck").inner_text())
+        desktop.keyboard.press("2" if label == "Positive" else "1")
+    desktop.get_by_text("All drawn items are checked.").wait_for()
+    assert desktop.get_by_text("0 mistakes found").is_visible()
+
+
+def test_an_error_in_the_form_leads_to_its_field(
+    site: Service, phone: Any, tmp_path: Path, trouble: list[str]
+) -> None:
+    file = tmp_path / "wrong.csv"
+    file.write_text("name\nonly a name\n")
+    sign_in(phone, site)
+    phone.goto(f"{site.settings.address}/projects/new")
+    phone.get_by_label("Name of the project").fill("Birds")
+    phone.get_by_label("Answers").fill("Robin\nWren")
+    phone.get_by_label("File with items, or images").set_input_files(file)
+    phone.get_by_role("button", name="Make the project").click()
+    phone.get_by_text("Nothing was made yet.").wait_for()
+    assert phone.get_by_label("Name of the project").input_value() == "Birds"
+    assert "column called text or image is missing" in phone.locator("#files-error").inner_text()
+    axe(phone)
+    assert len(trouble) == 1  # the browser logs the status 422
+    trouble.clear()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("screen", ["desktop", "phone"])
+def test_every_page_is_accessible_and_fits_the_screen(
+    site: Service, open_page: Any, scheme: str, screen: str
+) -> None:
+    page, id, empty = open_page(screen, color_scheme=scheme), site.project(40), site.project(1, name="Empty")
+    page.goto(f"{site.settings.address}/login")
+    axe(page)
+    sign_in(page, site)
+    site.work(id)
+    ends = (
+        "",
+        "/items",
+        "/items/1",
+        "/workers",
+        "/workers/1/erase",
+        "/audit",
+        "/export",
+        "/log",
+        "/close",
+        "/add",
+    )
+    paths = [*(f"/projects/{id}{end}" for end in ends), f"/projects/{empty}", f"/projects/{empty}/workers"]
+    for path in ["/projects", "/projects/new", "/keys", *paths]:
+        page.goto(site.settings.address + path)
+        axe(page)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+    page.goto(f"{site.settings.address}/projects/new")
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    axe(page)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_first_page_without_projects_is_accessible(site: Service, open_page: Any, scheme: str) -> None:
+    page = open_page("desktop", color_scheme=scheme)
+    sign_in(page, site)
+    assert page.get_by_role("heading", name="No projects yet").is_visible()
+    axe(page)
