@@ -9,12 +9,18 @@ import pytest
 from tests.service.api.service import Project, Service
 
 
-@pytest.fixture(scope="module")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service over SQLite, for the tests of a module, which have projects of their own."""
-    made = Service.at(tmp_path_factory.mktemp("service"))
-    yield made
-    made.close()
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def service(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service over each kind of database, for the tests of a module, which have projects of their own."""
+    if request.param == "sqlite":
+        made = Service.at(tmp_path_factory.mktemp("service"))
+        yield made
+        made.close()
+        return
+    with request.getfixturevalue("postgres").database() as address:
+        made = Service(address)
+        yield made
+        made.close()
 
 
 @pytest.fixture

@@ -33,7 +33,7 @@ def over(database_url: str) -> Iterator[Service]:
 
 def recorded(seed: int = 0) -> Case:
     """Votes of a crowd on items called t0, t1, and so on."""
-    votes, truth = one_coin(tasks=120, skill=[0.9, 0.8, 0.85, 0.7, 0.6, 0.95, 0.75], seed=seed)
+    votes, truth = one_coin(tasks=80, skill=[0.9, 0.8, 0.85, 0.7, 0.6, 0.95, 0.75], seed=seed)
     names = [f"t{n}" for n in range(len(votes.tasks))], [f"w{n}" for n in range(len(votes.workers))]
     classes = ["bad", "good"]
     named = replace(votes, tasks=np.array(names[0]), workers=np.array(names[1]), classes=np.array(classes))
