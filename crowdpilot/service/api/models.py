@@ -24,6 +24,7 @@ def _printable(text: str) -> str:
 
 Plain = Annotated[str, AfterValidator(_printable)]
 Name = Annotated[Plain, Field(min_length=1, max_length=200)]
+Kind = Annotated[Plain, Field(min_length=1, max_length=32)]
 Prose = Annotated[Plain, Field(max_length=20_000)]
 Address = Annotated[Plain, Field(max_length=2000, pattern=r"^(https?://[^\s]+)?$")]
 
@@ -55,7 +56,7 @@ class CostsIn(Strict):
     """What wrong decisions and votes cost, in one currency."""
 
     errors: Annotated[list[list[Money]], Field(max_length=1000)] | None = None
-    prices: Annotated[dict[Name, Money], Field(min_length=1, max_length=10)] | None = None
+    prices: Annotated[dict[Kind, Money], Field(min_length=1, max_length=10)] | None = None
     machine: Money = 0.0
     budget: Money | None = None
 
@@ -184,7 +185,7 @@ class ToldVote(Strict):
     worker: Name
     label: Name
     criterion: Annotated[Plain, Field(max_length=200)] = ""
-    kind: Name | None = None
+    kind: Kind | None = None
 
 
 class VotesIn(Strict):

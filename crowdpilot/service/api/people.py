@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from crowdpilot.service import exports, pay, people
 from crowdpilot.service.api.auth import DeskOf, Reader, SettingsOf, StoreOf, Writer
 from crowdpilot.service.api.exports import attached
-from crowdpilot.service.api.models import Name, Plain, Strict
+from crowdpilot.service.api.models import Kind, Plain, Strict
 from crowdpilot.service.api.projects import PROBLEMS, Id
 from crowdpilot.service.campaigns import make_costs
 from crowdpilot.service.platforms import links
@@ -81,7 +81,7 @@ class StandingOut(BaseModel):
 class InvitationIn(Strict):
     """Whom an invitation is for: anybody, or somebody by name; and when it ends, in seconds since 1970."""
 
-    kind: Annotated[Name, Field(max_length=links.LONGEST_KIND)] | None = None
+    kind: Kind | None = None
     worker: Annotated[Plain, Field(max_length=links.LONGEST_WORKER)] = ""
     expires: Annotated[float, Field(ge=0, le=1e12)] | None = None
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field
 
 from crowdpilot.service import relay
 from crowdpilot.service.api.auth import DeskOf, StoreOf, Writer
-from crowdpilot.service.api.models import Name, Strict, ToldVote, VotesIn
+from crowdpilot.service.api.models import Kind, Strict, ToldVote, VotesIn
 from crowdpilot.service.api.projects import PROBLEMS, Id
 from crowdpilot.service.refusals import Refused, Unavailable
 from crowdpilot.service.store import items, keys, projects
@@ -24,7 +24,7 @@ class AsksIn(Strict):
     """How many votes somebody could collect now, and from which kind of worker."""
 
     n: Annotated[int, Field(ge=1, le=10_000)] = 10
-    kind: Name | None = None
+    kind: Kind | None = None
 
 
 class AskOut(BaseModel):
