@@ -43,7 +43,7 @@ def order(c: Connection, project: str, criterion: str = "") -> None:
 def _criterion(project: Record, name: str) -> str:
     known = [criterion["name"] for criterion in project.spec["criteria"]]
     if name and name not in known:
-        raise Refused(422, f"there is no criterion {name!r}; {_there_are(known)}")
+        raise Refused(404, f"there is no criterion {name!r}; {_there_are(known)}")
     return name or (known[0] if known else "")
 
 

@@ -23,7 +23,7 @@ PROBLEMS = described(401, 403, 404, 409, 413, 422, 429, 503)
 routes = APIRouter(prefix="/api/projects", tags=["judgement"], responses=PROBLEMS)
 Id = Annotated[str, Path(pattern="^[0-9a-f]{12}$")]
 ItemName = Annotated[Plain, Field(min_length=1, max_length=500)]
-SOON = "a forecast is being made; ask again in a moment"
+SOON = "it is being made; ask again in a moment"
 LOOK = 0.2  # seconds between looks at a report that is being made
 
 
@@ -32,6 +32,9 @@ class Queued(BaseModel):
 
     kind: str
     state: str = jobs.QUEUED
+
+
+QUEUED = Queued.model_json_schema()
 
 
 class AuditIn(Strict):
@@ -152,7 +155,7 @@ def delete_audit(id: Id, store: StoreOf, key: Writer) -> None:
 @routes.get(
     "/{id}/report",
     response_class=HTMLResponse,
-    responses={202: {"model": Queued, "description": "It is being made; ask again in a moment."}},
+    responses={202: {"description": SOON, "content": {"application/json": {"schema": QUEUED}}}},
 )
 async def get_report(
     id: Id,

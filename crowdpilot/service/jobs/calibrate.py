@@ -13,11 +13,17 @@ from crowdpilot.hybrid.question import Question
 from crowdpilot.metrics import brier, ece
 from crowdpilot.metrics.binning import equal_width
 from crowdpilot.service.jobs.bench import Bench
+from crowdpilot.service.mirror import Mirror
 from crowdpilot.service.store.record import Record
 
 BINS = 10
 MOST = 20_000  # votes that are looked at
 Rows = NDArray[np.intp]
+
+
+def is_measurable(mirror: Mirror) -> bool:
+    """Whether there are known classes or a machine."""
+    return any(q.machine is not None or (q.gold >= 0).any() for q in mirror.campaign.questions)
 
 
 def calibrate(bench: Bench, job: Record) -> dict[str, Any]:

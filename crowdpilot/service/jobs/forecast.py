@@ -7,31 +7,18 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection
 
 from crowdpilot.hybrid import Campaign, Forecast
 from crowdpilot.hybrid.forecast import forecast as simulate
 from crowdpilot.service.jobs.bench import Bench
 from crowdpilot.service.mirror import Mirror
-from crowdpilot.service.store import jobs
 from crowdpilot.service.store.record import Record
 
-KIND = "forecast"
 MOST = 1000  # items that are simulated, with two classes and one question
 LEAST = 200
 WAYS = 8
 LEVEL = 0.9
-GROWTH = 1.5  # of the votes since the last forecast, after which there is another
 FIRST = 50  # votes without which nothing can be foreseen
-
-
-def is_wanted(c: Connection, mirror: Mirror, project: Record) -> bool:
-    """Whether the pilot is done, and votes have grown by half since the last forecast."""
-    if why_not(mirror):
-        return False
-    last = jobs.last(c, project.id, KIND)
-    known = 0 if last is None else int((last.result or {}).get("votes", 0))
-    return bool(project.votes >= GROWTH * known)
 
 
 def why_not(mirror: Mirror) -> str:

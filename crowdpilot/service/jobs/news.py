@@ -9,7 +9,10 @@ from sqlalchemy import Connection
 
 from crowdpilot.service.mirror import Mirror
 from crowdpilot.service.store import deliveries
+from crowdpilot.service.store.engine import Store
 from crowdpilot.service.store.record import Record
+
+PORTION = 4 * deliveries.MANY  # items that are written at once
 
 
 class News(NamedTuple):
@@ -36,13 +39,22 @@ def find(c: Connection, mirror: Mirror) -> News:
     return News(items, labels, before)
 
 
-def write(c: Connection, project: Record, news: News) -> None:
-    """Items that were decided are to be told, some hundreds at a time."""
-    for n in range(0, len(news.items), deliveries.MANY):
-        told = {"project": project.id, "name": project.name, "items": news.items[n : n + deliveries.MANY]}
+def write(c: Connection, project: Record, news: News) -> News:
+    """Some of the items are to be told, so many that nobody waits long for the database; the rest."""
+    now = news.items[:PORTION]
+    for n in range(0, len(now), deliveries.MANY):
+        told = {"project": project.id, "name": project.name, "items": now[n : n + deliveries.MANY]}
         deliveries.add(c, project.id, "item.decided", told)
-    if news.labels:
-        deliveries.say(c, project.id, news.labels, news.before)
+    if now:
+        deliveries.say(c, project.id, dict(list(news.labels.items())[:PORTION]), news.before)
+    return News(news.items[PORTION:], dict(list(news.labels.items())[PORTION:]), news.before)
+
+
+def write_rest(store: Store, project: Record, news: News) -> None:
+    """All that is left to be told; what is not written because a process dies is found again."""
+    while news.items:
+        with store.writing() as c:
+            news = write(c, project, news)
 
 
 def write_done(c: Connection, mirror: Mirror, project: Record) -> None:

@@ -9,12 +9,16 @@ from sqlalchemy import Connection
 
 from crowdpilot.hybrid.state import pack
 from crowdpilot.service.campaigns import LEARNED
-from crowdpilot.service.jobs import forecast, news
+from crowdpilot.service.jobs import news
 from crowdpilot.service.jobs.bench import Bench
+from crowdpilot.service.jobs.calibrate import is_measurable
+from crowdpilot.service.jobs.forecast import why_not
 from crowdpilot.service.jobs.settle import close_if_done
 from crowdpilot.service.mirror import Mirror
 from crowdpilot.service.store import jobs, lessons
 from crowdpilot.service.store.record import Record
+
+GROWTH = {"calibrate": 1.2, "forecast": 1.5}  # of the votes since the last, after which there is another
 
 
 def refit(bench: Bench, job: Record) -> dict[str, Any]:
@@ -32,7 +36,8 @@ def refit(bench: Bench, job: Record) -> dict[str, Any]:
         if lesson is not None:
             mirror.lesson = lessons.write(c, job.project, lesson, project.votes)
             _follow_up(c, mirror, project)
-        news.write(c, project, told)
+        rest = news.write(c, project, told)
+    news.write_rest(bench.store, project, rest)
     done = close_if_done(bench, job)
     status = mirror.campaign.status()
     return {
@@ -65,9 +70,10 @@ def _taught(bench: Bench, mirror: Mirror, project: Record) -> dict[str, Any]:
 
 
 def _follow_up(c: Connection, mirror: Mirror, project: Record) -> None:
-    """What is worth to be looked at after a lesson."""
-    questions = mirror.campaign.questions
-    if any(q.machine is not None or (q.gold >= 0).any() for q in questions):
-        jobs.enqueue(c, project.id, "calibrate")
-    if forecast.is_wanted(c, mirror, project):
-        jobs.enqueue(c, project.id, "forecast")
+    """What is worth to be looked at after a lesson, unless it was looked at not long ago."""
+    wanted = {"calibrate": is_measurable(mirror), "forecast": not why_not(mirror)}
+    for kind, growth in GROWTH.items():
+        last = jobs.last(c, project.id, kind)
+        known = 0 if last is None else int((last.result or {}).get("votes", 0))
+        if wanted[kind] and project.votes >= growth * known:
+            jobs.enqueue(c, project.id, kind)

@@ -18,9 +18,10 @@ def settle(bench: Bench, job: Record) -> dict[str, Any]:
         told = news.find(c, mirror)
     with bench.store.writing() as c:
         jobs.hold(c, job)
-        news.write(c, project, told)
+        rest = news.write(c, project, told)
         if project.votes != project.fitted and _is_over(mirror):
             jobs.enqueue(c, job.project, "refit")
+    news.write_rest(bench.store, project, rest)
     return {"done": close_if_done(bench, job), "told": len(told.items)}
 
 

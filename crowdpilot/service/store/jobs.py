@@ -81,13 +81,16 @@ def finish(c: Connection, job: Record, result: Any) -> None:
 
 def fail(c: Connection, job: Record, error: str, tries: int = TRIES) -> None:
     """A job went wrong: it is tried again later, each time after a longer while, and then no more."""
-    again = job.tries < tries and not _is_queued(c, job.project, job.kind)
-    if again:
-        later = time.time() + min(2.0 ** (job.tries - 1), 60.0)
-        values: dict[str, Any] = {"state": QUEUED, "due": later}
-    else:
-        values = {"state": FAILED, "ended": time.time()}
-    _change(c, job, **values, error=error, runner=None, until=None)
+    values: dict[str, Any] = {"error": error, "runner": None, "until": None}
+    later = time.time() + min(2.0 ** (job.tries - 1), 60.0)
+    try:
+        with c.begin_nested():
+            if job.tries < tries and not _is_queued(c, job.project, job.kind):
+                _change(c, job, **values, state=QUEUED, due=later)
+                return
+    except IntegrityError:  # the same is asked for at this moment, so that it will be done anyway
+        pass
+    _change(c, job, **values, state=FAILED, ended=time.time())
 
 
 def revive(c: Connection, runner: str) -> None:
@@ -151,6 +154,6 @@ def waiting(c: Connection, project: str, kind: str = "") -> bool:
 
 
 def is_due(c: Connection) -> bool:
-    """Whether some job may be taken now, or is held by a runner that is silent."""
+    """Whether some job may be waiting to be taken."""
     queued = (jobs.c.state == QUEUED) & (jobs.c.due <= time.time())
     return c.execute(select(jobs.c.id).where(queued).limit(1)).first() is not None

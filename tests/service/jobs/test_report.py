@@ -60,7 +60,7 @@ def test_a_report_has_one_page_for_each_criterion(site: Site) -> None:
     site.refit(project)
     address = f"/api/projects/{project}/report"
     with site.client() as client:
-        assert client.get(address, params={"criterion": "old"}).status_code == 422
+        assert client.get(address, params={"criterion": "old"}).status_code == 404
         assert client.get(address, params={"wait": 0}).status_code == 202
         site.work()
         assert "reviews: new" in client.get(address).text
