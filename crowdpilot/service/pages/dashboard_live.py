@@ -16,7 +16,7 @@ from crowdpilot.service.mirror import Mirror
 from crowdpilot.service.overview import of_project
 from crowdpilot.service.pages.dashboard_charts import drawn
 from crowdpilot.service.pages.dashboard_links import links_of
-from crowdpilot.service.pages.dashboard_words import part, router, show
+from crowdpilot.service.pages.dashboard_words import router, show
 from crowdpilot.service.pages.login import Reading
 from crowdpilot.service.secrets import digest
 from crowdpilot.service.store import history, items, jobs, projects
@@ -45,17 +45,22 @@ async def see_project(id: Id, who: Reading, store: StoreOf, desk: DeskOf) -> Res
 
 async def see_live(id: Id, who: Reading, store: StoreOf, desk: DeskOf, seen: str = "") -> Response:
     """What changes on the page of a project; nothing if all of it has been seen."""
-    live, row = await _live(id, store, desk)
-    if seen == live["seen"]:
+    if seen and seen == await asyncio.to_thread(_stamp, store, id):
         return Response(status_code=204)
+    live, row = await _live(id, store, desk)
     return show("live.html", who, row, **live)
 
 
 async def _live(id: str, store: Store, desk: DeskOf) -> tuple[dict[str, Any], Record]:
+    seen = await asyncio.to_thread(_stamp, store, id)  # first, so that a change after it is seen again
     picture = await desk.look(id, see)
     kept, row = await asyncio.to_thread(_kept, store, id, picture)
-    live = {**picture, **kept}
-    return {**live, "seen": digest(part("live.html", **live, project=row, seen=""))[:16]}, row
+    return {**picture, **kept, "seen": seen}, row
+
+
+def _stamp(store: Store, id: str) -> str:
+    with store.reading() as c:
+        return digest(history.stamp(c, id, JOBS))[:16]
 
 
 def see(mirror: Mirror, project: Record) -> dict[str, Any]:

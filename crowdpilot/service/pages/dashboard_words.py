@@ -10,7 +10,7 @@ from fastapi import APIRouter
 from fastapi.responses import RedirectResponse, Response
 
 from crowdpilot.service.pages.login import Page, Requester
-from crowdpilot.service.pages.rendering import page, render
+from crowdpilot.service.pages.rendering import page
 from crowdpilot.service.store.record import Record
 
 Route = tuple[str, str, Callable[..., Any]]  # method, path, function
@@ -79,11 +79,6 @@ def show(
 ) -> Response:
     """A page of the dashboard."""
     return page(f"dashboard/{template}", status, who=who, project=project, csrf=who.csrf, **SAY, **data)
-
-
-def part(template: str, **data: Any) -> str:
-    """The text of a part of a page."""
-    return render(f"dashboard/{template}", **SAY, **data)
 
 
 def go(where: str) -> Response:

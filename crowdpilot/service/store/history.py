@@ -8,11 +8,26 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Integer, cast, func, select
 
 from crowdpilot.service.store.jobs import last as find_last
+from crowdpilot.service.store.projects import find as find_project
 from crowdpilot.service.store.record import Record
 from crowdpilot.service.store.tables import audits, jobs, log, votes
 
 LINK = "sign in by link"
-STEPS = (10, 30, 60, 300, 900, 1800, 3600, 6 * 3600, 86400, 7 * 86400)  # seconds that one bucket may hold
+STEPS = (
+    1,
+    2,
+    5,
+    10,
+    30,
+    60,
+    300,
+    900,
+    1800,
+    3600,
+    6 * 3600,
+    86400,
+    7 * 86400,
+)  # seconds that one bucket may hold
 
 
 class Pace(NamedTuple):
@@ -69,6 +84,13 @@ def item_votes(c: Connection, item: int) -> Sequence[Record]:
     """Votes and can't-tells about an item, in the order in which they came."""
     given = votes.c.item == item, votes.c.state.in_(("voted", "unsure"))
     return c.execute(select(votes).where(*given).order_by(votes.c.time, votes.c.at)).all()
+
+
+def stamp(c: Connection, project: str, n: int) -> str:
+    """What is different whenever something has changed that the page of a project shows."""
+    row, recent = find_project(c, project), recent_jobs(c, project, n)
+    audit = c.execute(select(audits.c.at).where(audits.c.project == project)).scalar()
+    return repr([row.clock, row.state, row.done, audit, [(job.id, job.state, job.tries) for job in recent]])
 
 
 def recent_jobs(c: Connection, project: str, n: int) -> Sequence[Record]:

@@ -16,7 +16,6 @@ from fastapi.testclient import TestClient
 from crowdpilot.service.api.models import ProjectIn
 from crowdpilot.service.app import create_app
 from crowdpilot.service.jobs import runner
-from crowdpilot.service.pages.dashboard import dashboard_pages
 from crowdpilot.service.platforms.links import invite
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import Store, items, keys, migrate, projects, workers
@@ -48,8 +47,6 @@ class Service:
             self.keys = {scope: keys.create(c, f"the {scope} key", scope) for scope in keys.SCOPES}
         store.close()
         self.app = create_app(self.settings)
-        if not any(getattr(route, "path", "") == "/projects" for route in self.app.routes):
-            self.app.include_router(dashboard_pages())
         self.store: Store = self.app.state.store
 
     def client(self) -> TestClient:
@@ -312,7 +309,7 @@ def test_an_item_is_shown_with_its_votes_as_text(service: Service) -> None:
     page = client.get(f"/projects/{id}/items/1").text
     assert "<script>alert" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;{{ 7 * 7 }}" in page
-    assert page.count("UTC</td>") >= 1
+    assert "UTC</td>" in page
     assert client.get(f"/projects/{id}/items/999").status_code == 404
 
 

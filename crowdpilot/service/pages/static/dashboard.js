@@ -22,3 +22,5 @@ document.addEventListener("keydown", (event) => {
   if (event.target.closest("input, textarea, select")) return;
   document.querySelector(`[data-key="${CSS.escape(event.key)}"]`)?.click();
 });
+
+document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
