@@ -27,6 +27,7 @@ from crowdpilot.service.api.strict import only_known
 from crowdpilot.service.desk import Desk
 from crowdpilot.service.guard import Guard
 from crowdpilot.service.limits import Limits
+from crowdpilot.service.pages.dashboard import dashboard_pages
 from crowdpilot.service.pages.rendering import STATIC
 from crowdpilot.service.pages.worker import worker_pages
 from crowdpilot.service.settings import Settings
@@ -60,6 +61,7 @@ def create_app(settings: Settings) -> FastAPI:
     for routes in (*ROUTES, *DATA):
         app.include_router(routes, dependencies=[Depends(only_known)])
     app.include_router(worker_pages())
+    app.include_router(dashboard_pages())
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     limits = Limits(settings.rate * SHARED, settings.burst * SHARED)
     app.add_middleware(Guard, settings=settings, limits=limits, counts=app.state.counts)
