@@ -56,8 +56,8 @@ class Crowd:
         every = np.concatenate([v.worker for v in votes])
         self.given = np.bincount(every, minlength=len(self.names)).astype(np.float64)
         self.given += sum(question.history.sum(axis=(1, 2)) for question in campaign.questions)
-        codes = [self._code(v.worker, v.task, np.full(len(v), q)) for q, v in enumerate(votes)]
-        self.answered = np.concatenate(codes)
+        seen = [(w, row, q) for w, places in enumerate(campaign.staff.seen) for q, row in places]
+        self.answered = self._code(*np.array(seen, np.intp).reshape(-1, 3).T)  # "cannot tell" is an answer
         once = np.count_nonzero((self.given == 1) & ~self.anyone)
         self.new = (once + 1) / (self.given.sum() + USUAL)
         self.most = self._limits(most)

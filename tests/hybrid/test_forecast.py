@@ -297,3 +297,15 @@ def test_the_examples_of_the_page_run() -> None:
     failed, tried = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS)
     assert failed == 0
     assert tried > 5
+
+
+def test_nobody_is_foreseen_to_vote_where_they_could_not_tell():
+    rng = np.random.default_rng(0)
+    campaign = Campaign(range(60), ["no", "yes"], Costs.binary(crowd=0.02, expert=0.1))
+    campaign.hire("eve", "expert")
+    for worker in ("ann", "bob", "cem"):
+        asks = campaign.ask(worker, 25)
+        campaign.tell([(ask.item, worker, rng.choice(["no", "yes"])) for ask in asks[5:]])
+        campaign.release(worker, asks[:5], again=False)
+    found = forecast(campaign, ways=4, seed=0)
+    assert np.isfinite(found.cost).all()
