@@ -59,7 +59,9 @@ def install(app: FastAPI) -> None:
             return answer(request, 500, str(error))
         if error.status_code == 400:  # the framework could not even decode the body
             return answer(request, 422, UNREADABLE)
-        return answer(request, error.status_code, error.detail)
+        found = answer(request, error.status_code, error.detail)
+        found.headers.update(error.headers or {})  # such as the methods that are allowed
+        return found
 
     def wrong(request: Request, error: Exception) -> Response:
         return answer(request, 422, str(error))
