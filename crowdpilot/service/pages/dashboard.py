@@ -6,11 +6,11 @@ from typing import Any
 
 from fastapi import APIRouter
 from fastapi.responses import Response
+from sqlalchemy import Connection
 
-from crowdpilot.service.api.auth import DeskOf, StoreOf
+from crowdpilot.service.api.auth import StoreOf
 from crowdpilot.service.api.projects import Id, close, pause, resume
-from crowdpilot.service.desk import Desk
-from crowdpilot.service.mirror import Mirror
+from crowdpilot.service.campaigns import make_costs
 from crowdpilot.service.pages import (
     dashboard_audit,
     dashboard_export,
@@ -23,7 +23,8 @@ from crowdpilot.service.pages import (
 from crowdpilot.service.pages.dashboard_words import go, show
 from crowdpilot.service.pages.login import Page, Reading, Writing, login_pages
 from crowdpilot.service.refusals import Refused
-from crowdpilot.service.store import projects
+from crowdpilot.service.store import history, projects
+from crowdpilot.service.store.engine import Store
 from crowdpilot.service.store.record import Record
 
 STATES = {"pause": pause, "resume": resume, "close": close}
@@ -44,32 +45,39 @@ def dashboard_pages() -> APIRouter:
     return routes
 
 
-async def list_projects(who: Reading, store: StoreOf, desk: DeskOf) -> Response:
+def list_projects(who: Reading, store: StoreOf) -> Response:
     """All projects as cards, or how to begin."""
-    return show("projects.html", who, cards=await _cards(store, desk))
+    return show("projects.html", who, cards=_cards(store))
 
 
-async def list_cards(who: Reading, store: StoreOf, desk: DeskOf) -> Response:
+def list_cards(who: Reading, store: StoreOf) -> Response:
     """The cards alone, as they are now."""
-    return show("cards.html", who, cards=await _cards(store, desk))
+    return show("cards.html", who, cards=_cards(store))
 
 
-async def _cards(store: StoreOf, desk: Desk) -> list[dict[str, Any]]:
+def _cards(store: Store) -> list[dict[str, Any]]:
+    """From the tables alone: a campaign is rebuilt only when somebody looks at its project."""
     with store.reading() as c:
-        rows = projects.listed(c)[:SHOWN]
-    return [await desk.look(row.id, _card) for row in rows]
+        rows, sizes, left = projects.listed(c)[:SHOWN], history.sizes(c), history.left_open(c)
+        return [_card(c, row, sizes.get(row.id, 0), left.get(row.id)) for row in rows]
 
 
-def _card(mirror: Mirror, project: Record) -> dict[str, Any]:
-    """What a card says, from numbers that are at hand."""
-    pool, ledger, wishes = mirror.campaign.pool, mirror.campaign.ledger, mirror.campaign.wishes
-    kept = ~pool.withdrawn
-    items, decided = int(kept.sum()), int((kept & (wishes.over | (pool.closed >= 0))).sum())
+def _card(c: Connection, project: Record, items: int, left: int | None) -> dict[str, Any]:
+    decided = 0 if left is None else max(items - left, 0)
     return {
         "id": project.id, "name": project.name, "state": project.state, "done": project.done,
         "question": project.spec["question"], "created": project.created, "votes": project.votes,
-        "items": items, "decided": decided, "spent": ledger.spent, "budget": project.spec["costs"]["budget"],
+        "items": items, "decided": decided, "spent": _spent(c, project),
+        "budget": project.spec["costs"]["budget"],
     }  # fmt: skip
+
+
+def _spent(c: Connection, project: Record) -> float:
+    """What the votes of a project have cost; they are counted by kind only where kinds cost differently."""
+    prices = make_costs(project.spec).prices
+    if len(set(prices.values())) == 1:
+        return float(project.votes * next(iter(prices.values())))
+    return float(sum(n * prices.get(kind, 0.0) for kind, n in history.votes_by_kind(c, project.id).items()))
 
 
 def ask_close(id: Id, who: Reading, store: StoreOf) -> Response:

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Integer, cast, func, select
 from crowdpilot.service.store.jobs import last as find_last
 from crowdpilot.service.store.projects import find as find_project
 from crowdpilot.service.store.record import Record
-from crowdpilot.service.store.tables import audits, jobs, log, votes
+from crowdpilot.service.store.tables import audits, items, jobs, log, votes, workers
 
 LINK = "sign in by link"
 STEPS = (
@@ -63,6 +63,28 @@ def progress(c: Connection, project: str, points: int = 120) -> list[tuple[int, 
     known = sorted(found.items())
     every = max(1, -(-len(known) // points))
     return known[::-1][::every][::-1]
+
+
+def sizes(c: Connection) -> dict[str, int]:
+    """How many items each project has that are not withdrawn."""
+    kept = select(items.c.project, func.count().label("n")).where(items.c.gone != "withdrawn")
+    return {row.project: row.n for row in c.execute(kept.group_by(items.c.project))}
+
+
+def left_open(c: Connection) -> dict[str, int]:
+    """How many items of each project were open when workers were last learned anew."""
+    done = jobs.c.kind == "refit", jobs.c.state == "done"
+    newest = select(func.max(jobs.c.id)).where(*done).group_by(jobs.c.project)
+    rows = c.execute(select(jobs.c.project, jobs.c.result).where(jobs.c.id.in_(newest)))
+    return {row.project: row.result["open"] for row in rows if row.result}
+
+
+def votes_by_kind(c: Connection, project: str) -> dict[str, int]:
+    """How many votes came from each kind of worker."""
+    mine = votes.c.project == project, votes.c.state == "voted"
+    joined = votes.join(workers, workers.c.id == votes.c.worker)
+    found = select(workers.c.kind, func.count().label("n")).select_from(joined).where(*mine)
+    return {row.kind: row.n for row in c.execute(found.group_by(workers.c.kind))}
 
 
 def bound(c: Connection, project: str) -> dict[str, Any] | None:

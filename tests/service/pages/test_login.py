@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +12,9 @@ import pytest
 from crowdpilot.service.pages import login
 from crowdpilot.service.secrets import sign
 from crowdpilot.service.store import keys
-from tests.service.pages.test_dashboard import SECRET, Service, csrf
+from tests.service.pages.test_dashboard import SECRET, Service, csrf, service
 
-
-@pytest.fixture
-def service(tmp_path: Path) -> Iterator[Service]:
-    made = Service(tmp_path)
-    yield made
-    made.app.state.desk.close()
-    made.store.close()
+__all__ = ["service"]
 
 
 def cookie(answer: Any, name: str) -> str:
