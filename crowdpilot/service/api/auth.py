@@ -18,23 +18,24 @@ from crowdpilot.service.store import keys
 from crowdpilot.service.store.engine import Store
 from crowdpilot.service.store.record import Record
 
+# Who asks is found out in the loop wherever nothing is read: a plain `def` would take a thread each time.
 KEY = APIKeyHeader(name="X-API-Key", scheme_name="requester", auto_error=False)
 BEARER = HTTPBearer(scheme_name="worker", auto_error=False)
 
 
-def the_store(request: Request) -> Store:
+async def the_store(request: Request) -> Store:
     """The database."""
     store: Store = request.app.state.store
     return store
 
 
-def the_desk(request: Request) -> Desk:
+async def the_desk(request: Request) -> Desk:
     """The desk of this process."""
     desk: Desk = request.app.state.desk
     return desk
 
 
-def the_settings(request: Request) -> Settings:
+async def the_settings(request: Request) -> Settings:
     """The settings of the service."""
     settings: Settings = request.app.state.settings
     return settings
@@ -60,14 +61,14 @@ def allowed(scope: str) -> Callable[..., Record]:
     return check
 
 
-def seated(
+async def seated(
     request: Request,
-    settings: SettingsOf,
     bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)],
 ) -> Seat:
     """A worker at work."""
     if bearer is None:
         raise Refused(401, "this needs the token of a session in the header Authorization")
+    settings: Settings = request.app.state.settings
     seat = unseal(settings.secret, bearer.credentials)
     limits: Limits = request.app.state.limits
     limits.check(("worker", seat.worker), time.monotonic())

@@ -1,0 +1,105 @@
+"""A light client in a process of its own: many connections, each waits for an answer before it asks again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import sys
+import time
+from collections.abc import AsyncIterator
+from typing import Any
+
+import uvloop
+
+PATIENCE = 60.0  # seconds for one answer
+NAP = 0.05  # seconds until somebody asks again who got nothing
+
+
+class Line:
+    """One connection that is kept open."""
+
+    def __init__(self, host: str, port: int, token: str, times: dict[str, list[float]]) -> None:
+        self.host, self.port, self.times = host, port, times
+        self.head = f"Host: {host}\r\nAuthorization: Bearer {token}\r\n".encode()
+        self.counts: dict[int, int] = {}
+
+    async def open(self) -> None:
+        self.reader, self.writer = await asyncio.open_connection(self.host, self.port)
+
+    async def ask(self, kind: str, first: bytes, body: bytes = b"") -> bytes:
+        """Send a request; the body of the answer."""
+        more = b"Content-Type: application/json\r\nContent-Length: %d\r\n" % len(body) if body else b""
+        begun = time.perf_counter()
+        self.writer.write(b"%b HTTP/1.1\r\n%b%b\r\n%b" % (first, self.head, more, body))
+        head = await self.reader.readuntil(b"\r\n\r\n")
+        at = head.lower().index(b"content-length:") + 15
+        found = await self.reader.readexactly(int(head[at : head.index(b"\r", at)]))
+        status = int(head[9:12])
+        self.counts[status] = self.counts.get(status, 0) + 1
+        if status < 300:
+            self.times[kind].append(time.perf_counter() - begun)
+        return found
+
+
+async def lent(line: Line, n: int, until: float) -> AsyncIterator[dict[str, Any]]:
+    """What a worker is lent, one after the other, until the time is over."""
+    some = random.randint(1, n)  # so that not all ask again at the same moment
+    while time.monotonic() < until:
+        found = json.loads(await line.ask("next", b"GET /api/next?n=%d" % some)).get("items", [])
+        some = n
+        if not found:
+            await asyncio.sleep(NAP)
+        for item in found:
+            if time.monotonic() > until:
+                return
+            yield item
+
+
+async def made_up(line: Line, n: int, until: float) -> AsyncIterator[dict[str, Any]]:
+    """Anything, for a service that lends nothing."""
+    while time.monotonic() < until:
+        yield {"item": n, "criterion": 0}
+
+
+async def work(line: Line, given: dict[str, Any], who: int, until: float) -> None:
+    """Vote until the time is over."""
+    await line.open()
+    post = f"POST {given['path']}".encode()
+    source = lent if given["lends"] else made_up
+    n = 0
+    async for item in source(line, given["batch"], until):
+        n += 1
+        label = given["classes"][hash((item["item"], who)) % 97 % len(given["classes"])]
+        vote = {
+            "item": item["item"],
+            "label": label,
+            "seconds": 1.5,
+            "key": f"{given['round']}-{who}-{n:08d}",
+        }
+        await line.ask("vote", post, json.dumps(vote).encode())
+    line.writer.close()
+
+
+async def drive(given: dict[str, Any]) -> dict[str, Any]:
+    """All workers at once; what they saw after the warm-up."""
+    times: dict[str, list[float]] = {"vote": [], "next": []}
+    lines = [Line(given["host"], given["port"], token, times) for token in given["tokens"]]
+    begun = time.monotonic()
+    until = begun + given["warm"] + given["seconds"]
+    tasks = [asyncio.ensure_future(work(line, given, n, until)) for n, line in enumerate(lines)]
+    await asyncio.sleep(given["warm"])
+    for kind in times:
+        times[kind].clear()
+    start = time.perf_counter()
+    await asyncio.wait_for(asyncio.gather(*tasks), given["seconds"] + PATIENCE)
+    seconds = time.perf_counter() - start
+    statuses: dict[int, int] = {}
+    for line in lines:
+        for status, n in line.counts.items():
+            statuses[status] = statuses.get(status, 0) + n
+    return {"seconds": seconds, "times": times, "statuses": statuses}
+
+
+if __name__ == "__main__":
+    print(json.dumps(uvloop.run(drive(json.load(sys.stdin)))))
