@@ -54,10 +54,12 @@ def replay_over_http(send: Send, case: Case, costs: Costs, plan: Plan) -> dict[s
     size = max(plan.every, len(case.items) // BATCHES)
     _stop(send, at, who)
     while True:
-        asked = send("POST", f"{at}/asks", {"n": size})["items"]
+        said = send("POST", f"{at}/asks", {"n": size})
+        asked = said["items"]
         if not asked:
-            if _learned(send, at):
+            if not said["wait"]:
                 break
+            _settled(send, at)
             continue
         told = who.answer([Ask(names[ask["item"]], ask.get("criterion", "")) for ask in asked])
         votes = [
@@ -88,12 +90,3 @@ def _settled(send: Send, at: str) -> None:
     while _busy(send, at):
         assert time.monotonic() < end
         time.sleep(0.01)
-
-
-def _learned(send: Send, at: str) -> bool:
-    """Whether all votes were learned from already when nothing was wanted."""
-    now = send("GET", at)
-    if now["votes"] == now["fitted"]:
-        return True
-    _settled(send, at)
-    return False
