@@ -56,10 +56,12 @@ def drive(host: Host, tokens: list[str], path: str, K: int, seconds: float, warm
         "round": time.time_ns(),
     }  # fmt: skip
     command = [sys.executable, "-m", "benchmarks.service_client"]
-    done = subprocess.run(command, input=json.dumps(given), text=True, stdout=subprocess.PIPE, cwd=ROOT)
-    if done.returncode:
-        raise ValueError("the client has failed; its errors are above")
-    found = json.loads(done.stdout)
+    with tempfile.TemporaryDirectory() as folder:
+        output = Path(folder) / "seen.json"
+        done = subprocess.run(command, input=json.dumps(given | {"output": str(output)}), text=True, cwd=ROOT)
+        if done.returncode:
+            raise ValueError("the client has failed; its errors are above")
+        found = json.loads(output.read_text())
     if bad := {status: n for status, n in found["statuses"].items() if int(status) >= 300}:
         raise ValueError(f"the service has refused requests: {bad}")
     return summary(found)

@@ -8,6 +8,7 @@ import random
 import sys
 import time
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import uvloop
@@ -102,4 +103,5 @@ async def drive(given: dict[str, Any]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(uvloop.run(drive(json.load(sys.stdin)))))
+    asked = json.load(sys.stdin)
+    Path(asked["output"]).write_text(json.dumps(uvloop.run(drive(asked))))

@@ -1,0 +1,70 @@
+"""Connections to both kinds of database behave alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from crowdpilot.service.refusals import Refused, Unavailable
+from crowdpilot.service.store import Store, migrate, projects
+from tests.service.faults.tools import make_project
+
+
+@pytest.fixture
+def store(database_url: str) -> Iterator[Store]:
+    made = Store(database_url)
+    migrate(made)
+    yield made
+    made.close()
+
+
+def test_who_reads_sees_one_state_whatever_is_written_meanwhile(store: Store) -> None:
+    project = make_project(store, 3, 1, 900)
+    with store.reading() as reader:
+        before = projects.find(reader, project).clock
+        with store.writing() as writer:
+            projects.tick(writer, project)
+        assert projects.find(reader, project).clock == before
+    with store.reading() as reader:
+        assert projects.find(reader, project).clock == before + 1
+
+
+def test_what_fails_in_the_middle_is_not_done_at_all(store: Store) -> None:
+    project = make_project(store, 3, 1, 900)
+
+    def fail() -> None:
+        with store.writing() as c:
+            projects.put(c, project, name="other")
+            projects.find(c, "nothing")
+
+    with pytest.raises(Refused):
+        fail()
+    with store.reading() as c:
+        assert projects.find(c, project).name == "faults"
+
+
+def test_migrating_twice_changes_nothing(store: Store) -> None:
+    project = make_project(store, 3, 1, 900)
+    migrate(store)
+    with store.reading() as c:
+        assert projects.find(c, project).id == project
+
+
+def test_sqlite_keeps_what_it_acknowledges(tmp_path: Path) -> None:
+    store = Store(f"sqlite:///{tmp_path / 'test.db'}")
+    with store.writing() as c:
+        found = [c.execute(text(f"PRAGMA {name}")).scalar_one() for name in ("journal_mode", "synchronous")]
+    store.close()
+    assert found == ["wal", 2]
+
+
+def test_a_database_that_is_not_there_is_unavailable(tmp_path: Path) -> None:
+    for url in (f"sqlite:///{tmp_path / 'no folder' / 'x.db'}", "postgresql://nobody@127.0.0.1:9/nothing"):
+        store = Store(url)
+        with pytest.raises(Unavailable), store.writing():
+            pass
+        assert not store.alive()
+        store.close()
