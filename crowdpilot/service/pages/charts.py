@@ -42,7 +42,7 @@ def axis(most: float, *, whole: bool = False, steps: int = 4) -> Axis:
     """
     step = _round_up(max(most, 1e-9) / steps)
     if whole:
-        step = max(1.0, math.ceil(step))
+        step = float(max(1, math.ceil(step)))
     count = max(1, math.ceil(most / step - 1e-9))
     return Axis(step * count, [number(step * n) for n in range(count + 1)])
 

@@ -9,7 +9,7 @@ from fastapi.responses import Response
 from sqlalchemy import Connection
 
 from crowdpilot.service.api.auth import StoreOf
-from crowdpilot.service.api.projects import Id, close, pause, resume
+from crowdpilot.service.api.projects import close, pause, resume
 from crowdpilot.service.campaigns import make_costs
 from crowdpilot.service.pages import (
     dashboard_audit,
@@ -80,7 +80,7 @@ def _spent(c: Connection, project: Record) -> float:
     return float(sum(n * prices.get(kind, 0.0) for kind, n in history.votes_by_kind(c, project.id).items()))
 
 
-def ask_close(id: Id, who: Reading, store: StoreOf) -> Response:
+def ask_close(id: str, who: Reading, store: StoreOf) -> Response:
     """Ask again before a project is stopped for good."""
     with store.reading() as c:
         project = projects.find(c, id)
@@ -92,7 +92,7 @@ def ask_close(id: Id, who: Reading, store: StoreOf) -> Response:
     )  # fmt: skip
 
 
-def change_state(id: Id, change: str, who: Writing, store: StoreOf) -> Response:
+def change_state(id: str, change: str, who: Writing, store: StoreOf) -> Response:
     """Pause, resume or close a project."""
     if change not in STATES:
         raise Refused(404, "there is no such change; a project is paused, resumed or closed")

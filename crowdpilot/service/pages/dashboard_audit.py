@@ -9,7 +9,6 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 
 from crowdpilot.service.api.auth import DeskOf, StoreOf
-from crowdpilot.service.api.projects import Id
 from crowdpilot.service.jobs import auditing
 from crowdpilot.service.pages.dashboard_words import go, router, show
 from crowdpilot.service.pages.login import Reading, Requester, Sent, Writing
@@ -30,7 +29,7 @@ def pages() -> APIRouter:
     ])  # fmt: skip
 
 
-async def see_audit(id: Id, who: Reading, store: StoreOf, desk: DeskOf) -> Response:
+async def see_audit(id: str, who: Reading, store: StoreOf, desk: DeskOf) -> Response:
     """What is proved so far, and the next item to check."""
     return await _page(id, who, store, desk)
 
@@ -48,7 +47,7 @@ def _read(store: Store, pool: auditing.Pool) -> tuple[Record, dict[str, Any] | N
     return project, None if begun is None else auditing.view(store, pool)
 
 
-async def draw(id: Id, sent: Sent, who: Writing, store: StoreOf, desk: DeskOf) -> Response:
+async def draw(id: str, sent: Sent, who: Writing, store: StoreOf, desk: DeskOf) -> Response:
     """Draw items to be checked."""
     asked = str(sent.get("items", "")).strip()
     if not asked.isdecimal() or not 1 <= int(asked) <= MOST:
@@ -58,7 +57,7 @@ async def draw(id: Id, sent: Sent, who: Writing, store: StoreOf, desk: DeskOf) -
     return go(f"/projects/{id}/audit#check")
 
 
-async def answer(id: Id, sent: Sent, who: Writing, store: StoreOf, desk: DeskOf) -> Response:
+async def answer(id: str, sent: Sent, who: Writing, store: StoreOf, desk: DeskOf) -> Response:
     """Take what the expert says of an item, and show the next."""
     item, label = (sent.get(name) for name in ("item", "label"))
     if not isinstance(item, str) or not isinstance(label, str):
@@ -68,7 +67,7 @@ async def answer(id: Id, sent: Sent, who: Writing, store: StoreOf, desk: DeskOf)
     return go(f"/projects/{id}/audit#check")
 
 
-def ask_remove(id: Id, who: Reading, store: StoreOf) -> Response:
+def ask_remove(id: str, who: Reading, store: StoreOf) -> Response:
     """Ask again before an audit is forgotten."""
     with store.reading() as c:
         project = projects.find(c, id)
@@ -80,7 +79,7 @@ def ask_remove(id: Id, who: Reading, store: StoreOf) -> Response:
     )  # fmt: skip
 
 
-def remove(id: Id, who: Writing, store: StoreOf) -> Response:
+def remove(id: str, who: Writing, store: StoreOf) -> Response:
     """Forget an audit."""
     auditing.remove(store, id, who.id)
     return go(f"/projects/{id}/audit")

@@ -12,7 +12,6 @@ from crowdpilot.service.api.auth import DeskOf, SettingsOf, StoreOf
 from crowdpilot.service.api.exports import get_decisions, get_votes
 from crowdpilot.service.api.judgement import get_report
 from crowdpilot.service.api.label_studio import get_tasks
-from crowdpilot.service.api.projects import Id
 from crowdpilot.service.pages.dashboard_words import router, show
 from crowdpilot.service.pages.login import Reading
 from crowdpilot.service.refusals import Refused
@@ -31,18 +30,18 @@ def pages() -> APIRouter:
     ])  # fmt: skip
 
 
-def see_exports(id: Id, who: Reading, store: StoreOf) -> Response:
+def see_exports(id: str, who: Reading, store: StoreOf) -> Response:
     """What can be taken home."""
     with store.reading() as c:
         return show("export.html", who, projects.find(c, id))
 
 
-async def decisions(id: Id, format: str, who: Reading, desk: DeskOf) -> Response:
+async def decisions(id: str, format: str, who: Reading, desk: DeskOf) -> Response:
     """The decision about every item."""
     return await get_decisions(id, who.key, desk, _known(format))
 
 
-def votes(id: Id, format: str, who: Reading, store: StoreOf) -> Response:
+def votes(id: str, format: str, who: Reading, store: StoreOf) -> Response:
     """Every vote."""
     return get_votes(id, who.key, store, _known(format))
 
@@ -53,20 +52,20 @@ def _known(format: str) -> str:
     return format
 
 
-async def label_studio(id: Id, who: Reading, store: StoreOf, desk: DeskOf, settings: SettingsOf) -> Response:
+async def label_studio(id: str, who: Reading, store: StoreOf, desk: DeskOf, settings: SettingsOf) -> Response:
     """All items as tasks to be imported there."""
     tasks = await get_tasks(id, desk, store, settings, who.key)
     return Response(json.dumps(tasks), headers=_saved("label-studio.json"), media_type="application/json")
 
 
-async def report(id: Id, who: Reading, store: StoreOf) -> Response:
+async def report(id: str, who: Reading, store: StoreOf) -> Response:
     """Where the report can be saved, once it is made."""
     ready = (await get_report(id, store, who.key, "", WAIT)).status_code == 200
     with store.reading() as c:
         return show("report.html", who, projects.find(c, id), ready=ready)
 
 
-async def report_file(id: Id, who: Reading, store: StoreOf) -> Response:
+async def report_file(id: str, who: Reading, store: StoreOf) -> Response:
     """The report as a file: it has scripts of its own, which do not run on our pages."""
     found = await get_report(id, store, who.key, "", 30.0)
     if found.status_code != 200:

@@ -16,6 +16,15 @@ DEFAULTS: Typed = {
     "votes": "3", "machine": "none", "gold": "0", "per_worker": "", "per_item": "", "batch": "10",
     "prolific": "", "mturk": "", "webhook": "",
 }  # fmt: skip
+LABELS: Typed = {  # of fields, where an error is told away from them
+    "name": "Name", "question": "Question", "classes": "Answers", "files": "File",
+    "error": "Cost of an error", "price": "Price of a vote", "budget": "Budget",
+    "fp": "False positive", "fn": "False negative",
+    "expert": "Price of an expert’s vote", "instructions": "Instructions", "examples": "Examples",
+    "consent": "Consent", "policy": "How many votes", "votes": "Votes for each item", "machine": "Machine",
+    "gold": "Gold items", "batch": "Items in a batch", "per_worker": "Votes of one worker",
+    "per_item": "Votes on one item", "prolific": "Prolific", "mturk": "Mechanical Turk", "webhook": "Webhook",
+}  # fmt: skip
 PLACES: Mapping[tuple[Any, ...], str] = {  # where a part of the description stands in the form
     ("costs", "errors", 0, 1): "fp",
     ("costs", "errors", 1, 0): "fn",

@@ -11,7 +11,6 @@ from fastapi.responses import Response
 from numpy.typing import NDArray
 
 from crowdpilot.service.api.auth import DeskOf, StoreOf
-from crowdpilot.service.api.projects import Id
 from crowdpilot.service.mirror import Mirror
 from crowdpilot.service.pages import charts
 from crowdpilot.service.pages.charts import Bar
@@ -49,7 +48,7 @@ def pages() -> APIRouter:
 
 
 async def see_items(
-    id: Id,
+    id: str,
     who: Reading,
     store: StoreOf,
     desk: DeskOf,
@@ -110,7 +109,7 @@ def _row(seen: Seen, n: int, content: dict[int, dict[str, Any]]) -> dict[str, An
             "gold": bool(seen.gold[n]), "expected": float(seen.expected[n])}  # fmt: skip
 
 
-async def see_item(id: Id, item: int, who: Reading, store: StoreOf, desk: DeskOf) -> Response:
+async def see_item(id: str, item: int, who: Reading, store: StoreOf, desk: DeskOf) -> Response:
     """One item with its votes."""
     with store.reading() as c:
         project, row = projects.find(c, id), finding.item(c, id, item)

@@ -6,7 +6,6 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 
 from crowdpilot.service.api.auth import StoreOf
-from crowdpilot.service.api.projects import Id
 from crowdpilot.service.pages.dashboard_words import go, router, show
 from crowdpilot.service.pages.login import Admin, AdminReading, Reading, Requester, Sent
 from crowdpilot.service.refusals import Refused
@@ -75,7 +74,7 @@ def revoke_key(key: str, who: Admin, store: StoreOf) -> Response:
     return go("/keys")
 
 
-def see_log(id: Id, who: Reading, store: StoreOf) -> Response:
+def see_log(id: str, who: Reading, store: StoreOf) -> Response:
     """What was done to a project, and by whom."""
     with store.reading() as c:
         project, rows = projects.find(c, id), keys.noted(c, id, 500)

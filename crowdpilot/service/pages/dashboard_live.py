@@ -11,7 +11,6 @@ from fastapi.responses import Response
 
 from crowdpilot.arrays import Floats
 from crowdpilot.service.api.auth import DeskOf, StoreOf
-from crowdpilot.service.api.projects import Id
 from crowdpilot.service.mirror import Mirror
 from crowdpilot.service.overview import of_project
 from crowdpilot.service.pages.dashboard_charts import drawn
@@ -37,13 +36,13 @@ def pages() -> APIRouter:
     return router([("GET", "/projects/{id}", see_project), ("GET", "/projects/{id}/live", see_live)])
 
 
-async def see_project(id: Id, who: Reading, store: StoreOf, desk: DeskOf) -> Response:
+async def see_project(id: str, who: Reading, store: StoreOf, desk: DeskOf) -> Response:
     """A project as it is now; the page keeps itself up to date."""
     live, row = await _live(id, store, desk)
     return show("project.html", who, row, live=live, links=links_of(desk.settings, row))
 
 
-async def see_live(id: Id, who: Reading, store: StoreOf, desk: DeskOf, seen: str = "") -> Response:
+async def see_live(id: str, who: Reading, store: StoreOf, desk: DeskOf, seen: str = "") -> Response:
     """What changes on the page of a project; nothing if all of it has been seen."""
     if seen and seen == await asyncio.to_thread(_stamp, store, id):
         return Response(status_code=204)

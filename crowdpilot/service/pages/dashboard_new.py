@@ -13,8 +13,7 @@ from crowdpilot.service import uploads
 from crowdpilot.service.api.auth import DeskOf, StoreOf
 from crowdpilot.service.api.items import check_budget
 from crowdpilot.service.api.models import ProjectIn
-from crowdpilot.service.api.projects import Id
-from crowdpilot.service.pages.dashboard_form import DEFAULTS, described
+from crowdpilot.service.pages.dashboard_form import DEFAULTS, LABELS, described
 from crowdpilot.service.pages.dashboard_words import go, router, show
 from crowdpilot.service.pages.login import Reading, Requester, Sent, Writing
 from crowdpilot.service.refusals import Refused
@@ -55,7 +54,7 @@ def make_new(sent: Sent, who: Writing, store: StoreOf) -> Response:
 
 
 def _form(who: Requester, typed: dict[str, str], wrong: dict[str, str]) -> Response:
-    return show("new.html", who, status=422 if wrong else 200, typed=typed, wrong=wrong)
+    return show("new.html", who, status=422 if wrong else 200, typed=typed, wrong=wrong, labels=LABELS)
 
 
 def _make(store: Store, who: Requester, made: ProjectIn, files: list[UploadFile]) -> str:
@@ -86,13 +85,13 @@ def _moved(item: dict[str, Any], project: str) -> dict[str, Any]:
     return {**item, "content": {**item["content"], "image": image.replace(PLACEHOLDER, project, 1)}}
 
 
-def ask_more(id: Id, who: Reading, store: StoreOf) -> Response:
+def ask_more(id: str, who: Reading, store: StoreOf) -> Response:
     """A form for more items."""
     with store.reading() as c:
         return show("add.html", who, projects.find(c, id), wrong="")
 
 
-async def add_more(id: Id, sent: Sent, who: Writing, store: StoreOf, desk: DeskOf) -> Response:
+async def add_more(id: str, sent: Sent, who: Writing, store: StoreOf, desk: DeskOf) -> Response:
     """Add items to a project, all or none."""
     files = _files(sent)
 

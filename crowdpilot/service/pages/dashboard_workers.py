@@ -13,7 +13,6 @@ from crowdpilot.service.api import people as api
 from crowdpilot.service.api.auth import DeskOf, StoreOf
 from crowdpilot.service.api.exports import attached
 from crowdpilot.service.api.people import Number
-from crowdpilot.service.api.projects import Id
 from crowdpilot.service.exports import write
 from crowdpilot.service.pages import charts
 from crowdpilot.service.pages.dashboard_words import go, router, show
@@ -38,7 +37,7 @@ def pages() -> APIRouter:
     ])  # fmt: skip
 
 
-async def see_workers(id: Id, who: Reading, store: StoreOf, desk: DeskOf) -> Response:
+async def see_workers(id: str, who: Reading, store: StoreOf, desk: DeskOf) -> Response:
     """Everybody who came, and what they are owed."""
     seen = await desk.look(id, people.look)
     project, rows = await asyncio.to_thread(_table, store, id, seen)
@@ -56,14 +55,14 @@ def _table(store: Store, id: str, seen: people.Seen) -> tuple[Record, list[dict[
     return project, sorted(rows, key=lambda row: -row["votes"])
 
 
-def pay_list(id: Id, who: Reading, store: StoreOf) -> Response:
+def pay_list(id: str, who: Reading, store: StoreOf) -> Response:
     """What is due to each worker, as a table for a spreadsheet."""
     with store.reading() as c:
         dues = pay.list_pay(c, id)
     return attached(write([pay.to_table(dues)], "csv"), f"pay-{id}", "csv")
 
 
-def ask_erase(id: Id, worker: Number, who: Reading, store: StoreOf) -> Response:
+def ask_erase(id: str, worker: Number, who: Reading, store: StoreOf) -> Response:
     """Ask again before a worker is forgotten."""
     with store.reading() as c:
         project, row = projects.find(c, id), workers.find(c, id, worker)
@@ -77,7 +76,7 @@ def ask_erase(id: Id, worker: Number, who: Reading, store: StoreOf) -> Response:
     )  # fmt: skip
 
 
-def change_worker(id: Id, worker: Number, change: str, who: Writing, store: StoreOf) -> Response:
+def change_worker(id: str, worker: Number, change: str, who: Writing, store: StoreOf) -> Response:
     """Approve, block, let back in, or erase a worker."""
     if change not in CHANGES:
         raise Refused(404, "there is no such change; workers are approved, blocked, unblocked or erased")
@@ -85,7 +84,7 @@ def change_worker(id: Id, worker: Number, change: str, who: Writing, store: Stor
     return go(f"/projects/{id}/workers#worker-{worker}")
 
 
-def approve_all(id: Id, who: Writing, store: StoreOf) -> Response:
+def approve_all(id: str, who: Writing, store: StoreOf) -> Response:
     """Approve everybody who has answered and is not blocked."""
     with store.writing() as c:
         blocked = {row.id for row in workers.listed(c, id) if row.state == workers.BLOCKED}

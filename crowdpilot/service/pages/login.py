@@ -72,6 +72,10 @@ class Page(APIRoute):
                 if "hx-request" in request.headers:
                     return Response(status_code=204, headers={"HX-Redirect": "/login"})
                 return _go(f"/login?next={quote(request.url.path)}" if request.method == "GET" else "/login")
+            except Refused as error:
+                if "text/html" not in request.headers.get("accept", ""):
+                    raise
+                return page("dashboard/refused.html", error.status, words=error.detail)
 
         return answer
 

@@ -51,3 +51,14 @@ def test_pages_have_no_inline_script_or_style(service: Service) -> None:
         answer = client.get(path)
         assert "script-src 'self'" in answer.headers["content-security-policy"]
         assert not re.search(r"<style|<script>| style=| on\w+=", answer.text.replace("&lt;", "")), path
+
+
+@pytest.mark.parametrize(("path", "status"), [
+    ("/projects/000000000000", 404), ("/projects/no-such", 404), ("/projects/000000000000/items", 404),
+    ("/projects/000000000000/workers", 404), ("/projects/000000000000/export/decisions.csv", 404),
+    ("/login?token=forged", 403),
+])  # fmt: skip
+def test_what_is_refused_leads_back_to_the_projects(service: Service, path: str, status: int) -> None:
+    answer = service.signed_in("read").get(path)
+    assert answer.status_code == status
+    assert 'href="/projects"' in answer.text
