@@ -60,7 +60,7 @@ def _play(
         try:
             _watch(found, key, link, folder, seconds, items, open_browser, seed)
             if stay:
-                note(f"the dashboard stays open at {found}{link}; Ctrl-C ends it")
+                note(f"the dashboard stays open at {found}; Ctrl-C ends it")
                 return
         except BaseException as error:
             failed.append(error)

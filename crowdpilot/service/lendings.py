@@ -128,7 +128,7 @@ class Lendings:
         served = [(w.seat.worker, o) for w, o in zip(group, outcomes, strict=True) if isinstance(o, Choice)]
         new = [(worker, choice.new) for worker, choice in served if choice.new]
         still = [worker for worker, choice in served if choice.held]
-        idle = len(new) < len(served) and project.votes > project.fitted and not mirror.campaign.ledger.lent
+        idle = len(new) < len(served) and project.votes != project.fitted and not mirror.campaign.ledger.lent
         if not (new or still or idle):
             return True
         until = time.time() + mirror.spec["lease"]
@@ -167,6 +167,7 @@ class Lendings:
         if late:
             with self.store.writing() as c:
                 votes.expire(c, project, now)
+                jobs.enqueue(c, project, "settle")
 
 
 def _chosen(

@@ -24,7 +24,8 @@ FIRST = 50  # votes without which nothing can be foreseen
 def why_not(mirror: Mirror) -> str:
     """Why nothing can be foreseen yet, empty if something can."""
     campaign = mirror.campaign
-    pilot = campaign.pool.pilot & campaign.pool.open
+    known = np.all([question.gold >= 0 for question in campaign.questions], axis=0)
+    pilot = campaign.pool.pilot & campaign.pool.open & ~known
     heard = np.any([question.tally.any(axis=1) for question in campaign.questions], axis=0)
     left = int((pilot & ~heard).sum())
     votes = sum(len(question.item) for question in campaign.questions)

@@ -28,7 +28,7 @@ def refit(bench: Bench, job: Record) -> dict[str, Any]:
     lesson = None
     if project.votes != project.fitted:
         mirror.campaign.refit()
-        lesson = _lesson(mirror)
+        lesson = lessons.pack(_lesson(mirror))
     with bench.store.reading() as c:
         told = news.find(c, mirror)
     with bench.store.writing() as c:

@@ -157,7 +157,7 @@ def start(who: Reading) -> Response:
 def show_login(request: Request, store: StoreOf, settings: SettingsOf, next: str = "") -> Response:
     """The form that takes a key; with a link nothing needs to be typed."""
     if token := request.query_params.get("token", ""):
-        return _by_link(store, settings, token)
+        return _by_link(store, settings, token, next)
     return _form(request, settings, next)
 
 
@@ -185,7 +185,7 @@ def log_out(who: Posting) -> Response:
     return response
 
 
-def _by_link(store: Store, settings: Settings, token: str) -> Response:
+def _by_link(store: Store, settings: Settings, token: str, next: str) -> Response:
     """Sign in once with a link.
 
     The browser goes on by itself instead of being sent on: a strict cookie would not be sent along when
@@ -200,7 +200,7 @@ def _by_link(store: Store, settings: Settings, token: str) -> Response:
             raise Refused(403, "this link has been used or has ended; start the service again for a new one")
         keys.note(c, said["key"], history.LINK, link=digest(token))
     key = _key(store, said["key"])
-    response = page("dashboard/welcome.html", next=HOME)
+    response = page("dashboard/welcome.html", next=next if _is_ours(next) else HOME)
     _seat(response, settings, key.id)
     return response
 

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from crowdpilot.service.refusals import Refused
-from crowdpilot.service.store import projects
+from crowdpilot.service.store import jobs, projects
 from crowdpilot.service.store.record import Record
 from crowdpilot.service.store.tables import files, items
 
@@ -58,6 +58,7 @@ def change(c: Connection, project: str, names: Sequence[str], **values: Any) -> 
     clock = int(projects.tick(c, project).clock)
     for part in parts(list(found.values())):
         c.execute(update(items).where(items.c.id.in_(part)).values({**values, "at": clock}))
+    jobs.enqueue(c, project, "settle")  # it may be done now
 
 
 def reveal(c: Connection, project: str, gold: Mapping[str, Any]) -> None:

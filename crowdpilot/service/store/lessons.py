@@ -12,10 +12,14 @@ from crowdpilot.service.store import projects
 from crowdpilot.service.store.tables import lessons
 
 
-def write(c: Connection, project: str, lesson: dict[str, Any], votes: int) -> int:
+def pack(lesson: dict[str, Any]) -> bytes:
+    """A lesson as it is kept; to be made before the transaction, because it takes a while."""
+    return zlib.compress(json.dumps(lesson).encode(), 1)
+
+
+def write(c: Connection, project: str, data: bytes, votes: int) -> int:
     """Keep the newest lesson, which knows of so many votes; the clock."""
     clock = int(projects.tick(c, project).clock)
-    data = zlib.compress(json.dumps(lesson).encode(), 1)
     c.execute(delete(lessons).where(lessons.c.project == project))
     c.execute(insert(lessons).values(project=project, at=clock, votes=votes, data=data))
     projects.put(c, project, lesson=clock, fitted=votes)
