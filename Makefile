@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet -c constraints.txt
 
-.PHONY: help demo test test-slow equip check format docs peers clean
+.PHONY: help demo test test-slow equip check format docs pictures peers clean
 
 help:  ## List what can be made.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -41,6 +41,9 @@ format: .venv/dev.stamp  ## Format the code and mend what can be mended.
 
 docs: .venv/dev.stamp  ## Write docs/cli.md from the commands' own help.
 	$(BIN)/typer crowdpilot.cli utils docs --name crowdpilot --title "Command line" --output docs/cli.md
+
+pictures: .venv/dev.stamp  ## Take the pictures of the service that the docs show; needs chromium.
+	$(BIN)/python docs/pictures.py
 
 peers: .venv/core.stamp  ## Install the libraries we are measured against into .peers.
 	$(BIN)/python -m benchmarks.peers

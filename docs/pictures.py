@@ -1,0 +1,125 @@
+"""Take the pictures of the service that the docs show: `make pictures`."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from PIL import Image
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from crowdpilot.cli.serve import free_port, login_link
+from crowdpilot.cli.serving import open_store
+from crowdpilot.service.demo import run
+from crowdpilot.service.demo.client import Client
+from crowdpilot.service.settings import load_settings
+from crowdpilot.service.store import keys
+from crowdpilot.service.supervise import supervise
+
+IMAGES = Path(__file__).parent / "images"
+DESKTOP, PHONE = (1280, 800), (390, 844)
+ITEMS = 400
+LONGEST = 1700  # pixels
+FILMS = {
+    "name": "What do people say of films?",
+    "classes": ["Against", "Neither", "For"],
+    "question": "Is the writer for or against the film?",
+    "instructions": "Read the sentence and say what its writer thinks of the film.",
+    "batch": 1,
+}
+SENTENCES = [
+    "The story goes nowhere and takes its time, but what a cast to do it with.",
+    "Warm, funny, too soon over.",
+]
+
+
+def main(chromium: str) -> None:
+    """Start a service, let a crowd work in it, and photograph it."""
+    with tempfile.TemporaryDirectory() as folder:
+        port = free_port("127.0.0.1")
+        settings = load_settings(str(Path(folder) / "a.db"), f"http://127.0.0.1:{port}", limits=False)
+        store = open_store(settings.database)
+        with store.writing() as c:
+            key = keys.create(c, "docs", "admin")
+        link = login_link(store, settings)
+        store.close()
+
+        def ready(address: str) -> None:
+            try:
+                photograph(address, key, link, chromium)
+            finally:
+                os.kill(os.getpid(), signal.SIGTERM)
+
+        supervise(settings, host="127.0.0.1", port=port, ready=ready)
+
+
+def photograph(address: str, key: str, link: str, chromium: str) -> None:
+    """The labelling page while a text waits, and the dashboard while a crowd works."""
+    office = Client(address, {"X-API-Key": key})
+    made = office.send("POST", "/api/projects", FILMS)
+    office.send(
+        "POST", f"/api/projects/{made['id']}/items", {"items": [{"text": text} for text in SENTENCES]}
+    )
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        looks = ((DESKTOP, "light"), (PHONE, "dark"))
+        labels = [shoot(visit(browser, size, scheme), made["link"]) for size, scheme in looks]
+        beside(labels, "service-label.png")
+        desktop = visit(browser, DESKTOP, "light")
+        desktop.goto(f"{address}{link}")
+        desktop.wait_for_url("**/projects")
+        phone = visit(browser, PHONE, "dark", desktop.context.storage_state())
+        taken: list[str] = []
+
+        def watch(project: str, decided: int, _: int) -> None:
+            if decided > 0.6 * ITEMS and not taken:
+                taken.append(project)
+                page = f"{address}/projects/{project}"
+                beside(
+                    [shoot(desktop, page, full=True), shoot(phone, page, full=True)], "service-dashboard.png"
+                )
+
+        run(address, key, seconds=60, items=ITEMS, watch=watch)
+        browser.close()
+
+
+def visit(browser: Browser, size: tuple[int, int], scheme: Any, kept: Any = None) -> Page:
+    """A screen of this size, with cookies that were kept."""
+    screen = {"width": size[0], "height": size[1]}
+    return browser.new_context(viewport=screen, color_scheme=scheme, storage_state=kept).new_page()
+
+
+def shoot(page: Page, address: str, full: bool = False) -> Image.Image:
+    """What a person sees who opens an address, and goes on to the items if it is a worker's."""
+    page.goto(address)
+    if "/w/" in page.url:
+        page.click("main .btn--primary")
+    page.wait_for_timeout(1000)
+    if full:
+        page.keyboard.press("End")  # pictures further down are loaded when one goes there
+        page.wait_for_timeout(1000)
+        page.keyboard.press("Home")
+        page.wait_for_timeout(500)
+    found = Image.open(io.BytesIO(page.screenshot(full_page=full)))
+    return found.crop((0, 0, found.width, min(found.height, LONGEST)))
+
+
+def beside(shots: list[Image.Image], name: str) -> None:
+    """Pictures side by side on a plain ground, small enough for a page."""
+    gap, height = 40, max(shot.height for shot in shots)
+    sheet = Image.new("RGB", (sum(s.width + gap for s in shots) + gap, height + 2 * gap), "#d7dce3")
+    x = gap
+    for shot in shots:
+        sheet.paste(shot, (x, gap))
+        x += shot.width + gap
+    sheet.thumbnail((1400, 1600))
+    sheet.quantize(128).save(IMAGES / name, optimize=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1] if len(sys.argv) > 1 else "/usr/bin/chromium")
