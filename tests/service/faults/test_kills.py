@@ -46,7 +46,7 @@ def test_votes_and_decisions_survive_50_kills_of_each(database_url: str) -> None
     n_items, n_workers = 400, 20
     outcome = run(
         database_url, web=web_for(database_url), n_items=n_items, n_workers=n_workers,
-        kills=50, pause=(0.3, 1.5), vanish=0.02, seed=1, seconds=400,
+        kills=50, pause=(0.3, 1.5), vanish=0.02, seed=1, seconds=900,
     )  # fmt: skip
     crowd = outcome.crowd
     print(
