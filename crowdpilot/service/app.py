@@ -33,9 +33,10 @@ from crowdpilot.service.pages.worker import worker_pages
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import Store
 
-ROUTES = (operations.routes, projects.routes, work.routes, judgement.routes, hooks.routes)
-DATA = (items.routes, items.files, exports.routes, people.routes, relay.routes, label_studio.routes,
-        label_studio.machine)  # fmt: skip
+ROUTES = (
+    operations.routes, projects.routes, items.routes, items.files, exports.routes, people.routes, relay.routes,
+    judgement.routes, hooks.routes, label_studio.routes, label_studio.machine, work.routes,
+)  # fmt: skip
 SHARED = 50  # workers who may share an address, such as that of a university
 
 
@@ -44,6 +45,7 @@ def create_app(settings: Settings) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        app.openapi()  # takes a while, so that nobody has to wait for it later
         yield
         app.state.desk.close()
         app.state.store.close()
@@ -58,7 +60,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.limits = Limits(settings.rate, settings.burst)
     app.state.counts = defaultdict(float)
     errors.install(app)
-    for routes in (*ROUTES, *DATA):
+    for routes in ROUTES:
         app.include_router(routes, dependencies=[Depends(only_known)])
     app.include_router(worker_pages())
     app.include_router(dashboard_pages())

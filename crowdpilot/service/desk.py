@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -26,6 +27,7 @@ from crowdpilot.service.takings import Takings
 
 __all__ = ["Desk", "Lent"]
 T = TypeVar("T")
+MIRRORS = 16  # in memory at once
 
 
 class Desk:
@@ -43,7 +45,7 @@ class Desk:
         self.store, self.settings = store, settings
         self._takings = Takings(store)
         self._thinker = ThreadPoolExecutor(1, "mirrors")  # the only one to touch them
-        self._mirrors: dict[str, Mirror] = {}
+        self._mirrors: OrderedDict[str, Mirror] = OrderedDict()  # the one used last at the end
         self._lendings = Lendings(store, self._mirror)
         self._labels: dict[str, dict[str, int]] = {}
 
@@ -86,6 +88,9 @@ class Desk:
             with self.store.reading() as c:
                 if project not in self._mirrors:
                     self._mirrors[project] = Mirror(projects.find(c, project))
+                self._mirrors.move_to_end(project)
+                while len(self._mirrors) > MIRRORS:
+                    self._mirrors.popitem(last=False)
                 return self._mirrors[project], self._mirrors[project].keep_up(c)
         except Unavailable:
             raise
