@@ -34,8 +34,8 @@ from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import Store
 
 ROUTES = (
-    operations.routes, projects.routes, items.routes, items.files, exports.routes, people.routes, relay.routes,
-    judgement.routes, hooks.routes, label_studio.routes, label_studio.machine, work.routes,
+    operations.routes, projects.routes, items.routes, items.files, exports.routes, people.routes,
+    relay.routes, judgement.routes, hooks.routes, label_studio.routes, label_studio.machine, work.routes,
 )  # fmt: skip
 SHARED = 50  # workers who may share an address, such as that of a university
 
