@@ -14,7 +14,6 @@ from crowdpilot.arrays import Codes, to_names
 from crowdpilot.confusion import hear
 from crowdpilot.diagnose import diagnose
 from crowdpilot.hybrid.question import Question
-from crowdpilot.report import make_report
 from crowdpilot.service import reporting
 from crowdpilot.service.jobs.bench import Bench
 from crowdpilot.service.mirror import Mirror
@@ -25,6 +24,8 @@ from crowdpilot.votes import Votes
 
 def report(bench: Bench, job: Record) -> dict[str, Any]:
     """A page of all votes so far; only the last one is kept."""
+    from crowdpilot.report import make_report  # takes a second, which every start of the process would wait
+
     mirror, project = bench.mirror(job.project)
     criterion = job.given.get("criterion", "")
     about = {"votes": project.votes, "lesson": project.lesson, "criterion": criterion, "made": time.time()}
