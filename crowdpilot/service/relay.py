@@ -103,7 +103,7 @@ def tell(c: Connection, id: str, platform: str, told: Sequence[Told], *, again: 
     row = relay.put(c, id, given)
     due = is_due(project.spec, row.votes, row.fitted)
     if due:
-        jobs.enqueue(c, id, "refit")
+        jobs.enqueue_refit(c, id)
     return due
 
 

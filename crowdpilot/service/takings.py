@@ -84,7 +84,7 @@ class Takings:
             self._specs[project] = projects.find(c, project).spec
         refused, row = votes.take(c, project, answers)
         if is_due(self._specs[project], row.votes, row.fitted):
-            jobs.enqueue(c, project, "refit")
+            jobs.enqueue_refit(c, project)
         return refused
 
 

@@ -33,7 +33,7 @@ def assert_same(found: dict[str, dict[str, Any]], case: Case, expected: Any) -> 
 
 @pytest.mark.parametrize("policy", ["value", "fixed[votes=3]", "belief_threshold"])
 def test_a_simulated_record_gives_the_same_decisions(policy, database_url):
-    votes, truth = one_coin(tasks=120, skill=[0.95, 0.9, 0.8, 0.8, 0.7, 0.6, 0.5], seed=1)
+    votes, truth = one_coin(tasks=60, skill=[0.95, 0.9, 0.8, 0.8, 0.7, 0.6, 0.5], seed=1)
     case = Case(votes.tasks, votes.classes, np.asarray(truth), {"": votes})
     costs, plan = Costs.binary(fp=1, fn=3, crowd=0.02), Plan(policy=policy, seed=3)
     expected, _ = in_the_library(case, costs, plan)

@@ -17,6 +17,8 @@ TRIES = 5  # of a job that goes wrong
 DEATHS = 20  # tries of a job whose process ends under it, which may be nobody's fault
 HOLD = 15.0  # seconds after which a silent runner is taken to be dead
 KEPT = 200  # ended jobs of a project that are remembered
+EASY = 0.2  # seconds that a refit may take without a rest
+REST = 5.0  # seconds of rest for each second more
 FIRST = "refit"  # workers may be waiting for it
 DIED = "the process that did this has died"
 
@@ -25,18 +27,41 @@ class Lost(Exception):
     """A job was taken from its runner, which had been silent for too long."""
 
 
-def enqueue(c: Connection, project: str, kind: str, **given: Any) -> None:
-    """Ask for a job, unless the same is waiting already."""
-    if _is_queued(c, project, kind):
-        return
+def enqueue(c: Connection, project: str, kind: str, *, after: float = 0.0, **given: Any) -> None:
+    """Ask for a job, now or after so many seconds; the same that is waiting already may wait no longer."""
     now = time.time()
-    new = {"project": project, "kind": kind, "state": QUEUED, "given": given, "due": now, "created": now}
+    if _is_queued(c, project, kind):
+        later = jobs.c.due > now + after, jobs.c.tries == 0  # what has failed is not hurried
+        mine = jobs.c.project == project, jobs.c.kind == kind, jobs.c.state == QUEUED
+        c.execute(update(jobs).where(*mine, *later).values(due=now + after))
+        return
+    new = {
+        "project": project,
+        "kind": kind,
+        "state": QUEUED,
+        "given": given,
+        "due": now + after,
+        "created": now,
+    }
     try:
         with c.begin_nested():
             c.execute(insert(jobs).values(new))
     except IntegrityError:
         if not _is_queued(c, project, kind):  # else somebody else was faster, which is as good
             raise
+
+
+def enqueue_refit(c: Connection, project: str) -> None:
+    """Votes have come that a lesson does not know; after one that took long there is a rest first.
+
+    Else processes would do nothing but learn and take lessons over while votes come in fast.
+    """
+    if _is_queued(c, project, FIRST):
+        return
+    before = last(c, project, FIRST)
+    hard = 0.0 if before is None else float((before.result or {}).get("seconds", 0.0)) - EASY
+    over = 0.0 if before is None else float(before.ended) + REST * hard - time.time()
+    enqueue(c, project, FIRST, after=max(0.0, over) if hard > 0 else 0.0)
 
 
 def record(c: Connection, project: str, kind: str, result: Any) -> None:

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from crowdpilot.service.api.models import ProjectIn
 from crowdpilot.service.jobs import runner
 from crowdpilot.service.jobs.bench import Bench
-from crowdpilot.service.store import jobs, projects
+from crowdpilot.service.store import Store, jobs, migrate, projects
 from crowdpilot.service.store.record import Record
 from tests.service.jobs.site import Site
 from tests.service.tools import eventually
@@ -253,3 +254,27 @@ def test_a_runner_survives_a_database_that_is_away(site: Site, monkeypatch: pyte
     finally:
         stop.set()
         thread.join()
+
+
+def test_after_a_hard_lesson_there_is_a_rest_unless_nothing_else_is_to_be_done(tmp_path):
+    store = Store(f"sqlite:///{tmp_path / 'a.db'}")
+    migrate(store)
+    with store.writing() as c:
+        project = projects.create(c, ProjectIn(name="x", classes=["a", "b"]).model_dump())
+        jobs.record(c, project, "refit", {"seconds": 3.0})
+        jobs.enqueue_refit(c, project)
+        assert jobs.take(c, "r") is None
+        jobs.enqueue(c, project, "refit")  # nobody has anything to do until it is done
+        assert jobs.take(c, "r") is not None
+    store.close()
+
+
+def test_an_easy_lesson_needs_no_rest(tmp_path):
+    store = Store(f"sqlite:///{tmp_path / 'a.db'}")
+    migrate(store)
+    with store.writing() as c:
+        project = projects.create(c, ProjectIn(name="x", classes=["a", "b"]).model_dump())
+        jobs.record(c, project, "refit", {"seconds": 0.1})
+        jobs.enqueue_refit(c, project)
+        assert jobs.take(c, "r") is not None
+    store.close()
