@@ -226,12 +226,20 @@ class Campaign(Lending):
         """What the last `refit` has learned, as plain data that JSON can hold."""
         return lessons.written(self)
 
-    def learn(self, lesson: Mapping[str, Any]) -> None:
+    def learn(self, lesson: Mapping[str, Any], *, weigh: bool = True) -> None:
         """Take over what another campaign with the same items and workers has learned, instead of `refit`.
 
         Both may have heard more votes since. What is believed then follows from lesson and votes alone.
+
+        Parameters
+        ----------
+        lesson
+            What `lesson` of the other gave.
+        weigh
+            Whether to find out at once what is wanted now, for all items; if not, until `wishes.weigh` is
+            called for an item its votes are wanted as much as before.
         """
-        lessons.take(self, lesson)
+        lessons.take(self, lesson, weigh)
 
     def believed(self) -> Floats:
         """What decisions rest on, (items, classes); with criteria (items, out and in)."""

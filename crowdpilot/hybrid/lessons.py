@@ -25,7 +25,7 @@ def written(campaign: Campaign) -> dict[str, Any]:
     return {"questions": questions, "machine": machine, **curve}
 
 
-def take(campaign: Campaign, lesson: Mapping[str, Any]) -> None:
+def take(campaign: Campaign, lesson: Mapping[str, Any], weigh: bool) -> None:
     """Believe of items what the lesson and all votes heard so far say together.
 
     Items that are newer than the lesson get what its machine says on average, as new items do; new
@@ -46,4 +46,5 @@ def take(campaign: Campaign, lesson: Mapping[str, Any]) -> None:
         question.believe(np.arange(len(question.gold)))
     for name in CURVE:
         setattr(campaign.wishes, name, unpack(lesson[name]))
-    campaign.wishes.weigh(np.arange(len(campaign.pool)))
+    if weigh:
+        campaign.wishes.weigh(np.arange(len(campaign.pool)))

@@ -9,6 +9,7 @@ meantime; else it is thought over again.
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable
@@ -27,6 +28,7 @@ from crowdpilot.service.takings import Takings
 
 __all__ = ["Desk", "Lent"]
 T = TypeVar("T")
+HURRY = 0.05  # seconds that a worker waits at most for items to be weighed
 MIRRORS = 16  # in memory at once
 
 
@@ -46,7 +48,7 @@ class Desk:
         self._takings = Takings(store)
         self._thinker = ThreadPoolExecutor(1, "mirrors")  # the only one to touch them
         self._mirrors: OrderedDict[str, Mirror] = OrderedDict()  # the one used last at the end
-        self._lendings = Lendings(store, self._mirror)
+        self._lendings = Lendings(store, lambda project: self._mirror(project, HURRY))
         self._labels: dict[str, dict[str, int]] = {}
 
     def close(self) -> None:
@@ -83,7 +85,7 @@ class Desk:
 
     # In the thread of the mirrors ------------------------------------------------------------
 
-    def _mirror(self, project: str) -> tuple[Mirror, Record]:
+    def _mirror(self, project: str, patience: float = math.inf) -> tuple[Mirror, Record]:
         try:
             with self.store.reading() as c:
                 if project not in self._mirrors:
@@ -91,7 +93,7 @@ class Desk:
                 self._mirrors.move_to_end(project)
                 while len(self._mirrors) > MIRRORS:
                     self._mirrors.popitem(last=False)
-                return self._mirrors[project], self._mirrors[project].keep_up(c)
+                return self._mirrors[project], self._mirrors[project].keep_up(c, patience)
         except Unavailable:
             raise
         except Exception:

@@ -6,10 +6,12 @@ tables believes the same, because beliefs follow from items, votes and the last 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
+import numpy as np
 from sqlalchemy import Connection
 
 from crowdpilot.hybrid import Ask, Campaign
@@ -27,6 +29,7 @@ class News(NamedTuple):
     lesson: dict[str, Any] | None
 
 
+SLICE = 4096  # items that are weighed at once
 Eye = Any  # features(contents) -> rows, for a process that trains
 
 
@@ -51,9 +54,14 @@ class Mirror:
         self.looked = 0.0  # what the machine has cost
         self.names: dict[int, str] = {}
         self.ids: dict[str, int] = {}
+        self._stale = np.arange(0)  # items that were not weighed since the last lesson
 
-    def keep_up(self, c: Connection) -> Record:
-        """Read on from where it stands; the project as it is now."""
+    def keep_up(self, c: Connection, patience: float = np.inf) -> Record:
+        """Read on from where it stands; the project as it is now.
+
+        After a lesson all items have to be weighed anew. Who cannot wait that long gives the seconds they
+        have; what is left is done when somebody calls next, and until then wanted as much as before.
+        """
         row = projects.find(c, self.project)
         if row.clock > self.clock:
             news = self._news(c, row)  # all of it first: what cannot be read changes nothing here
@@ -62,12 +70,19 @@ class Mirror:
                 self._worker(worker)
             self._votes(news.votes)
             if news.lesson is not None:
-                self.campaign.learn(news.lesson)
-                self.lesson = row.lesson
+                self.campaign.learn(news.lesson, weigh=False)
+                self.lesson, self._stale = row.lesson, np.arange(len(self.campaign.pool))
+        self._weigh(patience)
         self.clock, self.campaign.asked = row.clock, row.asked
         self.campaign.fresh = row.votes - row.fitted
         self._pay()
         return row
+
+    def _weigh(self, patience: float) -> None:
+        end = time.monotonic() + patience
+        while len(self._stale) and time.monotonic() < end:
+            some, self._stale = self._stale[:SLICE], self._stale[SLICE:]
+            self.campaign.wishes.weigh(some)
 
     def _news(self, c: Connection, row: Record) -> News:
         where = c, self.project, self.clock

@@ -6,11 +6,13 @@ import random
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from crowdpilot.service import mirror as mirror_room
 from crowdpilot.service.api.models import ProjectIn
 from crowdpilot.service.jobs import runner
 from crowdpilot.service.jobs.bench import Bench
@@ -188,3 +190,24 @@ def test_a_rebuilt_mirror_equals_the_live_one(database_url: str, spec: str) -> N
     finally:
         walk.store.close()
     assert len(set(trace)) > 5
+
+
+def test_who_is_in_a_hurry_takes_a_lesson_over_bit_by_bit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mirror_room, "SLICE", 3)
+    walk = Walk(f"sqlite:///{tmp_path / 'a.db'}", SPECS["classes"], seed=5)
+    for _ in range(60):
+        walk.step()
+    for act in 8 * (walk.enter, walk.lend, walk.answer):
+        with suppress(Refused):
+            act()
+    walk.refit()
+    with walk.store.reading() as c:
+        walk.live.keep_up(c, patience=0.0)
+        believed = walk.live.campaign.believed()
+        assert len(walk.live._stale)
+        walk.live.keep_up(c)
+    np.testing.assert_array_equal(believed, walk.live.campaign.believed())
+    assert_alike(walk.live, walk.anew())
+    walk.store.close()
