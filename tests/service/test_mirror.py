@@ -200,7 +200,8 @@ def test_who_is_in_a_hurry_takes_a_lesson_over_bit_by_bit(
     for _ in range(60):
         walk.step()
     for act in 8 * (walk.enter, walk.lend, walk.answer):
-        with suppress(Refused):
+        with suppress(Refused), walk.store.reading() as c:
+            walk.live.keep_up(c)
             act()
     walk.refit()
     with walk.store.reading() as c:
