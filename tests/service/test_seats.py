@@ -8,7 +8,7 @@ from crowdpilot.service.refusals import Refused
 from crowdpilot.service.seats import Seat, completion_code, form_token, seal, unseal
 
 SECRET = "s" * 32
-SEAT = Seat("0123456789ab", 7, "prolific", "session", time.time() + 60)
+SEAT = Seat("0123456789ab", 7, "prolific", "session", time.time() + 1e6)
 
 
 def test_a_seat_comes_back_as_it_was():

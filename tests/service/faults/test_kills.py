@@ -28,6 +28,7 @@ def web_for(url: str) -> int:
     return 1 if url.startswith("sqlite") else 2
 
 
+@pytest.mark.slow
 def test_an_undisturbed_run_decides_as_the_library_does(database_url: str) -> None:
     outcome = run(database_url, web=web_for(database_url), n_items=30, n_workers=5)
     assert_sound(outcome, 30, 5)

@@ -168,8 +168,15 @@ def test_an_error_in_the_form_leads_to_its_field(
     trouble.clear()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("screen", ["desktop", "phone"])
+@pytest.mark.parametrize(
+    ("screen", "scheme"),
+    [
+        ("desktop", "light"),
+        ("phone", "dark"),
+        pytest.param("desktop", "dark", marks=pytest.mark.slow),
+        pytest.param("phone", "light", marks=pytest.mark.slow),
+    ],
+)
 def test_every_page_is_accessible_and_fits_the_screen(
     site: Service, open_page: Any, scheme: str, screen: str
 ) -> None:

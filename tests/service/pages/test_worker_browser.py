@@ -62,8 +62,15 @@ def test_a_worker_goes_from_link_to_code_by_keyboard_only(serve: Any, desktop: A
     assert all(row.seconds > 0.1 for row in site.answers())
 
 
-@pytest.mark.parametrize("scheme", SCHEMES)
-@pytest.mark.parametrize("screen", ["desktop", "phone"])
+@pytest.mark.parametrize(
+    ("screen", "scheme"),
+    [
+        ("desktop", "light"),
+        ("phone", "dark"),
+        pytest.param("desktop", "dark", marks=pytest.mark.slow),
+        pytest.param("phone", "light", marks=pytest.mark.slow),
+    ],
+)
 def test_every_page_is_accessible(serve: Any, open_page: Any, trouble: Any, scheme: str, screen: str) -> None:
     site = serve(FULL)
     page = open_page(screen, color_scheme=scheme)
