@@ -20,6 +20,21 @@ def test_its_examples_run(tmp_path: Path) -> None:
         assert doctest.testfile(str(PAGE), module_relative=False, globs=names).failed == 0
 
 
+def test_a_completion_code_is_known_again_and_a_made_up_one_is_not(tmp_path: Path) -> None:
+    with running(f"sqlite:///{tmp_path / 'a.db'}", jobs=False) as send:
+        made = send("POST", "/api/projects", {"name": "x", "classes": ["a", "b"]})
+        at = f"/api/projects/{made['id']}"
+        send("POST", f"{at}/items", {"items": [{"text": "one"}]})
+        invite = made["link"].partition("invite=")[2]
+        token = send("POST", "/api/sessions", {"project": made["id"], "invite": invite})["token"]
+        (lent,) = send("GET", "/api/next", token=token)["items"]
+        vote = {"item": lent["item"], "label": "a", "key": "the only one"}
+        send("POST", "/api/votes", vote, token=token)
+        code = send("POST", "/api/finish", token=token)["code"]
+        found = send("POST", f"{at}/codes", {"codes": [code, code[::-1]]})["codes"]
+    assert [row["worker"] for row in found] == [1, None]
+
+
 def test_every_route_it_names_exists(tmp_path: Path) -> None:
     app = create_app(Settings(database=f"sqlite:///{tmp_path / 'a.db'}", secret="s" * 40))
     known = {re.sub(r"\{\w+\}", "N", path) for path in app.openapi()["paths"]}

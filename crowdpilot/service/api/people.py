@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query, Request
@@ -17,6 +18,9 @@ from crowdpilot.service.api.projects import PROBLEMS, Id
 from crowdpilot.service.campaigns import make_costs
 from crowdpilot.service.platforms import links
 from crowdpilot.service.refusals import Refused
+from crowdpilot.service.seats import Seat, completion_code
+from crowdpilot.service.secrets import same
+from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import Store, keys, projects, votes, workers
 from crowdpilot.service.store import people as store_people
 from crowdpilot.service.store.record import Record
@@ -49,6 +53,25 @@ class WorkersOut(BaseModel):
     """All workers, in the order in which they came."""
 
     workers: list[WorkerOut]
+
+
+class CodesIn(Strict):
+    """Completion codes that workers have handed in elsewhere."""
+
+    codes: Annotated[list[Annotated[Plain, Field(max_length=64)]], Field(min_length=1, max_length=1000)]
+
+
+class CodeOut(BaseModel):
+    """A completion code, and the number of the worker who was given it."""
+
+    code: str
+    worker: int | None
+
+
+class CodesOut(BaseModel):
+    """Codes in the order in which they were sent."""
+
+    codes: list[CodeOut]
 
 
 class DueOut(BaseModel):
@@ -163,6 +186,15 @@ def delete_worker(id: Id, worker: Number, store: StoreOf, key: Writer) -> Respon
     return Response(status_code=204)
 
 
+@routes.post("/codes")
+def post_codes(id: Id, given: CodesIn, store: StoreOf, settings: SettingsOf, key: Reader) -> CodesOut:
+    """Who has finished with each of these completion codes, as a platform reports them; null for nobody."""
+    with store.reading() as c:
+        projects.find(c, id)
+        staff = workers.listed(c, id)
+    return CodesOut(codes=[_finished_with(code, id, staff, settings) for code in given.codes])
+
+
 @routes.post("/invitations", status_code=201)
 def post_invitation(
     id: Id, given: InvitationIn, store: StoreOf, settings: SettingsOf, key: Writer
@@ -176,6 +208,19 @@ def post_invitation(
         keys.note(c, key.id, "invite", id, kind=kind)
     token = links.invite(settings.secret, id, kind=kind, worker=given.worker, expires=given.expires)
     return InvitationOut(link=f"{settings.address}/w/{id}?invite={token}")
+
+
+def _finished_with(code: str, id: str, staff: Sequence[Record], settings: Settings) -> CodeOut:
+    """All codes are compared, each in constant time, so that time tells nothing."""
+    found = [
+        row.id
+        for row in staff
+        if same(
+            code, completion_code(settings.secret, Seat(id, row.id, row.platform, row.assignment or "", 0))
+        )
+        and row.finished is not None
+    ]
+    return CodeOut(code=code, worker=found[0] if found else None)
 
 
 def _check_known(row: Record) -> None:

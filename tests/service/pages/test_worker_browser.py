@@ -20,7 +20,6 @@ from tests.service.tools import axe, eventually
 
 __all__ = ["serve"]  # a fixture
 BALL = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='600' height='300'/%3E"
-SCHEMES = ["light", "dark"]
 
 
 def tab_to(page: Any, name: str) -> None:
