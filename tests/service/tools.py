@@ -177,6 +177,7 @@ def is_last(users: IO[str]) -> bool:
 
 def axe(page: Any) -> None:
     """Assert that axe finds no serious or critical violation of WCAG 2 A and AA on a page."""
+    page.evaluate("() => Promise.all(document.getAnimations().map((one) => one.finished.catch(() => null)))")
     page.evaluate(AXE_SCRIPT)
     options = {"runOnly": {"type": "tag", "values": WCAG}, "resultTypes": ["violations"]}
     found = page.evaluate("options => axe.run(options)", options)["violations"]

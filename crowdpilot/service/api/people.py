@@ -187,7 +187,7 @@ def delete_worker(id: Id, worker: Number, store: StoreOf, key: Writer) -> Respon
 
 
 @routes.post("/codes")
-def post_codes(id: Id, given: CodesIn, store: StoreOf, settings: SettingsOf, key: Reader) -> CodesOut:
+def post_codes(id: Id, given: CodesIn, store: StoreOf, settings: SettingsOf, key: Writer) -> CodesOut:
     """Who has finished with each of these completion codes, as a platform reports them; null for nobody."""
     with store.reading() as c:
         projects.find(c, id)
