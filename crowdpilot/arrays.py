@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -15,6 +16,14 @@ Names = NDArray[Any]
 
 EXTREME = 600.0  # logs within need no scaling before their exponential is taken
 BLOCK = 8192  # rows that fit the cache together with their temporaries
+
+
+def library(array: Any) -> Any:
+    """The module whose functions work on an array: numpy, or torch for a tensor.
+
+    Only what both call by the same name may be used of it.
+    """
+    return sys.modules[type(array).__module__.partition(".")[0]]
 
 
 class Encoded(NamedTuple):

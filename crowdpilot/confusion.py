@@ -8,16 +8,27 @@ from crowdpilot.arrays import Floats
 from crowdpilot.votes import Votes
 
 
+def by_label(matrices: Floats) -> Floats:
+    """Matrices of workers (workers, true, said) as a row for each label of each, (workers x said, true)."""
+    rows: Floats = np.ascontiguousarray(matrices.swapaxes(1, 2)).reshape(-1, matrices.shape[1])
+    return rows
+
+
+def by_worker(rows: Floats, classes: int) -> Floats:
+    """The reverse of `by_label`: (workers, true, said)."""
+    matrices: Floats = rows.reshape(-1, classes, rows.shape[1]).swapaxes(1, 2)
+    return matrices
+
+
 def count_labels(votes: Votes, probs: Floats) -> Floats:
     """How often each worker gave each label to tasks of each class, (workers, true, said).
 
     Tasks may be in any number of states instead of classes: whatever the columns of `probs` are.
     """
-    said: Floats = (votes.onehot.T @ probs).reshape(-1, len(votes.classes), probs.shape[1]).swapaxes(1, 2)
-    return said
+    return by_worker(votes.onehot.T @ probs, len(votes.classes))
 
 
 def hear(votes: Votes, logs: Floats) -> Floats:
     """Sum over the votes of each task of their logs, (tasks, classes), for logs (workers, true, said)."""
-    heard: Floats = votes.onehot @ np.ascontiguousarray(logs.swapaxes(1, 2)).reshape(-1, logs.shape[1])
+    heard: Floats = votes.onehot @ by_label(logs)
     return heard

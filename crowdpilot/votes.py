@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array, csr_array
 
 from crowdpilot.arrays import (
+    BLOCK,
     Codes,
     Encoded,
     Floats,
@@ -246,12 +247,17 @@ class Votes:
         )
 
     @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        """Where the votes of each task begin, and where the last ends, if they are sorted by task."""
+        counts = np.bincount(self.task, minlength=len(self.tasks))
+        return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+
+    @cached_property
     def onehot(self) -> csr_array:
         """Sparse (tasks, workers x classes): the weight a worker gave to a label of a task."""
-        votes = self if (np.diff(self.task) >= 0).all() else self.merged
-        starts = np.searchsorted(votes.task, np.arange(len(self.tasks) + 1)).astype(votes.cell.dtype)
+        votes = self if _rises(self.task) else self.merged
         shape = len(self.tasks), len(self.workers) * len(self.classes)
-        return csr_array((votes.weights, votes.cell, starts), shape)
+        return csr_array((votes.weights, votes.cell, votes.starts.astype(votes.cell.dtype)), shape)
 
     @cached_property
     def ballots(self) -> csr_array:
@@ -297,3 +303,9 @@ class Votes:
         probs[known] = 0
         probs[known, self.gold[known]] = 1
         return probs
+
+
+def _rises(codes: Codes) -> bool:
+    """Whether codes never fall, without an array as long as they are."""
+    ahead = ((n, codes[n + 1 : n + BLOCK + 1]) for n in range(0, len(codes), BLOCK))
+    return all((codes[n : n + len(next)] <= next).all() for n, next in ahead)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
+    from crowdpilot.aggregate.places import Machine
+
 TIE = 1e-9  # probabilities closer than this are equal: rounding must not decide a label
 
 
@@ -131,7 +133,12 @@ class Aggregator(ABC):
     per_task: ClassVar[tuple[str, ...]] = ()  # params that are a column of the table of tasks
 
     def fit(
-        self, votes: Votes, *, start: Aggregate | None = None, history: Aggregate | None = None
+        self,
+        votes: Votes,
+        *,
+        start: Aggregate | None = None,
+        history: Aggregate | None = None,
+        on: Machine | None = None,
     ) -> Aggregate:
         """Estimate the class of every task and the skill of every worker.
 
@@ -145,6 +152,9 @@ class Aggregator(ABC):
             An earlier result of the same model on other tasks: what it learned about the workers
             counts as if its votes were seen here too. Do not give the result of the same votes,
             or they count twice.
+        on
+            Where to run the rounds, such as `crowdpilot.scale.Torch("cuda")`; the cores of this
+            machine if not given.
         """
         if start is not None and not self.restarts:
             raise ValueError(f"{self.name} does not work in rounds: it cannot begin at a result")
@@ -152,7 +162,7 @@ class Aggregator(ABC):
             self._check_history(votes, history)
         if len(votes.classes) < 2:
             return self._settle(votes)
-        return replace(self.run(votes.merged, start, history), votes=votes, model=self)
+        return replace(self.run_on(on, votes.merged, start, history), votes=votes, model=self)
 
     def _check_history(self, votes: Votes, history: Aggregate) -> None:
         if not self.remembers:
@@ -169,6 +179,14 @@ class Aggregator(ABC):
             raise ValueError("there are no classes: give at least one vote, or the classes")
         skill = votes.worker_mean(np.ones(len(votes)))
         return Aggregate(votes, np.ones((len(votes.tasks), 1)), skill, model=self)
+
+    def run_on(
+        self, on: Machine | None, votes: Votes, start: Aggregate | None, history: Aggregate | None
+    ) -> Aggregate:
+        """The same as `run`, elsewhere."""
+        if on is not None:
+            raise ValueError(f"{self.name} runs on the cores of this machine only, so leave out `on`")
+        return self.run(votes, start, history)
 
     @abstractmethod
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:

@@ -9,9 +9,10 @@ import numpy as np
 from scipy.special import digamma, gammaln
 
 from crowdpilot.aggregate.aggregator import Aggregate
-from crowdpilot.aggregate.em import EM, Params, Stats
+from crowdpilot.aggregate.places import Params, Stats
+from crowdpilot.aggregate.tabled import Table, Tabled
 from crowdpilot.arrays import Floats
-from crowdpilot.confusion import count_labels, hear
+from crowdpilot.confusion import by_label, by_worker
 from crowdpilot.votes import Votes
 
 
@@ -26,7 +27,7 @@ class Matrices(NamedTuple):
 
 
 @dataclass(frozen=True)
-class DawidSkene(EM):
+class DawidSkene(Tabled):
     """Worker *j* says *l* about a task of class *k* with probability `confusion[j, k, l]`.
 
     log P(k | votes) = log prior[k] + sum_j log confusion[j, k, vote_j] + const.
@@ -68,8 +69,11 @@ class DawidSkene(EM):
         cell = self.smoothing + self.diagonal * np.eye(K)
         return np.full(K, self.class_smoothing), np.broadcast_to(cell, (W, K, K))
 
-    def count(self, votes: Votes, probs: Floats) -> Stats:
-        return np.ones(len(probs)) @ probs, count_labels(votes, probs)
+    def table(self, params: Params) -> Table:
+        return Table(by_label(params.log_confusion), params.log_prior)
+
+    def gather(self, seen: Floats, said: Floats) -> Stats:
+        return seen, by_worker(said, len(seen))
 
     def maximize(self, stats: Stats, params: Params | None) -> Params:
         seen, said = stats
@@ -79,11 +83,6 @@ class DawidSkene(EM):
             return Matrices(prior, confusion, np.log(prior), np.log(confusion), stats)
         log_prior = mean_log(seen) if self.prior == "estimated" else np.log(prior)
         return Matrices(prior, confusion, log_prior, mean_log(said), stats)
-
-    def joint(self, votes: Votes, params: Params) -> Floats:
-        joint = hear(votes, params.log_confusion)
-        joint += params.log_prior
-        return joint
 
     def score(self, pseudo: Stats, params: Params) -> float:
         logs = (params.log_prior, params.log_confusion)

@@ -10,7 +10,8 @@ import numpy as np
 
 from crowdpilot.aggregate.aggregator import Aggregate
 from crowdpilot.aggregate.dawid_skene import DawidSkene
-from crowdpilot.aggregate.em import Params, Stats, by_random_trust
+from crowdpilot.aggregate.em import by_random_trust
+from crowdpilot.aggregate.places import Params, Stats
 from crowdpilot.arrays import Floats, softmax
 from crowdpilot.votes import Votes
 
@@ -66,6 +67,10 @@ class DawidSkeneClust(DawidSkene):
     def pseudo(self, votes: Votes) -> Stats:
         prior, said = super().pseudo(votes)
         return prior, np.zeros_like(said)  # the smoothing goes to the clusters
+
+    @property
+    def attempts(self) -> int:
+        return self.tries
 
     def beliefs(self, votes: Votes, probs: Floats) -> Iterator[Floats]:
         return by_random_trust(votes, probs, self.tries, self.seed)

@@ -10,7 +10,9 @@ import numpy as np
 
 from crowdpilot.aggregate.aggregator import Aggregate
 from crowdpilot.aggregate.dawid_skene import mean_log, minus_divergence
-from crowdpilot.aggregate.em import EM, Stats, by_class
+from crowdpilot.aggregate.em import by_class
+from crowdpilot.aggregate.places import Stats
+from crowdpilot.aggregate.tabled import Table, Tabled
 from crowdpilot.arrays import Floats
 from crowdpilot.votes import Votes
 
@@ -27,7 +29,7 @@ class Params(NamedTuple):
 
 
 @dataclass(frozen=True)
-class EBCC(EM):
+class EBCC(Tabled):
     """Tasks of class *k* come in M kinds; worker *j* says *l* about kind *m* of it with `said[j, k, m, l]`.
 
     Given the kind of a task workers are independent, so a kind that many get wrong explains
@@ -82,23 +84,24 @@ class EBCC(EM):
             split = rng.dirichlet(np.ones(self.M), len(probs))
             yield (probs[:, :, None] * split[:, None, :]).reshape(len(probs), -1)
 
-    def count(self, votes: Votes, belief: Floats) -> Stats:
-        K = len(votes.classes)
-        said = (votes.onehot.T @ belief).reshape(-1, K, K, self.M)  # (workers, said, true, kind)
-        kinds = belief.sum(axis=0).reshape(1, K, self.M)
-        return kinds.sum(axis=(0, 2)), np.moveaxis(said, 1, 3), kinds
+    @property
+    def attempts(self) -> int:
+        return self.tries
+
+    def gather(self, seen: Floats, said: Floats) -> Stats:
+        kinds = seen.reshape(1, -1, self.M)
+        K = kinds.shape[1]
+        return kinds.sum(axis=(0, 2)), np.moveaxis(said.reshape(-1, K, K, self.M), 1, 3), kinds
 
     def maximize(self, stats: Stats, params: Params | None) -> Params:
         seen, said, kinds = stats
         log_prior = mean_log(seen) if self.prior == "estimated" else np.log(self.class_prior(seen))
         return Params(seen, log_prior, kinds[0], mean_log(kinds[0]), said, mean_log(said))
 
-    def joint(self, votes: Votes, params: Params) -> Floats:
-        K = len(votes.classes)
-        table = np.ascontiguousarray(np.moveaxis(params.log_said, 3, 1)).reshape(-1, K * self.M)
-        joint: Floats = votes.onehot @ table
-        joint += (params.log_prior[:, None] + params.log_kinds).ravel()
-        return joint
+    def table(self, params: Params) -> Table:
+        states = params.log_kinds.size
+        said = np.ascontiguousarray(np.moveaxis(params.log_said, 3, 1)).reshape(-1, states)
+        return Table(said, (params.log_prior[:, None] + params.log_kinds).ravel())
 
     def score(self, pseudo: Stats, params: Params) -> float:
         prior = 0.0

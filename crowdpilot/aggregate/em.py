@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import pairwise
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -24,16 +19,17 @@ from crowdpilot.aggregate.aggregator import (
     shares,
     started,
 )
+from crowdpilot.aggregate.places import CORES, Machine, Params, Place, Stats, add
+from crowdpilot.aggregate.stride import Stride
 from crowdpilot.arrays import Floats, softmax_, to_probs
 from crowdpilot.votes import Votes
 
-Stats = tuple[Floats, ...]  # sums over tasks; (classes,) first, then arrays whose first axis is workers
-Params = Any  # a NamedTuple of each model's own
-Map = Callable[[Callable[[Votes], Any], Iterable[Votes]], Iterable[Any]]
-
+Heard = Callable[[float], None]  # is told the objective after every round
 Prior = tuple[float, ...] | Literal["estimated", "uniform"]
 
-SHARD = 200_000  # votes below which a second thread costs more than it brings
+
+def ignore(objective: float) -> None:
+    """Do nothing after a round."""
 
 
 class NotConverged(UserWarning):
@@ -56,11 +52,14 @@ class EM(Aggregator):
         Rounds at most.
     tol
         Stop when the objective rises by less than this for each vote.
+    accelerate
+        Leap ahead after every two rounds (see `stride`): the same end in fewer rounds.
     """
 
     prior: Prior = "estimated"
     max_iter: int = 200
     tol: float = 1e-6
+    accelerate: bool = False
 
     restarts: ClassVar[bool] = True
     remembers: ClassVar[bool] = True
@@ -88,6 +87,10 @@ class EM(Aggregator):
     def score(self, pseudo: Stats, params: Params) -> float:
         """Log-density of the parameters, as far as it depends on them, for imaginary counts."""
 
+    def first(self, votes: Votes) -> Floats:
+        """Probabilities of the classes to begin at if there is no earlier result, (tasks, classes)."""
+        return shares(votes)
+
     def beliefs(self, votes: Votes, probs: Floats) -> Iterator[Floats]:
         """Beliefs to begin at, shaped like `joint`, one for each climb; the highest climb is kept."""
         yield probs
@@ -103,44 +106,85 @@ class EM(Aggregator):
 
     # What is the same for all ---------------------------------------------------------------
 
-    def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
+    @property
+    def attempts(self) -> int:
+        """How many beginnings there are to climb from."""
+        return 1
+
+    def run_on(
+        self, on: Machine | None, votes: Votes, start: Aggregate | None, history: Aggregate | None
+    ) -> Aggregate:
+        return self.run(votes, start, history, on or CORES)
+
+    def run(
+        self, votes: Votes, start: Aggregate | None, history: Aggregate | None, on: Machine = CORES
+    ) -> Aggregate:
         if self.prior != "estimated":
             known_prior(self.prior, len(votes.classes))  # a wrong one is refused before any work
-        probs = shares(votes) if start is None else started(votes, start)
         pseudo = self.pseudo(votes)
         if history is not None:
             pseudo = add([pseudo, self._recall(votes, history)])
-        with threads(self.shards(votes)) as (shards, run):
-            parts = split(votes, shards) if shards > 1 else [votes]
-            climbs = (self._climb(parts, belief, pseudo, run) for belief in self.beliefs(votes, probs))
-            best = max(climbs, key=lambda climb: climb.trace[-1])
-        if not best.converged:
-            warnings.warn(f"{self} did not settle in {self.max_iter} rounds", NotConverged, stacklevel=3)
-        result = self.finish(votes, best.params, best.belief)
-        params = {**result.params, "stats": best.stats} if self.remembers else result.params
-        return replace(result, params=params, trace=tuple(best.trace), converged=best.converged)
+        place = on.hold(self, votes, self.first(votes) if start is None else started(votes, start))
+        best = self.highest(place, pseudo)
+        params = place.give(best.params)
+        result = self.finish(votes, params, place.believe(self, best.params))
+        kept = {**result.params, "stats": place.give(best.stats)} if self.remembers else result.params
+        return replace(result, params=kept, trace=tuple(best.trace), converged=best.converged)
 
-    def _climb(self, parts: Sequence[Votes], belief: Floats, pseudo: Stats, run: Map) -> Climb:
+    def highest(self, place: Place, pseudo: Stats, heard: Heard = ignore) -> Climb:
+        """The climb that ends highest.
+
+        Parameters
+        ----------
+        place
+            Where the votes are.
+        pseudo
+            All that is known beforehand, in imaginary counts.
+        heard
+            Called after every round with the objective.
+        """
+        pseudo = place.take(pseudo)
+        climbs = (self._climb(place, pseudo, attempt, heard) for attempt in range(self.attempts))
+        best = max(climbs, key=lambda climb: climb.trace[-1])
+        if not best.converged:
+            warnings.warn(f"{self} did not settle in {self.max_iter} rounds", NotConverged, stacklevel=4)
+        return best
+
+    def _climb(self, place: Place, pseudo: Stats, attempt: int, heard: Heard) -> Climb:
         """Rounds from one beginning until the objective settles."""
-        cuts = np.cumsum([len(part.tasks) for part in parts])[:-1]
-        own = add(map(self.count, parts, np.split(belief, cuts)))
-        votes = sum(len(part) for part in parts)
+        stride = Stride(place.begin(self, attempt), self.accelerate)
         trace: list[float] = []
         params = None
         converged = False
-        while not converged and len(trace) < self.max_iter:
-            params = self.maximize(add([own, pseudo]), params)
-            rounds = list(run(partial(self._round, params=params), parts))
-            own = add(r.stats for r in rounds)
-            trace.append(sum(r.loglik for r in rounds) + self.score(pseudo, params))
-            converged = len(trace) > 1 and trace[-1] - trace[-2] <= self.tol * votes
-        return Climb(params, np.concatenate([r.belief for r in rounds]), own, trace, converged)
+        for _ in range(self.max_iter):
+            tried = self.maximize(add([stride.here, pseudo]), params)
+            counts, loglik = place.round(self, tried)
+            height = loglik + self.score(pseudo, tried)
+            if stride.leapt and not height >= trace[-1]:
+                stride.turn_back()
+                continue
+            trace.append(height)
+            heard(height)
+            params, own = tried, counts
+            converged = len(trace) > 1 and not stride.leapt and trace[-1] - trace[-2] <= self.tol * place.size
+            if converged:
+                break
+            stride.go_on(counts)
+        return Climb(params, own, trace, converged)
 
-    def _round(self, votes: Votes, params: Params) -> Round:
+    def round(self, votes: Votes, params: Params) -> tuple[Stats, float]:
+        """Counts and log-likelihood of some votes under these parameters."""
         joint = self.joint(votes, params)
         fix_gold_(votes, joint)
         loglik = self.believe_(joint)
-        return Round(joint, loglik, self.count(votes, joint))
+        return self.count(votes, joint), loglik
+
+    def believe(self, votes: Votes, params: Params) -> Floats:
+        """What is believed of the tasks of some votes, shaped like `joint`."""
+        joint = self.joint(votes, params)
+        fix_gold_(votes, joint)
+        self.believe_(joint)
+        return joint
 
     def _recall(self, votes: Votes, history: Aggregate) -> Stats:
         """The counts of earlier votes for the workers of these; the classes of those tasks do not count."""
@@ -154,25 +198,11 @@ class EM(Aggregator):
             return share
         return known_prior(self.prior, len(seen))
 
-    def shards(self, votes: Votes) -> int:
-        """Into how many parts to cut the work."""
-        cores = (os.cpu_count() or 1) // 2  # two threads of one core share what bounds us, its memory
-        return max(1, min(cores, 1 + len(votes) // SHARD)) if self.divisible else 1
-
-
-class Round(NamedTuple):
-    """What one part of the votes gives back in one round."""
-
-    belief: Floats
-    loglik: float
-    stats: Stats
-
 
 class Climb(NamedTuple):
     """Where the rounds from one beginning have led."""
 
     params: Params
-    belief: Floats
     stats: Stats
     trace: list[float]
     converged: bool
@@ -196,26 +226,6 @@ def by_class(votes: Votes, belief: Floats) -> Floats:
     return probs
 
 
-def add(stats: Iterable[Stats]) -> Stats:
-    """Sum of the counts of several parts."""
-    return tuple(sum(arrays[1:], arrays[0]) for arrays in zip(*stats, strict=True))
-
-
-def split(votes: Votes, parts: int) -> list[Votes]:
-    """Up to `parts` slices of the tasks with about as many votes each, every worker in all."""
-    votes = votes.merged
-    starts = np.searchsorted(votes.task, np.arange(len(votes.tasks) + 1))
-    inner = np.searchsorted(starts, np.linspace(0, len(votes), parts + 1)[1:-1], side="left")
-    cuts = np.unique([0, *inner, len(votes.tasks)])
-    return [_slice(votes, a, b, starts[a], starts[b]) for a, b in pairwise(cuts.tolist())]
-
-
-def _slice(votes: Votes, a: int, b: int, start: int, stop: int) -> Votes:
-    rows = votes.take(slice(start, stop))
-    gold = None if votes.gold is None else votes.gold[a:b]
-    return replace(rows, task=rows.task - np.int32(a), tasks=votes.tasks[a:b], gold=gold)
-
-
 def fix_gold_(votes: Votes, joint: Floats) -> None:
     """Make every other class impossible, in place, for tasks whose class is known."""
     if votes.gold is not None:
@@ -224,13 +234,3 @@ def fix_gold_(votes: Votes, joint: Floats) -> None:
         truth = states[known, votes.gold[known]]
         states[known] = -np.inf
         states[known, votes.gold[known]] = truth
-
-
-@contextmanager
-def threads(count: int) -> Iterator[tuple[int, Map]]:
-    """A map over `count` threads; numpy and scipy leave the interpreter free while they compute."""
-    if count == 1:
-        yield 1, map
-        return
-    with ThreadPoolExecutor(count) as pool:
-        yield count, pool.map

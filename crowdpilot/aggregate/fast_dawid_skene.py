@@ -7,7 +7,8 @@ from typing import ClassVar
 
 from crowdpilot.aggregate.aggregator import Aggregate
 from crowdpilot.aggregate.dawid_skene import DawidSkene
-from crowdpilot.aggregate.em import Params, fix_gold_
+from crowdpilot.aggregate.em import fix_gold_
+from crowdpilot.aggregate.places import CORES, Machine, Params
 from crowdpilot.arrays import BLOCK, Floats, share_best, softmax_
 from crowdpilot.votes import Votes
 
@@ -41,13 +42,16 @@ class FastDawidSkene(DawidSkene):
 
     name: ClassVar[str] = "fast_dawid_skene"
     aliases: ClassVar[tuple[str, ...]] = ("fds",)
+    hard: ClassVar[bool] = True
 
-    def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
+    def run(
+        self, votes: Votes, start: Aggregate | None, history: Aggregate | None, on: Machine = CORES
+    ) -> Aggregate:
         if not self.hybrid or start is not None:
-            return super().run(votes, start, history)
+            return super().run(votes, start, history, on)
         shared = {f.name: getattr(self, f.name) for f in fields(DawidSkene)}
-        soft = DawidSkene(**{**shared, "tol": 1e-3}).run(votes, None, history)
-        return super().run(votes, soft, history)
+        soft = DawidSkene(**{**shared, "tol": 1e-3}).run(votes, None, history, on)
+        return super().run(votes, soft, history, on)
 
     def believe_(self, joint: Floats) -> float:
         total = 0.0

@@ -10,7 +10,8 @@ import numpy as np
 from scipy.special import expit, log_expit
 
 from crowdpilot.aggregate.aggregator import Aggregate, agreement
-from crowdpilot.aggregate.em import EM, Prior, Stats, by_class
+from crowdpilot.aggregate.em import EM, Prior, by_class
+from crowdpilot.aggregate.places import Stats
 from crowdpilot.arrays import Floats
 from crowdpilot.votes import Votes
 

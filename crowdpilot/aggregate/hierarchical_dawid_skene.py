@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import digamma
 
 from crowdpilot.aggregate.dawid_skene import DawidSkene, Matrices, minus_divergence
-from crowdpilot.aggregate.em import Params, Stats
+from crowdpilot.aggregate.places import Params, Stats
 from crowdpilot.arrays import Floats
 from crowdpilot.votes import Votes
 

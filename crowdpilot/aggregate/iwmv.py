@@ -9,7 +9,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from crowdpilot.aggregate.aggregator import Aggregate
-from crowdpilot.aggregate.em import EM, Prior, Stats
+from crowdpilot.aggregate.em import EM, Prior
+from crowdpilot.aggregate.places import Stats
 from crowdpilot.aggregate.wawa import Record, record
 from crowdpilot.arrays import Floats, share_best, softmax
 from crowdpilot.votes import Votes

@@ -10,7 +10,8 @@ import numpy as np
 
 from crowdpilot.aggregate.aggregator import Aggregate, agreement
 from crowdpilot.aggregate.dawid_skene import mean_log, minus_divergence
-from crowdpilot.aggregate.em import EM, Stats, by_random_trust
+from crowdpilot.aggregate.em import EM, by_random_trust
+from crowdpilot.aggregate.places import Stats
 from crowdpilot.arrays import Floats
 from crowdpilot.votes import Votes
 
@@ -65,6 +66,10 @@ class MACE(EM):
 
     name: ClassVar[str] = "mace"
     per_worker: ClassVar[tuple[str, ...]] = ("honesty",)
+
+    @property
+    def attempts(self) -> int:
+        return self.tries
 
     def beliefs(self, votes: Votes, probs: Floats) -> Iterator[Floats]:
         return by_random_trust(votes, probs, self.tries, self.seed)

@@ -10,7 +10,8 @@ import numpy as np
 from scipy.sparse import coo_array
 
 from crowdpilot.aggregate.aggregator import Aggregate, Aggregator, agreement, known_prior, shares, started
-from crowdpilot.aggregate.em import NotConverged, fix_gold_, split
+from crowdpilot.aggregate.em import NotConverged, fix_gold_
+from crowdpilot.aggregate.places import split
 from crowdpilot.aggregate.truth_discovery import expect_positive
 from crowdpilot.arrays import Floats, softmax, softmax_
 from crowdpilot.votes import Votes

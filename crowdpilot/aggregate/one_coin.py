@@ -8,7 +8,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from crowdpilot.aggregate.aggregator import Aggregate
-from crowdpilot.aggregate.em import EM, Prior, Stats
+from crowdpilot.aggregate.em import EM, Prior
+from crowdpilot.aggregate.places import Stats
 from crowdpilot.arrays import Floats
 from crowdpilot.votes import Votes
 

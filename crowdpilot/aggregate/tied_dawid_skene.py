@@ -9,7 +9,7 @@ import numpy as np
 
 from crowdpilot.aggregate.aggregator import Aggregate
 from crowdpilot.aggregate.dawid_skene import DawidSkene
-from crowdpilot.aggregate.em import Stats
+from crowdpilot.aggregate.places import CORES, Machine, Stats
 from crowdpilot.arrays import Floats
 from crowdpilot.votes import Votes
 
@@ -50,12 +50,14 @@ class TiedDawidSkene(DawidSkene):
     name: ClassVar[str] = "tied_dawid_skene"
     aliases: ClassVar[tuple[str, ...]] = ("tds",)
 
-    def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
+    def run(
+        self, votes: Votes, start: Aggregate | None, history: Aggregate | None, on: Machine = CORES
+    ) -> Aggregate:
         shared: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(DawidSkene)}
-        result = DawidSkene(**shared).run(votes, start, history)
+        result = DawidSkene(**shared).run(votes, start, history, on)
         for _ in range(1, self.fits):
             said = result.params["stats"][1]
-            result = _Pulled(**shared, rows=self.tie * simpler(said)).run(votes, result, history)
+            result = _Pulled(**shared, rows=self.tie * simpler(said)).run(votes, result, history, on)
         return result
 
 

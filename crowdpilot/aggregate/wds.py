@@ -9,7 +9,8 @@ import numpy as np
 
 from crowdpilot.aggregate.aggregator import Aggregate
 from crowdpilot.aggregate.dawid_skene import DawidSkene
-from crowdpilot.arrays import to_probs
+from crowdpilot.aggregate.places import Params
+from crowdpilot.arrays import Floats, to_probs
 from crowdpilot.votes import Votes
 
 
@@ -46,8 +47,8 @@ class WDS(DawidSkene):
     name: ClassVar[str] = "wds"
     aliases: ClassVar[tuple[str, ...]] = ("weighted_dawid_skene",)
 
-    def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
-        fitted = super().run(votes, start, history)
+    def finish(self, votes: Votes, params: Params, probs: Floats) -> Aggregate:
+        fitted = super().finish(votes, params, probs)
         right = np.diagonal(fitted.params["confusion"], axis1=1, axis2=2)  # (workers, classes)
         tally = votes.tally(right[votes.worker, votes.label])
         return replace(fitted, probs=votes.clamp(to_probs(tally)))

@@ -7,10 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from crowdpilot.aggregate.aggregator import Aggregate
 from crowdpilot.aggregate.em import Prior
 from crowdpilot.aggregate.one_coin import OneCoin
-from crowdpilot.arrays import softmax
+from crowdpilot.arrays import Floats, softmax
 from crowdpilot.votes import Votes
 
 
@@ -47,13 +46,8 @@ class ZenCrowd(OneCoin):
     name: ClassVar[str] = "zencrowd"
     aliases: ClassVar[tuple[str, ...]] = ("zc",)
 
-    def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
-        return super().run(votes, start or self.guess(votes), history)
-
-    def guess(self, votes: Votes) -> Aggregate:
-        """What the votes say if everyone is as reliable as all others."""
+    def first(self, votes: Votes) -> Floats:
         K, r = len(votes.classes), self.reliability
         if not 1 / K < r < 1:
             raise ValueError(f"reliability is {r}, expected a number between 1/{K} and 1")
-        probs = softmax(np.log((K - 1) * r / (1 - r)) * votes.tally())
-        return Aggregate(votes, probs, np.full(len(votes.workers), r))
+        return votes.clamp(softmax(np.log((K - 1) * r / (1 - r)) * votes.tally()))

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from crowdpilot.aggregate.dawid_skene import DawidSkene
-from crowdpilot.aggregate.em import Params, Stats
+from crowdpilot.aggregate.places import Params, Stats
 from crowdpilot.arrays import Codes, Floats, softmax, to_probs
 from crowdpilot.confusion import hear
 from crowdpilot.votes import Votes
