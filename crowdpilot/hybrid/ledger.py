@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from crowdpilot.aggregate.growing import grown
 from crowdpilot.arrays import Floats
-from crowdpilot.hybrid.growing import grown
 
 ROUNDING = 1e-9  # by which a sum of prices may miss the budget
 MANY = 2**62

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crowdpilot.aggregate.packing import pack, unpack
 from crowdpilot.confusion import hear
-from crowdpilot.hybrid.state import pack, unpack
 
 if TYPE_CHECKING:
     from crowdpilot.hybrid.campaign import Campaign

@@ -13,8 +13,8 @@ from scipy.optimize import minimize_scalar
 from scipy.sparse import issparse, vstack
 from scipy.special import log_softmax, logsumexp
 
+from crowdpilot.aggregate.growing import grown
 from crowdpilot.arrays import Floats, softmax, to_probs
-from crowdpilot.hybrid.growing import grown
 
 FOLDS = 5
 LEAST = 1e-6  # of a soft label; less is nothing

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crowdpilot.aggregate.growing import grown
 from crowdpilot.arrays import Codes, Floats, Names, hash_names, to_names
-from crowdpilot.hybrid.growing import grown
 from crowdpilot.hybrid.machine import FOLDS
 
 Rows = NDArray[np.intp]

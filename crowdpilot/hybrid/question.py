@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from crowdpilot.aggregate.growing import grown
 from crowdpilot.arrays import Codes, Floats, to_probs
 from crowdpilot.calibrate import find_map, fit_on_votes
 from crowdpilot.confusion import count_labels, hear
 from crowdpilot.hybrid.belief import crowd_only, find_fusion
 from crowdpilot.hybrid.crew import fit_crew
-from crowdpilot.hybrid.growing import grown
 from crowdpilot.hybrid.machine import Learner, find_boldness
 from crowdpilot.hybrid.plan import Plan
 from crowdpilot.hybrid.pool import Rows

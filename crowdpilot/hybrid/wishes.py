@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from crowdpilot.aggregate.growing import grown
 from crowdpilot.arrays import Floats
 from crowdpilot.hybrid.batch import SPARE, best_places, explore, unlike
 from crowdpilot.hybrid.costs import Costs
-from crowdpilot.hybrid.growing import grown
 from crowdpilot.hybrid.ledger import Ledger
 from crowdpilot.hybrid.machine import Learner
 from crowdpilot.hybrid.plan import Plan

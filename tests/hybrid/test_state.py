@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from crowdpilot.aggregate.packing import pack, unpack
 from crowdpilot.hybrid import Campaign, Costs, Logistic, Plan
-from crowdpilot.hybrid.state import pack, unpack
 
 SIMPLE = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from crowdpilot.hybrid.state import pack
+from crowdpilot.aggregate.packing import pack
 from crowdpilot.service.campaigns import LEARNED
 from crowdpilot.service.jobs import news
 from crowdpilot.service.jobs.bench import Bench

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowdpilot.hybrid.growing import grown
+from crowdpilot.aggregate.growing import grown
 
 
 @given(st.lists(st.integers(0, 40), max_size=8), st.sampled_from([(), (3,), (2, 2)]))
