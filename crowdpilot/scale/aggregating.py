@@ -1,0 +1,260 @@
+"""The same models over many files, on this machine or on a cluster."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowdpilot import io
+from crowdpilot.aggregate import EM, MODELS, Aggregate, Aggregator
+from crowdpilot.aggregate.places import Params, Place, Stats
+from crowdpilot.aggregate.shares import PLAIN
+from crowdpilot.arrays import Floats, Names, divide
+from crowdpilot.scale.engines import Disk, Engine, Held, Tell, say_nothing
+from crowdpilot.scale.gathering import Gathered, gather
+from crowdpilot.scale.parts import Part
+from crowdpilot.scale.shards import Shards
+from crowdpilot.votes import Votes
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """What is known when all files are done; the labels of tasks are in the files of `output`.
+
+    Parameters
+    ----------
+    model
+        The settings.
+    votes, tasks, dropped
+        How many there are, and how many rows were no votes.
+    excluded
+        How many workers do not count, and how many votes of theirs.
+    workers, classes
+        Their names, in the order in which one file with all votes would have them.
+    given
+        (workers,); how many votes each one gave.
+    skill
+        (workers,); how often each one is right.
+    params
+        What the model estimated, by name.
+    trace, converged
+        The objective after each round, and whether it settled.
+    files
+        Where the labels are; empty if none were asked for.
+    """
+
+    model: Aggregator
+    votes: int
+    tasks: int
+    dropped: int
+    excluded: tuple[int, int]
+    workers: Names
+    classes: Names
+    given: NDArray[np.int64]
+    skill: Floats
+    params: dict[str, Any]
+    trace: tuple[float, ...]
+    converged: bool
+    files: tuple[Path, ...]
+
+    def __repr__(self) -> str:
+        sizes = f"{self.votes} votes, {self.tasks} tasks, {len(self.workers)} workers"
+        return f"Summary({sizes}, {len(self.classes)} classes by {self.model})"
+
+    def to_workers_table(self) -> pa.Table:
+        """Arrow table with a row for each worker: skill, number of votes, the model's own numbers."""
+        import pyarrow as pa
+
+        own = {name: self.params[name] for name in self.model.per_worker if name in self.params}
+        return pa.table({"worker": self.workers, "skill": self.skill, "votes": self.given} | own)
+
+
+def aggregate(
+    model: Aggregator,
+    shards: Shards,
+    *,
+    on: Engine | None = None,
+    output: str | os.PathLike[str] | None = None,
+    probs: bool = False,
+    tell: Tell = say_nothing,
+) -> Summary:
+    """Estimate the class of every task and the skill of every worker in many files.
+
+    The answer is that of one file with all votes. Votes stay where they are read; what travels are
+    the parameters of the workers and the counts of the model.
+
+    Parameters
+    ----------
+    model
+        Any that works in rounds, or that looks at each task alone (`possible`).
+    shards
+        The files.
+    on
+        A `Cluster`; this machine if not given, with codes in a temporary folder on disk.
+    output
+        Folder for the labels, one Parquet file for each of the shards and of the same name.
+    probs
+        Whether to add a column for each class.
+    tell
+        Called with what is being done, how much of it is done, and of how much.
+    """
+    check_possible(model)
+    folder = None if output is None else Path(os.path.abspath(output))
+    if folder is not None and any(Path(file).is_relative_to(folder) for file in shards.files):
+        raise ValueError(f"{folder} holds the votes themselves, expected another folder for the labels")
+    with gather(shards, on or Disk(), tell) as gathered:
+        if gathered.shares and model.name not in PLAIN:
+            raise ValueError(f"{model.name} cannot learn from the shares of a whole crowd; choose {PLAIN[0]}")
+        fitted, labeller = _fit(model, gathered, tell)
+        targets = () if folder is None else tuple(folder / name for name in shards.names)
+        for parent in {target.parent for target in targets}:
+            parent.mkdir(parents=True, exist_ok=True)
+        target = None if folder is None else (str(shards.folder), str(folder))
+        job = Job(labeller, target, probs)
+        right, given = np.zeros(len(gathered.workers)), np.zeros(len(gathered.workers))
+        for own_right, own_given in gathered.held.each(label, job, tell=tell):
+            right += own_right
+            given += own_given
+        return Summary(
+            model, gathered.votes, gathered.tasks, gathered.dropped, gathered.excluded,
+            gathered.workers, gathered.classes, gathered.given, divide(right, given),
+            dict(fitted.params), fitted.trace, fitted.converged, targets,
+        )  # fmt: skip
+
+
+def possible() -> list[str]:
+    """The names of the models that can be spread over many files."""
+    return [name for name, model in MODELS.items() if _is_possible(model)]
+
+
+def check_possible(model: Aggregator) -> None:
+    """Raise if a model cannot be spread over many files."""
+    if not _is_possible(type(model)):
+        raise ValueError(
+            f"{model.name} needs all votes at once and cannot be spread over many files; "
+            f"choose one of {', '.join(possible())}"
+        )
+
+
+def _is_possible(model: type[Aggregator]) -> bool:
+    return model.name in PLAIN or (issubclass(model, EM) and model.divisible)
+
+
+class Labeller(NamedTuple):
+    """How a part is labelled: by parameters, or without any by the model alone."""
+
+    model: Aggregator
+    params: Params | None
+
+    def label(self, votes: Votes) -> Aggregate:
+        """The result for these votes."""
+        if self.params is None or not isinstance(self.model, EM):
+            return self.model.fit(votes)
+        belief = self.model.believe(votes, self.params)
+        return replace(self.model.finish(votes, self.params, belief), model=self.model)
+
+
+class Job(NamedTuple):
+    """What to do with each part at the end."""
+
+    labeller: Labeller
+    folders: tuple[str, str] | None  # where the shards are, and where their labels go
+    probs: bool
+
+
+def _fit(model: Aggregator, gathered: Gathered, tell: Tell) -> tuple[Aggregate, Labeller]:
+    """What a model says of the workers, and how tasks are labelled by it."""
+    if not isinstance(model, EM) or len(gathered.classes) < 2:
+        return Aggregate(gathered.outline, np.zeros((0, 0)), np.zeros(0)), Labeller(model, None)
+    spread = Spread(gathered, tell)
+    fitted = model.fit(gathered.outline, on=spread)
+    return fitted, spread.last
+
+
+class Spread:
+    """A machine and a place: parts of the votes, wherever they are held.
+
+    A model that goes on from an earlier result, as some do in their second fit, begins at the
+    parameters that were asked for last.
+    """
+
+    def __init__(self, gathered: Gathered, tell: Tell) -> None:
+        self.size = gathered.votes
+        self._held: Held = gathered.held
+        self._outline = gathered.outline
+        self._tell = tell
+        self._rounds = 0
+        self._last: Labeller | None = None
+
+    @property
+    def last(self) -> Labeller:
+        """The model and its parameters at the end."""
+        if self._last is None:
+            raise ValueError("no rounds have been run")
+        return self._last
+
+    def hold(self, model: EM, votes: Votes, probs: Floats) -> Place:
+        self._rounds = 0
+        return self
+
+    def begin(self, model: EM, attempt: int) -> Stats:
+        return self._held.total(begin, (model, attempt, self._last))
+
+    def round(self, model: EM, params: Params) -> tuple[Stats, float]:
+        *stats, loglik = self._held.total(run_round, (model, params))
+        self._rounds += 1
+        self._tell("rounds", self._rounds, model.max_iter * model.attempts)
+        return tuple(stats), float(loglik)
+
+    def take(self, stats: Stats) -> Stats:
+        return stats
+
+    def give(self, params: Params) -> Params:
+        return params
+
+    def believe(self, model: EM, params: Params) -> Floats:
+        self._last = Labeller(model, params)
+        return model.believe(self._outline, params)
+
+
+def begin(part: Part, shared: tuple[EM, int, Labeller | None]) -> Stats:
+    """Counts of one part at one of the beginnings of a model."""
+    model, attempt, last = shared
+    votes = part.named()
+    probs = model.first(votes) if last is None else votes.clamp(last.label(votes).probs)
+    return model.count(votes, next(islice(model.beliefs(votes, probs), attempt, None)))
+
+
+def run_round(part: Part, shared: tuple[EM, Params]) -> tuple[Any, ...]:
+    """Counts of one part in one round, and at last the log-likelihood."""
+    model, params = shared
+    stats, loglik = model.round(part.votes, params)
+    return *stats, loglik
+
+
+def label(part: Part, job: Job) -> tuple[Floats, Floats]:
+    """Write the labels of one part; how much of each worker's votes is right, and how much there is."""
+    result = job.labeller.label(part.named())
+    if job.folders is not None:
+        source, target = job.folders
+        io.write_table(_table(result, part, job.probs), Path(target) / Path(part.path).relative_to(source))
+    given = result.votes.worker_sum()
+    return np.where(given > 0, result.skill * given, 0.0), given
+
+
+def _table(result: Aggregate, part: Part, probs: bool) -> pa.Table:
+    import pyarrow as pa
+
+    table = result.to_table(probs=probs)
+    if part.given is None:
+        return table
+    return table.set_column(table.column_names.index("votes"), "votes", pa.array(part.given))
