@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from crowdpilot.aggregate.aggregator import Aggregate, Aggregator
+from crowdpilot.aggregate.aggregator import Aggregate, Aggregator, TooManyClasses
 from crowdpilot.aggregate.auto import Auto
 from crowdpilot.aggregate.bwa import BWA
 from crowdpilot.aggregate.catd import CATD
+from crowdpilot.aggregate.common_mistakes import CommonMistakes
 from crowdpilot.aggregate.crowdlab import Crowdlab
 from crowdpilot.aggregate.dawid_skene import DawidSkene
 from crowdpilot.aggregate.dawid_skene_clust import DawidSkeneClust
@@ -49,6 +50,7 @@ MODELS: dict[str, type[Aggregator]] = {
         GoldMajority,
         OneCoin,
         ZenCrowd,
+        CommonMistakes,
         DawidSkene,
         FastDawidSkene,
         HybridDawidSkene,
@@ -88,6 +90,7 @@ __all__ = [
     "Aggregate",
     "Aggregator",
     "Auto",
+    "CommonMistakes",
     "Crowdlab",
     "DawidSkene",
     "DawidSkeneClust",
@@ -102,6 +105,7 @@ __all__ = [
     "OneCoin",
     "PlantNet",
     "TiedDawidSkene",
+    "TooManyClasses",
     "TwoThird",
     "Wawa",
     "WeightedMajority",

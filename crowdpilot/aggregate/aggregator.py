@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from crowdpilot.aggregate.sparse import TIE as TIE
+from crowdpilot.aggregate.sparse import Beliefs, at, fill, pick, pick_sparse
 from crowdpilot.arrays import Codes, Floats, Names, hash_names, to_probs
 from crowdpilot.naming import spell
 from crowdpilot.votes import Votes
@@ -20,7 +24,11 @@ if TYPE_CHECKING:
 
     from crowdpilot.aggregate.places import Machine
 
-TIE = 1e-9  # probabilities closer than this are equal: rounding must not decide a label
+MOST = 2**28  # numbers that a model may want in its largest arrays: 2 GiB, and it makes a few of them
+
+
+class TooManyClasses(UserWarning):
+    """The model needs too much memory for so many classes, and another one was used."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,8 +39,10 @@ class Aggregate:
     ----------
     votes
         The votes it has seen.
-    probs
-        (tasks, classes); each row sums to one.
+    beliefs
+        (tasks, classes); each row sums to one. Where that would be too large, a sparse matrix with
+        the classes that somebody gave to each task, and what is left of a row is shared by the
+        others (as `params["prior"]` says, equally without). `probs` is the same as an array.
     skill
         (workers,); how often a worker is right, NaN for a worker without votes.
     params
@@ -46,7 +56,7 @@ class Aggregate:
     """
 
     votes: Votes
-    probs: Floats
+    beliefs: Beliefs
     skill: Floats
     params: Mapping[str, Any] = field(default_factory=dict)
     trace: tuple[float, ...] = ()
@@ -56,6 +66,22 @@ class Aggregate:
     def __repr__(self) -> str:
         return f"Aggregate({self.votes!r} by {self.model})"
 
+    @property
+    def probs(self) -> Floats:
+        """Array (tasks, classes); each row sums to one. An error if the beliefs are sparse."""
+        if isinstance(self.beliefs, np.ndarray):
+            return self.beliefs
+        T, K = self.beliefs.shape
+        raise ValueError(
+            f"the probabilities of {T} tasks and {K} classes are too large for one array; use the labels and "
+            "the confidence, the sparse `beliefs`, or `rows` for some of the tasks"
+        )
+
+    def rows(self, tasks: ArrayLike) -> Floats:
+        """Probabilities of some tasks alone, given as codes or a mask, as an array."""
+        some = self.beliefs[np.asarray(tasks)]
+        return some if isinstance(some, np.ndarray) else fill(some, self.others)
+
     @cached_property
     def codes(self) -> Codes:
         """The most probable class of each task, as a code.
@@ -63,15 +89,19 @@ class Aggregate:
         Equals are drawn by lot: the lot depends on the name of the task and the `seed` of the
         model alone, so neither the order of the votes nor that of the classes favours anyone.
         """
-        best = self.probs >= self.probs.max(axis=1, keepdims=True) - TIE
-        codes: Codes = best.argmax(axis=1).astype(np.int32)
-        tied = np.flatnonzero(best.sum(axis=1) > 1)
-        if len(tied):
-            lot = hash_names(self.votes.tasks[tied], getattr(self.model, "seed", 0))
-            rank = np.cumsum(best[tied], axis=1)
-            drawn = (lot % rank[:, -1].astype(np.uint64)).astype(np.int64) + 1
-            codes[tied] = (rank >= drawn[:, None]).argmax(axis=1)
-        return codes
+        if isinstance(self.beliefs, np.ndarray):
+            return pick(self.beliefs, self._lots)
+        return pick_sparse(self.beliefs, self.others, self._lots)
+
+    def _lots(self, tasks: Codes) -> NDArray[np.uint64]:
+        return hash_names(self.votes.tasks[tasks], getattr(self.model, "seed", 0))
+
+    @property
+    def others(self) -> Floats:
+        """How classes share what is left of a row of sparse beliefs, (classes,)."""
+        K = len(self.votes.classes)
+        prior: Floats = self.params.get("prior", np.full(K, 1 / K))
+        return prior
 
     @property
     def labels(self) -> Names:
@@ -81,8 +111,10 @@ class Aggregate:
     @property
     def confidence(self) -> Floats:
         """The probability of the label of each task."""
-        top: Floats = self.probs.max(axis=1)
-        return top
+        if isinstance(self.beliefs, np.ndarray):
+            top: Floats = self.beliefs.max(axis=1)
+            return top
+        return at(self.beliefs, np.arange(len(self.codes)), self.codes, self.others)
 
     def to_table(self, *, probs: bool = False) -> pa.Table:
         """Arrow table with a row for each task: its label, confidence and number of votes."""
@@ -129,6 +161,7 @@ class Aggregator(ABC):
     aliases: ClassVar[tuple[str, ...]] = ()
     restarts: ClassVar[bool] = False  # can begin at an earlier result
     remembers: ClassVar[bool] = False  # can use what an earlier result says of the workers
+    wide: ClassVar[bool] = False  # needs no array (tasks, classes), nor any larger one
     per_worker: ClassVar[tuple[str, ...]] = ()  # params that are a column of the table of workers
     per_task: ClassVar[tuple[str, ...]] = ()  # params that are a column of the table of tasks
 
@@ -156,6 +189,8 @@ class Aggregator(ABC):
             Where to run the rounds, such as `crowdpilot.scale.Torch("cuda")`; the cores of this
             machine if not given.
         """
+        if not self.has_room(votes):
+            return self._instead(votes).fit(votes, start=start, history=history, on=on)
         if start is not None and not self.restarts:
             raise ValueError(f"{self.name} does not work in rounds: it cannot begin at a result")
         if history is not None:
@@ -163,6 +198,29 @@ class Aggregator(ABC):
         if len(votes.classes) < 2:
             return self._settle(votes)
         return replace(self.run_on(on, votes.merged, start, history), votes=votes, model=self)
+
+    def cells(self, votes: Votes) -> int:
+        """How many numbers the largest arrays of this model have."""
+        return len(votes.tasks) * len(votes.classes)
+
+    def has_room(self, votes: Votes) -> bool:
+        """Whether there is memory enough for this model of these votes."""
+        return self.wide or self.cells(votes) <= MOST
+
+    def _instead(self, votes: Votes) -> Aggregator:
+        """A model of as many classes as there may be, with the same settings as far as it has them."""
+        from crowdpilot.aggregate.common_mistakes import CommonMistakes  # it is made of this very class
+
+        kept = [f for f in fields(self) if f.name in {"prior", "max_iter", "tol"}]
+        changed = {f.name: value for f in kept if (value := getattr(self, f.name)) not in (f.default, None)}
+        other = CommonMistakes(**changed)
+        warnings.warn(
+            f"{self.name} would need {8 * self.cells(votes) / 2**30:,.0f} GiB and more for "
+            f"{len(votes.classes):,} classes; {other} is used instead",
+            TooManyClasses,
+            stacklevel=3,
+        )
+        return other
 
     def _check_history(self, votes: Votes, history: Aggregate) -> None:
         if not self.remembers:
@@ -208,7 +266,7 @@ def started(votes: Votes, start: Aggregate) -> Floats:
     if -1 in columns:
         raise ValueError("the result to begin at has other classes than the votes")
     rows = match(votes.tasks, start.votes.tasks)
-    known = to_probs(start.probs[:, columns][rows])
+    known = to_probs(start.rows(rows)[:, columns])
     return votes.clamp(np.where(rows[:, None] >= 0, known, shares(votes)))
 
 
@@ -243,6 +301,6 @@ def known_prior(prior: object, K: int) -> Floats:
     return given
 
 
-def agreement(votes: Votes, probs: Floats) -> Floats:
+def agreement(votes: Votes, probs: Beliefs) -> Floats:
     """How often each worker is right, if the tasks have these probabilities."""
-    return votes.worker_mean(probs[votes.task, votes.label])
+    return votes.worker_mean(at(probs, votes.task, votes.label))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from crowdpilot.aggregate.aggregator import Aggregate, Aggregator, agreement
-from crowdpilot.arrays import share_best
+from crowdpilot.aggregate.candidates import winners
 from crowdpilot.votes import Votes
 
 
@@ -34,7 +34,8 @@ class MajorityVoting(Aggregator):
 
     name: ClassVar[str] = "majority_voting"
     aliases: ClassVar[tuple[str, ...]] = ("mv", "majority_vote")
+    wide: ClassVar[bool] = True
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
-        probs = votes.clamp(share_best(votes.tally()))
+        probs = winners(votes)
         return Aggregate(votes, probs, agreement(votes, probs))

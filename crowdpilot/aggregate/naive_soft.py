@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from crowdpilot.aggregate.aggregator import Aggregate, Aggregator, agreement, shares
+from crowdpilot.aggregate.aggregator import Aggregate, Aggregator, agreement
+from crowdpilot.aggregate.candidates import vote_shares
 from crowdpilot.votes import Votes
 
 
@@ -38,7 +39,8 @@ class NaiveSoft(Aggregator):
 
     name: ClassVar[str] = "naive_soft"
     aliases: ClassVar[tuple[str, ...]] = ("ns",)
+    wide: ClassVar[bool] = True
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
-        probs = shares(votes)
+        probs = vote_shares(votes)
         return Aggregate(votes, probs, agreement(votes, probs))

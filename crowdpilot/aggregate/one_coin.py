@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from crowdpilot.aggregate.aggregator import Aggregate
+from crowdpilot.aggregate.candidates import is_wide
 from crowdpilot.aggregate.em import EM, Prior
-from crowdpilot.aggregate.places import Stats
+from crowdpilot.aggregate.listed import Listed
+from crowdpilot.aggregate.places import Machine, Stats
 from crowdpilot.arrays import Floats
 from crowdpilot.votes import Votes
 
@@ -56,6 +58,15 @@ class OneCoin(EM):
 
     name: ClassVar[str] = "one_coin"
     aliases: ClassVar[tuple[str, ...]] = ("onecoin", "one_coin_dawid_skene")
+    wide: ClassVar[bool] = True
+
+    def run_on(
+        self, on: Machine | None, votes: Votes, start: Aggregate | None, history: Aggregate | None
+    ) -> Aggregate:
+        if not is_wide(votes):
+            return super().run_on(on, votes, start, history)
+        settings: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(Listed)}
+        return Listed(**settings).run_on(on, votes, start, history)
 
     def pseudo(self, votes: Votes) -> Stats:
         W = len(votes.workers)

@@ -8,7 +8,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from crowdpilot.aggregate.aggregator import Aggregate, Aggregator, recall
-from crowdpilot.arrays import Floats, share_best, to_probs
+from crowdpilot.aggregate.candidates import vote_shares, winners
+from crowdpilot.aggregate.sparse import Beliefs, at
+from crowdpilot.arrays import Floats
 from crowdpilot.votes import Votes
 
 
@@ -63,17 +65,18 @@ class Wawa(Aggregator):
     name: ClassVar[str] = "wawa"
     aliases: ClassVar[tuple[str, ...]] = ("worker_agreement_with_aggregate",)
     remembers: ClassVar[bool] = True
+    wide: ClassVar[bool] = True
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
-        own = record(votes, votes.clamp(share_best(votes.tally())))
+        own = record(votes, winners(votes))
         skill = own.plus(remember(votes, history)).rate()
-        probs = votes.clamp(to_probs(votes.tally(skill[votes.worker])))
+        probs = vote_shares(votes, skill[votes.worker])
         return Aggregate(votes, probs, skill, own._asdict())
 
 
-def record(votes: Votes, probs: Floats) -> Record:
+def record(votes: Votes, probs: Beliefs) -> Record:
     """How much each worker agrees with these probabilities."""
-    return Record(votes.worker_sum(probs[votes.task, votes.label]), votes.worker_sum())
+    return Record(votes.worker_sum(at(probs, votes.task, votes.label)), votes.worker_sum())
 
 
 def remember(votes: Votes, history: Aggregate | None) -> Record:

@@ -51,4 +51,4 @@ class WDS(DawidSkene):
         fitted = super().finish(votes, params, probs)
         right = np.diagonal(fitted.params["confusion"], axis1=1, axis2=2)  # (workers, classes)
         tally = votes.tally(right[votes.worker, votes.label])
-        return replace(fitted, probs=votes.clamp(to_probs(tally)))
+        return replace(fitted, beliefs=votes.clamp(to_probs(tally)))

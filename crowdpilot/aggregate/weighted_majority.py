@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from crowdpilot.aggregate.aggregator import Aggregate, Aggregator, agreement, match
-from crowdpilot.arrays import Floats, share_best, to_names, to_probs
+from crowdpilot.aggregate.candidates import vote_shares, winners
+from crowdpilot.arrays import Floats, to_names
 from crowdpilot.votes import Votes
 
 Weights = Mapping[Any, float] | tuple[tuple[Any, float], ...]
@@ -48,6 +49,7 @@ class WeightedMajority(Aggregator):
 
     name: ClassVar[str] = "weighted_majority"
     aliases: ClassVar[tuple[str, ...]] = ("wmv", "weighted_majority_vote", "weighted_majority_voting")
+    wide: ClassVar[bool] = True
     per_worker: ClassVar[tuple[str, ...]] = ("weight",)
 
     def __post_init__(self) -> None:
@@ -55,9 +57,9 @@ class WeightedMajority(Aggregator):
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
         weight = self._weigh(votes)
-        tally = votes.tally(weight[votes.worker])
-        skill = agreement(votes, votes.clamp(share_best(tally)))
-        return Aggregate(votes, votes.clamp(to_probs(tally)), skill, {"weight": weight})
+        value = weight[votes.worker]
+        skill = agreement(votes, winners(votes, value))
+        return Aggregate(votes, vote_shares(votes, value), skill, {"weight": weight})
 
     def _weigh(self, votes: Votes) -> Floats:
         """The weight of each worker, (workers,)."""

@@ -45,6 +45,7 @@ class ZenCrowd(OneCoin):
 
     name: ClassVar[str] = "zencrowd"
     aliases: ClassVar[tuple[str, ...]] = ("zc",)
+    wide: ClassVar[bool] = False  # it begins at an array (tasks, classes)
 
     def first(self, votes: Votes) -> Floats:
         K, r = len(votes.classes), self.reliability

@@ -9,9 +9,12 @@ from typing import ClassVar
 import numpy as np
 
 from crowdpilot.aggregate.aggregator import Aggregate, Aggregator, started
+from crowdpilot.aggregate.candidates import candidates, is_wide, vote_shares, winners
 from crowdpilot.aggregate.em import NotConverged
+from crowdpilot.aggregate.listed import begun
+from crowdpilot.aggregate.sparse import Beliefs
 from crowdpilot.aggregate.wawa import record, remember
-from crowdpilot.arrays import share_best, to_probs
+from crowdpilot.arrays import share_best
 from crowdpilot.votes import Votes
 
 
@@ -65,6 +68,7 @@ class ZeroBasedSkill(Aggregator):
     aliases: ClassVar[tuple[str, ...]] = ("zbs",)
     restarts: ClassVar[bool] = True
     remembers: ClassVar[bool] = True
+    wide: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.max_iter < 1:
@@ -76,9 +80,9 @@ class ZeroBasedSkill(Aggregator):
         past = remember(votes, history)
         skill = np.full(len(votes.workers), 1 / len(votes.classes) + self.eps)
         if start is not None:
-            skill = record(votes, share_best(started(votes, start))).plus(past).rate(skill)
+            skill = record(votes, _winners(votes, start)).plus(past).rate(skill)
         for n in range(1, self.max_iter + 1):
-            own = record(votes, votes.clamp(share_best(votes.tally(skill[votes.worker]))))
+            own = record(votes, winners(votes, skill[votes.worker]))
             step = self._rate(n) * (own.plus(past).rate(skill) - skill)
             skill = skill + step
             if converged := bool(np.abs(step).max(initial=0) <= self.tol):
@@ -86,9 +90,19 @@ class ZeroBasedSkill(Aggregator):
         else:
             converged = False
             warnings.warn(f"{self} did not settle in {self.max_iter} rounds", NotConverged, stacklevel=3)
-        probs = votes.clamp(to_probs(votes.tally(skill[votes.worker])))
+        probs = vote_shares(votes, skill[votes.worker])
         known = own.plus(past).given > 0
         return Aggregate(votes, probs, np.where(known, skill, np.nan), own._asdict(), converged=converged)
 
     def _rate(self, n: int) -> float:
         return self.rate * self.rate_factor ** (n // self.rate_steps)
+
+
+def _winners(votes: Votes, start: Aggregate) -> Beliefs:
+    """The classes that win in an earlier result."""
+    if not is_wide(votes):
+        return share_best(started(votes, start))
+    found = candidates(votes)
+    listed = begun(votes, start)
+    others = (1 - found.per_task(listed)) / np.maximum(found.unlisted, 1)
+    return found.to_matrix(found.share_best(listed, others))

@@ -37,7 +37,7 @@ def test_the_lot_depends_on_the_seed_and_the_name_alone(tied):
 
 def test_rounding_does_not_decide(tied):
     exact = MajorityVoting().fit(tied)
-    shaken = replace(exact, probs=exact.probs + 1e-13 * np.array([1, -1]))
+    shaken = replace(exact, beliefs=exact.probs + 1e-13 * np.array([1, -1]))
     assert (shaken.codes == exact.codes).all()
 
 

@@ -1,0 +1,130 @@
+"""A skill for each worker, and the mistakes that all workers are prone to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.special import xlogy
+
+from crowdpilot.aggregate.aggregator import Aggregate, align
+from crowdpilot.aggregate.candidates import Candidates, candidates
+from crowdpilot.aggregate.listed import Listed
+from crowdpilot.aggregate.places import CORES, Machine, Stats
+from crowdpilot.aggregate.sparse import at
+from crowdpilot.arrays import Floats, sum_by
+from crowdpilot.votes import Votes
+
+
+class Params(NamedTuple):
+    """Estimates of the model of common mistakes."""
+
+    prior: Floats  # (classes,)
+    skill: Floats  # (workers,)
+    mistakes: Floats  # (cells,): of the pairs that occur, given a mistake about their true class
+    others: Floats  # (classes,): of all other mistakes together
+
+
+@dataclass(frozen=True)
+class CommonMistakes(Listed):
+    """Worker *j* is right with probability `skill[j]`; mistakes about class *k* are those of the crowd.
+
+    P(j says l | k) = skill[j] if l = k, else (1 - skill[j]) mistakes[k, l], where each row of
+    `mistakes` sums to one. If nobody is right about a task, all mistakes are equally likely.
+
+    So a class that nobody gave to a task needs no attention, and of the matrix only pairs that
+    occur together in a task are kept: time and memory grow with the votes, for any number of
+    classes. What `dawid_skene` and others need grows with workers x classes x classes; where that
+    is too much this model takes their place.
+
+    Parameters
+    ----------
+    spread
+        Imaginary mistakes about each class, all equally likely: what is common must stand out.
+
+    References
+    ----------
+    The coins of Zhang et al., JMLR 17, 2016, https://arxiv.org/abs/1406.3824; the common mistakes as in
+    Chu, Ma and Wang, AAAI 2021, https://arxiv.org/abs/2012.13052.
+
+    Examples
+    --------
+    >>> votes = Votes.of([1, 1, 1, 2, 2, 2], list("xyzxyz"), ["oak", "elm", "oak", "ash", "ash", "ash"])
+    >>> result = CommonMistakes().fit(votes)
+    >>> result.labels.tolist()
+    ['oak', 'ash']
+    >>> result.params["mistakes"].toarray()[2].round(2).tolist()  # ash, elm and oak, given for an oak
+    [0.0, 0.58, 0.0]
+    """
+
+    spread: float = 5.0
+
+    name: ClassVar[str] = "common_mistakes"
+    aliases: ClassVar[tuple[str, ...]] = ("sparse_confusion", "top_confusion")
+
+    def __post_init__(self) -> None:
+        if not self.spread > 0:
+            raise ValueError(f"spread is {self.spread}, expected a number above 0")
+
+    def run(
+        self, votes: Votes, start: Aggregate | None, history: Aggregate | None, on: Machine = CORES
+    ) -> Aggregate:
+        settings: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(CommonMistakes)}
+        return _Paired(**settings, true=candidates(votes).mistakes.true).run(votes, start, history, on)
+
+
+@dataclass(frozen=True)
+class _Paired(Listed):
+    """The model, given which pairs occur."""
+
+    spread: float = 5.0
+    true: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64), repr=False, compare=False)
+
+    name: ClassVar[str] = "common_mistakes"
+
+    def pseudo(self, votes: Votes) -> Stats:
+        K = len(votes.classes)
+        each = self.spread / (K - 1)
+        others = each * (K - 1 - np.bincount(self.true, minlength=K))
+        return *super().pseudo(votes), np.full(len(self.true), each), others
+
+    def tell(self, votes: Votes, belief: Floats, prior: Floats) -> Stats:
+        found = candidates(votes)
+        made: Floats = found.mistakes.made.T @ belief[: len(found.task)]
+        return *super().tell(votes, belief, prior), made, np.zeros(len(prior))
+
+    def maximize(self, stats: Stats, params: Params | None) -> Params:
+        made, others = stats[2:]
+        total = others + sum_by(self.true, made, len(others))
+        coins = super().maximize(stats[:2], None)
+        return Params(coins.prior, coins.skill, made / total[self.true], others / total)
+
+    def blame(self, votes: Votes, found: Candidates, params: Params) -> Floats:
+        logs: Floats = found.mistakes.made @ np.log(params.mistakes)
+        return logs
+
+    def score(self, pseudo: Stats, params: Params) -> float:
+        made = xlogy(pseudo[2], params.mistakes).sum() + xlogy(pseudo[3], params.others).sum()
+        return super().score(pseudo[:2], params) + float(made)
+
+    def finish(self, votes: Votes, params: Params, belief: Floats) -> Aggregate:
+        true, said, _ = candidates(votes).mistakes
+        K = len(params.prior)
+        starts = np.searchsorted(true, np.arange(K + 1))
+        mistakes = csr_array((params.mistakes, said, starts), (K, K))
+        result = super().finish(votes, params, belief)
+        return replace(result, params={**result.params, "mistakes": mistakes})
+
+    def _recall(self, votes: Votes, history: Aggregate) -> Stats:
+        """The coins of the workers, and the mistakes that the earlier crowd made."""
+        _, coins, made, _ = history.params["stats"]
+        old = history.params["mistakes"]
+        K = old.shape[0]
+        true = np.repeat(np.arange(K), np.diff(old.indptr))
+        mine = candidates(votes).mistakes
+        known = at(csr_array((made, old.indices, old.indptr), old.shape), mine.true, mine.said)
+        others = np.maximum(sum_by(true, made, K) - sum_by(mine.true, known, K), 0)
+        return np.zeros(K), align(votes, history, coins), known, others
