@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from crowdpilot.aggregate.growing import grown
 from crowdpilot.arrays import Codes
 
-Rows = NDArray[np.intp]
+Rows = NDArray[Any]  # whole numbers
 
 SPARE = 64  # rows without a vote that do no harm
 
@@ -69,9 +69,9 @@ class Book:
     def _chain(self, task: Any, first: int) -> Any:
         """For each new vote the one before on the same task; the new ones are the last from now on."""
         if len(task) == 1:
-            before = [self.last[task[0]]]
+            earlier = self.last[task[0]]
             self.last[task[0]] = first
-            return before
+            return [earlier]
         order = np.argsort(task, kind="stable")
         by_task, rows = np.asarray(task)[order], first + order
         begins = np.diff(by_task, prepend=-1) != 0
@@ -84,8 +84,8 @@ class Book:
     def of(self, tasks: Any) -> tuple[Rows, Rows]:
         """The rows of all votes on some tasks, and for each the place of its task among these."""
         if len(tasks) == 1:
-            rows = self._walk(int(self.last[tasks[0]]))
-            return np.array(rows, np.intp), np.zeros(len(rows), np.intp)
+            walked = self._walk(int(self.last[tasks[0]]))
+            return np.array(walked, np.intp), np.zeros(len(walked), np.intp)
         row = self.last[tasks].astype(np.intp)
         place = np.flatnonzero(row >= 0)
         row = row[place]

@@ -1,0 +1,158 @@
+"""Tally: what is counted of the votes of a stream, by number, and kept exact while they come and go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from crowdpilot.aggregate.book import Book, Rows
+from crowdpilot.aggregate.fading import Fading
+from crowdpilot.aggregate.growing import grown
+from crowdpilot.aggregate.online_rules import Rule
+from crowdpilot.arrays import Codes, Floats, sum_by
+
+GRAIN = 2.0**-26  # what is counted comes in whole multiples of it: sums are exact, and can be undone
+CHUNK = 65536  # votes that are counted at once
+
+
+class Tally:
+    """Votes, what is believed of their tasks, and the counts that follow from both.
+
+    At every moment the counts are the sum over all votes of what is believed of their tasks.
+
+    Parameters
+    ----------
+    rule
+        What is counted.
+    half_life
+        In votes of a worker; see `Fading`.
+    """
+
+    def __init__(self, rule: Rule, half_life: float) -> None:
+        self.rule, self.fading = rule, Fading(half_life)
+        self.book = Book(weight=float, turn=np.int32)
+        self.belief = np.zeros((0, rule.states))  # zero for a task without votes
+        self.known: Codes = np.zeros(0, np.int32)  # the class of each task, -1 where it is not known
+        self.cursor = 0  # the task to think over next
+
+    def meet(self, tasks: int, workers: list[Any]) -> None:
+        """So many more tasks, and these workers."""
+        if tasks:
+            self.known = grown(self.known, np.full(tasks, -1))
+            self.belief = grown(self.belief, np.zeros((tasks, self.rule.states)))
+            self.book.last = grown(self.book.last, np.full(tasks, -1))
+        if workers:
+            self.fading.enlist(len(workers))
+            self.rule.enlist(workers)
+
+    def add(self, task: Rows, worker: Rows, label: Rows, weight: Floats) -> None:
+        """New votes, no two of the same worker on a task, and none there already."""
+        self._change_units(worker)
+        turn = self.fading.tick(worker)
+        np.add.at(self.rule.given, worker, rounded(weight * self.fading.factor(worker, turn)))
+        first = self.book.add(task, worker, label, weight=weight, turn=turn)
+        self.renew(np.unique(task) if len(task) > 1 else task, first)
+
+    def _change_units(self, worker: Rows) -> None:
+        late, unit = self.fading.change_units(worker)
+        for name in self.rule.counts if len(late) else ():
+            counts = getattr(self.rule, name)
+            counts[late] *= unit.reshape(-1, *[1] * (counts.ndim - 1))
+
+    def drop(self, rows: Rows) -> None:
+        """Take votes back; their tasks are judged anew by `renew`."""
+        book = self.book
+        worker, factor = book.worker[rows], self._factor(rows)
+        np.add.at(self.rule.given, worker, -rounded(factor))
+        self.rule.count_(worker, book.label[rows], -rounded(self.belief[book.task[rows]] * factor[:, None]))
+        book.drop(rows.tolist())
+
+    def renew(self, tasks: Rows, first: int | None = None) -> None:
+        """Judge tasks by all their votes, of which those from row `first` on are not counted yet."""
+        rows, place = self.book.of(tasks)
+        worker, label, factor = self.book.worker[rows], self.book.label[rows], self._factor(rows)[:, None]
+        old = self.belief[tasks]
+        new = rounded(self.rule.believe(self._scores(tasks, rows, place), self.known[tasks]))
+        if first is None:
+            new[self.book.last[tasks] < 0] = 0
+        before = old[place]
+        before[rows >= (len(self.book.task) if first is None else first)] = 0
+        self.rule.count_(worker, label, rounded(new[place] * factor) - rounded(before * factor))
+        self.rule.seen += self.by_class(new - old).sum(axis=0)
+        self.belief[tasks] = new
+        self.rule.learn_(worker, self.fading)
+
+    def think(self, number: int) -> None:
+        """Judge so many tasks anew, each in its turn."""
+        number = min(number, len(self.belief))
+        if number:
+            self.renew((self.cursor + np.arange(number)) % len(self.belief))
+            self.cursor = (self.cursor + number) % len(self.belief)
+
+    def show(self, tasks: Rows) -> Floats:
+        """Probabilities of the classes of tasks by what is known now, (tasks, classes)."""
+        rows, place = self.book.of(tasks)
+        return self.rule.show(self._scores(tasks, rows, place, shown=True), self.known[tasks])
+
+    def _scores(self, tasks: Rows, rows: Rows, place: Rows, *, shown: bool = False) -> Floats:
+        worker, label = self.book.worker[rows], self.book.label[rows]
+        says = self.rule.tells if shown else self.rule.says
+        logs = says(worker, label, self.fading.scale(worker)) * self.book.more["weight"][rows, None]
+        if len(tasks) == 1:
+            one: Floats = logs.sum(axis=0, keepdims=True) + self.rule.start()
+            return one
+        S = self.rule.states
+        cells = (place[:, None] * S + np.arange(S)).ravel()
+        return sum_by(cells, logs.ravel(), len(tasks) * S).reshape(-1, S) + self.rule.start()
+
+    def _factor(self, rows: Rows) -> Floats:
+        more = self.book.more
+        factor: Floats = more["weight"][rows] * self.fading.factor(self.book.worker[rows], more["turn"][rows])
+        return factor
+
+    def by_class(self, belief: Floats) -> Floats:
+        """Beliefs of the classes alone."""
+        if self.rule.states == self.rule.K:
+            return belief
+        by_class: Floats = belief.reshape(len(belief), self.rule.K, -1).sum(axis=2)
+        return by_class
+
+    def recount(self, belief: Floats) -> None:
+        """Go on from other beliefs, (tasks, states), of all tasks."""
+        self.belief = rounded(belief)
+        self.belief[self.book.last < 0] = 0
+        self.rule.seen = self.by_class(self.belief).sum(axis=0)
+        for name in self.rule.counts:
+            getattr(self.rule, name)[:] = 0
+        all_rows = np.flatnonzero(self.book.label >= 0)
+        for n in range(0, len(all_rows), CHUNK):
+            rows = all_rows[n : n + CHUNK]
+            worker, label, factor = self.book.worker[rows], self.book.label[rows], self._factor(rows)
+            np.add.at(self.rule.given, worker, rounded(factor))
+            self.rule.count_(worker, label, rounded(self.belief[self.book.task[rows]] * factor[:, None]))
+
+    def state(self) -> list[dict[str, Any]]:
+        """All that is needed to go on."""
+        return [{name: getattr(part, name) for name in names} for part, names in self._parts()]
+
+    def resume(self, state: list[dict[str, Any]]) -> None:
+        """Go on from a state."""
+        for (part, names), kept in zip(self._parts(), state, strict=True):
+            for name in names:
+                setattr(part, name, kept[name])
+
+    def _parts(self) -> list[tuple[Any, tuple[str, ...]]]:
+        return [
+            (self, ("belief", "known", "cursor")),
+            (self.book, ("task", "worker", "label", "before", "last", "more", "empty")),
+            (self.fading, ("turn", "base")),
+            (self.rule, ("seen", *self.rule.counts, *self.rule.found)),
+        ]
+
+
+def rounded(values: Floats) -> Floats:
+    """The nearest whole multiples of the grain."""
+    whole: Floats = np.rint(values * (1 / GRAIN))
+    whole *= GRAIN
+    return whole
