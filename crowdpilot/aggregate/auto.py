@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdpilot.aggregate.aggregator import Aggregate, Aggregator, agreement
+from crowdpilot.aggregate.candidates import DENSE, is_wide
+from crowdpilot.aggregate.common_mistakes import CommonMistakes
 from crowdpilot.aggregate.dawid_skene import DawidSkene
 from crowdpilot.aggregate.em import EM, NotConverged, Prior
 from crowdpilot.aggregate.fast_dawid_skene import FastDawidSkene
@@ -54,7 +56,8 @@ class Auto(Aggregator):
     exp(score / softness); within a panel log-probabilities are averaged. No truth is used.
 
     Large inputs are scored on a sample of tasks, and models that count for little are not fitted
-    to the whole.
+    to the whole. Where there are too many classes for confusion matrices, `common_mistakes` takes
+    their place; where there are too many to score anything, it is taken alone.
 
     Parameters
     ----------
@@ -88,9 +91,12 @@ class Auto(Aggregator):
     seed: int = 0
 
     name: ClassVar[str] = "auto"
+    wide: ClassVar[bool] = True
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
-        panels = {name: [self._with_prior(m) for m in members] for name, members in PANELS.items()}
+        if is_wide(votes) or min(len(votes), self.sample) * len(votes.classes) > DENSE:
+            return self._take(self._with_prior(CommonMistakes()), votes)
+        panels = {name: self._seat(members, votes) for name, members in PANELS.items()}
         scores = self._score(votes, panels)
         kept = {name: self._keep(votes, members) for name, members in panels.items()}
         gains = np.asarray([scores[name][0] - self.handicap * (name == "coin") for name in panels])
@@ -110,6 +116,18 @@ class Auto(Aggregator):
             for m, own in zip(members, scores[name][1], strict=True)
         ]
         return Aggregate(votes, probs, agreement(votes, probs), {"scores": table})
+
+    def _take(self, model: EM, votes: Votes) -> Aggregate:
+        """One model alone, unseen: there are too many classes to score any."""
+        result = model.run(votes, None, None)
+        return replace(
+            result, params={**result.params, "scores": [Score(str(model), "mistakes", np.nan, 1.0)]}
+        )
+
+    def _seat(self, members: tuple[EM, ...], votes: Votes) -> list[EM]:
+        """The models of a panel that there is memory for."""
+        able = [m for m in members if m.has_room(votes)] or [CommonMistakes(max_iter=ROUNDS)]
+        return [self._with_prior(m) for m in able]
 
     def _with_prior(self, model: EM) -> EM:
         return model if self.prior is None else replace(model, prior=self.prior)

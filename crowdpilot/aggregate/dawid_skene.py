@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from scipy.special import digamma, gammaln
 
 from crowdpilot.aggregate.aggregator import Aggregate
 from crowdpilot.aggregate.places import Params, Stats
+from crowdpilot.aggregate.special import digamma, gammaln, like, repeats
 from crowdpilot.aggregate.tabled import Table, Tabled
-from crowdpilot.arrays import Floats
+from crowdpilot.arrays import Floats, library
 from crowdpilot.confusion import by_label, by_worker
 from crowdpilot.votes import Votes
 
@@ -64,6 +64,9 @@ class DawidSkene(Tabled):
     name: ClassVar[str] = "dawid_skene"
     aliases: ClassVar[tuple[str, ...]] = ("ds", "lfc")
 
+    def cells(self, votes: Votes) -> int:
+        return super().cells(votes) + len(votes.workers) * len(votes.classes) ** 2
+
     def pseudo(self, votes: Votes) -> Stats:
         K, W = len(votes.classes), len(votes.workers)
         cell = self.smoothing + self.diagonal * np.eye(K)
@@ -77,11 +80,12 @@ class DawidSkene(Tabled):
 
     def maximize(self, stats: Stats, params: Params | None) -> Params:
         seen, said = stats
-        prior = self.class_prior(seen)
+        log = library(said).log
+        prior = like(self.class_prior(seen), seen)
         confusion = said / said.sum(axis=2, keepdims=True)
         if not self.variational:
-            return Matrices(prior, confusion, np.log(prior), np.log(confusion), stats)
-        log_prior = mean_log(seen) if self.prior == "estimated" else np.log(prior)
+            return Matrices(prior, confusion, log(prior), log(confusion), stats)
+        log_prior = mean_log(seen) if self.prior == "estimated" else log(prior)
         return Matrices(prior, confusion, log_prior, mean_log(said), stats)
 
     def score(self, pseudo: Stats, params: Params) -> float:
@@ -112,6 +116,7 @@ def minus_divergence(pseudo: Floats, counts: Floats, logs: Floats) -> float:
 
 def log_norm(counts: Floats) -> Floats:
     """Log of what a Dirichlet law with these counts is divided by; over the last axis."""
-    once = counts[:1] if counts.strides[0] == 0 else counts  # imaginary counts are the same for all workers
+    once = counts[:1] if repeats(counts) else counts  # imaginary counts are the same for all workers
     norm = gammaln(once).sum(axis=-1) - gammaln(once.sum(axis=-1))
-    return np.broadcast_to(norm, counts.shape[:-1])
+    whole: Floats = library(norm).broadcast_to(norm, counts.shape[:-1])
+    return whole

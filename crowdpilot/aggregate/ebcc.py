@@ -12,8 +12,9 @@ from crowdpilot.aggregate.aggregator import Aggregate
 from crowdpilot.aggregate.dawid_skene import mean_log, minus_divergence
 from crowdpilot.aggregate.em import by_class
 from crowdpilot.aggregate.places import Stats
+from crowdpilot.aggregate.special import contiguous, like
 from crowdpilot.aggregate.tabled import Table, Tabled
-from crowdpilot.arrays import Floats
+from crowdpilot.arrays import Floats, library
 from crowdpilot.votes import Votes
 
 
@@ -72,6 +73,9 @@ class EBCC(Tabled):
     name: ClassVar[str] = "ebcc"
     remembers: ClassVar[bool] = False  # the kinds of other tasks are not the kinds of these
 
+    def cells(self, votes: Votes) -> int:
+        return self.M * (super().cells(votes) + len(votes.workers) * len(votes.classes) ** 2)
+
     def pseudo(self, votes: Votes) -> Stats:
         K, W = len(votes.classes), len(votes.workers)
         cell = self.smoothing + self.diagonal * np.eye(K)
@@ -91,17 +95,18 @@ class EBCC(Tabled):
     def gather(self, seen: Floats, said: Floats) -> Stats:
         kinds = seen.reshape(1, -1, self.M)
         K = kinds.shape[1]
-        return kinds.sum(axis=(0, 2)), np.moveaxis(said.reshape(-1, K, K, self.M), 1, 3), kinds
+        return kinds.sum(axis=(0, 2)), library(said).moveaxis(said.reshape(-1, K, K, self.M), 1, 3), kinds
 
     def maximize(self, stats: Stats, params: Params | None) -> Params:
         seen, said, kinds = stats
-        log_prior = mean_log(seen) if self.prior == "estimated" else np.log(self.class_prior(seen))
+        prior = like(self.class_prior(seen), seen)
+        log_prior = mean_log(seen) if self.prior == "estimated" else library(seen).log(prior)
         return Params(seen, log_prior, kinds[0], mean_log(kinds[0]), said, mean_log(said))
 
     def table(self, params: Params) -> Table:
-        states = params.log_kinds.size
-        said = np.ascontiguousarray(np.moveaxis(params.log_said, 3, 1)).reshape(-1, states)
-        return Table(said, (params.log_prior[:, None] + params.log_kinds).ravel())
+        start = (params.log_prior[:, None] + params.log_kinds).ravel()
+        said = contiguous(library(start).moveaxis(params.log_said, 3, 1)).reshape(-1, len(start))
+        return Table(said, start)
 
     def score(self, pseudo: Stats, params: Params) -> float:
         prior = 0.0

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from scipy.special import expit, log_expit
 
 from crowdpilot.aggregate.aggregator import Aggregate, agreement
 from crowdpilot.aggregate.em import EM, Prior, by_class
 from crowdpilot.aggregate.places import Stats
-from crowdpilot.arrays import Floats
+from crowdpilot.aggregate.special import expit, like, log_expit
+from crowdpilot.arrays import Floats, library
 from crowdpilot.votes import Votes
 
 
@@ -58,17 +58,20 @@ class GLAD(EM):
     per_worker: ClassVar[tuple[str, ...]] = ("ability",)
     per_task: ClassVar[tuple[str, ...]] = ("difficulty",)
 
-    def _easiness(self) -> tuple[Floats, Floats]:
-        """Levels of easiness and their probabilities."""
+    def cells(self, votes: Votes) -> int:
+        return self.points * super().cells(votes)
+
+    def _easiness(self, array: Floats) -> tuple[Floats, Floats]:
+        """Levels of easiness and their probabilities, of the kind of another array."""
         x, weight = np.polynomial.hermite_e.hermegauss(self.points)
-        return np.exp(1 + x), weight / weight.sum()
+        return like(np.exp(1 + x), array), like(weight / weight.sum(), array)
 
     def pseudo(self, votes: Votes) -> Stats:
         nothing = np.zeros((len(votes.workers), self.points))
         return np.full(len(votes.classes), self.smoothing), nothing, nothing
 
     def beliefs(self, votes: Votes, probs: Floats) -> Iterator[Floats]:
-        _, weight = self._easiness()
+        _, weight = self._easiness(probs)
         yield (probs[:, :, None] * weight).reshape(len(probs), -1)
 
     def count(self, votes: Votes, belief: Floats) -> Stats:
@@ -76,20 +79,22 @@ class GLAD(EM):
         states = belief.reshape(len(belief) * K, -1)
         level = belief.reshape(len(belief), K, -1).sum(axis=1)
         right = votes.ballots.T @ states
-        total = votes.ballots.T @ np.repeat(level, K, axis=0)
-        return by_class(votes, belief).sum(axis=0), right, np.maximum(total - right, 0)
+        every = library(level).broadcast_to(level[:, None], (len(level), K, level.shape[1]))
+        total = votes.ballots.T @ every.reshape(states.shape)
+        return by_class(votes, belief).sum(axis=0), right, (total - right).clip(min=0)
 
     def maximize(self, stats: Stats, params: Params | None) -> Params:
         seen, right, wrong = stats
-        prior = self.class_prior(seen)
-        ability = np.ones(len(right)) if params is None else params.ability
+        prior = like(self.class_prior(seen), seen)
+        ability = like(np.ones(len(right)), seen) if params is None else params.ability
         for _ in range(2):
             ability = self._climb_ability(ability, right, wrong)
         return Params(prior, ability)
 
     def _climb_ability(self, ability: Floats, right: Floats, wrong: Floats) -> Floats:
         """A Newton step for every worker, halved until it leads up."""
-        easiness, _ = self._easiness()
+        easiness, _ = self._easiness(ability)
+        where = library(ability).where
 
         def height(a: Floats) -> Floats:
             x = a[:, None] * easiness
@@ -105,29 +110,31 @@ class GLAD(EM):
             falls = height(ability + step) < here
             if not falls.any():
                 break
-            step = np.where(falls, step / 2, step)
-        return np.where(height(ability + step) >= here, ability + step, ability)
+            step = where(falls, step / 2, step)
+        return where(height(ability + step) >= here, ability + step, ability)
 
     def joint(self, votes: Votes, params: Params) -> Floats:
         K = len(votes.classes)
-        easiness, weight = self._easiness()
+        easiness, weight = self._easiness(params.ability)
+        xp = library(weight)
         x = params.ability[:, None] * easiness
         log_right, log_wrong = log_expit(x), log_expit(-x) - np.log(K - 1)
-        both = votes.ballots @ np.hstack([log_right - log_wrong, log_wrong])
-        gain, base = np.split(both.reshape(len(votes.tasks), K, -1), 2, axis=2)
-        joint: Floats = gain + base.sum(axis=1, keepdims=True)
-        joint += np.log(params.prior)[:, None] + np.log(weight)
+        both = votes.ballots @ xp.hstack([log_right - log_wrong, log_wrong])
+        both = both.reshape(len(votes.tasks), K, 2, -1)
+        joint: Floats = both[:, :, 0] + both[:, :, 1].sum(axis=1, keepdims=True)
+        joint += xp.log(params.prior)[:, None] + xp.log(weight)
         return joint.reshape(len(joint), -1)
 
     def score(self, pseudo: Stats, params: Params) -> float:
-        easiness, _ = self._easiness()
+        easiness, _ = self._easiness(params.ability)
         x = params.ability[:, None] * easiness
         told = (pseudo[1] * log_expit(x) + pseudo[2] * log_expit(-x)).sum()
-        return float((pseudo[0] * np.log(params.prior)).sum() + told - ((params.ability - 1) ** 2).sum() / 2)
+        log_prior = library(params.prior).log(params.prior)
+        return float((pseudo[0] * log_prior).sum() + told - ((params.ability - 1) ** 2).sum() / 2)
 
     def finish(self, votes: Votes, params: Params, belief: Floats) -> Aggregate:
         probs = by_class(votes, belief)
-        easiness, _ = self._easiness()
+        easiness, _ = self._easiness(params.ability)
         levels = belief.reshape(len(belief), -1, self.points).sum(axis=1)
         kept = {**params._asdict(), "difficulty": np.exp(-levels @ np.log(easiness))}
         return Aggregate(votes, probs, agreement(votes, probs), kept)

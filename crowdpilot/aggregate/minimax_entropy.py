@@ -103,6 +103,9 @@ class MinimaxEntropy(Aggregator):
     def __post_init__(self) -> None:
         expect_positive(self, "alpha", "beta", "max_iter")
 
+    def cells(self, votes: Votes) -> int:
+        return (len(votes.tasks) + len(votes.workers)) * len(votes.classes) ** 2
+
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
         log_prior = np.log(known_prior(self.prior, len(votes.classes)))
         probs = shares(votes) if start is None else started(votes, start)

@@ -1,0 +1,137 @@
+"""Many classes: beliefs for the candidates alone are those of the whole array, and take far less."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from crowdpilot.aggregate import MODELS, CommonMistakes, NotConverged, TooManyClasses, aggregator, candidates
+from crowdpilot.votes import Votes
+
+WIDE = [name for name, model in MODELS.items() if model.wide and name != "auto"]  # which takes another model
+wide = pytest.mark.parametrize("name", WIDE)
+
+
+def crowd(tasks: int, workers: int, classes: int, votes: int, seed: int = 0) -> tuple[Votes, np.ndarray]:
+    """Workers who take a class for the next one, or for any other."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, classes, tasks)
+    task = rng.integers(0, tasks, votes)
+    worker = rng.integers(0, workers, votes)
+    skill = rng.uniform(0.3, 0.95, workers)
+    other = np.where(rng.random(votes) < 0.7, truth[task] + 1, rng.integers(0, classes, votes)) % classes
+    label = np.where(rng.random(votes) < skill[worker], truth[task], other)
+    names = np.arange(tasks), np.arange(workers), np.arange(classes)
+    return Votes(task, worker, label, *names), truth
+
+
+@pytest.fixture
+def thirty() -> Votes:
+    """Votes of 30 classes with weights, gold, ties, and a task that nobody labelled."""
+    votes, truth = crowd(tasks=150, workers=12, classes=30, votes=450)
+    gold = np.where(np.arange(150) % 9 == 0, truth, -1)
+    weight = np.random.default_rng(1).choice([0.0, 0.5, 1.0, 2.0], len(votes))
+    return replace(votes, gold=gold, weight=weight).take(votes.task != 7)
+
+
+def forced(monkeypatch, model, votes, **options):
+    """The result as if an array (tasks, classes) were too large."""
+    with monkeypatch.context() as patched:
+        patched.setattr(candidates, "DENSE", 0)
+        return model.fit(votes, **options)
+
+
+@wide
+@pytest.mark.parametrize("gold", [True, False])
+def test_sparse_beliefs_are_the_dense_ones(name, gold, thirty, monkeypatch):
+    votes = thirty if gold else replace(thirty, gold=None)
+    model = MODELS[name]()
+    dense, sparse = model.fit(votes), forced(monkeypatch, model, votes)
+    assert sparse.beliefs.nnz <= len(votes) + 150
+    np.testing.assert_allclose(sparse.rows(np.arange(150)), dense.probs, atol=1e-9)
+    np.testing.assert_allclose(sparse.skill, dense.skill, atol=1e-9)
+    np.testing.assert_array_equal(sparse.codes, dense.codes)
+    np.testing.assert_allclose(sparse.confidence, dense.confidence, atol=1e-9)
+    np.testing.assert_allclose(sparse.trace, dense.trace)
+    assert sparse.to_table().column("label") == dense.to_table().column("label")
+    assert sparse.to_workers_table().num_rows == 12
+
+
+@pytest.mark.parametrize("name", ["one_coin", "common_mistakes"])
+@pytest.mark.parametrize("prior", ["estimated", tuple(np.arange(1, 31) / 465)])
+def test_a_prior_is_shared_by_those_that_are_not_listed(name, prior, thirty, monkeypatch):
+    model = MODELS[name](prior=prior)
+    dense, sparse = model.fit(thirty), forced(monkeypatch, model, thirty)
+    np.testing.assert_allclose(sparse.rows(np.arange(150)), dense.probs, atol=1e-9)
+    np.testing.assert_array_equal(sparse.codes, dense.codes)
+    np.testing.assert_allclose(sparse.params["prior"], dense.params["prior"], atol=1e-9)
+
+
+@wide
+def test_a_start_and_a_history_are_used_as_with_few_classes(name, thirty, monkeypatch):
+    model = MODELS[name]()
+    old = {"start": thirty.take(slice(0, 300)), "history": crowd(150, 14, 30, votes=300, seed=5)[0]}
+    for word, able in (("start", model.restarts), ("history", model.remembers)):
+        if able:
+            dense = model.fit(thirty, **{word: model.fit(old[word])})
+            sparse = forced(monkeypatch, model, thirty, **{word: forced(monkeypatch, model, old[word])})
+            np.testing.assert_allclose(sparse.rows(np.arange(150)), dense.probs, atol=1e-9)
+
+
+def test_a_worker_worse_than_chance_speaks_for_the_other_classes(monkeypatch):
+    """The most probable class may be one that nobody gave."""
+    task, label = np.arange(60), np.arange(60) % 5
+    votes = Votes.of([*task, 99], ["x"] * 61, [*label, 2], classes=list(range(6)))
+    votes = votes.with_gold({int(t): int(k + 1) % 5 for t, k in zip(task, label, strict=True)})
+    model = MODELS["one_coin"](trust=0.0)
+    dense, sparse = model.fit(votes), forced(monkeypatch, model, votes)
+    assert dense.codes[-1] != 2
+    np.testing.assert_array_equal(sparse.codes, dense.codes)
+    np.testing.assert_allclose(sparse.confidence, dense.confidence)
+
+
+def test_what_is_too_large_for_an_array_says_so(thirty, monkeypatch):
+    result = forced(monkeypatch, MODELS["majority_voting"](), thirty)
+    with pytest.raises(ValueError, match="30 classes are too large"):
+        _ = result.probs
+    with pytest.raises(ValueError, match="30 classes are too large"):
+        result.to_table(probs=True)
+    np.testing.assert_allclose(result.rows([0, 3]).sum(axis=1), 1)
+
+
+@pytest.mark.parametrize(
+    "name", ["dawid_skene", "ebcc", "tied_dawid_skene", "glad", "minimax_entropy", "wds"]
+)
+def test_a_model_that_needs_too_much_makes_way(name, monkeypatch):
+    votes, truth = crowd(tasks=300, workers=20, classes=40, votes=1500)
+    monkeypatch.setattr(aggregator, "MOST", 300 * 40 - 1)
+    model = MODELS[name]()
+    with pytest.warns(TooManyClasses, match=f"{name} would need .* common_mistakes is used instead"):
+        result = model.fit(votes)
+    assert result.model == CommonMistakes()
+    assert (result.codes == truth).mean() > 0.7
+
+
+def test_memory_is_known_before_it_is_taken():
+    """The matrices alone would be 1,600 GB."""
+    votes, truth = crowd(tasks=3000, workers=2000, classes=10_000, votes=15_000)
+    with pytest.warns(TooManyClasses, match="dawid_skene would need 1,490 GiB"):
+        result = MODELS["dawid_skene"]().fit(votes)
+    assert (result.codes == truth).mean() > 0.6
+
+
+def test_settings_that_both_models_have_are_kept(monkeypatch):
+    votes, _ = crowd(tasks=50, workers=5, classes=10, votes=250)
+    monkeypatch.setattr(aggregator, "MOST", 0)
+    with pytest.warns(TooManyClasses), pytest.warns(NotConverged):
+        result = MODELS["dawid_skene"](prior="uniform", max_iter=3).fit(votes)
+    assert result.model == CommonMistakes(prior="uniform", max_iter=3)
+
+
+def test_auto_takes_what_has_room():
+    votes, truth = crowd(tasks=3000, workers=2000, classes=10_000, votes=15_000)
+    result = MODELS["auto"]().fit(votes)
+    assert (result.codes == truth).mean() > 0.6
+    assert "common_mistakes" in [score.model for score in result.params["scores"]]
