@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import coo_array
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -16,6 +17,7 @@ Names = NDArray[Any]
 
 EXTREME = 600.0  # logs within need no scaling before their exponential is taken
 BLOCK = 8192  # rows that fit the cache together with their temporaries
+PIECE = 1 << 18  # of long columns, where temporaries as long would be too many
 
 
 def library(array: Any) -> Any:
@@ -100,9 +102,9 @@ def _mix(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return x ^ (x >> np.uint64(31))
 
 
-def to_probs(scores: ArrayLike) -> Floats:
+def to_probs(scores: ArrayLike, *, copy: bool = True) -> Floats:
     """Scale each row to sum to one; a row of zeros becomes uniform."""
-    rows = np.array(scores, np.float64)
+    rows = np.array(scores, np.float64, copy=copy or None)
     total = rows @ np.ones(rows.shape[-1])
     rows[total == 0] = 1
     rows /= np.where(total == 0, rows.shape[-1], total)[..., None]
@@ -139,9 +141,50 @@ def softmax(joint: Floats) -> Floats:
     return probs
 
 
-def sum_by(codes: NDArray[Any], weights: Floats, length: int) -> Floats:
-    """Sum of the weights of each code."""
+def sum_by(codes: NDArray[Any], weights: Floats | None, length: int) -> Floats:
+    """Sum of the weights of each code; how often it occurs if there are none."""
     return np.bincount(codes, weights, length).astype(np.float64, copy=False)
+
+
+def sum_by_pair(first: Codes, second: Codes, weights: Floats | None, shape: tuple[int, int]) -> Floats:
+    """Sum of the weights of each pair of codes, as a table; with few temporaries if the first never fall."""
+    table = np.zeros(shape)
+    if not rises(first):
+        pairs = first.astype(np.int64) * shape[1] + second
+        return sum_by(pairs, weights, table.size).reshape(shape)
+    for n in range(0, len(first), PIECE):
+        piece = slice(n, n + PIECE)
+        low, high = first[n], first[piece][-1] + 1
+        pairs = (first[piece] - low).astype(np.int64) * shape[1] + second[piece]
+        some = sum_by(pairs, None if weights is None else weights[piece], int(high - low) * shape[1])
+        table[low:high] += some.reshape(-1, shape[1])
+    return table
+
+
+def rises(first: NDArray[Any], second: NDArray[Any] | None = None) -> bool:
+    """Whether codes never fall; or pairs of codes always rise, by the first and then the second."""
+    for n in range(0, len(first) - 1, PIECE):
+        a, b = first[n : n + PIECE], first[n + 1 : n + PIECE + 1]
+        a = a[: len(b)]
+        up = a <= b
+        if second is not None:
+            up = (a < b) | ((a == b) & (second[n : n + len(b)] < second[n + 1 : n + 1 + len(b)]))
+        if not up.all():
+            return False
+    return True
+
+
+def merge(
+    row: Codes, column: NDArray[Any], weight: Floats | None, shape: tuple[int, int]
+) -> tuple[Codes, NDArray[Any], Floats | None]:
+    """Pairs sorted by row and column, with the weights of equal ones added up; none if all are one."""
+    ones = np.ones(len(row), np.float32)  # exact up to 16 million
+    summed = coo_array((ones if weight is None else weight, (row, column)), shape).tocsr()
+    summed.sum_duplicates()
+    summed.eliminate_zeros()
+    rows = np.repeat(np.arange(shape[0], dtype=np.int32), np.diff(summed.indptr))
+    plain = weight is None and len(rows) == len(row)
+    return rows, summed.indices, None if plain else summed.data.astype(np.float64)
 
 
 def divide(part: Any, whole: Any, otherwise: float = np.nan) -> Floats:

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array, csr_array
 
 from crowdpilot.arrays import (
-    BLOCK,
     Codes,
     Encoded,
     Floats,
@@ -20,8 +19,11 @@ from crowdpilot.arrays import (
     divide,
     encode,
     has_repeats,
+    merge,
     number_labels,
+    rises,
     sum_by,
+    sum_by_pair,
     to_names,
 )
 
@@ -232,19 +234,12 @@ class Votes:
         Sorted by task, worker and label, so that nothing computed from it depends on the order in
         which votes came, and a vote given twice is a vote of weight two.
         """
-        K = len(self.classes)
-        key = self.task.astype(np.int64) * (len(self.workers) * K) + self.cell
-        if (np.diff(key) > 0).all() and (self.weights > 0).all():
-            return replace(self, seconds=None, time=None, weight=self.weights)
-        shape = len(self.tasks), len(self.workers) * K
-        summed = coo_array((self.weights, (self.task, self.cell)), shape).tocsr()
-        summed.sum_duplicates()
-        summed.eliminate_zeros()
-        task = np.repeat(np.arange(len(self.tasks), dtype=np.int32), np.diff(summed.indptr))
-        worker, label = np.divmod(summed.indices, K)
-        return replace(
-            self, task=task, worker=worker, label=label, weight=summed.data, seconds=None, time=None
-        )
+        if rises(self.task, self.cell) and (self.weight is None or bool((self.weight > 0).all())):
+            return self if self.seconds is self.time is None else replace(self, seconds=None, time=None)
+        shape = len(self.tasks), len(self.workers) * len(self.classes)
+        task, cell, weight = merge(self.task, self.cell, self.weight, shape)
+        worker, label = np.divmod(cell, cell.dtype.type(len(self.classes)))
+        return replace(self, task=task, worker=worker, label=label, weight=weight, seconds=None, time=None)
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:
@@ -255,7 +250,7 @@ class Votes:
     @cached_property
     def onehot(self) -> csr_array:
         """Sparse (tasks, workers x classes): the weight a worker gave to a label of a task."""
-        votes = self if _rises(self.task) else self.merged
+        votes = self if rises(self.task) else self.merged
         shape = len(self.tasks), len(self.workers) * len(self.classes)
         return csr_array((votes.weights, votes.cell, votes.starts.astype(votes.cell.dtype)), shape)
 
@@ -263,19 +258,19 @@ class Votes:
     def ballots(self) -> csr_array:
         """Sparse (tasks x classes, workers): the weight of the workers who gave a label to a task."""
         K = len(self.classes)
-        rows = self.task.astype(np.int64) * K + self.label
-        return coo_array(
-            (self.weights, (rows, self.worker)), (len(self.tasks) * K, len(self.workers))
-        ).tocsr()
+        cells = self.task.astype(np.int64) * K + self.label, self.worker
+        return coo_array((self.weights, cells), (len(self.tasks) * K, len(self.workers))).tocsr()
 
-    def _times(self, value: Floats | None) -> Floats:
-        return self.weights if value is None else self.weights * value
+    def _times(self, value: Floats | None) -> Floats | None:
+        """The weight of each vote, times a value if given; None if all are one."""
+        if value is None or self.weight is None:
+            return self.weight if value is None else value
+        return self.weight * value
 
     def tally(self, value: Floats | None = None) -> Floats:
         """Sum over votes, (tasks, classes): of their weights, times a value for each vote if given."""
-        K = len(self.classes)
-        cells = self.task.astype(np.int64) * K + self.label
-        return sum_by(cells, self._times(value), len(self.tasks) * K).reshape(-1, K)
+        shape = len(self.tasks), len(self.classes)
+        return sum_by_pair(self.task, self.label, self._times(value), shape)
 
     def cell_sum(self, value: Floats | None = None) -> Floats:
         """Sum over votes, (workers, classes): of their weights, times a value for each vote if given."""
@@ -303,9 +298,3 @@ class Votes:
         probs[known] = 0
         probs[known, self.gold[known]] = 1
         return probs
-
-
-def _rises(codes: Codes) -> bool:
-    """Whether codes never fall, without an array as long as they are."""
-    ahead = ((n, codes[n + 1 : n + BLOCK + 1]) for n in range(0, len(codes), BLOCK))
-    return all((codes[n : n + len(next)] <= next).all() for n, next in ahead)

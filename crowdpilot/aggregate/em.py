@@ -19,7 +19,7 @@ from crowdpilot.aggregate.aggregator import (
     shares,
     started,
 )
-from crowdpilot.aggregate.places import CORES, Machine, Params, Place, Stats, add
+from crowdpilot.aggregate.places import CORES, Here, Machine, Params, Place, Stats, add
 from crowdpilot.aggregate.stride import Stride
 from crowdpilot.arrays import Floats, softmax_, to_probs
 from crowdpilot.votes import Votes
@@ -94,6 +94,10 @@ class EM(Aggregator):
     def beliefs(self, votes: Votes, probs: Floats) -> Iterator[Floats]:
         """Beliefs to begin at, shaped like `joint`, one for each climb; the highest climb is kept."""
         yield probs
+
+    def here(self, votes: Votes, probs: Floats, threads: int) -> Place:
+        """The place for these votes on this machine."""
+        return Here(votes, probs, threads)
 
     def believe_(self, joint: Floats) -> float:
         """Turn `joint` into beliefs in place; return the log-likelihood."""

@@ -11,6 +11,7 @@ from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crowdpilot.arrays import Floats
 from crowdpilot.votes import Votes
@@ -92,7 +93,7 @@ class Cores:
 
     def hold(self, model: EM, votes: Votes, probs: Floats) -> Place:
         threads = max(1, min(cores(), 1 + len(votes) // SHARD)) if model.divisible else 1
-        return Here(votes, probs, threads)
+        return model.here(votes, probs, threads)
 
 
 CORES = Cores()
@@ -113,9 +114,14 @@ def split(votes: Votes, parts: int) -> list[Votes]:
     """Up to `parts` slices of the tasks with about as many votes each, every worker in all."""
     votes = votes.merged
     starts = votes.starts
-    inner = np.searchsorted(starts, np.linspace(0, len(votes), parts + 1)[1:-1], side="left")
-    cuts = np.unique([0, *inner, len(votes.tasks)])
-    return [_slice(votes, a, b, starts[a], starts[b]) for a, b in pairwise(cuts.tolist())]
+    return [_slice(votes, a, b, starts[a], starts[b]) for a, b in pairwise(cut(starts, parts))]
+
+
+def cut(starts: NDArray[np.int64], parts: int) -> list[int]:
+    """Bounds of up to so many ranges of tasks with about as many votes each."""
+    inner = np.searchsorted(starts, np.linspace(starts[0], starts[-1], parts + 1)[1:-1])
+    bounds: list[int] = np.unique([0, *inner, len(starts) - 1]).tolist()
+    return bounds
 
 
 def _slice(votes: Votes, a: int, b: int, start: int, stop: int) -> Votes:

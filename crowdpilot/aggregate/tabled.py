@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import ClassVar, NamedTuple
 
 from crowdpilot.aggregate.em import EM
-from crowdpilot.aggregate.places import Params, Stats
+from crowdpilot.aggregate.places import Params, Place, Stats
 from crowdpilot.arrays import Floats
 from crowdpilot.votes import Votes
+
+MANY = 500_000  # votes from which on it pays to load what is compiled
 
 
 class Table(NamedTuple):
@@ -42,6 +45,13 @@ class Tabled(EM):
         joint: Floats = votes.onehot @ table.said
         joint += table.start
         return joint
+
+    def here(self, votes: Votes, probs: Floats, threads: int) -> Place:
+        if not self.divisible or len(votes) < MANY or find_spec("numba") is None:
+            return super().here(votes, probs, threads)
+        from crowdpilot.aggregate.fused import Fused  # numba takes half a second to load
+
+        return Fused(votes, probs, threads)
 
     def count(self, votes: Votes, belief: Floats) -> Stats:
         return self.gather(belief.sum(axis=0), votes.onehot.T @ belief)
