@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from crowdpilot.arrays import Floats
@@ -10,7 +12,10 @@ from crowdpilot.votes import Votes
 
 def by_label(matrices: Floats) -> Floats:
     """Matrices of workers (workers, true, said) as a row for each label of each, (workers x said, true)."""
-    rows: Floats = np.ascontiguousarray(matrices.swapaxes(1, 2)).reshape(-1, matrices.shape[1])
+    said_first: Any = matrices.swapaxes(1, 2)
+    if isinstance(said_first, np.ndarray):
+        said_first = np.ascontiguousarray(said_first)
+    rows: Floats = said_first.reshape(-1, matrices.shape[1])
     return rows
 
 

@@ -111,7 +111,8 @@ class GLAD(EM):
             if not falls.any():
                 break
             step = where(falls, step / 2, step)
-        return where(height(ability + step) >= here, ability + step, ability)
+        higher: Floats = where(height(ability + step) >= here, ability + step, ability)
+        return higher
 
     def joint(self, votes: Votes, params: Params) -> Floats:
         K = len(votes.classes)

@@ -12,7 +12,8 @@ from crowdpilot.aggregate.aggregator import Aggregate, agreement
 from crowdpilot.aggregate.dawid_skene import mean_log, minus_divergence
 from crowdpilot.aggregate.em import EM, by_random_trust
 from crowdpilot.aggregate.places import Stats
-from crowdpilot.arrays import Floats
+from crowdpilot.aggregate.special import like
+from crowdpilot.arrays import Floats, library
 from crowdpilot.votes import Votes
 
 
@@ -80,38 +81,41 @@ class MACE(EM):
 
     def count(self, votes: Votes, belief: Floats) -> Stats:
         right = votes.cell_sum(belief[votes.task, votes.label])
-        return belief.sum(axis=0), right, np.maximum(votes.cell_sum() - right, 0)
+        return belief.sum(axis=0), right, (votes.cell_sum() - right).clip(min=0)
 
     def maximize(self, stats: Stats, params: Params | None) -> Params:
         seen, right, wrong = stats
-        prior = self.class_prior(seen)
+        xp = library(seen)
+        prior = like(self.class_prior(seen), seen)
         knew = right * (0.5 if params is None else _knew(params))
         spam = right - knew + wrong + self.spam_prior
-        honest = np.stack([knew.sum(axis=1), (right - knew + wrong).sum(axis=1)], axis=1) + self.honest_prior
+        honest = xp.stack([knew.sum(axis=1), (right - knew + wrong).sum(axis=1)], axis=1) + self.honest_prior
         if self.variational:
             return Params(prior, honest, spam, mean_log(honest), mean_log(spam))
-        logs = (np.log(c / c.sum(axis=1, keepdims=True)) for c in (honest, spam))
+        logs = (xp.log(c / c.sum(axis=1, keepdims=True)) for c in (honest, spam))
         return Params(prior, honest, spam, *logs)
 
     def joint(self, votes: Votes, params: Params) -> Floats:
+        xp = library(params.log_spam)
         log_spam = params.log_honest[:, 1:] + params.log_spam
-        log_right = np.logaddexp(params.log_honest[:, :1], log_spam)
+        log_right = xp.logaddexp(params.log_honest[:, :1], log_spam)
         spam, right = log_spam.ravel()[votes.cell], log_right.ravel()[votes.cell]
         joint = votes.tally(right - spam)
-        joint += votes.task_sum(spam)[:, None] + np.log(params.prior)
+        joint += votes.task_sum(spam)[:, None] + xp.log(params.prior)
         return joint
 
     def score(self, pseudo: Stats, params: Params) -> float:
+        xp = library(params.log_spam)
         log_spam = params.log_honest[:, 1:] + params.log_spam
-        log_right = np.logaddexp(params.log_honest[:, :1], log_spam)
-        told = (pseudo[0] * np.log(params.prior)).sum() + (pseudo[1] * log_right + pseudo[2] * log_spam).sum()
+        log_right = xp.logaddexp(params.log_honest[:, :1], log_spam)
+        told = (pseudo[0] * xp.log(params.prior)).sum() + (pseudo[1] * log_right + pseudo[2] * log_spam).sum()
         if not self.variational:
             own = self.honest_prior * params.log_honest.sum() + self.spam_prior * params.log_spam.sum()
             return float(told + own)
         honest = minus_divergence(
-            np.full_like(params.honest, self.honest_prior), params.honest, params.log_honest
+            xp.full_like(params.honest, self.honest_prior), params.honest, params.log_honest
         )
-        spam = minus_divergence(np.full_like(params.spam, self.spam_prior), params.spam, params.log_spam)
+        spam = minus_divergence(xp.full_like(params.spam, self.spam_prior), params.spam, params.log_spam)
         return float(told + honest + spam)
 
     def finish(self, votes: Votes, params: Params, belief: Floats) -> Aggregate:
@@ -124,5 +128,6 @@ class MACE(EM):
 def _knew(params: Params) -> Floats:
     """Probability that a right vote was honest, (workers, classes)."""
     log_spam = params.log_honest[:, 1:] + params.log_spam
-    knew: Floats = np.exp(params.log_honest[:, :1] - np.logaddexp(params.log_honest[:, :1], log_spam))
+    xp = library(log_spam)
+    knew: Floats = xp.exp(params.log_honest[:, :1] - xp.logaddexp(params.log_honest[:, :1], log_spam))
     return knew

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Protocol, runtime_checkable
 
 from crowdpilot.aggregate.aggregator import Aggregate, Aggregator, agreement
 from crowdpilot.aggregate.candidates import vote_shares
+from crowdpilot.aggregate.places import Machine
+from crowdpilot.arrays import Floats
 from crowdpilot.votes import Votes
+
+
+@runtime_checkable
+class Sharing(Machine, Protocol):
+    """A machine that can count shares, too."""
+
+    def shares(self, votes: Votes) -> Floats:
+        """The share of each class among the votes of each task, gold where it is known."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +50,14 @@ class NaiveSoft(Aggregator):
     name: ClassVar[str] = "naive_soft"
     aliases: ClassVar[tuple[str, ...]] = ("ns",)
     wide: ClassVar[bool] = True
+
+    def run_on(
+        self, on: Machine | None, votes: Votes, start: Aggregate | None, history: Aggregate | None
+    ) -> Aggregate:
+        if not isinstance(on, Sharing):
+            return super().run_on(on, votes, start, history)
+        probs = on.shares(votes)
+        return Aggregate(votes, probs, agreement(votes, probs))
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
         probs = vote_shares(votes)

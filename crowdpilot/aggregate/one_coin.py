@@ -12,7 +12,8 @@ from crowdpilot.aggregate.candidates import is_wide
 from crowdpilot.aggregate.em import EM, Prior
 from crowdpilot.aggregate.listed import Listed
 from crowdpilot.aggregate.places import Machine, Stats
-from crowdpilot.arrays import Floats
+from crowdpilot.aggregate.special import like
+from crowdpilot.arrays import Floats, library
 from crowdpilot.votes import Votes
 
 
@@ -75,24 +76,26 @@ class OneCoin(EM):
 
     def count(self, votes: Votes, probs: Floats) -> Stats:
         right = votes.worker_sum(probs[votes.task, votes.label])
-        wrong = np.maximum(votes.worker_sum() - right, 0)
-        return np.ones(len(probs)) @ probs, np.stack([right, wrong], axis=1)
+        wrong = (votes.worker_sum() - right).clip(min=0)
+        return probs.sum(axis=0), library(right).stack([right, wrong], axis=1)
 
     def maximize(self, stats: Stats, params: Params | None) -> Params:
         seen, right_wrong = stats
-        prior = self.class_prior(seen)
+        prior = like(self.class_prior(seen), seen)
         return Params(prior, right_wrong[:, 0] / right_wrong.sum(axis=1))
 
     def joint(self, votes: Votes, params: Params) -> Floats:
-        log_right = np.log(params.skill)[votes.worker]
-        log_wrong = np.log((1 - params.skill) / (len(votes.classes) - 1))[votes.worker]
+        log = library(params.skill).log
+        log_right = log(params.skill)[votes.worker]
+        log_wrong = log((1 - params.skill) / (len(votes.classes) - 1))[votes.worker]
         joint = votes.tally(log_right - log_wrong)
-        joint += votes.task_sum(log_wrong)[:, None] + np.log(params.prior)
+        joint += votes.task_sum(log_wrong)[:, None] + log(params.prior)
         return joint
 
     def score(self, pseudo: Stats, params: Params) -> float:
-        coin = np.stack([params.skill, 1 - params.skill], axis=1)
-        return float((pseudo[0] * np.log(params.prior)).sum() + (pseudo[1] * np.log(coin)).sum())
+        xp = library(params.skill)
+        coin = xp.stack([params.skill, 1 - params.skill], axis=1)
+        return float((pseudo[0] * xp.log(params.prior)).sum() + (pseudo[1] * xp.log(coin)).sum())
 
     def finish(self, votes: Votes, params: Params, probs: Floats) -> Aggregate:
         skill = np.where(votes.worker_sum() > 0, params.skill, np.nan)

@@ -1,0 +1,133 @@
+"""Rounds on a GPU: votes as tensors, models as they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any, Literal, get_args
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from crowdpilot.aggregate import (
+    EBCC,
+    EM,
+    GLAD,
+    IBCC,
+    MACE,
+    DawidSkene,
+    FastDawidSkene,
+    HybridDawidSkene,
+    OneCoin,
+)
+from crowdpilot.aggregate.places import Place
+from crowdpilot.aggregate.tabled import Tabled
+from crowdpilot.arrays import Floats
+from crowdpilot.scale.device import Device
+from crowdpilot.scale.tensors import from_columns, from_votes
+from crowdpilot.votes import Votes
+
+Precision = Literal["single", "double"]
+Column = NDArray[Any] | Tensor
+
+MANY = 2**20  # votes from which on single precision is enough
+
+SIMPLE: set[type[EM]] = {OneCoin, DawidSkene, FastDawidSkene, IBCC, GLAD}  # begin at shares of votes
+READY: set[type[EM]] = SIMPLE | {HybridDawidSkene, EBCC, MACE}
+
+
+@dataclass(frozen=True)
+class Torch:
+    """A GPU, or whatever else PyTorch can compute on: `DawidSkene().fit(votes, on=Torch("cuda"))`.
+
+    The models are dawid_skene, fast_dawid_skene, hybrid_dawid_skene, ibcc, ebcc, one_coin, glad, mace
+    and naive_soft, with all their settings. On an NVIDIA GPU the rounds of those with confusion
+    matrices are one pass over the votes each.
+
+    Parameters
+    ----------
+    device
+        Such as "cuda", "cuda:1" or "cpu".
+    precision
+        Of what is computed for each vote and task: "single" gives the probabilities of the other
+        machines to 1e-4, "double" to 1e-8. Parameters, counts and the objective are always double,
+        and so is all else below a million votes, where rounding could decide when the rounds end.
+    chunk
+        Votes to have on the device at a time: they stay in the memory of the host and are copied in
+        every round, while the last chunk is computed. If not given, that happens when they would
+        fill the device.
+
+    Examples
+    --------
+    >>> from crowdpilot.aggregate import DawidSkene
+    >>> from crowdpilot.simulate import one_coin
+    >>> votes, truth = one_coin(tasks=200, skill=[0.9, 0.8, 0.6, 0.3], seed=0)
+    >>> DawidSkene().fit(votes, on=Torch("cpu")).skill.round(1).tolist()
+    [0.9, 0.8, 0.6, 0.3]
+    """
+
+    device: str = "cuda"
+    precision: Precision = "single"
+    chunk: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.precision not in get_args(Precision):
+            raise ValueError(f"precision is {self.precision!r}, expected 'single' or 'double'")
+        if self.chunk is not None and self.chunk < 1:
+            raise ValueError(f"chunk is {self.chunk}, expected a number of votes")
+        if self.target.type == "cuda" and not torch.cuda.is_available():
+            raise ValueError("PyTorch finds no GPU here; leave out `on`, or use the device 'cpu'")
+
+    @property
+    def target(self) -> torch.device:
+        """The device."""
+        try:
+            return torch.device(self.device)
+        except RuntimeError:
+            raise ValueError(f"the device is {self.device!r}, expected one such as 'cuda' or 'cpu'") from None
+
+    def numbers(self, votes: int) -> torch.dtype:
+        """The type of what is computed for each of so many votes."""
+        return torch.float32 if self.precision == "single" and votes >= MANY else torch.float64
+
+    def hold(self, model: EM, votes: Votes, probs: Floats) -> Place:
+        _check(model, READY)
+        numbers = self.numbers(len(votes))
+        own = from_votes(votes, numbers)
+        return self._kind(model)(own, self.target, numbers, chunk=self.chunk, beginning=(votes, probs))
+
+    def shares(self, votes: Votes) -> Floats:
+        """The share of each class among the votes of each task, gold where it is known."""
+        numbers = self.numbers(len(votes))
+        return Device(from_votes(votes, numbers), self.target, numbers, chunk=self.chunk).shares()
+
+    def label(self, model: EM, task: Column, worker: Column, label: Column) -> NDArray[np.integer]:
+        """The code of the most probable class of each task (the first of equals), and nothing else.
+
+        Parameters
+        ----------
+        model
+            What to fit.
+        task, worker, label
+            A code for each vote, counted from zero, in any order. All must fit the device.
+        """
+        _check(model, SIMPLE)
+        columns = (torch.as_tensor(column, device=self.target) for column in (task, worker, label))
+        votes: Any = from_columns(*columns)
+        place = self._kind(model)(votes, self.target, self.numbers(len(votes)))
+        return place.label(model, model.highest(place, model.pseudo(votes)).params)
+
+    def _kind(self, model: EM) -> type[Device]:
+        if not isinstance(model, Tabled) or self.target.type != "cuda" or find_spec("triton") is None:
+            return Device
+        from crowdpilot.scale.one_pass import OnePass  # triton comes with torch for GPUs only
+
+        return OnePass
+
+
+def _check(model: EM, ready: set[type[EM]]) -> None:
+    if type(model) not in ready:
+        known = ", ".join(sorted(m.name for m in ready))
+        raise ValueError(f"{model.name} cannot do this on a GPU; {known} can")
