@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
@@ -15,17 +15,26 @@ from rich.console import Console
 
 from crowdpilot.aggregate import Aggregate, Aggregator, parse_strategy
 from crowdpilot.aggregate.shares import check_shares
-from crowdpilot.cli import options
+from crowdpilot.cli import options, scaling
 from crowdpilot.cli.output import note, on_terminal, to_rich, working
 from crowdpilot.cli.reading import read_known, read_votes
 
+if TYPE_CHECKING:
+    from crowdpilot.scale import Shards
+    from crowdpilot.scale.engines import Engine
+
 
 def aggregate(
-    votes: options.Source,
+    votes: scaling.Source,
     strategy: options.Strategy = "auto",
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="File for the tasks: .csv, .tsv, .parquet, .jsonl, or .npy."),
+        typer.Option(
+            "--output",
+            "-o",
+            help="File for the tasks: .csv, .tsv, .parquet, .jsonl, or .npy. For votes in many files, the "
+            "folder for as many files of labels; _labels beside the votes if not given.",
+        ),
     ] = None,
     workers: Annotated[Path | None, typer.Option(help="File for the workers: the same suffixes.")] = None,
     probs: Annotated[bool, typer.Option("--probs", help="Add a column for each class.")] = False,
@@ -40,6 +49,11 @@ def aggregate(
     max_iter: Annotated[int | None, typer.Option(help="Rounds at most.")] = None,
     tol: Annotated[float | None, typer.Option(help="Stop when a round gains less than this.")] = None,
     seed: Annotated[int | None, typer.Option(help="Where random numbers and lots begin.")] = None,
+    device: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Run the rounds there: cuda, or cpu for PyTorch.")
+    ] = None,
+    cluster: scaling.Cluster = None,
+    local_cluster: scaling.LocalCluster = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say more on standard error.")] = False,
 ) -> None:
     """Write one label and its confidence for every task of VOTES.
@@ -47,17 +61,29 @@ def aggregate(
     Without -o, CSV with task, label and confidence goes to standard output. A file also has the
     number of votes and whatever else the strategy knows of a task; .npy is the array of
     probabilities, (tasks, classes), alone.
+
+    Many Parquet files of votes are read one after the other, whatever their size, or on a cluster,
+    and each gets a file of labels. All votes of a task must be in one file; `convert --shards`
+    writes such files. The labels are those of one file with all votes.
     """
     from crowdpilot import io
 
     model = _set(parse_strategy(strategy), options.given(max_iter=max_iter, tol=tol, seed=seed))
     asked = options.reading(format, columns, question, classes, abstain)
-    options.ready(output, (*io.TABLES, ".npy"))
     options.ready(workers, io.TABLES)
+    spread = cluster is not None or local_cluster is not None
+    if spread or (scaling.is_many(votes) and _is_spread(votes, model, output)):
+        if device is not None:
+            raise ValueError("--device is for votes in one file, so leave it out")
+        files = scaling.shards(votes, asked, repeats, gold, exclude)
+        with scaling.engine(cluster, local_cluster) as engine:
+            _aggregate_files(model, files, engine, output, workers, probs, verbose)
+        return
+    options.ready(output, (*io.TABLES, ".npy"))
     data = read_votes(votes, asked, repeats, gold=read_known(gold), exclude=exclude)
     check_shares(model, data)
     with working(f"fitting {model}"):
-        result = model.fit(data)
+        result = model.fit(data, on=_machine(device))
     _explain(result, verbose)
     with working("writing"):
         _save(result, probs, output, workers)
@@ -65,6 +91,45 @@ def aggregate(
         table = result.to_table(probs=probs)
         shown = [c for c in table.column_names if c in ("task", "label", "confidence") or c.startswith("p_")]
         io.write_table(table.select(shown), sys.stdout)
+
+
+def _is_spread(votes: Path, model: Aggregator, output: Path | None) -> bool:
+    """Whether files are worked on one by one; a folder that cannot be is read as one, if it fits."""
+    from crowdpilot.scale.aggregating import possible
+
+    return not votes.is_dir() or (model.name in possible() and (output is None or not output.suffix))
+
+
+def _aggregate_files(
+    model: Aggregator,
+    files: Shards,
+    engine: Engine | None,
+    output: Path | None,
+    workers: Path | None,
+    probs: bool,
+    verbose: bool,
+) -> None:
+    from crowdpilot import io, scale
+    from crowdpilot.scale.shards import LABELS
+
+    folder = files.folder / LABELS if output is None else output
+    if folder.suffix or folder.is_file():
+        raise ValueError(f"{folder}: each file of votes gets a file of labels, expected a folder for them")
+    with scaling.bars() as tell:
+        summary = scale.aggregate(model, files, on=engine, output=folder, probs=probs, tell=tell)
+    scaling.report(summary, verbose)
+    if workers is not None:
+        io.write_table(summary.to_workers_table(), workers)
+    note(f"{summary.tasks} tasks in {len(summary.files)} files are labelled in {folder}")
+
+
+def _machine(device: str | None) -> Any:
+    """Where rounds are run; None for the cores of this machine."""
+    if device is None:
+        return None
+    from crowdpilot.scale import Torch
+
+    return Torch(device)
 
 
 def _set(model: Aggregator, settings: dict[str, Any]) -> Aggregator:

@@ -41,6 +41,14 @@ def read_known(*files: Path | None) -> dict[Any, Any] | None:
     return {task: label for labels in found for task, label in labels.items()} if found else None
 
 
+def read_names(file: Path) -> set[str]:
+    """The workers in the column `worker` of a file."""
+    from crowdpilot import io
+
+    format = "csv" if file.suffix == ".csv" else None  # which may have a single column
+    return set(map(str, io.read_labels(file, format=format, columns={"task": "worker", "label": "worker"})))
+
+
 def _known(votes: Votes) -> dict[Any, Any]:
     if votes.gold is None:
         return {}
@@ -49,11 +57,8 @@ def _known(votes: Votes) -> dict[Any, Any]:
 
 
 def _leave_out(votes: Votes, file: Path) -> Votes:
-    """The votes of all but the workers in the column `worker` of a file."""
-    from crowdpilot import io
-
-    format = "csv" if file.suffix == ".csv" else None  # which may have a single column
-    out = set(map(str, io.read_labels(file, format=format, columns={"task": "worker", "label": "worker"})))
+    """The votes of all but the workers in a file."""
+    out = read_names(file)
     names = [str(name) for name in votes.workers.tolist()]
     if not out.intersection(names):
         raise ValueError(f"{file} names none of the {len(names)} workers")

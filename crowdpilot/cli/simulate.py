@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crowdpilot.cli import options
+from crowdpilot.cli import options, scaling
 from crowdpilot.cli.output import note, working
-from crowdpilot.simulate import STRATEGIES, Simulation, make_crowd, save
+from crowdpilot.simulate import STRATEGIES, Crowd, Simulation, make_crowd, save
+
+if TYPE_CHECKING:
+    from crowdpilot.scale.engines import Engine
 
 HABITS = "What workers do besides erring"
 STRATEGY = "What belongs to one strategy or another"
@@ -32,9 +36,16 @@ def simulate(
         Path | None, typer.Option(help="New folder to write in the layout of peerannot, with the truth.")
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="File for the votes; its suffix is the format.")
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="File for the votes; its suffix is the format. With --shards, a new folder.",
+        ),
     ] = None,
-    truth: Annotated[Path | None, typer.Option(help="File for the true labels.")] = None,
+    truth: Annotated[
+        Path | None, typer.Option(help="File for the true labels. With --shards, a new folder.")
+    ] = None,
     n_task: Annotated[int | None, typer.Option(help="Number of tasks.")] = None,
     n_worker: Annotated[int | None, typer.Option(help="Number of workers.")] = None,
     K: Annotated[int | None, typer.Option("-K", "--n-classes", help="Number of classes.")] = None,
@@ -88,6 +99,16 @@ def simulate(
     seconds: Annotated[
         float | None, typer.Option(help="How long a vote takes, the median.", rich_help_panel=HABITS)
     ] = None,
+    shards: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Write N Parquet files, drawn one by one, with the same workers in all.",
+            rich_help_panel=scaling.PANEL,
+        ),
+    ] = None,
+    cluster: scaling.Cluster = None,
+    local_cluster: scaling.LocalCluster = None,
 ) -> None:
     """Draw a crowd, its tasks and its votes, and write them with the truth.
 
@@ -96,12 +117,13 @@ def simulate(
     """
     from crowdpilot import io
 
+    spread = shards is not None or cluster is not None or local_cluster is not None
     if folder is None and output is None:
         raise ValueError("nothing is to be written: give --folder, or --output for the votes alone")
-    options.ready(
-        output, [suffix for format in io.FORMATS.values() if format.write for suffix in format.suffixes]
-    )
-    options.ready(truth, io.TABLES)
+    if not spread:
+        writable = [suffix for format in io.FORMATS.values() if format.write for suffix in format.suffixes]
+        options.ready(output, writable)
+        options.ready(truth, io.TABLES)
     settings = options.given(
         n_task=n_task, n_worker=n_worker, K=K, feedback=feedback, workerload=workerload,
         imbalance_votes=imbalance_votes or None, matrix_file=matrix_file, prior=_numbers(prior), seed=seed,
@@ -110,12 +132,29 @@ def simulate(
         colluding=colluding, group_size=group_size, abstain=abstain, seconds=seconds,
     )  # fmt: skip
     crowd = make_crowd(strategy, settings)
+    if spread:
+        if shards is None or folder is not None or output is None:
+            raise ValueError("many files of votes need --shards and --output, a new folder, and no --folder")
+        with scaling.engine(cluster, local_cluster) as engine:
+            _simulate_files(crowd, output, shards, engine, truth)
+        return
     with working(f"simulating {crowd.name}"):
         simulation = crowd.run()
     with working("writing"):
         _save(simulation, folder, output, truth)
     places = ", ".join(str(place) for place in (folder, output, truth) if place is not None)
     note(f"{len(simulation.votes)} votes written to {places}")
+
+
+def _simulate_files(
+    crowd: Crowd, output: Path, shards: int, engine: Engine | None, truth: Path | None
+) -> None:
+    from crowdpilot.scale.simulating import simulate
+
+    with scaling.bars() as tell:
+        votes = simulate(crowd, output, shards, on=engine, truth=truth, tell=partial(tell, "writing"))
+    places = ", ".join(str(place) for place in (output, truth) if place is not None)
+    note(f"{votes} votes written to {shards} files in {places}")
 
 
 def _save(simulation: Simulation, folder: Path | None, output: Path | None, truth: Path | None) -> None:

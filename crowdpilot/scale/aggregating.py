@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -16,7 +18,7 @@ from crowdpilot.aggregate import EM, MODELS, Aggregate, Aggregator
 from crowdpilot.aggregate.places import Params, Place, Stats
 from crowdpilot.aggregate.shares import PLAIN
 from crowdpilot.arrays import Floats, Names, divide
-from crowdpilot.scale.engines import Disk, Engine, Held, Tell, say_nothing
+from crowdpilot.scale.engines import Disk, Engine, Held
 from crowdpilot.scale.gathering import Gathered, gather
 from crowdpilot.scale.parts import Part
 from crowdpilot.scale.shards import Shards
@@ -24,6 +26,12 @@ from crowdpilot.votes import Votes
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+Tell = Callable[[str, int, int], None]  # is told what is being done, how much of it is, and of how much
+
+
+def say_nothing(what: str, done: int, of: int) -> None:
+    """Tell nobody."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,19 +117,16 @@ def aggregate(
     """
     check_possible(model)
     folder = None if output is None else Path(os.path.abspath(output))
-    if folder is not None and any(Path(file).is_relative_to(folder) for file in shards.files):
-        raise ValueError(f"{folder} holds the votes themselves, expected another folder for the labels")
-    with gather(shards, on or Disk(), tell) as gathered:
+    targets = () if folder is None else _targets(shards, folder)
+    with gather(shards, on or Disk(), partial(tell, "reading")) as gathered:
         if gathered.shares and model.name not in PLAIN:
             raise ValueError(f"{model.name} cannot learn from the shares of a whole crowd; choose {PLAIN[0]}")
         fitted, labeller = _fit(model, gathered, tell)
-        targets = () if folder is None else tuple(folder / name for name in shards.names)
         for parent in {target.parent for target in targets}:
             parent.mkdir(parents=True, exist_ok=True)
-        target = None if folder is None else (str(shards.folder), str(folder))
-        job = Job(labeller, target, probs)
+        job = Job(labeller, None if folder is None else (str(shards.folder), str(folder)), probs)
         right, given = np.zeros(len(gathered.workers)), np.zeros(len(gathered.workers))
-        for own_right, own_given in gathered.held.each(label, job, tell=tell):
+        for own_right, own_given in gathered.held.each(label, job, tell=partial(tell, "writing")):
             right += own_right
             given += own_given
         return Summary(
@@ -129,6 +134,16 @@ def aggregate(
             gathered.workers, gathered.classes, gathered.given, divide(right, given),
             dict(fitted.params), fitted.trace, fitted.converged, targets,
         )  # fmt: skip
+
+
+def _targets(shards: Shards, folder: Path) -> tuple[Path, ...]:
+    """A file in the folder for each of the shards; it may hold no others, as from an earlier cut."""
+    if any(Path(file).is_relative_to(folder) for file in shards.files):
+        raise ValueError(f"{folder} holds the votes themselves, expected another folder for the labels")
+    targets = tuple(folder / name for name in shards.names)
+    if other := sorted({*folder.rglob("*.parquet")} - {*targets}):
+        raise ValueError(f"{other[0]} has the labels of other votes: remove it, or choose another folder")
+    return targets
 
 
 def possible() -> list[str]:

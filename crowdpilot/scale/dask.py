@@ -11,7 +11,7 @@ from typing import Any
 from distributed import Client, Future, KilledWorker, LocalCluster, as_completed
 
 from crowdpilot.aggregate.places import add
-from crowdpilot.scale.engines import Function, Held, Tell, say_nothing
+from crowdpilot.scale.engines import Count, Function, Held, in_silence
 
 BRANCHES = 8  # results that are added up together
 TRIES = 5  # how often what was sent to all processes may be lost with the last one that had it
@@ -37,11 +37,11 @@ class Cluster:
         self.client = _connect(client) if isinstance(client, str) else client
 
     @contextmanager
-    def hold(self, load: Callable[[str], Any], files: Sequence[str], tell: Tell) -> Iterator[Held]:
+    def hold(self, load: Callable[[str], Any], files: Sequence[str], tell: Count) -> Iterator[Held]:
         with _clear_errors():
             held = Lent(self, self._load(load, files))
             for n, _ in enumerate(as_completed(held.futures), 1):
-                tell("reading", n, len(files))
+                tell(n, len(files))
             yield held
 
     def _load(self, load: Callable[[str], Any], files: Sequence[str]) -> list[Future[Any]]:
@@ -73,7 +73,7 @@ class Lent:
         self._cluster = cluster
         self.futures = futures
 
-    def each(self, function: Function, shared: Any = None, *, tell: Tell = say_nothing) -> Iterator[Any]:
+    def each(self, function: Function, shared: Any = None, *, tell: Count = in_silence) -> Iterator[Any]:
         done = 0
         for left in range(TRIES, 0, -1):
             sent = self._cluster.send(shared)
@@ -82,7 +82,7 @@ class Lent:
                 for result in results:
                     yield result.result()
                     done += 1
-                    tell("writing", done, len(self.futures))
+                    tell(done, len(self.futures))
                 return
             except CancelledError:
                 if left == 1:
@@ -116,7 +116,7 @@ class Lent:
 
 
 @contextmanager
-def local_cluster(processes: int) -> Iterator[Cluster]:
+def local(processes: int) -> Iterator[Cluster]:
     """So many processes on this machine, until the end of the block."""
     if processes < 1:
         raise ValueError(f"a cluster of {processes} processes was asked for, expected 1 or more")

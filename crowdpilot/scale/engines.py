@@ -16,20 +16,20 @@ from typing import Any, Protocol
 
 from crowdpilot.aggregate.places import add, cores
 
-Tell = Callable[[str, int, int], None]  # is told what is being done, how much of it is, and of how much
+Count = Callable[[int, int], None]  # is told how many files are done, and of how many
 Function = Callable[[Any, Any], Any]  # of what is held of one file, and of what is the same for all
 
 LINE = 64  # bytes; where arrays begin in a file
 
 
-def say_nothing(what: str, done: int, of: int) -> None:
+def in_silence(done: int, of: int) -> None:
     """Tell nobody."""
 
 
 class Held(Protocol):
     """What was made of each file, kept where it was made."""
 
-    def each(self, function: Function, shared: Any = None, *, tell: Tell = say_nothing) -> Iterator[Any]:
+    def each(self, function: Function, shared: Any = None, *, tell: Count = in_silence) -> Iterator[Any]:
         """The function of each one, in order."""
 
     def total(self, function: Function, shared: Any = None) -> tuple[Any, ...]:
@@ -43,7 +43,7 @@ class Engine(Protocol):
     """Something that can work on many files."""
 
     def hold(
-        self, load: Callable[[str], Any], files: Sequence[str], tell: Tell
+        self, load: Callable[[str], Any], files: Sequence[str], tell: Count
     ) -> AbstractContextManager[Held]:
         """What `load` makes of each file, until the end of the block."""
 
@@ -64,7 +64,7 @@ class Disk:
         self.folder = folder
 
     @contextmanager
-    def hold(self, load: Callable[[str], Any], files: Sequence[str], tell: Tell) -> Iterator[Held]:
+    def hold(self, load: Callable[[str], Any], files: Sequence[str], tell: Count) -> Iterator[Held]:
         with (
             TemporaryDirectory(prefix="crowdpilot-", dir=self.folder) as folder,
             ThreadPoolExecutor(self.threads) as pool,
@@ -73,7 +73,7 @@ class Disk:
             work = partial(_load, load)
             ahead = in_order(pool, self.threads, work, zip(files, stowed, strict=True))
             for n, _ in enumerate(ahead, 1):
-                tell("reading", n, len(files))
+                tell(n, len(files))
             yield Stowed(stowed, pool, self.threads)
 
 
@@ -85,10 +85,10 @@ class Stowed:
         self._pool = pool
         self._threads = threads
 
-    def each(self, function: Function, shared: Any = None, *, tell: Tell = say_nothing) -> Iterator[Any]:
+    def each(self, function: Function, shared: Any = None, *, tell: Count = in_silence) -> Iterator[Any]:
         work = partial(_apply, function, shared)
         for n, done in enumerate(in_order(self._pool, self._threads, work, self._files), 1):
-            tell("writing", n, len(self._files))
+            tell(n, len(self._files))
             yield done
 
     def total(self, function: Function, shared: Any = None) -> tuple[Any, ...]:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from crowdpilot.arrays import Codes, Names, natural_order, to_names
-from crowdpilot.scale.engines import Engine, Held, Tell
+from crowdpilot.scale.engines import Count, Engine, Held
 from crowdpilot.scale.parts import Brief, Key, among, brief, encode, look, name_of, some_hashes, to_numpy
 from crowdpilot.scale.shards import Shards
 from crowdpilot.votes import Votes
@@ -46,7 +46,7 @@ class Gathered(NamedTuple):
 
 
 @contextmanager
-def gather(shards: Shards, engine: Engine, tell: Tell) -> Iterator[Gathered]:
+def gather(shards: Shards, engine: Engine, tell: Count) -> Iterator[Gathered]:
     """Read all files and number what is in them as if they were one.
 
     Workers come in the order of their first appearance and classes in their natural order, so that

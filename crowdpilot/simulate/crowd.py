@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -14,7 +14,15 @@ from numpy.typing import NDArray
 
 from crowdpilot.arrays import Codes, Floats, Names
 from crowdpilot.simulate.assign import assign
-from crowdpilot.simulate.habits import collude_, draw_groups, draw_seconds, draw_some, drift_, guess_
+from crowdpilot.simulate.habits import (
+    collude_,
+    draw_groups,
+    draw_paces,
+    draw_seconds,
+    draw_some,
+    drift_,
+    guess_,
+)
 from crowdpilot.simulate.matrices import draw_labels, read_matrices
 from crowdpilot.votes import Votes
 
@@ -31,6 +39,16 @@ class Plan(NamedTuple):
     confusion: Floats  # (workers, true, said); each row sums to one
     difficulty: Names | None = None  # (tasks,); "easy", "hard" or "random"
     teacher: Codes | None = None  # (workers,); whose matrix they have, their own number if their own
+
+
+class Workers(NamedTuple):
+    """All that is drawn about workers, before they meet any task."""
+
+    plan: Plan
+    popularity: Floats  # (workers,); logs of how likely each is to come
+    drifting: NDArray[np.bool_]
+    group: Codes  # of those who collude; -1 for the honest
+    paces: Floats | None  # (workers,); logs of how much slower than usual each is
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,28 +194,59 @@ class Crowd(ABC):
 
     def run(self) -> Simulation:
         """Draw the crowd, the truth and the votes."""
-        for_truth, for_crowd, for_tasks, for_labels, *others = np.random.default_rng(self.seed).spawn(8)
-        for_groups, for_drift, for_seconds, for_gaps = others
+        streams = np.random.default_rng(self.seed).spawn(8)
+        return self._vote(self._gather(streams), streams)
+
+    def shard(self, n: int, of: int) -> Simulation:
+        """One of several parts of the tasks, drawn without the others: the same workers vote in all.
+
+        Part *n*, counted from zero, names its tasks on from those before it.
+        """
+        if self.workerload is not None:
+            raise ValueError("workerload cannot be kept over several parts: leave it out, or make one part")
+        if not 0 <= n < of <= self.n_task:
+            raise ValueError(f"part {n} of {of} was asked for, and there are {self.n_task} tasks")
+        own = replace(self, n_task=(self.n_task + of - 1 - n) // of)
+        first = n * (self.n_task // of) + min(n, self.n_task % of)
+        workers = replace(self, n_task=1)._gather(np.random.default_rng(self.seed).spawn(8))
+        streams = np.random.default_rng([self.seed, n + 1]).spawn(8)
+        if workers.plan.difficulty is not None:
+            tasks = own.plan(streams[1]).difficulty
+            workers = workers._replace(plan=workers.plan._replace(difficulty=tasks))
+        return own._vote(workers, streams, first)
+
+    def _gather(self, streams: Sequence[Generator]) -> Workers:
+        _, for_crowd, for_tasks, _, for_groups, for_drift, for_seconds, _ = streams
+        plan = self.plan(for_crowd)
+        return Workers(
+            plan,
+            -self.tail * np.log1p(for_tasks.permutation(self.n_worker)),
+            draw_some(self.n_worker, self.drifting, for_drift),
+            draw_groups(self.n_worker, self.colluding, self.group_size, for_groups),
+            draw_paces(plan.confusion, for_seconds) if self.seconds else None,
+        )
+
+    def _vote(self, workers: Workers, streams: Sequence[Generator], first: int = 0) -> Simulation:
+        for_truth, _, for_tasks, for_labels, _, for_drift, for_seconds, for_gaps = streams
+        plan, drifting, group = workers.plan, workers.drifting, workers.group
         prior = None if self.prior is None else np.asarray(self.prior) / sum(self.prior)
         truth = for_truth.choice(self.K, self.n_task, p=prior).astype(np.int32)
-        plan = self.plan(for_crowd)
-        task, worker = self._meet(for_tasks)
+        task, worker = self._meet(workers.popularity, for_tasks)
         label = draw_labels(plan.confusion, worker, truth[task], for_labels)
-        drifting = draw_some(self.n_worker, self.drifting, for_drift)
         time = drift_(label, drifting[worker], self.K, for_drift) if self.drifting else None
         if plan.difficulty is not None:
             guess_(label, (plan.difficulty == "random")[task], self.K, for_labels)
             label = np.where((plan.difficulty == "easy")[task], truth[task], label)
-        group = draw_groups(self.n_worker, self.colluding, self.group_size, for_groups)
         collude_(label, task, group[worker])
-        seconds = draw_seconds(plan.confusion, worker, self.seconds, for_seconds) if self.seconds else None
-        names = np.arange(self.n_task), np.arange(self.n_worker), np.arange(self.K)
+        seconds = None
+        if workers.paces is not None and self.seconds:
+            seconds = draw_seconds(workers.paces[worker], self.seconds, for_seconds)
+        names = np.arange(first, first + self.n_task), np.arange(self.n_worker), np.arange(self.K)
         votes = Votes(task, worker, label, *names, seconds=seconds, time=time)
         return Simulation(self._thin(votes, for_gaps), truth, *plan, group, drifting, self)
 
-    def _meet(self, rng: Generator) -> tuple[Codes, Codes]:
+    def _meet(self, popularity: Floats, rng: Generator) -> tuple[Codes, Codes]:
         """The task and the worker of each vote, in this order."""
-        popularity = -self.tail * np.log1p(rng.permutation(self.n_worker))
         hands = assign(self.n_task, self.votes_per_task, popularity, self.workerload, rng)
         task = np.repeat(np.arange(self.n_task, dtype=np.int32), hands.shape[1])
         if not self.imbalance_votes:

@@ -48,9 +48,17 @@ def collude_(label: Codes, task: Codes, group: Codes) -> None:
     label[member] = label[member][first][which]
 
 
-def draw_seconds(confusion: Floats, worker: Codes, median: float, rng: Generator) -> Floats:
-    """How long each vote takes; those whose label says nothing about the class are spammers, and fast."""
+def draw_paces(confusion: Floats, rng: Generator) -> Floats:
+    """How much slower than usual each worker is, in logs, (workers,).
+
+    Those whose label says nothing about the class are spammers, and fast.
+    """
     spams = np.isclose(np.ptp(confusion, axis=1), 0).all(axis=1)
-    pace = SPREAD * rng.standard_normal(len(confusion)) - np.log(HASTE) * spams
-    seconds: Floats = median * np.exp(pace[worker] + SPREAD * rng.standard_normal(len(worker)))
+    paces: Floats = SPREAD * rng.standard_normal(len(confusion)) - np.log(HASTE) * spams
+    return paces
+
+
+def draw_seconds(pace: Floats, median: float, rng: Generator) -> Floats:
+    """How long each vote takes, if workers of this pace give it."""
+    seconds: Floats = median * np.exp(pace + SPREAD * rng.standard_normal(len(pace)))
     return seconds
