@@ -9,13 +9,15 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array
 
 from crowdpilot.aggregate.sparse import Beliefs
 from crowdpilot.arrays import Codes, Floats, share_best, sum_by, to_probs
 from crowdpilot.votes import Votes
 
 DENSE = 2**26  # numbers in an array (tasks, classes) above which candidates alone are kept: 512 MiB
+OFTEN = 3  # tasks in which two classes must be candidates for their mistakes to be counted apart
+CROWDED = 100  # candidates of a task above which they are not paired: there would be too many pairs
 
 
 def is_wide(votes: Votes) -> bool:
@@ -24,11 +26,12 @@ def is_wide(votes: Votes) -> bool:
 
 
 class Mistakes(NamedTuple):
-    """The pairs of classes that occur together as candidates of a task: one could be taken for the other."""
+    """The pairs of classes that are candidates of the same task often: one could be taken for the other."""
 
     true: NDArray[np.int64]  # (cells,), in the order of a sparse matrix (true, said)
     said: NDArray[np.int64]
     made: csr_array  # (candidates, cells): votes that are this mistake if the candidate is the class
+    rare: Floats  # (candidates,): votes that are any other mistake
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,17 +104,26 @@ class Candidates:
     @cached_property
     def mistakes(self) -> Mistakes:
         """Every vote for another candidate, as the mistake that it may be."""
-        many = np.diff(self.starts)[self.task]
-        one = np.repeat(np.arange(len(self.task), dtype=np.int64), many)
-        first = np.cumsum(many) - many
-        other = np.arange(len(one)) - np.repeat(first - self.starts[self.task], many)
-        kept = (one != other) & (self.weight[other] > 0)
-        one, other = one[kept], other[kept]
+        one, other = self._pairs()
         K = self.shape[1]
-        keys, cell = np.unique(self.label[one].astype(np.int64) * K + self.label[other], return_inverse=True)
-        rows = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(one, minlength=len(self.task)))])
-        made = csr_array((self.weight[other], cell, rows), (len(self.task), len(keys)))
-        return Mistakes(keys // K, keys % K, made)
+        pair = self.label[one].astype(np.int64) * K + self.label[other]
+        keys, cell, tasks = np.unique(pair, return_inverse=True, return_counts=True)
+        often = tasks >= OFTEN
+        kept, number = often[cell], np.cumsum(often) - 1
+        cells = one[kept], number[cell[kept]]
+        made = coo_array((self.weight[other[kept]], cells), (len(self.task), int(often.sum()))).tocsr()
+        rare = self.per_task(self.weight)[self.task] - self.weight - made.sum(axis=1)
+        return Mistakes(keys[often] // K, keys[often] % K, made, np.maximum(rare, 0))
+
+    def _pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Each candidate with each other one of its task that has votes."""
+        many = np.diff(self.starts)[self.task]
+        many = np.where(many > CROWDED, 0, many)
+        one = np.repeat(np.arange(len(self.task), dtype=np.int64), many)
+        before = np.cumsum(many) - many
+        other = np.arange(len(one)) - np.repeat(before - self.starts[self.task], many)
+        kept = (one != other) & (self.weight[other] > 0)
+        return one[kept], other[kept]
 
 
 _found: WeakKeyDictionary[Votes, Candidates] = WeakKeyDictionary()  # as long as the votes live

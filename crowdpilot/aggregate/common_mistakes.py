@@ -35,10 +35,11 @@ class CommonMistakes(Listed):
     P(j says l | k) = skill[j] if l = k, else (1 - skill[j]) mistakes[k, l], where each row of
     `mistakes` sums to one. If nobody is right about a task, all mistakes are equally likely.
 
-    So a class that nobody gave to a task needs no attention, and of the matrix only pairs that
-    occur together in a task are kept: time and memory grow with the votes, for any number of
-    classes. What `dawid_skene` and others need grows with workers x classes x classes; where that
-    is too much this model takes their place.
+    So a class that nobody gave to a task needs no attention, and of the matrix only those pairs
+    are kept that were given to the same task three times; all other mistakes about a class are
+    equally likely. Time and memory grow with the votes, for any number of classes. What
+    `dawid_skene` and others need grows with workers x classes x classes; where that is too much
+    this model takes their place.
 
     Parameters
     ----------
@@ -52,12 +53,12 @@ class CommonMistakes(Listed):
 
     Examples
     --------
-    >>> votes = Votes.of([1, 1, 1, 2, 2, 2], list("xyzxyz"), ["oak", "elm", "oak", "ash", "ash", "ash"])
-    >>> result = CommonMistakes().fit(votes)
+    >>> tasks, said = np.repeat(range(6), 3), ["oak", "elm", "oak"] * 3 + ["ash", "ash", "ash"] * 3
+    >>> result = CommonMistakes().fit(Votes.of(tasks, list("xyz") * 6, said))
     >>> result.labels.tolist()
-    ['oak', 'ash']
-    >>> result.params["mistakes"].toarray()[2].round(2).tolist()  # ash, elm and oak, given for an oak
-    [0.0, 0.58, 0.0]
+    ['oak', 'oak', 'oak', 'ash', 'ash', 'ash']
+    >>> result.params["mistakes"].toarray()[2].round(2).tolist()  # for an oak: ash, elm, oak
+    [0.0, 0.69, 0.0]
     """
 
     spread: float = 5.0
@@ -93,8 +94,10 @@ class _Paired(Listed):
 
     def tell(self, votes: Votes, belief: Floats, prior: Floats) -> Stats:
         found = candidates(votes)
-        made: Floats = found.mistakes.made.T @ belief[: len(found.task)]
-        return *super().tell(votes, belief, prior), made, np.zeros(len(prior))
+        listed = belief[: len(found.task)]
+        made: Floats = found.mistakes.made.T @ listed
+        rare = sum_by(found.label, found.mistakes.rare * listed, len(prior))
+        return *super().tell(votes, belief, prior), made, rare
 
     def maximize(self, stats: Stats, params: Params | None) -> Params:
         made, others = stats[2:]
@@ -103,15 +106,18 @@ class _Paired(Listed):
         return Params(coins.prior, coins.skill, made / total[self.true], others / total)
 
     def blame(self, votes: Votes, found: Candidates, params: Params) -> Floats:
+        K = len(params.prior)
+        many = K - 1 - np.bincount(self.true, minlength=K)
+        each = np.log(np.divide(params.others, many, out=np.ones(K), where=many > 0))
         logs: Floats = found.mistakes.made @ np.log(params.mistakes)
-        return logs
+        return logs + found.mistakes.rare * each[found.label]
 
     def score(self, pseudo: Stats, params: Params) -> float:
         made = xlogy(pseudo[2], params.mistakes).sum() + xlogy(pseudo[3], params.others).sum()
         return super().score(pseudo[:2], params) + float(made)
 
     def finish(self, votes: Votes, params: Params, belief: Floats) -> Aggregate:
-        true, said, _ = candidates(votes).mistakes
+        true, said = candidates(votes).mistakes[:2]
         K = len(params.prior)
         starts = np.searchsorted(true, np.arange(K + 1))
         mistakes = csr_array((params.mistakes, said, starts), (K, K))
@@ -120,11 +126,11 @@ class _Paired(Listed):
 
     def _recall(self, votes: Votes, history: Aggregate) -> Stats:
         """The coins of the workers, and the mistakes that the earlier crowd made."""
-        _, coins, made, _ = history.params["stats"]
+        _, coins, made, rare = history.params["stats"]
         old = history.params["mistakes"]
         K = old.shape[0]
         true = np.repeat(np.arange(K), np.diff(old.indptr))
         mine = candidates(votes).mistakes
         known = at(csr_array((made, old.indices, old.indptr), old.shape), mine.true, mine.said)
-        others = np.maximum(sum_by(true, made, K) - sum_by(mine.true, known, K), 0)
+        others = rare + np.maximum(sum_by(true, made, K) - sum_by(mine.true, known, K), 0)
         return np.zeros(K), align(votes, history, coins), known, others

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from crowdpilot.aggregate.aggregator import Aggregator
+from crowdpilot.aggregate.candidates import candidates
 from crowdpilot.votes import Votes
 
 PLAIN = ("naive_soft", "majority_voting")  # aggregators that take a vote for what it says
@@ -10,7 +13,10 @@ PLAIN = ("naive_soft", "majority_voting")  # aggregators that take a vote for wh
 
 def are_shares(votes: Votes) -> bool:
     """Whether a single worker has given several labels to a task; see `from_shares`."""
-    return len(votes.workers) == 1 and int((votes.tally() > 0).sum(axis=1).max(initial=0)) > 1
+    if len(votes.workers) != 1:
+        return False
+    found = candidates(votes)
+    return bool((found.per_task((found.weight > 0).astype(np.float64)) > 1).any())
 
 
 def check_shares(model: Aggregator, votes: Votes) -> None:
