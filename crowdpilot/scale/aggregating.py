@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,23 +13,16 @@ from numpy.typing import NDArray
 
 from crowdpilot import io
 from crowdpilot.aggregate import EM, MODELS, Aggregate, Aggregator
-from crowdpilot.aggregate.places import Params, Place, Stats
 from crowdpilot.aggregate.shares import PLAIN
 from crowdpilot.arrays import Floats, Names, divide
-from crowdpilot.scale.engines import Disk, Engine, Held
+from crowdpilot.scale.engines import Disk, Engine
 from crowdpilot.scale.gathering import Gathered, gather
 from crowdpilot.scale.parts import Part
 from crowdpilot.scale.shards import Shards
-from crowdpilot.votes import Votes
+from crowdpilot.scale.spread import Labeller, Spread, Tell, say_nothing
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-Tell = Callable[[str, int, int], None]  # is told what is being done, how much of it is, and of how much
-
-
-def say_nothing(what: str, done: int, of: int) -> None:
-    """Tell nobody."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,20 +155,6 @@ def _is_possible(model: type[Aggregator]) -> bool:
     return model.name in PLAIN or (issubclass(model, EM) and model.divisible)
 
 
-class Labeller(NamedTuple):
-    """How a part is labelled: by parameters, or without any by the model alone."""
-
-    model: Aggregator
-    params: Params | None
-
-    def label(self, votes: Votes) -> Aggregate:
-        """The result for these votes."""
-        if self.params is None or not isinstance(self.model, EM):
-            return self.model.fit(votes)
-        belief = self.model.believe(votes, self.params)
-        return replace(self.model.finish(votes, self.params, belief), model=self.model)
-
-
 class Job(NamedTuple):
     """What to do with each part at the end."""
 
@@ -189,71 +166,10 @@ class Job(NamedTuple):
 def _fit(model: Aggregator, gathered: Gathered, tell: Tell) -> tuple[Aggregate, Labeller]:
     """What a model says of the workers, and how tasks are labelled by it."""
     if not isinstance(model, EM) or len(gathered.classes) < 2:
-        return Aggregate(gathered.outline, np.zeros((0, 0)), np.zeros(0)), Labeller(model, None)
+        return Aggregate(gathered.outline, np.zeros((0, 0)), np.zeros(0)), Labeller(model, None, False)
     spread = Spread(gathered, tell)
     fitted = model.fit(gathered.outline, on=spread)
     return fitted, spread.last
-
-
-class Spread:
-    """A machine and a place: parts of the votes, wherever they are held.
-
-    A model that goes on from an earlier result, as some do in their second fit, begins at the
-    parameters that were asked for last.
-    """
-
-    def __init__(self, gathered: Gathered, tell: Tell) -> None:
-        self.size = gathered.votes
-        self._held: Held = gathered.held
-        self._outline = gathered.outline
-        self._tell = tell
-        self._rounds = 0
-        self._last: Labeller | None = None
-
-    @property
-    def last(self) -> Labeller:
-        """The model and its parameters at the end."""
-        if self._last is None:
-            raise ValueError("no rounds have been run")
-        return self._last
-
-    def hold(self, model: EM, votes: Votes, probs: Floats) -> Place:
-        self._rounds = 0
-        return self
-
-    def begin(self, model: EM, attempt: int) -> Stats:
-        return self._held.total(begin, (model, attempt, self._last))
-
-    def round(self, model: EM, params: Params) -> tuple[Stats, float]:
-        *stats, loglik = self._held.total(run_round, (model, params))
-        self._rounds += 1
-        self._tell("rounds", self._rounds, model.max_iter * model.attempts)
-        return tuple(stats), float(loglik)
-
-    def take(self, stats: Stats) -> Stats:
-        return stats
-
-    def give(self, params: Params) -> Params:
-        return params
-
-    def believe(self, model: EM, params: Params) -> Floats:
-        self._last = Labeller(model, params)
-        return model.believe(self._outline, params)
-
-
-def begin(part: Part, shared: tuple[EM, int, Labeller | None]) -> Stats:
-    """Counts of one part at one of the beginnings of a model."""
-    model, attempt, last = shared
-    votes = part.named()
-    probs = model.first(votes) if last is None else votes.clamp(last.label(votes).probs)
-    return model.count(votes, next(islice(model.beliefs(votes, probs), attempt, None)))
-
-
-def run_round(part: Part, shared: tuple[EM, Params]) -> tuple[Any, ...]:
-    """Counts of one part in one round, and at last the log-likelihood."""
-    model, params = shared
-    stats, loglik = model.round(part.votes, params)
-    return *stats, loglik
 
 
 def label(part: Part, job: Job) -> tuple[Floats, Floats]:

@@ -128,6 +128,7 @@ def encode(looked: Looked, key: Key) -> Part:
     given = None if len(merged) == len(votes) else np.bincount(votes.task, minlength=len(votes.tasks))
     if merged.weight is not None and (merged.weight == 1).all():
         merged = replace(merged, weight=None)
+    _ = merged.cell, merged.starts  # are kept with it, and all that most rounds look at
     return Part(looked.path, merged, looked.names, key.classes, given)
 
 
