@@ -97,8 +97,11 @@ class Device:
 
     def label(self, model: EM, params: Params) -> NDArray[np.integer]:
         """The code of the most probable class of each task, the first of equals."""
-        pieces = (piece for part in self._flow() for piece in cut(part, self._short))
-        best = [self.beliefs(model, piece, params).argmax(dim=1).int().cpu() for piece in pieces]
+        best = [
+            by_class(piece, self.beliefs(model, piece, params)).argmax(dim=1).int().cpu()
+            for part in self._flow()
+            for piece in cut(part, self._short)
+        ]
         return torch.cat(best).numpy()
 
     # How it is done --------------------------------------------------------------------------
@@ -190,6 +193,11 @@ def share_best_(joint: Tensor) -> Tensor:
     close = joint >= (best - slack)[:, None]
     torch.div(close, close.sum(dim=1, keepdim=True), out=joint)
     return best.sum(dtype=torch.float64)
+
+
+def by_class(votes: TensorVotes, belief: Tensor) -> Tensor:
+    """Probabilities of the classes alone, (tasks, classes), whatever else is believed."""
+    return belief.view(len(belief), len(votes.classes), -1).sum(dim=2)
 
 
 def send(array: Floats, target: torch.device) -> Tensor:

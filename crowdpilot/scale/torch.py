@@ -26,7 +26,7 @@ from crowdpilot.aggregate.places import Place
 from crowdpilot.aggregate.tabled import Tabled
 from crowdpilot.arrays import Floats
 from crowdpilot.scale.device import Device
-from crowdpilot.scale.tensors import from_columns, from_votes
+from crowdpilot.scale.tensors import TensorVotes, from_columns, from_votes
 from crowdpilot.votes import Votes
 
 Precision = Literal["single", "double"]
@@ -93,10 +93,16 @@ class Torch:
         return torch.float32 if self.precision == "single" and votes >= MANY else torch.float64
 
     def hold(self, model: EM, votes: Votes, probs: Floats) -> Place:
-        _check(model, READY)
-        numbers = self.numbers(len(votes))
-        own = from_votes(votes, numbers)
-        return self._kind(model)(own, self.target, numbers, chunk=self.chunk, beginning=(votes, probs))
+        return self.place(model, from_votes(votes, self.numbers(len(votes))), beginning=(votes, probs))
+
+    def place(
+        self, model: EM, votes: TensorVotes, *, beginning: tuple[Votes, Floats] | None = None
+    ) -> Device:
+        """A place for votes that are tensors already; rounds begin at their shares if not told otherwise."""
+        _check(model, SIMPLE if beginning is None else READY)
+        return self._kind(model)(
+            votes, self.target, self.numbers(len(votes)), chunk=self.chunk, beginning=beginning
+        )
 
     def shares(self, votes: Votes) -> Floats:
         """The share of each class among the votes of each task, gold where it is known."""
@@ -111,12 +117,12 @@ class Torch:
         model
             What to fit.
         task, worker, label
-            A code for each vote, counted from zero, in any order. All must fit the device.
+            A code for each vote, counted from zero, in any order.
         """
         _check(model, SIMPLE)
-        columns = (torch.as_tensor(column, device=self.target) for column in (task, worker, label))
-        votes: Any = from_columns(*columns)
-        place = self._kind(model)(votes, self.target, self.numbers(len(votes)))
+        where = self.target if self.chunk is None else torch.device("cpu")
+        votes: Any = from_columns(*(_tensor(column).to(where) for column in (task, worker, label)))
+        place = self.place(model, votes)
         return place.label(model, model.highest(place, model.pseudo(votes)).params)
 
     def _kind(self, model: EM) -> type[Device]:
@@ -125,6 +131,10 @@ class Torch:
         from crowdpilot.scale.one_pass import OnePass  # triton comes with torch for GPUs only
 
         return OnePass
+
+
+def _tensor(column: Column) -> Tensor:
+    return column if isinstance(column, Tensor) else torch.from_numpy(np.require(column, requirements="W"))
 
 
 def _check(model: EM, ready: set[type[EM]]) -> None:

@@ -1,0 +1,284 @@
+"""Dawid and Skene's model on one GPU: `python -m benchmarks.scale_gpu --votes 100000000 --output FILE`.
+
+Rounds over votes that are on the device, from a file to labels, through `fit`, in chunks from the memory
+of the host; and how well each model agrees with the cores. It needs torch, pyarrow and the light part of
+crowdpilot alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import platform
+import tempfile
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from time import perf_counter
+from typing import Any, get_args
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from crowdpilot.aggregate import (
+    EBCC,
+    GLAD,
+    IBCC,
+    MACE,
+    Aggregator,
+    DawidSkene,
+    FastDawidSkene,
+    HybridDawidSkene,
+    NaiveSoft,
+    OneCoin,
+)
+from crowdpilot.aggregate.places import add
+from crowdpilot.scale import Torch
+from crowdpilot.scale.device import Device
+from crowdpilot.scale.tensors import from_columns
+from crowdpilot.scale.torch import Precision
+from crowdpilot.votes import Votes
+
+K = 10
+EACH = 5  # votes of a task
+ROUNDS = 20
+PEAK = 4.8e12  # bytes per second of the memory of an H200, by its datasheet
+SECTOR = 32  # bytes that memory is read and written in
+MODEL = DawidSkene(max_iter=ROUNDS, tol=-math.inf)
+AGREE = [
+    NaiveSoft(),
+    OneCoin(max_iter=ROUNDS, tol=-math.inf),
+    MODEL,
+    replace(MODEL, variational=True),
+    replace(MODEL, prior="uniform", smoothing=0.5),
+    DawidSkene(),
+    DawidSkene(accelerate=True),
+    FastDawidSkene(),
+    HybridDawidSkene(),
+    IBCC(max_iter=ROUNDS, tol=-math.inf),
+    EBCC(M=3, max_iter=ROUNDS, tol=-math.inf),
+    GLAD(max_iter=ROUNDS, tol=-math.inf),
+    MACE(tries=2, max_iter=ROUNDS, tol=-math.inf),
+]
+
+
+def columns(votes: int, workers: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Task, worker and label of votes on the device: workers are right in 50 to 95 of 100 cases."""
+    rng = torch.Generator("cuda").manual_seed(0)
+    task = torch.arange(votes // EACH, device="cuda", dtype=torch.int32).repeat_interleave(EACH)
+    draw = {"device": "cuda", "generator": rng}
+    worker = torch.randint(workers, (len(task),), dtype=torch.int32, **draw)
+    skill = 0.5 + 0.45 * torch.rand(workers, **draw)
+    label = (task % K).to(torch.int32)  # the truth
+    for part in torch.arange(len(task), device="cuda").split(2**26):
+        wrong = torch.rand(len(part), **draw) > skill[worker[part]]
+        label[part] += wrong * torch.randint(1, K, (len(part),), dtype=torch.int32, **draw)
+    return task, worker, label.remainder_(K)
+
+
+def timed(work: Callable[[], Any]) -> tuple[float, Any]:
+    torch.cuda.synchronize()
+    start = perf_counter()
+    done = work()
+    torch.cuda.synchronize()
+    return perf_counter() - start, done
+
+
+def climb(place: Device, sizes: Any, model: DawidSkene = MODEL) -> Any:
+    return model.highest(place, model.pseudo(sizes))
+
+
+def rounds(held: tuple[Tensor, ...], repeat: int = 3) -> dict[str, Any]:
+    """Seconds of all rounds, from the first counts to the last parameters, and of their parts."""
+    before = torch.cuda.memory_allocated()
+    laying, laid = timed(lambda: from_columns(*held))
+    votes: Any = laid
+    place = Torch("cuda").place(MODEL, votes)
+    model = replace(MODEL, max_iter=2)
+    climb(place, votes, model)  # kernels are compiled
+    torch.cuda.reset_peak_memory_stats()
+    runs = [timed(lambda: climb(place, votes))[0] for _ in range(repeat)]
+    peak = torch.cuda.max_memory_allocated() - before
+    pseudo = place.take(MODEL.pseudo(votes))
+    begin, own = timed(lambda: place.begin(MODEL, 0))
+    phases = {"maximize": 0.0, "round": 0.0, "score": 0.0}
+    for _ in range(ROUNDS):
+        stats = add([own, pseudo])
+        seconds, params = timed(partial(MODEL.maximize, stats, None))
+        phases["maximize"] += seconds
+        seconds, (own, _) = timed(partial(place.round, MODEL, params))
+        phases["round"] += seconds
+        seconds, _ = timed(partial(MODEL.score, pseudo, params))
+        phases["score"] += seconds
+    single = sorted(timed(partial(place.round, MODEL, params))[0] for _ in range(5))[2]
+    return {
+        "laying": laying,
+        "seconds": sorted(runs)[repeat // 2], "runs": runs, "begin": begin, "phases": phases,
+        "round": single, "peak_bytes": peak, **traffic(votes, single),
+    }  # fmt: skip
+
+
+def traffic(votes: Any, seconds: float) -> dict[str, float]:
+    """What must move in a round, and what does: a row of the table is read and one of counts changed."""
+    table = len(votes.workers) * K * K * 4
+    least = len(votes) * 4 + len(votes.tasks) * 4 + 2 * table
+    row = math.ceil(K * 4 / SECTOR) * SECTOR
+    touched = len(votes) * (4 + row + 2 * row) + len(votes.tasks) * 4
+    return {
+        "least_bytes": least, "least_share": least / seconds / PEAK,
+        "touched_bytes": touched, "touched_share": touched / seconds / PEAK,
+    }  # fmt: skip
+
+
+def load(path: Path) -> list[Tensor]:
+    """The columns of a Parquet file on the device, chunk by chunk as they were read."""
+    import pyarrow.parquet as pq
+
+    loaded = []
+    for column in pq.read_table(path, columns=["task", "worker", "label"]).columns:
+        target = torch.empty(len(column), dtype=torch.int32, device="cuda")
+        at = 0
+        for chunk in column.chunks:
+            values = torch.from_numpy(chunk.to_numpy(zero_copy_only=True))
+            target[at : at + len(values)].copy_(values, non_blocking=True)
+            at += len(values)
+        loaded.append(target)
+    return loaded
+
+
+def from_file(held: tuple[Tensor, ...], folder: Path) -> dict[str, Any]:
+    """Seconds from a Parquet file to the label of every task, the file being in the page cache."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = folder / "votes.parquet"
+    table = pa.table(dict(zip(("task", "worker", "label"), (c.cpu().numpy() for c in held), strict=True)))
+    pq.write_table(table, path, compression="none", use_dictionary=False, row_group_size=2**22)
+    del table
+    size = path.stat().st_size
+    reading, loaded = timed(lambda: load(path))
+    machine = Torch("cuda")
+    labelling, _ = timed(partial(machine.label, MODEL, *loaded))
+    del loaded
+    total, labels = timed(lambda: machine.label(MODEL, *load(path)))
+    truth = np.arange(len(labels), dtype=np.int32) % K
+    path.unlink()
+    return {
+        "file_bytes": size, "reading": reading, "labelling": labelling, "seconds": total,
+        "accuracy": float((labels == truth).mean()),
+    }  # fmt: skip
+
+
+def through_fit(held: tuple[Tensor, ...], chunk: int | None) -> dict[str, Any]:
+    """Seconds of `fit` from votes in the memory of the host to probabilities there."""
+    task, worker, label = (column.cpu().numpy() for column in held)
+    names = (np.arange(int(c.max()) + 1) for c in (task, worker, label))
+    votes = Votes(task, worker, label, *names)
+    seconds, result = timed(lambda: MODEL.fit(votes, on=Torch("cuda", chunk=chunk)))
+    return {"chunk": chunk, "seconds": seconds, "trace": result.trace[-1]}
+
+
+def streamed(held: tuple[Tensor, ...], chunk: int) -> dict[str, Any]:
+    """Seconds of all rounds if the votes come from the host in every round."""
+    votes: Any = from_columns(*(column.cpu() for column in held))
+    place = Torch("cuda", chunk=chunk).place(MODEL, votes)
+    climb(place, votes, replace(MODEL, max_iter=2))
+    torch.cuda.empty_cache()
+    torch.cuda.reset_peak_memory_stats()
+    seconds, done = timed(lambda: climb(place, votes))
+    return {
+        "chunk": chunk, "seconds": seconds, "trace": done.trace[-1],
+        "peak_bytes": torch.cuda.max_memory_allocated(),
+    }  # fmt: skip
+
+
+def agreement(held: tuple[Tensor, ...]) -> list[dict[str, Any]]:
+    """How far each model is from the cores, with gold for some tasks and weights for some votes."""
+    task, worker, label = (column.cpu().numpy() for column in held)
+    names = [np.arange(int(c.max()) + 1) for c in (task, worker, label)]
+    rng = np.random.default_rng(0)
+    gold = np.where(rng.random(len(names[0])) < 0.01, np.arange(len(names[0])) % K, -1)
+    plain = Votes(task, worker, label, *names)
+    told = replace(plain, gold=gold, weight=rng.choice([0.5, 1.0, 2.0], len(task)))
+    rows = []
+    for model in AGREE:
+        for votes in (plain, told) if model is MODEL else (plain,):
+            rows += compare(model, votes)
+    return rows
+
+
+def compare(model: Aggregator, votes: Votes) -> list[dict[str, Any]]:
+    start = perf_counter()
+    want = model.fit(votes)
+    cores = perf_counter() - start
+    rows = []
+    for precision in get_args(Precision):
+        seconds, got = timed(partial(model.fit, votes, on=Torch("cuda", precision=precision)))
+        gap = np.abs(got.probs - want.probs)
+        row = {
+            "model": str(model), "told": votes.gold is not None, "precision": precision,
+            "farthest": float(gap.max()), "mean": float(gap.mean()),
+            "beyond_1e-4": float((gap.max(axis=1) > 1e-4).mean()),
+            "same_labels": float((got.codes == want.codes).mean()),
+            "rounds": [len(want.trace), len(got.trace)], "cores_seconds": cores, "gpu_seconds": seconds,
+        }  # fmt: skip
+        print(row, flush=True)
+        rows.append(row)
+    return rows
+
+
+def measure(votes: int, workers: int, parts: set[str]) -> dict[str, Any]:
+    held = columns(votes, workers)
+    record: dict[str, Any] = {"votes": votes, "tasks": votes // EACH, "workers": workers, "classes": K}
+    if "rounds" in parts:
+        record["rounds"] = rounds(held)
+    torch.cuda.empty_cache()
+    if "shuffled" in parts:
+        order = torch.randperm(len(held[0]), device="cuda")
+        mixed = [column[order] for column in held]
+        del order
+        record["laying_shuffled"] = timed(lambda: from_columns(*mixed))[0]
+        del mixed
+        torch.cuda.empty_cache()
+    if "file" in parts:
+        with tempfile.TemporaryDirectory() as folder:
+            record["file"] = from_file(held, Path(folder))
+    if "streamed" in parts:
+        record["streamed"] = streamed(held, 2**24)
+    if "fit" in parts:
+        record["fit"] = [through_fit(held, None), through_fit(held, 2**24)]
+    print(json.dumps(record), flush=True)
+    return record
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--votes", type=int, nargs="+", default=[100_000_000])
+    parser.add_argument(
+        "--workers", type=int, nargs="+", default=[100_000], help="one number for each of votes"
+    )
+    parser.add_argument("--parts", nargs="+", default=["rounds", "shuffled", "file", "streamed", "fit"])
+    parser.add_argument("--agreement", type=int, default=1_000_000, help="votes, 0 for none")
+    parser.add_argument("--output", type=Path, required=True)
+    given = parser.parse_args()
+    warnings.simplefilter("ignore")  # rounds end before they settle, and columns of files cannot be written
+    record: dict[str, Any] = {
+        "device": torch.cuda.get_device_name(), "torch": torch.__version__,
+        "python": platform.python_version(), "rounds": ROUNDS, "model": str(MODEL),
+        "peak_bytes_per_second": PEAK, "sizes": [], "agreement": [],
+    }  # fmt: skip
+    for votes, workers in zip(given.votes, given.workers, strict=True):
+        record["sizes"].append(measure(votes, workers, set(given.parts)))
+        torch.cuda.empty_cache()
+        given.output.write_text(json.dumps(record, indent=1) + "\n")
+    if given.agreement:
+        record["agreement"] = agreement(columns(given.agreement, given.agreement // 500))
+    given.output.write_text(json.dumps(record, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,182 @@
+"""Models on tensors give the answer of models on arrays."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+
+from crowdpilot.aggregate import (
+    EBCC,
+    GLAD,
+    IBCC,
+    MACE,
+    MODELS,
+    Aggregator,
+    DawidSkene,
+    FastDawidSkene,
+    HybridDawidSkene,
+    NaiveSoft,
+    OneCoin,
+)
+from crowdpilot.aggregate.places import CORES
+from crowdpilot.scale import Torch
+from crowdpilot.scale.device import Device
+from crowdpilot.scale.tensors import from_votes
+from crowdpilot.scale.torch import READY
+from crowdpilot.votes import Votes
+from tests.conftest import crowd
+
+MANY = [
+    NaiveSoft(),
+    OneCoin(),
+    OneCoin(prior="estimated", smoothing=0.5),
+    DawidSkene(),
+    DawidSkene(variational=True),
+    DawidSkene(prior="uniform", smoothing=0.5, diagonal=0.0),
+    DawidSkene(prior=(0.5, 0.25, 0.25), variational=True),
+    DawidSkene(accelerate=True),
+    FastDawidSkene(),
+    HybridDawidSkene(),
+    IBCC(),
+    EBCC(M=3, tries=2),
+    EBCC(M=2, prior="uniform"),
+    GLAD(),
+    GLAD(prior="estimated", points=3),
+    MACE(tries=3),
+    MACE(tries=2, variational=False, prior="uniform"),
+]
+EMS = [model for model in MANY if not isinstance(model, NaiveSoft)]
+each = pytest.mark.parametrize("model", MANY, ids=str)
+each_em = pytest.mark.parametrize("model", EMS, ids=str)
+double = Torch("cpu", precision="double")
+
+
+@pytest.fixture(scope="module")
+def told() -> Votes:
+    """Votes of many weights, with gold for some tasks, none for one and no votes for the last."""
+    votes, truth = crowd(90, [0.95, 0.9, 0.8, 0.7, 0.6, 0.4], classes=3, per_task=4, seed=1)
+    rng = np.random.default_rng(2)
+    weight = rng.choice([0.5, 1.0, 2.0], len(votes))
+    gold = np.where(rng.random(90) < 0.2, truth, -1)
+    return replace(votes.take(votes.task < 89), weight=weight[votes.task < 89], gold=gold)
+
+
+def assert_same(a: Any, b: Any, tolerance: float = 1e-8) -> None:
+    assert_allclose(a.probs, b.probs, atol=tolerance)
+    assert_allclose(a.skill, b.skill, atol=tolerance)
+    assert_allclose(a.trace, b.trace, rtol=tolerance)
+    assert a.params.keys() == b.params.keys()
+    for name in a.params.keys() - {"stats"}:
+        assert_allclose(a.params[name], b.params[name], atol=tolerance, rtol=tolerance)
+    assert b.probs.dtype == np.float64
+
+
+@each
+def test_tensors_give_the_answer_of_arrays(model: Aggregator, told: Votes) -> None:
+    assert_same(model.fit(told), model.fit(told, on=double))
+
+
+@each
+def test_votes_in_chunks_give_the_same_answer(model: Aggregator, told: Votes) -> None:
+    assert_same(model.fit(told), model.fit(told, on=Torch("cpu", precision="double", chunk=50)))
+
+
+@each_em
+def test_a_result_to_begin_at_is_used(model: Aggregator, told: Votes) -> None:
+    start = NaiveSoft().fit(replace(told, weight=None))
+    assert_same(model.fit(told, start=start), model.fit(told, start=start, on=double))
+
+
+@pytest.mark.parametrize("model", [m for m in EMS if m.remembers], ids=str)
+def test_the_history_of_workers_is_used(model: Aggregator, told: Votes, simulated: Any) -> None:
+    history = model.fit(told, on=double)
+    votes = simulated[0]
+    assert_same(model.fit(votes, history=model.fit(told)), model.fit(votes, history=history, on=double))
+
+
+@pytest.mark.filterwarnings("ignore::crowdpilot.aggregate.NotConverged")
+@each_em
+def test_single_precision_is_enough_for_probabilities(model: Any, told: Votes) -> None:
+    """The rounds are as many, so that rounding does not decide when they end."""
+    if isinstance(model, HybridDawidSkene):
+        pytest.skip("its second half is fast_dawid_skene")
+    model = replace(model, max_iter=15, tol=-np.inf)
+    votes = told.merged
+    begin = votes, model.first(votes)
+    place = Device(from_votes(votes, torch.float32), torch.device("cpu"), torch.float32, beginning=begin)
+    climb = model.highest(place, model.pseudo(votes))
+    exact = CORES.hold(model, *begin)
+    want = model.highest(exact, model.pseudo(votes))
+    soft = model.finish(votes, want.params, exact.believe(model, want.params)).probs
+    got = model.finish(votes, place.give(climb.params), place.believe(model, climb.params)).probs
+    assert_allclose(got, soft, atol=1e-4)
+    assert_allclose(climb.trace[-1], want.trace[-1], rtol=1e-6)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 5), st.integers(1, 40), st.integers(1, 200))
+@settings(max_examples=15, deadline=None)
+def test_any_votes_in_any_chunks(seed: int, classes: int, tasks: int, chunk: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = rng.integers(1, 120)
+    votes = Votes(
+        rng.integers(0, tasks, n), rng.integers(0, 4, n), rng.integers(0, classes, n),
+        np.arange(tasks), np.arange(4), np.arange(classes), gold=rng.integers(-1, classes, tasks),
+    )  # fmt: skip
+    for model in (DawidSkene(), OneCoin()):
+        assert_same(model.fit(votes), model.fit(votes, on=Torch("cpu", precision="double", chunk=chunk)))
+
+
+@pytest.mark.parametrize("model", [OneCoin(), DawidSkene(), FastDawidSkene(), IBCC(), GLAD()], ids=str)
+def test_labels_come_straight_from_columns(model: Any, simulated: Any) -> None:
+    votes, _ = simulated
+    o = np.random.default_rng(0).permutation(len(votes))
+    columns = votes.task[o], votes.worker[o], torch.tensor(votes.label[o])
+    want = model.fit(votes).probs.argmax(axis=1)
+    for chunk in (None, 100):
+        assert_array_equal(Torch("cpu", chunk=chunk).label(model, *columns), want)
+
+
+def test_models_that_do_not_run_on_tensors_say_so(simulated: Any) -> None:
+    votes, _ = simulated
+    with pytest.raises(ValueError, match="dawid_skene_clust cannot do this on a GPU"):
+        MODELS["dawid_skene_clust"]().fit(votes, on=Torch("cpu"))
+    with pytest.raises(ValueError, match="mace cannot do this on a GPU"):
+        Torch("cpu").label(MACE(), votes.task, votes.worker, votes.label)
+
+
+def test_what_is_ready_is_tested() -> None:
+    assert {type(model) for model in EMS} == READY
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"device": "abacus"}, "the device is 'abacus'"),
+        ({"device": "cpu", "precision": "half"}, "precision is 'half'"),
+        ({"device": "cpu", "chunk": 0}, "chunk is 0"),
+    ],
+)
+def test_wrong_settings_are_refused(settings: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        Torch(**settings)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_missing_gpu_is_said() -> None:
+    with pytest.raises(ValueError, match="no GPU here"):
+        Torch()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+@pytest.mark.parametrize("chunk", [None, 50])
+@each
+def test_a_gpu_gives_the_answer_of_the_cores(model: Aggregator, told: Votes, chunk: int | None) -> None:
+    assert_same(model.fit(told), model.fit(told, on=Torch("cuda", precision="double", chunk=chunk)))
