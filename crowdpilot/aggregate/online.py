@@ -47,9 +47,6 @@ class Stream:
         All classes, two or more.
     half_life
         After so many more votes of a worker, a vote of theirs counts half for what they are like.
-    again
-        How many other tasks are thought over again for each vote, in turn: early beliefs, from when
-        little was known of workers, are so brought up to date.
 
     References
     ----------
@@ -71,16 +68,12 @@ class Stream:
     Votes(3 votes, 2 tasks, 3 workers, 2 classes)
     """
 
-    def __init__(
-        self, model: Aggregator, classes: Sequence[Any], *, half_life: float = np.inf, again: int = 0
-    ) -> None:
-        self.model, self.again = model, again
+    def __init__(self, model: Aggregator, classes: Sequence[Any], *, half_life: float = np.inf) -> None:
+        self.model = model
         self.classes = Register("class", to_names(classes).tolist())
         self.tasks, self.workers = Register("task"), Register("worker")
         if len(self.classes) < 2 or len(self.classes) < len(classes):
             raise ValueError("a stream needs two or more classes, each once")
-        if again < 0:
-            raise ValueError(f"again is {again}, expected 0 or more tasks for each vote")
         self.tally = Tally(rule_of(model, len(self.classes)), half_life)
 
     def __len__(self) -> int:
@@ -119,7 +112,6 @@ class Stream:
         if len(rows := self._same(task, worker)):
             self.tally.drop(rows)
         self.tally.add(task, worker, label, weight)
-        self.tally.think(len(task) * self.again)
 
     def _same(self, task: Codes, worker: Codes) -> Rows:
         """The rows of earlier votes of the same workers on the same tasks."""
@@ -194,7 +186,7 @@ class Stream:
             probs = self.tally.show(np.arange(len(self.tasks)))
             return Aggregate(votes, probs, rule.skill(everybody, scale), model=self.model)
         stats = rule.stats(scale)
-        params = self.model.maximize(add([stats, self.model.pseudo(votes)]), rule.last())
+        params = rule.params(add([stats, self.model.pseudo(votes)]))
         found = self.model.finish(votes.merged, params, self.model.believe(votes.merged, params))
         return replace(found, votes=votes, model=self.model, params={**found.params, "stats": stats})
 
@@ -204,7 +196,7 @@ class Stream:
         found = self.model.fit(votes)
         if isinstance(rule, Expected) and isinstance(self.model, EM):
             rule.adopt(found)
-            params = self.model.maximize(add([found.params["stats"], self.model.pseudo(votes)]), rule.last())
+            params = rule.params(add([found.params["stats"], self.model.pseudo(votes)]))
             self.tally.recount(self.model.believe(votes.merged, params))
         return found
 
@@ -217,7 +209,6 @@ class Stream:
             "version": VERSION,
             "model": str(self.model),
             "half_life": half_life if np.isfinite(half_life) else None,
-            "again": self.again,
             **{name: pack(getattr(self, name).names) for name in ("classes", "tasks", "workers")},
             "tally": pack(self.tally.state()),
         }
@@ -229,7 +220,7 @@ class Stream:
             raise ValueError(f"the stream was written in form {data['version']}, expected {VERSION}")
         half_life = np.inf if data["half_life"] is None else data["half_life"]
         model = parse(data["model"], ONLINE)
-        made = cls(model, unpack(data["classes"]), half_life=half_life, again=data["again"])
+        made = cls(model, unpack(data["classes"]), half_life=half_life)
         made.tasks.enlist(unpack(data["tasks"]))
         made.workers.enlist(unpack(data["workers"]))
         made.tally.meet(0, made.workers.names)

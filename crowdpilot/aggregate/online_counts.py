@@ -34,7 +34,6 @@ class Tally:
         self.book = Book(weight=float, turn=np.int32)
         self.belief = np.zeros((0, rule.states))  # zero for a task without votes
         self.known: Codes = np.zeros(0, np.int32)  # the class of each task, -1 where it is not known
-        self.cursor = 0  # the task to think over next
 
     def meet(self, tasks: int, workers: list[Any]) -> None:
         """So many more tasks, and these workers."""
@@ -50,9 +49,9 @@ class Tally:
         """New votes, no two of the same worker on a task, and none there already."""
         self._change_units(worker)
         turn = self.fading.tick(worker)
-        np.add.at(self.rule.given, worker, rounded(weight * self.fading.factor(worker, turn)))
         first = self.book.add(task, worker, label, weight=weight, turn=turn)
         self.renew(np.unique(task) if len(task) > 1 else task, first)
+        np.add.at(self.rule.given, worker, rounded(weight * self.fading.factor(worker, turn)))
 
     def _change_units(self, worker: Rows) -> None:
         late, unit = self.fading.change_units(worker)
@@ -72,8 +71,10 @@ class Tally:
         """Judge tasks by all their votes, of which those from row `first` on are not counted yet."""
         rows, place = self.book.of(tasks)
         worker, label, factor = self.book.worker[rows], self.book.label[rows], self._factor(rows)[:, None]
-        old = self.belief[tasks]
-        new = rounded(self.rule.believe(self._scores(tasks, rows, place), self.known[tasks]))
+        scores = self._add_up(
+            rows, place, len(tasks), self.rule.says(worker, label, self.fading.scale(worker))
+        )
+        old, new = self.belief[tasks], rounded(self.rule.believe(scores, self.known[tasks]))
         if first is None:
             new[self.book.last[tasks] < 0] = 0
         before = old[place]
@@ -83,39 +84,36 @@ class Tally:
         self.belief[tasks] = new
         self.rule.learn_(worker, self.fading)
 
-    def think(self, number: int) -> None:
-        """Judge so many tasks anew, each in its turn."""
-        number = min(number, len(self.belief))
-        if number:
-            self.renew((self.cursor + np.arange(number)) % len(self.belief))
-            self.cursor = (self.cursor + number) % len(self.belief)
-
     def show(self, tasks: Rows) -> Floats:
         """Probabilities of the classes of tasks by what is known now, (tasks, classes)."""
         rows, place = self.book.of(tasks)
-        return self.rule.show(self._scores(tasks, rows, place, shown=True), self.known[tasks])
-
-    def _scores(self, tasks: Rows, rows: Rows, place: Rows, *, shown: bool = False) -> Floats:
         worker, label = self.book.worker[rows], self.book.label[rows]
-        says = self.rule.tells if shown else self.rule.says
-        logs = says(worker, label, self.fading.scale(worker)) * self.book.more["weight"][rows, None]
-        if len(tasks) == 1:
-            one: Floats = logs.sum(axis=0, keepdims=True) + self.rule.start()
+        told = self.rule.tells(worker, label, self.fading.scale(worker))
+        return self.rule.show(self._add_up(rows, place, len(tasks), told), self.known[tasks])
+
+    def _add_up(self, rows: Rows, place: Rows, tasks: int, said: Floats) -> Floats:
+        """The scores of tasks, (tasks, states), given what their votes say."""
+        said = said * self.book.more["weight"][rows, None]
+        if tasks == 1:
+            one: Floats = said.sum(axis=0, keepdims=True) + self.rule.start()
             return one
         S = self.rule.states
         cells = (place[:, None] * S + np.arange(S)).ravel()
-        return sum_by(cells, logs.ravel(), len(tasks) * S).reshape(-1, S) + self.rule.start()
+        return sum_by(cells, said.ravel(), tasks * S).reshape(-1, S) + self.rule.start()
 
     def _factor(self, rows: Rows) -> Floats:
-        more = self.book.more
-        factor: Floats = more["weight"][rows] * self.fading.factor(self.book.worker[rows], more["turn"][rows])
-        return factor
+        factor: Floats = self.book.more["weight"][rows]
+        if not self.fading.fades:
+            return factor
+        return factor * self.fading.factor(self.book.worker[rows], self.book.more["turn"][rows])
 
     def by_class(self, belief: Floats) -> Floats:
         """Beliefs of the classes alone."""
         if self.rule.states == self.rule.K:
             return belief
-        by_class: Floats = belief.reshape(len(belief), self.rule.K, -1).sum(axis=2)
+        by_class: Floats = belief.reshape(len(belief), self.rule.K, self.rule.states // self.rule.K).sum(
+            axis=2
+        )
         return by_class
 
     def recount(self, belief: Floats) -> None:
@@ -144,7 +142,7 @@ class Tally:
 
     def _parts(self) -> list[tuple[Any, tuple[str, ...]]]:
         return [
-            (self, ("belief", "known", "cursor")),
+            (self, ("belief", "known")),
             (self.book, ("task", "worker", "label", "before", "last", "more", "empty")),
             (self.fading, ("turn", "base")),
             (self.rule, ("seen", *self.rule.counts, *self.rule.found)),

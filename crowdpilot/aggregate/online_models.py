@@ -167,26 +167,28 @@ class Levels(Expected):
 
     def __init__(self, model: GLAD, K: int) -> None:
         super().__init__(model, K)
-        self.easiness, weight = model._easiness()
+        x, weight = np.polynomial.hermite_e.hermegauss(model.points)
+        self.easiness = np.exp(1 + x)  # as in the model
         self.right, self.met = np.zeros((0, model.points)), np.zeros((0, model.points))
         self.ability = np.zeros(0)
-        self.states, self.log_weight = K * model.points, np.log(weight)
+        self.states, self.log_weight = K * model.points, np.log(weight / weight.sum())
 
     def enlist(self, names: Sequence[Any]) -> None:
         super().enlist(names)
         self.ability = grown(self.ability, np.ones(len(names)))  # as the prior says
 
     def start(self) -> Floats:
-        return (super().start()[:, None] + self.log_weight).ravel()
+        start: Floats = (super().start()[:, None] + self.log_weight).ravel()
+        return start
 
     def says(self, worker: Rows, label: Rows, scale: Floats) -> Floats:
         x = self.ability[worker, None] * self.easiness
         logs = np.repeat((log_expit(-x) - np.log(self.K - 1))[:, None], self.K, axis=1)
         logs[np.arange(len(label)), label] = log_expit(x)
-        return logs.reshape(len(label), -1)
+        return logs.reshape(len(label), self.states)
 
     def count_(self, worker: Rows, label: Rows, change: Floats) -> None:
-        states = change.reshape(len(label), self.K, -1)
+        states = change.reshape(len(label), self.K, self.model.points)
         add_rows(self.right, worker, states[np.arange(len(label)), label])
         add_rows(self.met, worker, states.sum(axis=1))
 
@@ -207,8 +209,8 @@ class Levels(Expected):
     def adopt(self, found: Aggregate) -> None:
         self.ability = np.array(found.params["ability"])
 
-    def last(self) -> Params | None:
-        return Abilities(self.model.class_prior(self.seen + self.pseudo[0]), self.ability)
+    def params(self, counts: Stats) -> Params:
+        return Abilities(self.model.class_prior(counts[0]), self.ability)
 
 
 RULES: dict[type[Aggregator], type[Rule]] = {

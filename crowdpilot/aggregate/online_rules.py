@@ -68,7 +68,7 @@ class Rule:
     def show(self, scores: Floats, gold: Codes) -> Floats:
         """As `believe`, of classes, for what is shown to people."""
         belief = self.believe(scores, gold)
-        shown: Floats = belief.reshape(len(belief), self.K, -1).sum(axis=2)
+        shown: Floats = belief.reshape(len(belief), self.K, self.states // self.K).sum(axis=2)
         return shown
 
     def learn_(self, worker: Rows, fading: Fading) -> None:
@@ -106,7 +106,7 @@ class Expected(Rule):
         """The same scores where classes that are known not to be are impossible."""
         if gold.max(initial=-1) < 0:
             return scores
-        states = scores.reshape(len(scores), self.K, -1)
+        states = scores.reshape(len(scores), self.K, self.states // self.K)
         other = (gold >= 0)[:, None] & (np.arange(self.K) != gold[:, None])
         return np.where(other[:, :, None], -np.inf, states).reshape(scores.shape)
 
@@ -117,9 +117,9 @@ class Expected(Rule):
     def adopt(self, found: Aggregate) -> None:
         """Take over what the counts do not tell from a result."""
 
-    def last(self) -> Params | None:
-        """Parameters from which to look for better ones, if the model needs them."""
-        return None
+    def params(self, counts: Stats) -> Params:
+        """What the model believes of workers, given their counts and the imaginary ones."""
+        return self.model.maximize(counts, None)
 
 
 def clamped(probs: Floats, gold: Codes) -> Floats:

@@ -36,6 +36,8 @@ class Register:
             new = [name for name in dict.fromkeys(names) if name not in self.place]
         except TypeError:
             raise ValueError(f"the name of a {self.what} is a text or a number, not a collection") from None
+        if not new:
+            return new
         if any(is_missing(name) for name in new):
             raise ValueError(f"a vote has no {self.what}")
         self.place.update((name, len(self.names) + n) for n, name in enumerate(new))
