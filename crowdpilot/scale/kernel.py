@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 import triton  # type: ignore[import-not-found,import-untyped,unused-ignore]  # comes with torch for GPUs
@@ -80,13 +80,12 @@ def _or(column: Tensor | None, other: Tensor) -> Tensor:
 
 
 @triton.jit  # type: ignore[untyped-decorator,unused-ignore]  # triton has no types
-def _pass(
-    cell: Any, starts: Any, weight: Any, gold: Any, table: Any, start: Any, belief: Any,
-    said: Any, seen: Any, loglik: Any, tasks: Any, size: Any, copies: Any,
+def _pass(  # type: ignore[no-untyped-def]  # and takes none for pointers
+    cell, starts, weight, gold, table, start, belief, said, seen, loglik, tasks, size, copies,
     STATES: tl.constexpr, WIDTH: tl.constexpr, HEIGHT: tl.constexpr, KINDS: tl.constexpr,
     WEIGHED: tl.constexpr, GOLD: tl.constexpr,
     LISTEN: tl.constexpr, HARD: tl.constexpr, TELL: tl.constexpr, SHARP: tl.constexpr,
-) -> None:  # fmt: skip
+):  # fmt: skip
     """HEIGHT tasks at a time, their votes one after the other, all WIDTH states at once."""
     state = tl.arange(0, WIDTH)
     inside = state < STATES
