@@ -19,7 +19,7 @@ from crowdpilot.aggregate.aggregator import (
     shares,
     started,
 )
-from crowdpilot.aggregate.places import CORES, Here, Machine, Params, Place, Stats, add
+from crowdpilot.aggregate.places import CORES, MANY, Here, Machine, Params, Place, Stats, add
 from crowdpilot.aggregate.stride import Stride
 from crowdpilot.arrays import Floats, softmax_, to_probs
 from crowdpilot.votes import Votes
@@ -53,13 +53,14 @@ class EM(Aggregator):
     tol
         Stop when the objective rises by less than this for each vote.
     accelerate
-        Leap ahead after every two rounds (see `stride`): the same end in fewer rounds.
+        Whether to leap ahead after every two rounds (see `stride`): an end as high in fewer rounds. If
+        not said, from half a million votes on, where rounds take time.
     """
 
     prior: Prior = "estimated"
     max_iter: int = 200
     tol: float = 1e-6
-    accelerate: bool = False
+    accelerate: bool | None = None
 
     restarts: ClassVar[bool] = True
     remembers: ClassVar[bool] = True
@@ -156,7 +157,8 @@ class EM(Aggregator):
 
     def _climb(self, place: Place, pseudo: Stats, attempt: int, heard: Heard) -> Climb:
         """Rounds from one beginning until the objective settles."""
-        stride = Stride(place.begin(self, attempt), self.accelerate)
+        leaping = place.size >= MANY if self.accelerate is None else self.accelerate
+        stride = Stride(place.begin(self, attempt), leaping)
         trace: list[float] = []
         params = None
         converged = False

@@ -23,6 +23,7 @@ Stats = tuple[Floats, ...]  # sums over tasks; (classes,) first, then arrays who
 Params = Any  # a NamedTuple of each model's own
 Map = Callable[[Callable[[Any], Any], Iterable[Any]], Iterable[Any]]
 
+MANY = 500_000  # votes from which on rounds take so long that it pays to save some, or to compile them
 SHARD = 200_000  # votes below which a second thread costs more than it brings
 
 

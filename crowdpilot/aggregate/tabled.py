@@ -8,11 +8,10 @@ from importlib.util import find_spec
 from typing import ClassVar, NamedTuple
 
 from crowdpilot.aggregate.em import EM
-from crowdpilot.aggregate.places import Params, Place, Stats
+from crowdpilot.aggregate.places import MANY, Params, Place, Stats
 from crowdpilot.arrays import Floats
 from crowdpilot.votes import Votes
 
-MANY = 500_000  # votes from which on it pays to load what is compiled
 
 
 class Table(NamedTuple):

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from crowdpilot.aggregate import EM, Aggregate, Aggregator
-from crowdpilot.aggregate.places import Here, Params, Place, Stats
-from crowdpilot.aggregate.tabled import MANY, Tabled
+from crowdpilot.aggregate.places import MANY, Here, Params, Place, Stats
+from crowdpilot.aggregate.tabled import Tabled
 from crowdpilot.arrays import Floats
 from crowdpilot.scale.gathering import Gathered
 from crowdpilot.scale.parts import Part

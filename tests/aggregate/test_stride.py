@@ -40,7 +40,7 @@ def test_the_end_is_as_high_and_comes_sooner(model):
 
 def test_a_leap_keeps_the_sums_and_no_count_vanishes():
     s0 = np.array([10.0, 5.0, 1.0])
-    s1, s2 = s0 + [1.0, -0.5, -0.5], s0 + [1.8, -0.95, -0.85]
+    s1, s2 = np.array([11.0, 4.5, 0.5]), np.array([11.8, 4.05, 0.15])
     stride = Stride((s0,), leaping=True)
     stride.go_on((s1,))
     stride.go_on((s2,))
