@@ -91,21 +91,38 @@ class Stream:
     def add_many(
         self, tasks: Iterable[Any], workers: Iterable[Any], labels: Iterable[Any], *, weights: ArrayLike = 1.0
     ) -> None:
-        """Many votes, in the order in which they came."""
-        columns = [to_names(column).tolist() for column in (tasks, workers, labels)]  # type: ignore[arg-type]  # any
-        if len({len(column) for column in columns}) > 1:
+        """Many votes, in the order in which they came; all are checked before any is taken."""
+        task, worker, label = (to_names(c).tolist() for c in (tasks, workers, labels))  # type: ignore[arg-type]  # any
+        if len({len(task), len(worker), len(label)}) > 1:
             raise ValueError("tasks, workers and labels have different lengths")
-        weight = np.broadcast_to(np.asarray(weights, float), len(columns[0]))
-        for n in range(0, len(weight), CHUNK):
-            task, worker, label = (column[n : n + CHUNK] for column in columns)
-            self._add(task, worker, label, weight[n : n + CHUNK])
+        self._add(task, worker, label, np.broadcast_to(np.asarray(weights, float), len(task)))
+
+    def tell(self, votes: Votes) -> None:
+        """Many votes, and the classes of tasks that are known."""
+        names = votes.tasks[votes.task], votes.workers[votes.worker], votes.classes[votes.label]
+        self.add_many(*names, weights=votes.weights)
+        if votes.gold is not None:
+            known = votes.gold >= 0
+            gold = votes.tasks[known].tolist(), votes.classes[votes.gold[known]].tolist()
+            self.reveal(dict(zip(*gold, strict=True)))
 
     def _add(self, tasks: list[Any], workers: list[Any], labels: list[Any], weight: Floats) -> None:
         label = self.classes.find(labels)
         if not (np.isfinite(weight) & (weight >= 0)).all():
             raise ValueError("a vote has a negative or infinite weight; weights are 0 or more")
-        self.tally.meet(len(self.tasks.enlist(tasks)), self.workers.enlist(workers))
+        self._meet(self.tasks.new(tasks), self.workers.new(workers))
         task, worker = self.tasks.find(tasks), self.workers.find(workers)
+        for n in range(0, len(task), CHUNK):
+            part = slice(n, n + CHUNK)
+            self._take(task[part], worker[part], label[part], weight[part])
+
+    def _meet(self, tasks: list[Any], workers: list[Any]) -> None:
+        """Tasks and workers that are new."""
+        self.tasks.enlist(tasks)
+        self.workers.enlist(workers)
+        self.tally.meet(len(tasks), workers)
+
+    def _take(self, task: Codes, worker: Codes, label: Codes, weight: Floats) -> None:
         if len(task) > 1:
             last = last_of_each(task, worker)
             task, worker, label, weight = task[last], worker[last], label[last], weight[last]
@@ -143,7 +160,7 @@ class Stream:
         """The classes of these tasks are known from now on, or not any more if None."""
         given = [name for name in gold.values() if name is not None]
         self.classes.find(given)
-        self.tally.meet(len(self.tasks.enlist(gold)), [])
+        self._meet(self.tasks.new(gold), [])
         tasks = self.tasks.find(gold)
         self.tally.known[tasks] = [-1 if name is None else self.classes.place[name] for name in gold.values()]
         self.tally.renew(tasks)
@@ -221,9 +238,7 @@ class Stream:
         half_life = np.inf if data["half_life"] is None else data["half_life"]
         model = parse(data["model"], ONLINE)
         made = cls(model, unpack(data["classes"]), half_life=half_life)
-        made.tasks.enlist(unpack(data["tasks"]))
-        made.workers.enlist(unpack(data["workers"]))
-        made.tally.meet(0, made.workers.names)
+        made._meet(unpack(data["tasks"]), unpack(data["workers"]))
         made.tally.resume(unpack(data["tally"]))
         return made
 

@@ -25,24 +25,25 @@ class Register:
         self.what = what
         self.names: list[Any] = []
         self.place: dict[Any, int] = {}
-        self.enlist(names)
+        self.enlist(self.new(names))
 
     def __len__(self) -> int:
         return len(self.names)
 
-    def enlist(self, names: Iterable[Any]) -> list[Any]:
-        """Number those names that are new; these."""
+    def new(self, names: Iterable[Any]) -> list[Any]:
+        """Those names that are not known yet, each once."""
         try:
             new = [name for name in dict.fromkeys(names) if name not in self.place]
         except TypeError:
             raise ValueError(f"the name of a {self.what} is a text or a number, not a collection") from None
-        if not new:
-            return new
-        if any(is_missing(name) for name in new):
+        if new and any(is_missing(name) for name in new):
             raise ValueError(f"a vote has no {self.what}")
+        return new
+
+    def enlist(self, new: list[Any]) -> None:
+        """Number names that are new."""
         self.place.update((name, len(self.names) + n) for n, name in enumerate(new))
         self.names += new
-        return new
 
     def find(self, names: Iterable[Any]) -> Codes:
         """The numbers of names that are known."""

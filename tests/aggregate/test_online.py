@@ -274,6 +274,14 @@ def test_an_empty_stream_has_an_answer(name):
     assert stream.result().probs.shape == (2, 3)
 
 
+def test_votes_are_told_with_what_is_known_of_their_tasks():
+    task, worker, label, truth = simulate(30, 5, 3, 2, seed=10)
+    votes = Votes.of(task, worker, label, gold={0: truth[0], 4: truth[4]})
+    stream = Stream(parse_strategy("ds"), range(3))
+    stream.tell(votes)
+    np.testing.assert_array_equal(stream.refit().probs, stream.model.fit(votes).probs)
+
+
 def test_a_second_vote_takes_the_place_of_the_first():
     stream = Stream(parse_strategy("mv"), CLASSES)
     stream.add_many([1, 1, 1], ["x", "x", "y"], ["a", "b", "b"])
@@ -290,6 +298,8 @@ def test_what_is_wrong_is_refused_and_changes_nothing():
         (lambda: stream.add("u", "v", "a", weight=-1), "negative or infinite weight"),
         (lambda: stream.add("u", "v", "a", weight=np.nan), "negative or infinite weight"),
         (lambda: stream.add(None, "v", "a"), "a vote has no task"),
+        (lambda: stream.add("u", np.nan, "a"), "a vote has no worker"),
+        (lambda: stream.add_many(["u"] * 9999, range(9999), ["a"] * 9998 + ["z"]), "there is no class 'z'"),
         (lambda: stream.add(["u"], "v", "a"), "the name of a task is a text or a number"),
         (lambda: stream.add_many(["u"], ["v", "w"], ["a"]), "different lengths"),
         (lambda: stream.delete("t", "v"), "there is no worker 'v'; there are w"),
