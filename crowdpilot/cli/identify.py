@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from crowdpilot.cli import ambiguous, options
+from crowdpilot.cli import ambiguous, options, scaling
 from crowdpilot.cli.contents import read_data
 from crowdpilot.cli.learning import Learning
 from crowdpilot.cli.output import note, on_terminal, show, working
@@ -26,7 +26,7 @@ def complete_identification(incomplete: str) -> list[tuple[str, str]]:
 
 
 def identify(
-    votes: options.Source,
+    votes: scaling.Source,
     strategy: Annotated[
         str,
         typer.Option(
@@ -71,6 +71,8 @@ def identify(
     format: options.Format = None,
     columns: options.Columns = None,
     question: options.Question = None,
+    cluster: scaling.Cluster = None,
+    local_cluster: scaling.LocalCluster = None,
 ) -> None:
     """Score the workers or the tasks of VOTES, those to look at first.
 
@@ -79,15 +81,28 @@ def identify(
 
     AUM and WAUM train a network on the content of the tasks. They are low where it cannot believe
     the votes: there the task is ambiguous or its votes are wrong.
+
+    Of votes in many Parquet files, entropy, trace_confusion, spam_score, gold and glad can be told.
+    The entropies of all tasks are then written into the folder -o, or _entropy beside the votes,
+    and the highest are shown; --labels is dawid_skene if not given.
     """
     from crowdpilot import io
     from crowdpilot.aggregate import parse_strategy
+    from crowdpilot.cli.identify_files import check_files
     from crowdpilot.diagnose import find_identification
-    from crowdpilot.io.saving import whole
+    from crowdpilot.scale.shards import is_pattern
 
+    asked = ambiguous.Asked(x, network, epochs, folds, use_pleiss, topk, alpha, too_hard, seed, device)
+    if cluster is not None or local_cluster is not None or is_pattern(votes):
+        kind = find_identification(check_files(strategy))
+        asked.refuse(strategy)
+        reading = options.reading(format, columns, question, classes, abstain)
+        files = scaling.shards(votes, reading, repeats, gold, exclude)
+        with scaling.engine(cluster, local_cluster) as engine:
+            _look_at_files(kind, check_files(strategy), files, labels, output, engine)
+        return
     options.ready(output, (*io.TABLES, ".npy"))
     model = parse_strategy(labels or "auto")
-    asked = ambiguous.Asked(x, network, epochs, folds, use_pleiss, topk, alpha, too_hard, seed, device)
     if ambiguous.is_learned(strategy):
         score = asked.find(strategy, labels)
         content = read_data(
@@ -105,15 +120,35 @@ def identify(
         data = read_votes(votes, reading, repeats, gold=read_known(gold), exclude=exclude)
     with working(f"looking at {strategy}"):
         found = kind.run(data, model)
+    _save(kind, found, output)
+
+
+def _look_at_files(
+    kind: Any, name: str, files: Any, labels: str | None, output: Path | None, engine: Any
+) -> None:
+    from crowdpilot import io
+    from crowdpilot.cli.identify_files import look_at_tasks, look_at_workers
+
+    if kind.score == "entropy":
+        first = kind.worst_first(look_at_tasks(files, output, engine, SCREEN))
+        _show({name: column[:SCREEN] for name, column in first.items()}, kind.brief)
+    else:
+        options.ready(output, (*io.TABLES, ".npy"))
+        _save(kind, look_at_workers(name, files, labels, engine), output)
+
+
+def _save(kind: Any, found: dict[str, Any], output: Path | None) -> None:
+    """To a file, or to standard output."""
+    from crowdpilot import io
+    from crowdpilot.io.saving import whole
+
     if output is not None and output.suffix == ".npy":
         with whole(output) as draft:
             np.save(draft, found[kind.score])
-        return
-    ordered = kind.worst_first(found)
-    if output is not None:
-        io.write_table(ordered, output)
+    elif output is not None:
+        io.write_table(kind.worst_first(found), output)
     else:
-        _show(ordered, kind.brief)
+        _show(kind.worst_first(found), kind.brief)
 
 
 def _show(table: dict[str, Any], brief: tuple[str, ...]) -> None:

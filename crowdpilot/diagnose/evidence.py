@@ -76,11 +76,7 @@ def weigh(result: Aggregate) -> Evidence:
     """The evidence on every vote that an aggregator's result gives."""
     votes, K = result.votes, len(result.votes.classes)
     _, counts = DawidSkene().count(votes, result.probs)
-    crowd = counts.sum(axis=0) + np.eye(K) + 1 / K
-    crowd /= crowd.sum(axis=1, keepdims=True)
-    usual = _usual(counts, crowd)
-    confusion = counts + strength(counts, usual) * usual
-    confusion /= confusion.sum(axis=2, keepdims=True)
+    crowd, confusion = estimate(counts)
     prior = result.probs.sum(axis=0) + 1
     prior /= prior.sum()
     said = np.ascontiguousarray(np.log(confusion).swapaxes(1, 2)).reshape(-1, K)  # (workers x said, true)
@@ -90,6 +86,20 @@ def weigh(result: Aggregate) -> Evidence:
         known = np.flatnonzero(votes.gold[votes.task] >= 0)
         others[known] = np.eye(K)[votes.gold[votes.task[known]]]
     return Evidence(votes, prior, crowd, confusion, others)
+
+
+def estimate(counts: Floats) -> tuple[Floats, Floats]:
+    """Confusion matrices of the crowd and of each worker, from how often they gave labels to classes.
+
+    See `Evidence`; both they and the counts are (true, said), or (workers, true, said).
+    """
+    K = counts.shape[1]
+    crowd = counts.sum(axis=0) + np.eye(K) + 1 / K
+    crowd /= crowd.sum(axis=1, keepdims=True)
+    usual = _usual(counts, crowd)
+    confusion = counts + strength(counts, usual) * usual
+    confusion /= confusion.sum(axis=2, keepdims=True)
+    return crowd, confusion
 
 
 def _usual(counts: Floats, crowd: Floats) -> Floats:

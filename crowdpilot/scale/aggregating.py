@@ -108,13 +108,11 @@ def aggregate(
     """
     check_possible(model)
     folder = None if output is None else Path(os.path.abspath(output))
-    targets = () if folder is None else _targets(shards, folder)
+    targets = () if folder is None else make_targets(shards, folder)
     with gather(shards, on or Disk(), partial(tell, "reading")) as gathered:
         if gathered.shares and model.name not in PLAIN:
             raise ValueError(f"{model.name} cannot learn from the shares of a whole crowd; choose {PLAIN[0]}")
-        fitted, labeller = _fit(model, gathered, tell)
-        for parent in {target.parent for target in targets}:
-            parent.mkdir(parents=True, exist_ok=True)
+        fitted, labeller = fit(model, gathered, tell)
         job = Job(labeller, None if folder is None else (str(shards.folder), str(folder)), probs)
         right, given = np.zeros(len(gathered.workers)), np.zeros(len(gathered.workers))
         for own_right, own_given in gathered.held.each(label, job, tell=partial(tell, "writing")):
@@ -127,13 +125,15 @@ def aggregate(
         )  # fmt: skip
 
 
-def _targets(shards: Shards, folder: Path) -> tuple[Path, ...]:
-    """A file in the folder for each of the shards; it may hold no others, as from an earlier cut."""
+def make_targets(shards: Shards, folder: Path) -> tuple[Path, ...]:
+    """A path in the folder for each of the shards; it may hold no others, as from an earlier cut."""
     if any(Path(file).is_relative_to(folder) for file in shards.files):
-        raise ValueError(f"{folder} holds the votes themselves, expected another folder for the labels")
+        raise ValueError(f"{folder} holds the votes themselves, expected another one for what is written")
     targets = tuple(folder / name for name in shards.names)
     if other := sorted({*folder.rglob("*.parquet")} - {*targets}):
-        raise ValueError(f"{other[0]} has the labels of other votes: remove it, or choose another folder")
+        raise ValueError(f"{other[0]} belongs to other votes: remove it, or choose another folder")
+    for parent in {target.parent for target in targets}:
+        parent.mkdir(parents=True, exist_ok=True)
     return targets
 
 
@@ -163,7 +163,7 @@ class Job(NamedTuple):
     probs: bool
 
 
-def _fit(model: Aggregator, gathered: Gathered, tell: Tell) -> tuple[Aggregate, Labeller]:
+def fit(model: Aggregator, gathered: Gathered, tell: Tell) -> tuple[Aggregate, Labeller]:
     """What a model says of the workers, and how tasks are labelled by it."""
     if not isinstance(model, EM) or len(gathered.classes) < 2:
         return Aggregate(gathered.outline, np.zeros((0, 0)), np.zeros(0)), Labeller(model, None, False)

@@ -71,7 +71,7 @@ class Spread:
         return self._held.total(begin, Beginning(model, attempt, self._last, self._many))
 
     def round(self, model: EM, params: Params) -> tuple[Stats, float]:
-        *stats, loglik = self._held.total(run_round, Labeller(model, params, self._many))
+        *stats, loglik = self._held.total(run_round, Step(model, params, self._many))
         self._rounds += 1
         self._tell("rounds", self._rounds, model.max_iter * model.attempts)
         return tuple(stats), float(loglik)
@@ -103,9 +103,17 @@ def begin(part: Part, at: Beginning) -> Stats:
     return place_of(votes, at.model, at.many, probs).begin(at.model, at.attempt)
 
 
-def run_round(part: Part, by: Labeller) -> tuple[Any, ...]:
+class Step(NamedTuple):
+    """A round of a model with these parameters."""
+
+    model: EM
+    params: Params
+    many: bool
+
+
+def run_round(part: Part, step: Step) -> tuple[Any, ...]:
     """Counts of one part in one round, and at last the log-likelihood."""
-    stats, loglik = place_of(part.votes, by.model, by.many).round(by.model, by.params)
+    stats, loglik = place_of(part.votes, step.model, step.many).round(step.model, step.params)
     return *stats, loglik
 
 
