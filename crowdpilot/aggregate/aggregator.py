@@ -73,8 +73,8 @@ class Aggregate:
             return self.beliefs
         T, K = self.beliefs.shape
         raise ValueError(
-            f"the probabilities of {T} tasks and {K} classes are too large for one array; use the labels and "
-            "the confidence, the sparse `beliefs`, or `rows` for some of the tasks"
+            f"the probabilities of {T} tasks and {K} classes are too large for one array; use labels and "
+            "confidence, the sparse `beliefs`, or `rows` for some of the tasks"
         )
 
     def rows(self, tasks: ArrayLike) -> Floats:
@@ -112,8 +112,7 @@ class Aggregate:
     def confidence(self) -> Floats:
         """The probability of the label of each task."""
         if isinstance(self.beliefs, np.ndarray):
-            top: Floats = self.beliefs.max(axis=1)
-            return top
+            return np.asarray(self.beliefs.max(axis=1))
         return at(self.beliefs, np.arange(len(self.codes)), self.codes, self.others)
 
     def to_table(self, *, probs: bool = False) -> pa.Table:
@@ -212,14 +211,10 @@ class Aggregator(ABC):
         from crowdpilot.aggregate.common_mistakes import CommonMistakes  # it is made of this very class
 
         kept = [f for f in fields(self) if f.name in {"prior", "max_iter", "tol"}]
-        changed = {f.name: value for f in kept if (value := getattr(self, f.name)) not in (f.default, None)}
-        other = CommonMistakes(**changed)
-        warnings.warn(
-            f"{self.name} would need {8 * self.cells(votes) / 2**30:,.0f} GiB and more for "
-            f"{len(votes.classes):,} classes; {other} is used instead",
-            TooManyClasses,
-            stacklevel=3,
-        )
+        other = CommonMistakes(**{f.name: s for f in kept if (s := getattr(self, f.name)) != f.default})
+        need = f"{8 * self.cells(votes) / 2**30:,.0f} GiB and more for {len(votes.classes):,} classes"
+        text = f"{self.name} would need {need}; {other} is used instead"
+        warnings.warn(text, TooManyClasses, stacklevel=3)
         return other
 
     def _check_history(self, votes: Votes, history: Aggregate) -> None:
@@ -261,9 +256,8 @@ def shares(votes: Votes) -> Floats:
 
 def started(votes: Votes, start: Aggregate) -> Floats:
     """The probabilities of an earlier result for these tasks; shares of the votes for new ones."""
-    column = {str(c): k for k, c in enumerate(start.votes.classes.tolist())}
-    columns = [column.get(str(c), -1) for c in votes.classes.tolist()]
-    if -1 in columns:
+    columns = match(votes.classes, start.votes.classes)
+    if (columns < 0).any():
         raise ValueError("the result to begin at has other classes than the votes")
     rows = match(votes.tasks, start.votes.tasks)
     known = to_probs(start.rows(rows)[:, columns])
