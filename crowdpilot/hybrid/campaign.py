@@ -212,7 +212,7 @@ class Campaign(Lending):
     @property
     def due(self) -> bool:
         """Whether enough votes have come to learn workers and machine anew."""
-        count = sum(len(question.item) for question in self.questions)
+        count = sum(len(question.book) for question in self.questions)
         return 0 < self.plan.every <= self.fresh and self.fresh >= self.plan.growth * count
 
     def refit(self) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from crowdpilot.aggregate.book import Book
 from crowdpilot.aggregate.growing import grown
 from crowdpilot.arrays import Codes, Floats, to_probs
 from crowdpilot.calibrate import find_map, fit_on_votes
@@ -38,9 +39,7 @@ class Question:
         K = usual.shape[1]
         self.plan, self.usual, self.learner = plan, usual, learner
         self.join = find_fusion(plan.fusion)
-        self.item: list[int] = []
-        self.worker: list[int] = []
-        self.label: list[int] = []
+        self.book = Book()
         self.gold = np.zeros(0, np.int32)  # the known class of each item, -1 where it is not known
         self.tally = np.zeros((0, K))
         self.heard = np.zeros((0, K))  # log-probability of the votes on each item, were it of each class
@@ -81,22 +80,18 @@ class Question:
 
     def hear(self, item: Rows, worker: Rows, label: Rows) -> None:
         """New votes, in time that depends on their number and that of the classes."""
-        self.item += item.tolist()
-        self.worker += worker.tolist()
-        self.label += label.tolist()
+        self.book.add(item, worker, label)
         np.add.at(self.tally, (item, label), 1)
         np.add.at(self.heard, item, self.logs[worker, :, label])
         self.believe(np.unique(item))
 
     def unhear(self, item: int, worker: int) -> bool:
         """Forget the vote of a worker on an item; whether there was one."""
-        given = (np.asarray(self.item) == item) & (np.asarray(self.worker) == worker)
-        if not given.any():
+        row = self.book.find(item, worker)
+        if row < 0:
             return False
-        n = int(np.flatnonzero(given)[-1])
-        label = self.label[n]
-        for votes in (self.item, self.worker, self.label):
-            del votes[n]
+        label = int(self.book.label[row])
+        self.book.drop([row])
         self.tally[item, label] -= 1
         self.heard[item] -= self.logs[worker, :, label]
         if not self.tally[item].any():
@@ -141,7 +136,7 @@ class Question:
     def votes(self) -> Votes:
         """All votes on all items, by number; with the known classes."""
         names = np.arange(len(self.gold)), np.arange(len(self.kind)), np.arange(self.classes)
-        task, worker, label = (np.asarray(c, np.int32) for c in (self.item, self.worker, self.label))
+        task, worker, label = (self.book.kept(name) for name in ("task", "worker", "label"))
         return Votes(task, worker, label, *names, gold=self.gold)
 
     def keep(self, rows: Rows) -> None:
@@ -151,8 +146,8 @@ class Question:
         self.history = self.history + count_labels(votes.take(gone[votes.task]), self.probs)
         self.past = self.past + self.probs[gone & self.tally.any(axis=1)].sum(axis=0)
         left = votes.take(~gone[votes.task])
-        self.item = np.searchsorted(rows, left.task).tolist()
-        self.worker, self.label = left.worker.tolist(), left.label.tolist()
+        self.book = Book()
+        self.book.add(np.searchsorted(rows, left.task), left.worker, left.label)
         for name in ("gold", "tally", "heard", "probs"):
             setattr(self, name, getattr(self, name)[rows])
         self.machine = None if self.machine is None else self.machine[rows]

@@ -9,14 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from crowdpilot.aggregate.packing import pack, unpack
 
 if TYPE_CHECKING:
     from crowdpilot.hybrid.campaign import Campaign
 
-VERSION = 2
-MADE_AGAIN = {"budget", "costs", "join", "kinds", "learner", "ledger", "place", "plan", "policy",
+VERSION = 3
+READABLE = 2, 3  # in form 2 votes were lists, among the parts
+MADE_AGAIN = {"book", "budget", "costs", "join", "kinds", "learner", "ledger", "place", "plan", "policy",
               "pool", "prices", "questions", "seed", "usual"}  # fmt: skip
+VOTES = {"item": "task", "worker": "worker", "label": "label"}  # of a question, as they lie in its book
 
 
 def written(campaign: Campaign) -> dict[str, Any]:
@@ -34,18 +38,26 @@ def written(campaign: Campaign) -> dict[str, Any]:
             {name: pack(value) for name, value in vars(part).items() if name not in MADE_AGAIN}
             for part in _parts(campaign)
         ],
+        "votes": [
+            {name: pack(question.book.kept(column)) for name, column in VOTES.items()}
+            for question in campaign.questions
+        ],
     }
 
 
 def resume(campaign: Campaign, data: Mapping[str, Any], features: Any) -> None:
     """Bring a new campaign without items to where another was written down."""
-    if data["version"] != VERSION:
+    if data["version"] not in READABLE:
         raise ValueError(f"the campaign was written in form {data['version']}, expected {VERSION}")
     if data["learns"] != (campaign.learner is not None):
         raise ValueError("a campaign goes on with a classifier if and only if it had one before")
     for part, kept in zip(_parts(campaign), data["parts"], strict=True):
         for name, value in kept.items():
-            setattr(part, name, unpack(value))
+            if name not in VOTES:
+                setattr(part, name, unpack(value))
+    given = data["votes"] if data["version"] > 2 else data["parts"][-len(campaign.questions) :]
+    for question, votes in zip(campaign.questions, given, strict=True):
+        question.book.add(*(np.asarray(unpack(votes[name]), np.int32) for name in VOTES))
     campaign.pool.place = {name: n for n, name in enumerate(campaign.pool.items)}
     campaign.staff.place = {name: n for n, name in enumerate(campaign.staff.names)}
     campaign.fresh = data["fresh"]

@@ -164,5 +164,5 @@ class Wishes:
             return 0.0
         # Whatever the machine leaves undone, a few votes will do.
         loss = np.minimum(self.costs.expected(self.joined(said)), SEVERAL * self.prices[0])
-        self.curve.append((sum(len(question.item) for question in self.questions), float(loss.mean())))
+        self.curve.append((sum(len(question.book) for question in self.questions), float(loss.mean())))
         return training_value(self.curve, int(new.sum()))

@@ -350,7 +350,7 @@ def test_an_endless_stream_stays_small():
             c.tell([(ask.item, worker, "yes") for ask in c.ask(worker, 5)])
         c.close()
         assert len(c.forget()) == 5
-        assert len(c.pool) == len(c.questions[0].item) == len(c.staff.seen[0]) == 0
+        assert len(c.pool) == len(c.questions[0].book) == len(c.staff.seen[0]) == 0
     assert c.status().votes["crowd"] == 200
     assert c.questions[0].voter(0)[1, 1] > 0.9
 

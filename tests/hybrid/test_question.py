@@ -116,7 +116,7 @@ def test_what_is_forgotten_lives_on_in_the_matrices_of_workers():
     q.keep(kept)
     np.testing.assert_array_equal(q.probs, before)
     np.testing.assert_allclose(q.history.sum(), 20 * 4)
-    assert len(q.item) == 10 * 4
+    assert len(q.book) == 10 * 4
     q.refit(np.arange(10) % 5)
     np.testing.assert_allclose(np.exp(q.logs), counts, atol=0.03)
     np.testing.assert_allclose(q.past.sum(), 20)

@@ -100,8 +100,20 @@ def test_a_campaign_that_learns_wants_its_classifier_back():
 
 def test_another_form_is_refused():
     data = Campaign("abc", ["no", "yes"], Costs.binary()).to_dict()
-    with pytest.raises(ValueError, match="was written in form 99, expected 2"):
+    with pytest.raises(ValueError, match="was written in form 99, expected 3"):
         Campaign.from_dict({**data, "version": 99})
+
+
+def test_a_campaign_of_form_2_goes_on():
+    """There the votes were lists, among what a question knows."""
+    campaign = Campaign("abc", ["no", "yes"], Costs.binary())
+    campaign.tell([("a", "ann", "yes"), ("b", "ann", "no"), ("a", "bob", "no")])
+    data = campaign.to_dict()
+    votes = {name: unpack(column).tolist() for name, column in data["votes"][0].items()}
+    parts = [*data["parts"][:-1], {**data["parts"][-1], **votes}]
+    old = {**data, "version": 2, "parts": parts}
+    del old["votes"]
+    assert Campaign.from_dict(old).to_dict() == data
 
 
 def test_writing_down_changes_nothing():

@@ -28,7 +28,7 @@ def why_not(mirror: Mirror) -> str:
     pilot = campaign.pool.pilot & campaign.pool.open & ~known
     heard = np.any([question.tally.any(axis=1) for question in campaign.questions], axis=0)
     left = int((pilot & ~heard).sum())
-    votes = sum(len(question.item) for question in campaign.questions)
+    votes = sum(len(question.book) for question in campaign.questions)
     if not campaign.pool.open.any():
         return "there is no open item, so that there is nothing to foresee"
     if left:
