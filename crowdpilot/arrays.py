@@ -143,15 +143,27 @@ def softmax(joint: Floats) -> Floats:
 
 def sum_by(codes: NDArray[Any], weights: Floats | None, length: int) -> Floats:
     """Sum of the weights of each code; how often it occurs if there are none."""
-    return np.bincount(codes, weights, length).astype(np.float64, copy=False)
+    if len(codes) < 4 * max(length, PIECE):
+        return np.bincount(codes, weights, length).astype(np.float64, copy=False)
+    total = np.zeros(length)
+    for n in range(0, len(codes), PIECE):
+        piece = slice(n, n + PIECE)  # each is as long in 64 bits as the temporaries are
+        total += np.bincount(codes[piece], None if weights is None else weights[piece], length)
+    return total
+
+
+def pair(first: Codes, second: Codes, shape: tuple[int, int]) -> NDArray[np.integer]:
+    """One number for each pair of codes, in 32 bits if they suffice."""
+    if shape[0] * shape[1] > np.iinfo(np.int32).max:
+        return first.astype(np.int64) * shape[1] + second
+    return first * np.int32(shape[1]) + second
 
 
 def sum_by_pair(first: Codes, second: Codes, weights: Floats | None, shape: tuple[int, int]) -> Floats:
     """Sum of the weights of each pair of codes, as a table; with few temporaries if the first never fall."""
-    table = np.zeros(shape)
     if not rises(first):
-        pairs = first.astype(np.int64) * shape[1] + second
-        return sum_by(pairs, weights, table.size).reshape(shape)
+        return sum_by(pair(first, second, shape), weights, shape[0] * shape[1]).reshape(shape)
+    table = np.zeros(shape)
     for n in range(0, len(first), PIECE):
         piece = slice(n, n + PIECE)
         low, high = first[n], first[piece][-1] + 1

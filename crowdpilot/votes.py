@@ -21,6 +21,7 @@ from crowdpilot.arrays import (
     has_repeats,
     merge,
     number_labels,
+    pair,
     rises,
     sum_by,
     sum_by_pair,
@@ -177,19 +178,19 @@ class Votes:
         return votes if repeats == "all" else votes._resolve_repeats(repeats)
 
     def _resolve_repeats(self, repeats: Repeats) -> Votes:
-        pair = self.task.astype(np.int64) * len(self.workers) + self.worker
-        if not has_repeats(pair):
+        given = pair(self.task, self.worker, (len(self.tasks), len(self.workers)))
+        if not has_repeats(given):
             return self
         if repeats == "error":
-            _, first = np.unique(pair, return_index=True)
+            _, first = np.unique(given, return_index=True)
             n = np.setdiff1d(np.arange(len(self)), first)[0]
             raise ValueError(
                 f"worker '{self.workers[self.worker[n]]}' labels task '{self.tasks[self.task[n]]}' "
                 "more than once; say which vote counts with repeats='last', 'first' or 'all'"
             )
         if repeats == "first":
-            return self.take(np.sort(np.unique(pair, return_index=True)[1]))
-        return self.take(np.sort(len(pair) - 1 - np.unique(pair[::-1], return_index=True)[1]))
+            return self.take(np.sort(np.unique(given, return_index=True)[1]))
+        return self.take(np.sort(len(given) - 1 - np.unique(given[::-1], return_index=True)[1]))
 
     def take(self, rows: Any) -> Votes:
         """The votes in `rows` (indices or a mask) of the same tasks, workers and classes."""
@@ -222,10 +223,7 @@ class Votes:
     @cached_property
     def cell(self) -> NDArray[np.integer]:
         """The column of `onehot` of each vote."""
-        K = len(self.classes)
-        if len(self.workers) * K > np.iinfo(np.int32).max:
-            return self.worker.astype(np.int64) * K + self.label
-        return self.worker * np.int32(K) + self.label
+        return pair(self.worker, self.label, (len(self.workers), len(self.classes)))
 
     @cached_property
     def merged(self) -> Votes:
@@ -234,10 +232,11 @@ class Votes:
         Sorted by task, worker and label, so that nothing computed from it depends on the order in
         which votes came, and a vote given twice is a vote of weight two.
         """
-        if rises(self.task, self.cell) and (self.weight is None or bool((self.weight > 0).all())):
+        cells = pair(self.worker, self.label, (len(self.workers), len(self.classes)))  # not kept
+        if rises(self.task, cells) and (self.weight is None or bool((self.weight > 0).all())):
             return self if self.seconds is self.time is None else replace(self, seconds=None, time=None)
         shape = len(self.tasks), len(self.workers) * len(self.classes)
-        task, cell, weight = merge(self.task, self.cell, self.weight, shape)
+        task, cell, weight = merge(self.task, cells, self.weight, shape)
         worker, label = np.divmod(cell, cell.dtype.type(len(self.classes)))
         return replace(self, task=task, worker=worker, label=label, weight=weight, seconds=None, time=None)
 
@@ -258,7 +257,7 @@ class Votes:
     def ballots(self) -> csr_array:
         """Sparse (tasks x classes, workers): the weight of the workers who gave a label to a task."""
         K = len(self.classes)
-        cells = self.task.astype(np.int64) * K + self.label, self.worker
+        cells = pair(self.task, self.label, (len(self.tasks), K)), self.worker
         return coo_array((self.weights, cells), (len(self.tasks) * K, len(self.workers))).tocsr()
 
     def _times(self, value: Floats | None) -> Floats | None:
