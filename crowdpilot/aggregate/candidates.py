@@ -101,14 +101,16 @@ class Candidates:
         """A value for each candidate as a sparse matrix (tasks, classes)."""
         return csr_array((values, self.label, self.starts), self.shape)
 
-    @cached_property
-    def mistakes(self) -> Mistakes:
-        """Every vote for another candidate, as the mistake that it may be."""
+    def mistakes(self, known: NDArray[np.int64]) -> Mistakes:
+        """Every vote for another candidate, as the mistake that it may be.
+
+        Pairs are kept that occur often, or are known: true x classes + said.
+        """
         one, other = self._pairs()
         K = self.shape[1]
         pair = self.label[one].astype(np.int64) * K + self.label[other]
         keys, cell, tasks = np.unique(pair, return_inverse=True, return_counts=True)
-        often = tasks >= OFTEN
+        often = (tasks >= OFTEN) | np.isin(keys, known)
         kept, number = often[cell], np.cumsum(often) - 1
         cells = one[kept], number[cell[kept]]
         made = coo_array((self.weight[other[kept]], cells), (len(self.task), int(often.sum()))).tocsr()

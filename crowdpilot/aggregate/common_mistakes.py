@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from scipy.special import xlogy
 
 from crowdpilot.aggregate.aggregator import Aggregate, align
-from crowdpilot.aggregate.candidates import Candidates, candidates
+from crowdpilot.aggregate.candidates import Candidates, Mistakes, candidates
 from crowdpilot.aggregate.listed import Listed
 from crowdpilot.aggregate.places import CORES, Machine, Stats
 from crowdpilot.aggregate.sparse import at
@@ -74,53 +74,58 @@ class CommonMistakes(Listed):
         self, votes: Votes, start: Aggregate | None, history: Aggregate | None, on: Machine = CORES
     ) -> Aggregate:
         settings: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(CommonMistakes)}
-        return _Paired(**settings, true=candidates(votes).mistakes.true).run(votes, start, history, on)
+        known = np.zeros(0, np.int64) if history is None else keys(history.params["mistakes"])
+        return _Paired(**settings, mistakes=candidates(votes).mistakes(known)).run(votes, start, history, on)
+
+
+NOTHING = Mistakes(np.zeros(0, np.int64), np.zeros(0, np.int64), csr_array((0, 0)), np.zeros(0))
 
 
 @dataclass(frozen=True)
 class _Paired(Listed):
-    """The model, given which pairs occur."""
+    """The model, given the pairs that are kept."""
 
     spread: float = 5.0
-    true: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64), repr=False, compare=False)
+    mistakes: Mistakes = field(default=NOTHING, repr=False, compare=False)
 
     name: ClassVar[str] = "common_mistakes"
 
     def pseudo(self, votes: Votes) -> Stats:
-        K = len(votes.classes)
-        each = self.spread / (K - 1)
-        others = each * (K - 1 - np.bincount(self.true, minlength=K))
-        return *super().pseudo(votes), np.full(len(self.true), each), others
+        each = self.spread / (len(votes.classes) - 1)
+        kept = np.full(len(self.mistakes.true), each)
+        return *super().pseudo(votes), kept, each * self._unkept(len(votes.classes))
+
+    def _unkept(self, K: int) -> NDArray[np.int64]:
+        """How many mistakes about each class are not kept."""
+        return K - 1 - np.bincount(self.mistakes.true, minlength=K)
 
     def tell(self, votes: Votes, belief: Floats, prior: Floats) -> Stats:
         found = candidates(votes)
         listed = belief[: len(found.task)]
-        made: Floats = found.mistakes.made.T @ listed
-        rare = sum_by(found.label, found.mistakes.rare * listed, len(prior))
+        made: Floats = self.mistakes.made.T @ listed
+        rare = sum_by(found.label, self.mistakes.rare * listed, len(prior))
         return *super().tell(votes, belief, prior), made, rare
 
     def maximize(self, stats: Stats, params: Params | None) -> Params:
         made, others = stats[2:]
-        total = others + sum_by(self.true, made, len(others))
+        total = others + sum_by(self.mistakes.true, made, len(others))
         coins = super().maximize(stats[:2], None)
-        return Params(coins.prior, coins.skill, made / total[self.true], others / total)
+        return Params(coins.prior, coins.skill, made / total[self.mistakes.true], others / total)
 
     def blame(self, votes: Votes, found: Candidates, params: Params) -> Floats:
-        K = len(params.prior)
-        many = K - 1 - np.bincount(self.true, minlength=K)
-        each = np.log(np.divide(params.others, many, out=np.ones(K), where=many > 0))
-        logs: Floats = found.mistakes.made @ np.log(params.mistakes)
-        return logs + found.mistakes.rare * each[found.label]
+        many = self._unkept(len(params.prior))
+        each = np.log(np.divide(params.others, many, out=np.ones(len(many)), where=many > 0))
+        logs: Floats = self.mistakes.made @ np.log(params.mistakes)
+        return logs + self.mistakes.rare * each[found.label]
 
     def score(self, pseudo: Stats, params: Params) -> float:
         made = xlogy(pseudo[2], params.mistakes).sum() + xlogy(pseudo[3], params.others).sum()
         return super().score(pseudo[:2], params) + float(made)
 
     def finish(self, votes: Votes, params: Params, belief: Floats) -> Aggregate:
-        true, said = candidates(votes).mistakes[:2]
         K = len(params.prior)
-        starts = np.searchsorted(true, np.arange(K + 1))
-        mistakes = csr_array((params.mistakes, said, starts), (K, K))
+        starts = np.searchsorted(self.mistakes.true, np.arange(K + 1))
+        mistakes = csr_array((params.mistakes, self.mistakes.said, starts), (K, K))
         result = super().finish(votes, params, belief)
         return replace(result, params={**result.params, "mistakes": mistakes})
 
@@ -128,9 +133,13 @@ class _Paired(Listed):
         """The coins of the workers, and the mistakes that the earlier crowd made."""
         _, coins, made, rare = history.params["stats"]
         old = history.params["mistakes"]
-        K = old.shape[0]
-        true = np.repeat(np.arange(K), np.diff(old.indptr))
-        mine = candidates(votes).mistakes
-        known = at(csr_array((made, old.indices, old.indptr), old.shape), mine.true, mine.said)
-        others = rare + np.maximum(sum_by(true, made, K) - sum_by(mine.true, known, K), 0)
-        return np.zeros(K), align(votes, history, coins), known, others
+        known = at(csr_array((made, old.indices, old.indptr), old.shape), *self.mistakes[:2])
+        K = len(rare)
+        others = sum_by(keys(old) // K, made, K) - sum_by(self.mistakes.true, known, K)
+        return np.zeros(K), align(votes, history, coins), known, rare + np.maximum(others, 0)
+
+
+def keys(matrix: csr_array) -> NDArray[np.int64]:
+    """The place of each number of a sparse matrix, row by row."""
+    rows: NDArray[np.int64] = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
+    return rows * matrix.shape[1] + matrix.indices

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from crowdpilot.aggregate import MODELS, CommonMistakes, NotConverged, TooManyClasses, aggregator, candidates
 from crowdpilot.votes import Votes
@@ -36,19 +41,19 @@ def thirty() -> Votes:
     return replace(votes, gold=gold, weight=weight).take(votes.task != 7)
 
 
-def forced(monkeypatch, model, votes, **options):
+def forced(model, votes, **options):
     """The result as if an array (tasks, classes) were too large."""
-    with monkeypatch.context() as patched:
+    with pytest.MonkeyPatch.context() as patched:
         patched.setattr(candidates, "DENSE", 0)
         return model.fit(votes, **options)
 
 
 @wide
 @pytest.mark.parametrize("gold", [True, False])
-def test_sparse_beliefs_are_the_dense_ones(name, gold, thirty, monkeypatch):
+def test_sparse_beliefs_are_the_dense_ones(name, gold, thirty):
     votes = thirty if gold else replace(thirty, gold=None)
     model = MODELS[name]()
-    dense, sparse = model.fit(votes), forced(monkeypatch, model, votes)
+    dense, sparse = model.fit(votes), forced(model, votes)
     assert sparse.beliefs.nnz <= len(votes) + 150
     np.testing.assert_allclose(sparse.rows(np.arange(150)), dense.probs, atol=1e-9)
     np.testing.assert_allclose(sparse.skill, dense.skill, atol=1e-9)
@@ -61,39 +66,59 @@ def test_sparse_beliefs_are_the_dense_ones(name, gold, thirty, monkeypatch):
 
 @pytest.mark.parametrize("name", ["one_coin", "common_mistakes"])
 @pytest.mark.parametrize("prior", ["estimated", tuple(np.arange(1, 31) / 465)])
-def test_a_prior_is_shared_by_those_that_are_not_listed(name, prior, thirty, monkeypatch):
+def test_a_prior_is_shared_by_those_that_are_not_listed(name, prior, thirty):
     model = MODELS[name](prior=prior)
-    dense, sparse = model.fit(thirty), forced(monkeypatch, model, thirty)
+    dense, sparse = model.fit(thirty), forced(model, thirty)
     np.testing.assert_allclose(sparse.rows(np.arange(150)), dense.probs, atol=1e-9)
     np.testing.assert_array_equal(sparse.codes, dense.codes)
     np.testing.assert_allclose(sparse.params["prior"], dense.params["prior"], atol=1e-9)
 
 
 @wide
-def test_a_start_and_a_history_are_used_as_with_few_classes(name, thirty, monkeypatch):
+def test_a_start_and_a_history_are_used_as_with_few_classes(name, thirty):
     model = MODELS[name]()
     old = {"start": thirty.take(slice(0, 300)), "history": crowd(150, 14, 30, votes=300, seed=5)[0]}
     for word, able in (("start", model.restarts), ("history", model.remembers)):
         if able:
             dense = model.fit(thirty, **{word: model.fit(old[word])})
-            sparse = forced(monkeypatch, model, thirty, **{word: forced(monkeypatch, model, old[word])})
+            sparse = forced(model, thirty, **{word: forced(model, old[word])})
             np.testing.assert_allclose(sparse.rows(np.arange(150)), dense.probs, atol=1e-9)
 
 
-def test_a_worker_worse_than_chance_speaks_for_the_other_classes(monkeypatch):
+small = st.integers(0, 4)
+
+
+@wide
+@settings(max_examples=40, deadline=None)
+@given(
+    rows=st.lists(st.tuples(small, small, small, st.sampled_from([0.0, 0.5, 1.0])), min_size=1, max_size=30),
+    gold=st.dictionaries(small, small),
+)
+def test_no_input_is_too_odd_to_be_sparse(name, rows, gold):
+    task, worker, label, weight = map(np.array, zip(*rows, strict=True))
+    names = dict.fromkeys(("tasks", "workers", "classes"), np.arange(6))
+    votes = Votes(task, worker, label, **names, weight=weight).with_gold(gold)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConverged)
+        dense, sparse = MODELS[name]().fit(votes), forced(MODELS[name](), votes)
+    np.testing.assert_allclose(sparse.rows(np.arange(6)), dense.probs, atol=1e-9)
+    np.testing.assert_array_equal(sparse.codes, dense.codes)
+
+
+def test_a_worker_worse_than_chance_speaks_for_the_other_classes():
     """The most probable class may be one that nobody gave."""
     task, label = np.arange(60), np.arange(60) % 5
     votes = Votes.of([*task, 99], ["x"] * 61, [*label, 2], classes=list(range(6)))
     votes = votes.with_gold({int(t): int(k + 1) % 5 for t, k in zip(task, label, strict=True)})
     model = MODELS["one_coin"](trust=0.0)
-    dense, sparse = model.fit(votes), forced(monkeypatch, model, votes)
+    dense, sparse = model.fit(votes), forced(model, votes)
     assert dense.codes[-1] != 2
     np.testing.assert_array_equal(sparse.codes, dense.codes)
     np.testing.assert_allclose(sparse.confidence, dense.confidence)
 
 
-def test_what_is_too_large_for_an_array_says_so(thirty, monkeypatch):
-    result = forced(monkeypatch, MODELS["majority_voting"](), thirty)
+def test_what_is_too_large_for_an_array_says_so(thirty):
+    result = forced(MODELS["majority_voting"](), thirty)
     with pytest.raises(ValueError, match="30 classes are too large"):
         _ = result.probs
     with pytest.raises(ValueError, match="30 classes are too large"):
@@ -135,3 +160,26 @@ def test_auto_takes_what_has_room():
     result = MODELS["auto"]().fit(votes)
     assert (result.codes == truth).mean() > 0.6
     assert "common_mistakes" in [score.model for score in result.params["scores"]]
+
+
+MEASURED = """
+import resource, sys
+from crowdpilot.aggregate import MODELS
+import numpy as np
+from crowdpilot.votes import Votes
+
+rng = np.random.default_rng(0)
+truth, task = rng.integers(0, 10_000, 200_000), rng.integers(0, 200_000, 1_000_000)
+right = rng.random(1_000_000) < 0.7
+label = np.where(right, truth[task], (truth[task] + rng.integers(1, 30, 1_000_000)) % 10_000)
+names = np.arange(200_000), np.arange(2000), np.arange(10_000)
+votes = Votes(task, rng.integers(0, 2000, 1_000_000), label, *names)
+for name in sys.argv[1:]:
+    MODELS[name]().fit(votes).to_table()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+"""
+
+
+def test_ten_thousand_classes_and_a_million_votes_fit_in_two_gigabytes():
+    found = subprocess.check_output([sys.executable, "-c", MEASURED, *WIDE, "auto"], text=True)
+    assert int(found) < 2e9
