@@ -26,6 +26,7 @@ from torch import Tensor
 
 from crowdpilot.aggregate import (
     EBCC,
+    EM,
     GLAD,
     IBCC,
     MACE,
@@ -36,13 +37,15 @@ from crowdpilot.aggregate import (
     NaiveSoft,
     OneCoin,
 )
-from crowdpilot.aggregate.places import add
+from crowdpilot.aggregate.places import Here, Place, add, cores
+from crowdpilot.arrays import Floats
 from crowdpilot.scale import Torch
 from crowdpilot.scale.device import Device
 from crowdpilot.scale.tensors import from_columns
 from crowdpilot.scale.torch import Precision
 from crowdpilot.votes import Votes
 
+COLUMNS = "task", "worker", "label"
 K = 10
 EACH = 5  # votes of a task
 ROUNDS = 20
@@ -135,40 +138,48 @@ def traffic(votes: Any, seconds: float) -> dict[str, float]:
 
 
 def load(path: Path) -> list[Tensor]:
-    """The columns of a Parquet file on the device, chunk by chunk as they were read."""
+    """The columns of a Parquet file, or of three files of numpy, on the device."""
     import pyarrow.parquet as pq
 
-    loaded = []
-    for column in pq.read_table(path, columns=["task", "worker", "label"]).columns:
-        target = torch.empty(len(column), dtype=torch.int32, device="cuda")
-        at = 0
-        for chunk in column.chunks:
-            values = torch.from_numpy(chunk.to_numpy(zero_copy_only=True))
-            target[at : at + len(values)].copy_(values, non_blocking=True)
-            at += len(values)
-        loaded.append(target)
-    return loaded
+    if path.suffix == ".parquet":
+        table = pq.read_table(path, columns=list(COLUMNS))
+        parts = [[c.to_numpy(zero_copy_only=True) for c in column.chunks] for column in table.columns]
+    else:
+        parts = [[np.load(path / f"{name}.npy", mmap_mode="r")] for name in COLUMNS]
+    return [send(column) for column in parts]
 
 
-def from_file(held: tuple[Tensor, ...], folder: Path) -> dict[str, Any]:
-    """Seconds from a Parquet file to the label of every task, the file being in the page cache."""
+def send(parts: list[Any]) -> Tensor:
+    """Pieces of a column, one after the other on the device."""
+    target = torch.empty(sum(map(len, parts)), dtype=torch.int32, device="cuda")
+    at = 0
+    for part in parts:
+        target[at : at + len(part)].copy_(torch.from_numpy(part), non_blocking=True)
+        at += len(part)
+    return target
+
+
+def from_file(held: tuple[Tensor, ...], path: Path) -> dict[str, Any]:
+    """Seconds from files to the label of every task, the files being in the page cache."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    path = folder / "votes.parquet"
-    table = pa.table(dict(zip(("task", "worker", "label"), (c.cpu().numpy() for c in held), strict=True)))
-    pq.write_table(table, path, compression="none", use_dictionary=False, row_group_size=2**22)
-    del table
-    size = path.stat().st_size
-    reading, loaded = timed(lambda: load(path))
+    arrays = dict(zip(COLUMNS, (c.cpu().numpy() for c in held), strict=True))
+    if path.suffix == ".parquet":
+        pq.write_table(pa.table(arrays), path, compression="none", use_dictionary=False, row_group_size=2**22)
+    else:
+        path.mkdir()
+        for name, array in arrays.items():
+            np.save(path / name, array)
+    del arrays
     machine = Torch("cuda")
-    labelling, _ = timed(partial(machine.label, MODEL, *loaded))
-    del loaded
-    total, labels = timed(lambda: machine.label(MODEL, *load(path)))
+    machine.label(MODEL, *load(path))
+    reading, loaded = timed(lambda: load(path))
+    labelling, labels = timed(partial(machine.label, MODEL, *loaded))
     truth = np.arange(len(labels), dtype=np.int32) % K
-    path.unlink()
+    size = sum(file.stat().st_size for file in [path, *path.glob("*.npy")] if file.is_file())
     return {
-        "file_bytes": size, "reading": reading, "labelling": labelling, "seconds": total,
+        "bytes": size, "reading": reading, "labelling": labelling, "seconds": reading + labelling,
         "accuracy": float((labels == truth).mean()),
     }  # fmt: skip
 
@@ -211,20 +222,27 @@ def agreement(held: tuple[Tensor, ...]) -> list[dict[str, Any]]:
     return rows
 
 
+class Exact:
+    """The cores, in double precision."""
+
+    def hold(self, model: EM, votes: Votes, probs: Floats) -> Place:
+        return Here(votes, probs, cores())
+
+
 def compare(model: Aggregator, votes: Votes) -> list[dict[str, Any]]:
-    start = perf_counter()
-    want = model.fit(votes)
-    cores = perf_counter() - start
+    seconds, usual = timed(partial(model.fit, votes))
+    exact = model.fit(votes, on=Exact()) if isinstance(model, EM) else usual
     rows = []
     for precision in get_args(Precision):
-        seconds, got = timed(partial(model.fit, votes, on=Torch("cuda", precision=precision)))
-        gap = np.abs(got.probs - want.probs)
+        took, got = timed(partial(model.fit, votes, on=Torch("cuda", precision=precision)))
+        gap = np.abs(got.probs - exact.probs)
         row = {
             "model": str(model), "told": votes.gold is not None, "precision": precision,
             "farthest": float(gap.max()), "mean": float(gap.mean()),
+            "cores_farthest": float(np.abs(usual.probs - exact.probs).max()),
             "beyond_1e-4": float((gap.max(axis=1) > 1e-4).mean()),
-            "same_labels": float((got.codes == want.codes).mean()),
-            "rounds": [len(want.trace), len(got.trace)], "cores_seconds": cores, "gpu_seconds": seconds,
+            "same_labels": float((got.codes == exact.codes).mean()),
+            "rounds": [len(exact.trace), len(got.trace)], "cores_seconds": seconds, "gpu_seconds": took,
         }  # fmt: skip
         print(row, flush=True)
         rows.append(row)
@@ -244,9 +262,10 @@ def measure(votes: int, workers: int, parts: set[str]) -> dict[str, Any]:
         record["laying_shuffled"] = timed(lambda: from_columns(*mixed))[0]
         del mixed
         torch.cuda.empty_cache()
-    if "file" in parts:
-        with tempfile.TemporaryDirectory() as folder:
-            record["file"] = from_file(held, Path(folder))
+    for name in ("parquet", "npy"):
+        if name in parts:
+            with tempfile.TemporaryDirectory() as folder:
+                record[name] = from_file(held, Path(folder, f"votes.{name}"))
     if "streamed" in parts:
         record["streamed"] = streamed(held, 2**24)
     if "fit" in parts:
@@ -261,7 +280,9 @@ def main() -> None:
     parser.add_argument(
         "--workers", type=int, nargs="+", default=[100_000], help="one number for each of votes"
     )
-    parser.add_argument("--parts", nargs="+", default=["rounds", "shuffled", "file", "streamed", "fit"])
+    parser.add_argument(
+        "--parts", nargs="+", default=["rounds", "shuffled", "parquet", "npy", "streamed", "fit"]
+    )
     parser.add_argument("--agreement", type=int, default=1_000_000, help="votes, 0 for none")
     parser.add_argument("--output", type=Path, required=True)
     given = parser.parse_args()

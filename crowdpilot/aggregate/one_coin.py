@@ -64,7 +64,7 @@ class OneCoin(EM):
     def run_on(
         self, on: Machine | None, votes: Votes, start: Aggregate | None, history: Aggregate | None
     ) -> Aggregate:
-        if not is_wide(votes):
+        if on is not None or not is_wide(votes):
             return super().run_on(on, votes, start, history)
         settings: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(Listed)}
         return Listed(**settings).run_on(on, votes, start, history)

@@ -32,7 +32,7 @@ from crowdpilot.votes import Votes
 Precision = Literal["single", "double"]
 Column = NDArray[Any] | Tensor
 
-MANY = 2**20  # votes from which on single precision is enough
+MANY = 1_000_000  # votes from which on single precision is enough
 
 SIMPLE: set[type[EM]] = {OneCoin, DawidSkene, FastDawidSkene, IBCC, GLAD}  # begin at shares of votes
 READY: set[type[EM]] = SIMPLE | {HybridDawidSkene, EBCC, MACE}
