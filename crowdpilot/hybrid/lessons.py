@@ -9,6 +9,7 @@ import numpy as np
 
 from crowdpilot.aggregate.packing import pack, unpack
 from crowdpilot.confusion import hear
+from crowdpilot.hybrid.following import recount
 
 if TYPE_CHECKING:
     from crowdpilot.hybrid.campaign import Campaign
@@ -44,6 +45,8 @@ def take(campaign: Campaign, lesson: Mapping[str, Any], weigh: bool) -> None:
             question.machine = np.concatenate([said, rest])
         question.heard = hear(question.votes(), question.logs)
         question.believe(np.arange(len(question.gold)))
+        if question.plan.follow:
+            recount(question)
     for name in CURVE:
         setattr(campaign.wishes, name, unpack(lesson[name]))
     if weigh:

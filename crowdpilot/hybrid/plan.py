@@ -49,6 +49,9 @@ class Plan:
         Votes after which workers and machine are learned anew, at least.
     growth
         And at least this share of all votes so far.
+    follow
+        Whether what is known of workers moves with every vote in between, by incremental EM; if not, it
+        stays as learned.
     floor
         The machine never says less than this of a class.
     map
@@ -70,6 +73,7 @@ class Plan:
     per_item: int | None = None
     every: int = 50
     growth: float = 0.05
+    follow: bool = False
     floor: float = 0.002
     map: str = ""
     seed: int = 0
@@ -90,6 +94,8 @@ class Plan:
         ):
             if (value := getattr(self, name)) is not None and not value >= 0:
                 raise ValueError(f"{name} is {getattr(self, name)}, expected a number of 0 or more")
+        if self.follow and not self.shared > 0:
+            raise ValueError("what is known of workers can be followed only with shared above 0")
         if not 0 <= self.floor < 0.5:
             raise ValueError(f"floor is {self.floor}, expected a number from 0 to 0.5")
         for kind, skill in self.skill.items():

@@ -13,6 +13,7 @@ from crowdpilot.calibrate import find_map, fit_on_votes
 from crowdpilot.confusion import count_labels, hear
 from crowdpilot.hybrid.belief import crowd_only, find_fusion
 from crowdpilot.hybrid.crew import fit_crew
+from crowdpilot.hybrid.following import follow, recount, uncount
 from crowdpilot.hybrid.machine import Learner, find_boldness
 from crowdpilot.hybrid.plan import Plan
 from crowdpilot.hybrid.pool import Rows
@@ -52,6 +53,8 @@ class Question:
         self.logs = np.zeros((0, K, K))
         self.history = np.zeros((0, K, K))  # what workers said of items that are forgotten, (true, said)
         self.past = np.zeros(K)  # classes of those items
+        self.counts = np.zeros((0, K, K))  # votes behind each matrix, if they are followed
+        self.counted = np.zeros((0, K))  # what they take items to be
 
     @property
     def classes(self) -> int:
@@ -63,6 +66,8 @@ class Question:
         self.kind = grown(self.kind, [kind])
         self.logs = grown(self.logs, np.log(self.common[[kind]]))
         self.history = grown(self.history, np.zeros((1, *self.past.shape * 2)))
+        if self.plan.follow:
+            self.counts = grown(self.counts, self.plan.shared * self.common[[kind]])
 
     def add(self, gold: Codes, machine: Floats | None) -> None:
         """New items; if there is a machine and it has not seen them, it says what it says on average."""
@@ -76,14 +81,18 @@ class Question:
         self.gold = grown(self.gold, gold)
         for name in ("tally", "heard", "probs"):
             setattr(self, name, grown(getattr(self, name), np.zeros((n, K))))
+        if self.plan.follow:
+            self.counted = grown(self.counted, np.zeros((n, K)))
         self.believe(np.arange(len(self.gold) - n, len(self.gold)))
 
     def hear(self, item: Rows, worker: Rows, label: Rows) -> None:
         """New votes, in time that depends on their number and that of the classes."""
-        self.book.add(item, worker, label)
+        first, items = self.book.add(item, worker, label), np.unique(item)
         np.add.at(self.tally, (item, label), 1)
         np.add.at(self.heard, item, self.logs[worker, :, label])
-        self.believe(np.unique(item))
+        self.believe(items)
+        if self.plan.follow:
+            follow(self, items, first)
 
     def unhear(self, item: int, worker: int) -> bool:
         """Forget the vote of a worker on an item; whether there was one."""
@@ -92,11 +101,15 @@ class Question:
             return False
         label = int(self.book.label[row])
         self.book.drop([row])
+        if self.plan.follow:
+            uncount(self, item, worker, label)
         self.tally[item, label] -= 1
         self.heard[item] -= self.logs[worker, :, label]
         if not self.tally[item].any():
             self.heard[item] = 0
         self.believe(np.array([item]))
+        if self.plan.follow:
+            follow(self, np.array([item]))
         return True
 
     def believe(self, rows: Rows) -> None:
@@ -148,7 +161,7 @@ class Question:
         left = votes.take(~gone[votes.task])
         self.book = Book()
         self.book.add(np.searchsorted(rows, left.task), left.worker, left.label)
-        for name in ("gold", "tally", "heard", "probs"):
+        for name in ("gold", "tally", "heard", "probs", *(["counted"] if self.plan.follow else [])):
             setattr(self, name, getattr(self, name)[rows])
         self.machine = None if self.machine is None else self.machine[rows]
 
@@ -178,6 +191,8 @@ class Question:
         elif self.machine is not None and len(votes) >= FIRST:
             self.bold = find_boldness(self.machine[voted], self.heard[voted])
         self.believe(np.arange(len(self.gold)))
+        if self.plan.follow:
+            recount(self)
 
     def _before(self, voted: Rows) -> Floats:
         """Log of what is believed of items before their votes."""

@@ -39,9 +39,10 @@ class Anything(RuleBasedStateMachine):
         limit=st.sampled_from([None, 2, 5]),
         share=st.sampled_from([0.0, 0.3]),
         policy=st.sampled_from(["value", "fixed[votes=2]", "belief_threshold"]),
+        follow=st.booleans(),
         seed=st.integers(0, 99),
     )
-    def start(self, criteria, machine, budget, limit, share, policy, seed):
+    def start(self, criteria, machine, budget, limit, share, policy, follow, seed):
         self.rng = np.random.default_rng(seed)
         plan = Plan(
             policy=policy,
@@ -51,6 +52,7 @@ class Anything(RuleBasedStateMachine):
             per_item=limit,
             explore=share,
             gold=share,
+            follow=follow,
             seed=seed,
         )
         costs = Costs.binary(fp=1, fn=3, crowd=0.02, expert=0.07, machine=0.001, budget=budget)

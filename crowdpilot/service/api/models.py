@@ -73,6 +73,7 @@ class PlanIn(Strict):
     per_item: Annotated[int, Field(ge=1, le=10_000)] | None = None
     every: Annotated[int, Field(ge=1, le=1_000_000)] = 50
     growth: Annotated[float, Field(ge=0, le=10)] = 0.05
+    follow: bool = False
     seed: Annotated[int, Field(ge=0, le=2**31)] = 0
 
 
