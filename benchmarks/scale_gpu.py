@@ -49,9 +49,11 @@ COLUMNS = "task", "worker", "label"
 K = 10
 EACH = 5  # votes of a task
 ROUNDS = 20
+CHUNK = 2**24  # votes on the device at a time, where they stay on the host
 PEAK = 4.8e12  # bytes per second of the memory of an H200, by its datasheet
+HOST = 200_000_000  # votes that `fit` is tried with: it needs probabilities of all tasks on the host
 SECTOR = 32  # bytes that memory is read and written in
-MODEL = DawidSkene(max_iter=ROUNDS, tol=-math.inf)
+MODEL = DawidSkene(max_iter=ROUNDS, tol=-math.inf, accelerate=False)
 AGREE = [
     NaiveSoft(),
     OneCoin(max_iter=ROUNDS, tol=-math.inf),
@@ -195,7 +197,8 @@ def through_fit(held: tuple[Tensor, ...], chunk: int | None) -> dict[str, Any]:
 
 def streamed(held: tuple[Tensor, ...], chunk: int) -> dict[str, Any]:
     """Seconds of all rounds if the votes come from the host in every round."""
-    votes: Any = from_columns(*(column.cpu() for column in held))
+    votes: Any = from_columns(*held).to(torch.device("cpu"))
+    torch.cuda.synchronize()
     place = Torch("cuda", chunk=chunk).place(MODEL, votes)
     climb(place, votes, replace(MODEL, max_iter=2))
     torch.cuda.empty_cache()
@@ -267,9 +270,9 @@ def measure(votes: int, workers: int, parts: set[str]) -> dict[str, Any]:
             with tempfile.TemporaryDirectory() as folder:
                 record[name] = from_file(held, Path(folder, f"votes.{name}"))
     if "streamed" in parts:
-        record["streamed"] = streamed(held, 2**24)
-    if "fit" in parts:
-        record["fit"] = [through_fit(held, None), through_fit(held, 2**24)]
+        record["streamed"] = streamed(held, CHUNK)
+    if "fit" in parts and votes <= HOST:
+        record["fit"] = [through_fit(held, None), through_fit(held, CHUNK)]
     print(json.dumps(record), flush=True)
     return record
 
