@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import reduce
 from itertools import islice
 from typing import Any
 
@@ -67,17 +68,23 @@ class Device:
 
     def begin(self, model: EM, attempt: int) -> Stats:
         if self._beginning is None:
-            return add(self.count(model, part, self._first(model, part)) for part in self._flow())
+            return add_up(self.count(model, part, self._first(model, part)) for part in self._flow())
         votes, probs = self._beginning
         belief = torch.from_numpy(next(islice(model.beliefs(votes, probs), attempt, None)))
         if attempt + 1 == model.attempts:
             self._beginning = None  # it is large, and not needed any more
         own = belief.split([len(part.tasks) for part in self._parts])
-        return add(self.count(model, *pair) for pair in zip(self._flow(), own, strict=True))
+        return add_up(self.count(model, *pair) for pair in zip(self._flow(), own, strict=True))
 
     def round(self, model: EM, params: Params) -> tuple[Stats, float]:
-        stats, logliks = zip(*(self.visit(model, part, params) for part in self._flow()), strict=True)
-        return add(stats), float(sum(logliks))
+        logliks: list[Tensor] = []
+
+        def visit(part: TensorVotes) -> Stats:
+            stats, loglik = self.visit(model, part, params)
+            logliks.append(loglik)
+            return stats
+
+        return add_up(map(visit, self._flow())), float(sum(logliks))
 
     def take(self, stats: Stats) -> Stats:
         sent: list[Any] = [send(array, self._target) for array in stats]
@@ -177,6 +184,11 @@ def fills(votes: TensorVotes, target: torch.device) -> bool:
 def _copy(part: TensorVotes, target: torch.device, stream: torch.cuda.Stream) -> TensorVotes:
     with torch.cuda.stream(stream):
         return part.to(target)
+
+
+def add_up(stats: Iterable[Stats]) -> Stats:
+    """Sum of the counts of several parts, which are not kept."""
+    return reduce(lambda total, more: add([total, more]), stats)
 
 
 def softmax_(joint: Tensor) -> Tensor:

@@ -32,7 +32,7 @@ from crowdpilot.votes import Votes
 Precision = Literal["single", "double"]
 Column = NDArray[Any] | Tensor
 
-MANY = 1_000_000  # votes from which on single precision is enough
+MANY = 500_000  # votes from which on single precision is enough
 
 SIMPLE: set[type[EM]] = {OneCoin, DawidSkene, FastDawidSkene, IBCC, GLAD}  # begin at shares of votes
 READY: set[type[EM]] = SIMPLE | {HybridDawidSkene, EBCC, MACE}
@@ -53,7 +53,7 @@ class Torch:
     precision
         Of what is computed for each vote and task: "single" gives the probabilities of the other
         machines to 1e-4, "double" to 1e-8. Parameters, counts and the objective are always double,
-        and so is all else below a million votes, where rounding could decide when the rounds end.
+        and so is all else below half a million votes: rounding could decide when the rounds end.
     chunk
         Votes to have on the device at a time: they stay in the memory of the host and are copied in
         every round, while the last chunk is computed. If not given, that happens when they would
