@@ -25,6 +25,7 @@ from crowdpilot.aggregate.minimax_entropy import MinimaxEntropy
 from crowdpilot.aggregate.mmsr import MMSR
 from crowdpilot.aggregate.naive_soft import NaiveSoft
 from crowdpilot.aggregate.one_coin import OneCoin
+from crowdpilot.aggregate.online import Stream
 from crowdpilot.aggregate.plantnet import PlantNet
 from crowdpilot.aggregate.pm import PM
 from crowdpilot.aggregate.strategy import parse
@@ -104,6 +105,7 @@ __all__ = [
     "NotConverged",
     "OneCoin",
     "PlantNet",
+    "Stream",
     "TiedDawidSkene",
     "TooManyClasses",
     "TwoThird",
