@@ -19,7 +19,7 @@ from crowdpilot.aggregate.packing import pack, unpack
 from crowdpilot.aggregate.places import add
 from crowdpilot.aggregate.register import Register
 from crowdpilot.aggregate.strategy import parse
-from crowdpilot.arrays import Codes, Floats, to_names
+from crowdpilot.arrays import Codes, Floats, to_names, to_probs
 from crowdpilot.votes import Votes
 
 CHUNK = 4096  # votes that are taken at once
@@ -37,7 +37,8 @@ class Stream:
     `refit` brings them there.
 
     With a `half_life` old votes fade in what they tell of workers (stepwise EM with a constant step), and
-    not in what they tell of their task.
+    not in what they tell of their task: a task is shown as believed at its last vote, by what workers were
+    like then, and not by what they are like now.
 
     Parameters
     ----------
@@ -64,8 +65,8 @@ class Stream:
     >>> stream.label("a"), stream.label("b")
     ('cat', 'dog')
     >>> stream.delete("a", "eve")
-    >>> stream.votes()
-    Votes(3 votes, 2 tasks, 3 workers, 2 classes)
+    >>> stream
+    Stream(3 votes, 2 tasks, 3 workers by dawid_skene)
     """
 
     def __init__(self, model: Aggregator, classes: Sequence[Any], *, half_life: float = np.inf) -> None:
@@ -80,7 +81,8 @@ class Stream:
         return len(self.tally.book)
 
     def __repr__(self) -> str:
-        return f"Stream({self.votes()!r} by {self.model})"
+        sizes = f"{len(self)} votes, {len(self.tasks)} tasks, {len(self.workers)} workers"
+        return f"Stream({sizes} by {self.model})"
 
     # Votes -----------------------------------------------------------------------------------
 
@@ -179,7 +181,7 @@ class Stream:
     # Answers ---------------------------------------------------------------------------------
 
     def probs(self, task: Any) -> Floats:
-        """The probability of each class of a task, by what is known of workers now."""
+        """The probability of each class of a task, by what is known of workers."""
         probs: Floats = self.tally.show(self.tasks.find([task]))[0]
         return probs
 
@@ -195,7 +197,7 @@ class Stream:
         return float(self.tally.rule.skill(who, self.tally.fading.scale(who))[0])
 
     def result(self) -> Aggregate:
-        """What is believed of all tasks by what is known of workers now: one look at all votes."""
+        """What is believed of all tasks by what is known of workers: one look at all votes."""
         votes, rule = self.votes(), self.tally.rule
         scale = self.tally.fading.scale(np.arange(len(self.workers)))
         if not isinstance(rule, Expected) or not isinstance(self.model, EM):
@@ -204,7 +206,10 @@ class Stream:
             return Aggregate(votes, probs, rule.skill(everybody, scale), model=self.model)
         stats = rule.stats(scale)
         params = rule.params(add([stats, self.model.pseudo(votes)]))
-        found = self.model.finish(votes.merged, params, self.model.believe(votes.merged, params))
+        belief = self.model.believe(votes.merged, params)
+        dated = self.tally.dated(np.arange(len(belief)))
+        belief[dated] = to_probs(self.tally.belief[dated])
+        found = self.model.finish(votes.merged, params, belief)
         return replace(found, votes=votes, model=self.model, params={**found.params, "stats": stats})
 
     def refit(self) -> Aggregate:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crowdpilot.aggregate.book import Book, Rows
 from crowdpilot.aggregate.fading import Fading
 from crowdpilot.aggregate.growing import grown
 from crowdpilot.aggregate.online_rules import Rule
-from crowdpilot.arrays import Codes, Floats, sum_by
+from crowdpilot.arrays import Codes, Floats, sum_by, to_probs
 
 GRAIN = 2.0**-26  # what is counted comes in whole multiples of it: sums are exact, and can be undone
 CHUNK = 65536  # votes that are counted at once
@@ -85,11 +86,16 @@ class Tally:
         self.rule.learn_(worker, self.fading)
 
     def show(self, tasks: Rows) -> Floats:
-        """Probabilities of the classes of tasks by what is known now, (tasks, classes)."""
+        """Probabilities of the classes of tasks, (tasks, classes)."""
         rows, place = self.book.of(tasks)
         worker, label = self.book.worker[rows], self.book.label[rows]
         told = self.rule.tells(worker, label, self.fading.scale(worker))
-        return self.rule.show(self._add_up(rows, place, len(tasks), told), self.known[tasks])
+        shown = self.rule.show(self._add_up(rows, place, len(tasks), told), self.known[tasks])
+        return np.where(self.dated(tasks)[:, None], to_probs(self.by_class(self.belief[tasks])), shown)
+
+    def dated(self, tasks: Rows) -> NDArray[np.bool_]:
+        """Of which of these tasks that is shown which was believed at their last vote."""
+        return (self.book.last[tasks] >= 0) & (self.fading.fades and self.rule.dated)
 
     def _add_up(self, rows: Rows, place: Rows, tasks: int, said: Floats) -> Floats:
         """The scores of tasks, (tasks, states), given what their votes say."""

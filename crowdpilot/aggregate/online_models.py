@@ -151,6 +151,8 @@ class Tables(Expected):
 class Hard(Tables):
     """Fast Dawid-Skene: each task counts for its best class alone."""
 
+    dated = False  # what is shown is soft
+
     def believe(self, scores: Floats, gold: Codes) -> Floats:
         return clamped(share_best(scores), gold)
 

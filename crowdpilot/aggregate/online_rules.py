@@ -34,6 +34,8 @@ class Rule:
     counts: ClassVar[tuple[str, ...]] = ("given",)
     found: ClassVar[tuple[str, ...]] = ()  # other arrays of the kind, which follow from votes too
 
+    dated: ClassVar[bool] = False  # if votes fade, a task is shown as believed at its last vote
+
     def __init__(self, model: Any, K: int) -> None:
         self.model, self.K, self.states = model, K, K
         self.seen = np.zeros(K)  # how many tasks there are of each class, as believed
@@ -82,6 +84,7 @@ class Rule:
 class Expected(Rule):
     """A model fitted by EM: its expected counts, of which `stats` has the shape that its rounds use."""
 
+    dated = True
     needs: ClassVar[bool] = True  # imaginary votes, so that no probability is zero
 
     def __init__(self, model: Any, K: int) -> None:

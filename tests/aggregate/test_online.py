@@ -163,8 +163,9 @@ def test_a_refit_is_the_batch_answer(name, steps):
 
 
 @every
-def test_one_task_is_shown_as_all_are(name):
-    stream = Stream(parse_strategy(name), range(3))
+@pytest.mark.parametrize("half_life", [np.inf, 10])
+def test_one_task_is_shown_as_all_are(name, half_life):
+    stream = Stream(parse_strategy(name), range(3), half_life=half_life)
     task, worker, label, _ = simulate(40, 6, 3, 3, seed=1)
     stream.add_many(task, [f"w{w}" for w in worker], label)
     stream.reveal({0: 2, 1: 1, "later": 0})
@@ -175,6 +176,7 @@ def test_one_task_is_shown_as_all_are(name):
     skills = [stream.skill(worker) for worker in stream.workers.names]
     np.testing.assert_allclose(skills, result.skill, atol=0.1 if name == "glad" else 1e-6)
     assert stream.label(0) == 2
+    np.testing.assert_allclose(result.probs.sum(axis=1), 1)
 
 
 @every
@@ -223,9 +225,11 @@ def test_who_turns_bad_is_noticed_if_votes_fade(name):
                 stream.add_many(task[n : n + 50] + offset, worker[n : n + 50], label[n : n + 50])
         seen[half_life] = stream.skill(0)
         right = stream.result().codes == np.append(before[3], after[3])[stream.tasks.names]
-        seen[half_life, "right"] = right[np.asarray(stream.tasks.names) >= 1500].mean()
+        late = np.asarray(stream.tasks.names) >= 1500
+        seen[half_life, "late"], seen[half_life, "early"] = right[late].mean(), right[~late].mean()
     assert seen[50] < 0.55 < 0.7 < seen[np.inf]
-    assert seen[50, "right"] > seen[np.inf, "right"] - 0.005
+    assert seen[50, "late"] > seen[np.inf, "late"] + 0.02
+    assert seen[50, "early"] > seen[np.inf, "early"] - 0.012
 
 
 @pytest.mark.parametrize("name", ["one_coin", "dawid_skene", "glad", "majority_voting"])
