@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from crowdpilot.aggregate.sparse import TIE as TIE
+from crowdpilot.aggregate.candidates import PER_VOTE
 from crowdpilot.aggregate.sparse import Beliefs, at, fill, pick, pick_sparse
 from crowdpilot.arrays import Codes, Floats, Names, hash_names, to_probs
 from crowdpilot.naming import spell
@@ -100,8 +100,7 @@ class Aggregate:
     def others(self) -> Floats:
         """How classes share what is left of a row of sparse beliefs, (classes,)."""
         K = len(self.votes.classes)
-        prior: Floats = self.params.get("prior", np.full(K, 1 / K))
-        return prior
+        return np.asarray(self.params.get("prior", np.full(K, 1 / K)))
 
     @property
     def labels(self) -> Names:
@@ -189,7 +188,7 @@ class Aggregator(ABC):
             machine if not given.
         """
         if not self.has_room(votes):
-            return self._instead(votes).fit(votes, start=start, history=history, on=on)
+            return self._instead(votes, on).fit(votes, start=start, history=history)
         if start is not None and not self.restarts:
             raise ValueError(f"{self.name} does not work in rounds: it cannot begin at a result")
         if history is not None:
@@ -204,17 +203,18 @@ class Aggregator(ABC):
 
     def has_room(self, votes: Votes) -> bool:
         """Whether there is memory enough for this model of these votes."""
-        return self.wide or self.cells(votes) <= MOST
+        return self.wide or self.cells(votes) <= max(MOST, PER_VOTE * len(votes))
 
-    def _instead(self, votes: Votes) -> Aggregator:
+    def _instead(self, votes: Votes, on: Machine | None) -> Aggregator:
         """A model of as many classes as there may be, with the same settings as far as it has them."""
         from crowdpilot.aggregate.common_mistakes import CommonMistakes  # it is made of this very class
 
         kept = [f for f in fields(self) if f.name in {"prior", "max_iter", "tol"}]
         other = CommonMistakes(**{f.name: s for f in kept if (s := getattr(self, f.name)) != f.default})
         need = f"{8 * self.cells(votes) / 2**30:,.0f} GiB and more for {len(votes.classes):,} classes"
-        text = f"{self.name} would need {need}; {other} is used instead"
-        warnings.warn(text, TooManyClasses, stacklevel=3)
+        if on is not None:
+            raise ValueError(f"{self.name} would need {need}; choose one_coin, or leave out `on`")
+        warnings.warn(f"{self.name} would need {need}; {other} is used instead", TooManyClasses, stacklevel=3)
         return other
 
     def _check_history(self, votes: Votes, history: Aggregate) -> None:
@@ -251,7 +251,7 @@ class Aggregator(ABC):
 
 def shares(votes: Votes) -> Floats:
     """The share of each class among the votes of each task, gold where it is known."""
-    return votes.clamp(to_probs(votes.tally()))
+    return votes.clamp(to_probs(votes.tally(), copy=False))
 
 
 def started(votes: Votes, start: Aggregate) -> Floats:

@@ -16,13 +16,15 @@ from crowdpilot.arrays import Codes, Floats, share_best, sum_by, to_probs
 from crowdpilot.votes import Votes
 
 DENSE = 2**26  # numbers in an array (tasks, classes) above which candidates alone are kept: 512 MiB
+PER_VOTE = 16  # numbers for each vote that are not too many: who holds so many votes has the room
 OFTEN = 3  # tasks in which two classes must be candidates for their mistakes to be counted apart
 CROWDED = 100  # candidates of a task above which they are not paired: there would be too many pairs
 
 
 def is_wide(votes: Votes) -> bool:
-    """Whether an array (tasks, classes) would be too large for these votes."""
-    return len(votes.tasks) * len(votes.classes) > DENSE
+    """Whether an array (tasks, classes) would be too large for these votes; never for those on a device."""
+    most = max(DENSE, PER_VOTE * len(votes))
+    return isinstance(votes, Votes) and len(votes.tasks) * len(votes.classes) > most
 
 
 class Mistakes(NamedTuple):

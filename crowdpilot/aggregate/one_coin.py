@@ -64,10 +64,23 @@ class OneCoin(EM):
     def run_on(
         self, on: Machine | None, votes: Votes, start: Aggregate | None, history: Aggregate | None
     ) -> Aggregate:
-        if on is not None or not is_wide(votes):
-            return super().run_on(on, votes, start, history)
+        if is_wide(votes):
+            return self._listed().run_on(on, votes, start, history)
+        return super().run_on(on, votes, start, history)
+
+    def _listed(self) -> Listed:
+        """The same model for the candidates of each task alone: of all votes, or of some that lie apart."""
         settings: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(Listed)}
-        return Listed(**settings).run_on(on, votes, start, history)
+        return Listed(**settings)
+
+    def first(self, votes: Votes) -> Floats:
+        return self._listed().first(votes) if is_wide(votes) else super().first(votes)
+
+    def round(self, votes: Votes, params: Params) -> tuple[Stats, float]:
+        return self._listed().round(votes, params) if is_wide(votes) else super().round(votes, params)
+
+    def believe(self, votes: Votes, params: Params) -> Floats:
+        return self._listed().believe(votes, params) if is_wide(votes) else super().believe(votes, params)
 
     def pseudo(self, votes: Votes) -> Stats:
         W = len(votes.workers)
@@ -75,6 +88,8 @@ class OneCoin(EM):
         return np.full(len(votes.classes), self.smoothing), right_wrong
 
     def count(self, votes: Votes, probs: Floats) -> Stats:
+        if is_wide(votes):
+            return self._listed().count(votes, probs)
         right = votes.worker_sum(probs[votes.task, votes.label])
         wrong = (votes.worker_sum() - right).clip(min=0)
         return probs.sum(axis=0), library(right).stack([right, wrong], axis=1)
@@ -98,5 +113,7 @@ class OneCoin(EM):
         return float((pseudo[0] * xp.log(params.prior)).sum() + (pseudo[1] * xp.log(coin)).sum())
 
     def finish(self, votes: Votes, params: Params, probs: Floats) -> Aggregate:
+        if is_wide(votes):
+            return self._listed().finish(votes, params, probs)
         skill = np.where(votes.worker_sum() > 0, params.skill, np.nan)
         return Aggregate(votes, probs, skill, {"prior": params.prior})

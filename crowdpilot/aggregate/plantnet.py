@@ -10,8 +10,9 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdpilot.aggregate.aggregator import TIE, Aggregate, Aggregator, agreement, match, started
+from crowdpilot.aggregate.aggregator import Aggregate, Aggregator, agreement, match, started
 from crowdpilot.aggregate.em import NotConverged
+from crowdpilot.aggregate.sparse import TIE
 from crowdpilot.arrays import Floats, share_best, to_names, to_probs
 from crowdpilot.votes import Votes
 

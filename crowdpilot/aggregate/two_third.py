@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from crowdpilot.aggregate.aggregator import TIE, Aggregate, Aggregator, agreement, shares
+from crowdpilot.aggregate.aggregator import Aggregate, Aggregator, agreement, shares
+from crowdpilot.aggregate.sparse import TIE
 from crowdpilot.arrays import share_best
 from crowdpilot.votes import Votes
 

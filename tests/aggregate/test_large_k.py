@@ -13,6 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdpilot.aggregate import MODELS, CommonMistakes, NotConverged, TooManyClasses, aggregator, candidates
+from crowdpilot.aggregate.one_coin import Params
+from crowdpilot.aggregate.places import CORES, add, split
 from crowdpilot.votes import Votes
 
 WIDE = [name for name, model in MODELS.items() if model.wide and name != "auto"]  # which takes another model
@@ -45,6 +47,7 @@ def forced(model, votes, **options):
     """The result as if an array (tasks, classes) were too large."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(candidates, "DENSE", 0)
+        patched.setattr(candidates, "PER_VOTE", 0)
         return model.fit(votes, **options)
 
 
@@ -132,6 +135,7 @@ def test_what_is_too_large_for_an_array_says_so(thirty):
 def test_a_model_that_needs_too_much_makes_way(name, monkeypatch):
     votes, truth = crowd(tasks=300, workers=20, classes=40, votes=1500)
     monkeypatch.setattr(aggregator, "MOST", 300 * 40 - 1)
+    monkeypatch.setattr(aggregator, "PER_VOTE", 0)
     model = MODELS[name]()
     with pytest.warns(TooManyClasses, match=f"{name} would need .* common_mistakes is used instead"):
         result = model.fit(votes)
@@ -147,9 +151,39 @@ def test_memory_is_known_before_it_is_taken():
     assert (result.codes == truth).mean() > 0.6
 
 
+def test_many_tasks_of_few_classes_are_not_too_many_classes(simulated, monkeypatch):
+    """Votes take memory too, and whoever holds them has room for what is believed of their tasks."""
+    monkeypatch.setattr(candidates, "DENSE", 0)
+    monkeypatch.setattr(aggregator, "MOST", 0)
+    for name in ("majority_voting", "one_coin", "dawid_skene"):
+        assert MODELS[name]().fit(simulated[0]).probs.shape == (150, 3)
+
+
+def test_elsewhere_no_other_model_is_used(thirty, monkeypatch):
+    monkeypatch.setattr(aggregator, "MOST", 0)
+    monkeypatch.setattr(aggregator, "PER_VOTE", 0)
+    with pytest.raises(ValueError, match=r"dawid_skene would need .* choose one_coin"):
+        MODELS["dawid_skene"]().fit(thirty, on=CORES)
+
+
+def test_coins_of_votes_that_lie_apart_are_those_of_all(thirty, monkeypatch):
+    """Each part is too wide for an array, what holds them is not asked."""
+    model = MODELS["one_coin"]()
+    whole = model.fit(thirty)
+    params = Params(whole.params["prior"], np.nan_to_num(whole.skill, nan=0.5))
+    counts, loglik = model.round(thirty, params)
+    monkeypatch.setattr(candidates, "DENSE", 0)
+    monkeypatch.setattr(candidates, "PER_VOTE", 0)
+    parts = [model.round(part, params) for part in split(thirty, 3)]
+    for mine, all_of_them in zip(add(stats for stats, _ in parts), counts, strict=True):
+        np.testing.assert_allclose(mine, all_of_them, atol=1e-9)
+    np.testing.assert_allclose(sum(each for _, each in parts), loglik)
+
+
 def test_settings_that_both_models_have_are_kept(monkeypatch):
     votes, _ = crowd(tasks=50, workers=5, classes=10, votes=250)
     monkeypatch.setattr(aggregator, "MOST", 0)
+    monkeypatch.setattr(aggregator, "PER_VOTE", 0)
     with pytest.warns(TooManyClasses), pytest.warns(NotConverged):
         result = MODELS["dawid_skene"](prior="uniform", max_iter=3).fit(votes)
     assert result.model == CommonMistakes(prior="uniform", max_iter=3)
