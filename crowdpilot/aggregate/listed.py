@@ -26,12 +26,14 @@ class Coins(NamedTuple):
 
 @dataclass(frozen=True)
 class Begin:
-    """The cores of this machine, beginning at an earlier result."""
+    """One machine, for beliefs of candidates; they begin at an earlier result if there is one."""
 
-    start: Aggregate
+    start: Aggregate | None
 
     def hold(self, model: EM, votes: Votes, probs: Floats) -> Here:
-        return Here(votes, with_none(candidates(votes), begun(votes, self.start)))
+        if self.start is not None:
+            probs = with_none(candidates(votes), begun(votes, self.start))
+        return Here(votes, probs)
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ class Listed(EM):
     def run(
         self, votes: Votes, start: Aggregate | None, history: Aggregate | None, on: Machine = CORES
     ) -> Aggregate:
-        return super().run(votes, None, history, on if start is None else Begin(start))
+        return super().run(votes, None, history, Begin(start))
 
     def pseudo(self, votes: Votes) -> Stats:
         right_wrong = np.tile([self.smoothing + self.trust, self.smoothing], (len(votes.workers), 1))
@@ -166,3 +168,12 @@ def begun(votes: Votes, start: Aggregate) -> Floats:
     old = at(start.beliefs, np.maximum(rows, 0), columns[found.label], start.others)
     new = at(vote_shares(votes), found.task, found.label)
     return found.clamp(np.where(rows >= 0, old, new))
+
+
+def as_reliable(votes: Votes, gain: float) -> Floats:
+    """What is believed if each vote for a class makes it more probable by as much, in logs."""
+    found = candidates(votes)
+    with np.errstate(divide="ignore"):  # every class may be a candidate
+        joint = np.concatenate([gain * found.weight, np.log(found.unlisted)])
+    normalize_(found, joint)
+    return joint

@@ -10,7 +10,7 @@ import numpy as np
 from crowdpilot.aggregate.aggregator import Aggregate
 from crowdpilot.aggregate.candidates import is_wide
 from crowdpilot.aggregate.em import EM, Prior
-from crowdpilot.aggregate.listed import Listed
+from crowdpilot.aggregate.listed import Begin, Listed
 from crowdpilot.aggregate.places import Machine, Stats
 from crowdpilot.aggregate.special import like
 from crowdpilot.arrays import Floats, library
@@ -64,9 +64,11 @@ class OneCoin(EM):
     def run_on(
         self, on: Machine | None, votes: Votes, start: Aggregate | None, history: Aggregate | None
     ) -> Aggregate:
-        if is_wide(votes):
-            return self._listed().run_on(on, votes, start, history)
-        return super().run_on(on, votes, start, history)
+        if not is_wide(votes):
+            return super().run_on(on, votes, start, history)
+        if on is not None:
+            raise ValueError(f"{self.name} of so many classes runs on this machine only, so leave out `on`")
+        return self.run(votes, None, history, Begin(start))
 
     def _listed(self) -> Listed:
         """The same model for the candidates of each task alone: of all votes, or of some that lie apart."""

@@ -7,7 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from crowdpilot.aggregate.candidates import is_wide
 from crowdpilot.aggregate.em import Prior
+from crowdpilot.aggregate.listed import as_reliable
 from crowdpilot.aggregate.one_coin import OneCoin
 from crowdpilot.arrays import Floats, softmax
 from crowdpilot.votes import Votes
@@ -45,10 +47,11 @@ class ZenCrowd(OneCoin):
 
     name: ClassVar[str] = "zencrowd"
     aliases: ClassVar[tuple[str, ...]] = ("zc",)
-    wide: ClassVar[bool] = False  # it begins at an array (tasks, classes)
 
     def first(self, votes: Votes) -> Floats:
         K, r = len(votes.classes), self.reliability
         if not 1 / K < r < 1:
             raise ValueError(f"reliability is {r}, expected a number between 1/{K} and 1")
+        if is_wide(votes):
+            return as_reliable(votes, np.log((K - 1) * r / (1 - r)))
         return votes.clamp(softmax(np.log((K - 1) * r / (1 - r)) * votes.tally()))
