@@ -129,7 +129,7 @@ def rounds(held: tuple[Tensor, ...], repeat: int = 3) -> dict[str, Any]:
 
 def traffic(votes: Any, seconds: float) -> dict[str, float]:
     """What must move in a round, and what does: a row of the table is read and one of counts changed."""
-    table = len(votes.workers) * K * K * 4
+    table = len(votes.workers) * K * K * 4  # in single precision
     least = len(votes) * 4 + len(votes.tasks) * 4 + 2 * table
     row = math.ceil(K * 4 / SECTOR) * SECTOR
     touched = len(votes) * (4 + row + 2 * row) + len(votes.tasks) * 4

@@ -21,7 +21,7 @@ from crowdpilot.votes import Votes
 ROOM = 0.5  # of the free memory of a device, for votes
 BYTES = 32  # for each vote, with all that is derived from it
 FLOWING = 2**26  # votes of one part, if parts come one after the other
-WRITTEN = 2**27  # beliefs of one part
+WRITTEN = 2**26  # beliefs of one part
 
 
 class Device:
@@ -31,8 +31,10 @@ class Device:
     ----------
     votes
         All votes.
-    target, dtype
-        Where rounds are run, and in what numbers.
+    target
+        Where rounds are run.
+    numbers
+        The type of tables in memory, where a round is one pass over the votes; all else is double.
     chunk
         Votes to have on the device at a time, if not all.
     beginning
@@ -43,14 +45,14 @@ class Device:
         self,
         votes: TensorVotes,
         target: torch.device,
-        dtype: torch.dtype,
         *,
+        numbers: torch.dtype = torch.float64,
         chunk: int | None = None,
         beginning: tuple[Votes, Floats] | None = None,
     ) -> None:
         self.size = len(votes)
         self._tasks = len(votes.tasks)
-        self._target, self._dtype, self._beginning = target, dtype, beginning
+        self._target, self._numbers, self._beginning = target, numbers, beginning
         self._short = max(1, WRITTEN // len(votes.classes))
         if chunk is None and fills(votes, target):
             chunk = min(FLOWING, self._short)
@@ -91,23 +93,22 @@ class Device:
         return tuple(sent)
 
     def give(self, params: Params) -> Params:
-        return each(lambda tensor: tensor.double().cpu().numpy(), params)
+        return each(lambda tensor: tensor.cpu().numpy(), params)
 
     def believe(self, model: EM, params: Params) -> Floats:
-        return self._collect(self.beliefs(model, part, params) for part in self._flow())
+        return self._collect(self.beliefs(model, piece, params) for piece in self._pieces())
 
     # What else can be asked of it ------------------------------------------------------------
 
     def shares(self) -> Floats:
         """The share of each class among the votes of each task, gold where it is known."""
-        return self._collect(self._shares(part) for part in self._flow())
+        return self._collect(piece.shares() for piece in self._pieces())
 
     def label(self, model: EM, params: Params) -> NDArray[np.integer]:
         """The code of the most probable class of each task, the first of equals."""
         best = [
             by_class(piece, self.beliefs(model, piece, params)).argmax(dim=1).int().cpu()
-            for part in self._flow()
-            for piece in cut(part, self._short)
+            for piece in self._pieces()
         ]
         return torch.cat(best).numpy()
 
@@ -115,9 +116,8 @@ class Device:
 
     def count(self, model: EM, part: Any, belief: Tensor) -> Stats:
         """The counts of a part, given what is believed of its tasks."""
-        own: Any = self._own(belief)
-        counts: Any = model.count(part, own)
-        return tuple(array.double() for array in counts)
+        own: Any = belief.to(self._target)
+        return model.count(part, own)
 
     def visit(self, model: EM, part: Any, params: Params) -> tuple[Stats, Tensor]:
         """One round over a part."""
@@ -132,20 +132,17 @@ class Device:
         return joint
 
     def _joint(self, model: EM, part: Any, params: Params) -> Tensor:
-        joint: Any = model.joint(part, each(self._own, params))  # they say it is a numpy array
+        joint: Tensor = torch.as_tensor(model.joint(part, params))  # models say that it is an array
         part.fix_gold_(joint)
-        return self._own(joint)
+        return joint
 
     def _first(self, model: EM, part: Any) -> Tensor:
-        probs: Any = self._shares(part)
-        belief: Any = next(model.beliefs(part, probs))
-        return self._own(belief)
+        probs: Any = torch.cat([piece.shares().to(self._numbers) for piece in cut(part, self._short)])
+        return torch.as_tensor(next(model.beliefs(part, probs)))
 
-    def _shares(self, part: TensorVotes) -> Tensor:
-        return torch.cat([self._own(piece.shares()) for piece in cut(part, self._short)])
-
-    def _own(self, tensor: Tensor) -> Tensor:
-        return tensor.to(self._target, self._dtype)
+    def _pieces(self) -> Iterator[Any]:
+        """The parts, cut so small that their beliefs can be written."""
+        return (piece for part in self._flow() for piece in cut(part, self._short))
 
     def _flow(self) -> Iterator[Any]:
         """The parts, one after the other on the device; the next one is copied while one is used."""
@@ -195,16 +192,16 @@ def softmax_(joint: Tensor) -> Tensor:
     """Turn rows of logs into probabilities *in place*; return the sum of their log-sum-exps."""
     evidence = joint.logsumexp(dim=1)
     joint.sub_(evidence[:, None]).exp_()
-    return evidence.sum(dtype=torch.float64)
+    return evidence.sum()
 
 
 def share_best_(joint: Tensor) -> Tensor:
     """All probability on the highest of each row *in place*, equals share it; return the sum of highests."""
     best = joint.max(dim=1).values
-    slack = (1e-12 if joint.dtype == torch.float64 else 1e-6) * (1 + best.abs())
+    slack = 1e-12 * (1 + best.abs())
     close = joint >= (best - slack)[:, None]
     torch.div(close, close.sum(dim=1, keepdim=True), out=joint)
-    return best.sum(dtype=torch.float64)
+    return best.sum()
 
 
 def by_class(votes: TensorVotes, belief: Tensor) -> Tensor:

@@ -1,4 +1,7 @@
-"""One pass over votes on a GPU: rows of a table in, beliefs in registers, counts out."""
+"""One pass over votes on a GPU: rows of a table in, beliefs in registers, counts out.
+
+What lies in memory may be in single precision, which is what bounds the speed; sums are in double.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,6 @@ from torch import Tensor
 
 from crowdpilot.scale.tensors import TensorVotes
 
-WIDEST = 4096  # states that fit the registers of a program
 TILE = 512  # beliefs in the registers of a program at once
 PROGRAMS = 16  # for each multiprocessor; each goes over many tasks
 SPREAD = 2**22  # numbers in all copies of a small table: adding to one place must wait for the last
@@ -31,10 +33,10 @@ def listen(votes: TensorVotes, table: Tensor, start: Tensor, *, hard: bool) -> C
     return _run(votes, table, start, table, hard=hard, listen=True, tell=True)
 
 
-def believe(votes: TensorVotes, table: Tensor, start: Tensor, *, hard: bool) -> Tensor:
+def believe(votes: TensorVotes, table: Tensor, start: Tensor) -> Tensor:
     """What is believed of the tasks, (tasks, states), by the rows of `table`."""
-    belief = table.new_empty(len(votes.tasks), len(start))
-    _run(votes, table, start, belief, hard=hard, listen=True, tell=False)
+    belief = start.new_empty(len(votes.tasks), len(start))
+    _run(votes, table, start, belief, hard=False, listen=True, tell=False)
     return belief
 
 
@@ -53,7 +55,8 @@ def _run(
     programs = _programs(votes, height)
     copies = min(64, programs, max(1, SPREAD // (rows * states))) if tell else 1
     heavy = tell and votes.heaviest > MANY * copies
-    said = belief.new_zeros(copies, rows if tell else 0, states, dtype=torch.float64 if heavy else None)
+    numbers = torch.float64 if heavy else table.dtype
+    said = belief.new_zeros(copies, rows if tell else 0, states, dtype=numbers)
     seen = belief.new_empty(programs, width, dtype=torch.float64)
     loglik = belief.new_empty(programs, dtype=torch.float64)
     _pass[(programs,)](
@@ -61,7 +64,7 @@ def _run(
         table, start, belief, said, seen, loglik, len(votes.tasks), rows * states, copies,
         STATES=states, WIDTH=width, HEIGHT=height, KINDS=max(1, states // len(votes.classes)),
         WEIGHED=votes.weight is not None, GOLD=votes.gold is not None,
-        LISTEN=listen, HARD=hard, TELL=tell, SHARP=1e-12 if belief.dtype == torch.float64 else 1e-6,
+        LISTEN=listen, HARD=hard, TELL=tell,
     )  # fmt: skip
     return Counts(seen.sum(dim=0)[:states], said.sum(dim=0, dtype=torch.float64), loglik.sum())
 
@@ -84,7 +87,7 @@ def _pass(  # type: ignore[no-untyped-def]  # and takes none for pointers
     cell, starts, weight, gold, table, start, belief, said, seen, loglik, tasks, size, copies,
     STATES: tl.constexpr, WIDTH: tl.constexpr, HEIGHT: tl.constexpr, KINDS: tl.constexpr,
     WEIGHED: tl.constexpr, GOLD: tl.constexpr,
-    LISTEN: tl.constexpr, HARD: tl.constexpr, TELL: tl.constexpr, SHARP: tl.constexpr,
+    LISTEN: tl.constexpr, HARD: tl.constexpr, TELL: tl.constexpr,
 ):  # fmt: skip
     """HEIGHT tasks at a time, their votes one after the other, all WIDTH states at once."""
     state = tl.arange(0, WIDTH)
@@ -102,12 +105,13 @@ def _pass(  # type: ignore[no-untyped-def]  # and takes none for pointers
         there = real[:, None] & inside[None, :]
         if LISTEN:
             base = tl.load(start + state, mask=inside, other=-float("inf"))
-            joint = tl.zeros([HEIGHT, WIDTH], base.dtype) + base[None, :]
+            joint = tl.zeros([HEIGHT, WIDTH], tl.float64) + base[None, :]
             for n in range(most):
                 given = n < count
                 row = tl.load(cell + begin + n, mask=given, other=0).to(tl.int64)
                 held = given[:, None] & inside[None, :]
                 logs = tl.load(table + row[:, None] * STATES + state[None, :], mask=held, other=0.0)
+                logs = logs.to(tl.float64)
                 if WEIGHED:
                     logs *= tl.load(weight + begin + n, mask=given, other=0.0)[:, None]
                 joint += logs
@@ -116,19 +120,19 @@ def _pass(  # type: ignore[no-untyped-def]  # and takes none for pointers
                 joint = tl.where((known < 0) | (known == (state // KINDS)[None, :]), joint, -float("inf"))
             top = tl.max(joint, axis=1)
             if HARD:
-                close = joint >= (top - SHARP * (1 + tl.abs(top)))[:, None]
-                shares = tl.where(close & inside[None, :], 1.0, 0.0).to(base.dtype)
+                close = joint >= (top - 1e-12 * (1 + tl.abs(top)))[:, None]
+                shares = tl.where(close & inside[None, :], 1.0, 0.0).to(tl.float64)
                 heard = top
             else:
                 shares = tl.exp(joint - top[:, None])
                 heard = top + tl.log(tl.sum(shares, axis=1))
             probs = shares / tl.sum(shares, axis=1)[:, None]
             probs = tl.where(there, probs, 0.0)
-            evidence += tl.where(real, heard, 0.0).to(tl.float64)
+            evidence += tl.where(real, heard, 0.0)
         else:
-            probs = tl.load(belief + at, mask=there, other=0.0)
+            probs = tl.load(belief + at, mask=there, other=0.0).to(tl.float64)
         if TELL:
-            total += tl.sum(probs, axis=0).to(tl.float64)
+            total += tl.sum(probs, axis=0)
             for n in range(most):
                 given = n < count
                 row = tl.load(cell + begin + n, mask=given, other=0).to(tl.int64)

@@ -6,15 +6,13 @@ from typing import Any
 
 from torch import Tensor
 
-from crowdpilot.aggregate.em import EM
 from crowdpilot.aggregate.places import Params, Stats
-from crowdpilot.aggregate.tabled import Tabled
 from crowdpilot.scale import kernel
 from crowdpilot.scale.device import Device
 
 
 class OnePass(Device):
-    """A device where beliefs are not written in a round, but counted while they are at hand."""
+    """A device for `Tabled` models: beliefs are not written in a round, but counted while at hand."""
 
     _last: tuple[Any, Any] = (None, None)  # parameters and their table, for the next part
 
@@ -22,32 +20,22 @@ class OnePass(Device):
     def longest(self) -> int:
         return 2**30  # beliefs need no room
 
-    def count(self, model: EM, part: Any, belief: Tensor) -> Stats:
-        if not isinstance(model, Tabled) or belief.shape[1] > kernel.WIDEST:
-            return super().count(model, part, belief)
-        return _gather(model, kernel.tell(part, self._own(belief).contiguous()))
+    def count(self, model: Any, part: Any, belief: Tensor) -> Stats:
+        counts = kernel.tell(part, belief.to(self._target, self._numbers).contiguous())
+        return model.gather(counts.seen, counts.said)  # type: ignore[no-any-return]  # `Tabled` says so
 
-    def visit(self, model: EM, part: Any, params: Params) -> tuple[Stats, Tensor]:
-        if not isinstance(model, Tabled) or (table := self._table(model, params)) is None:
-            return super().visit(model, part, params)
-        counts = kernel.listen(part, *table, hard=model.hard)
-        return _gather(model, counts), counts.loglik
+    def visit(self, model: Any, part: Any, params: Params) -> tuple[Stats, Tensor]:
+        counts = kernel.listen(part, *self._table(model, params), hard=model.hard)
+        return model.gather(counts.seen, counts.said), counts.loglik
 
-    def beliefs(self, model: EM, part: Any, params: Params) -> Tensor:
-        if not isinstance(model, Tabled) or (table := self._table(model, params)) is None:
-            return super().beliefs(model, part, params)
-        return kernel.believe(part, *table, hard=False)
+    def beliefs(self, model: Any, part: Any, params: Params) -> Tensor:
+        return kernel.believe(part, *self._table(model, params))
 
-    def _table(self, model: Tabled, params: Params) -> tuple[Tensor, Tensor] | None:
-        """The table as the kernel takes it; nothing if it has too many states."""
+    def _table(self, model: Any, params: Params) -> tuple[Tensor, Tensor]:
+        """The table as the kernel takes it."""
         if self._last[0] is not params:
-            table: Any = model.table(params)
-            self._last = params, tuple(self._own(array).contiguous() for array in table)
-        said, start = self._last[1]
-        return (said, start) if len(start) <= kernel.WIDEST else None
-
-
-def _gather(model: Tabled, counts: kernel.Counts) -> Stats:
-    seen: Any = counts.seen
-    said: Any = counts.said
-    return model.gather(seen, said)
+            table = model.table(params)
+            said = table.said.to(self._numbers).contiguous()
+            self._last = params, (said, table.start.contiguous())
+        made: tuple[Tensor, Tensor] = self._last[1]
+        return made

@@ -22,19 +22,16 @@ class Product:
     column: Tensor
     weight: Tensor | None
     shape: tuple[int, int]
-    many: bool = False  # whether so much is added up that it takes double precision
 
     @property
     def T(self) -> Product:
         """Rows for columns."""
-        return Product(self.column, self.row, self.weight, self.shape[::-1], not self.many)
+        return Product(self.column, self.row, self.weight, self.shape[::-1])
 
     def __matmul__(self, dense: Tensor) -> Tensor:
         terms = dense[self.column]
-        if self.many:
-            terms = terms.double()
         if self.weight is not None:
-            terms *= self.weight[:, None].to(terms.dtype)
+            terms *= self.weight[:, None]
         return _add_up(self.row, terms, self.shape[0])
 
 
@@ -117,10 +114,10 @@ class TensorVotes:
 
     def cell_sum(self, value: Tensor | None = None) -> Tensor:
         W, K = len(self.workers), len(self.classes)
-        return _add_up(self.cell, self._times(value).double(), W * K).reshape(W, K)
+        return _add_up(self.cell, self._times(value), W * K).reshape(W, K)
 
     def worker_sum(self, value: Tensor | None = None) -> Tensor:
-        return _add_up(self.worker, self._times(value).double(), len(self.workers))
+        return _add_up(self.worker, self._times(value), len(self.workers))
 
     def task_sum(self, value: Tensor | None = None) -> Tensor:
         return _add_up(self.task, self._times(value), len(self.tasks))
@@ -148,7 +145,7 @@ def _add_up(index: Tensor, terms: Tensor, length: int) -> Tensor:
     return terms.new_zeros(length, *terms.shape[1:]).index_add_(0, index, terms)
 
 
-def from_votes(votes: Votes, dtype: torch.dtype) -> TensorVotes:
+def from_votes(votes: Votes) -> TensorVotes:
     """Merged votes as tensors in the memory of this process."""
     weighed = votes.weight is not None and bool((votes.weight != 1).any())
     return TensorVotes(
@@ -156,13 +153,17 @@ def from_votes(votes: Votes, dtype: torch.dtype) -> TensorVotes:
         torch.from_numpy(votes.starts),
         range(len(votes.workers)),
         range(len(votes.classes)),
-        torch.tensor(votes.weights, dtype=dtype) if weighed else None,
+        torch.tensor(votes.weights) if weighed else None,
         None if votes.gold is None else torch.tensor(votes.gold),
     )
 
 
 def from_columns(task: Tensor, worker: Tensor, label: Tensor) -> TensorVotes:
     """Votes from three columns of codes that count from zero, in any order."""
+    if len({len(task), len(worker), len(label)}) > 1 or not len(task):
+        raise ValueError("task, worker and label are empty or of different lengths; give all for each vote")
+    if min(int(column.min()) for column in (task, worker, label)) < 0:
+        raise ValueError("a code is below zero; leave out what is no vote")
     K = int(label.max()) + 1
     W = int(worker.max()) + 1
     cell = worker.to(torch.int32 if W * K < 2**31 else torch.int64) * K + label

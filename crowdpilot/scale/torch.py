@@ -32,7 +32,8 @@ from crowdpilot.votes import Votes
 Precision = Literal["single", "double"]
 Column = NDArray[Any] | Tensor
 
-MANY = 500_000  # votes from which on single precision is enough
+MANY = 500_000  # votes from which on single precision pays, and cannot decide when the rounds end
+WIDEST = 4096  # states that fit the registers of a program on a GPU
 
 SIMPLE: set[type[EM]] = {OneCoin, DawidSkene, FastDawidSkene, IBCC, GLAD}  # begin at shares of votes
 READY: set[type[EM]] = SIMPLE | {HybridDawidSkene, EBCC, MACE}
@@ -51,9 +52,9 @@ class Torch:
     device
         Such as "cuda", "cuda:1" or "cpu".
     precision
-        Of what is computed for each vote and task: "single" gives the probabilities of the other
-        machines to 1e-4, "double" to 1e-8. Parameters, counts and the objective are always double,
-        and so is all else below half a million votes: rounding could decide when the rounds end.
+        Of tables in the memory of a GPU, whose rows are read and added to for each vote. "single" is
+        nearly twice as fast, and gives the probabilities of the other machines to 1e-4; "double", to
+        1e-8. Everything else is double, and below half a million votes these are, too.
     chunk
         Votes to have on the device at a time: they stay in the memory of the host and are copied in
         every round, while the last chunk is computed. If not given, that happens when they would
@@ -89,25 +90,25 @@ class Torch:
             raise ValueError(f"the device is {self.device!r}, expected one such as 'cuda' or 'cpu'") from None
 
     def numbers(self, votes: int) -> torch.dtype:
-        """The type of what is computed for each of so many votes."""
+        """The type of tables for so many votes."""
         return torch.float32 if self.precision == "single" and votes >= MANY else torch.float64
 
     def hold(self, model: EM, votes: Votes, probs: Floats) -> Place:
-        return self.place(model, from_votes(votes, self.numbers(len(votes))), beginning=(votes, probs))
+        return self.place(model, from_votes(votes), beginning=(votes, probs))
 
     def place(
         self, model: EM, votes: TensorVotes, *, beginning: tuple[Votes, Floats] | None = None
     ) -> Device:
         """A place for votes that are tensors already; rounds begin at their shares if not told otherwise."""
         _check(model, SIMPLE if beginning is None else READY)
-        return self._kind(model)(
-            votes, self.target, self.numbers(len(votes)), chunk=self.chunk, beginning=beginning
+        kind = self._kind(model, len(votes.classes))
+        return kind(
+            votes, self.target, numbers=self.numbers(len(votes)), chunk=self.chunk, beginning=beginning
         )
 
     def shares(self, votes: Votes) -> Floats:
         """The share of each class among the votes of each task, gold where it is known."""
-        numbers = self.numbers(len(votes))
-        return Device(from_votes(votes, numbers), self.target, numbers, chunk=self.chunk).shares()
+        return Device(from_votes(votes), self.target, chunk=self.chunk).shares()
 
     def label(self, model: EM, task: Column, worker: Column, label: Column) -> NDArray[np.integer]:
         """The code of the most probable class of each task (the first of equals), and nothing else.
@@ -122,13 +123,18 @@ class Torch:
         _check(model, SIMPLE)
         where = self.target if self.chunk is None else torch.device("cpu")
         votes: Any = from_columns(*(_tensor(column).to(where) for column in (task, worker, label)))
+        if len(votes.classes) < 2:
+            raise ValueError("all labels are 0; there is nothing to find out")
         place = self.place(model, votes)
         return place.label(model, model.highest(place, model.pseudo(votes)).params)
 
-    def _kind(self, model: EM) -> type[Device]:
-        if not isinstance(model, Tabled) or self.target.type != "cuda" or find_spec("triton") is None:
+    def _kind(self, model: EM, classes: int) -> type[Device]:
+        states = classes * getattr(model, "M", 1)
+        if not isinstance(model, Tabled) or self.target.type != "cuda" or states > WIDEST:
             return Device
-        from crowdpilot.scale.one_pass import OnePass  # triton comes with torch for GPUs only
+        if find_spec("triton") is None:  # it comes with torch for GPUs, but not everywhere
+            return Device
+        from crowdpilot.scale.one_pass import OnePass
 
         return OnePass
 

@@ -25,10 +25,7 @@ from crowdpilot.aggregate import (
     NaiveSoft,
     OneCoin,
 )
-from crowdpilot.aggregate.places import CORES
 from crowdpilot.scale import Torch
-from crowdpilot.scale.device import Device
-from crowdpilot.scale.tensors import from_votes
 from crowdpilot.scale.torch import READY
 from crowdpilot.votes import Votes
 from tests.conftest import crowd
@@ -101,25 +98,6 @@ def test_the_history_of_workers_is_used(model: Aggregator, told: Votes, simulate
     assert_same(model.fit(votes, history=model.fit(told)), model.fit(votes, history=history, on=double))
 
 
-@pytest.mark.filterwarnings("ignore::crowdpilot.aggregate.NotConverged")
-@each_em
-def test_single_precision_is_enough_for_probabilities(model: Any, told: Votes) -> None:
-    """The rounds are as many, so that rounding does not decide when they end."""
-    if isinstance(model, HybridDawidSkene):
-        pytest.skip("its second half is fast_dawid_skene")
-    model = replace(model, max_iter=15, tol=-np.inf)
-    votes = told.merged
-    begin = votes, model.first(votes)
-    place = Device(from_votes(votes, torch.float32), torch.device("cpu"), torch.float32, beginning=begin)
-    climb = model.highest(place, model.pseudo(votes))
-    exact = CORES.hold(model, *begin)
-    want = model.highest(exact, model.pseudo(votes))
-    soft = model.finish(votes, want.params, exact.believe(model, want.params)).probs
-    got = model.finish(votes, place.give(climb.params), place.believe(model, climb.params)).probs
-    assert_allclose(got, soft, atol=1e-4)
-    assert_allclose(climb.trace[-1], want.trace[-1], rtol=1e-6)
-
-
 @given(st.integers(0, 2**32 - 1), st.integers(2, 5), st.integers(1, 40), st.integers(1, 200))
 @settings(max_examples=15, deadline=None)
 def test_any_votes_in_any_chunks(seed: int, classes: int, tasks: int, chunk: int) -> None:
@@ -151,6 +129,20 @@ def test_models_that_do_not_run_on_tensors_say_so(simulated: Any) -> None:
         MODELS["dawid_skene_clust"]().fit(votes, on=Torch("cpu"))
     with pytest.raises(ValueError, match="mace cannot do this on a GPU"):
         Torch("cpu").label(MACE(), votes.task, votes.worker, votes.label)
+
+
+@pytest.mark.parametrize(
+    ("task", "label", "words"),
+    [
+        ([0, 1], [0], "different lengths"),
+        ([], [], "empty"),
+        ([0, -1], [0, 1], "below zero"),
+        ([0, 1], [0, 0], "all labels are 0"),
+    ],
+)
+def test_columns_that_are_no_votes_are_refused(task: list[int], label: list[int], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        Torch("cpu").label(DawidSkene(), np.array(task, int), np.array(task, int), np.array(label, int))
 
 
 def test_what_is_ready_is_tested() -> None:

@@ -8,17 +8,18 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from itertools import product
+from typing import get_args
 
 import numpy as np
 import pytest
 import torch
 from numpy.testing import assert_allclose, assert_array_equal
 
-from crowdpilot.aggregate import EM, DawidSkene, NaiveSoft
+from crowdpilot.aggregate import EBCC, EM, IBCC, DawidSkene, NaiveSoft
 from crowdpilot.scale import Torch
 from crowdpilot.scale.device import share_best_, softmax_
 from crowdpilot.scale.tensors import cut, from_votes
-from crowdpilot.scale.torch import READY
+from crowdpilot.scale.torch import READY, Precision
 from crowdpilot.votes import Votes
 from tests.conftest import crowd
 
@@ -49,22 +50,24 @@ def made(weighed: bool, known: bool) -> Votes:
 def test_one_pass_does_what_two_products_do(dtype: torch.dtype, told: bool, states: int, hard: bool) -> None:
     from crowdpilot.scale import kernel
 
-    votes = next(cut(from_votes(made(told, told).merged, dtype), 1000)).to(TARGET)
+    votes = next(cut(from_votes(made(told, told).merged), 1000)).to(TARGET)
     table = torch.rand(18, states, generator=torch.Generator().manual_seed(1)).log().to(TARGET, dtype)
-    start = torch.linspace(-1, 0, states).to(TARGET, dtype)
-    belief = votes.onehot @ table + start
-    votes.fix_gold_(belief)
+    start = torch.linspace(-1, 0, states, dtype=torch.float64).to(TARGET)
+    soft = votes.onehot @ table.double() + start
+    votes.fix_gold_(soft)
+    belief = soft.clone()
     loglik = share_best_(belief) if hard else softmax_(belief)
+    softmax_(soft)
     said = votes.onehot.T @ belief
     counts = kernel.listen(votes, table, start, hard=hard)
-    close = 1e-5 if dtype == torch.float32 else 1e-12
-    assert_allclose(counts.loglik.item(), loglik.item(), rtol=close)
-    assert_allclose(counts.said.cpu(), said.cpu(), atol=10 * close)
-    assert_allclose(counts.seen.cpu(), belief.sum(dim=0).cpu(), atol=10 * close)
-    assert_allclose(kernel.believe(votes, table, start, hard=hard).cpu(), belief.cpu(), atol=close)
-    told_back = kernel.tell(votes, belief)
-    assert_allclose(told_back.said.cpu(), said.cpu(), atol=10 * close)
-    assert_allclose(told_back.seen.cpu(), belief.sum(dim=0).cpu(), atol=10 * close)
+    close = 1e-5 if dtype == torch.float32 else 1e-12  # of what is added up in memory
+    assert_allclose(counts.loglik.item(), loglik.item(), rtol=1e-12)
+    assert_allclose(counts.said.cpu(), said.cpu(), atol=close)
+    assert_allclose(counts.seen.cpu(), belief.sum(dim=0).cpu(), atol=1e-12)
+    assert_allclose(kernel.believe(votes, table, start).cpu(), soft.cpu(), atol=1e-12)
+    told_back = kernel.tell(votes, belief.to(dtype))
+    assert_allclose(told_back.said.cpu(), said.cpu(), atol=close)
+    assert_allclose(told_back.seen.cpu(), belief.sum(dim=0).cpu(), atol=close)
 
 
 @needs_gpu
@@ -76,6 +79,15 @@ def test_a_gpu_gives_the_answer_of_the_cores(model: EM, chunk: int | None) -> No
     assert_allclose(got.probs, want.probs, atol=1e-8)
     assert_allclose(got.skill, want.skill, atol=1e-8)
     assert_allclose(got.trace, want.trace, rtol=1e-8)
+
+
+@needs_gpu
+@pytest.mark.parametrize("model", [DawidSkene(), DawidSkene(accelerate=True), IBCC(), EBCC(M=2)], ids=str)
+def test_single_precision_is_enough_for_probabilities(model: EM) -> None:
+    votes, _ = crowd(120_000, np.linspace(0.5, 0.95, 300).tolist(), classes=4, per_task=5, seed=3)
+    want, got = (model.fit(votes, on=Torch(precision=p)) for p in get_args(Precision)[::-1])
+    assert_allclose(got.probs, want.probs, atol=1e-4)
+    assert_array_equal(got.codes, want.codes)
 
 
 @needs_gpu
