@@ -15,6 +15,7 @@ from crowdpilot import io
 from crowdpilot.aggregate import EM, MODELS, Aggregate, Aggregator
 from crowdpilot.aggregate.shares import PLAIN
 from crowdpilot.arrays import Floats, Names, divide
+from crowdpilot.io.tables import names_array
 from crowdpilot.scale.engines import Disk, Engine
 from crowdpilot.scale.gathering import Gathered, gather
 from crowdpilot.scale.parts import Part
@@ -183,9 +184,13 @@ def label(part: Part, job: Job) -> tuple[Floats, Floats]:
 
 
 def _table(result: Aggregate, part: Part, probs: bool) -> pa.Table:
+    """The table of tasks, with columns of the same types also where a file has no task."""
     import pyarrow as pa
 
     table = result.to_table(probs=probs)
-    if part.given is None:
-        return table
-    return table.set_column(table.column_names.index("votes"), "votes", pa.array(part.given))
+    columns = {"task": part.names, "label": table["label"].cast(names_array(part.classes).type)}
+    if part.given is not None:
+        columns["votes"] = pa.array(part.given)
+    for name, column in columns.items():
+        table = table.set_column(table.column_names.index(name), name, column)
+    return table

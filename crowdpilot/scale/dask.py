@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
@@ -14,8 +16,7 @@ from crowdpilot.aggregate.places import add
 from crowdpilot.scale.engines import Count, Function, Held, in_silence
 
 BRANCHES = 8  # results that are added up together
-TRIES = 5  # how often what was sent to all processes may be lost with the last one that had it
-PATIENCE = 60  # seconds to wait for the first process
+PATIENCE = 60  # seconds to wait for a process when there is none
 
 _serial = count()  # no two results of this process have the same name
 
@@ -39,31 +40,38 @@ class Cluster:
     @contextmanager
     def hold(self, load: Callable[[str], Any], files: Sequence[str], tell: Count) -> Iterator[Held]:
         with _clear_errors():
-            held = Lent(self, self._load(load, files))
+            self.client.wait_for_workers(1, timeout=PATIENCE)
+            held = Lent(self, [self.submit(load, file) for file in files])
             for n, _ in enumerate(as_completed(held.futures), 1):
                 tell(n, len(files))
+            held.settle()
             yield held
 
-    def _load(self, load: Callable[[str], Any], files: Sequence[str]) -> list[Future[Any]]:
-        """Neighbours are read by the same process, so that their sums need not travel."""
-        self.client.wait_for_workers(1, timeout=PATIENCE)
-        homes = sorted(self.client.scheduler_info(n_workers=-1)["workers"])
-        chosen = (homes[n * len(homes) // len(files)] for n in range(len(files)))
-        return [
-            self.submit(load, file, workers=[home], allow_other_workers=True)
-            for file, home in zip(files, chosen, strict=True)
-        ]
-
-    def submit(self, function: Callable[..., Any], *args: Any, **where: Any) -> Future[Any]:
+    def submit(self, function: Callable[..., Any], *args: Any) -> Future[Any]:
         """A result under a name that no other has."""
-        name = getattr(function, "__name__", "load")
-        return self.client.submit(
-            function, *args, key=f"crowdpilot-{name}-{id(self):x}-{next(_serial)}", **where
-        )
+        name = f"crowdpilot-{getattr(function, '__name__', 'load')}-{id(self):x}-{next(_serial)}"
+        return self.client.submit(function, *args, key=name)
 
-    def send(self, shared: Any) -> Any:
-        """Something large in the memory of all processes."""
-        return None if shared is None else self.client.scatter([shared], broadcast=True, hash=False)[0]
+    def send(self, shared: Any) -> Future[Any] | None:
+        """Something large, which processes pass on to each other.
+
+        It is the result of work and not scattered: so it can be made again when those who have it
+        die, and nobody waits for a process that dies while it is sent.
+        """
+        if shared is None:
+            return None
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sending large graph", UserWarning)
+            return self.submit(pickle.loads, pickle.dumps(shared, protocol=5))
+
+    def wait(self, future: Future[Any]) -> Any:
+        """A result, as long as there is anyone to work on it."""
+        while True:
+            try:
+                return future.result(timeout=PATIENCE)
+            except TimeoutError:
+                if future.done() or not self.client.scheduler_info(n_workers=-1)["workers"]:
+                    raise
 
 
 class Lent:
@@ -72,41 +80,33 @@ class Lent:
     def __init__(self, cluster: Cluster, futures: list[Future[Any]]) -> None:
         self._cluster = cluster
         self.futures = futures
+        self._order = list(range(len(futures)))
+
+    def settle(self) -> None:
+        """Add up first what lies in the same process. The order stays, so that the sums do, come what may."""
+        homes = self._cluster.client.who_has(self.futures)
+        self._order.sort(key=lambda n: min(homes.get(self.futures[n].key, ()), default=""))
 
     def each(self, function: Function, shared: Any = None, *, tell: Count = in_silence) -> Iterator[Any]:
-        done = 0
-        for left in range(TRIES, 0, -1):
-            sent = self._cluster.send(shared)
-            results = [self._cluster.submit(function, part, sent) for part in self.futures[done:]]
-            try:
-                for result in results:
-                    yield result.result()
-                    done += 1
-                    tell(done, len(self.futures))
-                return
-            except CancelledError:
-                if left == 1:
-                    raise
+        sent = self._cluster.send(shared)
+        results = [self._cluster.submit(function, part, sent) for part in self.futures]
+        for n, result in enumerate(results, 1):
+            found = self._cluster.wait(result)
+            tell(n, len(results))
+            yield found
 
     def total(self, function: Function, shared: Any = None) -> tuple[Any, ...]:
-        for _ in range(TRIES - 1):
-            try:
-                return self._total(function, shared)
-            except CancelledError:
-                continue  # what was sent to all is lost: send it again
-        return self._total(function, shared)
-
-    def _total(self, function: Function, shared: Any) -> tuple[Any, ...]:
         sent = self._cluster.send(shared)
+        parts = [self.futures[n] for n in self._order]
         level = []
-        for n in range(0, len(self.futures), BRANCHES):  # what is asked for first is done first
-            leaves = [self._cluster.submit(function, part, sent) for part in self.futures[n : n + BRANCHES]]
+        for n in range(0, len(parts), BRANCHES):  # what is asked for first is done first
+            leaves = [self._cluster.submit(function, part, sent) for part in parts[n : n + BRANCHES]]
             level.append(self._cluster.submit(add, leaves))
         while len(level) > 1:
             level = [
                 self._cluster.submit(add, level[n : n + BRANCHES]) for n in range(0, len(level), BRANCHES)
             ]
-        total: tuple[Any, ...] = level[0].result()
+        total: tuple[Any, ...] = self._cluster.wait(level[0])
         return total
 
     def change(self, function: Function, own: Sequence[Any]) -> Held:
@@ -122,7 +122,7 @@ def local(processes: int) -> Iterator[Cluster]:
         raise ValueError(f"a cluster of {processes} processes was asked for, expected 1 or more")
     with (
         LocalCluster(
-            n_workers=processes, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
+            n_workers=processes, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0"
         ) as cluster,
         Client(cluster) as client,
     ):
