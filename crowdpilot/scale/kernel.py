@@ -5,15 +5,23 @@ What lies in memory may be in single precision, which is what bounds the speed; 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
-import triton  # type: ignore[import-not-found,import-untyped,unused-ignore]  # comes with torch for GPUs
-import triton.language as tl  # type: ignore[import-not-found,import-untyped,unused-ignore]  # as above
 from torch import Tensor
 
 from crowdpilot.scale.tensors import TensorVotes
 
+try:
+    import triton
+    import triton.language as tl
+except ModuleNotFoundError:  # it comes with torch for GPUs; elsewhere the kernel is not run
+    triton = None
+
+THERE = triton is not None  # whether the kernel can be run
+jit: Any = triton.jit if THERE else lambda kernel: kernel
+
+WIDEST = 4096  # states that fit the registers of a program
 TILE = 512  # beliefs in the registers of a program at once
 PROGRAMS = 16  # for each multiprocessor; each goes over many tasks
 SPREAD = 2**22  # numbers in all copies of a small table: adding to one place must wait for the last
@@ -49,7 +57,7 @@ def _run(
     votes: TensorVotes, table: Tensor, start: Tensor, belief: Tensor, *, hard: bool, listen: bool, tell: bool
 ) -> Counts:
     states = belief.shape[1]
-    width = triton.next_power_of_2(states)
+    width = 1 << (states - 1).bit_length()
     height = max(1, TILE // width)
     rows = len(votes.workers) * len(votes.classes)
     programs = _programs(votes, height)
@@ -82,8 +90,8 @@ def _or(column: Tensor | None, other: Tensor) -> Tensor:
     return other if column is None else column
 
 
-@triton.jit  # type: ignore[untyped-decorator,unused-ignore]  # triton has no types
-def _pass(  # type: ignore[no-untyped-def]  # and takes none for pointers
+@jit  # type: ignore[untyped-decorator]  # triton has no types
+def _pass(  # type: ignore[no-untyped-def]  # pointers have no types
     cell, starts, weight, gold, table, start, belief, said, seen, loglik, tasks, size, copies,
     STATES: tl.constexpr, WIDTH: tl.constexpr, HEIGHT: tl.constexpr, KINDS: tl.constexpr,
     WEIGHED: tl.constexpr, GOLD: tl.constexpr,

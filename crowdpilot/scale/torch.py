@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -25,7 +24,9 @@ from crowdpilot.aggregate import (
 from crowdpilot.aggregate.places import Place
 from crowdpilot.aggregate.tabled import Tabled
 from crowdpilot.arrays import Floats
+from crowdpilot.scale import kernel
 from crowdpilot.scale.device import Device
+from crowdpilot.scale.one_pass import OnePass
 from crowdpilot.scale.tensors import TensorVotes, from_columns, from_votes
 from crowdpilot.votes import Votes
 
@@ -33,7 +34,6 @@ Precision = Literal["single", "double"]
 Column = NDArray[Any] | Tensor
 
 MANY = 500_000  # votes from which on single precision pays, and cannot decide when the rounds end
-WIDEST = 4096  # states that fit the registers of a program on a GPU
 
 SIMPLE: set[type[EM]] = {OneCoin, DawidSkene, FastDawidSkene, IBCC, GLAD}  # begin at shares of votes
 READY: set[type[EM]] = SIMPLE | {HybridDawidSkene, EBCC, MACE}
@@ -129,14 +129,8 @@ class Torch:
         return place.label(model, model.highest(place, model.pseudo(votes)).params)
 
     def _kind(self, model: EM, classes: int) -> type[Device]:
-        states = classes * getattr(model, "M", 1)
-        if not isinstance(model, Tabled) or self.target.type != "cuda" or states > WIDEST:
-            return Device
-        if find_spec("triton") is None:  # it comes with torch for GPUs, but not everywhere
-            return Device
-        from crowdpilot.scale.one_pass import OnePass
-
-        return OnePass
+        fits = isinstance(model, Tabled) and classes * getattr(model, "M", 1) <= kernel.WIDEST
+        return OnePass if fits and self.target.type == "cuda" and kernel.THERE else Device
 
 
 def _tensor(column: Column) -> Tensor:
