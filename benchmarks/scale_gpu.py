@@ -54,21 +54,12 @@ PEAK = 4.8e12  # bytes per second of the memory of an H200, by its datasheet
 HOST = 200_000_000  # votes that `fit` is tried with: it needs probabilities of all tasks on the host
 SECTOR = 32  # bytes that memory is read and written in
 MODEL = DawidSkene(max_iter=ROUNDS, tol=-math.inf, accelerate=False)
+FIXED: dict[str, Any] = {"max_iter": ROUNDS, "tol": -math.inf}
 AGREE = [
-    NaiveSoft(),
-    OneCoin(max_iter=ROUNDS, tol=-math.inf),
-    MODEL,
-    replace(MODEL, variational=True),
-    replace(MODEL, prior="uniform", smoothing=0.5),
-    DawidSkene(),
-    DawidSkene(accelerate=True),
-    FastDawidSkene(),
-    HybridDawidSkene(),
-    IBCC(max_iter=ROUNDS, tol=-math.inf),
-    EBCC(M=3, max_iter=ROUNDS, tol=-math.inf),
-    GLAD(max_iter=ROUNDS, tol=-math.inf),
-    MACE(tries=2, max_iter=ROUNDS, tol=-math.inf),
-]
+    NaiveSoft(), OneCoin(**FIXED), MODEL, replace(MODEL, variational=True),
+    replace(MODEL, prior="uniform", smoothing=0.5), DawidSkene(), FastDawidSkene(), HybridDawidSkene(),
+    IBCC(**FIXED), EBCC(M=3, **FIXED), GLAD(**FIXED), MACE(tries=2, **FIXED),
+]  # fmt: skip
 
 
 def columns(votes: int, workers: int) -> tuple[Tensor, Tensor, Tensor]:
