@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import pickle
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -122,7 +123,11 @@ def local(processes: int) -> Iterator[Cluster]:
         raise ValueError(f"a cluster of {processes} processes was asked for, expected 1 or more")
     with (
         LocalCluster(
-            n_workers=processes, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0"
+            n_workers=processes,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            silence_logs=logging.CRITICAL,
         ) as cluster,
         Client(cluster) as client,
     ):
