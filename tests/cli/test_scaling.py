@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import csv
+import signal
 import subprocess
+import time
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
@@ -189,3 +191,18 @@ def test_simulated_files_have_one_crowd_and_a_truth(here: Path, cli: Run) -> Non
     assert len(io.read("votes").tasks) == 600
     np.testing.assert_allclose(right[0][:3], 1)
     assert max(np.abs(np.array(right)[:, 3:] - 0.2).ravel()) < 0.2
+
+
+@pytest.mark.parametrize(("sign", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_codes_on_disk_are_removed_when_the_command_is_stopped(
+    sign: signal.Signals, code: int, files: Path, start: Callable[..., subprocess.Popen[str]]
+) -> None:
+    Path("room").mkdir()
+    process = start("aggregate", "votes/*.parquet", "-s", "ds[max_iter=10000000,tol=-1]", TMPDIR="room")
+    while not list(Path("room").glob("crowdpilot-*/2")):
+        assert process.poll() is None
+        time.sleep(0.05)
+    process.send_signal(sign)
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (code, "")
+    assert list(Path("room").iterdir()) == []

@@ -100,3 +100,40 @@ def test_one_coin_workers_are_as_skilled_as_asked() -> None:
 def test_one_coin_skills_are_probabilities() -> None:
     with pytest.raises(ValueError, match=r"a skill is 1\.2"):
         one_coin(tasks=3, skill=[0.5, 1.2])
+
+
+HABITS = {"tail": 0.5, "drifting": 0.3, "colluding": 0.4, "seconds": 5.0, "abstain": 0.1}
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_parts_have_the_same_workers_and_tasks_of_their_own(strategy: str) -> None:
+    crowd = make_crowd(strategy, {"n_task": 50, "n_worker": 20, "K": 3, "feedback": 4, "seed": 3, **HABITS})
+    parts = [crowd.shard(n, 4) for n in range(4)]
+    assert np.concatenate([part.votes.tasks for part in parts]).tolist() == list(range(50))
+    for part in parts[1:]:
+        for name in ("confusion", "group", "drifting", "teacher"):
+            np.testing.assert_array_equal(getattr(part, name), getattr(parts[0], name))
+        assert part.truth[:12].tolist() != parts[0].truth[:12].tolist()
+    again = crowd.shard(2, 4).votes
+    np.testing.assert_array_equal(again.label, parts[2].votes.label)
+    np.testing.assert_array_equal(again.seconds, parts[2].votes.seconds)
+
+
+def test_workers_come_as_often_in_all_parts() -> None:
+    crowd = IndependentConfusion(n_task=8000, n_worker=10, feedback=2, tail=1.0)
+    came = np.stack([np.bincount(crowd.shard(n, 2).votes.worker) for n in range(2)])
+    np.testing.assert_allclose(came[0], came[1], rtol=0.15)
+    assert np.ptp(came[0]) > 500
+
+
+@pytest.mark.parametrize(
+    ("options", "part", "message"),
+    [
+        ({}, (4, 4), "part 4 of 4"),
+        ({}, (0, 201), "there are 200 tasks"),
+        ({"workerload": 200}, (0, 2), "workerload"),
+    ],
+)
+def test_parts_that_cannot_be_are_refused(options: dict, part: tuple[int, int], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        IndependentConfusion(**options).shard(*part)
