@@ -18,10 +18,12 @@ from crowdpilot.simulate import one_coin
 from crowdpilot.votes import Votes
 
 
-def make(votes: int, tasks: int, workers: int, classes: int, seed: int = 0) -> Votes:
+def make(
+    votes: int, tasks: int, workers: int, classes: int, *, low: float = 0.5, high: float = 0.95, seed: int = 0
+) -> Votes:
     """Workers who are right in 50 to 95 of 100 cases, and votes in the order they might arrive."""
     rng = np.random.default_rng(seed)
-    skill = rng.uniform(0.5, 0.95, workers).tolist()
+    skill = rng.uniform(low, high, workers).tolist()
     made = one_coin(tasks, skill, classes=classes, feedback=votes // tasks, seed=seed).votes
     return made.take(rng.permutation(len(made)))
 
