@@ -18,6 +18,7 @@ from crowdpilot.aggregate.shares import check_shares
 from crowdpilot.cli import options, scaling
 from crowdpilot.cli.output import note, on_terminal, to_rich, working
 from crowdpilot.cli.reading import read_known, read_votes
+from crowdpilot.votes import Votes
 
 if TYPE_CHECKING:
     from crowdpilot.scale import Shards
@@ -83,7 +84,7 @@ def aggregate(
     data = read_votes(votes, asked, repeats, gold=read_known(gold), exclude=exclude)
     check_shares(model, data)
     with working(f"fitting {model}"):
-        result = model.fit(data, on=_machine(device))
+        result = _fit(model, data, device)
     _explain(result, verbose)
     with working("writing"):
         _save(result, probs, output, workers)
@@ -123,13 +124,15 @@ def _aggregate_files(
     note(f"{summary.tasks} tasks in {len(summary.files)} files are labelled in {folder}")
 
 
-def _machine(device: str | None) -> Any:
-    """Where rounds are run; None for the cores of this machine."""
+def _fit(model: Aggregator, votes: Votes, device: str | None) -> Aggregate:
     if device is None:
-        return None
+        return model.fit(votes)
     from crowdpilot.scale import Torch
 
-    return Torch(device)
+    try:
+        return model.fit(votes, on=Torch(device))
+    except ValueError as error:
+        raise ValueError(str(error).replace("`on`", "--device")) from error
 
 
 def _set(model: Aggregator, settings: dict[str, Any]) -> Aggregator:
