@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 
 from crowdpilot.aggregate import EM, Aggregate, Aggregator
 from crowdpilot.aggregate.places import MANY, Here, Params, Place, Stats
-from crowdpilot.aggregate.tabled import Tabled
+from crowdpilot.aggregate.tabled import MANY, Table, Tabled
 from crowdpilot.arrays import Floats
 from crowdpilot.scale.gathering import Gathered
 from crowdpilot.scale.parts import Part
@@ -71,7 +71,7 @@ class Spread:
         return self._held.total(begin, Beginning(model, attempt, self._last, self._many))
 
     def round(self, model: EM, params: Params) -> tuple[Stats, float]:
-        *stats, loglik = self._held.total(run_round, Step(model, params, self._many))
+        *stats, loglik = self._held.total(run_round, Step(*prepare(model, params, self._many), self._many))
         self._rounds += 1
         self._tell("rounds", self._rounds, model.max_iter * model.attempts)
         return tuple(stats), float(loglik)
@@ -100,15 +100,43 @@ def begin(part: Part, at: Beginning) -> Stats:
     """Counts of one part at the beginning."""
     votes = part.named()
     probs = at.model.first(votes) if at.last is None else votes.clamp(at.last.label(votes).probs)
-    return place_of(votes, at.model, at.many, probs).begin(at.model, at.attempt)
+    stats: Stats = place_of(votes, at.model, at.many, probs).begin(at.model, at.attempt)
+    return stats
 
 
 class Step(NamedTuple):
     """A round of a model with these parameters."""
 
-    model: EM
+    model: EM | Prepared
     params: Params
     many: bool
+
+
+class Prepared(NamedTuple):
+    """A tabled model whose parameters are a table already: all that its rounds look at, and small."""
+
+    model: Tabled
+
+    def table(self, params: Table) -> Table:
+        """The table as it is."""
+        return params
+
+    @property
+    def hard(self) -> bool:
+        """Whether each task counts for its best class alone."""
+        return self.model.hard
+
+    def gather(self, seen: Floats, said: Floats) -> Stats:
+        """The counts of the model."""
+        return self.model.gather(seen, said)
+
+
+def prepare(model: EM, params: Params, many: bool) -> tuple[EM | Prepared, Params]:
+    """What a round of many votes needs of a model and its parameters."""
+    if not is_fused(model, many):
+        return model, params
+    table = model.table(params)
+    return Prepared(model), table._replace(said=table.said.astype(np.float32))  # as the kernels take it
 
 
 def run_round(part: Part, step: Step) -> tuple[Any, ...]:
@@ -117,9 +145,14 @@ def run_round(part: Part, step: Step) -> tuple[Any, ...]:
     return *stats, loglik
 
 
-def place_of(votes: Votes, model: Aggregator, many: bool, probs: Floats = NOTHING) -> Place:
+def is_fused(model: Any, many: bool) -> TypeGuard[Tabled]:
+    """Whether one machine would take the compiled pass over all these votes."""
+    return many and isinstance(model, Tabled) and find_spec("numba") is not None
+
+
+def place_of(votes: Votes, model: Any, many: bool, probs: Floats = NOTHING) -> Any:
     """The place that one file with the votes of all parts would have, for those of one part."""
-    if many and isinstance(model, Tabled) and find_spec("numba") is not None:
+    if isinstance(model, Prepared) or is_fused(model, many):
         from crowdpilot.aggregate.fused import Fused  # numba takes half a second to load
 
         return Fused(votes, probs, 1)

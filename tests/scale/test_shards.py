@@ -19,7 +19,7 @@ from crowdpilot.scale import Disk, Shards, Summary, aggregate, write_shards
 from crowdpilot.scale.aggregating import possible
 from crowdpilot.scale.engines import fetch, stow
 from crowdpilot.scale.parts import Part, hash_array
-from crowdpilot.scale.spread import Step, run_round
+from crowdpilot.scale.spread import Step, prepare, run_round
 from crowdpilot.simulate import IndependentConfusion
 from crowdpilot.votes import Votes
 
@@ -149,7 +149,7 @@ def test_one_pass_and_two_products_count_the_same(crowd: Votes) -> None:
     params = model.maximize(
         tuple(map(np.add, model.pseudo(votes), model.count(votes, model.first(votes)))), None
     )
-    both = [run_round(part, Step(model, params, many)) for many in (False, True)]
+    both = [run_round(part, Step(*prepare(model, params, many), many)) for many in (False, True)]
     for plain, fused in zip(*both, strict=True):
         np.testing.assert_allclose(fused, plain, rtol=1e-4, atol=1e-5)
 
