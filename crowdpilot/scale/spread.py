@@ -11,7 +11,7 @@ import numpy as np
 
 from crowdpilot.aggregate import EM, Aggregate, Aggregator
 from crowdpilot.aggregate.places import MANY, Here, Params, Place, Stats
-from crowdpilot.aggregate.tabled import MANY, Table, Tabled
+from crowdpilot.aggregate.tabled import Table, Tabled
 from crowdpilot.arrays import Floats
 from crowdpilot.scale.gathering import Gathered
 from crowdpilot.scale.parts import Part
