@@ -228,7 +228,7 @@ def by_class(votes: Votes, belief: Floats) -> Floats:
     K = len(votes.classes)
     if belief.shape[1] == K:
         return belief
-    probs: Floats = belief.reshape(len(belief), K, -1).sum(axis=2)
+    probs: Floats = belief.reshape(len(belief), K, belief.shape[1] // K).sum(axis=2)
     return probs
 
 

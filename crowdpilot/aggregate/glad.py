@@ -72,12 +72,12 @@ class GLAD(EM):
 
     def beliefs(self, votes: Votes, probs: Floats) -> Iterator[Floats]:
         _, weight = self._easiness(probs)
-        yield (probs[:, :, None] * weight).reshape(len(probs), -1)
+        yield (probs[:, :, None] * weight).reshape(len(probs), probs.shape[1] * self.points)
 
     def count(self, votes: Votes, belief: Floats) -> Stats:
         K = len(votes.classes)
-        states = belief.reshape(len(belief) * K, -1)
-        level = belief.reshape(len(belief), K, -1).sum(axis=1)
+        states = belief.reshape(len(belief) * K, self.points)
+        level = belief.reshape(len(belief), K, self.points).sum(axis=1)
         right = votes.ballots.T @ states
         every = library(level).broadcast_to(level[:, None], (len(level), K, level.shape[1]))
         total = votes.ballots.T @ every.reshape(states.shape)
