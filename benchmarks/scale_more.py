@@ -19,7 +19,7 @@ from benchmarks import peers
 
 Measured = dict[str, Any]
 
-FOLLOWED = ("majority_voting", "one_coin", "dawid_skene", "glad")
+FOLLOWED = {"majority_voting": 1_000_000, "one_coin": 1_000_000, "dawid_skene": 1_000_000, "glad": 100_000}
 MANY_CLASSES = ("majority_voting", "naive_soft", "wawa", "one_coin", "common_mistakes", "dawid_skene", "auto")
 EACH = 5000  # votes of each worker of the cluster's crowd
 SHARDS = 64
@@ -27,7 +27,7 @@ SHARDS = 64
 
 def online() -> list[Measured]:
     """A million votes one by one, and in batches, against the answer to all at once."""
-    return [_alone("follow", model=model) for model in FOLLOWED]
+    return [_alone("follow", model=model, alone=alone) for model, alone in FOLLOWED.items()]
 
 
 def large_k() -> list[Measured]:
@@ -47,7 +47,7 @@ def _alone(what: str, **options: Any) -> Measured:
     return found
 
 
-def follow(model: str, votes: int = 1_000_000, alone: int = 50_000, batch: int = 1000) -> Measured:
+def follow(model: str, votes: int = 1_000_000, alone: int = 1_000_000, batch: int = 1000) -> Measured:
     """Votes a second, and the largest difference between a refit and a fit."""
     from crowdpilot.aggregate import MODELS
     from crowdpilot.aggregate.online import Stream

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -63,8 +64,8 @@ class GLAD(EM):
 
     def _easiness(self, array: Floats) -> tuple[Floats, Floats]:
         """Levels of easiness and their probabilities, of the kind of another array."""
-        x, weight = np.polynomial.hermite_e.hermegauss(self.points)
-        return like(np.exp(1 + x), array), like(weight / weight.sum(), array)
+        easiness, weight = levels(self.points)
+        return like(easiness, array), like(weight, array)
 
     def pseudo(self, votes: Votes) -> Stats:
         nothing = np.zeros((len(votes.workers), self.points))
@@ -88,10 +89,10 @@ class GLAD(EM):
         prior = like(self.class_prior(seen), seen)
         ability = like(np.ones(len(right)), seen) if params is None else params.ability
         for _ in range(2):
-            ability = self._climb_ability(ability, right, wrong)
+            ability = self.raise_ability(ability, right, wrong)
         return Params(prior, ability)
 
-    def _climb_ability(self, ability: Floats, right: Floats, wrong: Floats) -> Floats:
+    def raise_ability(self, ability: Floats, right: Floats, wrong: Floats) -> Floats:
         """A Newton step for every worker, halved until it leads up."""
         easiness, _ = self._easiness(ability)
         where = library(ability).where
@@ -111,7 +112,7 @@ class GLAD(EM):
             if not falls.any():
                 break
             step = where(falls, step / 2, step)
-        higher: Floats = where(height(ability + step) >= here, ability + step, ability)
+        higher: Floats = where(falls, ability, ability + step)
         return higher
 
     def joint(self, votes: Votes, params: Params) -> Floats:
@@ -139,3 +140,10 @@ class GLAD(EM):
         levels = belief.reshape(len(belief), -1, self.points).sum(axis=1)
         kept = {**params._asdict(), "difficulty": np.exp(-levels @ np.log(easiness))}
         return Aggregate(votes, probs, agreement(votes, probs), kept)
+
+
+@cache
+def levels(points: int) -> tuple[Floats, Floats]:
+    """So many levels of easiness, and their probabilities."""
+    x, weight = np.polynomial.hermite_e.hermegauss(points)
+    return np.exp(1 + x), weight / weight.sum()

@@ -13,7 +13,7 @@ from crowdpilot.aggregate.book import Rows
 from crowdpilot.aggregate.dawid_skene import DawidSkene
 from crowdpilot.aggregate.fading import Fading
 from crowdpilot.aggregate.fast_dawid_skene import FastDawidSkene, HybridDawidSkene
-from crowdpilot.aggregate.glad import GLAD
+from crowdpilot.aggregate.glad import GLAD, levels
 from crowdpilot.aggregate.glad import Params as Abilities
 from crowdpilot.aggregate.growing import grown
 from crowdpilot.aggregate.ibcc import IBCC
@@ -169,11 +169,10 @@ class Levels(Expected):
 
     def __init__(self, model: GLAD, K: int) -> None:
         super().__init__(model, K)
-        x, weight = np.polynomial.hermite_e.hermegauss(model.points)
-        self.easiness = np.exp(1 + x)  # as in the model
+        self.easiness, weight = levels(model.points)
         self.right, self.met = np.zeros((0, model.points)), np.zeros((0, model.points))
         self.ability = np.zeros(0)
-        self.states, self.log_weight = K * model.points, np.log(weight / weight.sum())
+        self.states, self.log_weight = K * model.points, np.log(weight)
 
     def enlist(self, names: Sequence[Any]) -> None:
         super().enlist(names)
@@ -198,8 +197,9 @@ class Levels(Expected):
         worker = np.unique(worker)
         scale = fading.scale(worker)[:, None]
         right, met = self.right[worker] * scale, self.met[worker] * scale
-        counts = self.seen + self.pseudo[0], right, np.maximum(met - right, 0)
-        self.ability[worker] = self.model.maximize(counts, Abilities(self.seen, self.ability[worker])).ability
+        self.ability[worker] = self.model.raise_ability(
+            self.ability[worker], right, np.maximum(met - right, 0)
+        )
 
     def skill(self, worker: Rows, scale: Floats) -> Floats:
         return divide(self.right[worker].sum(axis=1), self.given[worker])

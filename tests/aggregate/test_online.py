@@ -174,7 +174,9 @@ def test_one_task_is_shown_as_all_are(name, half_life):
         np.testing.assert_allclose(stream.probs(name_), result.probs[row], atol=1e-9)
         assert stream.label(name_) == result.labels[row]
     skills = [stream.skill(worker) for worker in stream.workers.names]
-    np.testing.assert_allclose(skills, result.skill, atol=0.1 if name == "glad" else 1e-6)
+    np.testing.assert_allclose(
+        skills, result.skill, atol=0.15 if name == "glad" else 1e-6
+    )  # glad: by beliefs of then
     assert stream.label(0) == 2
     np.testing.assert_allclose(result.probs.sum(axis=1), 1)
 
