@@ -30,6 +30,7 @@ picture shows growth and not ratios.
 
 TOUCHED = """The share of the bandwidth counts the sectors of 32 bytes that the rows of votes touch; some of
 them come from the cache. What must move at least is a thirtieth of that."""
+MANY = 990_000
 SAME = "labels are the same in all."
 
 
@@ -43,9 +44,9 @@ def render(record: Record) -> str:
     return "\n".join([HEAD.format(machine=record["machine"]), *texts])
 
 
-def slope(rows: Iterable[Record], what: str, least: float = 1e5) -> float:
+def slope(rows: Iterable[Record], what: str, least: float = 1e5, most: float = 10**7.5) -> float:
     """The power of the number of votes with which something grows."""
-    kept = [(row["votes"], row[what]) for row in rows if row["votes"] >= 0.99 * least]
+    kept = [(row["votes"], row[what]) for row in rows if 0.99 * least <= row["votes"] <= most]
     x, y = np.log10(np.array(kept)).T
     return float(np.polyfit(x, y, 1)[0])
 
@@ -62,23 +63,14 @@ def _growth(rows: list[Record]) -> str:
     for cores in sorted({row["cores"] for row in rows}):
         own = [row for row in rows if row["cores"] == cores]
         rounds, fits = slope(own, "round_seconds"), slope(own, "fit_seconds")
-        text += f"\nTime on {cores} cores grows from 100,000 votes on with their number to the power of "
+        text += f"\nCores: {cores}. From 100,000 to 32 million votes time grows with their number to the power of "
         text += f"{rounds:.2f} (a round) or {fits:.2f} (all)."
     return f"{text}\n{_memory(rows)}\n\n{SPARK}"
 
 
 def _memory(rows: list[Record]) -> str:
-    """What a vote and a parameter take, by least squares over all runs."""
-    votes, numbers, peak = (
-        np.array([row[name] for row in rows]) for name in ("votes", "parameter_mb", "peak_mb")
-    )
-    found = np.linalg.lstsq(np.stack([votes / 2**20, numbers, np.ones(len(rows))], axis=1), peak, rcond=None)[
-        0
-    ]
-    return (
-        f"Memory is {found[0]:.0f} bytes for each vote (12 of them the columns themselves), and "
-        f"{found[1]:.0f} times the confusion matrices."
-    )
+    most = max(row["peak_mb"] * 2**20 / row["votes"] for row in rows if row["votes"] >= MANY)
+    return f"From a million votes on, votes and parameters together take {most:.0f} bytes for each, at most."
 
 
 def _peer(rows: list[Record]) -> str:

@@ -13,7 +13,6 @@ from crowdpilot.arrays import Floats
 from crowdpilot.votes import Votes
 
 
-
 class Table(NamedTuple):
     """What votes say of tasks, in logs."""
 
