@@ -63,8 +63,8 @@ def _growth(rows: list[Record]) -> str:
     for cores in sorted({row["cores"] for row in rows}):
         own = [row for row in rows if row["cores"] == cores]
         rounds, fits = slope(own, "round_seconds"), slope(own, "fit_seconds")
-        text += f"\nCores: {cores}. From 100,000 to 32 million votes time grows with their number to the power of "
-        text += f"{rounds:.2f} (a round) or {fits:.2f} (all)."
+        text += f"\nCores: {cores}. From 100,000 to 32 million votes time grows with the power "
+        text += f"{rounds:.2f} (a round) or {fits:.2f} (all) of their number."
     return f"{text}\n{_memory(rows)}\n\n{SPARK}"
 
 
