@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from crowdpilot.aggregate import kernels
-from crowdpilot.aggregate.places import Params, Stats, add, cut
+from crowdpilot.aggregate.places import Here, Params, Stats, add, cut
 from crowdpilot.arrays import Floats
 from crowdpilot.votes import Votes
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LEAST = 1 << 18  # votes whose counts are added up in single precision
 
 
-class Fused:
+class Fused(Here):
     """Votes of a tabled model in the memory of this process.
 
     Rounds read the table and add up counts in single precision, which halves the traffic of memory
@@ -30,19 +30,13 @@ class Fused:
     """
 
     def __init__(self, votes: Votes, probs: Floats, threads: int) -> None:
-        self.size = len(votes)
-        self._votes = votes
-        self._probs: Floats | None = probs
+        super().__init__(votes, probs)
         self._cell = votes.cell.view(np.uint32 if votes.cell.itemsize == 4 else np.uint64)
         self._ranges = list(pairwise(cut(votes.starts, threads)))
         self._map = ThreadPoolExecutor(threads).map
 
     def begin(self, model: Any, attempt: int) -> Stats:
-        if self._probs is None:
-            raise ValueError("all beginnings are used up")
-        belief = next(islice(model.beliefs(self._votes, self._probs), attempt, None))
-        if attempt + 1 == model.attempts:
-            self._probs = None  # it is large, and not needed any more
+        belief = self.first(model, attempt)
         said = add(self._map(partial(self._spread, belief=belief), self._ranges))
         stats: Stats = model.gather(belief.sum(axis=0), *said)
         return stats
@@ -74,12 +68,6 @@ class Fused:
             said += some
             some[:] = 0
         return (seen, said), loglik
-
-    def take(self, stats: Stats) -> Stats:
-        return stats
-
-    def give(self, params: Params) -> Params:
-        return params
 
     def believe(self, model: Any, params: Params) -> Floats:
         table = model.table(params)

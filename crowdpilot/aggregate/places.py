@@ -65,12 +65,17 @@ class Here:
         self._parts = split(votes, threads) if threads > 1 else [votes]
         self._map: Map = ThreadPoolExecutor(threads).map if threads > 1 else map
 
-    def begin(self, model: EM, attempt: int) -> Stats:
+    def first(self, model: EM, attempt: int) -> Floats:
+        """What is believed of all tasks at one of the beginnings of a model; each can be had once."""
         if self._probs is None:
             raise ValueError("all beginnings are used up")
         belief = next(islice(model.beliefs(self._votes, self._probs), attempt, None))
         if attempt + 1 == model.attempts:
             self._probs = None  # it is large, and not needed any more
+        return belief
+
+    def begin(self, model: EM, attempt: int) -> Stats:
+        belief = self.first(model, attempt)
         cuts = np.cumsum([len(part.tasks) for part in self._parts])[:-1]
         return add(map(model.count, self._parts, np.split(belief, cuts)))
 

@@ -156,7 +156,10 @@ class Question:
         """Forget all other items; what their votes tell of workers stays."""
         votes, gone = self.votes(), np.ones(len(self.gold), bool)
         gone[rows] = False
-        self.history = self.history + count_labels(votes.take(gone[votes.task]), self.probs)
+        lost = votes.take(gone[votes.task])
+        self.history = self.history + count_labels(lost, self.probs)
+        if self.plan.follow:  # they count by what is believed last, from now on
+            self.counts = self.counts + count_labels(lost, self.probs - self.counted)
         self.past = self.past + self.probs[gone & self.tally.any(axis=1)].sum(axis=0)
         left = votes.take(~gone[votes.task])
         self.book = Book()
