@@ -118,7 +118,12 @@ def many_classes(model: str, votes: int = 1_000_000, classes: int = 10_000) -> M
     }
 
 
-def cluster(votes: int) -> Measured:
+def cluster(most: int) -> list[Measured]:
+    """More and more votes in files, up to so many."""
+    return [_spread(votes) for votes in (most // 100, most // 10, most)]
+
+
+def _spread(votes: int) -> Measured:
     """Simulate so many votes into files, and aggregate them in two processes by the command line."""
     with tempfile.TemporaryDirectory() as folder:
         shards = Path(folder) / "votes"

@@ -20,7 +20,7 @@ def draw(record: dict[str, Any], path: Path) -> None:
         "crowd-kit (12 rounds)": (_peer(record), "#d55e00", "o-"),
         "1 core": (_growth(record, 1), "#56b4e9", "o-"),
         "2 cores": (_growth(record, 2), "#0072b2", "o-"),
-        "2 processes of a cluster, files to files (10 rounds)": (_cluster(record), "#009e73", "D"),
+        "2 processes of a cluster, files to files (10 rounds)": (_cluster(record), "#009e73", "D-"),
         "GPU, rounds alone": (_gpu(record), "#000000", "^-"),
     }
     for name, (points, color, style) in lines.items():
@@ -45,8 +45,7 @@ def _peer(record: dict[str, Any]) -> Points:
 
 
 def _cluster(record: dict[str, Any]) -> Points:
-    found = record.get("cluster")
-    return [(found["votes"], found["aggregate"]["seconds"])] if found else []
+    return [(found["votes"], found["aggregate"]["seconds"]) for found in record.get("cluster", [])]
 
 
 def _gpu(record: dict[str, Any]) -> Points:

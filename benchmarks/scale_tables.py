@@ -130,12 +130,15 @@ def _gpu(found: Record) -> str:
     return f"## A GPU\n\n{text}\n\n{markdown(header, lines)}\n{agree}\n"
 
 
-def _cluster(found: Record) -> str:
-    named = ("simulate", found["simulate"]), ("aggregate, 10 rounds, files to files", found["aggregate"])
-    lines = [[name, f"{part['seconds']:.0f}", f"{part['peak_gb']:.1f}"] for name, part in named]
-    size = f"{found['votes']:,} votes in 64 Parquet files ({found['bytes'] / 2**30:.1f} GB)"
-    table = markdown(["command", "seconds", "GB of all processes together"], lines)
-    return f"## A cluster of two processes\n\n{size}.\n\n{table}"
+def _cluster(rows: list[Record]) -> str:
+    lines = []
+    for row in rows:
+        made, done = row["simulate"], row["aggregate"]
+        sizes = f"{row['votes']:,}", f"{row['bytes'] / 2**20:.0f}", f"{made['seconds']:.0f}"
+        lines.append([*sizes, f"{done['seconds']:.0f}", f"{done['peak_gb']:.1f}"])
+    header = ["votes", "MB of 64 files", "simulate s", "aggregate s", "GB of all processes together"]
+    text = "`simulate` and `aggregate`, 10 rounds, from files to files, the start of processes included."
+    return f"## A cluster of two processes\n\n{text}\n\n{markdown(header, lines)}"
 
 
 def _online(rows: list[Record]) -> str:

@@ -44,8 +44,13 @@ class Tabled(EM):
         joint += table.start
         return joint
 
+    @property
+    def compiled(self) -> bool:
+        """Whether its rounds can be one compiled pass here."""
+        return self.divisible and find_spec("numba") is not None
+
     def here(self, votes: Votes, probs: Floats, threads: int) -> Place:
-        if not self.divisible or len(votes) < MANY or find_spec("numba") is None:
+        if len(votes) < MANY or not self.compiled:
             return super().here(votes, probs, threads)
         from crowdpilot.aggregate.fused import Fused  # numba takes half a second to load
 

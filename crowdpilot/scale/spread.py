@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from importlib.util import find_spec
 from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
@@ -147,7 +146,7 @@ def run_round(part: Part, step: Step) -> tuple[Any, ...]:
 
 def is_fused(model: Any, many: bool) -> TypeGuard[Tabled]:
     """Whether one machine would take the compiled pass over all these votes."""
-    return many and isinstance(model, Tabled) and find_spec("numba") is not None
+    return many and isinstance(model, Tabled) and model.compiled
 
 
 def place_of(votes: Votes, model: Any, many: bool, probs: Floats = NOTHING) -> Any:
