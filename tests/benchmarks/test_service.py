@@ -9,7 +9,7 @@ from benchmarks.service import BARE, COLUMNS, OURS
 
 
 def test_the_service_and_the_bare_endpoint_take_turns_under_the_same_load() -> None:
-    found = service.compare("sqlite", 3, items=300, workers=5, rounds=1, seconds=1.0)
+    found = service.compare("sqlite", 3, items=3000, workers=5, rounds=1, seconds=1.0)
     assert list(found) == [OURS, *BARE]
     assert all(one["votes_per_second"] > 0 and one["vote_p99"] >= one["vote_p50"] for one in found.values())
     assert found[OURS]["next_p99"] > 0
