@@ -34,11 +34,12 @@ EMPTY = {"br", "hr", "img", "input", "link", "meta", "source", "wbr", "col"}
 
 @dataclass(frozen=True)
 class Entry:
-    """A term, other ways to write it, and what it means."""
+    """A term, other ways to write it, which of them are names in code, and what it means."""
 
     term: str
     also: tuple[str, ...]
     meaning: str
+    coded: frozenset[str] = frozenset()
 
     @property
     def anchor(self) -> str:
@@ -59,6 +60,7 @@ def entries(text: str) -> list[Entry]:
             match["term"].strip().strip("`"),
             tuple(name.strip().strip("`") for name in (match["also"] or "").split(",") if name.strip()),
             match["meaning"].strip(),
+            frozenset(re.findall(r"`([^`]+)`", f"{match['term']} {match['also']}")),
         )
         for match in ENTRY.finditer(text)
     ]
@@ -70,11 +72,11 @@ def terms(text: str) -> dict[str, str]:
 
 
 class Linker:
-    """Links the first use of each term on a page to its entry."""
+    """Links the first use of each term on a page to its entry; `names in code` mean other things in prose."""
 
     def __init__(self, text: str) -> None:
         self._entries = {e.anchor: e for e in entries(text)}
-        names = {name: e.anchor for e in self._entries.values() for name in (e.term, *e.also)}
+        names = {n: e.anchor for e in self._entries.values() for n in (e.term, *e.also) if n not in e.coded}
         self._exact = {name: anchor for name, anchor in names.items() if name.lower() != name}
         self._any = {name: anchor for name, anchor in names.items() if name.lower() == name}
         found = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
