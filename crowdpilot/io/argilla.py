@@ -64,5 +64,9 @@ def _answer(task: Any, user: Any, question: str, value: Any, status: Any) -> Ans
 
 
 FORMAT = Format(
-    "Argilla records with responses, JSON lines or a JSON array", sniff, parse, has_questions=True
+    "Argilla records with responses, JSON lines or a JSON array",
+    sniff,
+    parse,
+    has_questions=True,
+    sample='{"id": "a", "responses": [{"user_id": "x", "values": {"q": {"value": "cat"}}}]}',
 )

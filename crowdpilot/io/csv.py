@@ -35,4 +35,5 @@ FORMAT = Format(
     write,
     (".csv",),
     has_columns=True,
+    sample="task,worker,label\na,x,cat\n",
 )

@@ -57,4 +57,9 @@ def _ticked(labels: Any) -> Any:
     return [name for name, score in labels.items() if isinstance(score, (int, float)) and score >= 0.5]
 
 
-FORMAT = Format("doccano export, JSON lines; a folder with one file for each user too", sniff, parse)
+FORMAT = Format(
+    "doccano export, JSON lines; a folder with one file for each user too",
+    sniff,
+    parse,
+    sample='{"id": "a", "text": "?", "label": ["cat"], "annotator": "x"}',
+)

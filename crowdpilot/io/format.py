@@ -93,6 +93,9 @@ class Format:
         Whether the user can say which column is which.
     has_questions
         Whether a file may hold the answers to several questions.
+    sample
+        A small file with one vote, for those who want to see one and for tests: worker `x` says that
+        task `a` is a `cat`. Empty where a file is not text.
     """
 
     summary: str
@@ -102,3 +105,4 @@ class Format:
     suffixes: tuple[str, ...] = ()
     has_columns: bool = False
     has_questions: bool = False
+    sample: str = ""

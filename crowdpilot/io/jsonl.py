@@ -81,4 +81,5 @@ FORMAT = Format(
     write,
     (".jsonl", ".ndjson"),
     has_columns=True,
+    sample='{"task": "a", "worker": "x", "label": "cat"}',
 )

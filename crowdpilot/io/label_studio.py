@@ -76,4 +76,11 @@ def _min_answers(task: Any, record: dict[str, Any]) -> Iterator[Answer]:
         yield Answer(task, _worker(record["annotator"]), name, record[name], *times)
 
 
-FORMAT = Format("Label Studio export, JSON or JSON-MIN", sniff, parse, has_questions=True)
+FORMAT = Format(
+    "Label Studio export, JSON or JSON-MIN",
+    sniff,
+    parse,
+    has_questions=True,
+    sample='[{"id": "a", "data": {}, "annotations": [{"completed_by": "x", "result": [{"from_name": "q", '
+    '"type": "choices", "value": {"choices": ["cat"]}}]}]}]',
+)

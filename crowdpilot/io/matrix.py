@@ -78,4 +78,11 @@ def write(votes: Votes, path: Path) -> None:
     np.savetxt(path, numbers, fmt="%d")
 
 
-FORMAT = Format("rows of whole numbers, tasks by workers, -1 for no vote", sniff, parse, write, (".txt",))
+FORMAT = Format(
+    "rows of whole numbers, tasks by workers, -1 for no vote",
+    sniff,
+    parse,
+    write,
+    (".txt",),
+    sample="0 -1\n-1 -1\n",
+)

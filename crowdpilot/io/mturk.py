@@ -82,5 +82,10 @@ def _ticked(source: Source, table: pa.Table, names: list[str]) -> pa.ChunkedArra
 
 
 FORMAT = Format(
-    "batch results of Amazon Mechanical Turk, CSV", sniff, parse, has_columns=True, has_questions=True
+    "batch results of Amazon Mechanical Turk, CSV",
+    sniff,
+    parse,
+    has_columns=True,
+    has_questions=True,
+    sample="HITId,WorkerId,Answer.q\na,x,cat\n",
 )

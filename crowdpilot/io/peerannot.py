@@ -119,5 +119,10 @@ def _keys(codes: Integers, names: Names) -> pa.Array:
 
 
 FORMAT = Format(
-    "folder with answers.json, or that file: {task: {worker: label}}", sniff, parse, write, (".json", "")
+    "folder with answers.json, or that file: {task: {worker: label}}",
+    sniff,
+    parse,
+    write,
+    (".json", ""),
+    sample='{"a": {"x": "cat"}}',
 )

@@ -26,4 +26,6 @@ def write(votes: Votes, path: Path) -> None:
     write_nested(votes, path, *pair, "peerannot_inverse")
 
 
-FORMAT = Format("the same as {worker: {task: label}}; has to be named", sniff, parse, write)
+FORMAT = Format(
+    "the same as {worker: {task: label}}; has to be named", sniff, parse, write, sample='{"x": {"a": "cat"}}'
+)

@@ -152,4 +152,10 @@ def _sums_to_one(source: Source, columns: list[str]) -> bool:
     return bool(cells) and bool((np.abs(np.sum(cells, axis=1) - 1) <= OFF).mean() > 0.9)
 
 
-FORMAT = Format("text with a row for each task and the share of each class", sniff, parse, has_columns=True)
+FORMAT = Format(
+    "text with a row for each task and the share of each class",
+    sniff,
+    parse,
+    has_columns=True,
+    sample="task,p_cat,p_dog\na,1,0\n",
+)

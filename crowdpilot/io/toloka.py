@@ -42,4 +42,11 @@ def _preset(source: Source, outputs: list[str]) -> dict[str, str]:
     return preset
 
 
-FORMAT = Format("assignments of a Toloka pool, TSV", sniff, parse, has_columns=True, has_questions=True)
+FORMAT = Format(
+    "assignments of a Toloka pool, TSV",
+    sniff,
+    parse,
+    has_columns=True,
+    has_questions=True,
+    sample="INPUT:i\tOUTPUT:q\tASSIGNMENT:worker_id\na\tcat\tx\n",
+)

@@ -29,5 +29,11 @@ def write(votes: Votes, path: Path) -> None:
 
 
 FORMAT = Format(
-    "the same with a tab between the columns", sniff, parse, write, (".tsv", ".tab"), has_columns=True
+    "the same with a tab between the columns",
+    sniff,
+    parse,
+    write,
+    (".tsv", ".tab"),
+    has_columns=True,
+    sample="task\tworker\tlabel\na\tx\tcat\n",
 )

@@ -132,5 +132,10 @@ def _stack(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
 
 
 FORMAT = Format(
-    "text with a row for each task and a column for each worker", sniff, parse, write, has_columns=True
+    "text with a row for each task and a column for each worker",
+    sniff,
+    parse,
+    write,
+    has_columns=True,
+    sample="task,x,y\na,cat,\n",
 )

@@ -91,5 +91,10 @@ def _stamp(table: pa.Table, name: str) -> pa.ChunkedArray:
 
 
 FORMAT = Format(
-    "classification export of Zooniverse, CSV", sniff, parse, has_columns=True, has_questions=True
+    "classification export of Zooniverse, CSV",
+    sniff,
+    parse,
+    has_columns=True,
+    has_questions=True,
+    sample='user_name,annotations,subject_ids\nx,"[{""task"":""T0"",""value"":""cat""}]",a\n',
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import re
 import tempfile
 from pathlib import Path
@@ -22,25 +21,7 @@ from crowdpilot.io.source import Source
 from crowdpilot.votes import Votes
 
 RECORD = {"task": "a", "worker": "x", "label": "cat"}
-SAMPLES: dict[str, str | bytes] = {
-    "peerannot": '{"a": {"x": "cat"}}',
-    "peerannot_inverse": '{"x": {"a": "cat"}}',
-    "label_studio": json.dumps(
-        [{"id": "a", "data": {}, "annotations": [{"completed_by": "x", "result": [
-            {"from_name": "q", "type": "choices", "value": {"choices": ["cat"]}}]}]}]
-    ),
-    "argilla": json.dumps({"id": "a", "responses": [{"user_id": "x", "values": {"q": {"value": "cat"}}}]}),
-    "doccano": json.dumps({"id": "a", "text": "?", "label": ["cat"], "annotator": "x"}),
-    "jsonl": json.dumps(RECORD),
-    "mturk": "HITId,WorkerId,Answer.q\na,x,cat\n",
-    "toloka": "INPUT:i\tOUTPUT:q\tASSIGNMENT:worker_id\na\tcat\tx\n",
-    "zooniverse": 'user_name,annotations,subject_ids\nx,"[{""task"":""T0"",""value"":""cat""}]",a\n',
-    "matrix": "0 -1\n-1 -1\n",
-    "soft": "task,p_cat,p_dog\na,1,0\n",
-    "wide": "task,x,y\na,cat,\n",
-    "tsv": "task\tworker\tlabel\na\tx\tcat\n",
-    "csv": "task,worker,label\na,x,cat\n",
-}  # fmt: skip
+SAMPLES = {name: format.sample for name, format in FORMATS.items() if format.sample}
 WRITABLE = [name for name, format in FORMATS.items() if format.write]
 
 
@@ -48,10 +29,11 @@ WRITABLE = [name for name, format in FORMATS.items() if format.write]
 def sample(request, tmp_path) -> tuple[str, Path]:
     """The name of a format and a file of it, whose own name says nothing."""
     path = tmp_path / "file"
-    if request.param == "parquet":
-        pq.write_table(pa.table({name: [value] for name, value in RECORD.items()}), path)
-    else:
+    if request.param in SAMPLES:
         path.write_text(SAMPLES[request.param])
+    else:
+        assert request.param == "parquet", "a format of text has a sample"
+        pq.write_table(pa.table({name: [value] for name, value in RECORD.items()}), path)
     return request.param, path
 
 
@@ -84,7 +66,7 @@ def test_what_a_format_cannot_do_is_an_error(sample):
 def test_a_file_of_another_format_never_ends_in_another_error(tmp_path, name):
     for other, content in SAMPLES.items():
         path = tmp_path / other
-        path.write_text(str(content))
+        path.write_text(content)
         with contextlib.suppress(ValueError):
             assert isinstance(read(path, format=name), Votes)
 
@@ -185,7 +167,7 @@ def test_repeats_and_optional_columns_come_back(tmp_path, suffix):
 # Bad files ----------------------------------------------------------------------------------
 
 STARTS = st.sampled_from([b"", b"PAR1", b"{", b"[{", b"task,worker,label\n", b"task,x,y\n", b"1 2\n", *[
-    str(content).encode() for content in SAMPLES.values()
+    content.encode() for content in SAMPLES.values()
 ]])  # fmt: skip
 
 
