@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from crowdpilot.arrays import Names, sum_by
+from crowdpilot.arrays import Names
 from crowdpilot.cli.output import note
 from crowdpilot.votes import Votes
 
@@ -19,26 +17,10 @@ def folders_of(X: Any) -> list[str]:
 
 
 def classes_of_folders(votes: Votes, tasks: Names | None, folder: Sequence[str]) -> dict[str, int]:
-    """The class of each folder in which the pictures of these tasks are; empty if that is not clear.
+    """The class of each folder, as `io.pictures` finds it; a guess by most votes is told."""
+    from crowdpilot.io import pictures
 
-    Folders are often called by words and classes by numbers. A folder then holds the class that
-    most votes in it are for, if that gives each class to one folder.
-    """
-    K = len(votes.classes)
-    names = sorted(set(folder))
-    classes = {str(name): k for k, name in enumerate(votes.classes.tolist())}
-    if names and set(names) <= classes.keys():
-        return {name: classes[name] for name in names}
-    if tasks is None or len(names) != K:
-        return {}
-    row = {str(task): n for n, task in enumerate(tasks.tolist())}
-    of_row = np.searchsorted(names, folder)
-    of_task = of_row[[row[str(task)] for task in votes.tasks.tolist()]]
-    count = sum_by(of_task[votes.task] * K + votes.label, votes.weights, K * K).reshape(K, K)
-    best = count.argmax(axis=1).tolist()
-    if len(set(best)) < K:
-        return {}
-    note(
-        "by most votes, " + ", ".join(f"{n} is {votes.classes[k]}" for n, k in zip(names, best, strict=True))
-    )
-    return dict(zip(names, best, strict=True))
+    found = pictures.classes_of_folders(votes, tasks, folder)
+    if not found.keys() <= set(map(str, votes.classes.tolist())):
+        note("by most votes, " + ", ".join(f"{name} is {votes.classes[k]}" for name, k in found.items()))
+    return found

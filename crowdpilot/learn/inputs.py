@@ -13,10 +13,10 @@ from scipy.sparse import csr_array, issparse
 from torch import Tensor, nn
 
 from crowdpilot.arrays import Names
+from crowdpilot.io.pictures import is_image
 from crowdpilot.io.tables import as_table
 from crowdpilot.learn.backbone import embed, embed_texts
 from crowdpilot.learn.batches import Rows
-from crowdpilot.learn.image_files import is_image
 from crowdpilot.learn.images import Files, Images, channels_first, is_pixels
 from crowdpilot.learn.reading import read_x
 from crowdpilot.learn.rows import Dense, Sparse

@@ -15,8 +15,8 @@ from crowdpilot.arrays import Names
 from crowdpilot.io.columns import listed
 from crowdpilot.io.delimited import read_columns
 from crowdpilot.io.finding import suffix_of
+from crowdpilot.io.pictures import find_images
 from crowdpilot.io.source import Source
-from crowdpilot.learn.image_files import find_images
 from crowdpilot.learn.table_content import split_table
 
 KINDS = ".npy, .npz, .csv, .tsv, .parquet or a folder of images"

@@ -1,4 +1,4 @@
-"""Which files of a folder are images, and of which tasks."""
+"""Which files of a folder are images, of which tasks, and which class a folder of them holds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from crowdpilot.arrays import Names, natural_order, to_names
+import numpy as np
+
+from crowdpilot.arrays import Names, natural_order, sum_by, to_names
+from crowdpilot.votes import Votes
 
 SUFFIXES = frozenset((".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp"))
 TRAIN = "train"  # the folder of a data set whose images the votes are about
@@ -50,3 +53,24 @@ def _tasks(folder: Path, paths: Sequence[Path]) -> Sequence[int] | Sequence[str]
     if len(set(stems)) == len(stems):
         return stems
     return [path.relative_to(folder).with_suffix("").as_posix() for path in paths]
+
+
+def classes_of_folders(votes: Votes, tasks: Names | None, folder: Sequence[str]) -> dict[str, int]:
+    """The class of each folder in which the images of these tasks are; empty if that is not clear.
+
+    Folders are often called by words and classes by numbers. A folder then holds the class that
+    most votes in it are for, if that gives each class to one folder.
+    """
+    K = len(votes.classes)
+    names = sorted(set(folder))
+    classes = {str(name): k for k, name in enumerate(votes.classes.tolist())}
+    if names and set(names) <= classes.keys():
+        return {name: classes[name] for name in names}
+    if tasks is None or len(names) != K:
+        return {}
+    row = {str(task): n for n, task in enumerate(tasks.tolist())}
+    of_row = np.searchsorted(names, folder)
+    of_task = of_row[[row[str(task)] for task in votes.tasks.tolist()]]
+    count = sum_by(of_task[votes.task] * K + votes.label, votes.weights, K * K).reshape(K, K)
+    best = count.argmax(axis=1).tolist()
+    return dict(zip(names, best, strict=True)) if len(set(best)) == K else {}
