@@ -11,8 +11,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from crowdpilot.votes import Votes
-
 if TYPE_CHECKING:
     from crowdpilot.aggregate import (
         EBCC,
@@ -38,6 +36,7 @@ if TYPE_CHECKING:
     from crowdpilot.hybrid import Campaign, Costs
     from crowdpilot.io import read, read_labels, write
     from crowdpilot.learn import CrowdClassifier
+    from crowdpilot.votes import Votes
 
 __version__ = "0.1.0"
 
@@ -90,7 +89,8 @@ _HOME = {
     "read_labels": "io",
     "write": "io",
     "load": "datasets",
-}
+    "Votes": "votes",
+}  # of the names that are not in `aggregate`
 
 
 def __getattr__(name: str) -> Any:
@@ -99,3 +99,7 @@ def __getattr__(name: str) -> Any:
     if name in __all__:
         return getattr(import_module(f"crowdpilot.{_HOME.get(name, 'aggregate')}"), name)
     raise AttributeError(f"module 'crowdpilot' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_ROOMS})

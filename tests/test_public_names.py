@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 
@@ -25,9 +26,21 @@ def test_a_name_that_is_not_there_is_an_attribute_error():
         crowdpilot.nothing  # noqa: B018 - looking it up is the test
 
 
-def test_importing_loads_no_model_and_no_arrow():
+def test_importing_loads_nothing_yet_and_lists_everything():
     code = (
-        "import crowdpilot, sys; print(*[m for m in sys.modules if m.startswith(('crowdpilot.', 'pyarrow'))])"
+        "import crowdpilot, sys;"
+        "print(*[m for m in sys.modules if m.startswith(('crowdpilot.', 'numpy', 'scipy', 'pyarrow'))]);"
+        "print(*dir(crowdpilot))"
     )
-    loaded = set(subprocess.check_output([sys.executable, "-c", code], text=True).split())
-    assert loaded == {"crowdpilot.arrays", "crowdpilot.votes"}
+    loaded, listed = subprocess.check_output([sys.executable, "-c", code], text=True).split("\n")[:2]
+    assert loaded == ""
+    assert {*crowdpilot.__all__, "aggregate", "io", "report", "__version__"} <= set(listed.split())
+
+
+def test_votes_are_the_same_from_wherever_they_are_imported():
+    from crowdpilot.votes import Votes
+
+    votes = crowdpilot.Votes.of(["a"], ["x"], ["cat"])
+    assert crowdpilot.Votes is Votes
+    assert isinstance(votes, crowdpilot.Votes)
+    assert pickle.loads(pickle.dumps(votes)).tasks.tolist() == ["a"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import fields, replace
@@ -11,18 +10,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
-from rich.console import Console
 
 from crowdpilot.aggregate import Aggregate, Aggregator, parse_strategy
 from crowdpilot.aggregate.shares import check_shares
 from crowdpilot.cli import options, scaling
-from crowdpilot.cli.output import note, on_terminal, to_rich, working
+from crowdpilot.cli.examples import examples
+from crowdpilot.cli.output import check_json, note, on_terminal, show_columns, to_rich, working
 from crowdpilot.cli.reading import read_known, read_votes
 from crowdpilot.votes import Votes
 
 if TYPE_CHECKING:
     from crowdpilot.scale import Shards
     from crowdpilot.scale.engines import Engine
+
+EXAMPLES = examples(
+    "aggregate votes.csv",
+    "aggregate votes.csv -o labels.csv --workers workers.csv --probs",
+    'aggregate votes.csv -s "glad[max_iter=50]" --json',
+)
 
 
 def aggregate(
@@ -55,11 +60,12 @@ def aggregate(
     ] = None,
     cluster: scaling.Cluster = None,
     local_cluster: scaling.LocalCluster = None,
+    as_json: options.Json = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say more on standard error.")] = False,
 ) -> None:
     """Write one label and its confidence for every task of VOTES.
 
-    Without -o, CSV with task, label and confidence goes to standard output. A file also has the
+    Without -o, CSV (or JSON) with task, label and confidence goes to standard output. A file also has the
     number of votes and whatever else the strategy knows of a task; .npy is the array of
     probabilities, (tasks, classes), alone.
 
@@ -71,11 +77,14 @@ def aggregate(
 
     model = _set(parse_strategy(strategy), options.given(max_iter=max_iter, tol=tol, seed=seed))
     asked = options.reading(format, columns, question, classes, abstain)
+    check_json(as_json, output)
     options.ready(workers, io.TABLES)
     spread = cluster is not None or local_cluster is not None
     if spread or (scaling.is_many(votes) and _is_spread(votes, model, output)):
         if device is not None:
             raise ValueError("--device is for votes in one file, so leave it out")
+        if as_json:
+            raise ValueError("labels of votes in many files are written to files, so leave out --json")
         files = scaling.shards(votes, asked, repeats, gold, exclude)
         with scaling.engine(cluster, local_cluster) as engine:
             _aggregate_files(model, files, engine, output, workers, probs, verbose)
@@ -89,9 +98,15 @@ def aggregate(
     with working("writing"):
         _save(result, probs, output, workers)
     if output is None:
-        table = result.to_table(probs=probs)
-        shown = [c for c in table.column_names if c in ("task", "label", "confidence") or c.startswith("p_")]
-        io.write_table(table.select(shown), sys.stdout)
+        show_columns(_columns(result, probs), as_json=as_json)
+
+
+def _columns(result: Aggregate, probs: bool) -> dict[str, Any]:
+    """What standard output has of the tasks."""
+    votes = result.votes
+    columns = {"task": votes.tasks, "label": result.labels, "confidence": result.confidence}
+    each = zip(votes.classes, result.probs.T, strict=True) if probs else ()
+    return columns | {f"p_{name}": p for name, p in each}
 
 
 def _is_spread(votes: Path, model: Aggregator, output: Path | None) -> bool:
@@ -170,6 +185,8 @@ def _explain(result: Aggregate, verbose: bool) -> None:
 def _show_scores(scores: Sequence[Any], verbose: bool) -> None:
     """How `auto` weighed its candidates: a table for a person, one line for a log."""
     if verbose or on_terminal(err=True):
+        from rich.console import Console
+
         Console(stderr=True).print(to_rich(scores[0]._fields, scores))
     else:
         counted = [f"{row.model} ({row.weight:.2f})" for row in scores if row.weight > 0]

@@ -11,12 +11,18 @@ import typer
 
 from crowdpilot.cli import options
 from crowdpilot.cli.contents import Data, read_data
+from crowdpilot.cli.examples import examples
 from crowdpilot.cli.learning import MODEL, Dataset, Learning, complete_method, learning, load_learn
+from crowdpilot.cli.output import check_json
 from crowdpilot.cli.predictions import Output, Predictions, Probs
 from crowdpilot.cli.results import measure, score_parts, tell, to_json, write_all
 
 DEFAULT = "mutual"
 BASE = "crowdlayer"  # of self-training, if no other is named
+EXAMPLES = examples(
+    "aggregate-deep votes.csv --x features.npz -o labels.csv",
+    "aggregate-deep votes.csv --x features.npz -s conal --save model.safetensors",
+)
 
 
 @learning
@@ -35,19 +41,21 @@ def aggregate_deep(
     ] = DEFAULT,
     output: Output = None,
     probs: Probs = False,
+    as_json: options.Json = False,
     results: Annotated[Path | None, typer.Option(help="File for scores and curves: .json.")] = None,
     *,
     asked: Learning,
 ) -> None:
     """Train a classifier on the votes of DATASET, and write the label that both give to every task.
 
-    Without -o, CSV with task, label and confidence goes to standard output; .npy is the array of
+    Without -o, CSV (or JSON) with task, label and confidence goes to standard output; .npy is the array of
     probabilities, (tasks, classes), alone. Tasks without votes have a label too, after the others.
     """
     method, around = _parse(strategy)
     if around is not None and asked.self_training is not None:
         raise ValueError(f"-s {strategy} is self-training already, so --self-training cannot be given")
     model = asked.classifier(method, self_training=around or asked.self_training)
+    check_json(as_json, output)
     Predictions.ready(output)
     options.ready(results, (".json",))
     data = read_data(dataset, asked)
@@ -62,7 +70,7 @@ def aggregate_deep(
     })  # fmt: skip
     tell(scores)
     if output is None:
-        found.show()
+        found.show(as_json=as_json)
 
 
 def _parse(strategy: str) -> tuple[str, str | None]:

@@ -8,11 +8,16 @@ from typing import Annotated, Any
 import typer
 
 from crowdpilot.cli import options
-from crowdpilot.cli.output import note, show, working
+from crowdpilot.cli.examples import examples
+from crowdpilot.cli.output import check_json, note, show, working
 from crowdpilot.cli.reading import read_votes
 from crowdpilot.votes import Votes
 
 PAIRS = "For --pairs only"
+EXAMPLES = examples(
+    "agreement votes.csv",
+    "agreement votes.csv --pairs -o kappas.csv",
+)
 
 
 def complete_measure(incomplete: str) -> list[str]:
@@ -37,6 +42,7 @@ def agreement(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="File to write: .csv, .tsv, .parquet or .jsonl.")
     ] = None,
+    as_json: options.Json = False,
     level: Annotated[float, typer.Option(help="How often an interval should hold the value.")] = 0.95,
     samples: Annotated[int, typer.Option(help="How many times tasks are drawn again for it.")] = 1000,
     seed: Annotated[int, typer.Option(help="Where the drawing begins.")] = 0,
@@ -66,14 +72,14 @@ def agreement(
     names = [name.strip() for part in measure or [] for name in part.split(",")]
     bounds = options.given(min_shared=min_shared, limit=limit)
     _check(names, pairs, bounds)
+    check_json(as_json, output)
     options.ready(output, io.TABLES)
     data = read_votes(votes, asked, repeats, exclude=exclude)
     drawing: dict[str, Any] = {"level": level, "samples": samples, "seed": seed}
     with working("drawing intervals"):
         table = _kappas(data, bounds | drawing) if pairs else _measures(data, names, drawing)
     if output is None:
-        rows = zip(*table.values(), strict=True)
-        show(list(table), [[None if cell != cell else cell for cell in row] for row in rows])
+        show(list(table), list(zip(*table.values(), strict=True)), as_json=as_json)
     else:
         io.write_table(table, output)
 

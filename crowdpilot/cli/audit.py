@@ -12,6 +12,7 @@ import typer
 from crowdpilot.arrays import Codes, Floats, natural_order, to_names
 from crowdpilot.cli import options
 from crowdpilot.cli.costs import Prices, parse_costs
+from crowdpilot.cli.examples import examples
 from crowdpilot.cli.output import note, show, working
 from crowdpilot.hybrid.audit import Audit
 
@@ -24,6 +25,11 @@ ROWS = {
     "cost per item, checked ones put right": ("remaining_cost", None),
     "error rate, checked ones put right": ("remaining_error_rate", None),
 }
+
+EXAMPLES = examples(
+    "audit labels.csv --sample 50 -o check.csv",
+    "audit labels.csv --checked check.csv --target 0.1",
+)
 
 
 class Pool(NamedTuple):

@@ -8,8 +8,15 @@ from typing import Annotated, Any
 import typer
 
 from crowdpilot.cli import options
+from crowdpilot.cli.examples import examples
 from crowdpilot.cli.output import note, working
 from crowdpilot.cli.scaling import is_many
+
+EXAMPLES = examples(
+    "convert votes.csv votes.parquet",
+    "convert export.json votes.csv --from label_studio",
+    "convert votes.csv votes --shards 64",
+)
 
 
 def convert(

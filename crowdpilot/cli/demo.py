@@ -12,11 +12,16 @@ from typing import Annotated, Any
 
 import typer
 
+from crowdpilot.cli.examples import examples
 from crowdpilot.cli.output import note
 from crowdpilot.cli.serve import free_port, login_link
 from crowdpilot.cli.serving import load_service, open_store
 
 HOST = "127.0.0.1"
+EXAMPLES = examples(
+    "demo",
+    "demo --seconds 20 --items 200 --folder demo",
+)
 
 
 def demo(

@@ -13,6 +13,7 @@ import typer
 from crowdpilot.cli import options
 from crowdpilot.cli.costs import Prices, parse_costs
 from crowdpilot.cli.drawing import load_drawing
+from crowdpilot.cli.examples import examples
 from crowdpilot.cli.output import note, show, working
 from crowdpilot.cli.reading import read_known
 from crowdpilot.cli.results import write_all
@@ -24,6 +25,11 @@ from crowdpilot.hybrid.policies import POLICIES, find_policy
 PICTURES = (".svg", ".png", ".pdf")
 MARKS = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the way to the end that are shown
 Measure = Literal["loss", "error"]
+
+EXAMPLES = examples(
+    "forecast --skill .8 --items 1000 --costs fp=1,fn=5,crowd=.02",
+    "forecast pilot.csv --items 1000 --target-error .02 --plot curve.svg",
+)
 
 
 def forecast(

@@ -1,9 +1,14 @@
-"""How every command ends when something goes wrong."""
+"""How a command is found, and how every command ends when something goes wrong."""
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 import typer
@@ -13,10 +18,27 @@ from crowdpilot.cli.output import note
 
 
 class Commands(TyperGroup):
-    """Wrong input ends in one line on standard error and exit code 2, whatever the command."""
+    """Commands whose module is loaded when one of them is called, and what all of them promise.
+
+    Wrong input ends in one line on standard error and exit code 2, an interrupt in one line and 130.
+    """
+
+    listing = False  # whether what a command is about is all that is asked for
+
+    def get_command(self, ctx: Any, name: str) -> Any:
+        listed = super().get_command(ctx, name)
+        return listed if listed is None or self.listing else _load(listed)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        self.listing = True
+        super().format_help(ctx, formatter)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        self.listing = True
+        return super().shell_complete(ctx, incomplete)
 
     def invoke(self, ctx: Any) -> Any:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _orderly_end():
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = _show_warning
             try:
@@ -25,9 +47,46 @@ class Commands(TyperGroup):
                 return result
             except BrokenPipeError:
                 raise  # typer leaves without a word
+            except KeyboardInterrupt as error:
+                note(f"interrupted; {str(error) or 'nothing was written'}")
+                raise typer.Exit(143 if isinstance(error, Ended) else 130) from None
             except (ValueError, OSError) as error:
                 note(_sentence(error))
                 raise typer.Exit(2) from None
+
+
+class Ended(KeyboardInterrupt):
+    """The process was asked to end by SIGTERM, which is to leave no more behind than Ctrl-C."""
+
+
+def _load(listed: Any) -> Any:
+    """The command itself, in the place of the line that lists it."""
+    module = import_module(f"crowdpilot.cli.{listed.name.replace('-', '_')}")
+    found = getattr(module, listed.name.replace("-", "_"))
+    about = {"short_help": listed.help, "rich_help_panel": listed.rich_help_panel}
+    app = typer.Typer(rich_markup_mode="markdown", pretty_exceptions_enable=False)
+    if isinstance(found, typer.Typer):
+        app.add_typer(found, name=listed.name, **about)
+    else:
+        app.command(listed.name, epilog=module.EXAMPLES, **about)(found)
+    return typer.main.get_group(app).commands[listed.name]
+
+
+@contextmanager
+def _orderly_end() -> Iterator[None]:
+    """Drafts are removed also when the process is asked to end."""
+
+    def end(*_: Any) -> None:
+        raise Ended
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _sentence(error: Exception) -> str:

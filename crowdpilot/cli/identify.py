@@ -10,11 +10,17 @@ import typer
 
 from crowdpilot.cli import ambiguous, options, scaling
 from crowdpilot.cli.contents import read_data
+from crowdpilot.cli.examples import examples
 from crowdpilot.cli.learning import Learning
-from crowdpilot.cli.output import note, on_terminal, show, working
+from crowdpilot.cli.output import check_json, note, on_terminal, show, working
 from crowdpilot.cli.reading import read_known, read_votes
 
 SCREEN = 40  # rows that a person is shown
+EXAMPLES = examples(
+    "identify votes.csv",
+    "identify votes.csv -s tasks -o tasks.csv",
+    "identify votes.csv -s WAUM --x features.npz -o waum.csv",
+)
 
 
 def complete_identification(incomplete: str) -> list[tuple[str, str]]:
@@ -42,6 +48,7 @@ def identify(
         Path | None,
         typer.Option("--output", "-o", help="File for the table: .csv, .tsv, .parquet, .jsonl, or .npy."),
     ] = None,
+    as_json: options.Json = False,
     labels: Annotated[
         str | None,
         typer.Option(
@@ -92,6 +99,7 @@ def identify(
     from crowdpilot.diagnose import find_identification
     from crowdpilot.scale.shards import is_pattern
 
+    check_json(as_json, output)
     asked = ambiguous.Asked(x, network, epochs, folds, use_pleiss, topk, alpha, too_hard, seed, device)
     if cluster is not None or local_cluster is not None or is_pattern(votes):
         kind = find_identification(check_files(strategy))
@@ -99,7 +107,7 @@ def identify(
         reading = options.reading(format, columns, question, classes, abstain)
         files = scaling.shards(votes, reading, repeats, gold, exclude)
         with scaling.engine(cluster, local_cluster) as engine:
-            _look_at_files(kind, check_files(strategy), files, labels, output, engine)
+            _look_at_files(kind, check_files(strategy), files, labels, output, engine, as_json)
         return
     options.ready(output, (*io.TABLES, ".npy"))
     model = parse_strategy(labels or "auto")
@@ -120,24 +128,24 @@ def identify(
         data = read_votes(votes, reading, repeats, gold=read_known(gold), exclude=exclude)
     with working(f"looking at {strategy}"):
         found = kind.run(data, model)
-    _save(kind, found, output)
+    _save(kind, found, output, as_json)
 
 
 def _look_at_files(
-    kind: Any, name: str, files: Any, labels: str | None, output: Path | None, engine: Any
+    kind: Any, name: str, files: Any, labels: str | None, output: Path | None, engine: Any, as_json: bool
 ) -> None:
     from crowdpilot import io
     from crowdpilot.cli.identify_files import look_at_tasks, look_at_workers
 
     if kind.score == "entropy":
         first = kind.worst_first(look_at_tasks(files, output, engine, SCREEN))
-        _show({name: column[:SCREEN] for name, column in first.items()}, kind.brief)
+        _show({name: column[:SCREEN] for name, column in first.items()}, kind.brief, as_json)
     else:
         options.ready(output, (*io.TABLES, ".npy"))
-        _save(kind, look_at_workers(name, files, labels, engine), output)
+        _save(kind, look_at_workers(name, files, labels, engine), output, as_json)
 
 
-def _save(kind: Any, found: dict[str, Any], output: Path | None) -> None:
+def _save(kind: Any, found: dict[str, Any], output: Path | None, as_json: bool) -> None:
     """To a file, or to standard output."""
     from crowdpilot import io
     from crowdpilot.io.saving import whole
@@ -148,15 +156,15 @@ def _save(kind: Any, found: dict[str, Any], output: Path | None) -> None:
     elif output is not None:
         io.write_table(kind.worst_first(found), output)
     else:
-        _show(kind.worst_first(found), kind.brief)
+        _show(kind.worst_first(found), kind.brief, as_json)
 
 
-def _show(table: dict[str, Any], brief: tuple[str, ...]) -> None:
+def _show(table: dict[str, Any], brief: tuple[str, ...], as_json: bool) -> None:
     """Everything for a program; for a person what fits a screen."""
-    watched = on_terminal()
+    watched = on_terminal() and not as_json
     names = list(brief) if watched and brief else list(table)
     rows = list(zip(*(table[name].tolist() for name in names), strict=True))
-    show(names, rows[:SCREEN] if watched else rows)
+    show(names, rows[:SCREEN] if watched else rows, as_json=as_json)
     left = [f"{len(rows) - SCREEN} more rows"] * (len(rows) > SCREEN)
     left += [f"{len(table) - len(names)} more columns"] * (len(table) > len(names))
     if watched and left:

@@ -9,15 +9,19 @@ from typing import Annotated, Any
 
 import typer
 
+from crowdpilot.cli.examples import examples
+from crowdpilot.cli.options import Json
 from crowdpilot.cli.output import note, show
 from crowdpilot.cli.serving import DATABASE, Database, load_service, open_store
 
 keys = typer.Typer(
-    no_args_is_help=True, help="Make, list and revoke keys of the service's API and dashboard."
+    no_args_is_help=True,
+    epilog=examples("keys create ann", "keys list"),
+    help="Make, list and revoke keys of the service's API and dashboard.",
 )
 
 
-@keys.command()
+@keys.command(epilog=examples("keys create ann", "keys create robot --scope read"))
 def create(
     name: Annotated[str, typer.Argument(help="Whose key it is.")],
     scope: Annotated[str, typer.Option(help="What it allows: read, write or admin.")] = "write",
@@ -30,15 +34,15 @@ def create(
     typer.echo(key)
 
 
-@keys.command("list")
-def list_keys(database: Database = DATABASE) -> None:
+@keys.command("list", epilog=examples("keys list", "keys list --json"))
+def list_keys(database: Database = DATABASE, as_json: Json = False) -> None:
     """List keys by their id, without their secret part."""
     with _table(database) as (table, c):
         rows = [(k.id, k.name, k.scopes[-1], _day(k.created), _day(k.revoked)) for k in table.listed(c)]
-    show(("id", "name", "scope", "created", "revoked"), rows)
+    show(("id", "name", "scope", "created", "revoked"), rows, as_json=as_json)
 
 
-@keys.command()
+@keys.command(epilog=examples("keys revoke ID"))
 def revoke(
     id: Annotated[str, typer.Argument(help="Of the key, as `list` shows it.")], database: Database = DATABASE
 ) -> None:
@@ -58,5 +62,5 @@ def _table(database: str) -> Iterator[tuple[Any, Any]]:
     store.close()
 
 
-def _day(moment: float | None) -> str:
-    return "" if moment is None else f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d %H:%M}"
+def _day(moment: float | None) -> str | None:
+    return None if moment is None else f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d %H:%M}"

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import csv
+import json
+import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from math import isfinite
+from pathlib import Path
 from types import NoneType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.console import Console, Group, RenderableType
-from rich.live import Live
-from rich.spinner import Spinner
-from rich.table import Table
-from rich.text import Text
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Table
+    from rich.text import Text
 
 PATIENCE = 1.0  # seconds that may pass in silence
 
@@ -27,41 +30,84 @@ def note(message: str) -> None:
 
 
 @contextmanager
-def working(what: str) -> Iterator[None]:
-    """Say on the terminal what is being done and for how long, once it has taken a second."""
+def working(what: str) -> Iterator[Callable[[str], None]]:
+    """Say on the terminal what is being done and for how long, once it has taken a second.
+
+    What it gives may be called with other words as the work goes on.
+    """
+    said = [what]
+
+    def say(now: str) -> None:
+        said[0] = now
+
     if not on_terminal(err=True):
-        yield
+        yield say
         return
+    from rich.console import Console, Group
+    from rich.live import Live
+    from rich.spinner import Spinner
+    from rich.text import Text
+
     start = time.monotonic()
     spinner = Spinner("dots")
 
     def shown() -> RenderableType:
         elapsed = time.monotonic() - start
-        spinner.update(text=Text(f"{what} ({elapsed:.0f} s)"))
+        spinner.update(text=Text(f"{said[0]} ({elapsed:.0f} s)"))
         return spinner if elapsed >= PATIENCE else Group()
 
     with Live(get_renderable=shown, console=Console(stderr=True), transient=True, refresh_per_second=8):
-        yield
+        yield say
 
 
 def on_terminal(*, err: bool = False) -> bool:
-    """Whether a person reads standard output (or standard error) as it comes."""
-    return Console(stderr=err).is_terminal
+    """Whether a person reads standard output (or standard error) as it comes.
+
+    Where TTY_COMPATIBLE is 0 or 1 it decides, as it does for rich. FORCE_COLOR does not: a file
+    has the same rows and columns whether they are coloured or not.
+    """
+    said = os.environ.get("TTY_COMPATIBLE")
+    return said == "1" if said in ("0", "1") else (sys.stderr if err else sys.stdout).isatty()
 
 
-def show(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """Results on standard output: a table for a person at a terminal, CSV for a program."""
-    if on_terminal():
-        Console().print(to_rich(columns, rows))
+def show(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, as_json: bool = False) -> None:
+    """Results on standard output: a table for a person at a terminal, CSV for a program, or JSON."""
+    if as_json:
+        _write_json(columns, rows)
+    elif on_terminal():
+        from rich.console import Console
+
+        Console().print(to_rich(columns, [list(map(_plain, row)) for row in rows]))
     else:
-        csv.writer(sys.stdout, lineterminator="\n").writerows([columns, *rows])
+        table = csv.writer(sys.stdout, lineterminator="\n")
+        table.writerow(columns)
+        table.writerows(map(_plain, row) for row in rows)
+
+
+def show_columns(columns: Mapping[str, Any], *, as_json: bool) -> None:
+    """Columns of arrays on standard output, as CSV or JSON, however many rows there are."""
+    from crowdpilot import io
+
+    if as_json:
+        _write_json(list(columns), zip(*(column.tolist() for column in columns.values()), strict=True))
+    else:
+        io.write_table(columns, sys.stdout)
+
+
+def check_json(as_json: bool, output: Path | None) -> None:
+    """Raise if a table is to be printed as JSON and written to a file at the same time."""
+    if as_json and output is not None:
+        raise ValueError("--json prints the table that -o writes to a file: leave out one of them")
 
 
 def to_rich(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
     """A table for the terminal: numbers stand to the right, with four decimals."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
     table = Table(box=SIMPLE_HEAD)
-    for column, values in zip(columns, zip(*rows, strict=True), strict=True):
-        numeric = all(isinstance(value, (int, float, NoneType)) for value in values)
+    for n, column in enumerate(columns):
+        numeric = all(isinstance(row[n], (int, float, NoneType)) for row in rows)
         table.add_column(column, justify="right" if numeric else "left", overflow="fold")
     for row in rows:
         table.add_row(*map(_cell, row))
@@ -69,6 +115,24 @@ def to_rich(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
 
 
 def _cell(value: Any) -> Text:
+    from rich.text import Text
+
     if isinstance(value, Text):
         return value
     return Text("" if value is None else f"{value:.4f}" if isinstance(value, float) else str(value))
+
+
+def _write_json(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """A list with an object for each row, one in a line."""
+    before = "[\n"
+    for row in rows:
+        record = dict(zip(columns, map(_plain, row), strict=True))
+        sys.stdout.write(f"{before}{json.dumps(record, ensure_ascii=False)}")
+        before = ",\n"
+    sys.stdout.write("[]\n" if before == "[\n" else "\n]\n")
+
+
+def _plain(value: Any) -> Any:
+    """The value as Python knows it; a number that is not finite is missing."""
+    value = value.item() if hasattr(value, "item") else value
+    return None if isinstance(value, float) and not isfinite(value) else value

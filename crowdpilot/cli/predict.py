@@ -8,10 +8,17 @@ from typing import Annotated
 import numpy as np
 import typer
 
+from crowdpilot.cli import options
+from crowdpilot.cli.examples import examples
 from crowdpilot.cli.learning import Device, Threads, load_learn
-from crowdpilot.cli.output import working
+from crowdpilot.cli.output import check_json, working
 from crowdpilot.cli.predictions import Output, Predictions, Probs
 from crowdpilot.cli.results import write_all
+
+EXAMPLES = examples(
+    "predict model.safetensors new.npz",
+    "predict model.safetensors new.npz -o labels.csv --probs",
+)
 
 
 def predict(
@@ -26,17 +33,19 @@ def predict(
     ],
     output: Output = None,
     probs: Probs = False,
+    as_json: options.Json = False,
     device: Device = "auto",
     threads: Threads = 1,
 ) -> None:
     """Write one label and its confidence for every task of DATA.
 
-    Without -o, CSV with task, label and confidence goes to standard output; .npy is the array of
+    Without -o, CSV (or JSON) with task, label and confidence goes to standard output; .npy is the array of
     probabilities, (tasks, classes), alone. If DATA does not name its tasks, they are numbers.
     """
     learn = load_learn()
     from crowdpilot.learn.reading import read_x
 
+    check_json(as_json, output)
     Predictions.ready(output)
     with working(f"reading {model} and {data}"):
         classifier = learn.CrowdClassifier.load(model, device=device).set_params(threads=threads)
@@ -47,4 +56,4 @@ def predict(
     table = Predictions(names, classifier.classes_, found, probs)
     write_all({output: table.write})
     if output is None:
-        table.show()
+        table.show(as_json=as_json)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +12,7 @@ import typer
 
 from crowdpilot.arrays import Floats, Names
 from crowdpilot.cli import options
+from crowdpilot.cli.output import show_columns
 
 Output = Annotated[
     Path | None,
@@ -59,11 +59,9 @@ class Predictions:
         else:
             io.write_table(self._columns(self.more), path)
 
-    def show(self) -> None:
-        """Print the table as CSV."""
-        from crowdpilot import io
-
-        io.write_table(self._columns({}), sys.stdout)
+    def show(self, *, as_json: bool) -> None:
+        """Print the table as CSV or JSON."""
+        show_columns(self._columns({}), as_json=as_json)
 
     def _columns(self, more: Mapping[str, Any]) -> dict[str, Any]:
         label, confidence = self.classes[self.probs.argmax(axis=1)], self.probs.max(axis=1)

@@ -15,6 +15,7 @@ from crowdpilot.cli import options
 from crowdpilot.cli.cases import read_case, read_crowd, simulated
 from crowdpilot.cli.costs import Prices, parse_costs
 from crowdpilot.cli.drawing import load_drawing
+from crowdpilot.cli.examples import examples
 from crowdpilot.cli.output import working
 from crowdpilot.cli.replayed import curves, measure, show_runs, to_json
 from crowdpilot.cli.results import write_all
@@ -28,6 +29,10 @@ from crowdpilot.hybrid.world import Case
 
 DEFAULT = ("value", "fixed", "belief_threshold")
 PICTURES = (".svg", ".png", ".pdf")
+EXAMPLES = examples(
+    "replay votes.csv --truth truth.csv --costs fp=1,fn=5,crowd=.02",
+    'replay --simulate items=1000,skill=.75 -p value -p "fixed[votes=3]"',
+)
 
 
 def complete_policy(incomplete: str) -> list[tuple[str, str]]:

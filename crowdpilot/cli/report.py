@@ -13,9 +13,15 @@ from crowdpilot.aggregate import parse_strategy
 from crowdpilot.arrays import Floats
 from crowdpilot.cli import options
 from crowdpilot.cli.drawing import load_drawing
+from crowdpilot.cli.examples import examples
 from crowdpilot.cli.output import note, working
 from crowdpilot.cli.reading import read_known, read_votes
 from crowdpilot.votes import Votes
+
+EXAMPLES = examples(
+    "report votes.csv -o report.html",
+    "report votes.csv -o report.html --truth truth.csv --images photos",
+)
 
 
 def report(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -11,8 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from crowdpilot.cli.output import note, on_terminal
 from crowdpilot.cli.reading import read_known, read_names
@@ -48,34 +44,22 @@ def engine(cluster: str | None, local_cluster: int | None) -> Iterator[Engine | 
     if cluster is not None and local_cluster is not None:
         raise ValueError("--cluster and --local-cluster exclude each other: give one of them")
     if cluster is None and local_cluster is None:
-        with _orderly_end():
-            yield None
+        yield None
         return
     if find_spec("distributed") is None:
-        raise ValueError("a cluster needs Dask, which is not installed: pip install 'crowdpilot[scale]'")
+        raise ValueError('a cluster needs dask: pip install "crowdpilot[scale]"')
     from crowdpilot.scale.dask import connected, local
 
-    with _orderly_end(), connected(cluster) if cluster is not None else local(local_cluster or 0) as found:
+    with connected(cluster) if cluster is not None else local(local_cluster or 0) as found:
         yield found
-
-
-@contextmanager
-def _orderly_end() -> Iterator[None]:
-    """Temporary files are removed also when the process is asked to end."""
-
-    def end(*_: Any) -> None:
-        sys.exit(128 + signal.SIGTERM)
-
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 @contextmanager
 def bars() -> Iterator[Tell]:
     """Bars on standard error that show how far each stage is, if a person is watching."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
     shown = on_terminal(err=True)
     stages: dict[str, TaskID] = {}

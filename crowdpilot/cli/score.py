@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -12,12 +11,19 @@ import numpy as np
 import typer
 
 from crowdpilot.arrays import Codes, Floats, encode
+from crowdpilot.cli import options
+from crowdpilot.cli.examples import examples
 from crowdpilot.cli.output import note, show, working
 from crowdpilot.metrics import LABEL_METRICS, SHOWN_METRICS, interval, per_class
 
 COLUMNS = ("measure", "class", "value", "low", "high")
 
 Row = tuple[str, str | None, float, float | None, float | None]
+
+EXAMPLES = examples(
+    "score labels.csv truth.csv",
+    "score labels.csv truth.csv --json",
+)
 
 
 def score(
@@ -26,7 +32,7 @@ def score(
     level: Annotated[float, typer.Option(help="How often an interval should hold the value.")] = 0.95,
     samples: Annotated[int, typer.Option(help="How many times tasks are drawn again for it.")] = 1000,
     seed: Annotated[int, typer.Option(help="Where the drawing begins.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: options.Json = False,
 ) -> None:
     """Compare LABELS with TRUTH: every measure with its bootstrap interval, and a table of classes.
 
@@ -48,10 +54,7 @@ def score(
         if probs is not None:
             rows += [(name, None, *between(f, codes, probs)) for name, f in SHOWN_METRICS.items()]
         rows += _rows_of_classes(answer, label, between)
-    if as_json:
-        typer.echo(json.dumps([dict(zip(COLUMNS, row, strict=True)) for row in rows], indent=2))
-    else:
-        show(COLUMNS, rows)
+    show(COLUMNS, rows, as_json=as_json)
 
 
 def _rows_of_classes(truth: list[Any], labels: list[Any], between: Callable[..., Any]) -> list[Row]:

@@ -8,11 +8,16 @@ from typing import Annotated, Any
 
 import typer
 
+from crowdpilot.cli.examples import examples
 from crowdpilot.cli.output import note
 from crowdpilot.cli.serving import DATABASE, Database, SecretFile, load_service, open_store
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 LOGIN = 3600.0  # seconds for which the printed link is good
+EXAMPLES = examples(
+    "serve",
+    "serve --database postgresql://crowdpilot@db/crowdpilot --web 4 --jobs 2",
+)
 
 
 def serve(

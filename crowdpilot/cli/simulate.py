@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from crowdpilot.cli import options, scaling
+from crowdpilot.cli.examples import examples
 from crowdpilot.cli.output import note, working
 from crowdpilot.simulate import STRATEGIES, Crowd, Simulation, make_crowd, save
 
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 
 HABITS = "What workers do besides erring"
 STRATEGY = "What belongs to one strategy or another"
+EXAMPLES = examples(
+    "simulate -o votes.csv --truth truth.csv",
+    "simulate -s student-teacher --n-task 500 --feedback 5 --folder crowd",
+)
 
 
 def complete_crowd(incomplete: str) -> list[str]:

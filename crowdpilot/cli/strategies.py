@@ -11,8 +11,14 @@ import typer
 from rich.text import Text
 
 from crowdpilot.aggregate import MODELS
+from crowdpilot.cli.examples import examples
 from crowdpilot.cli.learning import load_learn
 from crowdpilot.cli.output import on_terminal, show
+
+EXAMPLES = examples(
+    "strategies",
+    "strategies --deep --json",
+)
 
 
 def strategies(

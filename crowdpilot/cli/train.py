@@ -10,11 +10,16 @@ import typer
 from crowdpilot.aggregate import parse_strategy
 from crowdpilot.cli import options
 from crowdpilot.cli.contents import read_data
+from crowdpilot.cli.examples import examples
 from crowdpilot.cli.learning import MODEL, Dataset, Learning, learning
-from crowdpilot.cli.output import show
+from crowdpilot.cli.output import check_json, show
 from crowdpilot.cli.results import score_parts, tell, to_json, write_all
 
 FILES = (".npy", ".csv", ".tsv", ".parquet", ".jsonl")  # of labels, which are no strategies
+EXAMPLES = examples(
+    "train votes.csv --x features.npz --labels dawid_skene --save model.safetensors",
+    "train texts.csv --votes votes.csv --backbone tfidf --network linear -o results.json",
+)
 
 
 @learning
@@ -48,6 +53,7 @@ def train(
         Path | None,
         typer.Option("--output", "-o", "--results", help="File for scores and curves: .json."),
     ] = None,
+    as_json: options.Json = False,
     *,
     asked: Learning,
 ) -> None:
@@ -63,6 +69,7 @@ def train(
     share = "" if alpha is None else f",alpha={alpha}"
     method = f"two_stage[labels={strategy!r},targets={targets!r}{share}]"
     model = asked.classifier(method, asked.self_training)
+    check_json(as_json, output)
     options.ready(output, (".json",))
     data = read_data(dataset, asked, file)
     if output is None and asked.save is None and not data.known:
@@ -77,4 +84,4 @@ def train(
         tell(scores)
     elif scores:
         rows = [(part, name, value) for part, found in scores.items() for name, value in found.items()]
-        show(("tasks", "measure", "value"), rows)
+        show(("tasks", "measure", "value"), rows, as_json=as_json)

@@ -32,7 +32,7 @@ Complete = Callable[[str], list[str]]
 
 
 def test_commands_are_completed(complete: Complete) -> None:
-    assert complete("crowdpilot s") == ["strategies", "simulate", "score", "serve"]
+    assert complete("crowdpilot s") == ["score", "strategies", "serve", "simulate"]
 
 
 @pytest.mark.parametrize("option", ["-s", "--strategy"])

@@ -87,7 +87,7 @@ def test_a_broken_file_is_named_with_its_line(here: Path, cli: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    "args", [["aggregate"], ["agregate", "votes.csv"], ["aggregate", "votes.csv", "--sed", "1"], []]
+    "args", [["aggregate"], ["agregate", "votes.csv"], ["aggregate", "votes.csv", "--sed", "1"]]
 )
 def test_a_command_that_cannot_be_understood_has_the_same_exit_code(
     args: list[str], here: Path, cli: Run

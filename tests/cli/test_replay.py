@@ -243,7 +243,7 @@ def test_a_bundled_data_set_needs_no_file(cli: Run) -> None:
 
 
 def test_a_person_sees_a_table(crowd: Path, cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
     monkeypatch.setenv("COLUMNS", "80")
     run = cli(
         "replay", "crowd.csv", "--truth", "truth.csv", "--seeds", "2", "-p", ALL, "-p", "fixed[votes=1]"
