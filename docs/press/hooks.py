@@ -16,36 +16,32 @@ from typing import Any
 from mkdocs.structure.files import File, Files
 from mkdocs.utils import get_relative_url
 
-from docs.press import checks, glossary, lists, reference, rooms
+from docs.press import checks, glossary, lists, reference
 from docs.press.blocks import COMMENT, Block, blocks
 from docs.press.running import Output
 
 HOME = Path(__file__).parents[2]
+GLOSSARY = HOME / "docs" / "glossary.md"
 CACHE = HOME / ".press"  # what came of pages that have not changed since
+WRITTEN = ("cli.md",)  # by other commands: what stands in their blocks is no code of ours
+
 log = logging.getLogger("mkdocs.press")
 running: dict[str, Future[list[Output]]] = {}
 
 
 def on_files(files: Files, config: Any) -> Files:
     """Add the pages that are made, and start to run those that show code."""
-    for address, text in {
-        **reference.reference(),
-        **reference.results(),
-        "changelog.md": _changelog(),
-    }.items():
+    changes = {"changelog.md": (HOME / "CHANGELOG.md").read_text()}
+    for address, text in {**reference.reference(), **reference.results(), **changes}.items():
         files.append(File.generated(config, address, content=text))
     for address, path in reference.pictures().items():
         files.append(File.generated(config, address, abs_src_path=str(path)))
     pool = ThreadPoolExecutor(os.cpu_count() or 1)
     for file in files.documentation_pages():
-        if file.generated_by is None and any(b.is_run for b in blocks(file.content_string)):
+        if file.generated_by is None and file.src_uri not in WRITTEN and _has_code(file):
             running[file.src_uri] = pool.submit(_run, Path(file.abs_src_path or ""))
     pool.shutdown(wait=False)
     return files
-
-
-def _changelog() -> str:
-    return (HOME / "CHANGELOG.md").read_text()
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str:
@@ -56,12 +52,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
             markdown = _printed(markdown, running[uri].result())
         except ValueError as problem:
             log.warning("%s: %s", uri, problem)
-    markdown = lists.fill(markdown)
-    if uri == "architecture.md":
-        markdown = markdown.replace("<!-- house -->", rooms.diagram()).replace(
-            "<!-- rooms -->", rooms.table()
-        )
-    return markdown
+    return lists.fill(markdown).replace("](../benchmarks/results/", "](benchmarks/")
 
 
 def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
@@ -69,8 +60,7 @@ def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
     uri = page.file.src_uri
     if uri == "glossary.md" or uri.startswith("reference/"):
         return html
-    text = (HOME / "docs" / "glossary.md").read_text()
-    return glossary.Linker(text).link(html, get_relative_url("glossary/", page.url))
+    return glossary.Linker(GLOSSARY.read_text()).link(html, get_relative_url("glossary/", page.url))
 
 
 def on_post_build(config: Any) -> None:
@@ -78,8 +68,12 @@ def on_post_build(config: Any) -> None:
     site = Path(config["site_dir"])
     for problem in checks.dead_links(site):
         log.warning(problem)
-    for term in checks.lost_terms(site, (HOME / "docs" / "glossary.md").read_text()):
+    for term in checks.lost_terms(site, GLOSSARY.read_text()):
         log.warning("the search does not find %r", term)
+
+
+def _has_code(file: File) -> bool:
+    return any(block.is_run for block in blocks(file.content_string))
 
 
 def _run(path: Path) -> list[Output]:
@@ -106,26 +100,20 @@ def _printed(text: str, outputs: list[Output]) -> str:
     """The text with outputs; hidden blocks stand in comments and go with them."""
     for block, output in reversed(list(zip(blocks(text), outputs, strict=True))):
         if not block.hidden:
-            text = (
-                text[: block.start] + _shown(text[block.start : block.end], block, output) + text[block.end :]
-            )
-    return COMMENT.sub(
-        lambda match: match[0] if "made:" in match[0] or "house" in match[0] or "rooms" in match[0] else "",
-        text,
-    )
+            shown = _shown(text[block.start : block.end], block, output)
+            text = text[: block.start] + shown + text[block.end :]
+    return COMMENT.sub(lambda match: "" if blocks(match[0]) else match[0], text)
 
 
 def _shown(source: str, block: Block, output: Output) -> str:
     """A block as a reader sees it."""
-    head, _, rest = source.partition("\n")
     title = f' title="{block.options["title"]}"' if "title" in block.options else ""
-    language = "pycon" if block.code.lstrip().startswith(">>>") else block.language
-    shown = [f"{block.indent}{head.lstrip()[:3]} {{.{language}{title}}}\n{rest}"]
-    if output.text.strip() and "quiet" not in block.options:
+    language = "pycon" if block.code.lstrip().startswith(">>>") else block.language or "text"
+    parts = [f"{block.indent}``` {{.{language}{title}}}\n{source.partition(chr(10))[2]}"]
+    if "quiet" in block.options:
+        return parts[0]
+    if output.text.strip():
         lines = "".join(f"{block.indent}{line}\n" for line in output.text.rstrip().splitlines())
-        shown.append(f"{block.indent}``` {{.text .output}}\n{lines}{block.indent}```")
-    if "quiet" not in block.options:
-        shown += [
-            f"{block.indent}![What the code above draws](data:image/png;base64,{p})" for p in output.pictures
-        ]
-    return "\n\n".join(shown)
+        parts.append(f"{block.indent}``` {{.text .output}}\n{lines}{block.indent}```")
+    drawn = "![What the code above draws](data:image/png;base64,{})"
+    return "\n\n".join([*parts, *(f"{block.indent}{drawn.format(picture)}" for picture in output.pictures)])

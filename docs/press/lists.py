@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from crowdpilot.cli.strategies import describe
+from docs.press import rooms
 
 MADE = re.compile(r"^<!-- made: (\w+) -->$", re.M)
 
@@ -99,8 +100,16 @@ def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
 
 
 LISTS: dict[str, Callable[[], str]] = {
-    made.__name__: made
-    for made in (strategies, methods, maps, policies, formats, simulations, identifications, datasets)
+    "house": rooms.diagram,
+    "rooms": rooms.table,
+    "strategies": strategies,
+    "methods": methods,
+    "maps": maps,
+    "policies": policies,
+    "formats": formats,
+    "simulations": simulations,
+    "identifications": identifications,
+    "datasets": datasets,
 }
 
 

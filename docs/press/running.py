@@ -17,7 +17,7 @@ import sys
 import tempfile
 import traceback
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -126,7 +126,12 @@ def run(path: Path) -> list[Output]:
     check(found)
     page = Page(path.name)
     with _somewhere_empty(), contextlib.closing(page.servers):
-        return [page.run(block) if block.is_run or block.is_file else Output() for block in found]
+        return [_here(page.run(block)) if block.is_run or block.is_file else Output() for block in found]
+
+
+def _here(output: Output) -> Output:
+    """The output without the name of the folder, which is another one every time."""
+    return replace(output, text=output.text.replace(f"{Path.cwd()}/", ""))
 
 
 @contextlib.contextmanager

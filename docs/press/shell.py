@@ -11,6 +11,7 @@ import urllib.request
 from pathlib import Path
 
 HOME = Path(__file__).parents[2]
+ELSEWHERE = ("docker", "pipx", "uvx", "uv", "git", "cd", "source", "python3")  # tests/packaging has those
 LONGEST = 120.0  # seconds that a block may take, and a server to answer
 
 
@@ -22,31 +23,42 @@ def run(code: str, *, prompts: bool = False) -> tuple[str, int]:
     code
         Lines for a shell.
     prompts
-        Commands stand behind a `$`; what would install, build or stay is tried without doing so.
+        Commands stand behind a `$`, and what they write below them, so that nothing is added. What
+        would install something, stay, or take hours is tried without doing so.
     """
-    lines = [_tried(line[2:]) for line in code.splitlines() if line.startswith("$ ")] if prompts else [code]
+    shown = re.findall(r"^\$ (.*(?:\\\n.*)*)", code, re.M)
+    lines = [_tried(" ".join(line.replace("\\\n", " ").split())) for line in shown] if prompts else [code]
     ended = subprocess.run(
         ["bash", "-eu", "-o", "pipefail", "-c", "\n".join(lines)],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=LONGEST,
     )  # fmt: skip
-    return ("" if prompts else ended.stdout), ended.returncode
+    return ended.stdout if ended.returncode or not prompts else "", ended.returncode
 
 
 def _tried(command: str) -> str:
     """A command that can be run while a page is made, and fails if the shown one is wrong."""
-    command = command.partition("  #")[0].strip()
-    if install := re.match(r"(?:pip|uv pip|python3? -m pip) install (.*)", command):
-        wanted = re.sub(r"(?<![\w-])crowdpilot(?=[\[\"'\s]|$)", str(HOME), install[1])
-        wanted = re.sub(r"(?<![\w/.])\.(?=[\[\"'\s]|$)", str(HOME), wanted)
-        wanted = wanted.replace("constraints.txt", str(HOME / "constraints.txt"))
-        return f"pip install -q --dry-run --disable-pip-version-check {wanted}"
+    command = command.partition(" #")[0].strip()
+    if install := re.match(r"(?:pip|uv pip) install (.*)", command):
+        return f"pip install -q --dry-run --disable-pip-version-check {_here(install[1])}"
     if made := re.match(r"make ([\w-]+)", command):
-        return f"make -n -C {HOME} {made[1]} >/dev/null"
-    if served := re.match(r"crowdpilot ((?:serve|demo).*)", command):
-        return f"crowdpilot {served[1].partition('&')[0]} --help >/dev/null"
-    if command.split()[0] in ("docker", "pipx", "uvx", "uv", "git", "cd", "source", "mkdocs"):
-        return f"echo {command.split()[0]} >/dev/null"
+        return f"make -n -C {HOME} {made[1]} > /dev/null"
+    if long := re.match(r"(crowdpilot (?:serve|demo|keys \w+)|python -m benchmarks\.\w+)(.*)", command):
+        return _knows(f"cd {HOME}; {long[1]} --help", re.findall(r"--[a-z][\w-]*", long[2]))
+    if command.split()[0] in ELSEWHERE:
+        return ":"
     return command
+
+
+def _here(wanted: str) -> str:
+    """What pip is asked for, with this tree in the place of the published package."""
+    wanted = re.sub(r"(?<![\w/.-])(?:crowdpilot|\.)(?=[\[\"'\s]|$)", str(HOME), wanted)
+    return wanted.replace("constraints.txt", str(HOME / "constraints.txt"))
+
+
+def _knows(help: str, options: list[str]) -> str:
+    """A command that fails if the help of another does not know one of these options."""
+    asked = "".join(f'grep -q -e "{option}" <<< "$said"; ' for option in options)
+    return f"(said=$({help}); {asked}:)"
 
 
 class Servers:
