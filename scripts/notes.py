@@ -1,4 +1,4 @@
-"""Print what CHANGELOG.md says of a version: `python scripts/notes.py [VERSION]`; without one, of this one."""
+"""Print what CHANGELOG.md says of a version, of this one if none is named: `python scripts/notes.py`."""
 
 from __future__ import annotations
 
@@ -10,13 +10,7 @@ HOME = Path(__file__).parents[1]
 
 
 def notes(changelog: str, version: str) -> str:
-    """The section of a version, without its heading.
-
-    Examples
-    --------
-    >>> notes("# Changelog\\n\\n## 0.2.0 - 2030-01-31\\n\\n- One thing.\\n\\n## 0.1.0\\n\\n- Another.\\n", "0.2.0")
-    '- One thing.'
-    """
+    """The section of a version, without its heading."""
     headings = list(re.finditer(r"^## \[?([^\]\s]+)\]?.*$", changelog, re.MULTILINE))
     ends = [heading.start() for heading in headings[1:]] + [len(changelog)]
     found = {head[1]: changelog[head.end() : end].strip() for head, end in zip(headings, ends, strict=True)}

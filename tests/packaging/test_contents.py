@@ -19,7 +19,7 @@ from tests.packaging.building import HOME, Built, build, build_both, names_in, u
 PROJECT = tomllib.loads((HOME / "pyproject.toml").read_text())["project"]
 LEFTOVERS = (  # must never be published
     ".env", ".venv/lib/secret.py", "dist/old.whl", "demo/votes.csv", ".hypothesis/examples/x",
-    "crowdpilot/__pycache__/votes.cpython-311.pyc", "crowdpilot/io/votes.pyc", "crowdpilot/.mypy_cache/x.json",
+    "crowdpilot/__pycache__/votes.cpython-311.pyc", "crowdpilot/io/votes.pyc", ".mypy_cache/x.json",
 )  # fmt: skip
 
 
