@@ -54,7 +54,7 @@ def aggregate(
     question: options.Question = None,
     max_iter: Annotated[int | None, typer.Option(help="Rounds at most.")] = None,
     tol: Annotated[float | None, typer.Option(help="Stop when a round gains less than this.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Where random numbers and lots begin.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Where random numbers begin.")] = None,
     device: Annotated[
         str | None, typer.Option(metavar="NAME", help="Run the rounds there: cuda, or cpu for PyTorch.")
     ] = None,

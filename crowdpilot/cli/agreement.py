@@ -43,9 +43,9 @@ def agreement(
         Path | None, typer.Option("--output", "-o", help="File to write: .csv, .tsv, .parquet or .jsonl.")
     ] = None,
     as_json: options.Json = False,
-    level: Annotated[float, typer.Option(help="How often an interval should hold the value.")] = 0.95,
+    level: options.Level = 0.95,
     samples: Annotated[int, typer.Option(help="How many times tasks are drawn again for it.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Where the drawing begins.")] = 0,
+    seed: options.Seed = 0,
     min_shared: Annotated[
         int | None, typer.Option(help="Tasks that two workers must share, 10.", rich_help_panel=PAIRS)
     ] = None,

@@ -28,7 +28,7 @@ ROWS = {
 
 EXAMPLES = examples(
     "audit labels.csv --sample 50 -o check.csv",
-    "audit labels.csv --checked check.csv --target 0.1",
+    "audit labels.csv --checked check.csv --target-loss 0.1",
 )
 
 
@@ -56,13 +56,16 @@ def audit(
         bool, typer.Option("--experts-err", help="From the beginning: checked labels may be wrong.")
     ] = False,
     costs: Prices = None,
-    alpha: Annotated[float | None, typer.Option(help="How often the bound may fail; 0.05.")] = None,
-    target: Annotated[float | None, typer.Option(help="Cost per item that would be low enough.")] = None,
+    level: Annotated[float | None, typer.Option(help="How often the bound should hold; 0.95.")] = None,
+    target_loss: Annotated[
+        float | None, typer.Option(help="Cost of wrong decisions per item that would be low enough.")
+    ] = None,
+    target: Annotated[float | None, typer.Option(hidden=True)] = None,  # its name at first
     classes: options.Classes = None,
     state: Annotated[
         Path | None, typer.Option(help="File that keeps the audit; LABELS with .audit.json.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Where the drawing begins; 0.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Where random numbers begin.", show_default="0")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Draw tasks of LABELS for an expert to check; from the answers, bound what all labels cost.
@@ -81,7 +84,7 @@ def audit(
     options.ready(state, (".json",))
     with working(f"reading {labels}"):
         pool = _read_pool(labels, options.reading(None, None, None, classes, None)["classes"])
-    asked = {"costs": costs, "alpha": alpha, "seed": seed, "experts_err": experts_err or None}
+    asked = {"costs": costs, "alpha": _alpha(level), "seed": seed, "experts_err": experts_err or None}
     if not state.exists() and (sample is None or checked or second):
         raise ValueError("no audit has begun: draw tasks first with --sample 50 -o check.csv")
     begun, settings = _resume(state, pool, asked) if state.exists() else _begin(pool, asked, sample)
@@ -93,7 +96,7 @@ def audit(
         _tell_again(begun, pool, second)
     drawn = begun.next(sample) if sample else begun.next_again(again) if again else []
     _save(state, pool, settings, begun, output, drawn)
-    _print(begun, target, as_json)
+    _print(begun, target if target_loss is None else target_loss, as_json)
 
 
 def _check(sample: int | None, again: int | None, output: Path | None) -> None:
@@ -105,6 +108,13 @@ def _check(sample: int | None, again: int | None, output: Path | None) -> None:
     for name, number in given.items():
         if number < 1:
             raise ValueError(f"--{name} is {number}, expected one or more")
+
+
+def _alpha(level: float | None) -> float | None:
+    """How often a bound of this level may fail."""
+    if level is not None and not 0 < level < 1:
+        raise ValueError(f"--level is {level:g}, expected a number between 0 and 1 such as 0.95")
+    return None if level is None else round(1 - level, 12)
 
 
 def _begin(pool: Pool, asked: dict[str, Any], sample: int | None) -> tuple[Audit, dict[str, Any]]:
@@ -121,7 +131,7 @@ def _resume(state: Path, pool: Pool, asked: dict[str, Any]) -> tuple[Audit, dict
         raise ValueError(f"the labels are not those of the audit in {state}; remove it to begin another")
     for name, value in asked.items():
         if value is not None and value != kept["settings"][name]:
-            option = name.replace("_", "-")
+            option = "level" if name == "alpha" else name.replace("_", "-")
             raise ValueError(f"--{option} is not that of the audit in {state}; remove it to begin another")
     return Audit.from_dict(kept["audit"]), kept["settings"]
 

@@ -31,6 +31,7 @@ def convert(
         str | None,
         typer.Option(
             "--from",
+            "--format",
             metavar="FORMAT",
             help="Format of IN; if not given, it is found by looking inside.",
             autocompletion=options.complete_format,

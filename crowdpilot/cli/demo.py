@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
+from crowdpilot.cli import options
 from crowdpilot.cli.examples import examples
 from crowdpilot.cli.output import note
 from crowdpilot.cli.serve import free_port, login_link
@@ -33,7 +34,7 @@ def demo(
     ] = None,
     open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open the dashboard.")] = True,
     stay: Annotated[bool, typer.Option("--stay/--exit", help="Go on until Ctrl-C, or end at once.")] = True,
-    seed: Annotated[int, typer.Option(help="Draws what the crowd says.")] = 0,
+    seed: options.Seed = 0,
 ) -> None:
     """Start the service, let 30 simulated workers label handwritten digits over HTTP, and watch.
 

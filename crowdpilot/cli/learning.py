@@ -207,9 +207,7 @@ class Learning:
     ] = None
     truth: Annotated[
         Path | None,
-        typer.Option(
-            help="File with the true labels of the tasks of DATASET, to measure by.", rich_help_panel=MEASURE
-        ),
+        typer.Option(help="File with the true label of tasks, to measure by.", rich_help_panel=MEASURE),
     ] = None
     n_classes: Annotated[
         int | None, typer.Option("--n-classes", "-K", help="Number of classes, if they are 0, 1 and so on.")

@@ -61,6 +61,9 @@ Abstain = Annotated[
 Again = Annotated[Repeats, typer.Option(help="Which vote counts when a worker labels a task again.")]
 Gold = Annotated[Path | None, typer.Option(help="File with the true label of some tasks, to learn from.")]
 Exclude = Annotated[Path | None, typer.Option(help="File with workers whose votes do not count.")]
+Level = Annotated[float, typer.Option(help="How often an interval should hold the value.")]
+Seed = Annotated[int, typer.Option(help="Where random numbers begin.")]
+Truth = Annotated[Path | None, typer.Option(help="File with the true label of tasks, to measure by.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON: a list with an object for each row.")]
 Question = Annotated[
     str | None, typer.Option(metavar="NAME", help="The question to read, where a file has several.")

@@ -63,9 +63,7 @@ def replay(
     ] = None,
     costs: Prices = None,
     seeds: Annotated[int, typer.Option(help="How often each policy is run, with other luck.")] = 5,
-    truth: Annotated[
-        Path | None, typer.Option(help="File with the true label of tasks, to measure by.")
-    ] = None,
+    truth: options.Truth = None,
     machine: Annotated[
         list[str] | None,
         typer.Option(
@@ -108,7 +106,7 @@ def replay(
         ),
     ] = Plan().fusion,
     batch: Annotated[int | None, typer.Option(help="Votes that are asked for together.")] = None,
-    most: Annotated[float, typer.Option(help="Votes for each item at which every run ends.")] = math.inf,
+    until: Annotated[float, typer.Option(help="Votes for each item at which every run ends.")] = math.inf,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="File for the curves of all runs: .csv, .parquet.")
     ] = None,
@@ -130,7 +128,7 @@ def replay(
 
     names = [str(find_policy(text)) for text in policy or DEFAULT]
     find_fusion(fusion)
-    _check(seeds, batch, most)
+    _check(seeds, batch, until)
     options.ready(output, io.TABLES)
     options.ready(plot, PICTURES)
     draw = None if plot is None else load_drawing("report.plots.replay", "save_replay", "the picture")
@@ -147,7 +145,7 @@ def replay(
         asked = options.reading(format, columns, question, classes, abstain)
         case = read_case(dataset, asked, truth=truth, machine=machine or (), x=x, criteria=criteria)
     prices = _prices(costs, case)
-    runs = _run(case, prices, list(dict.fromkeys(names)), seeds, fusion, batch, most, crowd)
+    runs = _run(case, prices, list(dict.fromkeys(names)), seeds, fusion, batch, until, crowd)
     found = [measure(name, [run for run in runs if run.policy == name]) for name in dict.fromkeys(names)]
     write_all({
         output: lambda draft: io.write_table(curves(runs), draft),
@@ -159,12 +157,12 @@ def replay(
         show_runs(case, prices, found)
 
 
-def _check(seeds: int, batch: int | None, most: float) -> None:
+def _check(seeds: int, batch: int | None, until: float) -> None:
     for name, value in (("seeds", seeds), ("batch", 1 if batch is None else batch)):
         if value < 1:
             raise ValueError(f"--{name} is {value}, expected one or more")
-    if not most > 0:
-        raise ValueError(f"--most is {most}, expected a number above 0")
+    if not until > 0:
+        raise ValueError(f"--until is {until}, expected a number above 0")
 
 
 def _prices(text: str | None, case: Case) -> Costs:
@@ -177,7 +175,7 @@ def _prices(text: str | None, case: Case) -> Costs:
 
 def _run(
     case: Case, costs: Costs, policies: Sequence[str], seeds: int, fusion: str, batch: int | None,
-    most: float, crowd: dict[str, Any] | None,
+    until: float, crowd: dict[str, Any] | None,
 ) -> list[Replayed]:  # fmt: skip
     """Every policy with every seed; policies with the same seed have the same luck."""
     runs = []
@@ -189,5 +187,5 @@ def _run(
                 if crowd is not None:
                     case, world = simulated(seed, **crowd)
                 plan = Plan(policy=policy, fusion=fusion, seed=seed)
-                runs.append(run_replay(case, costs, plan, batch=batch, most=most, world=world))
+                runs.append(run_replay(case, costs, plan, batch=batch, most=until, world=world))
     return runs

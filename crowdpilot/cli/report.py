@@ -28,9 +28,7 @@ def report(
     votes: options.Source,
     output: Annotated[Path, typer.Option("--output", "-o", help="File for the page: .html.")],
     strategy: options.Strategy = "auto",
-    truth: Annotated[
-        Path | None, typer.Option(help="File with the true label of tasks, to measure by.")
-    ] = None,
+    truth: options.Truth = None,
     gold: options.Gold = None,
     traps: Annotated[
         Path | None, typer.Option(help="File with the true label of tasks set as traps; workers must pass.")
@@ -54,9 +52,9 @@ def report(
             "`identify -s WAUM` shows the most ambiguous tasks.",
         ),
     ] = None,
-    level: Annotated[float, typer.Option(help="How often an interval of skill should hold it.")] = 0.9,
+    level: options.Level = 0.9,
     target: Annotated[float, typer.Option(help="Confidence that labels should have.")] = 0.95,
-    seed: Annotated[int, typer.Option(help="Where random numbers begin.")] = 0,
+    seed: options.Seed = 0,
     title: Annotated[
         str | None, typer.Option(help="Title of the page; if not given, the name of VOTES.")
     ] = None,

@@ -29,9 +29,9 @@ EXAMPLES = examples(
 def score(
     labels: Annotated[Path, typer.Argument(metavar="LABELS", help="File with the label of each task.")],
     truth: Annotated[Path, typer.Argument(metavar="TRUTH", help="File with the true label of tasks.")],
-    level: Annotated[float, typer.Option(help="How often an interval should hold the value.")] = 0.95,
+    level: options.Level = 0.95,
     samples: Annotated[int, typer.Option(help="How many times tasks are drawn again for it.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Where the drawing begins.")] = 0,
+    seed: options.Seed = 0,
     as_json: options.Json = False,
 ) -> None:
     """Compare LABELS with TRUTH: every measure with its bootstrap interval, and a table of classes.

@@ -42,7 +42,7 @@ def train(
             help="What is learned of the labels: hard, soft, smoothed or shard.", rich_help_panel=MODEL
         ),
     ] = "soft",
-    alpha: Annotated[
+    smoothing: Annotated[
         float | None,
         typer.Option(
             help="The share of a smoothed label that is spread over all classes; a tenth if not given.",
@@ -66,7 +66,7 @@ def train(
     strategy = str(parse_strategy("naive_soft" if file else labels))
     if file is not None and asked.prune:
         raise ValueError(f"--prune looks at votes, so it cannot be given with the labels of {file}")
-    share = "" if alpha is None else f",alpha={alpha}"
+    share = "" if smoothing is None else f",alpha={smoothing}"
     method = f"two_stage[labels={strategy!r},targets={targets!r}{share}]"
     model = asked.classifier(method, asked.self_training)
     check_json(as_json, output)

@@ -42,7 +42,9 @@ def test_two_steps_prove_a_bound_and_more_steps_a_better_one(
     assert "40 tasks to be checked are in check.csv" in drawn.stderr
     first = fill(here / "check.csv", truth)
     assert len(set(first)) == 40
-    found = json.loads(cli("audit", "labels.csv", "--checked", "check.csv", "--target", "9", "--json").stdout)
+    found = json.loads(
+        cli("audit", "labels.csv", "--checked", "check.csv", "--target-loss", "9", "--json").stdout
+    )
     assert found["checked"] == 40
     assert found["done"]
     more = cli("audit", "labels.csv", "--sample", "200", "-o", "more.csv")
@@ -87,7 +89,7 @@ def test_answers_may_come_in_parts_and_be_told_again(here: Path, cli: Run, truth
         (["--again", "4", "-o", "x.csv"], "no audit has begun"),
         (["--sample", "0", "-o", "x.csv"], "--sample is 0"),
         (["--sample", "4", "-o", "x.csv", "--costs", "fp"], "--costs has 'fp'"),
-        (["--sample", "4", "-o", "x.csv", "--alpha", "2"], "alpha is 2"),
+        (["--sample", "4", "-o", "x.csv", "--level", "2"], "--level is 2"),
         (["--sample", "4", "-o", "x.csv", "--classes", "a,b"], "none of the classes a, b"),
         (["--sample", "4", "-o", "missing/x.csv"], "there is no folder"),
     ],

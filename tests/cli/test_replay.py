@@ -92,12 +92,12 @@ def test_the_policy_with_the_least_total_is_the_best(crowd: Path, cli: Run) -> N
 
 
 def test_three_policies_are_compared_unless_told(found: Callable[..., Any]) -> None:
-    told = found("--seeds", "1", "--most", "0.5")
+    told = found("--seeds", "1", "--until", "0.5")
     assert [one["policy"] for one in told["policies"]] == ["value", "fixed", "belief_threshold"]
 
 
 def test_at_most_so_many_votes_are_taken_in_batches(found: Callable[..., Any]) -> None:
-    told = found("--seeds", "1", "-p", ALL, "--most", "1", "--batch", "30")
+    told = found("--seeds", "1", "-p", ALL, "--until", "1", "--batch", "30")
     votes = np.array(told["policies"][0]["runs"][0]["curve"]["votes"]) * 120
     np.testing.assert_allclose(votes, [0, 30, 60, 90, 120])
 
@@ -265,7 +265,7 @@ def test_a_person_sees_a_table(crowd: Path, cli: Run, monkeypatch: pytest.Monkey
         (("crowd.csv", "--costs", "crowd=1,expert=2"), "of one kind"),
         (("crowd.csv", "--seeds", "0"), "--seeds is 0"),
         (("crowd.csv", "--batch", "0"), "--batch is 0"),
-        (("crowd.csv", "--most", "0"), "--most is 0"),
+        (("crowd.csv", "--until", "0"), "--until is 0"),
         (("crowd.csv", "--truth", "test.csv"), "a label for none of the 120 tasks"),
         (("crowd.csv", "--machine", "truth.csv"), "expected a column p_CLASS"),
         (("crowd.csv", "--x", "test.npz"), "has nothing of 120 of 120 tasks"),

@@ -60,7 +60,7 @@ def test_texts_and_votes_make_a_classifier(
 
 
 def test_it_is_what_the_library_does(texts: None, cli: Run) -> None:
-    args = ("--votes", "votes.csv", *QUICK, *TFIDF, "--targets", "smoothed", "--alpha", "0.05")
+    args = ("--votes", "votes.csv", *QUICK, *TFIDF, "--targets", "smoothed", "--smoothing", "0.05")
     cli("train", "texts.csv", *args, "--save", "m.safetensors")
     cli("predict", "m.safetensors", "new.csv", "-o", "probs.npy")
     model = CrowdClassifier(
