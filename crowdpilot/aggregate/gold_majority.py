@@ -19,7 +19,7 @@ class GoldMajority(Aggregator):
 
     skill[j] = (right[j] + smoothing mean) / (seen[j] + smoothing), where `seen` counts the votes of j on
     gold tasks, `right` those that are true, and `mean` is the accuracy of all votes on gold tasks; P(k) is
-    proportional to sum_j skill[j] [vote_j = k].
+    proportional to sum_j skill[j] * [vote_j = k].
 
     A worker who saw no gold task is taken to be as good as the mean.
 

@@ -31,7 +31,7 @@ class Params(NamedTuple):
 class MACE(EM):
     """On each vote worker *j* knows the class with probability `honesty[j]`, else spams from `spamming[j]`.
 
-    P(vote_j = l | class k) = honesty[j] [l = k] + (1 - honesty[j]) spamming[j, l].
+    P(vote_j = l | class k) = honesty[j] * [l = k] + (1 - honesty[j]) spamming[j, l].
 
     Parameters
     ----------

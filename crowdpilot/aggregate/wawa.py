@@ -36,7 +36,7 @@ class Wawa(Aggregator):
     """Weigh each worker by how often they agree with the majority, then vote again.
 
     skill[j] = mean over the votes of j of [vote = majority]; P(k) is proportional to
-    sum_j skill[j] [vote_j = k].
+    sum_j skill[j] * [vote_j = k].
 
     A tied majority is agreed with in part, and the known class of a task stands for its majority.
 

@@ -18,7 +18,7 @@ from crowdpilot.votes import Votes
 class WDS(DawidSkene):
     """The share of each label among the votes, each worth its worker's chance to get that class right.
 
-    P(k) is proportional to sum_j confusion[j, k, k] [vote_j = k], with the confusion matrices of the
+    P(k) is proportional to sum_j confusion[j, k, k] * [vote_j = k], with the confusion matrices of the
     Dawid-Skene model; uniform where nobody voted.
 
     Softer than Dawid and Skene's own probabilities, which are nearly certain after a few votes, and so

@@ -20,7 +20,7 @@ Weights = Mapping[Any, float] | tuple[tuple[Any, float], ...]
 class WeightedMajority(Aggregator):
     """Each worker has as many votes as their weight says; the probability of a class is its share.
 
-    P(k) is proportional to sum_j weights[j] [vote_j = k]. With equal weights the label is that of
+    P(k) is proportional to sum_j weights[j] * [vote_j = k]. With equal weights the label is that of
     majority voting. A task with no vote of any weight is uniform. The skill of a worker is the
     share of their labels that win.
 

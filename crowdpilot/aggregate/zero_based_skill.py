@@ -23,7 +23,7 @@ class ZeroBasedSkill(Aggregator):
     """Vote with the skills as weights, move the skills towards agreement with the winners, repeat.
 
     skill[j] += rate (mean over the votes of j of [vote = winner] - skill[j]); in the end P(k) is
-    proportional to sum_j skill[j] [vote_j = k].
+    proportional to sum_j skill[j] * [vote_j = k].
 
     All skills begin at 1 / K + eps, so the first winners are the majority. The known class of a
     task is its winner in every round. Each step raises sum_j skill[j] agreed[j] - given[j] skill[j]^2 / 2,
