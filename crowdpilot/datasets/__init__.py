@@ -1,33 +1,89 @@
-"""Public crowd data sets, by name."""
+"""Public crowd data sets, by name: some come with the package, the others are downloaded."""
 
-from crowdpilot.datasets.registry import Dataset
+from __future__ import annotations
+
+import difflib
+from os import PathLike
+from pathlib import Path
+
+from crowdpilot.datasets import (
+    active_crowd,
+    anesthesia,
+    cifar10h,
+    digits,
+    figure_eight,
+    labelme,
+    music,
+    texts,
+    truth_inference,
+)
+from crowdpilot.datasets.data import Data, Part
+from crowdpilot.datasets.folder import read_folder
+from crowdpilot.datasets.getting import get, home, place
+from crowdpilot.datasets.getting import load as load_data
+from crowdpilot.datasets.registry import Counts, Dataset
 from crowdpilot.votes import Votes
 
 DATASETS: dict[str, Dataset] = {
     dataset.name: dataset
-    for dataset in (
-        Dataset(
-            name="anesthesia",
-            description="Five anaesthetists judge how fit 45 patients are for surgery, from 1 (best) to 4; "
-            "the first of them judges each patient three times.",
-            licence="published figures (facts)",
-            source="Dawid and Skene, Applied Statistics 28(1), 1979, Table 1. https://doi.org/10.2307/2346806",
-            repeats="all",
-        ),
+    for family in (
+        anesthesia,
+        digits,
+        texts,
+        labelme,
+        music,
+        cifar10h,
+        truth_inference,
+        active_crowd,
+        figure_eight,
     )
+    for dataset in family.DATASETS
 }
 
-__all__ = ["DATASETS", "Dataset", "load"]
+__all__ = [
+    "DATASETS",
+    "Counts",
+    "Data",
+    "Dataset",
+    "Part",
+    "find",
+    "get",
+    "home",
+    "load",
+    "open",
+    "place",
+    "read_folder",
+]
+
+
+def find(name: str) -> Dataset:
+    """The entry of a data set; a name that is nearly right is told."""
+    if name in DATASETS:
+        return DATASETS[name]
+    near = difflib.get_close_matches(name.lower(), DATASETS, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(DATASETS)}"
+    raise ValueError(f"there is no data set {name!r}, {hint}")
 
 
 def load(name: str) -> Votes:
-    """The votes of a data set that comes with the package; `DATASETS` lists them.
+    """The votes of a data set that comes with the package or has been downloaded.
 
     Examples
     --------
     >>> load("anesthesia")
     Votes(315 votes, 45 tasks, 5 workers, 4 classes)
     """
-    if name not in DATASETS:
-        raise ValueError(f"there is no data set {name!r}, expected one of {', '.join(DATASETS)}")
-    return DATASETS[name].load()
+    return load_data(find(name)).votes
+
+
+def open(source: str | PathLike[str]) -> Data:
+    """All of a data set by its name, or of a folder: votes, truth, texts, features and images.
+
+    Examples
+    --------
+    >>> open("digits")
+    Data(Votes(1800 votes, 450 tasks, 30 workers, 4 classes), truth of 450, features, images, test of 150)
+    """
+    if isinstance(source, str) and (source in DATASETS or not Path(source).exists()):
+        return load_data(find(source))
+    return read_folder(source)
