@@ -47,6 +47,7 @@ class Page:
     names: dict[str, Any] = field(default_factory=lambda: {"__name__": "__main__"})
     servers: shell.Servers = field(default_factory=shell.Servers)
     asked: list[str] = field(default_factory=list)  # of other libraries, so far
+    drawn: Any = None  # the figure of a last expression
 
     def run(self, block: Block) -> Output:
         """Execute one block, and raise `Failed` if it ends otherwise than it should."""
@@ -81,7 +82,8 @@ class Page:
             raise Failed(f"{block.code}\n{said.getvalue()}{traceback.format_exc()}") from error
         if "fails" in block.options:
             raise Failed(f"this should have failed:\n{block.code}")
-        return Output(said.getvalue(), pictures())
+        drawn, self.drawn = self.drawn, None
+        return Output(said.getvalue(), pictures(drawn))
 
     def _execute(self, code: str) -> None:
         tree = ast.parse(code)
@@ -91,6 +93,8 @@ class Page:
             return
         value = eval(compile(ast.Expression(last.value), self.name, "eval"), self.names)
         is_drawing = type(value).__module__.startswith("matplotlib") or "Axes" in repr(value)[:40]
+        if is_drawing:
+            self.drawn = figure_of(value)
         if value is not None and not is_drawing and not code.rstrip().endswith(";"):
             print(value if hasattr(value, "to_string") else repr(value))
 
@@ -104,18 +108,27 @@ class Page:
             raise Failed(report.getvalue())
 
 
-def pictures() -> list[str]:
-    """The open figures, which are closed."""
-    if "matplotlib.pyplot" not in sys.modules:
+def figure_of(value: Any) -> Any:
+    """The figure of Axes, of an array of them, or of anything else that is in one."""
+    first = next(iter(getattr(value, "flat", [value])))
+    return getattr(first, "figure", None)
+
+
+def pictures(also: Any = None) -> list[str]:
+    """The open figures, which are closed, and one that pyplot does not know, as those of our plots."""
+    if "matplotlib.pyplot" not in sys.modules and also is None:
         return []
     from matplotlib import pyplot
 
-    def draw(number: int) -> str:
+    def draw(figure: Any) -> str:
         file = io.BytesIO()
-        pyplot.figure(number).savefig(file, dpi=144, bbox_inches="tight", metadata={"Software": None})
+        figure.savefig(file, dpi=144, bbox_inches="tight", metadata={"Software": None})
         return base64.b64encode(file.getvalue()).decode()
 
-    drawn = [draw(number) for number in pyplot.get_fignums()]
+    figures = [pyplot.figure(number) for number in pyplot.get_fignums()]
+    if also is not None and also not in figures:
+        figures.append(also)
+    drawn = [draw(figure) for figure in figures]
     pyplot.close("all")
     return drawn
 
