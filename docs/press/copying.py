@@ -44,14 +44,14 @@ def copy(folder: Path) -> None:
 
 
 def patched(text: str, diff: str, name: str = "the file") -> str:
-    """A text with the changes of a diff.
+    r"""A text with the changes of a diff.
 
     The lines of a part that are kept or removed must stand in the text one below the other, and only
     once. Parts begin with `@@`; headers are not needed.
 
     Examples
     --------
-    >>> print(patched("a\\nb\\nc\\n", " b\\n+new\\n-c\\n"), end="")
+    >>> print(patched("a\nb\nc\n", " b\n+new\n-c\n"), end="")
     a
     b
     new

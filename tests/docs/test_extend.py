@@ -1,0 +1,200 @@
+"""Who follows a page of "how to add" has added it: done here in a copy of the project, for each page."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from docs.press.copying import HOME, follow, patched
+
+CSV = (
+    "task,worker,label\nowl,ann,bird\nowl,bob,bird\nowl,cem,fish\neel,ann,fish\neel,bob,fish\neel,cem,bird\n"
+)
+
+
+@dataclass(frozen=True)
+class Page:
+    """What a page adds, and where it should then be found."""
+
+    file: str  # of the package
+    family: str  # the tests of all its kind
+    own: str  # its own test
+    made: str  # the list of the site
+
+    @property
+    def name(self) -> str:
+        return Path(self.file).stem
+
+
+PAGES = {
+    "aggregator": Page(
+        "crowdpilot/aggregate/log_odds.py",
+        "tests/aggregate/test_models.py",
+        "tests/aggregate/test_log_odds.py",
+        "strategies",
+    ),
+    "format": Page(
+        "crowdpilot/io/prodigy.py", "tests/io/test_formats.py", "tests/io/test_prodigy.py", "formats"
+    ),
+    "method": Page(
+        "crowdpilot/learn/methods/geo_crowd_net.py",
+        "tests/learn/methods/test_methods.py",
+        "tests/learn/methods/test_geo_crowd_net.py",
+        "methods",
+    ),
+    "policy": Page(
+        "crowdpilot/hybrid/policies/label_uncertainty.py",
+        "tests/hybrid/test_policies.py",
+        "tests/hybrid/test_label_uncertainty.py",
+        "policies",
+    ),
+}
+Followed = Callable[[str], Path]
+every = pytest.mark.parametrize("page", PAGES)
+
+
+@pytest.fixture(scope="module")
+def followed(tmp_path_factory: pytest.TempPathFactory) -> Followed:
+    """The folder with a copy of the project in which a page was followed."""
+    done: dict[str, Path] = {}
+
+    def folder(page: str) -> Path:
+        if page not in done:
+            done[page] = tmp_path_factory.mktemp(page)
+            follow(HOME / "docs" / "extend" / f"{page}.md", done[page])
+            (done[page] / "votes.csv").write_text(CSV)
+        return done[page]
+
+    return folder
+
+
+def run(folder: Path, *words: str) -> str:
+    """What a command prints that runs in the copy, and finds the package there."""
+    found = {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "200", "NO_COLOR": "1"}
+    ended = subprocess.run(
+        [sys.executable, "-m", *words],
+        cwd=folder,
+        env={**os.environ, **found},
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode == 0, f"{' '.join(words)}:\n{ended.stdout}{ended.stderr}"
+    return ended.stdout
+
+
+def passed(folder: Path, *words: str) -> Counter[str]:
+    """How many tests of each file have passed; all that were chosen must."""
+    said = run(folder, "pytest", "-q", "-rA", "-p", "no:cacheprovider", *words)
+    return Counter(re.findall(r"^PASSED ([^:\s]+)", said, re.MULTILINE))
+
+
+@every
+def test_the_page_adds_one_file_to_the_package_and_a_test(page: str, followed: Followed) -> None:
+    made = {p.relative_to(followed(page)) for p in followed(page).rglob("*.py")}
+    new = sorted(str(path) for path in made if not (HOME / path).exists())
+    assert new == [PAGES[page].file, PAGES[page].own]
+
+
+@every
+def test_the_tests_of_the_family_its_own_and_those_of_the_architecture_take_it_in(
+    page: str, followed: Followed
+) -> None:
+    asked = PAGES[page]
+    files = (asked.family, asked.own, asked.file, "tests/test_architecture.py")
+    ran = passed(followed(page), *files, "-k", asked.name)
+    assert ran[asked.family] >= 4
+    assert ran[asked.own] >= 3
+    assert ran["tests/test_architecture.py"] == 2  # it is short, and private names stay in it
+
+
+@every
+def test_it_is_written_as_we_write(page: str, followed: Followed) -> None:
+    files = PAGES[page].file, PAGES[page].own
+    assert run(followed(page), "ruff", "check", "--no-cache", *files).startswith("All checks passed")
+    run(followed(page), "ruff", "format", "--no-cache", "--check", *files)
+
+
+@every
+def test_the_lists_of_the_site_have_it(page: str, followed: Followed) -> None:
+    rows = run(followed(page), "docs.press.lists", PAGES[page].made)
+    assert rows.count(f"| `{PAGES[page].name}` |") == 1
+
+
+@pytest.mark.parametrize("page", ["aggregator", "method", "policy"])
+def test_its_name_has_a_meaning(page: str, followed: Followed) -> None:
+    assert passed(followed(page), "tests/docs/test_glossary.py", "-k", "name")
+
+
+@pytest.mark.parametrize(
+    ("page", "test"), [("format", "tests/io/test_formats.py"), ("method", "tests/learn/test_docs.py")]
+)
+def test_its_room_explains_it(page: str, test: str, followed: Followed) -> None:
+    chosen = "explained" if page == "format" else PAGES[page].name
+    assert passed(followed(page), test, "-k", chosen)[test]
+
+
+def test_the_command_line_knows_the_aggregator(followed: Followed) -> None:
+    folder = followed("aggregator")
+    (row,) = [
+        r
+        for r in json.loads(run(folder, "crowdpilot", "strategies", "--json"))
+        if r["strategy"] == "log_odds"
+    ]
+    assert row["aliases"] == ["nitzan_paroush"]
+    assert row["summary"].endswith("then vote again.")
+    assert "Nitzan and Paroush" in row["paper"]
+    labels = run(folder, "crowdpilot", "aggregate", "votes.csv", "-s", "log_odds[smoothing=2]")
+    assert labels.splitlines()[:2] == ["task,label,confidence", "owl,bird,0.8"]
+
+
+def test_the_command_line_completes_the_aggregator(followed: Followed) -> None:
+    code = "from crowdpilot.cli.options import complete_strategy as c; print(*c('log'))"
+    ended = subprocess.run(
+        [sys.executable, "-c", code], cwd=followed("aggregator"), check=True, capture_output=True, text=True
+    )
+    assert "'log_odds'" in ended.stdout
+
+
+def test_the_command_line_knows_the_format(followed: Followed) -> None:
+    folder = followed("format")
+    record = {"_input_hash": 7, "accept": ["cat"], "answer": "accept", "_annotator_id": "ann"}
+    (folder / "file").write_text(json.dumps(record))
+    run(folder, "crowdpilot", "convert", "file", "out.csv")
+    assert (folder / "out.csv").read_text() == "task,worker,label\n7,ann,cat\n"
+
+
+def test_the_command_line_knows_the_method(followed: Followed) -> None:
+    folder = followed("method")
+    assert "\ngeo_crowd_net," in run(folder, "crowdpilot", "strategies", "--deep")
+    (folder / "x.csv").write_text("task,a,b\nowl,1,0\neel,0,1\n")
+    command = ("aggregate-deep", "votes.csv", "--x", "x.csv", "-s", "geo_crowd_net", "--epochs", "1")
+    assert run(folder, "crowdpilot", *command).startswith("task,label,confidence\nowl,")
+
+
+def test_the_command_line_knows_the_policy(followed: Followed) -> None:
+    folder = followed("policy")
+    assert "label_uncertainty" in run(folder, "crowdpilot", "replay", "--help")
+    command = ("--simulate", "items=30,workers=10", "--seeds", "1", "-p", "label_uncertainty", "--json")
+    assert '"label_uncertainty"' in run(folder, "crowdpilot", "replay", *command)
+
+
+# Diffs --------------------------------------------------------------------------------------
+
+
+def test_a_diff_changes_what_it_shows_and_nothing_else() -> None:
+    assert patched("a\nb\n\nc\n", " a\n-b\n+new\n\n@@\n c\n+d\n") == "a\nnew\n\nc\nd\n"
+
+
+@pytest.mark.parametrize("diff", [" x\n+new\n", " a\n+new\n", "+new\n"])
+def test_a_diff_that_does_not_fit_is_an_error(diff: str) -> None:
+    with pytest.raises(ValueError, match=r"does not fit list.py: these lines occur (0|2|3) times"):
+        patched("a\nb\na\n", diff, "list.py")

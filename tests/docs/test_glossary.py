@@ -1,0 +1,146 @@
+"""No undefined word: names of the package and abbreviations of the pages are in the glossary."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+from markdown.extensions.toc import slugify
+
+from crowdpilot import metrics
+from crowdpilot.aggregate import MODELS
+from crowdpilot.calibrate import MAPS
+from crowdpilot.diagnose import diagnose
+from crowdpilot.diagnose.identify import IDENTIFICATIONS
+from crowdpilot.hybrid import FUSIONS, POLICIES
+from crowdpilot.learn import METHODS, NETWORKS, SCORES
+from crowdpilot.learn.targets import TARGETS
+from crowdpilot.simulate import STRATEGIES, HammerSpammer
+from docs.press import reference
+from docs.press.blocks import prose
+from docs.press.glossary import entries, terms
+
+DOCS = Path(__file__).parents[2] / "docs"
+TEXT = (DOCS / "glossary.md").read_text()
+ENTRIES = entries(TEXT)
+TERMS = terms(TEXT)
+MADE = {DOCS / "cli.md"}  # of options and what they stand for, in capitals
+PAGES = [DOCS.parent / "README.md", *sorted({*DOCS.rglob("*.md")} - MADE)]
+EVERYDAY = frozenset({  # what nobody has to look up here: computing, journals and conferences, products
+    "API", "BSD", "CPU", "CSV", "GB", "GDPR", "GiB", "GPU", "HTML", "HTTP", "IP", "ISO", "JSON", "MB",
+    "NaN", "NDJSON", "PNG", "RFC", "SQL", "TSV", "URL", "UTC", "UTF-8",
+    "AAAI", "AISTATS", "CVPR", "EMNLP", "ICCV", "ICLR", "ICML", "ICWS", "IJCAI", "JASA", "JMLR", "JRSS",
+    "KDD", "NAACL", "NeurIPS", "NIPS", "PNAS", "PVLDB", "SIGMOD", "TMLR", "WWW",
+    "GitHub", "PostgreSQL", "PyTorch", "SLURM", "SQLite", "iNaturalist", "irrCAC",
+})  # fmt: skip
+MEASURES = importlib.import_module("crowdpilot.diagnose.agreement").MEASURES
+
+
+def flags() -> Iterable[str]:
+    """The names of all flags that a diagnosis can give."""
+    votes, truth = HammerSpammer(
+        n_task=40, n_worker=6, K=2, ratio=0.2, feedback=4, seconds=9.0, drifting=0.2
+    ).run()
+    known = votes.with_gold(dict(enumerate(truth[:10].tolist())))
+    return [*diagnose(known).flags, "fails trap"]
+
+
+FAMILIES: dict[str, Iterable[str]] = {
+    "strategies": MODELS,
+    "methods": METHODS,
+    "networks": NETWORKS,
+    "scores of tasks": SCORES,
+    "targets": TARGETS,
+    "measures of agreement": [*MEASURES, "cohen_kappa"],
+    "metrics": [name for name in metrics.__all__ if name.islower()],
+    "policies": POLICIES,
+    "fusions": FUSIONS,
+    "calibration maps": MAPS,
+    "flags": flags(),
+    "identifications": IDENTIFICATIONS,
+    "simulations": STRATEGIES,
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_name_of_the_package_is_explained(family: str) -> None:
+    assert list(FAMILIES[family])
+    assert [name for name in FAMILIES[family] if name.lower() not in TERMS] == []
+
+
+@pytest.mark.parametrize("term", ["feedback effort", "sHard", "WAUM", "expected loss", "ECE", "Dawid-Skene"])
+def test_what_newcomers_ask_for_is_there(term: str) -> None:
+    assert TERMS[term.lower()] == slugify(term, "-")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS.parent)))
+def test_every_abbreviation_of_a_page_is_explained_or_known_to_all(page: Path) -> None:
+    known = {*TERMS, *map(str.lower, EVERYDAY)}
+    assert sorted(word for word in abbreviations(page.read_text()) if not is_known(word, known)) == []
+
+
+def abbreviations(text: str) -> set[str]:
+    """Words with capitals elsewhere than at their beginning in the prose of a page, without its links."""
+    plain = re.sub(r"\]\([^)]*\)|https?://\S+|<[^>]+>|\{[^}]*\}", " ", prose(text))
+    return {
+        word
+        for word in re.findall(r"(?<![\w@/.-])[^\W\d_](?:[\w-]*\w)?(?!\w|\.md)", plain)
+        if is_abbreviation(word)
+    }
+
+
+def is_abbreviation(word: str) -> bool:
+    return any(letter.isupper() for part in word.split("-") for letter in part[1:])
+
+
+def is_known(word: str, known: set[str]) -> bool:
+    """Whether it is a term, one of many, or made of parts that are."""
+    parts = [part for part in word.split("-") if is_abbreviation(part)]
+    spelled = (word.lower(), word.lower().removesuffix("s"))
+    return any(name in known for name in spelled) or (
+        parts != [word] and all(is_known(p, known) for p in parts)
+    )
+
+
+def test_abbreviations_are_found() -> None:
+    found = abbreviations(
+        "The ECE of `CODE` and sHard, CoNAL ([WAUM](AUM.md)); Bayes' Rule.\n```sh\nNOT\n```\n"
+    )
+    assert found == {"ECE", "sHard", "CoNAL", "WAUM"}
+
+
+def test_entries_are_sorted_and_none_is_there_twice() -> None:
+    names = [entry.term for entry in ENTRIES]
+    assert names == sorted(names, key=str.lower)
+    spelled = [name.lower() for entry in ENTRIES for name in (entry.term, *entry.also)]
+    assert sorted(name for name in set(spelled) if spelled.count(name) > 1) == []
+    assert len({entry.anchor for entry in ENTRIES}) == len(ENTRIES) > 100
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.term)
+def test_an_entry_is_a_few_sentences_with_a_page_to_read_on(entry) -> None:
+    assert 30 < len(entry.meaning) < 700
+    assert entry.brief.endswith((".", "?"))
+    assert pages(entry.meaning), "it leads to no page"
+
+
+def pages(text: str) -> list[str]:
+    return [link for link in re.findall(r"\]\(([^)\s]+)\)", text) if "://" not in link]
+
+
+def places(page: str) -> set[str]:
+    """Where a page can be led to."""
+    made = reference.reference()
+    text = made[page] if page in made else (DOCS / page).read_text()
+    heads = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), re.MULTILINE)
+    return {"", *(slugify(re.sub(r"[`*]|\]\([^)]*\)|\[", "", head), "-") for head in heads)}
+
+
+def test_every_link_leads_somewhere() -> None:
+    links = sorted({link.partition("#")[::2] for entry in ENTRIES for link in pages(entry.meaning)})
+    lost = [page for page, _ in links if page not in reference.reference() and not (DOCS / page).exists()]
+    assert lost == []
+    assert [f"{page}#{place}" for page, place in links if place not in places(page)] == []
