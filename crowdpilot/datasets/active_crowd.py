@@ -12,7 +12,7 @@ from crowdpilot.datasets.sources import number, on_github, read_rows, to_int
 from crowdpilot.votes import Votes
 
 REPOSITORY = "orchidproject/active-crowd-toolkit"
-LICENCE = "Apache-2.0 for the toolkit; that of the original data is not stated"
+LICENCE = "not stated (toolkit: Apache-2.0)"
 
 
 def make(files: Mapping[str, Path]) -> Data:

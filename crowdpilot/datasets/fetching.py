@@ -142,12 +142,12 @@ def _complete(
             part.unlink(missing_ok=True)
             failed += 1
         except _Broken as error:
-            failed = 1 if _size(part) > before else failed + 1
+            failed = 0 if _size(part) > before else failed + 1
             if failed >= TRIES:
                 raise ValueError(
                     f"{remote.url} cannot be downloaded ({error}); the same command goes on where it stopped"
                 ) from None
-            time.sleep(wait * 2 ** (failed - 1))
+            time.sleep(wait * 2 ** max(0, failed - 1))
         if failed >= TRIES:
             raise ValueError(
                 f"{remote.url} cannot be downloaded (the server gives other parts than asked for)"
@@ -170,10 +170,10 @@ def _try(remote: Remote, part: Path, is_known: bool, progress: Progress | None, 
         if (total or 0) > (remote.size or LARGEST):
             raise ValueError(f"{remote.url} has {total:,} bytes, expected {remote.size or LARGEST:,} at most")
         etag = answer.headers.get("ETag", "")
-        mark.write_text("" if etag.startswith("W/") else etag)
         with part.open("r+b" if start else "wb") as file:
             file.truncate(start)
             file.seek(start)
+            mark.write_text("" if etag.startswith("W/") else etag)  # of what the file holds from now on
             _save(answer, file, remote, total, progress)
 
 

@@ -95,6 +95,7 @@ def _make(dataset: Dataset, target: Path, progress: Progress | None) -> None:
         (draft / "README.md").write_text(about(dataset), "utf-8")
         sums = "".join(f"{digest}  {name}\n" for name, (_, digest) in got.items())
         (draft / SUMS).write_text(sums, "utf-8")  # of the files as downloaded
+        shutil.rmtree(target, ignore_errors=True)  # the new one is complete, and takes its place at once
     shutil.rmtree(rooms, ignore_errors=True)
 
 

@@ -11,7 +11,7 @@ from crowdpilot.datasets.sources import on_github, read_rows, to_int
 from crowdpilot.votes import Votes
 
 REPOSITORY = "yuan-li/truth-inference-at-scale", "ff6d32971fb3ca17e2f0c784a126d8b26495dbce"
-LICENCE = "MIT for the collection; that of the original data is not stated"
+LICENCE = "not stated (collection: MIT)"
 
 
 def make(files: Mapping[str, Path]) -> Data:
