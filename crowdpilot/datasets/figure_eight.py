@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from crowdpilot import io
-from crowdpilot.arrays import to_names
+from crowdpilot.arrays import Floats, to_names
 from crowdpilot.datasets.data import Data, Part
 from crowdpilot.datasets.fetching import Remote
 from crowdpilot.datasets.registry import Counts, Dataset
@@ -23,7 +23,10 @@ TEXT = "d8d34404c897d71158d5fd9721e84b9a768c386c", "data/multi-class-balanced-te
 
 
 def make(files: Mapping[str, Path]) -> Data:
-    """From a table for each part: text, perhaps gold_label, crowd_label, and conf0, conf1 and so on."""
+    """From a table for each part: text, perhaps gold_label, crowd_label, and conf0, conf1 and so on.
+
+    One share lost its decimal point (685 for 0.685): a share above one is what the others leave.
+    """
     parts = {path.stem: _part(path) for path in files.values()}
     return Data(parts.pop("train"), parts)
 
@@ -39,9 +42,14 @@ def _part(path: Path) -> Part:
         gold = [int(row[header.index("gold_label")]) for row in rows] if "gold_label" in header else []
     except (ValueError, IndexError) as error:
         raise ValueError(f"{path.name}: expected numbers for labels and shares ({error})") from error
-    votes = io.from_shares(probs, tasks=tasks.tolist())
+    votes = io.from_shares(np.where(probs > 1, _left(probs), probs), tasks=tasks.tolist())
     texts = [row[header.index("text")] for row in rows]
     return Part(tasks, votes, dict(zip(tasks.tolist(), gold, strict=False)), texts)
+
+
+def _left(probs: Floats) -> Floats:
+    """What the other shares of a row leave for each."""
+    return 1 - (probs.sum(axis=1, keepdims=True) - probs)
 
 
 def _file(

@@ -149,6 +149,13 @@ def test_figure_eight_gives_shares_texts_and_labels_by_hand(write: Write) -> Non
         figure_eight.make(write({"train.csv": "a,b,c,d\n1,2,3,4\n"}))
 
 
+def test_a_share_that_lost_its_decimal_point_is_mended(write: Write) -> None:
+    train = "text,crowd_label,conf0,conf1,conf2\na,2,0.1575,0.1575,685\nb,0,1,0,0\n"
+    np.testing.assert_allclose(
+        figure_eight.make(write({"train.csv": train})).votes.tally(), [[0.1575, 0.1575, 0.685], [1, 0, 0]]
+    )
+
+
 def test_a_text_that_is_not_utf8_is_read_all_the_same(tmp_path: Path) -> None:
     path = tmp_path / "train.csv"
     path.write_bytes("text,crowd_label,conf0,conf1\ncafé,0,1,0\n".encode("latin-1"))

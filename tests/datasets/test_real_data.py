@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import os
+import shutil
 from collections.abc import Mapping
 from io import StringIO
 from pathlib import Path
@@ -86,7 +87,8 @@ def test_the_texts_of_figure_eight_are_the_known_ones(name: str, tmp_path: Path)
     files = {file.name: table(folder, Path(file.name).stem) for file in DATASETS[name].files}
     data = DATASETS[name].make(put(tmp_path, name, files))
     check_counts(DATASETS[name], data)
-    known = read_folder(folder)
+    shutil.copytree(folder, tmp_path / "known", ignore=shutil.ignore_patterns("test_soft.csv"))  # see `make`
+    known = read_folder(tmp_path / "known")
     same(data, known)
     for part, of in data.parts.items():
         assert of.truth == known.parts[part].truth
