@@ -21,7 +21,8 @@ COPY --from=build /opt/crowdpilot /opt/crowdpilot
 ENV PATH=/opt/crowdpilot/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     MPLCONFIGDIR=/tmp/matplotlib \
-    CROWDPILOT_DATABASE=/data/crowdpilot.db
+    CROWDPILOT_DATABASE=/data/crowdpilot.db \
+    CROWDPILOT_ADDRESS=http://127.0.0.1:8000
 USER 10001
 WORKDIR /data
 VOLUME /data
