@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,14 @@ def library(array: Any) -> Any:
     Only what both call by the same name may be used of it.
     """
     return sys.modules[type(array).__module__.partition(".")[0]]
+
+
+def need_arrow(what: str) -> Any:
+    """The module of Arrow, or an error that says how to get it."""
+    try:
+        return import_module("pyarrow")
+    except ImportError:
+        raise ValueError(f'{what} needs pyarrow: pip install "crowdpilot[arrow]"') from None
 
 
 class Encoded(NamedTuple):

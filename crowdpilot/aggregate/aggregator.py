@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from crowdpilot.aggregate.candidates import PER_VOTE
 from crowdpilot.aggregate.sparse import Beliefs, at, fill, pick, pick_sparse
-from crowdpilot.arrays import Codes, Floats, Names, hash_names, to_probs
+from crowdpilot.arrays import Codes, Floats, Names, hash_names, need_arrow, to_probs
 from crowdpilot.naming import spell
 from crowdpilot.votes import Votes
 
@@ -114,40 +115,36 @@ class Aggregate:
             return np.asarray(self.beliefs.max(axis=1))
         return at(self.beliefs, np.arange(len(self.codes)), self.codes, self.others)
 
-    def to_table(self, *, probs: bool = False) -> pa.Table:
-        """Arrow table with a row for each task: its label, confidence and number of votes."""
-        import pyarrow as pa
-
-        columns: dict[str, Any] = {
+    def columns(self, *, probs: bool = False) -> dict[str, Names]:
+        """What is known of each task, by name: its label, confidence, number of votes and more."""
+        columns: dict[str, Names] = {
             "task": self.votes.tasks,
             "label": self.labels,
             "confidence": self.confidence,
             "votes": np.bincount(self.votes.task, minlength=len(self.votes.tasks)),
         }
-        columns |= {name: self.params[name] for name in self._own("per_task")}
+        columns |= {name: self.params[name] for name in getattr(self.model, "per_task", ())}
         if probs:
             columns |= {f"p_{c}": p for c, p in zip(self.votes.classes, self.probs.T, strict=True)}
-        return pa.table(columns)
+        return columns
+
+    def worker_columns(self) -> dict[str, Names]:
+        """What is known of each worker, by name: skill, number of votes, the model's own numbers."""
+        count = np.bincount(self.votes.worker, minlength=len(self.votes.workers))
+        own = {name: self.params[name] for name in getattr(self.model, "per_worker", ())}
+        return {"worker": self.votes.workers, "skill": self.skill, "votes": count} | own
+
+    def to_table(self, *, probs: bool = False) -> pa.Table:
+        """The columns of tasks as an Arrow table."""
+        return need_arrow("to_table()").table(self.columns(probs=probs))
 
     def to_workers_table(self) -> pa.Table:
-        """Arrow table with a row for each worker: skill, number of votes, the model's own numbers."""
-        import pyarrow as pa
-
-        workers = self.votes.workers
-        columns: dict[str, Any] = {
-            "worker": workers,
-            "skill": self.skill,
-            "votes": np.bincount(self.votes.worker, minlength=len(workers)),
-        }
-        return pa.table(columns | {name: self.params[name] for name in self._own("per_worker")})
-
-    def _own(self, kind: str) -> tuple[str, ...]:
-        names: tuple[str, ...] = getattr(self.model, kind, ())
-        return names
+        """The columns of workers as an Arrow table."""
+        return need_arrow("to_workers_table()").table(self.worker_columns())
 
     def to_pandas(self) -> pd.DataFrame:
-        """The table of tasks as a pandas data frame."""
-        frame: pd.DataFrame = self.to_table().to_pandas()
+        """The columns of tasks as a pandas data frame."""
+        frame: pd.DataFrame = import_module("pandas").DataFrame(self.columns())
         return frame
 
 

@@ -166,12 +166,12 @@ def _save(result: Aggregate, probs: bool, output: Path | None, workers: Path | N
 
     with nullcontext() if workers is None else whole(workers) as draft:
         if draft is not None:
-            write_table(result.to_workers_table(), draft)
+            write_table(result.worker_columns(), draft)
         if output is not None and output.suffix == ".npy":
             with whole(output) as array:
                 np.save(array, result.probs)
         elif output is not None:
-            write_table(result.to_table(probs=probs), output)
+            write_table(result.columns(probs=probs), output)
 
 
 def _explain(result: Aggregate, verbose: bool) -> None:

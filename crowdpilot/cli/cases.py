@@ -156,12 +156,12 @@ def _split(file: Path, column: str, columns: Mapping[str, str]) -> dict[str, tup
     """The rows of a table by what a column says, and which of the other columns plays which role."""
     from crowdpilot.io import FORMATS, LABEL_FORMATS
     from crowdpilot.io.finding import find
+    from crowdpilot.io.tables import split_rows
 
     formats = {name: FORMATS[name] for name in LABEL_FORMATS}
     raw = find(file, formats, None, {**columns, "gold": column})  # a role that this column may have
     roles = {role: name for role, name in raw.roles.items() if role in ("task", "worker", "label")}
-    said = np.asarray([str(name) for name in raw.table[column].to_pylist()], object)
-    return {name: (raw.table.filter(said == name), roles) for name in dict.fromkeys(said.tolist())}
+    return {name: (table, roles) for name, table in split_rows(raw.table, column).items()}
 
 
 def _tasks(parts: Any, names: str = "tasks") -> Names:

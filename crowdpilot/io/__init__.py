@@ -7,8 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
-import pyarrow as pa
-
 from crowdpilot.io import (
     argilla,
     csv,
@@ -26,6 +24,7 @@ from crowdpilot.io import (
     wide,
     zooniverse,
 )
+from crowdpilot.io.engine import Table
 from crowdpilot.io.finding import PATHS, AnyPath, by_name, by_suffix, find, read_numpy, suffix_of
 from crowdpilot.io.format import Format
 from crowdpilot.io.saving import whole
@@ -54,7 +53,7 @@ FORMATS: Mapping[str, Format] = {  # the first one that recognises a file reads 
     "csv": csv.FORMAT,
 }
 LABEL_FORMATS = ("parquet", "jsonl", "tsv", "csv")
-TABLES: Mapping[str, Callable[[pa.Table, Path], None]] = {
+TABLES: Mapping[str, Callable[[Table, Path], None]] = {
     ".csv": partial(write_delimited, delimiter=","),
     ".tsv": partial(write_delimited, delimiter="\t"),
     ".parquet": parquet.write_parquet,

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-import pyarrow as pa
-
+from crowdpilot.io.engine import engine
 from crowdpilot.io.format import Raw
 from crowdpilot.io.source import Source
-from crowdpilot.io.tables import to_column
 
 HOLDERS = ("choices", "labels", "label", "choice", "value", "rating", "number", "selected")
 
@@ -34,9 +32,9 @@ def from_answers(source: Source, answers: Sequence[Answer], tasks: Iterable[Any]
     columns = {role: [getattr(row, role) for row in rows] for role in ("task", "worker", "seconds", "time")}
     for role, values in (("label", "value"), ("gold", "gold")):
         columns[role] = [_label(source, row, getattr(row, values)) for row in rows]
-    table = pa.table({role: to_column(values) for role, values in columns.items()})
+    table = engine().table({role: engine().column(values) for role, values in columns.items()})
     roles = {role: role for role in columns}
-    return Raw(table, roles, tasks=to_column(list(dict.fromkeys(tasks))), name=str(source.path))
+    return Raw(table, roles, tasks=engine().column(list(dict.fromkeys(tasks))), name=str(source.path))
 
 
 def label_of(value: Any) -> Any:

@@ -8,24 +8,26 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from crowdpilot.arrays import Codes
 from crowdpilot.io.answers import label_of
 from crowdpilot.io.delimited import line_of, text_table
-from crowdpilot.io.encoding import vocabulary
+from crowdpilot.io.engine import Column, Table, engine
 from crowdpilot.io.format import Raw
 from crowdpilot.io.source import Source
-from crowdpilot.io.tables import to_column
 
-Columns = Mapping[str, Callable[[], pa.ChunkedArray]]  # the labels of each question, made when asked for
+Columns = Mapping[str, Callable[[], Column]]  # the labels of each question, made when asked for
 
 LABEL = "(label)"  # no column of a file is called like this
 
 
 def answered(
-    source: Source, table: pa.Table, roles: Mapping[str, str], questions: Columns, void: Any = None
+    source: Source,
+    table: Table,
+    roles: Mapping[str, str],
+    questions: Columns,
+    void: NDArray[np.bool_] | None = None,
 ) -> Raw:
     """The answers to the chosen question; where `void` is true there is none.
 
@@ -34,22 +36,25 @@ def answered(
     own = roles.get("label")
     label = table[own] if own else questions[source.choose(questions)]()
     if void is not None:
-        label = pc.if_else(void, None, label.cast(pa.string()))
+        codes, names = engine().vocabulary(label)
+        label = engine().named(np.where(void, np.int32(-1), codes), names)
     return text_table(source, table.append_column(LABEL, label), {**roles, "label": LABEL})
 
 
-def is_one_of(column: pa.ChunkedArray, *words: str) -> pa.ChunkedArray:
+def is_one_of(column: Column, *words: str) -> NDArray[np.bool_]:
     """Whether each text is one of the words, in small or capital letters."""
-    return pc.is_in(pc.utf8_lower(column), pa.array(words))
+    codes, names = engine().vocabulary(column)
+    found = [text is not None and text.lower() in words for text in engine().values(names)]
+    return np.asarray([*found, False])[codes]
 
 
 def json_questions(
-    source: Source, column: pa.ChunkedArray, answers: Callable[[Any], Mapping[str, Any]]
-) -> dict[str, Callable[[], pa.ChunkedArray]]:
+    source: Source, column: Column, answers: Callable[[Any], Mapping[str, Any]]
+) -> dict[str, Callable[[], Column]]:
     """The questions in a column of JSON texts, each distinct one read once."""
-    codes, names = vocabulary(column)
+    codes, names = engine().vocabulary(column)
     parsed: list[Mapping[str, Any]] = []
-    for n, text in enumerate(names.to_pylist()):
+    for n, text in enumerate(engine().values(names)):
         try:
             parsed.append(answers(json.loads(text)) if text else {})
         except (ValueError, TypeError, LookupError, AttributeError) as error:
@@ -59,7 +64,7 @@ def json_questions(
     return {q: partial(_labels, source, codes, [said.get(q) for said in parsed]) for q in questions}
 
 
-def _labels(source: Source, codes: Codes, values: list[Any]) -> pa.ChunkedArray:
+def _labels(source: Source, codes: Codes, values: list[Any]) -> Column:
     labels: list[Any] = []
     for n, value in enumerate(values):
         try:
@@ -67,5 +72,4 @@ def _labels(source: Source, codes: Codes, values: list[Any]) -> pa.ChunkedArray:
         except ValueError as error:
             line = line_of(source, int(np.argmax(codes == n)))
             raise source.error(f"found {error}, expected one label", line) from error
-    column = to_column([*labels, None]).cast(pa.string())
-    return pa.chunked_array([column.take(pa.array(codes % (len(labels) + 1)))])
+    return engine().named(codes, engine().to_text(engine().column(labels)))

@@ -7,29 +7,27 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice
 
-import pyarrow as pa
-import pyarrow.csv as arrow_csv
-
+from crowdpilot.arrays import to_names
 from crowdpilot.io.columns import listed
+from crowdpilot.io.engine import Table, engine
 from crowdpilot.io.format import Raw, row_text
+from crowdpilot.io.plain.reading import long_fields
+from crowdpilot.io.problems import failures
 from crowdpilot.io.source import Source
 
-LONGEST = (1 << 31) - 1  # characters in a field
-BLOCK = 1 << 23  # bytes read at once; no row may be longer
 
-
-def read_columns(source: Source, wanted: Iterable[str]) -> pa.Table:
+def read_columns(source: Source, wanted: Iterable[str]) -> Table:
     """The wanted columns, all as text."""
     names = list(dict.fromkeys(wanted))
     if twice := [name for name in names if source.header.count(name) > 1]:
         raise source.error(f"column {twice[0]!r} occurs twice, expected each name once", 1)
     if source.is_header_only:
         check(source)
-        return pa.table({name: pa.array([], pa.string()) for name in names})
-    return _read(source, names, arrow_csv.ReadOptions(block_size=BLOCK)).select(names)
+        return engine().table({name: engine().names(to_names([])) for name in names})
+    return _read(source, names)
 
 
-def text_table(source: Source, table: pa.Table, roles: Mapping[str, str]) -> Raw:
+def text_table(source: Source, table: Table, roles: Mapping[str, str]) -> Raw:
     """What was found in a file of text."""
     place = partial(place_of, source)
     return Raw(
@@ -37,29 +35,19 @@ def text_table(source: Source, table: pa.Table, roles: Mapping[str, str]) -> Raw
     )
 
 
-def read_rows(source: Source) -> pa.Table:
-    """Every column as text, named by its place; the header is the first row."""
-    names = list(map(str, range(len(source.header))))
-    return _read(source, names, arrow_csv.ReadOptions(block_size=BLOCK, column_names=names))
+def read_rows(source: Source) -> Table:
+    """Every column as text, in the order of the header, which may name several alike."""
+    return _read(source, None)
 
 
-def _read(source: Source, names: list[str], options: arrow_csv.ReadOptions) -> pa.Table:
-    ends = options.column_names[-1] if options.column_names else source.header[-1]
-    included = list(dict.fromkeys([*names, ends]))
+def _read(source: Source, names: list[str] | None) -> Table:
     try:
         with source.open() as stream:
-            table = arrow_csv.read_csv(
-                stream,
-                options,
-                arrow_csv.ParseOptions(delimiter=source.delimiter, newlines_in_values=True),
-                arrow_csv.ConvertOptions(
-                    include_columns=included, column_types=dict.fromkeys(included, pa.string())
-                ),
-            )
-    except pa.ArrowException as error:
+            table, last = engine().read_text(stream, source.delimiter, source.header, names)
+    except failures() as error:
         check(source)
         raise source.error(f"cannot be read as text with columns ({str(error).splitlines()[0]})") from error
-    if table.num_rows and "\n" in (table[ends][-1].as_py() or ""):  # a quote that never ends takes all lines
+    if "\n" in last:  # a quote that never ends takes all lines
         check(source)
     return table
 
@@ -83,16 +71,13 @@ def check(source: Source) -> None:
 
 def numbered(source: Source, strict: bool = True) -> Iterator[tuple[int, list[str]]]:
     """Each record and the line in which it begins."""
-    limit = csv.field_size_limit(LONGEST)
-    try:
+    with long_fields():
         lines = source.lines("strict" if strict else "replace")
         reader = csv.reader(lines, delimiter=source.delimiter, strict=strict)
         start = 1
         for row in reader:
             yield start, row
             start = reader.line_num + 1
-    finally:
-        csv.field_size_limit(limit)
 
 
 def line_of(source: Source, row: int) -> int | None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from crowdpilot.io.format import Format, Raw
+from crowdpilot.io.problems import failures
 from crowdpilot.io.source import PACKED, Source, hint
 from crowdpilot.io.tables import as_table, from_frame
 from crowdpilot.io.wide import looks_wide, melt
@@ -20,7 +22,15 @@ PATHS = (str, os.PathLike)
 Formats = Mapping[str, Format]
 Columns = Mapping[str, str | None]
 
-MALFORMED = (pa.ArrowException, OSError, RecursionError, AttributeError, TypeError, LookupError)
+MALFORMED: tuple[type[Exception], ...] = (
+    OSError,
+    EOFError,
+    zlib.error,
+    RecursionError,
+    AttributeError,
+    TypeError,
+    LookupError,
+)
 
 
 def find(
@@ -36,16 +46,23 @@ def find(
         return _parse(place, formats, name or by_content(place, formats))
     except UnicodeDecodeError as error:
         raise place.not_utf8() from error
-    except MALFORMED as error:
+    except failures(*MALFORMED) as error:
         reason = getattr(error, "strerror", None) or str(error).strip().partition("\n")[0]
         raise place.error(f"cannot be read{f' as {name}' if name else ''} ({reason})") from error
 
 
 def _check_content(source: Source) -> None:
     if not source.path.exists():
-        raise source.error("there is no such file or folder")
+        raise source.error(f"there is no such file or folder; {_near(source.path)}")
     if not source.path.is_dir() and not source.opening:
-        raise source.error("the file is empty, expected votes")
+        raise source.error("the file is empty, expected votes below a line such as task,worker,label")
+
+
+def _near(path: Path) -> str:
+    """What else may have been meant by the name of a file that is not there."""
+    names = os.listdir(path.parent) if path.parent.is_dir() else []
+    found = get_close_matches(path.name, names, n=1)
+    return f"did you mean {path.parent / found[0]}?" if found else "check its name"
 
 
 def _parse(source: Source, formats: Formats, name: str) -> Raw:
@@ -70,8 +87,10 @@ def by_content(source: Source, formats: Formats) -> str:
     for name, format in formats.items():
         if format.sniff(source):
             return name
-    kind = "a folder without answers.json" if source.path.is_dir() else "of no known format"
-    raise source.error(f"it is {kind}, expected one of {', '.join(formats)}")
+    folder = source.path.is_dir()
+    kind = "a folder without answers.json" if folder else "of no known format"
+    then = "name a file in it" if folder else "if it is one of these, say so with format= (--format)"
+    raise source.error(f"it is {kind}, expected one of {', '.join(formats)}; {then}")
 
 
 def by_suffix(path: Path, formats: Formats) -> str:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from crowdpilot.io.columns import listed
+from crowdpilot.io.engine import Array, Table
 from crowdpilot.io.source import Source
 from crowdpilot.votes import Repeats, Votes
 
@@ -47,12 +46,12 @@ class Raw:
         Where a row of the table stands in the source, rows counted from zero.
     """
 
-    table: pa.Table
+    table: Table
     roles: Mapping[str, str]
     given: Collection[str] = ()
     names: Sequence[str] = ()
-    tasks: pa.Array | None = None
-    workers: pa.Array | None = None
+    tasks: Array | None = None
+    workers: Array | None = None
     classes: Sequence[Any] | None = None
     repeats: Repeats | None = None
     is_text: bool = False
@@ -64,7 +63,7 @@ class Raw:
         names = list(self.names or self.table.column_names)
         if lost := [role for role in needed if role not in self.roles]:
             found = f"found no {' and no '.join(lost)} column among {listed(names)}"
-            raise self.error(f"{found}; rename it or name it with columns= (--columns)")
+            raise self.error(f"{found}; rename it or name it with columns= (--columns {lost[0]}=NAME)")
         if twice := [name for name in self.roles.values() if names.count(name) > 1]:
             raise self.error(f"column {twice[0]!r} occurs twice, expected each name once")
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 
 from crowdpilot.arrays import Floats
 from crowdpilot.io.dense import label_matrix
+from crowdpilot.io.engine import engine
 from crowdpilot.io.format import Format, Raw
 from crowdpilot.io.source import Source
 from crowdpilot.votes import Votes
@@ -29,8 +29,8 @@ def parse(source: Source) -> Raw:
     """Tasks and workers are called by their place, from zero."""
     said = _load(source)
     task, worker = np.nonzero(said >= 0)
-    table = pa.table({"task": task, "worker": worker, "label": said[task, worker].astype(np.int64)})
-    tasks, workers = (pa.array(np.arange(size)) for size in said.shape)
+    table = engine().table({"task": task, "worker": worker, "label": said[task, worker].astype(np.int64)})
+    tasks, workers = (engine().names(np.arange(size)) for size in said.shape)
     roles = {name: name for name in table.column_names}
     return Raw(table, roles, tasks=tasks, workers=workers, name=str(source.path))
 

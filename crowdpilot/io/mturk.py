@@ -7,14 +7,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
+from crowdpilot.arrays import to_names
 from crowdpilot.io.cells import answered, is_one_of, json_questions
 from crowdpilot.io.delimited import line_of, read_columns
+from crowdpilot.io.engine import Column, Table, engine
 from crowdpilot.io.format import Format, Raw
 from crowdpilot.io.source import Source
-from crowdpilot.io.tables import named
 
 PRESET = {"task": "HITId", "worker": "WorkerId", "seconds": "WorkTimeInSeconds", "time": "SubmitTime"}
 STATUS, ANSWER, TASK_ANSWERS = "AssignmentStatus", "Answer.", "taskAnswers"
@@ -36,9 +35,9 @@ def parse(source: Source) -> Raw:
     return answered(source, table, roles, _questions(source, table, answers), rejected)
 
 
-def _questions(source: Source, table: pa.Table, names: list[str]) -> dict[str, Callable[[], pa.ChunkedArray]]:
+def _questions(source: Source, table: Table, names: list[str]) -> dict[str, Callable[[], Column]]:
     """Plain answers, JSON, and one column of true or false for each option."""
-    found: dict[str, Callable[[], pa.ChunkedArray]] = {}
+    found: dict[str, Callable[[], Column]] = {}
     options: dict[str, list[str]] = {}
     for name in names:
         question, _, last = name.removeprefix(ANSWER).rpartition(".")
@@ -47,15 +46,15 @@ def _questions(source: Source, table: pa.Table, names: list[str]) -> dict[str, C
         elif question and last == "labels":
             found[question] = partial(_lists, source, table[name])
         elif question and last == "label":
-            found[question] = partial(table.column, name)
-        elif question and pc.all(is_one_of(table[name], "true", "false", "")).as_py():
+            found[question] = partial(table.__getitem__, name)
+        elif question and is_one_of(table[name], "true", "false", "").all():
             options.setdefault(question, []).append(name)
         else:
-            found[name.removeprefix(ANSWER)] = partial(table.column, name)
+            found[name.removeprefix(ANSWER)] = partial(table.__getitem__, name)
     return found | {question: partial(_ticked, source, table, names) for question, names in options.items()}
 
 
-def _lists(source: Source, column: pa.ChunkedArray) -> pa.ChunkedArray:
+def _lists(source: Source, column: Column) -> Column:
     """Labels in JSON lists."""
     found = json_questions(source, column, lambda said: {"": said})
     return found[""]() if found else column
@@ -66,19 +65,17 @@ def _first(said: Any) -> dict[str, Any]:
     return dict(said[0] if isinstance(said, list) else said)
 
 
-def _ticked(source: Source, table: pa.Table, names: list[str]) -> pa.ChunkedArray:
+def _ticked(source: Source, table: Table, names: list[str]) -> Column:
     """The option that is true; with one option only, whether it is."""
     if len(names) == 1:
         return table[names[0]]
-    ticks = np.stack(
-        [is_one_of(table[name], "true").to_numpy(zero_copy_only=False) for name in names], axis=1
-    )
+    ticks = np.stack([is_one_of(table[name], "true") for name in names], axis=1)
     several = np.flatnonzero(ticks.sum(axis=1) > 1)
     if len(several):
         found = f"found {ticks[several[0]].sum()} ticks in {', '.join(names)}"
         raise source.error(f"{found}, expected one label", line_of(source, int(several[0])))
     codes = np.where(ticks.any(axis=1), ticks.argmax(axis=1), -1)
-    return pa.chunked_array([named(codes, pa.array([name.rpartition(".")[2] for name in names]))])
+    return engine().named(codes, to_names([name.rpartition(".")[2] for name in names]))
 
 
 FORMAT = Format(

@@ -10,15 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from crowdpilot.arrays import Codes, Names
+from crowdpilot.arrays import Codes, Names, to_names
 from crowdpilot.io.dense import check_single
+from crowdpilot.io.engine import JSON, Integers, Texts, engine
 from crowdpilot.io.format import Format, Raw
 from crowdpilot.io.source import Source
-from crowdpilot.io.tables import Integers, named, names_array, to_column
-from crowdpilot.io.text import JSON, join_cells, texts, write_text
+from crowdpilot.io.text import write_text
 from crowdpilot.votes import Votes
 
 ANSWERS, METADATA = "answers.json", "metadata.json"
@@ -41,18 +39,19 @@ def parse_nested(source: Source, outer: str, inner: str) -> Raw:
     """The answers, and the classes if there is a file of metadata beside them."""
     file = replace(source, path=source.path / ANSWERS) if source.path.is_dir() else source
     answers = _answers(file, outer, inner)
-    names = pa.array(list(answers), pa.string())
+    by = engine()
+    names = by.names(to_names(list(answers)))
     place = np.repeat(np.arange(len(answers)), [len(given) for given in answers.values()])
-    labels = to_column(list(chain.from_iterable(given.values() for given in answers.values())))
-    table = pa.table({
-        outer: named(place, names),
-        inner: pa.array(list(chain.from_iterable(answers.values())), pa.string()),
-        "label": labels,
-    })  # fmt: skip
+    labels = list(chain.from_iterable(given.values() for given in answers.values()))
+    columns = {
+        outer: by.named(place, names),
+        inner: by.names(to_names(list(chain.from_iterable(answers.values())))),
+        "label": by.column(labels),
+    }
     listed = {f"{outer}s": names}
-    roles = {name: name for name in table.column_names}
+    roles = {name: name for name in columns}
     classes = _classes(file, labels)
-    return Raw(table, roles, classes=classes, is_text=True, name=str(file.path), **listed)
+    return Raw(by.table(columns), roles, classes=classes, is_text=True, name=str(file.path), **listed)
 
 
 def _answers(source: Source, outer: str, inner: str) -> dict[str, dict[str, Any]]:
@@ -66,7 +65,7 @@ def _answers(source: Source, outer: str, inner: str) -> dict[str, dict[str, Any]
     return answers
 
 
-def _classes(source: Source, labels: pa.Array) -> list[Any] | None:
+def _classes(source: Source, labels: list[Any]) -> list[Any] | None:
     """As metadata.json lists or counts them."""
     path = source.path.with_name(METADATA)
     if source.path.name != ANSWERS or not path.is_file():
@@ -76,7 +75,8 @@ def _classes(source: Source, labels: pa.Array) -> list[Any] | None:
     if isinstance(about.get("classes"), list):
         return list(about["classes"])
     count = about.get("n_classes")
-    return list(range(count)) if isinstance(count, int) and pa.types.is_integer(labels.type) else None
+    are_numbers = {type(label) for label in labels if label is not None} == {int}
+    return list(range(count)) if isinstance(count, int) and are_numbers else None
 
 
 def write(votes: Votes, path: Path) -> None:
@@ -103,19 +103,20 @@ def write_nested(
 
 def _pieces(votes: Votes, outer: tuple[Codes, Names], inner: tuple[Codes, Names]) -> Iterator[str]:
     """The text of the answers, one outer name in each line."""
-    codes, names = outer
+    by, (codes, names) = engine(), outer
     order = np.argsort(codes, kind="stable")
-    label = texts(named(votes.label[order], votes.classes), JSON)
-    votes_ = pc.binary_join_element_wise(_keys(*inner).take(pa.array(order)), label, ": ")
+    label = by.texts(by.named(votes.label[order], votes.classes), JSON)
+    said = by.join_rows([_keys(inner[0][order], inner[1]), label], ": ")
     starts = np.append(0, np.cumsum(np.bincount(codes, minlength=len(names))))
-    given = join_cells(votes_, starts, ", ")
-    lines = pc.binary_join_element_wise(_keys(np.arange(len(names)), names), ": {", given, "}", "")
-    yield "{" + str(join_cells(lines, [0, len(lines)], ",\n")[0]) + "}\n"
+    given = by.join_cells(said, starts, ", ")
+    lines = by.join_rows([_keys(np.arange(len(names)), names), ": {", given, "}"], "")
+    yield "{" + by.join_all(lines, ",\n") + "}\n"
 
 
-def _keys(codes: Integers, names: Names) -> pa.Array:
+def _keys(codes: Integers, names: Names) -> Texts:
     """Names as JSON knows them: text, whatever they are."""
-    return texts(named(codes, names_array(names).cast(pa.string())), JSON)
+    by = engine()
+    return by.texts(by.named(codes, by.to_text(by.names(names))), JSON)
 
 
 FORMAT = Format(

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
-import pyarrow as pa
+from crowdpilot.io.problems import failures
 
 
 @contextmanager
@@ -28,9 +28,9 @@ def whole(target: str | os.PathLike[str]) -> Iterator[Path]:
         attic.mkdir()
         yield attic / path.name
         _replace(attic / path.name, path)
-    except (OSError, pa.ArrowException) as error:
+    except failures(OSError) as error:
         reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
-        raise ValueError(f"{target}: cannot be written ({reason})") from error
+        raise ValueError(f"{target}: cannot be written ({reason}); choose another place") from error
     finally:
         shutil.rmtree(attic, ignore_errors=True)
 

@@ -8,16 +8,14 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import ArrayLike
 
 from crowdpilot.arrays import Floats, to_names
 from crowdpilot.io.delimited import read_columns, text_table
-from crowdpilot.io.encoding import encode_column, encode_names, vocabulary
+from crowdpilot.io.engine import engine
 from crowdpilot.io.format import Format, Raw
-from crowdpilot.io.numbers import NotANumber, to_floats
+from crowdpilot.io.problems import NotANumber
 from crowdpilot.io.source import Source
-from crowdpilot.io.tables import named
 from crowdpilot.votes import Votes
 
 CROWD = "crowd"  # the one worker who gives all shares
@@ -92,7 +90,7 @@ def parse(source: Source) -> Raw:
     shares = np.column_stack([_numbers(raw, name) for name in columns])
     if (wrong := _first_wrong(shares)) is not None:
         raise raw.error(f"the shares of the classes {wrong[1]}", wrong[0])
-    task = encode_column(raw.table[kept["task"]], is_text=True)
+    task = engine().encode_column(raw.table[kept["task"]], is_text=True)
     if len(task.names) < np.count_nonzero(task.codes >= 0):
         twice = task.names.item(np.argmax(np.bincount(task.codes[task.codes >= 0]) > 1))
         raise raw.error(f"task {twice!r} has several rows, expected one")
@@ -104,15 +102,16 @@ def _melt(raw: Raw, shares: Floats, classes: list[str]) -> Raw:
     row, label = np.nonzero(shares > 0)
     silent = np.flatnonzero(~(shares > 0).any(axis=1))
     rows, none = np.append(row, silent), np.full(len(silent), -1)
-    known = {role: vocabulary(raw.table[name]) for role, name in raw.roles.items()}
-    found: dict[str, Any] = {role: named(codes[rows], values) for role, (codes, values) in known.items()}
-    found["worker"] = named(np.append(np.zeros_like(row), none), pa.array([CROWD]))
-    found["label"] = named(np.append(label, none), pa.array(classes))
-    found["weight"] = pa.array(np.append(shares[row, label], np.zeros(len(silent))))
+    by = engine()
+    known = {role: by.vocabulary(raw.table[name]) for role, name in raw.roles.items()}
+    found: dict[str, Any] = {role: by.named(codes[rows], values) for role, (codes, values) in known.items()}
+    found["worker"] = by.named(np.append(np.zeros_like(row), none), to_names([CROWD]))
+    found["label"] = by.named(np.append(label, none), to_names(classes))
+    found["weight"] = by.column(np.append(shares[row, label], np.zeros(len(silent))))
+    names = by.encode_names(by.names(to_names(classes)), is_text=True).names
     return replace(
-        raw, table=pa.table(found), roles={role: role for role in found}, names=(), repeats="all",
-        tasks=known["task"][1], classes=encode_names(pa.array(classes), is_text=True).names.tolist(),
-        place=lambda n: raw.place(int(rows[n])),
+        raw, table=by.table(found), roles={role: role for role in found}, names=(), repeats="all",
+        tasks=known["task"][1], classes=names.tolist(), place=lambda n: raw.place(int(rows[n])),
     )  # fmt: skip
 
 
@@ -124,7 +123,7 @@ def _columns(header: Sequence[str]) -> dict[str, str]:
 
 def _numbers(raw: Raw, name: str) -> Floats:
     try:
-        return to_floats(raw.table[name])
+        return engine().to_floats(raw.table[name])
     except NotANumber as error:
         raise raw.error(f"{error} in column {name!r}, expected a share from 0 to 1", error.row) from error
 

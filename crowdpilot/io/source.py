@@ -14,9 +14,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from crowdpilot.io.columns import is_known, resolve
+from crowdpilot.io.engine import engine
 
 HEAD = 1 << 20  # bytes that are looked at to find the format
 SAMPLE = 200  # rows that are looked at
@@ -40,8 +39,8 @@ class Source:
     def open(self) -> Any:
         """The bytes of the file as a stream; a compressed file is unpacked on the way."""
         if self.path.is_fifo() or self.path.is_char_device():
-            return pa.BufferReader(self._piped)
-        return pa.input_stream(str(self.path), compression="detect")
+            return io.BytesIO(self._piped)
+        return engine().open(self.path)
 
     @cached_property
     def _piped(self) -> bytes:

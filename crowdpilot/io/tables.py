@@ -6,56 +6,33 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
-from pyarrow import interchange
 
-from crowdpilot.arrays import Encoded, Floats, Names, is_missing, to_names
+from crowdpilot.arrays import Encoded, Floats, Names, to_names
 from crowdpilot.io.columns import resolve
-from crowdpilot.io.encoding import encode_column
+from crowdpilot.io.engine import Array, Table, engine
 from crowdpilot.io.format import Raw
-from crowdpilot.io.numbers import NotANumber, to_floats, to_times
+from crowdpilot.io.problems import NotANumber, failures
 from crowdpilot.votes import Repeats, Votes
 
-Integers = NDArray[np.integer[Any]]
-
-NUMBERS = {"weight": to_floats, "seconds": to_floats, "time": to_times}
+NUMBERS = ("weight", "seconds", "time")
 
 
-def as_table(source: Any) -> pa.Table:
-    """Arrow table of any data frame, or of a mapping of columns."""
+def as_table(source: Any) -> Table:
+    """Table of any data frame, or of a mapping of columns."""
     try:
-        if isinstance(source, Mapping):
-            return pa.table({str(name): to_column(values) for name, values in source.items()})
-        if hasattr(source, "__dataframe__") and not hasattr(source, "__arrow_c_stream__"):
-            return interchange.from_dataframe(source)
-        return pa.table(source)
+        return engine().as_table(source)
     except (TypeError, ValueError) as error:
         found = f"{type(source).__module__}.{type(source).__qualname__}"
         reason = str(error).split("\n")[0]
         raise ValueError(f"{found} is no path and no table of columns of one type ({reason})") from error
 
 
-def from_frame(table: pa.Table, columns: Mapping[str, str | None]) -> Raw:
+def from_frame(table: Table, columns: Mapping[str, str | None]) -> Raw:
     """A table in memory, whose columns are named by the user or by themselves."""
     try:
         return Raw(table, resolve(table.column_names, columns), columns.keys())
     except ValueError as error:
         raise ValueError(f"the table: {error}") from error
-
-
-def to_column(values: Any) -> pa.Array:
-    """Arrow column of any values; if they are of several types, they all become text."""
-    try:
-        return pa.array(values, from_pandas=True)
-    except (TypeError, ValueError, OverflowError):
-        return pa.array([_text(value) for value in values], pa.string())
-
-
-def _text(value: Any) -> str | None:
-    if isinstance(value, (list, dict)):
-        raise TypeError(f"found {str(value)[:40]}, expected one text or number")
-    return None if is_missing(value) else str(value)
 
 
 class Coded(NamedTuple):
@@ -72,7 +49,7 @@ class Coded(NamedTuple):
 
     def to_votes(self, classes: Sequence[Any] | None, abstain: Iterable[Any], repeats: Repeats) -> Votes:
         """Votes, for which the memory of the table is free again."""
-        pa.default_memory_pool().release_unused()
+        engine().release()
         label = _with_classes(self.label, self.gold)
         known = self.classes if classes is None else classes
         try:
@@ -105,11 +82,11 @@ def labels_from_table(raw: Raw) -> dict[Any, Any]:
     return _truth(raw, _encode(raw, "task"), _encode(raw, role))
 
 
-def _encode(raw: Raw, role: str, listed: pa.Array | None = None) -> Encoded:
+def _encode(raw: Raw, role: str, listed: Array | None = None) -> Encoded:
     name = raw.roles[role]
     try:
-        return encode_column(raw.table[name], raw.is_text, listed)
-    except (ValueError, pa.ArrowException) as error:
+        return engine().encode_column(raw.table[name], raw.is_text, listed)
+    except failures(ValueError) as error:
         reason = str(error).partition("\n")[0]
         raise raw.error(f"{reason} in column {name!r}, expected one text or number each") from error
 
@@ -138,11 +115,12 @@ def _with_classes(label: Encoded, gold: Mapping[Any, Any]) -> Encoded:
 def _numbers(raw: Raw) -> dict[str, Floats]:
     """Weights and times; a time that nobody named and that cannot be read is left out."""
     found: dict[str, Floats] = {}
-    for role, read in NUMBERS.items():
+    for role in NUMBERS:
+        read = engine().to_times if role == "time" else engine().to_floats
         try:
             if role in raw.roles:
                 found[role] = read(raw.table[raw.roles[role]])
-        except (ValueError, pa.ArrowException) as error:
+        except failures(ValueError) as error:
             if role == "weight" or role in raw.given:
                 problem = f"{str(error).partition(chr(10))[0]} in column {raw.roles[role]!r}"
                 expected = "a time" if role == "time" else "a number"
@@ -159,32 +137,31 @@ def _check_weights(raw: Raw, label: Encoded, weight: Floats | None) -> None:
         raise raw.error(f"found the weight {weight[bad[0]]}, expected a number of 0 or more", int(bad[0]))
 
 
-def to_table(votes: Votes) -> pa.Table:
+def to_table(votes: Votes) -> Table:
     """A row for each vote, and one without a label for each task that has none."""
     unseen = np.flatnonzero(np.bincount(votes.task, minlength=len(votes.tasks)) == 0).astype(np.int32)
     none = np.full(len(unseen), -1, np.int32)
     task = np.concatenate([votes.task, unseen])
+    by = engine()
     columns = {
-        "task": named(task, votes.tasks),
-        "worker": named(np.concatenate([votes.worker, none]), votes.workers),
-        "label": named(np.concatenate([votes.label, none]), votes.classes),
+        "task": by.named(task, votes.tasks),
+        "worker": by.named(np.concatenate([votes.worker, none]), votes.workers),
+        "label": by.named(np.concatenate([votes.label, none]), votes.classes),
     }
     for name in NUMBERS:
         if (values := getattr(votes, name)) is not None:
-            columns[name] = pa.array(np.append(values, np.full(len(unseen), np.nan)), from_pandas=True)
+            columns[name] = by.column(np.append(values, np.full(len(unseen), np.nan)))
     if votes.gold is not None:
-        columns["gold"] = named(votes.gold[task], votes.classes)
-    return pa.table(columns)
+        columns["gold"] = by.named(votes.gold[task], votes.classes)
+    return by.table(columns)
 
 
-def named(codes: Integers, names: Names | pa.Array) -> pa.DictionaryArray:
-    """Arrow column of names by their codes; missing where the code is -1."""
-    values = names if isinstance(names, pa.Array) else names_array(names)
-    return pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32(), mask=codes < 0), values)
+def split_rows(table: Table, column: str) -> dict[str, Table]:
+    """The rows of a table by what a column says, as text."""
+    said = np.asarray([str(name) for name in engine().values(table[column])], object)
+    return {name: table.filter(said == name) for name in dict.fromkeys(said.tolist())}
 
 
-def names_array(names: Names) -> pa.Array:
-    """Arrow column of names; those of mixed types become text."""
-    if names.dtype == object and {type(name) for name in names.tolist()} != {str}:
-        return pa.array([str(name) for name in names.tolist()], pa.string())
-    return pa.array(names)
+def names_array(names: Names) -> Array:
+    """Names of tasks, workers or classes; those of mixed types become text."""
+    return engine().names(names)

@@ -27,7 +27,7 @@ def parse(source: Source) -> Raw:
     roles = source.roles(header, _preset(source, outputs))
     status = [STATUS] if STATUS in header else []
     table = read_columns(source, [*roles.values(), *status, *(OUTPUT + name for name in outputs)])
-    questions = {name: partial(table.column, OUTPUT + name) for name in outputs}
+    questions = {name: partial(table.__getitem__, OUTPUT + name) for name in outputs}
     return answered(source, table, roles, questions, is_one_of(table[STATUS], *VOID) if status else None)
 
 

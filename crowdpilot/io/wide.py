@@ -8,17 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
+from crowdpilot.arrays import to_names
 from crowdpilot.io.columns import find_columns
 from crowdpilot.io.delimited import read_rows, text_table
 from crowdpilot.io.dense import label_matrix
-from crowdpilot.io.encoding import encode_column, vocabulary
+from crowdpilot.io.engine import Table, engine
 from crowdpilot.io.format import Format, Raw
-from crowdpilot.io.numbers import is_number
 from crowdpilot.io.source import SAMPLE, Source
-from crowdpilot.io.tables import named, names_array
-from crowdpilot.io.text import csv_style, join_cells, join_lines, texts, write_text
+from crowdpilot.io.text import csv_style, heading, join_lines, write_text
 from crowdpilot.votes import Votes
 
 INDEX = {"", "id", "index", "unnamed: 0"}  # names of a first column that only numbers the rows
@@ -44,12 +42,12 @@ def has_labels(
     return all(len(values) <= FEW or 2 * len(set(values)) <= len(values) for values in filled)
 
 
-def looks_wide(table: pa.Table, columns: Mapping[str, str | None]) -> bool:
+def looks_wide(table: Table, columns: Mapping[str, str | None]) -> bool:
     """The same for a table in memory."""
     if not is_wide(table.column_names, columns):
         return False
-    sample = [column.to_pylist() for column in table.slice(0, SAMPLE).columns]
-    return has_labels(table.column_names, columns, sample)
+    names = table.column_names
+    return has_labels(names, columns, [engine().values(table.column(n), SAMPLE) for n in range(len(names))])
 
 
 def sniff(source: Source) -> bool:
@@ -61,8 +59,7 @@ def sniff(source: Source) -> bool:
 def parse(source: Source) -> Raw:
     """Every cell as text."""
     source.roles(source.header)
-    table = read_rows(source).slice(1).rename_columns(source.header)
-    return melt(text_table(source, table, {}), source.columns)
+    return melt(text_table(source, read_rows(source), {}), source.columns)
 
 
 def melt(raw: Raw, columns: Mapping[str, str | None]) -> Raw:
@@ -72,18 +69,19 @@ def melt(raw: Raw, columns: Mapping[str, str | None]) -> Raw:
     workers = [n for n in range(len(names)) if n not in special.values()]
     if not workers:
         raise raw.error("found no column of a worker, expected one for each of them")
-    label = encode_column(_stack([raw.table.column(n) for n in workers]), raw.is_text)
+    by = engine()
+    label = by.encode_column(by.stack([raw.table.column(n) for n in workers]), raw.is_text)
     said = label.codes.reshape(len(workers), -1).T  # (tasks, workers)
     row, worker = np.nonzero(said >= 0)
     silent = np.flatnonzero((said < 0).all(axis=1))
     rows, none = np.append(row, silent), np.full(len(silent), -1)
-    listed = pa.array([names[n] for n in workers])
-    known = {role: vocabulary(raw.table.column(n)) for role, n in special.items()}
-    found = {role: named(codes[rows], values) for role, (codes, values) in known.items()}
-    found["worker"] = named(np.append(worker, none), listed)
-    found["label"] = named(np.append(said[row, worker], none), label.names)
+    listed = by.names(to_names([names[n] for n in workers]))
+    known = {role: by.vocabulary(raw.table.column(n)) for role, n in special.items()}
+    found = {role: by.named(codes[rows], values) for role, (codes, values) in known.items()}
+    found["worker"] = by.named(np.append(worker, none), listed)
+    found["label"] = by.named(np.append(said[row, worker], none), label.names)
     return replace(
-        raw, table=pa.table(found), roles={role: role for role in found}, names=(),
+        raw, table=by.table(found), roles={role: role for role in found}, names=(),
         tasks=known["task"][1], workers=listed, place=lambda n: raw.place(int(rows[n])),
     )  # fmt: skip
 
@@ -100,18 +98,17 @@ def _pieces(votes: Votes, delimiter: str) -> Iterator[str]:
         raise ValueError(
             f"a worker is called {GOLD!r}, which is the column of true labels in the format wide"
         )
-    header = pa.array(["task", *([] if votes.gold is None else [GOLD]), *map(str, votes.workers.tolist())])
-    yield delimiter.join(style.quote(header).to_pylist()) + "\n"
-    tasks, width = names_array(votes.tasks), said.shape[1]
+    yield heading(["task", *([] if votes.gold is None else [GOLD]), *map(str, votes.workers.tolist())], style)
+    by, width = engine(), said.shape[1]
     step = max(1, CELLS // max(1, width))
     for start in range(0, len(said), step):
         part = said[start : start + step]
-        columns = [texts(tasks.slice(start, step), style)]
+        columns = [by.texts(by.names(votes.tasks[start : start + step]), style)]
         if votes.gold is not None:
-            columns.append(texts(named(votes.gold[start : start + step], votes.classes), style))
+            columns.append(by.texts(by.named(votes.gold[start : start + step], votes.classes), style))
         if width:
-            cells = texts(named(part.ravel(), votes.classes), style)
-            columns.append(join_cells(cells, np.arange(0, part.size + 1, width), delimiter))
+            cells = by.texts(by.named(part.ravel(), votes.classes), style)
+            columns.append(by.join_cells(cells, np.arange(0, part.size + 1, width), delimiter))
         yield join_lines(columns, delimiter)
 
 
@@ -122,13 +119,6 @@ def _special(names: Sequence[str], columns: Mapping[str, str | None]) -> dict[st
     task = columns.get("task") or (names[0] if is_first else known.get("task", names[0]))
     gold = columns.get("gold", GOLD)
     return {role: names.index(n) for role, n in (("task", task), ("gold", gold)) if n in names}
-
-
-def _stack(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
-    """One column below the other; of different types, they meet as numbers or as texts."""
-    kinds = {column.type for column in columns} - {pa.null()}
-    common = kinds.pop() if len(kinds) == 1 else pa.float64() if all(map(is_number, kinds)) else pa.string()
-    return pa.chunked_array([c for column in columns for c in column.cast(common).chunks], common)
 
 
 FORMAT = Format(

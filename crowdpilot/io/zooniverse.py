@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
+from crowdpilot.arrays import need_arrow
 from crowdpilot.io.cells import answered, json_questions
 from crowdpilot.io.delimited import read_columns
+from crowdpilot.io.engine import Column, Table, engine
 from crowdpilot.io.format import Format, Raw
-from crowdpilot.io.numbers import NotANumber, to_times
+from crowdpilot.io.problems import NotANumber
 from crowdpilot.io.source import Source
 
 USERS = ("user_name", "user_id", "user_ip")
@@ -28,6 +28,7 @@ def sniff(source: Source) -> bool:
 
 def parse(source: Source) -> Raw:
     """The answers to one task of the workflow; of one workflow, if there are several."""
+    need_arrow(f"{source.path}: the format zooniverse")
     header = source.header
     user = next((name for name in USERS if name in header), USERS[0])
     preset = {"task": "subject_ids", "worker": user, "time": "created_at"}
@@ -39,19 +40,21 @@ def parse(source: Source) -> Raw:
     if not _has_flows(table) or "label" in source.columns:
         return raw
     flow = source.choose(questions).rpartition("/")[0]
-    rows = np.flatnonzero(pc.equal(table[FLOW], flow).to_numpy())
-    return replace(raw, table=raw.table.take(pa.array(rows)), place=lambda row: raw.place(int(rows[row])))
+    codes, flows = engine().vocabulary(table[FLOW])
+    here = codes == engine().values(flows).index(flow)
+    rows = np.flatnonzero(here)
+    return replace(raw, table=raw.table.filter(here), place=lambda row: raw.place(int(rows[row])))
 
 
-def _has_flows(table: pa.Table) -> bool:
-    return FLOW in table.column_names and pc.count_distinct(table[FLOW]).as_py() > 1
+def _has_flows(table: Table) -> bool:
+    return FLOW in table.column_names and len(engine().vocabulary(table[FLOW])[1]) > 1
 
 
-def _annotations(table: pa.Table) -> tuple[pa.ChunkedArray, Callable[[Any], dict[str, Any]]]:
+def _annotations(table: Table) -> tuple[Column, Callable[[Any], dict[str, Any]]]:
     """JSON texts, and how answers are found in them; `12/T0` is the task T0 of workflow 12."""
     if not _has_flows(table):
         return table[ANNOTATIONS], _by_task
-    texts = pc.binary_join_element_wise('["', table[FLOW], '", ', table[ANNOTATIONS], "]", "")
+    texts = engine().join_rows(['["', table[FLOW], '", ', table[ANNOTATIONS], "]"], "")
     return texts, lambda said: {f"{said[0]}/{task}": value for task, value in _by_task(said[1]).items()}
 
 
@@ -65,28 +68,32 @@ def _by_task(said: Any) -> dict[str, Any]:
     return answers
 
 
-def _with_addresses(table: pa.Table, roles: dict[str, str]) -> tuple[pa.Table, dict[str, str]]:
+def _with_addresses(table: Table, roles: dict[str, str]) -> tuple[Table, dict[str, str]]:
     """A worker without a name is known by the address."""
     name = USERS[0]
     if roles.get("worker") != name or ADDRESS not in table.column_names:
         return table, roles
+    import pyarrow.compute as pc
+
     worker = pc.if_else(pc.equal(table[name], ""), table[ADDRESS], table[name])
     return table.append_column("(worker)", worker), {**roles, "worker": "(worker)"}
 
 
-def _with_seconds(table: pa.Table, roles: dict[str, str]) -> tuple[pa.Table, dict[str, str]]:
+def _with_seconds(table: Table, roles: dict[str, str]) -> tuple[Table, dict[str, str]]:
     """From the start to the finish that the metadata tell."""
     if "seconds" in roles or METADATA not in table.column_names:
         return table, roles
     try:
-        start, finish = (to_times(_stamp(table, name)) for name in ("started_at", "finished_at"))
+        start, finish = (engine().to_times(_stamp(table, name)) for name in ("started_at", "finished_at"))
     except NotANumber:
         return table, roles
-    seconds = pa.array(finish - start, from_pandas=True)
+    seconds = engine().column(finish - start)
     return table.append_column("(seconds)", seconds), {**roles, "seconds": "(seconds)"}
 
 
-def _stamp(table: pa.Table, name: str) -> pa.ChunkedArray:
+def _stamp(table: Table, name: str) -> Column:
+    import pyarrow.compute as pc
+
     return pc.struct_field(pc.extract_regex(table[METADATA], STAMP % name), "at")
 
 

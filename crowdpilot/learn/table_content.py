@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from crowdpilot.arrays import Floats, Names
+from crowdpilot.io.arrow.encoding import encode_column
+from crowdpilot.io.arrow.numbers import to_floats
 from crowdpilot.io.columns import find_columns
-from crowdpilot.io.encoding import encode_column
-from crowdpilot.io.numbers import to_floats
 
 TEXT = "text"  # the column that holds text, even if it looks like numbers
 INDEX = ("id", "index")  # names of a first column that holds tasks

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from crowdpilot.io.engine import engine
 from crowdpilot.votes import Votes
 
 Save = Callable[[str, str | bytes], Path]
@@ -24,6 +27,30 @@ def save(tmp_path: Path) -> Save:
         return path
 
     return write
+
+
+@contextmanager
+def _without_arrow() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "pyarrow", None)  # what cannot be imported is not installed
+        engine.cache_clear()
+        try:
+            yield
+        finally:
+            engine.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def without_arrow() -> Callable[[], AbstractContextManager[None]]:
+    """Arrow cannot be imported within."""
+    return _without_arrow
+
+
+@pytest.fixture(params=["arrow", "plain"])
+def each_engine(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Once with Arrow and once without."""
+    with _without_arrow() if request.param == "plain" else nullcontext():
+        yield
 
 
 @pytest.fixture(scope="session")

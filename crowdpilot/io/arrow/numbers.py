@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import reprlib
 from collections.abc import Callable
 
 import numpy as np
@@ -10,19 +9,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from crowdpilot.arrays import Floats
-from crowdpilot.io.encoding import vocabulary
+from crowdpilot.io.arrow.encoding import vocabulary
+from crowdpilot.io.plain.numbers import HOURS_BEHIND
+from crowdpilot.io.problems import NotANumber
 
 # Fri May 05 10:11:12 PDT 2017 -> 2017-May-05 10:11:12, in two cities' time
 AMERICAN = r"^\w{3} (\w{3}) (\d\d) (\d\d:\d\d:\d\d) (PST|PDT|UTC|GMT) (\d{4})$"
-HOURS_BEHIND = {"PST": 8, "PDT": 7}
-
-
-class NotANumber(ValueError):
-    """A value cannot be read; `row` says where it stands."""
-
-    def __init__(self, value: object, row: int):
-        super().__init__(f"found {reprlib.repr(value)}")
-        self.row = row
 
 
 def to_floats(column: pa.ChunkedArray) -> Floats:

@@ -8,18 +8,15 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from crowdpilot.arrays import Codes, Encoded
-
-NO_NUMBERS = ["NA", "N/A", "NaN", "nan", "null", "NULL", "None"]  # missing, if all else are numbers
-WHOLE = r"^(0|-?[1-9][0-9]{0,17})%s$"
-ENDINGS = ("", r"\.0")  # whole numbers, as they are or as pandas writes them where some are missing
+from crowdpilot.io.plain.encoding import ENDINGS, NO_NUMBERS, WHOLE
 
 
-def vocabulary(column: pa.ChunkedArray) -> tuple[Codes, pa.Array]:
+def vocabulary(column: pa.ChunkedArray | pa.Array) -> tuple[Codes, pa.Array]:
     """The distinct values in the order of their first appearance, and the code of each row.
 
     A missing value has the code -1. The values of a dictionary may repeat themselves.
     """
-    column = _plain(column)
+    column = _plain(pa.chunked_array([column]) if isinstance(column, pa.Array) else column)
     if pa.types.is_dictionary(column.type):
         codes, names = _split(column.unify_dictionaries())
         codes, places = _split(pa.chunked_array([codes]).dictionary_encode())
@@ -38,12 +35,7 @@ def _split(column: pa.ChunkedArray) -> tuple[pa.Array, pa.Array]:
 
 
 def encode_column(column: pa.ChunkedArray, is_text: bool = False, listed: pa.Array | None = None) -> Encoded:
-    """Number the values of a column; nothing, NaN and the empty text are missing.
-
-    Whole numbers become integers whatever their type. Text stays text, unless `is_text` says that
-    the column had no other way to write numbers and all its values are plain integers. The values
-    `listed` come first, whether they occur or not.
-    """
+    """Number the values of a column; nothing, NaN and the empty text are missing; see `Engine`."""
     codes, names = vocabulary(column)
     if listed is not None:
         kinds = {array.type for array in (listed, names) if len(array)} - {pa.null()}
