@@ -17,6 +17,7 @@ from crowdpilot.datasets import DATASETS, Dataset, find, get, place
 from crowdpilot.datasets.fetching import Progress
 
 COLUMNS = "name", "tasks", "workers", "votes", "classes", "kind", "licence", "checksum", "where"
+SHOWN = tuple(name for name in COLUMNS if name not in ("workers", "checksum"))  # at a terminal
 
 
 def complete_name(incomplete: str) -> list[str]:
@@ -36,8 +37,13 @@ datasets = typer.Typer(
 @datasets.callback()
 def list_datasets(context: typer.Context, as_json: Json = False) -> None:
     """List data sets: how large they are, on what terms they may be used, and where they are."""
-    if context.invoked_subcommand is None:
-        show(COLUMNS, [tuple(_row(dataset).values()) for dataset in DATASETS.values()], as_json=as_json)
+    if context.invoked_subcommand is not None:
+        return
+    rows = [_row(dataset) for dataset in DATASETS.values()]
+    if on_terminal() and not as_json:
+        show(SHOWN, [_briefly(row) for row in rows])
+    else:
+        show(COLUMNS, [list(row.values()) for row in rows], as_json=as_json)
 
 
 @datasets.command(epilog=examples("datasets info labelme", "datasets info labelme --json"))
@@ -106,6 +112,14 @@ def _row(dataset: Dataset) -> dict[str, Any]:
         dataset.licence,
     )
     return dict(zip(COLUMNS, (*values, checksum, where), strict=True))
+
+
+def _briefly(row: dict[str, Any]) -> list[Any]:
+    """As much as fits on a line of a terminal; `info` says the rest."""
+    return [
+        row["licence"].partition(" (")[0].partition(",")[0] if name == "licence" else row[name]
+        for name in SHOWN
+    ]
 
 
 def _said(value: Any) -> Any:

@@ -28,7 +28,7 @@ DATASETS = (
         "the first of them judges each patient three times.",
         counts=Counts(45, 5, 315, 4),
         kind="votes",
-        licence="published figures (facts)",
+        licence="facts (published figures)",
         source="Dawid and Skene, Applied Statistics 28(1), 1979, Table 1. https://doi.org/10.2307/2346806",
         make=make,
     ),

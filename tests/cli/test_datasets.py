@@ -152,3 +152,12 @@ def test_a_download_that_was_killed_goes_on(house: Path, how: signal.Signals) ->
     finally:
         server.kill()
         server.communicate()
+
+
+def test_a_person_sees_a_table_that_fits(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = [line.split() for line in cli("datasets").stdout.splitlines()]
+    assert ["bluebirds", "108", "4212", "2", "votes", "not", "stated", "to", "get"] in lines
+    assert not any("checksum" in line for line in lines)
