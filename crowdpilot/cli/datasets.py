@@ -13,8 +13,9 @@ import typer
 from crowdpilot.cli.examples import examples
 from crowdpilot.cli.options import Json
 from crowdpilot.cli.output import note, on_terminal, show
-from crowdpilot.datasets import DATASETS, Dataset, find, get, place
+from crowdpilot.datasets import DATASETS, Dataset, find, get
 from crowdpilot.datasets.fetching import Progress
+from crowdpilot.datasets.getting import SUMS, place
 
 COLUMNS = "name", "tasks", "workers", "votes", "classes", "kind", "licence", "checksum", "where"
 SHOWN = tuple(name for name in COLUMNS if name not in ("workers", "checksum"))  # at a terminal
@@ -90,10 +91,10 @@ def get_dataset(
         )
     try:
         with _progress() as progress:
-            folder = get(dataset, to, force=force, progress=progress)
+            folder = get(name, to, force=force, progress=progress)
     except KeyboardInterrupt as error:
         raise type(error)("the same command goes on with the download") from None
-    for line in (folder / "SHA256SUMS").read_text("utf-8").splitlines():
+    for line in (folder / SUMS).read_text("utf-8").splitlines():
         note(f"sha256 {line}")
     typer.echo(str(folder))
 

@@ -18,9 +18,9 @@ from crowdpilot.datasets import (
     truth_inference,
 )
 from crowdpilot.datasets.data import Data, Part
+from crowdpilot.datasets.fetching import Progress
 from crowdpilot.datasets.folder import read_folder
-from crowdpilot.datasets.getting import get, home, place
-from crowdpilot.datasets.getting import load as load_data
+from crowdpilot.datasets.getting import bring, home, load_data
 from crowdpilot.datasets.registry import Counts, Dataset
 from crowdpilot.votes import Votes
 
@@ -51,7 +51,6 @@ __all__ = [
     "home",
     "load",
     "open",
-    "place",
     "read_folder",
 ]
 
@@ -87,3 +86,26 @@ def open(source: str | PathLike[str]) -> Data:
     if isinstance(source, str) and (source in DATASETS or not Path(source).exists()):
         return load_data(find(source))
     return read_folder(source)
+
+
+def get(
+    name: str,
+    to: str | PathLike[str] | None = None,
+    *,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> Path:
+    """Download a data set, check it, and say in which folder it is; one that is there stays as it is.
+
+    Parameters
+    ----------
+    name
+        Which one. One that comes with the package is written as a folder too.
+    to
+        Where its folder is made; `home()` if not given.
+    force
+        Get it again. Its files must still be those of the first download.
+    progress
+        Called after each piece, with the name of the file, the bytes that are there, and those in all.
+    """
+    return bring(find(name), None if to is None else Path(to), force=force, progress=progress)

@@ -49,7 +49,8 @@ def _part(path: Path) -> Part:
 
 def _left(probs: Floats) -> Floats:
     """What the other shares of a row leave for each."""
-    return 1 - (probs.sum(axis=1, keepdims=True) - probs)
+    others: Floats = probs.sum(axis=1, keepdims=True) - probs
+    return 1 - others
 
 
 def _file(

@@ -7,7 +7,7 @@ import re
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from crowdpilot.datasets.data import Data
@@ -40,7 +40,7 @@ def place(dataset: Dataset, to: Path | None = None) -> Path | None:
     return folder if (folder / SUMS).is_file() else None
 
 
-def get(
+def bring(
     dataset: Dataset, to: Path | None = None, *, force: bool = False, progress: Progress | None = None
 ) -> Path:
     """Make the folder of a data set, and say where it is; one that is there stays as it is.
@@ -77,18 +77,18 @@ def get(
 
 
 def _make(dataset: Dataset, target: Path, progress: Progress | None) -> None:
-    rooms = target.parent / f".{dataset.name}.download"
-    rooms.mkdir(exist_ok=True)
+    kept = target.parent / f".{dataset.name}.download"
+    kept.mkdir(exist_ok=True)
     known = read_sums(target / SUMS)
     got = {
-        file.name: fetch(file, rooms, expected=known.get(file.name), progress=progress)
+        file.name: fetch(file, kept, expected=known.get(file.name), progress=progress)
         for file in dataset.files
     }
     try:
         data = dataset.make({name: path for name, (path, _) in got.items()})
         check_counts(dataset, data)
     except ValueError:
-        shutil.rmtree(rooms, ignore_errors=True)  # what cannot be used is not kept
+        shutil.rmtree(kept, ignore_errors=True)  # what cannot be used is not kept
         raise
     with whole(target) as draft:
         write_folder(data, draft)
@@ -96,10 +96,10 @@ def _make(dataset: Dataset, target: Path, progress: Progress | None) -> None:
         sums = "".join(f"{digest}  {name}\n" for name, (_, digest) in got.items())
         (draft / SUMS).write_text(sums, "utf-8")  # of the files as downloaded
         shutil.rmtree(target, ignore_errors=True)  # the new one is complete, and takes its place at once
-    shutil.rmtree(rooms, ignore_errors=True)
+    shutil.rmtree(kept, ignore_errors=True)
 
 
-def load(dataset: Dataset) -> Data:
+def load_data(dataset: Dataset) -> Data:
     """All of a data set, which must be on this machine."""
     if dataset.is_bundled:
         return dataset.make({})
@@ -161,8 +161,10 @@ def _alone(path: Path) -> Iterator[None]:
         if sys.platform == "win32":
             import msvcrt
 
-            file.seek(0)
-            msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+            while True:  # it gives up after ten seconds, and we do not
+                with suppress(OSError):
+                    msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+                    break
         else:
             import fcntl
 

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import crowdpilot as cp
-from crowdpilot.datasets import DATASETS, Dataset, get, place, read_folder
+from crowdpilot.datasets import DATASETS, Dataset, read_folder
 from crowdpilot.datasets.fetching import Remote, sha256_of
-from crowdpilot.datasets.getting import SUMS, read_sums
+from crowdpilot.datasets.getting import SUMS, place, read_sums
+from crowdpilot.datasets.getting import bring as get
 from crowdpilot.datasets.registry import Counts
 
 LABEL = b"item,worker,label\n0,0,1\n0,1,1\n1,0,0\n1,1,1\n1,1,0\n"
@@ -123,7 +124,7 @@ def test_a_place_that_cannot_be_written_is_one_sentence(small: Dataset, tmp_path
 
 @pytest.mark.parametrize("name", ["anesthesia", "digits", "texts"])
 def test_a_bundled_set_can_be_written_as_a_folder_too(name: str, tmp_path: Path) -> None:
-    folder = get(DATASETS[name], tmp_path)
+    folder = cp.datasets.get(name, str(tmp_path))
     data, again = cp.datasets.open(name), read_folder(folder, repeats="all")
     votes, read = data.votes, again.votes
     assert len(read) == len(votes)
@@ -143,11 +144,12 @@ def test_two_processes_get_one_set(small: Dataset, web: Any, house: Path) -> Non
     """The second waits for the first, and then has nothing to do."""
     code = f"""
 from dataclasses import replace
-from crowdpilot.datasets import DATASETS, get
+from crowdpilot.datasets import DATASETS
+from crowdpilot.datasets.getting import bring
 from crowdpilot.datasets.fetching import Remote
 from crowdpilot.datasets.registry import Counts
 files = tuple(Remote("{web.url}/" + name) for name in ("label.csv", "truth.csv"))
-print(get(replace(DATASETS["bluebirds"], name="small", counts=Counts(2, 2, 5, 2, 1), files=files)))
+print(bring(replace(DATASETS["bluebirds"], name="small", counts=Counts(2, 2, 5, 2, 1), files=files)))
 """
     root = str(Path(cp.__file__).parents[1])
     env = {**os.environ, "PYTHONPATH": root}
