@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from docs.press.copying import HOME, follow, patched
+from docs.press.glossary import terms
 
 CSV = (
     "task,worker,label\nowl,ann,bird\nowl,bob,bird\nowl,cem,fish\neel,ann,fish\neel,bob,fish\neel,cem,bird\n"
@@ -131,14 +132,19 @@ def test_the_lists_of_the_site_have_it(page: str, followed: Followed) -> None:
 
 @pytest.mark.parametrize("page", ["aggregator", "method", "policy"])
 def test_its_name_has_a_meaning(page: str, followed: Followed) -> None:
-    assert passed(followed(page), "tests/docs/test_glossary.py", "-k", "name")
+    """Which `tests/docs/test_glossary.py` asks of all names."""
+    assert PAGES[page].name in terms((followed(page) / "docs" / "glossary.md").read_text())
 
 
 @pytest.mark.parametrize(
-    ("page", "test"), [("format", "tests/io/test_formats.py"), ("method", "tests/learn/test_docs.py")]
+    ("page", "test", "chosen"),
+    [
+        ("format", "tests/io/test_formats.py", "explained"),
+        ("method", "tests/learn/test_docs.py", "geo_crowd_net"),
+        ("policy", "tests/hybrid/test_docs.py", "listed"),
+    ],
 )
-def test_its_room_explains_it(page: str, test: str, followed: Followed) -> None:
-    chosen = "explained" if page == "format" else PAGES[page].name
+def test_its_room_explains_it(page: str, test: str, chosen: str, followed: Followed) -> None:
     assert passed(followed(page), test, "-k", chosen)[test]
 
 
@@ -153,7 +159,7 @@ def test_the_command_line_knows_the_aggregator(followed: Followed) -> None:
     assert row["summary"].endswith("then vote again.")
     assert "Nitzan and Paroush" in row["paper"]
     labels = run(folder, "crowdpilot", "aggregate", "votes.csv", "-s", "log_odds[smoothing=2]")
-    assert labels.splitlines()[:2] == ["task,label,confidence", "owl,bird,0.8"]
+    assert labels.splitlines()[:2] == ["task,label,confidence", "owl,bird,0.8888888888888888"]
 
 
 def test_the_command_line_completes_the_aggregator(followed: Followed) -> None:
@@ -169,7 +175,7 @@ def test_the_command_line_knows_the_format(followed: Followed) -> None:
     record = {"_input_hash": 7, "accept": ["cat"], "answer": "accept", "_annotator_id": "ann"}
     (folder / "file").write_text(json.dumps(record))
     run(folder, "crowdpilot", "convert", "file", "out.csv")
-    assert (folder / "out.csv").read_text() == "task,worker,label\n7,ann,cat\n"
+    assert (folder / "out.csv").read_text() == "task,worker,label,seconds,time\n7,ann,cat,,\n"
 
 
 def test_the_command_line_knows_the_method(followed: Followed) -> None:

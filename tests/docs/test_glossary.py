@@ -30,11 +30,11 @@ TERMS = terms(TEXT)
 MADE = {DOCS / "cli.md"}  # of options and what they stand for, in capitals
 PAGES = [DOCS.parent / "README.md", *sorted({*DOCS.rglob("*.md")} - MADE)]
 EVERYDAY = frozenset({  # what nobody has to look up here: computing, journals and conferences, products
-    "API", "BSD", "CPU", "CSV", "GB", "GDPR", "GiB", "GPU", "HTML", "HTTP", "IP", "ISO", "JSON", "MB",
-    "NaN", "NDJSON", "PNG", "RFC", "SQL", "TSV", "URL", "UTC", "UTF-8",
-    "AAAI", "AISTATS", "CVPR", "EMNLP", "ICCV", "ICLR", "ICML", "ICWS", "IJCAI", "JASA", "JMLR", "JRSS",
-    "KDD", "NAACL", "NeurIPS", "NIPS", "PNAS", "PVLDB", "SIGMOD", "TMLR", "WWW",
-    "GitHub", "PostgreSQL", "PyTorch", "SLURM", "SQLite", "iNaturalist", "irrCAC",
+    "API", "BSD", "BY-NC-SA", "CC", "CPU", "CSV", "CUDA", "GB", "GDPR", "GiB", "GPU", "HTML", "HTTP", "IP",
+    "ISO", "JSON", "MB", "NaN", "NDJSON", "PNG", "RFC", "SQL", "TLS", "TSV", "URL", "UTC", "UTF-8",
+    "AAAI", "AISTATS", "CVPR", "EMNLP", "ICCV", "ICLR", "ICML", "ICWS", "IJCAI", "JASA", "JDS", "JMLR",
+    "JRSS", "KDD", "NAACL", "NeurIPS", "NIPS", "PNAS", "PVLDB", "SIGMOD", "TMLR", "WWW",
+    "GitHub", "PostgreSQL", "PyPI", "PyTorch", "SLURM", "SQLite", "iNaturalist", "irrCAC", "macOS",
 })  # fmt: skip
 MEASURES = importlib.import_module("crowdpilot.diagnose.agreement").MEASURES
 
@@ -87,7 +87,7 @@ def abbreviations(text: str) -> set[str]:
     plain = re.sub(r"\]\([^)]*\)|https?://\S+|<[^>]+>|\{[^}]*\}", " ", prose(text))
     return {
         word
-        for word in re.findall(r"(?<![\w@/.-])[^\W\d_](?:[\w-]*\w)?(?!\w|\.md)", plain)
+        for word in re.findall(r"(?<![\w@/.-])[^\W\d_](?:[\w-]*\w)?(?!\w|\.[a-z])", plain)
         if is_abbreviation(word)
     }
 
