@@ -36,6 +36,7 @@ COMMANDS = {  # by panel: the name of each command, which is that of its module,
         "keys": "Who may use the dashboard and the API of the service.",
     },
     "Data": {
+        "datasets": "Public data sets of votes: list them, or get one.",
         "convert": "Votes from one format to another.",
         "simulate": "Votes of a crowd whose truth is known.",
     },

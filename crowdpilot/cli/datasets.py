@@ -69,12 +69,14 @@ def info(name: Name, as_json: Json = False) -> None:
     show(("what", "is"), [*((key, _said(value)) for key, value in known.items()), *files])
 
 
-@datasets.command("get", epilog=examples("datasets get bluebirds", "datasets get digits --to data"))
+@datasets.command("get", epilog=examples("datasets get bluebirds", "datasets get digits --folder data"))
 def get_dataset(
     name: Name,
     to: Annotated[
         Path | None,
         typer.Option(
+            "--folder",
+            "--to",
             metavar="FOLDER",
             help="Where to put the folder of the data set; else $CROWDPILOT_DATA_HOME, or the cache of this "
             "system.",

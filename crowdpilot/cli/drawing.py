@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-PACKAGES = ("matplotlib", "jinja2")
+from crowdpilot.cli.extras import missing
 
 
 def load_drawing(module: str, name: str, what: str) -> Any:
@@ -21,7 +21,4 @@ def load_drawing(module: str, name: str, what: str) -> Any:
     try:
         return getattr(import_module(f"crowdpilot.{module}"), name)
     except ModuleNotFoundError as error:
-        package = (error.name or "").partition(".")[0]
-        if package not in PACKAGES:
-            raise
-        raise ValueError(f'{what} needs {package}: pip install "crowdpilot[report]"') from None
+        raise missing(what, error) from None

@@ -15,7 +15,7 @@ from crowdpilot.cli.costs import Prices, parse_costs
 from crowdpilot.cli.drawing import load_drawing
 from crowdpilot.cli.examples import examples
 from crowdpilot.cli.output import note, show, working
-from crowdpilot.cli.reading import read_known
+from crowdpilot.cli.reading import check_tasks, read_known
 from crowdpilot.cli.results import write_all
 from crowdpilot.hybrid.costs import Costs
 from crowdpilot.hybrid.forecast_curves import Answer, Forecast
@@ -163,8 +163,8 @@ def _piloted(
         for item, name in zip(case.items.tolist(), names, strict=True)
         if name in known
     }
-    if known and not true:
-        raise ValueError(f"{gold} names none of the tasks in {file}")
+    if gold is not None:
+        check_tasks(gold, known, case.items)
     return foresee(campaign, gold=true, **rest)
 
 

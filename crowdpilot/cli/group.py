@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import signal
 import sys
 import threading
@@ -14,7 +15,15 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
+from crowdpilot.cli.extras import missing
 from crowdpilot.cli.output import note
+
+WHAT_NEXT = {
+    errno.ENOENT: "check the name",
+    errno.EACCES: "choose another place, or ask its owner",
+    errno.EISDIR: "name a file in it",
+    errno.ENOSPC: "make room, or choose another place",
+}
 
 
 class Commands(TyperGroup):
@@ -50,7 +59,7 @@ class Commands(TyperGroup):
             except KeyboardInterrupt as error:
                 note(f"interrupted; {str(error) or 'nothing was written'}")
                 raise typer.Exit(143 if isinstance(error, Ended) else 130) from None
-            except (ValueError, OSError) as error:
+            except (ValueError, OSError, ModuleNotFoundError) as error:
                 note(_sentence(error))
                 raise typer.Exit(2) from None
 
@@ -90,8 +99,11 @@ def _orderly_end() -> Iterator[None]:
 
 
 def _sentence(error: Exception) -> str:
-    if isinstance(error, OSError) and error.strerror and error.filename is not None:
-        return f"{error.filename}: {error.strerror}"
+    if isinstance(error, ModuleNotFoundError):
+        return str(missing("this", error))
+    if isinstance(error, OSError) and error.strerror:
+        where = "the results" if error.filename is None else error.filename
+        return f"{where}: {error.strerror.lower()}; {WHAT_NEXT.get(error.errno or 0, 'choose another place')}"
     return str(error)
 
 

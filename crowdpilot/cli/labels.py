@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from crowdpilot.arrays import Codes, Floats, Names
+from crowdpilot.cli.reading import check_tasks
 from crowdpilot.votes import Votes
 
 
@@ -28,6 +29,7 @@ def read_codes(file: Path, tasks: Names | None, rows: int, classes: Names) -> Co
     by_name = {str(task): label for task, label in found.items()}
     codes = _to_codes([by_name.get(str(task)) for task in tasks.tolist()], classes, file)
     if (codes < 0).all():
+        check_tasks(file, found, tasks)
         raise ValueError(f"{file} has a label for none of the {rows} tasks, such as {str(tasks[0])!r}")
     return codes
 

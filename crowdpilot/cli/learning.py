@@ -13,13 +13,13 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from crowdpilot.cli import options
+from crowdpilot.cli.extras import missing
 from crowdpilot.cli.output import on_terminal
 from crowdpilot.votes import Repeats
 
 MODEL = "What is trained"
 LOOP = "How it is trained"
 MEASURE = "What it is measured by"
-PACKAGES = ("torch", "sklearn", "safetensors")  # of the extra `learn`
 
 
 def complete_network(incomplete: str) -> list[str]:
@@ -278,8 +278,5 @@ def load_learn() -> Any:
     try:
         from crowdpilot import learn
     except ModuleNotFoundError as error:
-        package = (error.name or "").partition(".")[0]
-        if package not in PACKAGES:
-            raise
-        raise ValueError(f'learning needs {package}: pip install "crowdpilot[learn]"') from None
+        raise missing("learning", error) from None
     return learn

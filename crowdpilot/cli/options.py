@@ -99,9 +99,9 @@ def ready(target: Path | None, suffixes: Collection[str]) -> None:
     if target is None:
         return
     if target.is_dir() and "" not in suffixes:
-        raise ValueError(f"{target} cannot be written: it is a folder")
+        raise ValueError(f"{target} cannot be written: it is a folder; name a file in it")
     if not target.parent.is_dir():
-        raise ValueError(f"{target} cannot be written: there is no folder {target.parent}")
+        raise ValueError(f"{target} cannot be written: there is no folder {target.parent}; make it first")
     if (suffix := suffix_of(target)) and suffix not in suffixes:
         raise ValueError(f"{target}: the suffix {suffix} is not known, expected {', '.join(suffixes)}")
 

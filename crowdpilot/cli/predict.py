@@ -46,6 +46,8 @@ def predict(
     from crowdpilot.learn.reading import read_x
 
     check_json(as_json, output)
+    if not model.is_file():
+        raise ValueError(f"{model}: there is no such file; a classifier is saved by crowdpilot train --save")
     Predictions.ready(output)
     with working(f"reading {model} and {data}"):
         classifier = learn.CrowdClassifier.load(model, device=device).set_params(threads=threads)

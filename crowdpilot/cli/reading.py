@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from crowdpilot.arrays import Names
 from crowdpilot.cli.output import note, working
 from crowdpilot.votes import Repeats, Votes
 
@@ -26,6 +27,12 @@ def read_votes(
 
     with working(f"reading {source}"):
         votes = io.read(source, repeats=repeats, **asked)
+        if not len(votes):
+            raise ValueError(
+                f"{source} has no vote, expected one in every row below the first"
+            )
+        if gold:
+            check_tasks("the file of true labels", gold, votes.tasks)
         votes = votes if gold is None else votes.with_gold({**_known(votes), **gold})
         votes = votes if exclude is None else _leave_out(votes, exclude)
     if votes.dropped:
@@ -39,6 +46,13 @@ def read_known(*files: Path | None) -> dict[Any, Any] | None:
 
     found = [io.read_labels(file) for file in files if file is not None]
     return {task: label for labels in found for task, label in labels.items()} if found else None
+
+
+def check_tasks(file: Path | str, known: Mapping[Any, Any], tasks: Names) -> None:
+    """Raise if a file is about none of these tasks, as it is if they have other names there."""
+    if not {str(task) for task in tasks.tolist()}.intersection(map(str, known)):
+        names = f"{str(next(iter(known), 'nothing'))!r} there and {str(tasks[0])!r} here"
+        raise ValueError(f"{file} names none of the {len(tasks)} tasks; they are called {names}: rename them")
 
 
 def read_names(file: Path) -> set[str]:
@@ -61,7 +75,9 @@ def _leave_out(votes: Votes, file: Path) -> Votes:
     out = read_names(file)
     names = [str(name) for name in votes.workers.tolist()]
     if not out.intersection(names):
-        raise ValueError(f"{file} names none of the {len(names)} workers")
+        raise ValueError(
+            f"{file} names none of the {len(names)} workers; they are called {names[0]!r} and so on"
+        )
     left = np.asarray([name not in out for name in names])
     if not left[votes.worker].any():
         raise ValueError(f"{file} names all workers, so that no vote is left")

@@ -15,7 +15,7 @@ from crowdpilot.cli import options
 from crowdpilot.cli.drawing import load_drawing
 from crowdpilot.cli.examples import examples
 from crowdpilot.cli.output import note, working
-from crowdpilot.cli.reading import read_known, read_votes
+from crowdpilot.cli.reading import check_tasks, read_known, read_votes
 from crowdpilot.votes import Votes
 
 EXAMPLES = examples(
@@ -79,6 +79,8 @@ def report(
     options.ready(output, (".html", ".htm"))
     data = read_votes(votes, asked, repeats, gold=read_known(gold, traps), exclude=exclude)
     set_up, known = read_known(traps) or {}, read_known(truth)
+    if truth is not None:
+        check_tasks(truth, known or {}, data.tasks)
     said = None if texts is None else io.read_labels(texts, columns={"label": "text"})
     seen = votes / "train" if images is None and (votes / "train").is_dir() else images
     numbers = _read_scores(scores or [], data)

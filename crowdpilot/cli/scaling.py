@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from crowdpilot.cli.extras import missing
 from crowdpilot.cli.output import note, on_terminal
 from crowdpilot.cli.reading import read_known, read_names
 
@@ -46,9 +46,10 @@ def engine(cluster: str | None, local_cluster: int | None) -> Iterator[Engine | 
     if cluster is None and local_cluster is None:
         yield None
         return
-    if find_spec("distributed") is None:
-        raise ValueError('a cluster needs dask: pip install "crowdpilot[scale]"')
-    from crowdpilot.scale.dask import connected, local
+    try:
+        from crowdpilot.scale.dask import connected, local
+    except ModuleNotFoundError as error:
+        raise missing("a cluster", error) from None
 
     with connected(cluster) if cluster is not None else local(local_cluster or 0) as found:
         yield found

@@ -10,10 +10,11 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from crowdpilot.arrays import Codes, Floats, encode
+from crowdpilot.arrays import Codes, Floats, encode, to_names
 from crowdpilot.cli import options
 from crowdpilot.cli.examples import examples
 from crowdpilot.cli.output import note, show, working
+from crowdpilot.cli.reading import check_tasks
 from crowdpilot.metrics import LABEL_METRICS, SHOWN_METRICS, interval, per_class
 
 COLUMNS = ("measure", "class", "value", "low", "high")
@@ -41,11 +42,10 @@ def score(
     """
     with working(f"reading {labels} and {truth}"):
         said, true = _read(labels), _read(truth)
+        check_tasks(labels, said, to_names(list(true)))
         tasks = [task for task in true if task in said]
         label, answer = [said[t] for t in tasks], [true[t] for t in tasks]
         codes, probs = _beliefs(labels, tasks, label, answer)
-    if not tasks:
-        raise ValueError(f"{labels} has a label for none of the {len(true)} tasks of {truth}")
     if len(tasks) < len(true):
         note(f"{len(true) - len(tasks)} of {len(true)} tasks of {truth} have no label and do not count")
     with working("drawing intervals"):

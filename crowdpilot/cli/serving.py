@@ -8,18 +8,9 @@ from typing import Annotated, Any
 
 import typer
 
+from crowdpilot.cli.extras import missing
+
 DATABASE = "crowdpilot.db"
-PACKAGES = {
-    "fastapi",
-    "uvicorn",
-    "sqlalchemy",
-    "alembic",
-    "psycopg",
-    "jinja2",
-    "starlette",
-    "pydantic",
-    "multipart",
-}
 
 Database = Annotated[
     str,
@@ -45,19 +36,28 @@ def load_service(module: str) -> Any:
     try:
         return import_module(f"crowdpilot.service.{module}")
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in PACKAGES:
-            raise
-        raise ValueError(f'the service needs {error.name}: pip install "crowdpilot[service]"') from None
+        raise missing("the service", error) from None
 
 
 def open_store(url: str) -> Any:
     """The database at this address in the form that this version needs; a new file is for its owner alone."""
+    room = load_service("store")
+    if not url.startswith(("sqlite:///", "postgresql:", "postgresql+")):
+        kind = url.partition(":")[0]
+        raise ValueError(f"the service knows no database {kind}: give a file, or postgresql://user@host/name")
     if url.startswith("sqlite:///"):
         file = Path(url.removeprefix("sqlite:///"))
         if not file.parent.is_dir():
             raise ValueError(f"there is no folder '{file.parent}' for the database; make it first")
         file.touch(0o600)  # it holds who workers are
-    room = load_service("store")
-    store = room.Store(url)
-    room.migrate(store)
+    from sqlalchemy.exc import SQLAlchemyError
+
+    from crowdpilot.service.refusals import Unavailable
+
+    try:
+        store = room.Store(url)
+        room.migrate(store)
+    except (SQLAlchemyError, Unavailable) as error:
+        reason = str(getattr(error, "orig", error)).partition("\n")[0]
+        raise ValueError(f"the database cannot be used ({reason}); see to it, or name another") from None
     return store

@@ -16,6 +16,7 @@ LABEL = re.compile(r"label|answer|rating|response|choice|class|vote", re.IGNOREC
 
 ABOUT = "Crowdpilot: labels with honest probabilities from a crowd that makes mistakes."
 BEGINNINGS = {
+    "crowdpilot datasets": "public votes to begin with",
     "crowdpilot simulate -o votes.csv": "votes of a made-up crowd to try it on",
     "crowdpilot demo": "the whole service at work, with a simulated crowd",
 }

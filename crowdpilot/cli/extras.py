@@ -1,0 +1,23 @@
+"""Packages that are not always installed, and the extra that brings each."""
+
+from __future__ import annotations
+
+EXTRAS = {
+    **dict.fromkeys(("torch", "sklearn", "safetensors", "PIL"), "learn"),
+    **dict.fromkeys(("transformers", "wordllama"), "text"),
+    "torchvision": "vision",
+    **dict.fromkeys(("matplotlib", "jinja2"), "report"),
+    **dict.fromkeys(("fastapi", "starlette", "pydantic", "uvicorn", "sqlalchemy", "alembic"), "service"),
+    **dict.fromkeys(("psycopg", "multipart", "cryptography"), "service"),
+    "boto3": "mturk",
+    "numba": "fast",
+    **dict.fromkeys(("dask", "distributed"), "scale"),
+}
+
+
+def missing(what: str, error: ModuleNotFoundError) -> ValueError:
+    """One sentence that says what to install; raises the error again if no extra brings it."""
+    package = (error.name or "").partition(".")[0]
+    if package not in EXTRAS:
+        raise error
+    return ValueError(f'{what} needs {package}: pip install "crowdpilot[{EXTRAS[package]}]"')
