@@ -30,7 +30,8 @@ def run(codes: Sequence[str]) -> str:
     if record is None:
         raise ValueError("a block for another library has changed; run `make peers`, then build the site")
     for name, content in record["files"].items():
-        Path(name).write_text(content)
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_bytes(content.encode("latin-1"))  # any byte is a letter there, and JSON holds it
     text: str = record["text"]
     return text
 
@@ -60,4 +61,4 @@ def _execute(interpreter: Path, codes: Sequence[str], key: str) -> dict[str, Any
 
 def _files() -> dict[str, str]:
     small = (path for path in Path().rglob("*") if path.is_file() and path.stat().st_size < SMALL)
-    return {str(path): path.read_text(errors="replace") for path in small if path.suffix != ".log"}
+    return {str(path): path.read_bytes().decode("latin-1") for path in small if path.suffix != ".log"}
