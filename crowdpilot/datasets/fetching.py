@@ -169,7 +169,9 @@ def _try(remote: Remote, part: Path, is_known: bool, progress: Progress | None, 
         start, total = _begin(answer, start)
         if (total or 0) > (remote.size or LARGEST):
             raise ValueError(f"{remote.url} has {total:,} bytes, expected {remote.size or LARGEST:,} at most")
-        etag = answer.headers.get("ETag", "")
+        before, etag = etag, answer.headers.get("ETag", "")
+        if start and before and etag not in ("", before):
+            raise _Stale  # the file has changed, and the server does not heed If-Range
         with part.open("r+b" if start else "wb") as file:
             file.truncate(start)
             file.seek(start)
@@ -192,6 +194,7 @@ def _save(answer: Any, file: IO[bytes], remote: Remote, total: int | None, progr
     while piece := _read(answer):
         file.write(piece)
         if file.tell() > (remote.size or LARGEST):
+            file.truncate(0)
             raise ValueError(f"{remote.url} has more than {remote.size or LARGEST:,} bytes, and was not kept")
         if progress is not None:
             progress(remote.name, file.tell(), remote.size or total)

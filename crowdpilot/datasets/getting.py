@@ -146,9 +146,10 @@ def about(dataset: Dataset) -> str:
     """A page about a data set, to lie beside its files."""
     c = dataset.counts
     amount = f"{c.votes:,} votes of {c.workers:,} workers" if c.votes else "shares of the votes"
+    known = f" The truth of {c.truth:,} tasks is known." if c.truth else ""
     return (
         f"# {dataset.name}\n\n{dataset.description}\n\n"
-        f"{c.tasks:,} tasks, {amount}, {c.classes} classes; the truth of {c.truth:,} tasks is known.\n\n"
+        f"{c.tasks:,} tasks, {amount}, {c.classes} classes.{known}\n\n"
         f"{dataset.terms}\n\nSource: {dataset.source}\n"
         + "".join(f"- <{file.url}>\n" for file in dataset.files)
     )

@@ -98,6 +98,14 @@ def test_a_file_that_changed_in_between_begins_again(web: Any, tmp_path: Path, k
     assert web.asked == [("/a.bin", "bytes=100000-")]
 
 
+def test_a_change_is_seen_even_if_the_server_does_not_heed_if_range(web: Any, tmp_path: Path) -> None:
+    (tmp_path / "a.bin.part").write_bytes(CONTENT[::-1][:1000])
+    (tmp_path / "a.bin.etag").write_text('"old"')
+    web.etags["/a.bin"], web.heeds = '"new"', False
+    assert get(web, tmp_path, known=False).read_bytes() == CONTENT
+    assert [r for _, r in web.asked] == ["bytes=1000-", None]
+
+
 def test_without_digest_and_etag_nothing_old_is_trusted(web: Any, tmp_path: Path) -> None:
     (tmp_path / "a.bin.part").write_bytes(b"of another file")
     assert get(web, tmp_path, known=False).read_bytes() == CONTENT
@@ -200,6 +208,15 @@ def test_a_stream_without_end_is_cut(web: Any, tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("crowdpilot.datasets.fetching.LARGEST", 1000)
     with pytest.raises(ValueError, match="expected 1,000 at most"):
         get(web, tmp_path, known=False)
+
+
+def test_more_bytes_than_known_are_not_kept_when_no_length_is_told(web: Any, tmp_path: Path) -> None:
+    web.files["/a.bin"], web.endless = CONTENT * 2, True
+    with pytest.raises(ValueError, match="has more than 300,000 bytes"):
+        get(web, tmp_path)
+    assert (tmp_path / "a.bin.part").stat().st_size == 0
+    web.files["/a.bin"] = CONTENT
+    assert get(web, tmp_path).read_bytes() == CONTENT
 
 
 def test_a_name_is_that_of_the_address_unless_another_is_given() -> None:

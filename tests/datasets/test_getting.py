@@ -177,3 +177,15 @@ def test_a_stop_in_between_leaves_no_folder_and_the_part_that_came(
     assert parts == {"label.csv.part", "label.csv.etag"}
     get(small)
     assert names(house) == {"small", ".small.lock"}
+
+
+def test_folders_are_written_and_read_without_arrow(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.modules['pyarrow'] = None;"
+        "from crowdpilot.datasets import get, open;"
+        "print(*[open(get(name, sys.argv[1])) for name in ('digits', 'texts')])"
+    )
+    env = {**os.environ, "PYTHONPATH": str(Path(cp.__file__).parents[1])}
+    said = subprocess.check_output([sys.executable, "-c", code, str(tmp_path)], text=True, env=env)
+    assert said.count("truth of") == 2
+    assert "texts, test of 60" in said

@@ -17,6 +17,8 @@ class Web:
     files: dict[str, bytes] = field(default_factory=dict)
     etags: dict[str, str] = field(default_factory=dict)
     ranges: bool = True
+    heeds: bool = True  # whether If-Range is heeded
+    endless: bool = False  # whether no length is told
     shift: int = 0  # by how many bytes the answer to a range begins too late
     break_after: list[int | None] = field(
         default_factory=list
@@ -52,7 +54,7 @@ def serve(web: Web) -> Iterator[Web]:
         def answer(self, content: bytes) -> None:
             total, etag = len(content), web.etag(self.path)
             wanted = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
-            valid = self.headers.get("If-Range") in (None, etag)
+            valid = self.headers.get("If-Range") in (None, etag) or not web.heeds
             start = int(wanted[1]) if wanted and web.ranges and valid else 0
             if start > total:
                 return self.send_error(416)
@@ -60,7 +62,8 @@ def serve(web: Web) -> Iterator[Web]:
             self.send_response(206 if start else 200)
             if start:
                 self.send_header("Content-Range", f"bytes {begin}-{total - 1}/{total}")
-            self.send_header("Content-Length", str(total - begin))
+            if not web.endless:
+                self.send_header("Content-Length", str(total - begin))
             if etag:
                 self.send_header("ETag", etag)
             self.end_headers()
