@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet -c constraints.txt
 
-.PHONY: help demo test test-slow equip check format docs pictures peers clean
+.PHONY: help demo test test-slow equip check format docs site pictures peers build notes clean
 
 help:  ## List what can be made.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,12 +42,21 @@ format: .venv/dev.stamp  ## Format the code and mend what can be mended.
 docs: .venv/dev.stamp  ## Write docs/cli.md from the commands' own help.
 	$(BIN)/typer crowdpilot.cli utils docs --name crowdpilot --title "Command line" --output docs/cli.md
 
-pictures: .venv/dev.stamp  ## Take the pictures of the service that the docs show; needs chromium.
-	$(BIN)/python docs/pictures.py
+site: .venv/dev.stamp  ## Run every example of the docs and build the site into site/; a warning is an error.
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+
+pictures: .venv/dev.stamp  ## Take the pictures that the docs show; needs chromium.
+	$(BIN)/python -m docs.pictures
 
 peers: .venv/core.stamp  ## Install the libraries we are measured against into .peers.
 	$(BIN)/python -m benchmarks.peers
 
+build: .venv/dev.stamp  ## Build the wheel and the source archive into dist/, the same bytes every time.
+	$(BIN)/python -m hatchling build
+
+notes: .venv/core.stamp  ## Print the release notes of this version.
+	@$(BIN)/python scripts/notes.py
+
 clean:  ## Remove .venv, the demo's files and all caches.
-	rm -rf .venv demo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .press site demo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find crowdpilot tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,8 +1,13 @@
-"""Take the pictures of the service that the docs show: `make pictures`."""
+"""Take the pictures that the docs show, of the service and of a report: `make pictures`.
+
+`images/taken.json` remembers what each was taken of, so that a test can tell when one is out of date.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import io
+import json
 import os
 import signal
 import sys
@@ -13,6 +18,7 @@ from typing import Any
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from benchmarks import report
 from crowdpilot.cli.serve import free_port, login_link
 from crowdpilot.cli.serving import open_store
 from crowdpilot.service.demo import run
@@ -21,7 +27,18 @@ from crowdpilot.service.settings import load_settings
 from crowdpilot.service.store import keys
 from crowdpilot.service.supervise import supervise
 
-IMAGES = Path(__file__).parent / "images"
+HOME = Path(__file__).parents[1]
+IMAGES = HOME / "docs" / "images"
+TAKEN = IMAGES / "taken.json"
+LOOKS = {  # the files that decide how a picture looks
+    "service-label.png": ("crowdpilot/service/pages/templates/worker", "crowdpilot/service/pages/static"),
+    "service-dashboard.png": (
+        "crowdpilot/service/pages/templates/dashboard",
+        "crowdpilot/service/pages/static",
+    ),
+    "report.png": ("crowdpilot/report",),
+    "report_workers.png": ("crowdpilot/report",),
+}
 DESKTOP, PHONE = (1280, 800), (390, 844)
 ITEMS = 400
 LONGEST = 1700  # pixels
@@ -39,7 +56,10 @@ SENTENCES = [
 
 
 def main(chromium: str) -> None:
-    """Start a service, let a crowd work in it, and photograph it."""
+    """Photograph a report; start a service, let a crowd work in it, and photograph that."""
+    with tempfile.TemporaryDirectory() as folder:
+        report.measure(Path(folder))
+        report.browse(Path(folder) / "report.html", IMAGES / "report.png")
     with tempfile.TemporaryDirectory() as folder:
         port = free_port("127.0.0.1")
         settings = load_settings(str(Path(folder) / "a.db"), f"http://127.0.0.1:{port}", limits=False)
@@ -56,6 +76,7 @@ def main(chromium: str) -> None:
                 os.kill(os.getpid(), signal.SIGTERM)
 
         supervise(settings, host="127.0.0.1", port=port, ready=ready)
+    TAKEN.write_text(json.dumps(digests(), indent=2) + "\n")
 
 
 def photograph(address: str, key: str, link: str, chromium: str) -> None:
@@ -86,6 +107,17 @@ def photograph(address: str, key: str, link: str, chromium: str) -> None:
 
         run(address, key, seconds=60, items=ITEMS, watch=watch)
         browser.close()
+
+
+def digests() -> dict[str, str]:
+    """What each picture would be taken of now, as a digest of the files that decide its look."""
+
+    def digest(folders: tuple[str, ...]) -> str:
+        files = (path for folder in folders for path in sorted((HOME / folder).rglob("*")))
+        looks = (path for path in files if path.suffix in {".html", ".css", ".js", ".svg"})
+        return hashlib.sha256(b"\0".join(path.read_bytes() for path in looks)).hexdigest()[:16]
+
+    return {name: digest(folders) for name, folders in LOOKS.items()}
 
 
 def visit(browser: Browser, size: tuple[int, int], scheme: Any, kept: Any = None) -> Page:

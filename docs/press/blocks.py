@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 FENCE = re.compile(
@@ -83,7 +84,7 @@ def blocks(text: str) -> list[Block]:
     ]
 
 
-def check(found: list[Block]) -> None:
+def check(found: Sequence[Block]) -> None:
     """Raise if a block has an option that nobody knows, which is most likely a slip."""
     for block in found:
         if block.is_run and (unknown := block.options.keys() - FLAGS):

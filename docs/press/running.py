@@ -16,7 +16,7 @@ import os
 import sys
 import tempfile
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -135,9 +135,13 @@ def pictures(also: Any = None) -> list[str]:
 
 def run(path: Path) -> list[Output]:
     """What comes of every block of a page, in their order."""
-    found = blocks(path.read_text())
+    return run_blocks(blocks(path.read_text()), path.name)
+
+
+def run_blocks(found: Sequence[Block], name: str = "page") -> list[Output]:
+    """The same for blocks that were found already."""
     check(found)
-    page = Page(path.name)
+    page = Page(name)
     with _somewhere_empty(), contextlib.closing(page.servers):
         return [_here(page.run(block)) if block.is_run or block.is_file else Output() for block in found]
 
@@ -158,9 +162,9 @@ def _somewhere_empty() -> Iterator[None]:
             os.chdir(here)
 
 
-def prepare() -> None:
-    """The same terms for every page: no window, no terminal, one thread, our own commands first."""
-    os.environ |= {
+def terms() -> dict[str, str]:
+    """The environment of every page: no window, no terminal, one thread, our own commands first."""
+    return {
         "MPLBACKEND": "agg",
         "COLUMNS": "100",
         "OMP_NUM_THREADS": "1",
@@ -171,7 +175,7 @@ def prepare() -> None:
 
 def main(source: str, target: str | None = None) -> None:
     """Run a page; show what comes of it, or write it to a file as JSON."""
-    prepare()
+    os.environ.update(terms())
     try:
         outputs = run(Path(source))
     except (Failed, ValueError) as problem:

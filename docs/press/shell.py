@@ -12,6 +12,7 @@ from pathlib import Path
 
 HOME = Path(__file__).parents[2]
 ELSEWHERE = ("docker", "pipx", "uvx", "uv", "git", "cd", "source", "python3")  # tests/packaging has those
+PIP = "pip install -q --dry-run --no-deps --no-index --no-build-isolation --disable-pip-version-check"
 LONGEST = 120.0  # seconds that a block may take, and a server to answer
 
 
@@ -39,7 +40,7 @@ def _tried(command: str) -> str:
     """A command that can be run while a page is made, and fails if the shown one is wrong."""
     command = command.partition(" #")[0].strip()
     if install := re.match(r"(?:pip|uv pip) install (.*)", command):
-        return f"pip install -q --dry-run --disable-pip-version-check {_here(install[1])}"
+        return f"{PIP} {_here(install[1])} 2>&1 | tee /dev/stderr | (! grep 'not provide the extra')"
     if made := re.match(r"make ([\w-]+)", command):
         return f"make -n -C {HOME} {made[1]} > /dev/null"
     if long := re.match(r"(crowdpilot (?:serve|demo|keys \w+)|python -m benchmarks\.\w+)(.*)", command):
