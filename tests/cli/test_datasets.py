@@ -144,6 +144,7 @@ def test_a_download_that_was_killed_goes_on(house: Path, how: signal.Signals) ->
         assert not (house / "small").exists()
         server.stdin.write("\n")
         server.stdin.flush()
+        pipes["env"] = {**env, "TTY_COMPATIBLE": "1"}  # as at a terminal, with a bar
         second = subprocess.run(command, check=True, timeout=60, **pipes)
         assert server.stdout.readline().split() == ["/label.csv", f"bytes={there}-"]
         assert second.stdout.strip() == str(house / "small")
