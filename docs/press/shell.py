@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import time
+import tomllib
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -40,7 +41,8 @@ def _tried(command: str) -> str:
     """A command that can be run while a page is made, and fails if the shown one is wrong."""
     command = command.partition(" #")[0].strip()
     if install := re.match(r"(?:pip|uv pip) install (.*)", command):
-        return f"{PIP} {_here(install[1])} 2>&1 | tee /dev/stderr | (! grep 'not provide the extra')"
+        unknown = _extras(install[1]) - _known_extras()
+        return f"echo there is no extra {min(unknown)}; false" if unknown else f"{PIP} {_here(install[1])}"
     if made := re.match(r"make ([\w-]+)", command):
         return f"make -n -C {HOME} {made[1]} > /dev/null"
     if long := re.match(r"(crowdpilot (?:serve|demo|keys \w+)|python -m benchmarks\.\w+)(.*)", command):
@@ -48,6 +50,15 @@ def _tried(command: str) -> str:
     if command.split()[0] in ELSEWHERE:
         return ":"
     return command
+
+
+def _extras(wanted: str) -> set[str]:
+    return {extra.strip() for found in re.findall(r"\[([\w, -]+)\]", wanted) for extra in found.split(",")}
+
+
+def _known_extras() -> set[str]:
+    with (HOME / "pyproject.toml").open("rb") as file:
+        return set(tomllib.load(file)["project"]["optional-dependencies"])
 
 
 def _here(wanted: str) -> str:
