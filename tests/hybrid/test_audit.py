@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import doctest
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import crowdpilot
 from crowdpilot.arrays import Floats
 from crowdpilot.hybrid.audit import Audit
 from crowdpilot.hybrid.costs import Costs
@@ -208,8 +205,3 @@ def test_a_pool_that_is_none_is_refused() -> None:
         Audit(COSTS, [0, 1], [0.5, 0.5], alpha=1, seed=0)
     with pytest.raises(ValueError, match="0 items are planned"):
         Audit(COSTS, [0, 1], [0.5, 0.5], planned=0, seed=0)
-
-
-def test_the_examples_of_its_page_run() -> None:
-    page = Path(crowdpilot.__file__).parents[1] / "docs" / "audit.md"
-    assert doctest.testfile(str(page), module_relative=False).failed == 0

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import doctest
 import json
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-import crowdpilot
 from crowdpilot.hybrid import Ask, Campaign, Costs, Plan, Simulated
 from crowdpilot.hybrid.forecast import forecast, forecast_design
 from crowdpilot.hybrid.forecast_crowd import Crowd
@@ -290,13 +287,6 @@ def test_questions_that_make_no_sense_are_refused() -> None:
         forecast(campaign, gold={1: "c"}, seed=0)
     with pytest.raises(ValueError, match="no items"):
         forecast(Campaign([], ["a", "b"], COSTS), seed=0)
-
-
-def test_the_examples_of_the_page_run() -> None:
-    page = Path(crowdpilot.__file__).parents[1] / "docs" / "forecast.md"
-    failed, tried = doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS)
-    assert failed == 0
-    assert tried > 5
 
 
 def test_nobody_is_foreseen_to_vote_where_they_could_not_tell():

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-import doctest
 from pathlib import Path
-
-import pytest
 
 import crowdpilot
 from crowdpilot.report import plots
 
 PAGE = Path(crowdpilot.__file__).parents[1] / "docs" / "report.md"
-
-
-def test_its_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert doctest.testfile(str(PAGE), module_relative=False).failed == 0
-    assert (tmp_path / "skill.pdf").exists()
 
 
 def test_every_plot_is_listed() -> None:

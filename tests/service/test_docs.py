@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import doctest
 import re
 from pathlib import Path
 
 import crowdpilot
 from crowdpilot.service.app import create_app
 from crowdpilot.service.settings import Settings
-from tests.service.running import ADDRESS, running
+from tests.service.running import running
 
 PAGE = Path(crowdpilot.__file__).parents[1] / "docs" / "service.md"
-
-
-def test_its_examples_run(tmp_path: Path) -> None:
-    with running(f"sqlite:///{tmp_path / 'a.db'}") as send:
-        names = {"send": send, "address": ADDRESS}
-        assert doctest.testfile(str(PAGE), module_relative=False, globs=names).failed == 0
 
 
 def test_a_completion_code_is_known_again_and_a_made_up_one_is_not(tmp_path: Path) -> None:
