@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from docs.press import rooms
 
 HOME = Path(__file__).parents[2]
 RESULTS = HOME / "benchmarks" / "results"
-SINGLE = ("votes", "confusion", "arrays", "naming")  # modules, not folders
 APART = ("cli", "service", "arrays", "naming")  # a reference of its own, or none
 
 
@@ -20,7 +18,7 @@ def reference() -> dict[str, str]:
 
 
 def _room(room: str) -> str:
-    return f"# crowdpilot.{room}\n\n{rooms.about(room)}\n\n::: crowdpilot.{room}\n"
+    return f"# crowdpilot.{room}\n\n::: crowdpilot.{room}\n"
 
 
 def results() -> dict[str, str]:
@@ -30,8 +28,7 @@ def results() -> dict[str, str]:
 
 def _result(path: Path) -> str:
     text = path.read_text()
-    text = text if text.startswith("# ") else f"# {path.stem.replace('_', ' ').capitalize()}\n\n{text}"
-    return re.sub(r"\]\((\w+\.png)\)", r"](\1)", text)
+    return text if text.startswith("# ") else f"# {path.stem.replace('_', ' ').capitalize()}\n\n{text}"
 
 
 def pictures() -> dict[str, Path]:
