@@ -50,7 +50,12 @@ class Data:
             X, truth = self.known["validation"]
             names = [*self.votes.classes.tolist(), None]  # the last is that of -1
             validation = X, [names[k] for k in truth.tolist()]
-        model.fit(self.train.X, self.votes, validation=validation, tasks=self.train.tasks)
+        try:
+            model.fit(self.train.X, self.votes, validation=validation, tasks=self.train.tasks)
+        except KeyboardInterrupt as error:
+            if model.checkpoint is None:
+                raise
+            raise type(error)(f"the same command goes on from what is in {model.checkpoint}") from None
 
 
 def read_data(dataset: Path, asked: Learning, labels: Path | None = None) -> Data:
