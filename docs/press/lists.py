@@ -76,8 +76,13 @@ def datasets() -> str:
     """Public votes, by name."""
     from crowdpilot.datasets import DATASETS
 
-    rows = ((name, kind.description, kind.licence) for name, kind in DATASETS.items())
-    return _table(("data set", "what it is", "licence"), rows)
+    def row(name: str, kind: Any) -> tuple[str, ...]:
+        size = f"{kind.counts.tasks:,} tasks, {kind.counts.classes} classes"
+        size += f", {kind.counts.votes:,} votes" if kind.counts.votes else ""
+        return name, kind.description, size, kind.licence, "bundled" if kind.is_bundled else kind.checksum
+
+    head = ("data set", "what it is", "size", "licence", "checksum")
+    return _table(head, (row(name, kind) for name, kind in DATASETS.items()))
 
 
 def _described(kinds: Mapping[str, Any]) -> str:
