@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import torch
 from torch import Tensor, nn
 
@@ -33,7 +35,7 @@ class AnnoReg(Method):
     """
 
     name = "anno_reg"
-    aliases = ("anno-reg", "trace_reg", "trace-reg", "tanno")
+    aliases: ClassVar[tuple[str, ...]] = ("anno-reg", "trace_reg", "trace-reg", "tanno")
 
     def __init__(self, net: nn.Module, votes: Votes, *, strength: float = 0.1) -> None:
         super().__init__(net, votes)
