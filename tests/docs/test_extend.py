@@ -130,6 +130,10 @@ def test_the_lists_of_the_site_have_it(page: str, followed: Followed) -> None:
     assert rows.count(f"| `{PAGES[page].name}` |") == 1
 
 
+def test_the_page_of_strategies_shows_the_list() -> None:
+    assert f"\n<!-- made: {PAGES['aggregator'].made} -->\n" in (HOME / "docs" / "aggregate.md").read_text()
+
+
 @pytest.mark.parametrize("page", ["aggregator", "method", "policy"])
 def test_its_name_has_a_meaning(page: str, followed: Followed) -> None:
     """Which `tests/docs/test_glossary.py` asks of all names."""
