@@ -10,9 +10,10 @@ import numpy as np
 import typer
 
 from crowdpilot.cli import options
+from crowdpilot.cli.completing import complete_method
 from crowdpilot.cli.contents import Data, read_data
 from crowdpilot.cli.examples import examples
-from crowdpilot.cli.learning import MODEL, Dataset, Learning, complete_method, learning, load_learn
+from crowdpilot.cli.learning import MODEL, Dataset, Learning, learning, load_learn
 from crowdpilot.cli.output import check_json
 from crowdpilot.cli.predictions import Output, Predictions, Probs
 from crowdpilot.cli.results import measure, score_parts, tell, to_json, write_all

@@ -11,8 +11,9 @@ import typer
 
 from crowdpilot.aggregate import Aggregator
 from crowdpilot.arrays import Floats
+from crowdpilot.cli.completing import complete_network
 from crowdpilot.cli.contents import Data
-from crowdpilot.cli.learning import complete_network, load_learn
+from crowdpilot.cli.learning import load_learn
 from crowdpilot.cli.options import given, ready
 from crowdpilot.votes import Votes
 

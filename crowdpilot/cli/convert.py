@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from crowdpilot.cli import options
+from crowdpilot.cli.completing import complete_format
 from crowdpilot.cli.examples import examples
 from crowdpilot.cli.output import note, working
 from crowdpilot.cli.scaling import is_many
@@ -34,7 +35,7 @@ def convert(
             "--format",
             metavar="FORMAT",
             help="Format of IN; if not given, it is found by looking inside.",
-            autocompletion=options.complete_format,
+            autocompletion=complete_format,
         ),
     ] = None,
     to: Annotated[
@@ -42,7 +43,7 @@ def convert(
         typer.Option(
             metavar="FORMAT",
             help="Format of OUT; if not given, its suffix decides.",
-            autocompletion=options.complete_format,
+            autocompletion=complete_format,
         ),
     ] = None,
     classes: options.Classes = None,

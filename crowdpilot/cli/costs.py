@@ -20,6 +20,8 @@ Prices = Annotated[
         "error=1 or matrix=FILE for any, and crowd=, expert=, machine=, budget=.",
     ),
 ]
+
+
 EXAMPLE = "expected NAME=NUMBER with commas between, such as fp=1,fn=5,crowd=0.05"
 
 

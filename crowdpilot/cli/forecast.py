@@ -11,6 +11,7 @@ import numpy as np
 import typer
 
 from crowdpilot.cli import options
+from crowdpilot.cli.completing import complete_policy
 from crowdpilot.cli.costs import Prices, parse_costs
 from crowdpilot.cli.drawing import load_drawing
 from crowdpilot.cli.examples import examples
@@ -72,7 +73,10 @@ def forecast(
         ),
     ] = None,
     policy: Annotated[
-        str, typer.Option("--policy", "-p", help=f"How to ask: {', '.join(POLICIES)}.")
+        str,
+        typer.Option(
+            "--policy", "-p", help=f"How to ask: {', '.join(POLICIES)}.", autocompletion=complete_policy
+        ),
     ] = Plan().policy,
     most: Annotated[int | None, typer.Option(help="Votes that can be had on an item at most.")] = None,
     ways: Annotated[int, typer.Option(help="Ways in which it may go that are simulated.")] = 20,

@@ -9,6 +9,7 @@ import numpy as np
 import typer
 
 from crowdpilot.cli import ambiguous, options, scaling
+from crowdpilot.cli.completing import complete_strategy
 from crowdpilot.cli.contents import read_data
 from crowdpilot.cli.examples import examples
 from crowdpilot.cli.learning import Learning
@@ -57,7 +58,7 @@ def identify(
             metavar="STRATEGY",
             help="The aggregator that gives the labels, or the confusion matrices of WAUM; if not given, "
             "auto, for AUM majority_voting and for WAUM dawid_skene.",
-            autocompletion=options.complete_strategy,
+            autocompletion=complete_strategy,
         ),
     ] = None,
     x: ambiguous.X = None,

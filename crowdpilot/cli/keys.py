@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from crowdpilot.cli.completing import one_of
 from crowdpilot.cli.examples import examples
 from crowdpilot.cli.options import Json
 from crowdpilot.cli.output import note, show
@@ -24,7 +25,12 @@ keys = typer.Typer(
 @keys.command(epilog=examples("keys create ann", "keys create robot --scope read"))
 def create(
     name: Annotated[str, typer.Argument(help="Whose key it is.")],
-    scope: Annotated[str, typer.Option(help="What it allows: read, write or admin.")] = "write",
+    scope: Annotated[
+        str,
+        typer.Option(
+            help="What it allows: read, write or admin.", autocompletion=one_of("read", "write", "admin")
+        ),
+    ] = "write",
     database: Database = DATABASE,
 ) -> None:
     """Print a new key, which cannot be shown again."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, fields
 from functools import wraps
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Annotated, Any, get_type_hints
 import typer
 
 from crowdpilot.cli import options
+from crowdpilot.cli.completing import SELF_TRAINING, complete_map, complete_network, one_of
 from crowdpilot.cli.extras import missing
 from crowdpilot.cli.output import on_terminal
 from crowdpilot.votes import Repeats
@@ -20,23 +20,6 @@ from crowdpilot.votes import Repeats
 MODEL = "What is trained"
 LOOP = "How it is trained"
 MEASURE = "What it is measured by"
-
-
-def complete_network(incomplete: str) -> list[str]:
-    """Networks that begin like this; none if they cannot be loaded."""
-    with suppress(ValueError):
-        return [name for name in load_learn().NETWORKS if name.startswith(incomplete)]
-    return []
-
-
-def complete_method(incomplete: str) -> list[str]:
-    """Methods that begin like this, self-training included; none if they cannot be loaded."""
-    with suppress(ValueError):
-        learn = load_learn()
-        from crowdpilot.learn.choices import CHOICES
-
-        return [name for name in (*learn.METHODS, *CHOICES) if name.startswith(incomplete)]
-    return []
 
 
 Dataset = Annotated[
@@ -48,7 +31,12 @@ Dataset = Annotated[
     ),
 ]
 Device = Annotated[
-    str, typer.Option(help="cpu, cuda, or auto for a GPU if there is one.", rich_help_panel=LOOP)
+    str,
+    typer.Option(
+        help="cpu, cuda, or auto for a GPU if there is one.",
+        autocompletion=one_of("auto", "cpu", "cuda"),
+        rich_help_panel=LOOP,
+    ),
 ]
 Threads = Annotated[int, typer.Option(help="Threads of the processor.", rich_help_panel=LOOP)]
 
@@ -117,6 +105,7 @@ class Learning:
         str,
         typer.Option(
             help="What is done for rare classes: none, resample, reweight, focal or cb_focal.",
+            autocompletion=one_of("none", "resample", "reweight", "focal", "cb_focal"),
             rich_help_panel=MODEL,
         ),
     ] = "none"
@@ -125,6 +114,7 @@ class Learning:
         typer.Option(
             metavar="NAME",
             help="Learn again from foreseen votes: dasc, confidence or random, with options in brackets.",
+            autocompletion=one_of(*SELF_TRAINING),
             rich_help_panel=MODEL,
         ),
     ] = None
@@ -133,12 +123,17 @@ class Learning:
         typer.Option(
             metavar="MAP",
             help="Make probabilities honest by votes alone: temperature, vector, best and others.",
+            autocompletion=complete_map,
             rich_help_panel=MODEL,
         ),
     ] = None
     calibrate_by: Annotated[
         str,
-        typer.Option(help="What the map is fitted on: posterior, votes or one_vote.", rich_help_panel=MODEL),
+        typer.Option(
+            help="What the map is fitted on: posterior, votes or one_vote.",
+            autocompletion=one_of("posterior", "votes", "one_vote"),
+            rich_help_panel=MODEL,
+        ),
     ] = "posterior"
     save: Annotated[
         Path | None, typer.Option(metavar="MODEL", help="File for the classifier: .safetensors.")
@@ -154,7 +149,13 @@ class Learning:
     ] = 5e-4
     optimizer: Annotated[
         str,
-        typer.Option("--optimizer", "-optim", help="adam, adamw or sgd.", rich_help_panel=LOOP),
+        typer.Option(
+            "--optimizer",
+            "-optim",
+            help="adam, adamw or sgd.",
+            autocompletion=one_of("adam", "adamw", "sgd"),
+            rich_help_panel=LOOP,
+        ),
     ] = "adam"
     momentum: Annotated[float, typer.Option(help="Momentum of sgd.", rich_help_panel=LOOP)] = 0.9
     schedule: Annotated[
@@ -163,6 +164,7 @@ class Learning:
             "--schedule",
             "--scheduler",
             help="How the learning rate goes on: constant, cosine or multistep.",
+            autocompletion=one_of("constant", "cosine", "multistep"),
             rich_help_panel=LOOP,
         ),
     ] = "constant"
@@ -179,7 +181,10 @@ class Learning:
             help="Stop after so many epochs without gain on the validation set.", rich_help_panel=LOOP
         ),
     ] = None
-    precision: Annotated[str, typer.Option(help="full, or mixed.", rich_help_panel=LOOP)] = "full"
+    precision: Annotated[
+        str,
+        typer.Option(help="full, or mixed.", autocompletion=one_of("full", "mixed"), rich_help_panel=LOOP),
+    ] = "full"
     device: Device = "auto"
     threads: Threads = 1
     seed: Annotated[int, typer.Option(help="Where random numbers begin.", rich_help_panel=LOOP)] = 0

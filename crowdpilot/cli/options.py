@@ -8,24 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from crowdpilot.cli.completing import complete_format, complete_strategy
 from crowdpilot.votes import Repeats
-
-
-def complete_format(incomplete: str) -> list[tuple[str, str]]:
-    """Formats that begin like this, each with its one line."""
-    from crowdpilot.io import FORMATS
-
-    return [(name, format.summary) for name, format in FORMATS.items() if name.startswith(incomplete)]
-
-
-def complete_strategy(incomplete: str) -> list[tuple[str, str]]:
-    """Strategies that begin like this, each with its one line."""
-    from crowdpilot.aggregate import MODELS
-    from crowdpilot.cli.strategies import describe
-
-    found = {name: model for name, model in MODELS.items() if name.startswith(incomplete)}
-    return [(name, describe(model)["summary"]) for name, model in found.items()]
-
 
 Source = Annotated[Path, typer.Argument(metavar="VOTES", help="File or folder of votes.")]
 Strategy = Annotated[

@@ -28,9 +28,7 @@ def read_votes(
     with working(f"reading {source}"):
         votes = io.read(source, repeats=repeats, **asked)
         if not len(votes):
-            raise ValueError(
-                f"{source} has no vote, expected one in every row below the first"
-            )
+            raise ValueError(f"{source} has no vote, expected one in every row below the first")
         if gold:
             check_tasks("the file of true labels", gold, votes.tasks)
         votes = votes if gold is None else votes.with_gold({**_known(votes), **gold})

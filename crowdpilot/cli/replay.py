@@ -13,6 +13,7 @@ import typer
 
 from crowdpilot.cli import options
 from crowdpilot.cli.cases import read_case, read_crowd, simulated
+from crowdpilot.cli.completing import complete_dataset, complete_fusion, complete_policy
 from crowdpilot.cli.costs import Prices, parse_costs
 from crowdpilot.cli.drawing import load_drawing
 from crowdpilot.cli.examples import examples
@@ -35,20 +36,14 @@ EXAMPLES = examples(
 )
 
 
-def complete_policy(incomplete: str) -> list[tuple[str, str]]:
-    """Policies that begin like this, each with its one line."""
-    found = {name: policy for name, policy in POLICIES.items() if name.startswith(incomplete)}
-    return [(name, (policy.__doc__ or "").partition("\n")[0]) for name, policy in found.items()]
-
-
-def complete_fusion(incomplete: str) -> list[str]:
-    """Ways to join crowd and machine that begin like this."""
-    return [name for name in FUSIONS if name.startswith(incomplete)]
-
-
 def replay(
     dataset: Annotated[
-        Path | None, typer.Argument(metavar="DATASET", help="File or folder of votes, or a bundled data set.")
+        Path | None,
+        typer.Argument(
+            metavar="DATASET",
+            help="File or folder of votes, or a data set of `crowdpilot datasets`.",
+            autocompletion=complete_dataset,
+        ),
     ] = None,
     policy: Annotated[
         list[str] | None,

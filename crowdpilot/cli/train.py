@@ -9,6 +9,7 @@ import typer
 
 from crowdpilot.aggregate import parse_strategy
 from crowdpilot.cli import options
+from crowdpilot.cli.completing import complete_strategy, one_of
 from crowdpilot.cli.contents import read_data
 from crowdpilot.cli.examples import examples
 from crowdpilot.cli.learning import MODEL, Dataset, Learning, learning
@@ -32,14 +33,16 @@ def train(
             "-l",
             metavar="STRATEGY",
             help="The aggregator that gives the labels, or a file: .npy, .csv, .tsv, .parquet, .jsonl.",
-            autocompletion=options.complete_strategy,
+            autocompletion=complete_strategy,
             rich_help_panel=MODEL,
         ),
     ] = "naive_soft",
     targets: Annotated[
         str,
         typer.Option(
-            help="What is learned of the labels: hard, soft, smoothed or shard.", rich_help_panel=MODEL
+            help="What is learned of the labels: hard, soft, smoothed or shard.",
+            autocompletion=one_of("hard", "soft", "smoothed", "shard"),
+            rich_help_panel=MODEL,
         ),
     ] = "soft",
     smoothing: Annotated[

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from typer.testing import Result
 
+from crowdpilot import learn
 from crowdpilot.aggregate import MODELS
+from crowdpilot.calibrate import MAPS
+from crowdpilot.cli.ambiguous import LEARNED
+from crowdpilot.datasets import DATASETS
+from crowdpilot.diagnose import IDENTIFICATIONS
+from crowdpilot.diagnose.agreement import MEASURES
+from crowdpilot.hybrid.belief import FUSIONS
+from crowdpilot.hybrid.policies import POLICIES
 from crowdpilot.io import FORMATS
+from crowdpilot.learn.choices import CHOICES
+from crowdpilot.service.store.keys import SCOPES
+from crowdpilot.simulate import STRATEGIES
+from tests.cli.listing import commands
 
 Run = Callable[..., Result]
+Start = Callable[..., subprocess.Popen[str]]
 
 
 @pytest.fixture
@@ -49,6 +63,57 @@ def test_formats_are_completed(option: str, complete: Complete) -> None:
 
 def test_crowds_are_completed(complete: Complete) -> None:
     assert complete("crowdpilot simulate -s stu") == ["student-teacher"]
+
+
+NAMES = {  # what is offered for options that take a name, and the list that it must be
+    "identify votes.csv -s": lambda: [*IDENTIFICATIONS, *LEARNED],
+    "identify votes.csv --network": lambda: learn.NETWORKS,
+    "agreement votes.csv --measure": lambda: MEASURES,
+    "train votes.csv --labels": lambda: MODELS,
+    "train votes.csv --network": lambda: learn.NETWORKS,
+    "train votes.csv --calibrate": lambda: MAPS,
+    "train votes.csv --self-training": lambda: CHOICES,
+    "aggregate-deep votes.csv -s": lambda: [*learn.METHODS, *CHOICES],
+    "forecast votes.csv -p": lambda: POLICIES,
+    "replay votes.csv -p": lambda: POLICIES,
+    "replay votes.csv --fusion": lambda: FUSIONS,
+    "replay": lambda: DATASETS,
+    "datasets info": lambda: DATASETS,
+    "simulate -s": lambda: STRATEGIES,
+    "keys create ann --scope": lambda: SCOPES,
+}
+
+
+@pytest.mark.parametrize("option", NAMES)
+def test_what_takes_a_name_is_completed(option: str, complete: Complete) -> None:
+    """Whatever is in the library's list, and nothing else."""
+    assert set(complete(f"crowdpilot {option} ")) == set(NAMES[option]())
+
+
+CHOSEN = {
+    "--balance": ("none", "resample", "reweight", "focal", "cb_focal"),
+    "--optimizer": ("adam", "adamw", "sgd"),
+    "--schedule": ("constant", "cosine", "multistep"), "--precision": ("full", "mixed"),
+    "--targets": ("hard", "soft", "smoothed", "shard"), "--calibrate-by": ("posterior", "votes", "one_vote"),
+    "--device": ("auto", "cpu", "cuda"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("option", CHOSEN)
+def test_a_choice_is_offered_as_its_help_tells_it(option: str, complete: Complete) -> None:
+    offered = complete(f"crowdpilot train votes.csv {option} ")
+    assert tuple(offered) == CHOSEN[option]
+    help = next(p.help for p in commands()["train"].params if option in p.opts)
+    assert [name for name in offered if name not in help] == []
+
+
+def test_methods_are_offered_without_waiting_for_torch(here: Path, start: Start) -> None:
+    line = "crowdpilot aggregate-deep votes.csv -s c"
+    env = {"_CROWDPILOT_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": "4"}
+    out, told = start(**env, PYTHONPROFILEIMPORTTIME="1").communicate()
+    assert out.split() == ["conal", "crowdlayer", "confidence"]
+    assert "crowdpilot.cli.completing" in told
+    assert "torch" not in told
 
 
 def test_the_choices_of_repeats_are_completed(complete: Complete) -> None:

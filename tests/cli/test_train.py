@@ -22,7 +22,8 @@ from typer.testing import Result
 import crowdpilot
 from crowdpilot import io
 from crowdpilot.aggregate import parse_strategy
-from crowdpilot.cli.learning import Learning, complete_method, complete_network
+from crowdpilot.cli.completing import complete_method, complete_network
+from crowdpilot.cli.learning import Learning
 from crowdpilot.learn import CrowdClassifier
 from crowdpilot.metrics import METRICS
 
