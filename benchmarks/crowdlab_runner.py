@@ -20,8 +20,9 @@ ROUNDS = 5  # in which matrices and weights of the fusion are found anew; as in 
 
 def load(columns: Columns) -> Votes:
     """Votes of numbered tasks, workers and classes."""
-    names = (np.arange(columns[name].max() + 1) for name in ("task", "worker", "label"))
-    return Votes(columns["task"], columns["worker"], columns["label"], *names)
+    task, worker, label = (columns[name] for name in ("task", "worker", "label"))
+    tasks, workers, classes = (np.arange(codes.max() + 1) for codes in (task, worker, label))
+    return Votes(task, worker, label, tasks, workers, classes)
 
 
 def by_model(model: Aggregator, votes: Votes) -> Found:

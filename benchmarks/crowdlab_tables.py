@@ -137,8 +137,8 @@ LARGE = """
 
 Simulated: workers are right in 50 to 95 of 100 cases, 5 votes for each task in random order, 10 classes, and
 a classifier whose log-odds are noisy. One run in a process of its own, with one thread, at most {seconds:g}
-seconds and {gigabytes:g} GB of address space. "Loading" turns columns of codes into what is taken (ours: `Votes`;
-cleanlab: an array of tasks x workers); "seconds" is from there to labels and confidence, compilation
+seconds and {gigabytes:g} GB of address space. "Loading" turns columns of codes into what is taken (ours:
+`Votes`; cleanlab: an array of tasks x workers); "seconds" is from there to labels and confidence, compilation
 included. "MB before" is the most memory that the process held until then, imports and data included.
 Measured on {machine}, under a load average of {load} when it began.
 """

@@ -138,8 +138,13 @@ def test_a_process_that_takes_too_much_leaves_its_reason(crowd: Assisted, tmp_pa
     assert "reason" in big["methods"]["majority"]
 
 
-def test_the_page_shows_what_was_measured_and_what_was_not(data: Path) -> None:
-    common = {"with_peer": False, "output": data / "out"}
+def test_the_page_shows_what_was_measured_and_what_was_not(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = {name: crowdlab_runner.METHODS[name] for name in ("majority", "crowdlab")}
+    monkeypatch.setattr(crowdlab, "METHODS", few)
+    monkeypatch.setattr(crowdlab, "QUICK", ["crowdlab"])
+    common: dict[str, Any] = {"with_peer": False, "output": data / "out"}
     crowdlab.main(data, parts="sets", names="texts,numbers", runs=2, **common)
     crowdlab.main(parts="large", sizes="200x10", **common)
     record = json.loads((data / "out" / "crowdlab.json").read_text())
@@ -147,8 +152,8 @@ def test_the_page_shows_what_was_measured_and_what_was_not(data: Path) -> None:
     assert record["large"]["crowds"]["200 tasks, 10 workers"]["votes"] == 1000
     record["large"]["crowds"]["200 tasks, 10 workers"]["methods"]["cleanlab"] = {"reason": "out of memory"}
     text = render(record)
-    share = 100 * np.mean(record["sets"]["crowds"]["texts"]["methods"]["auto"]["accuracy"])
-    assert f"| `auto`, votes alone | {share:.1f} |" in text
+    share = 100 * np.mean(record["sets"]["crowds"]["texts"]["methods"]["majority"]["accuracy"])
+    assert f"| majority vote | {share:.1f} |" in text
     assert "| cleanlab | – | – | – | – | – | – |" in text
     assert "cleanlab: out of memory" in text
 
