@@ -208,3 +208,9 @@ def test_a_diff_changes_what_it_shows_and_nothing_else() -> None:
 def test_a_diff_that_does_not_fit_is_an_error(diff: str) -> None:
     with pytest.raises(ValueError, match=r"does not fit list.py: these lines occur (0|2|3) times"):
         patched("a\nb\na\n", diff, "list.py")
+
+
+def test_a_new_file_that_is_there_already_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "page.md").write_text('```python title="crowdpilot/votes.py"\nx = 1\n```\n')
+    with pytest.raises(ValueError, match=r"page.md shows crowdpilot/votes.py as a new file"):
+        follow(tmp_path / "page.md", tmp_path / "copy")

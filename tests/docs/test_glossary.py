@@ -21,7 +21,7 @@ from crowdpilot.learn.targets import TARGETS
 from crowdpilot.simulate import STRATEGIES, HammerSpammer
 from docs.press import reference
 from docs.press.blocks import prose
-from docs.press.glossary import entries, terms
+from docs.press.glossary import Linker, entries, terms
 
 DOCS = Path(__file__).parents[2] / "docs"
 TEXT = (DOCS / "glossary.md").read_text()
@@ -144,3 +144,8 @@ def test_every_link_leads_somewhere() -> None:
     lost = [page for page, _ in links if page not in reference.reference() and not (DOCS / page).exists()]
     assert lost == []
     assert [f"{page}#{place}" for page, place in links if place not in places(page)] == []
+
+
+def test_names_in_code_mean_other_things_in_prose() -> None:
+    page = Linker(TEXT).link("<p>The value is fixed by a policy, at best.</p>", "glossary/")
+    assert re.findall(r'href="([^"]+)"', page) == ["glossary/#policy"]
