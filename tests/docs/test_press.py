@@ -115,8 +115,12 @@ def test_servers_answer_while_the_page_runs_and_end_with_it() -> None:
     served = f"python -m http.server -b 127.0.0.1 {address[17:-1]}"
     text = f'```sh server="{address}"\n{served}\n```\n\n```python\n{code}\n```\n'
     assert outputs(text)[1] == "200\n"
+
+
+def test_a_server_that_ends_at_once_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(ValueError, match="does not answer"):
-        shell.Servers().start("false", address)
+        shell.Servers().start("false", "http://127.0.0.1:1/")
 
 
 def test_code_for_other_libraries_that_was_never_run_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
