@@ -9,6 +9,7 @@ EXTRAS = {
     **dict.fromkeys(("matplotlib", "jinja2"), "report"),
     **dict.fromkeys(("fastapi", "starlette", "pydantic", "uvicorn", "sqlalchemy", "alembic"), "service"),
     **dict.fromkeys(("psycopg", "multipart", "cryptography"), "service"),
+    "pyarrow": "arrow",
     "boto3": "mturk",
     "numba": "fast",
     **dict.fromkeys(("dask", "distributed"), "scale"),

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from crowdpilot.cli.completing import complete_format, complete_strategy
+from crowdpilot.cli.extras import missing
 from crowdpilot.votes import Repeats
 
 Source = Annotated[Path, typer.Argument(metavar="VOTES", help="File or folder of votes.")]
@@ -88,6 +90,11 @@ def ready(target: Path | None, suffixes: Collection[str]) -> None:
         raise ValueError(f"{target} cannot be written: there is no folder {target.parent}; make it first")
     if (suffix := suffix_of(target)) and suffix not in suffixes:
         raise ValueError(f"{target}: the suffix {suffix} is not known, expected {', '.join(suffixes)}")
+    if suffix == ".parquet":
+        try:
+            import_module("pyarrow")
+        except ModuleNotFoundError as error:
+            raise missing("Parquet", error) from None
 
 
 def _listed(values: list[str] | None) -> list[str]:

@@ -69,7 +69,7 @@ def test_every_command_that_prints_a_table_is_here() -> None:
     assert {name for name, options in found.items() if "--json" in options} == TABLES.keys()
 
 
-@pytest.mark.parametrize("name", TABLES.keys() - OTHERWISE)
+@pytest.mark.parametrize("name", sorted(TABLES.keys() - OTHERWISE))
 def test_records_are_the_rows_of_the_table(name: str, made: Path, cli: Run) -> None:
     if name == "predict":
         cli("train", "crowd.csv", "--x", "x.npz", *QUICK.split(), "--save", "model.safetensors")
@@ -92,7 +92,7 @@ def same(cell: str, value: Any) -> bool:
     return cell == ("" if value is None else str(value))
 
 
-@pytest.mark.parametrize("name", OTHERWISE)
+@pytest.mark.parametrize("name", sorted(OTHERWISE))
 def test_where_there_is_more_to_tell_json_tells_it_and_nothing_else_is_printed(
     name: str, made: Path, cli: Run
 ) -> None:

@@ -132,6 +132,8 @@ NEED = {  # a command, and a package that it cannot do without
     "aggregate votes.csv --local-cluster 1 -s ds": "distributed",
     "serve": "uvicorn",
     "keys list": "sqlalchemy",
+    "aggregate votes.csv -o labels.parquet": "pyarrow",
+    "convert votes.csv out.parquet": "pyarrow",
 }
 
 
