@@ -9,6 +9,8 @@ import pytest
 
 from crowdpilot.io import read
 
+pytestmark = pytest.mark.usefixtures("each_engine")
+
 
 def by_user(user: str, status: str = "submitted", **values: Any) -> dict[str, Any]:
     return {"user_id": user, "status": status, "values": {name: {"value": v} for name, v in values.items()}}

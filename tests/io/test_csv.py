@@ -9,6 +9,8 @@ import pytest
 
 from crowdpilot.io import read
 
+pytestmark = pytest.mark.usefixtures("each_engine")
+
 PLAIN = "task,worker,label\na,x,cat\na,y,dog\nb,x,cat\n"
 VOTES = [("a", "x", "cat"), ("a", "y", "dog"), ("b", "x", "cat")]
 

@@ -9,6 +9,8 @@ import pytest
 
 from crowdpilot.io import read
 
+pytestmark = pytest.mark.usefixtures("each_engine")
+
 
 def lines(*records: dict[str, Any]) -> str:
     return "\n".join(map(json.dumps, records))

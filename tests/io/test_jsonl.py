@@ -6,6 +6,8 @@ import pytest
 
 from crowdpilot.io import read
 
+pytestmark = pytest.mark.usefixtures("each_engine")
+
 LINES = '{"task": "a", "worker": 1, "label": "cat"}\n{"task": "a", "worker": 2, "label": "dog"}\n'
 VOTES = [("a", 1, "cat"), ("a", 2, "dog")]
 

@@ -10,6 +10,8 @@ import pytest
 
 from crowdpilot.io import read
 
+pytestmark = pytest.mark.usefixtures("each_engine")
+
 
 def choice(*labels: str, name: str = "animal") -> dict[str, Any]:
     return {"from_name": name, "to_name": "image", "type": "choices", "value": {"choices": list(labels)}}

@@ -7,6 +7,8 @@ import pytest
 from crowdpilot.io import read, write
 from crowdpilot.votes import Votes
 
+pytestmark = pytest.mark.usefixtures("each_engine")
+
 VOTES = [(0, 0, 1), (0, 2, 0), (2, 1, 3)]
 
 

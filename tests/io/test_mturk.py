@@ -10,6 +10,8 @@ import pytest
 
 from crowdpilot.io import read
 
+pytestmark = pytest.mark.usefixtures("each_engine")
+
 ABOUT = {
     "HITId": ["H1", "H1", "H2", "H2"],
     "Title": ["Cats, dogs"] * 4,

@@ -9,6 +9,8 @@ import pytest
 from crowdpilot.io import read, write
 from crowdpilot.votes import Votes
 
+pytestmark = pytest.mark.usefixtures("each_engine")
+
 ANSWERS = '{"0": {"7": 1, "12": 0}, "1": {}, "2": {"7": 1}}'
 VOTES = [(0, 7, 1), (0, 12, 0), (2, 7, 1)]
 

@@ -13,6 +13,8 @@ from crowdpilot.aggregate import MajorityVoting, NaiveSoft
 from crowdpilot.io.finding import by_content
 from crowdpilot.io.source import Source
 
+pytestmark = pytest.mark.usefixtures("each_engine")
+
 SHARES = [[0.25, 0.75, 0.0], [1.0, 0.0, 0.0], [0.3333, 0.3333, 0.3333]]
 FIGURE_EIGHT = (
     "task,crowd_label,conf0,conf1,conf2\nt-0,1,.25,.75,0\nt-1,0,1.0,0.0,0.0\nt-2,0,.3333,.3333,.3333\n"

@@ -56,7 +56,7 @@ def read_text(
     wanted = list(dict.fromkeys([*places, len(header) - 1]))
     texts = {place: Numbering() for place in wanted}
     codes = {place: array("i") for place in wanted}
-    last = ""
+    last = header[-1] if names is None else ""
     with long_fields(), io.TextIOWrapper(stream, "utf-8-sig", "surrogateescape", newline="") as lines:
         rows = filter(None, csv.reader(lines, delimiter=delimiter))
         _check_header(next(rows, []), header, wanted)
