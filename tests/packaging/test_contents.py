@@ -86,6 +86,14 @@ def test_the_wheel_asks_for_the_light_part_alone(metadata: Message) -> None:
     assert sorted(needed) == sorted(PROJECT["dependencies"])
 
 
+def test_all_is_every_extra_that_is_for_users() -> None:
+    """Also those that another brings along, so that nobody has to know which do."""
+    extras = PROJECT["optional-dependencies"]
+    [everything] = extras["all"]
+    named = everything.removeprefix("crowdpilot[").removesuffix("]").split(",")
+    assert set(named) == extras.keys() - {"all", "dev", "docs"}
+
+
 def test_the_readme_is_the_description(built: Built, metadata: Message) -> None:
     assert metadata["Description-Content-Type"] == "text/markdown"
     assert str(metadata.get_payload(decode=True), "utf-8") == (built.source / "README.md").read_text()
