@@ -52,10 +52,11 @@ peers: .venv/core.stamp  ## Install the libraries we are measured against into .
 	$(BIN)/python -m benchmarks.peers
 
 build: .venv/dev.stamp  ## Build the wheel and the source archive into dist/, the same bytes every time.
-	$(BIN)/python -m hatchling build
+	rm -rf dist
+	env -u SOURCE_DATE_EPOCH $(BIN)/python -m hatchling build
 
 notes: .venv/core.stamp  ## Print the release notes of this version.
-	@$(BIN)/python scripts/notes.py
+	@$(BIN)/python scripts/notes.py $(VERSION)
 
 clean:  ## Remove .venv, the demo's files and all caches.
 	rm -rf .venv .press site demo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

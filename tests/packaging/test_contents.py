@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import email
 import os
+import re
 import shutil
 import tarfile
 import tomllib
@@ -95,8 +96,21 @@ def test_all_is_every_extra_that_is_for_users() -> None:
 
 
 def test_the_readme_is_the_description(built: Built, metadata: Message) -> None:
+    """But for its links: what is a path there is an address here, since elsewhere there is no tree."""
     assert metadata["Description-Content-Type"] == "text/markdown"
-    assert str(metadata.get_payload(decode=True), "utf-8") == (built.source / "README.md").read_text()
+    text = str(metadata.get_payload(decode=True), "utf-8")
+    home = f"{PROJECT['urls']['Homepage']}/"
+    back = text.replace(f"({home}blob/main/", "(").replace(f"({home}raw/main/", "(")
+    readme = (built.source / "README.md").read_text()
+    assert back == readme.replace(f"({home}blob/main/", "(").replace(f"({home}raw/main/", "(")
+    links = re.findall(r"(!?)\[[^\]]*\]\(([^)\s]+)", re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S))
+    assert len(links) > 5
+    assert [to for _, to in links if not to.startswith(("https://", "#"))] == []
+    ours = [
+        to.partition("#")[0].removeprefix(home).split("/", 2)[2] for _, to in links if f"{home}blob/" in to
+    ]
+    assert [to for to in ours if not (built.source / to).exists()] == []
+    assert [to for image, to in links if image and "/blob/" in to] == []
 
 
 def test_the_command_is_in_the_wheel(built: Built) -> None:
