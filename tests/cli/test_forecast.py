@@ -108,7 +108,7 @@ def test_a_picture_is_drawn(here: Path, cli: Run) -> None:
         (("pilot.csv", "--items", "9"), "has votes on 40 already"),
         (("pilot.csv", "--target-error", ".1", "--target-loss", ".1"), "give one of them"),
         (("pilot.csv", "--target-error", "-1"), "--target-error is -1"),
-        (("pilot.csv", "--gold", "other.csv"), "names none of the tasks"),
+        (("pilot.csv", "--gold", "other.csv"), "names none of the 40 tasks"),
         (("pilot.csv", "--policy", "magic"), "magic"),
         (("--skill", ".8", "--items", "9", "--classes", "1"), "expected 2 or more"),
         (("--skill", ".8", "--items", "9", "--prevalence", "many"), "expected numbers"),

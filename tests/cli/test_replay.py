@@ -266,7 +266,7 @@ def test_a_person_sees_a_table(crowd: Path, cli: Run, monkeypatch: pytest.Monkey
         (("crowd.csv", "--seeds", "0"), "--seeds is 0"),
         (("crowd.csv", "--batch", "0"), "--batch is 0"),
         (("crowd.csv", "--until", "0"), "--until is 0"),
-        (("crowd.csv", "--truth", "test.csv"), "a label for none of the 120 tasks"),
+        (("crowd.csv", "--truth", "test.csv"), "names none of the 120 tasks"),
         (("crowd.csv", "--machine", "truth.csv"), "expected a column p_CLASS"),
         (("crowd.csv", "--x", "test.npz"), "has nothing of 120 of 120 tasks"),
         (("crowd.csv", "--criteria", "asked"), "there is no column 'asked'"),

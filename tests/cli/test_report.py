@@ -105,7 +105,10 @@ def test_workers_can_be_left_out(here: Path, cli: Run) -> None:
 
 @pytest.mark.parametrize(
     ("names", "problem"),
-    [("zoe", "names none of the 3 workers"), ("ann\nbob\ncem", "names all workers, so that no vote is left")],
+    [
+        ("zoe", "names none of the 3 workers; they are called 'ann' and so on"),
+        ("ann\nbob\ncem", "names all workers, so that no vote is left"),
+    ],
 )
 def test_leaving_out_nobody_or_everybody_is_an_error(names: str, problem: str, here: Path, cli: Run) -> None:
     (here / "exclude.csv").write_text(f"worker\n{names}\n")
