@@ -20,7 +20,7 @@ from crowdpilot.io.plain.columns import Table, objects
 from crowdpilot.io.problems import Malformed
 
 LONGEST = (1 << 31) - 1  # characters in a field
-ROWS = 1 << 16  # read at once
+ROWS = 1 << 9  # read at once, few enough to stay in the cache
 UNPACK: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
 
 
