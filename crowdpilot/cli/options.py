@@ -84,6 +84,8 @@ def ready(target: Path | None, suffixes: Collection[str]) -> None:
 
     if target is None:
         return
+    if str(target) == "-":
+        raise ValueError("a file called - is not written; leave out -o for standard output")
     if target.is_dir() and "" not in suffixes:
         raise ValueError(f"{target} cannot be written: it is a folder; name a file in it")
     if not target.parent.is_dir():

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from crowdpilot.service.lendings import Lendings, Lent
 from crowdpilot.service.mirror import Mirror
 from crowdpilot.service.refusals import Refused, Unavailable
-from crowdpilot.service.seats import Seat, completion_code
+from crowdpilot.service.seats import Seat, code_to_show
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import items, projects, votes, workers
 from crowdpilot.service.store.engine import Store
@@ -127,4 +127,5 @@ class Desk:
             votes.give_back(c, seat.project, seat.worker)
             if worker.finished is None:
                 workers.put(c, seat.project, seat.worker, finished=time.time())
-        return completion_code(self.settings.secret, seat)
+            spec = projects.find(c, seat.project).spec
+        return code_to_show(self.settings.secret, seat, spec)

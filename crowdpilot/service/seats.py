@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from hashlib import sha256
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from crowdpilot.service.refusals import Refused
 from crowdpilot.service.secrets import derive, sign, unsign
@@ -41,6 +42,12 @@ def unseal(secret: str, token: str) -> Seat:
 def form_token(secret: str, seat: Seat) -> str:
     """What a form or a script of this worker's pages sends along, so that no other page can post for them."""
     return derive(secret, "form", *seat[:4])
+
+
+def code_to_show(secret: str, seat: Seat, spec: Mapping[str, Any]) -> str:
+    """The code that ends a worker's visit: that of the study on Prolific where it has one, else their own."""
+    study = (spec.get("prolific") or {}) if seat.platform == "prolific" else {}
+    return study.get("code") or completion_code(secret, seat)
 
 
 def completion_code(secret: str, seat: Seat) -> str:

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from crowdpilot.service.refusals import Refused
-from crowdpilot.service.seats import Seat, completion_code, form_token, seal, unseal
+from crowdpilot.service.seats import Seat, code_to_show, completion_code, form_token, seal, unseal
 
 SECRET = "s" * 32
 SEAT = Seat("0123456789ab", 7, "prolific", "session", time.time() + 1e6)
@@ -34,6 +34,15 @@ def test_codes_are_bound_to_project_worker_platform_and_assignment(made):
     assert len({made(SECRET, seat) for seat in (SEAT, *others)}) == 5
     assert made(SECRET, SEAT._replace(expires=0)) == made(SECRET, SEAT)
     assert made("t" * 32, SEAT) != made(SECRET, SEAT)
+
+
+def test_a_study_on_prolific_has_one_code_for_all_who_come_from_there():
+    study = {"prolific": {"study": "b" * 24, "code": "C0DE"}}
+    assert code_to_show(SECRET, SEAT, study) == "C0DE"
+    assert code_to_show(SECRET, SEAT._replace(platform="link"), study) == completion_code(
+        SECRET, SEAT._replace(platform="link")
+    )
+    assert code_to_show(SECRET, SEAT, {"prolific": None}) == completion_code(SECRET, SEAT)
 
 
 def test_a_completion_code_can_be_typed():

@@ -20,7 +20,7 @@ from crowdpilot.service.pages.rendering import page, render
 from crowdpilot.service.pages.states import state
 from crowdpilot.service.platforms import PLATFORMS, Arrival
 from crowdpilot.service.refusals import Refused
-from crowdpilot.service.seats import Seat, completion_code
+from crowdpilot.service.seats import Seat, code_to_show
 from crowdpilot.service.store import projects, votes
 from crowdpilot.service.store.record import Record
 
@@ -247,7 +247,6 @@ async def done(seat: SeatOf, request: Request) -> Response:
     now = await _visit(request, seat)
     if journey.stage(now) != journey.FINISHED:
         return _go(seat)
-    study = now.spec["prolific"]["code"] if seat.platform == "prolific" and now.spec["prolific"] else ""
-    code = study or completion_code(request.app.state.settings.secret, seat)
+    code = code_to_show(request.app.state.settings.secret, seat, now.spec)
     back = doors.way_back(request, seat, now.spec, code)
     return _page(now, "worker/done.html", code=code, done=now.done, back=back)
