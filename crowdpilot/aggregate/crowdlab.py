@@ -40,7 +40,8 @@ class Crowdlab(Aggregator):
         task to its row. They should come from a classifier that has not seen the votes of that task
         (cross-validation). They are data: two models with the same settings are equal.
     passes
-        How often to compute everything: the second time with the first outcome as the consensus.
+        How often to compute everything, each time with the last outcome as the consensus. cleanlab takes
+        labels from the first pass and scores from the second.
     seed
         Draws the lot between equals when one label must be named.
 
@@ -57,7 +58,7 @@ class Crowdlab(Aggregator):
     """
 
     probs: ArrayLike | Mapping[Any, ArrayLike] | None = field(default=None, repr=False, compare=False)
-    passes: int = 2
+    passes: int = 1
     seed: int = 0
 
     name: ClassVar[str] = "crowdlab"

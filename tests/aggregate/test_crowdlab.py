@@ -133,10 +133,10 @@ def test_probabilities_that_do_not_fit_are_refused(probs, message):
 
 
 def test_the_settings_are_printed_and_compared_without_the_data():
-    model = Crowdlab(MACHINE, passes=1)
-    assert str(model) == "crowdlab[passes=1]"
-    assert repr(model) == "Crowdlab(passes=1, seed=0)"
-    assert model == Crowdlab(MACHINE / 2, passes=1)
-    assert "crowdlab[passes=1]" in repr(model.fit(table(SAID)))
+    model = Crowdlab(MACHINE, passes=2)
+    assert str(model) == "crowdlab[passes=2]"
+    assert repr(model) == "Crowdlab(passes=2, seed=0)"
+    assert model == Crowdlab(MACHINE / 2, passes=2)
+    assert "crowdlab[passes=2]" in repr(model.fit(table(SAID)))
     with pytest.raises(ValueError, match="number of passes is 0"):
         Crowdlab(MACHINE, passes=0)
