@@ -174,13 +174,13 @@ def _run(
 ) -> list[Replayed]:  # fmt: skip
     """Every policy with every seed; policies with the same seed have the same luck."""
     runs = []
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), working("replaying") as say:
         warnings.simplefilter("once", UserWarning)  # what does not settle says so at every step
         for policy, seed in product(policies, range(seeds)):
-            with working(f"replaying {policy}, {seed + 1} of {seeds}"):
-                world = None
-                if crowd is not None:
-                    case, world = simulated(seed, **crowd)
-                plan = Plan(policy=policy, fusion=fusion, seed=seed)
-                runs.append(run_replay(case, costs, plan, batch=batch, most=until, world=world))
+            say(f"replaying {policy}, {seed + 1} of {seeds}")
+            world = None
+            if crowd is not None:
+                case, world = simulated(seed, **crowd)
+            plan = Plan(policy=policy, fusion=fusion, seed=seed)
+            runs.append(run_replay(case, costs, plan, batch=batch, most=until, world=world))
     return runs

@@ -8,6 +8,7 @@ from benchmarks import service
 from benchmarks.service import BARE, COLUMNS, OURS
 
 
+@pytest.mark.slow
 def test_the_service_and_the_bare_endpoint_take_turns_under_the_same_load() -> None:
     found = service.compare("sqlite", 3, items=3000, workers=5, rounds=1, seconds=1.0)
     assert list(found) == [OURS, *BARE]

@@ -9,8 +9,8 @@ from crowdpilot.votes import Votes
 from tests.calibrate.test_fusion import crowd
 
 
-def machine_of(heat, seed=0, **options):
-    machine, votes, logs, truth = crowd(4000, heat=heat, seed=seed, **options)
+def machine_of(heat, seed=0, tasks=4000, **options):
+    machine, votes, logs, truth = crowd(tasks, heat=heat, seed=seed, **options)
     return machine, votes, np.exp(logs), truth
 
 
@@ -25,7 +25,7 @@ def test_votes_alone_find_the_temperature_that_the_truth_finds(heat, one):
 
 @pytest.mark.parametrize("name", [name for name in MAPS if name != "none"])
 def test_every_map_can_be_fitted_on_votes(name):
-    machine, votes, confusion, truth = machine_of(3.0)
+    machine, votes, confusion, truth = machine_of(3.0, tasks=1000)
     fitted = fit_on_votes(find_map(name), machine, votes, confusion)
     assert log_loss(truth, fitted(machine)) < log_loss(truth, machine) - 0.1
 
