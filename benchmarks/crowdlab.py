@@ -29,7 +29,7 @@ ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NU
 PEER = "cleanlab"
 REAL = ("cleanlab", "cleanlab, calibrated")
 LEAN = ("cleanlab", "cleanlab, labels alone")
-QUICK = ("auto", "crowdlab", "crowdlab, 1 pass", "Bayes", "fusion")
+QUICK = ("auto", "crowdlab", "crowdlab, 2 passes", "Bayes", "fusion")
 SIZES = "10000x500,50000x1000,200000x2000"
 
 Measured = dict[str, Any]

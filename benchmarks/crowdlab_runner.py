@@ -58,7 +58,7 @@ METHODS: dict[str, Decide] = {
     "classifier": lambda _, probs: by_belief(probs),
     "auto": lambda votes, _: by_model(Auto(), votes),
     "crowdlab": lambda votes, probs: by_model(Crowdlab(probs), votes),
-    "crowdlab, 1 pass": lambda votes, probs: by_model(Crowdlab(probs, passes=1), votes),
+    "crowdlab, 2 passes": lambda votes, probs: by_model(Crowdlab(probs, passes=2), votes),
     "Bayes": lambda votes, probs: by_belief(bayes(votes, probs)),
     "fusion": lambda votes, probs: by_belief(fuse(votes, probs)),
 }

@@ -16,7 +16,7 @@ LISTED = {
     "classifier": "the classifier alone",
     "auto": "`auto`, votes alone",
     "crowdlab": "`crowdlab`",
-    "crowdlab, 1 pass": "`crowdlab[passes=1]`",
+    "crowdlab, 2 passes": "`crowdlab[passes=2]`",
     "Bayes": "`Fusion()`: Bayes' rule",
     "fusion": "`Fusion` fitted on votes",
     "cleanlab": "cleanlab",
@@ -110,7 +110,7 @@ temperature of the classifier to the votes.
 
 Ours: `auto` sees votes alone. `crowdlab` is the same algorithm as cleanlab's. After one pass its labels are
 those of cleanlab, after two its probabilities are cleanlab's scores; by default it takes both from the
-second pass, cleanlab the labels from the first. `Fusion()` is Bayes' rule with the classifier as the prior
+first pass, cleanlab the scores from the second. `Fusion()` is Bayes' rule with the classifier as the prior
 and Dawid and Skene's matrices of the workers. `Fusion` fitted on votes begins with what `auto` believes; in
 5 rounds it finds the matrices (20 imaginary votes for each worker and class, divided as those of the whole
 crowd) and how much classifier and crowd count, by `fit_fusion_on_votes`. This recipe was written down before
