@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet -c constraints.txt
 
-.PHONY: help demo test test-postgresql test-slow equip check format docs site pictures peers build notes clean
+.PHONY: help demo test test-thorough test-slow equip check format docs site pictures peers build notes clean
 
 help:  ## List what can be made.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,8 +23,8 @@ demo: .venv/core.stamp  ## Aggregate the bundled votes and show what comes out.
 test: equip check  ## Run every check and the unit tests.
 	$(BIN)/pytest -q -n 2
 
-test-postgresql: equip  ## Run the tests of the service over PostgreSQL too.
-	$(BIN)/pytest -q -n 2 -m "postgresql and not slow" tests/service
+test-thorough: equip  ## Run what make test leaves out: PostgreSQL, browsers, kills, clusters, copies of the project.
+	$(BIN)/pytest -q -n 2 -m "thorough and not slow"
 
 test-slow: equip  ## Run the tests that take minutes; those on real data need CROWDPILOT_DATA.
 	$(BIN)/pytest -q -m slow

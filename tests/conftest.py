@@ -1,4 +1,4 @@
-"""Crowds whose truth is known, shared by all tests."""
+"""Crowds whose truth is known, shared by all tests; and which of these are left to `make test-thorough`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,30 @@ import numpy as np
 import pytest
 
 from crowdpilot.votes import Votes
+
+THOROUGH = (  # whose processes, browsers, clusters or copies of the project take half a minute or more
+    "cli/test_demo.py",
+    "cli/test_interrupts.py",
+    "docs/test_extend.py",
+    "report/test_browser.py",
+    "scale/test_dask.py",
+    "service/faults/test_disk.py",
+    "service/faults/test_kills.py",
+    "service/pages/test_dashboard_browser.py",
+    "service/pages/test_worker_browser.py",
+    "service/pages/test_worker_sending.py",
+    "service/test_replay.py",
+    "service/test_supervise.py",
+)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark them, and whatever starts PostgreSQL."""
+    for item in items:
+        starts = {"postgres", "own_postgres"}.intersection(getattr(item, "fixturenames", ()))
+        if starts or "postgresql" in item.name or item.path.as_posix().endswith(THOROUGH):
+            item.add_marker(pytest.mark.thorough)
 
 
 def crowd(tasks: int, skill: list[float], classes: int, per_task: int, seed: int) -> tuple[Votes, np.ndarray]:

@@ -31,15 +31,6 @@ SCREENS: dict[str, dict[str, Any]] = {
 Open = Callable[..., Any]
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that start PostgreSQL are marked, so that they can be run apart (`make test-postgresql`)."""
-    for item in items:
-        needs = {"postgres", "own_postgres"}.intersection(getattr(item, "fixturenames", ()))
-        if needs or "postgresql" in item.name:
-            item.add_marker(pytest.mark.postgresql)
-
-
 @pytest.fixture(scope="session")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
     """A PostgreSQL server which all tests share; never stop it."""
