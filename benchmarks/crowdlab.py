@@ -30,7 +30,7 @@ PEER = "cleanlab"
 REAL = ("cleanlab", "cleanlab, calibrated")
 LEAN = ("cleanlab", "cleanlab, labels alone")
 QUICK = ("auto", "crowdlab", "crowdlab, 2 passes", "Bayes", "fusion")
-SIZES = "10000x500,50000x1000,200000x2000"
+SIZES = "50000x1000"
 
 Measured = dict[str, Any]
 
