@@ -10,9 +10,8 @@ ARG PIP_EXTRA_INDEX_URL
 ENV PIP_BUILD_CONSTRAINT=constraints.txt PIP_DISABLE_PIP_VERSION_CHECK=1
 WORKDIR /source
 COPY . .
-RUN --mount=type=cache,target=/root/.cache/pip \
-    python -m venv --without-pip /opt/crowdpilot \
-    && pip --python /opt/crowdpilot/bin/python install --constraint constraints.txt ".[${EXTRAS}]"
+RUN python -m venv --without-pip /opt/crowdpilot \
+    && pip --python /opt/crowdpilot/bin/python install --no-cache-dir --constraint constraints.txt ".[${EXTRAS}]"
 
 FROM python:${PYTHON}-slim
 RUN useradd --no-log-init --no-create-home --home-dir /data --uid 10001 crowdpilot \
@@ -20,7 +19,7 @@ RUN useradd --no-log-init --no-create-home --home-dir /data --uid 10001 crowdpil
 COPY --from=build /opt/crowdpilot /opt/crowdpilot
 ENV PATH=/opt/crowdpilot/bin:$PATH \
     PYTHONUNBUFFERED=1 \
-    MPLCONFIGDIR=/tmp/matplotlib \
+    MPLCONFIGDIR=/data/matplotlib \
     CROWDPILOT_DATABASE=/data/crowdpilot.db \
     CROWDPILOT_ADDRESS=http://127.0.0.1:8000
 USER 10001

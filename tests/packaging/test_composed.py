@@ -39,13 +39,13 @@ def database() -> Iterator[Postgres]:
 
 
 @pytest.fixture
-def environ(database: Postgres) -> dict[str, str]:
+def environ(database: Postgres, tmp_path: Path) -> dict[str, str]:
     """Nothing but what compose gives, with this machine in the place of `db`."""
     told: dict[str, str] = compose(FILLED)["services"]["web"]["environment"]
     url = told["CROWDPILOT_DATABASE"]
     assert "@db/" in url
     here = {"CROWDPILOT_DATABASE": url.replace("@db/", f"@127.0.0.1:{database.port}/")}
-    return {"PATH": str(PROGRAM.parent), "MPLCONFIGDIR": "/tmp/matplotlib", **told, **here}
+    return {"PATH": str(PROGRAM.parent), "MPLCONFIGDIR": str(tmp_path / "matplotlib"), **told, **here}
 
 
 @contextmanager

@@ -8,13 +8,12 @@ import numpy as np
 
 from crowdpilot.arrays import Codes, Encoded, Names, encode
 from crowdpilot.io.engine import Array
-from crowdpilot.io.plain.columns import NESTED, column, concatenate, kind_of, objects
+from crowdpilot.io.plain.columns import EXACT, NESTED, column, concatenate, kind_of, objects
 from crowdpilot.io.plain.values import text_array
 
 NO_NUMBERS = ["NA", "N/A", "NaN", "nan", "null", "NULL", "None"]  # missing, if all else are numbers
 WHOLE = r"^(0|-?[1-9][0-9]{0,17})%s$"
 ENDINGS = ("", r"\.0")  # whole numbers, as they are or as pandas writes them where some are missing
-EXACT = 1 << 53
 
 
 def vocabulary(column: Encoded) -> tuple[Codes, Names]:
