@@ -17,7 +17,7 @@ from benchmarks import sets
 from benchmarks.process import Job, launch, run, save_columns
 from benchmarks.sets import Set
 from benchmarks.tables import RESULTS, machine, markdown, numbers, save_json, write
-from crowdpilot.aggregate import MODELS, NotConverged
+from crowdpilot.aggregation import MODELS, NotConverged
 from crowdpilot.votes import Repeats
 
 NINETEEN = [

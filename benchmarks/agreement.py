@@ -24,8 +24,8 @@ import crowdpilot
 from benchmarks import peers
 from benchmarks.process import launch
 from benchmarks.tables import RESULTS, machine, markdown, write
-from crowdpilot.diagnose.agreement import LEVELS, agreement, fleiss_kappa, gwet_ac1, krippendorff_alpha
-from crowdpilot.diagnose.pairs import cohen_kappa
+from crowdpilot.diagnosis.agreement import LEVELS, agreement, fleiss_kappa, gwet_ac1, krippendorff_alpha
+from crowdpilot.diagnosis.cohen_kappa import cohen_kappa
 from crowdpilot.votes import Votes
 
 IRRCAC = Path(__file__).parent / "irrcac_runner.py"

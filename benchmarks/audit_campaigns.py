@@ -10,7 +10,8 @@ import numpy as np
 
 from benchmarks.audit_pools import Pool
 from benchmarks.hybrid_sets import read_case
-from crowdpilot.hybrid import Campaign, Costs, Plan, replay
+from crowdpilot.hybrid import Campaign, Costs, Plan
+from crowdpilot.hybrid.replay import replay
 
 SETS = ("amazon_isbook", "medical_cause", "dog", "labelme", "cifar10h_densenet")
 SEEDS = 4

@@ -12,7 +12,7 @@ from pyarrow import csv
 from scipy.special import expit, logit
 
 from benchmarks import sets
-from crowdpilot.aggregate import DawidSkene
+from crowdpilot.aggregation import DawidSkene
 from crowdpilot.hybrid.costs import Costs
 from crowdpilot.votes import Votes
 

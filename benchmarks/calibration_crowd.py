@@ -12,9 +12,9 @@ from benchmarks import learning_sets
 from benchmarks.calibration_runs import LEARNING, features
 from benchmarks.calibration_sets import read_set
 from benchmarks.tables import markdown
-from crowdpilot import aggregate, metrics
-from crowdpilot.calibrate import find_map, fit_on_votes
-from crowdpilot.learn import CrowdClassifier
+from crowdpilot import aggregation, metrics
+from crowdpilot.calibration import find_map, fit_on_votes
+from crowdpilot.learning import CrowdClassifier
 
 MAPS = ("temperature", "vector", "beta", "best")
 SEEDS = 5
@@ -58,7 +58,7 @@ def _one(data: Path, cache: Path | None, name: str, backbone: str, seed: int) ->
         seed=seed,
         **settings,
     ).fit(seen, votes)
-    workers = aggregate.parse_strategy("dawid_skene").fit(votes)
+    workers = aggregation.parse_strategy("dawid_skene").fit(votes)
     held_out, model.map_ = model.held_out_, None
     raw = model.predict_proba(x)
     found = {

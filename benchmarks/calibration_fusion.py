@@ -11,8 +11,8 @@ from pyarrow import csv
 from benchmarks.tables import markdown
 from crowdpilot import metrics
 from crowdpilot.arrays import Codes, Floats
-from crowdpilot.calibrate import Fusion, find_map, fit_fusion, fit_fusion_on_votes
-from crowdpilot.confusion import count_labels, hear
+from crowdpilot.calibration import Fusion, find_map, fit_fusion, fit_fusion_on_votes
+from crowdpilot.confusion_matrices import count_labels, hear
 from crowdpilot.votes import Votes
 
 SPLITS = 10

@@ -15,12 +15,12 @@ from sklearn.model_selection import ParameterGrid
 from benchmarks.calibration_sets import TextSet, fuse, read_set
 from crowdpilot import metrics
 from crowdpilot.arrays import Codes, Floats
-from crowdpilot.calibrate import best_map, find_map
+from crowdpilot.calibration import best_map, find_map
 from crowdpilot.io import from_shares
-from crowdpilot.learn import CrowdClassifier
-from crowdpilot.learn.calibrating import even
-from crowdpilot.learn.inputs import to_rows
-from crowdpilot.learn.tuning import tune
+from crowdpilot.learning import CrowdClassifier
+from crowdpilot.learning.calibrated import even
+from crowdpilot.learning.data.inputs import to_rows
+from crowdpilot.learning.training.tuning import tune
 
 TARGETS = {
     "hard": "targets='hard'",

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from crowdpilot import aggregate
+from crowdpilot import aggregation
 from crowdpilot.arrays import Codes, Floats
 from crowdpilot.io import from_shares, read
-from crowdpilot.learn.answers import align
+from crowdpilot.learning.data.labels import align
 from crowdpilot.votes import Votes
 
 SETS = (
@@ -63,7 +63,7 @@ def read_set(data: Path, name: str) -> TextSet:
 
 def fuse(votes: Votes, fusion: str) -> Floats:
     """The probability of each class of each task, (tasks, classes)."""
-    return aggregate.parse_strategy(FUSIONS[fusion]).fit(votes).probs
+    return aggregation.parse_strategy(FUSIONS[fusion]).fit(votes).probs
 
 
 def _with_shares(folder: Path) -> TextSet:
@@ -108,7 +108,7 @@ def _with_votes(folder: Path) -> TextSet:
     else:
         val = ~held & (rng.random(len(tasks)) < VALIDATION)
         own = _only(votes, tasks, val)
-        said = aggregate.parse_strategy("dawid_skene").fit(own).codes.astype(np.int32)
+        said = aggregation.parse_strategy("dawid_skene").fit(own).codes.astype(np.int32)
         validation = [texts[t] for t in map(str, own.tasks)], said
     kept = ~held & ~val
     used = _only(votes, tasks, kept)

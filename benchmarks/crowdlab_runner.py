@@ -8,10 +8,10 @@ import sys
 import numpy as np
 
 from benchmarks.cleanlab_runner import Columns, Decide, Found, main
-from crowdpilot.aggregate import Aggregator, Auto, Crowdlab, DawidSkene, NaiveSoft
+from crowdpilot.aggregation import Aggregator, Auto, Crowdlab, DawidSkene, NaiveSoft
 from crowdpilot.arrays import Floats, to_probs
-from crowdpilot.calibrate import Fusion, fit_fusion_on_votes
-from crowdpilot.confusion import count_labels, hear
+from crowdpilot.calibration import Fusion, fit_fusion_on_votes
+from crowdpilot.confusion_matrices import count_labels, hear
 from crowdpilot.votes import Votes
 
 SHARED = 20.0  # imaginary votes of each worker on each class, divided as the crowd's; as in `mutual`

@@ -17,9 +17,9 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # i
 
 from benchmarks import sets
 from benchmarks.hybrid_sets import words
-from crowdpilot.aggregate import MajorityVoting
+from crowdpilot.aggregation import MajorityVoting
 from crowdpilot.arrays import Codes, Floats
-from crowdpilot.simulate import one_coin
+from crowdpilot.simulation import one_coin
 from crowdpilot.votes import Votes
 
 SETS = ("labelme", "music", "sentiment_polarity", "amazon_isbook", "jn_product")

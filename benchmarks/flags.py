@@ -21,10 +21,10 @@ from scipy.stats import spearmanr
 from benchmarks import sets
 from benchmarks.process import launch
 from benchmarks.tables import NONE, RESULTS, markdown, write
-from crowdpilot.diagnose import diagnose
-from crowdpilot.diagnose.habits import on_known
-from crowdpilot.simulate import Simulation
-from crowdpilot.simulate.one_coin import OneCoin
+from crowdpilot.diagnosis import diagnose
+from crowdpilot.diagnosis.behaviours import on_known
+from crowdpilot.simulation import Simulation
+from crowdpilot.simulation.crowds.one_coin import OneCoin
 
 SPAMMING, COLLUDING, DRIFTING = 0.1, 0.05, 0.05
 KINDS = ("spammer", "colluding", "drifting")

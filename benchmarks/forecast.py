@@ -20,8 +20,8 @@ from benchmarks import sets
 from benchmarks.process import launch
 from benchmarks.tables import RESULTS, markdown, write
 from crowdpilot.hybrid import Ask, Campaign, Costs, Plan
-from crowdpilot.hybrid.forecast import forecast
-from crowdpilot.hybrid.forecast_curves import Forecast
+from crowdpilot.hybrid.forecast.curves import Forecast
+from crowdpilot.hybrid.forecast.simulation import forecast
 
 POLICIES = ("value", "fixed", "belief_threshold")
 ITEMS, PILOT, PRICE, BATCH = 150, 50, 0.02, 20

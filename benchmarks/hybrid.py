@@ -30,7 +30,8 @@ from benchmarks.hybrid_tables import Curves, render
 from benchmarks.process import launch
 from benchmarks.tables import RESULTS
 from crowdpilot.arrays import Floats
-from crowdpilot.hybrid import Campaign, Costs, Plan, replay
+from crowdpilot.hybrid import Campaign, Costs, Plan
+from crowdpilot.hybrid.replay import replay
 
 RATIOS = (1, 5, 20)
 PRICE, CHEAP = 0.02, 0.001

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from crowdpilot.learn import METHODS
-from crowdpilot.learn.targets import TARGETS
+from crowdpilot.learning import METHODS
+from crowdpilot.learning.targets import TARGETS
 
 AGGREGATORS = {
     "mv": "majority_voting",

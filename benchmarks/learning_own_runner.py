@@ -10,10 +10,10 @@ import numpy as np
 import torch
 
 from benchmarks.learning_peer_runner import Train, answer, make_network
-from crowdpilot.learn.batches import Batches
-from crowdpilot.learn.choosing import find_method
-from crowdpilot.learn.inputs import to_rows
-from crowdpilot.learn.training import Training, train
+from crowdpilot.learning.data.batches import Batches
+from crowdpilot.learning.data.inputs import to_rows
+from crowdpilot.learning.registry import find_method
+from crowdpilot.learning.training.loop import Training, train
 from crowdpilot.votes import Votes
 
 CONTESTANTS = {"crowdlayer": "crowdlayer", "cross-entropy": "two_stage[labels='naive_soft',targets='soft']"}

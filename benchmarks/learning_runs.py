@@ -26,9 +26,9 @@ from benchmarks import learning_sets
 from benchmarks.learning_methods import Entry, Settings
 from benchmarks.learning_sets import Crowd
 from crowdpilot import metrics
-from crowdpilot.aggregate import NotConverged
-from crowdpilot.learn import NETWORKS, CrowdClassifier
-from crowdpilot.naming import choose
+from crowdpilot.aggregation import NotConverged
+from crowdpilot.learning import NETWORKS, CrowdClassifier
+from crowdpilot.option_strings import choose
 
 Scores = dict[str, Any]  # accuracy, ece, macro_f1, seconds and more; or the reason why there are none
 

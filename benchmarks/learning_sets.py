@@ -13,7 +13,7 @@ import numpy as np
 from pyarrow import csv
 
 from crowdpilot.arrays import Codes
-from crowdpilot.learn.answers import align
+from crowdpilot.learning.data.labels import align
 from crowdpilot.votes import Votes
 
 Known = tuple[Any, Codes]  # rows and their classes

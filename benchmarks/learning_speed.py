@@ -18,7 +18,7 @@ from benchmarks import peers
 from benchmarks.learning_sets import Crowd, read
 from benchmarks.process import launch
 from benchmarks.tables import NONE, RESULTS, machine, markdown, write
-from crowdpilot.simulate.one_coin import OneCoin
+from crowdpilot.simulation.crowds.one_coin import OneCoin
 
 RUNNER = Path(__file__).parent / "learning_peer_runner.py"
 OURS, PLAIN = "crowdlayer", "cross-entropy"

@@ -15,11 +15,11 @@ from sklearn.metrics import average_precision_score
 from benchmarks.learning_sets import labelme
 from benchmarks.tables import RESULTS, machine, markdown, write
 from crowdpilot.arrays import Codes, Floats
-from crowdpilot.learn.cost import Cost
-from crowdpilot.learn.inputs import to_rows
-from crowdpilot.learn.pruning import find_score
-from crowdpilot.learn.recipe import Recipe
-from crowdpilot.learn.training import Training
+from crowdpilot.learning.data.inputs import to_rows
+from crowdpilot.learning.pruning.prune import find_score
+from crowdpilot.learning.training.loop import Training
+from crowdpilot.learning.training.recipe import Recipe
+from crowdpilot.learning.vote_loss import Cost
 from crowdpilot.votes import Votes
 
 Bools = NDArray[np.bool_]

@@ -14,7 +14,7 @@ import typer
 from pyarrow import parquet
 
 from benchmarks.process import launch
-from crowdpilot.simulate import one_coin
+from crowdpilot.simulation import one_coin
 from crowdpilot.votes import Votes
 
 

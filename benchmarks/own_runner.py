@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 from benchmarks.peer_runner import Columns, Fit, Fitted, main
-from crowdpilot.aggregate import MODELS
+from crowdpilot.aggregation import MODELS
 from crowdpilot.votes import Votes
 
 

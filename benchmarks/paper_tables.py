@@ -12,9 +12,9 @@ import typer
 
 from benchmarks.process import launch
 from benchmarks.tables import RESULTS, markdown, write
-from crowdpilot.aggregate import NotConverged, parse_strategy
+from crowdpilot.aggregation import NotConverged, parse_strategy
 from crowdpilot.arrays import Floats
-from crowdpilot.simulate import Crowd, DiscreteDifficulty, IndependentConfusion, StudentTeacher
+from crowdpilot.simulation import Crowd, DiscreteDifficulty, IndependentConfusion, StudentTeacher
 
 
 @dataclass(frozen=True)

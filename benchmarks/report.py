@@ -23,7 +23,7 @@ import crowdpilot
 from benchmarks.peers import ROOT
 from benchmarks.process import launch
 from benchmarks.tables import RESULTS, machine, markdown, write
-from crowdpilot.simulate.one_coin import OneCoin
+from crowdpilot.simulation.crowds.one_coin import OneCoin
 from crowdpilot.votes import Votes
 
 TASKS, WORKERS, CLASSES, VOTES = 10_000, 2_571, 10, 511_400

@@ -24,7 +24,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from crowdpilot.aggregate import (
+from crowdpilot.aggregation import (
     EBCC,
     EM,
     GLAD,
@@ -37,12 +37,12 @@ from crowdpilot.aggregate import (
     NaiveSoft,
     OneCoin,
 )
-from crowdpilot.aggregate.places import Here, Place, add, cores
+from crowdpilot.aggregation.em.backend import Here, Place, add, cores
 from crowdpilot.arrays import Floats
 from crowdpilot.scale import Torch
-from crowdpilot.scale.device import Device
-from crowdpilot.scale.tensors import from_columns
-from crowdpilot.scale.torch import Precision
+from crowdpilot.scale.gpu.device_backend import Device
+from crowdpilot.scale.gpu.tensor_votes import from_columns
+from crowdpilot.scale.gpu.torch_device import Precision
 from crowdpilot.votes import Votes
 
 COLUMNS = "task", "worker", "label"

@@ -49,9 +49,9 @@ def _alone(what: str, **options: Any) -> Measured:
 
 def follow(model: str, votes: int = 1_000_000, alone: int = 1_000_000, batch: int = 1000) -> Measured:
     """Votes a second, and the largest difference between a refit and a fit."""
-    from crowdpilot.aggregate import MODELS
-    from crowdpilot.aggregate.online import Stream
-    from crowdpilot.simulate import one_coin
+    from crowdpilot.aggregation import MODELS
+    from crowdpilot.aggregation.online.stream import Stream
+    from crowdpilot.simulation import one_coin
 
     rng = np.random.default_rng(0)
     skill = rng.uniform(0.5, 0.95, 1000).tolist()
@@ -86,7 +86,7 @@ def many_classes(model: str, votes: int = 1_000_000, classes: int = 10_000) -> M
     import warnings
 
     from benchmarks.scale_runs import forget_peak, memory
-    from crowdpilot.aggregate import MODELS
+    from crowdpilot.aggregation import MODELS
     from crowdpilot.votes import Votes
 
     rng = np.random.default_rng(0)

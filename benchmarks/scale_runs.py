@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from crowdpilot.aggregate import DawidSkene, NotConverged
-from crowdpilot.aggregate.places import CORES
+from crowdpilot.aggregation import DawidSkene, NotConverged
+from crowdpilot.aggregation.em.backend import CORES
 from crowdpilot.arrays import Floats
 from crowdpilot.votes import Votes
 

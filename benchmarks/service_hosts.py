@@ -15,8 +15,8 @@ from fastapi import FastAPI
 from sqlalchemy import Column, Float, Integer, MetaData, String, Table, insert
 
 from benchmarks.peers import ROOT
-from crowdpilot.service.api.models import ProjectIn, VoteIn
-from crowdpilot.service.seats import Seat, seal
+from crowdpilot.service.http.schemas import ProjectIn, VoteIn
+from crowdpilot.service.labelling.sessions import Seat, seal
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import Store, items, migrate, projects, workers
 
@@ -92,7 +92,7 @@ def serving(url: str, *, app: str = "", jobs: int = 1) -> Iterator[Host]:
     code = f"""
 import logging
 from crowdpilot.service.settings import Settings
-from crowdpilot.service.supervise import supervise
+from crowdpilot.service.processes import supervise
 logging.disable(logging.WARNING)
 supervise(Settings(**{settings_of(url)!r}), host="127.0.0.1", port=0, web=1, jobs={jobs}{more},
           ready=lambda address: print(address, flush=True))

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from crowdpilot.aggregate import (
+    from crowdpilot.aggregation import (
         EBCC,
         GLAD,
         IBCC,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from crowdpilot.datasets import load
     from crowdpilot.hybrid import Campaign, Costs
     from crowdpilot.io import read, read_labels, write
-    from crowdpilot.learn import CrowdClassifier
+    from crowdpilot.learning import CrowdClassifier
     from crowdpilot.votes import Votes
 
 __version__ = "0.1.0"
@@ -70,21 +70,21 @@ __all__ = [
 ]
 
 _ROOMS = (
-    "aggregate",
-    "calibrate",
+    "aggregation",
+    "calibration",
     "datasets",
-    "diagnose",
+    "diagnosis",
     "hybrid",
     "io",
-    "learn",
+    "learning",
     "metrics",
-    "report",
-    "simulate",
+    "reporting",
+    "simulation",
 )  # loaded when they are first used
 _HOME = {
     "Campaign": "hybrid",
     "Costs": "hybrid",
-    "CrowdClassifier": "learn",
+    "CrowdClassifier": "learning",
     "read": "io",
     "read_labels": "io",
     "write": "io",
@@ -97,7 +97,7 @@ def __getattr__(name: str) -> Any:
     if name in _ROOMS:
         return import_module(f"crowdpilot.{name}")
     if name in __all__:
-        return getattr(import_module(f"crowdpilot.{_HOME.get(name, 'aggregate')}"), name)
+        return getattr(import_module(f"crowdpilot.{_HOME.get(name, 'aggregation')}"), name)
     raise AttributeError(f"module 'crowdpilot' has no attribute {name!r}")
 
 

@@ -19,13 +19,13 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks import report
-from crowdpilot.cli.serve import free_port, login_link
-from crowdpilot.cli.serving import open_store
+from crowdpilot.cli.commands.serve import free_port, login_link
+from crowdpilot.cli.shared.service_options import open_store
 from crowdpilot.service.demo import run
 from crowdpilot.service.demo.client import Client
+from crowdpilot.service.processes import supervise
 from crowdpilot.service.settings import load_settings
 from crowdpilot.service.store import keys
-from crowdpilot.service.supervise import supervise
 
 HOME = Path(__file__).parents[1]
 IMAGES = HOME / "docs" / "images"
@@ -36,8 +36,8 @@ LOOKS = {  # the files that decide how a picture looks
         "crowdpilot/service/pages/templates/dashboard",
         "crowdpilot/service/pages/static",
     ),
-    "report.png": ("crowdpilot/report",),
-    "report_workers.png": ("crowdpilot/report",),
+    "report.png": ("crowdpilot/reporting",),
+    "report_workers.png": ("crowdpilot/reporting",),
 }
 DESKTOP, PHONE = (1280, 800), (390, 844)
 ITEMS = 400

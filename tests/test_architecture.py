@@ -29,7 +29,7 @@ def loaded_by(code: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "module", ["", ".votes", ".aggregate", ".simulate", ".metrics", ".calibrate", ".hybrid"]
+    "module", ["", ".votes", ".aggregation", ".simulation", ".metrics", ".calibration", ".hybrid"]
 )
 def test_the_light_part_stays_light(module: str) -> None:
     assert loaded_by(f"import crowdpilot{module}") & HEAVY == set()

@@ -17,7 +17,7 @@ def test_every_public_name_is_there(name):
 
 
 def test_rooms_are_found_without_an_import_of_their_own():
-    code = "import crowdpilot as cp; print(cp.aggregate.MODELS['glad'].name, cp.metrics.accuracy([1], [1]))"
+    code = "import crowdpilot as cp; print(cp.aggregation.MODELS['glad'].name, cp.metrics.accuracy([1], [1]))"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).split() == ["glad", "1.0"]
 
 
@@ -34,7 +34,7 @@ def test_importing_loads_nothing_yet_and_lists_everything():
     )
     loaded, listed = subprocess.check_output([sys.executable, "-c", code], text=True).split("\n")[:2]
     assert loaded == ""
-    assert {*crowdpilot.__all__, "aggregate", "io", "report", "__version__"} <= set(listed.split())
+    assert {*crowdpilot.__all__, "aggregation", "io", "reporting", "__version__"} <= set(listed.split())
 
 
 def test_votes_are_the_same_from_wherever_they_are_imported():

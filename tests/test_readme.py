@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import crowdpilot
-from crowdpilot.aggregate import MODELS
+from crowdpilot.aggregation import MODELS
 from docs.press import running
 from docs.press.blocks import Block, blocks
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowdpilot.aggregate.places import split
+from crowdpilot.aggregation.em.backend import split
 from crowdpilot.arrays import encode, hash_names, natural_order, share_best, softmax, to_names, to_probs
 from crowdpilot.votes import Votes
 

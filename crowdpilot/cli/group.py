@@ -15,8 +15,8 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from crowdpilot.cli.extras import missing
-from crowdpilot.cli.output import note
+from crowdpilot.cli.shared.missing_packages import missing
+from crowdpilot.cli.shared.output import note
 
 WHAT_NEXT = {
     errno.ENOENT: "check the name",
@@ -70,7 +70,7 @@ class Ended(KeyboardInterrupt):
 
 def _load(listed: Any) -> Any:
     """The command itself, in the place of the line that lists it."""
-    module = import_module(f"crowdpilot.cli.{listed.name.replace('-', '_')}")
+    module = import_module(f"crowdpilot.cli.commands.{listed.name.replace('-', '_')}")
     found = getattr(module, listed.name.replace("-", "_"))
     about = {"short_help": listed.help, "rich_help_panel": listed.rich_help_panel}
     app = typer.Typer(rich_markup_mode="markdown", pretty_exceptions_enable=False)

@@ -6,7 +6,12 @@ import difflib
 from os import PathLike
 from pathlib import Path
 
-from crowdpilot.datasets import (
+from crowdpilot.datasets.data import Data, Part
+from crowdpilot.datasets.download import Progress
+from crowdpilot.datasets.folder import read_folder
+from crowdpilot.datasets.local_copies import bring, home, load_data
+from crowdpilot.datasets.registry import Counts, Dataset
+from crowdpilot.datasets.sets import (
     active_crowd,
     anesthesia,
     cifar10h,
@@ -17,11 +22,6 @@ from crowdpilot.datasets import (
     texts,
     truth_inference,
 )
-from crowdpilot.datasets.data import Data, Part
-from crowdpilot.datasets.fetching import Progress
-from crowdpilot.datasets.folder import read_folder
-from crowdpilot.datasets.getting import bring, home, load_data
-from crowdpilot.datasets.registry import Counts, Dataset
 from crowdpilot.votes import Votes
 
 DATASETS: dict[str, Dataset] = {

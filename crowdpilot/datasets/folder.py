@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from crowdpilot import io
 from crowdpilot.arrays import Names, to_names
 from crowdpilot.datasets.data import Data, Part
-from crowdpilot.io.pictures import classes_of_folders, find_images
-from crowdpilot.io.soft import CROWD
+from crowdpilot.io.formats.soft import CROWD
+from crowdpilot.io.image_folders import classes_of_folders, find_images
 from crowdpilot.votes import Repeats, Votes
 
 TRAIN = "train"

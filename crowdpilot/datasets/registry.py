@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from crowdpilot.datasets.data import Data
-from crowdpilot.datasets.fetching import Remote
+from crowdpilot.datasets.download import Remote
 from crowdpilot.votes import Repeats
 
 

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from crowdpilot.hybrid.answers import Ask, Decisions
-from crowdpilot.hybrid.audit import Audit
-from crowdpilot.hybrid.audit_pool import Bound
-from crowdpilot.hybrid.belief import FUSIONS, find_fusion
-from crowdpilot.hybrid.campaign import Campaign
+from crowdpilot.hybrid.audit.audit import Audit
+from crowdpilot.hybrid.audit.expert_errors import expert_error_bound
+from crowdpilot.hybrid.audit.pac_labels import MachineLabels, pac_labels
+from crowdpilot.hybrid.audit.pool import Bound
+from crowdpilot.hybrid.audit.prevalence import Prevalence, prevalence
+from crowdpilot.hybrid.campaign.campaign import Campaign
+from crowdpilot.hybrid.campaign.decisions import Ask, Decisions
+from crowdpilot.hybrid.campaign.status import Status
 from crowdpilot.hybrid.costs import CROWD, EXPERT, Costs
-from crowdpilot.hybrid.experts import expert_error_bound
-from crowdpilot.hybrid.forecast import forecast, forecast_design
-from crowdpilot.hybrid.forecast_curves import Forecast
-from crowdpilot.hybrid.logistic import Logistic
-from crowdpilot.hybrid.pac import MachineLabels, pac_labels
+from crowdpilot.hybrid.forecast.curves import Forecast
+from crowdpilot.hybrid.forecast.simulation import forecast, forecast_design
+from crowdpilot.hybrid.logistic_regression import Logistic
 from crowdpilot.hybrid.plan import Plan
 from crowdpilot.hybrid.policies import POLICIES, Policy, View, find_policy
-from crowdpilot.hybrid.prevalence import Prevalence, prevalence
-from crowdpilot.hybrid.programme import Programme
-from crowdpilot.hybrid.replay import Replayed, replay
-from crowdpilot.hybrid.screening import in_probability, screening_errors
-from crowdpilot.hybrid.status import Status
-from crowdpilot.hybrid.value import best_kind, expected_after, look_ahead, plan_ahead
-from crowdpilot.hybrid.world import Case, Recorded, Simulated
+from crowdpilot.hybrid.replay.run import Replayed, replay
+from crowdpilot.hybrid.replay.vote_source import Case, Recorded, Simulated
+from crowdpilot.hybrid.value.dynamic_program import Programme
+from crowdpilot.hybrid.value.look_ahead import best_kind, expected_after, look_ahead, plan_ahead
+from crowdpilot.hybrid.value.posterior import FUSIONS, find_fusion
+from crowdpilot.hybrid.value.screening import in_probability, screening_errors
 
 __all__ = [
     "CROWD",

@@ -55,7 +55,7 @@ class Plan:
     floor
         The machine never says less than this of a class.
     map
-        How the machine is calibrated against the crowd; see `crowdpilot.calibrate.MAPS`.
+        How the machine is calibrated against the crowd; see `crowdpilot.calibration.MAPS`.
     seed
         Draws everything that is drawn.
     """

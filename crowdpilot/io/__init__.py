@@ -7,7 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
-from crowdpilot.io import (
+from crowdpilot.io.atomic_write import whole
+from crowdpilot.io.detect import PATHS, AnyPath, by_name, by_suffix, find, read_numpy, suffix_of
+from crowdpilot.io.engine import Table
+from crowdpilot.io.format import Format
+from crowdpilot.io.formats import (
     argilla,
     csv,
     doccano,
@@ -24,13 +28,9 @@ from crowdpilot.io import (
     wide,
     zooniverse,
 )
-from crowdpilot.io.engine import Table
-from crowdpilot.io.finding import PATHS, AnyPath, by_name, by_suffix, find, read_numpy, suffix_of
-from crowdpilot.io.format import Format
-from crowdpilot.io.saving import whole
-from crowdpilot.io.soft import from_shares
+from crowdpilot.io.formats.soft import from_shares
+from crowdpilot.io.table_text import delimited, write_delimited, write_jsonl
 from crowdpilot.io.tables import as_table, from_table, labels_from_table
-from crowdpilot.io.text import delimited, write_delimited, write_jsonl
 from crowdpilot.votes import Repeats, Votes
 
 __all__ = ["FORMATS", "TABLES", "from_shares", "read", "read_labels", "write", "write_table"]

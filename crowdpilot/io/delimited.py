@@ -8,11 +8,11 @@ from functools import partial
 from itertools import islice
 
 from crowdpilot.arrays import to_names
-from crowdpilot.io.columns import listed
+from crowdpilot.io.column_names import listed
 from crowdpilot.io.engine import Table, engine
+from crowdpilot.io.errors import failures
 from crowdpilot.io.format import Raw, row_text
 from crowdpilot.io.plain.reading import long_fields
-from crowdpilot.io.problems import failures
 from crowdpilot.io.source import Source
 
 

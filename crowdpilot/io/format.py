@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from crowdpilot.io.columns import listed
+from crowdpilot.io.column_names import listed
 from crowdpilot.io.engine import Array, Table
 from crowdpilot.io.source import Source
 from crowdpilot.votes import Repeats, Votes

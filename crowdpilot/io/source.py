@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from crowdpilot.io.columns import is_known, resolve
+from crowdpilot.io.column_names import is_known, resolve
 from crowdpilot.io.engine import engine
 
 HEAD = 1 << 20  # bytes that are looked at to find the format

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from crowdpilot.arrays import Encoded, Floats, Names, to_names
-from crowdpilot.io.columns import resolve
+from crowdpilot.io.column_names import resolve
 from crowdpilot.io.engine import Array, Table, engine
+from crowdpilot.io.errors import NotANumber, failures
 from crowdpilot.io.format import Raw
-from crowdpilot.io.problems import NotANumber, failures
 from crowdpilot.votes import Repeats, Votes
 
 NUMBERS = ("weight", "seconds", "time")

@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 from crowdpilot.metrics.bootstrap import Interval, interval
 from crowdpilot.metrics.calibration import classwise_ece, ece, ece_debiased, ece_mass, ece_sweep, mce
-from crowdpilot.metrics.human import dist_ce, entropy_ce, rank_cs
 from crowdpilot.metrics.labels import PerClass, accuracy, balanced_accuracy, macro_f1, per_class
 from crowdpilot.metrics.probabilities import BrierParts, brier, brier_parts, log_loss
-from crowdpilot.metrics.risk import Cost, RiskCoverage, aurc, expected_cost, risk_at, risk_coverage
-from crowdpilot.metrics.smooth import SmoothCurve, smooth_curve, smooth_ece
+from crowdpilot.metrics.risk_coverage import Cost, RiskCoverage, aurc, expected_cost, risk_at, risk_coverage
+from crowdpilot.metrics.smooth_calibration import SmoothCurve, smooth_curve, smooth_ece
+from crowdpilot.metrics.soft_labels import dist_ce, entropy_ce, rank_cs
 
 Metric = Callable[..., float]  # of truth, predictions and a weight for each task
 

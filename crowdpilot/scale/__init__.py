@@ -6,26 +6,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from crowdpilot.scale.aggregating import Summary, aggregate
-    from crowdpilot.scale.dask import Cluster
+    from crowdpilot.scale.dask_cluster import Cluster
     from crowdpilot.scale.engines import Disk
-    from crowdpilot.scale.identifying import record_workers, score_tasks
-    from crowdpilot.scale.sharding import write_shards
-    from crowdpilot.scale.shards import Shards
-    from crowdpilot.scale.simulating import simulate
-    from crowdpilot.scale.torch import Torch
+    from crowdpilot.scale.files.aggregate import Summary, aggregate
+    from crowdpilot.scale.files.identify import record_workers, score_tasks
+    from crowdpilot.scale.files.shards import Shards
+    from crowdpilot.scale.files.simulate import simulate
+    from crowdpilot.scale.files.write_shards import write_shards
+    from crowdpilot.scale.gpu.torch_device import Torch
 
 _HOME = {
-    "Cluster": "dask",
+    "Cluster": "dask_cluster",
     "Disk": "engines",
-    "Shards": "shards",
-    "Summary": "aggregating",
-    "Torch": "torch",
-    "aggregate": "aggregating",
-    "record_workers": "identifying",
-    "score_tasks": "identifying",
-    "simulate": "simulating",
-    "write_shards": "sharding",
+    "Shards": "files.shards",
+    "Summary": "files.aggregate",
+    "Torch": "gpu.torch_device",
+    "aggregate": "files.aggregate",
+    "record_workers": "files.identify",
+    "score_tasks": "files.identify",
+    "simulate": "files.simulate",
+    "write_shards": "files.write_shards",
 }  # each needs a package of its own, loaded when it is first used
 
 __all__ = [

@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
-from crowdpilot.aggregate.places import add, cores
+from crowdpilot.aggregation.em.backend import add, cores
 
 Count = Callable[[int, int], None]  # is told how many files are done, and of how many
 Function = Callable[[Any, Any], Any]  # of what is held of one file, and of what is the same for all

@@ -15,12 +15,12 @@ import pyarrow.parquet as pq
 
 from crowdpilot.arrays import Codes
 from crowdpilot.hybrid import Decisions
-from crowdpilot.io.text import delimited, json_lines
-from crowdpilot.service.columns import criteria_of
-from crowdpilot.service.mirror import Mirror
-from crowdpilot.service.store import people
+from crowdpilot.io.table_text import delimited, json_lines
+from crowdpilot.service.labelling.replica import Mirror
+from crowdpilot.service.store import worker_votes
 from crowdpilot.service.store.engine import Store
-from crowdpilot.service.store.record import Record
+from crowdpilot.service.store.row import Record
+from crowdpilot.service.uploads.item_columns import criteria_of
 
 TYPES = {"csv": "text/csv", "ndjson": "application/x-ndjson", "parquet": "application/vnd.apache.parquet"}
 FORMULA = re.compile(r"^[=+\-@\t\r]")  # what a spreadsheet would run
@@ -69,7 +69,7 @@ def votes_tables(store: Store, project: str, spec: Mapping[str, Any]) -> Iterato
     """All votes of a project, some at a time, in the order in which they came; at least one table."""
     yield _votes_table([], spec)
     with store.reading() as c:
-        for rows in people.given(c, project):
+        for rows in worker_votes.given(c, project):
             yield _votes_table(rows, spec)
 
 

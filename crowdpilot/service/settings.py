@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from crowdpilot.service.secrets import read_secret
+from crowdpilot.service.signing import read_secret
 
 SECRET = "crowdpilot.secret"
 

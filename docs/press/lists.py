@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from crowdpilot.cli.strategies import describe
+from crowdpilot.cli.commands.strategies import describe
 from docs.press import rooms
 
 MADE = re.compile(r"^<!-- made: (\w+) -->$", re.M)
@@ -18,21 +18,21 @@ MADE = re.compile(r"^<!-- made: (\w+) -->$", re.M)
 
 def strategies() -> str:
     """What `aggregate` can do."""
-    from crowdpilot.aggregate import MODELS
+    from crowdpilot.aggregation import MODELS
 
     return _described(MODELS)
 
 
 def methods() -> str:
     """How classifiers learn from votes."""
-    from crowdpilot.learn import METHODS
+    from crowdpilot.learning import METHODS
 
     return _described(METHODS)
 
 
 def maps() -> str:
     """What makes probabilities honest."""
-    from crowdpilot.calibrate import MAPS
+    from crowdpilot.calibration import MAPS
 
     return _table(("map", "what it does"), ((name, _brief(kind)) for name, kind in MAPS.items()))
 
@@ -58,14 +58,14 @@ def formats() -> str:
 
 def simulations() -> str:
     """Crowds that can be drawn."""
-    from crowdpilot.simulate import STRATEGIES
+    from crowdpilot.simulation import STRATEGIES
 
     return _table(("crowd", "what it is"), ((name, _brief(kind)) for name, kind in STRATEGIES.items()))
 
 
 def identifications() -> str:
     """Scores of workers and tasks."""
-    from crowdpilot.diagnose.identify import IDENTIFICATIONS
+    from crowdpilot.diagnosis.identify import IDENTIFICATIONS
 
     return _table(
         ("score", "what it tells"), ((name, _brief(kind)) for name, kind in IDENTIFICATIONS.items())

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks import hybrid
 from benchmarks.hybrid_tables import Curves, area, needed, render
-from crowdpilot.simulate import one_coin
+from crowdpilot.simulation import one_coin
 
 
 @pytest.fixture

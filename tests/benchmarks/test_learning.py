@@ -21,7 +21,7 @@ from benchmarks.learning_runs import Kept, Run, learn
 from benchmarks.learning_sets import Crowd, deal, one_against_rest, read, thin
 from benchmarks.learning_studies import STUDIES
 from benchmarks.learning_tables import cross, gains, spread
-from crowdpilot.learn import METHODS
+from crowdpilot.learning import METHODS
 
 FAST = Settings("linear", epochs=2, batch_size=32, lr=0.05)
 

@@ -9,19 +9,19 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from crowdpilot import learn
-from crowdpilot.aggregate import MODELS
-from crowdpilot.calibrate import MAPS
-from crowdpilot.cli.ambiguous import LEARNED
+from crowdpilot import learning
+from crowdpilot.aggregation import MODELS
+from crowdpilot.calibration import MAPS
+from crowdpilot.cli.shared.content_scores import LEARNED
 from crowdpilot.datasets import DATASETS
-from crowdpilot.diagnose import IDENTIFICATIONS
-from crowdpilot.diagnose.agreement import MEASURES
-from crowdpilot.hybrid.belief import FUSIONS
+from crowdpilot.diagnosis import IDENTIFICATIONS
+from crowdpilot.diagnosis.agreement import MEASURES
 from crowdpilot.hybrid.policies import POLICIES
+from crowdpilot.hybrid.value.posterior import FUSIONS
 from crowdpilot.io import FORMATS
-from crowdpilot.learn.choices import CHOICES
+from crowdpilot.learning.self_training.pseudo_votes import CHOICES
 from crowdpilot.service.store.keys import SCOPES
-from crowdpilot.simulate import STRATEGIES
+from crowdpilot.simulation import STRATEGIES
 from tests.cli.listing import commands
 
 Run = Callable[..., Result]
@@ -67,13 +67,13 @@ def test_crowds_are_completed(complete: Complete) -> None:
 
 NAMES = {  # what is offered for options that take a name, and the list that it must be
     "identify votes.csv -s": lambda: [*IDENTIFICATIONS, *LEARNED],
-    "identify votes.csv --network": lambda: learn.NETWORKS,
+    "identify votes.csv --network": lambda: learning.NETWORKS,
     "agreement votes.csv --measure": lambda: MEASURES,
     "train votes.csv --labels": lambda: MODELS,
-    "train votes.csv --network": lambda: learn.NETWORKS,
+    "train votes.csv --network": lambda: learning.NETWORKS,
     "train votes.csv --calibrate": lambda: MAPS,
     "train votes.csv --self-training": lambda: CHOICES,
-    "aggregate-deep votes.csv -s": lambda: [*learn.METHODS, *CHOICES],
+    "aggregate-deep votes.csv -s": lambda: [*learning.METHODS, *CHOICES],
     "forecast votes.csv -p": lambda: POLICIES,
     "replay votes.csv -p": lambda: POLICIES,
     "replay votes.csv --fusion": lambda: FUSIONS,
@@ -112,7 +112,7 @@ def test_methods_are_offered_without_waiting_for_torch(here: Path, start: Start)
     env = {"_CROWDPILOT_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": "4"}
     out, told = start(**env, PYTHONPROFILEIMPORTTIME="1").communicate()
     assert out.split() == ["conal", "crowdlayer", "confidence"]
-    assert "crowdpilot.cli.completing" in told
+    assert "crowdpilot.cli.shared.completion" in told
     assert "torch" not in told
 
 

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import Result
 
 import crowdpilot
-from crowdpilot.cli.extras import EXTRAS
+from crowdpilot.cli.shared.missing_packages import EXTRAS
 
 Run = Callable[..., Result]
 

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import Result
 
 from crowdpilot import io
-from crowdpilot.learn import CrowdClassifier
+from crowdpilot.learning import CrowdClassifier
 
 Run = Callable[..., Result]
 QUICK = ("--network", "linear", "--epochs", "20", "--lr", "0.05", "--device", "cpu")

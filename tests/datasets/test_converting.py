@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from crowdpilot.datasets import active_crowd, cifar10h, figure_eight, labelme, music, truth_inference
+from crowdpilot.datasets.sets import active_crowd, cifar10h, figure_eight, labelme, music, truth_inference
 
 Write = Callable[[Mapping[str, str]], dict[str, Path]]
 

@@ -10,7 +10,7 @@ import pytest
 
 import crowdpilot as cp
 from crowdpilot.datasets import DATASETS, Dataset, find, home, load, open
-from crowdpilot.datasets.getting import count, place
+from crowdpilot.datasets.local_copies import count, place
 
 BUNDLED = [name for name, dataset in DATASETS.items() if dataset.is_bundled]
 REMOTE = [name for name in DATASETS if name not in BUNDLED]

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 import crowdpilot as cp
-from crowdpilot import simulate
+from crowdpilot import simulation
 from crowdpilot.datasets import open, read_folder
 from crowdpilot.datasets.folder import write_folder
 
@@ -130,8 +130,8 @@ def test_peerannots_layout_has_images_and_its_folders_are_the_truth(tmp_path: Pa
 
 
 def test_what_simulate_writes_is_read_with_its_truth(tmp_path: Path) -> None:
-    simulation = simulate.HammerSpammer(n_task=12, n_worker=6, K=3).run()
-    simulate.save(simulation, tmp_path / "made")
+    made = simulation.HammerSpammer(n_task=12, n_worker=6, K=3).run()
+    simulation.save(made, tmp_path / "made")
     data = read_folder(tmp_path / "made")
-    assert [data.truth[task] for task in data.votes.tasks.tolist()] == simulation.truth.tolist()
+    assert [data.truth[task] for task in data.votes.tasks.tolist()] == made.truth.tolist()
     assert cp.datasets.open(tmp_path / "made").images is None

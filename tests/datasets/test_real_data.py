@@ -13,8 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from crowdpilot.datasets import DATASETS, Data, figure_eight, read_folder, truth_inference
-from crowdpilot.datasets.getting import check_counts
+from crowdpilot.datasets import DATASETS, Data, read_folder
+from crowdpilot.datasets.local_copies import check_counts
+from crowdpilot.datasets.sets import figure_eight, truth_inference
 
 pytestmark = pytest.mark.slow
 

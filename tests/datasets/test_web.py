@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from crowdpilot.datasets import DATASETS, get, read_folder
-from crowdpilot.datasets.getting import count
+from crowdpilot.datasets.local_copies import count
 
 pytestmark = [
     pytest.mark.slow,

@@ -38,18 +38,18 @@ class Page:
 
 PAGES = {
     "aggregator": Page(
-        "crowdpilot/aggregate/log_odds.py",
-        "tests/aggregate/test_models.py",
-        "tests/aggregate/test_log_odds.py",
+        "crowdpilot/aggregation/log_odds.py",
+        "tests/aggregation/test_models.py",
+        "tests/aggregation/test_log_odds.py",
         "strategies",
     ),
     "format": Page(
         "crowdpilot/io/prodigy.py", "tests/io/test_formats.py", "tests/io/test_prodigy.py", "formats"
     ),
     "method": Page(
-        "crowdpilot/learn/methods/geo_crowd_net.py",
-        "tests/learn/methods/test_methods.py",
-        "tests/learn/methods/test_geo_crowd_net.py",
+        "crowdpilot/learning/methods/geo_crowd_net.py",
+        "tests/learning/methods/test_methods.py",
+        "tests/learning/methods/test_geo_crowd_net.py",
         "methods",
     ),
     "policy": Page(
@@ -144,7 +144,7 @@ def test_its_name_has_a_meaning(page: str, followed: Followed) -> None:
     ("page", "test", "chosen"),
     [
         ("format", "tests/io/test_formats.py", "explained"),
-        ("method", "tests/learn/test_docs.py", "geo_crowd_net"),
+        ("method", "tests/learning/test_docs.py", "geo_crowd_net"),
         ("policy", "tests/hybrid/test_docs.py", "listed"),
     ],
 )
@@ -167,7 +167,7 @@ def test_the_command_line_knows_the_aggregator(followed: Followed) -> None:
 
 
 def test_the_command_line_completes_the_aggregator(followed: Followed) -> None:
-    code = "from crowdpilot.cli.options import complete_strategy as c; print(*c('log'))"
+    code = "from crowdpilot.cli.shared.options import complete_strategy as c; print(*c('log'))"
     ended = subprocess.run(
         [sys.executable, "-c", code], cwd=followed("aggregator"), check=True, capture_output=True, text=True
     )

@@ -11,14 +11,14 @@ import pytest
 from markdown.extensions.toc import slugify
 
 from crowdpilot import metrics
-from crowdpilot.aggregate import MODELS
-from crowdpilot.calibrate import MAPS
-from crowdpilot.diagnose import diagnose
-from crowdpilot.diagnose.identify import IDENTIFICATIONS
+from crowdpilot.aggregation import MODELS
+from crowdpilot.calibration import MAPS
+from crowdpilot.diagnosis import diagnose
+from crowdpilot.diagnosis.identify import IDENTIFICATIONS
 from crowdpilot.hybrid import FUSIONS, POLICIES
-from crowdpilot.learn import METHODS, NETWORKS, SCORES
-from crowdpilot.learn.targets import TARGETS
-from crowdpilot.simulate import STRATEGIES, HammerSpammer
+from crowdpilot.learning import METHODS, NETWORKS, SCORES
+from crowdpilot.learning.targets import TARGETS
+from crowdpilot.simulation import STRATEGIES, HammerSpammer
 from docs.press import reference
 from docs.press.blocks import prose
 from docs.press.glossary import Linker, entries, terms
@@ -36,7 +36,7 @@ EVERYDAY = frozenset({  # what nobody has to look up here: computing, journals a
     "JRSS", "KDD", "NAACL", "NeurIPS", "NIPS", "PNAS", "PVLDB", "SIGMOD", "TMLR", "WWW",
     "GitHub", "PostgreSQL", "PyPI", "PyTorch", "SLURM", "SQLite", "iNaturalist", "irrCAC", "macOS",
 })  # fmt: skip
-MEASURES = importlib.import_module("crowdpilot.diagnose.agreement").MEASURES
+MEASURES = importlib.import_module("crowdpilot.diagnosis.agreement").MEASURES
 
 
 def flags() -> Iterable[str]:

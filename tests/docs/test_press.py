@@ -108,7 +108,7 @@ def test_figures_come_out_and_are_closed() -> None:
 
 
 def test_servers_answer_while_the_page_runs_and_end_with_it() -> None:
-    from crowdpilot.cli.serve import free_port
+    from crowdpilot.cli.commands.serve import free_port
 
     address = f"http://127.0.0.1:{free_port('127.0.0.1')}/"
     code = f"from urllib.request import urlopen\nurlopen('{address}').status"

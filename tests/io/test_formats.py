@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from crowdpilot.io import FORMATS, read, write
-from crowdpilot.io.finding import by_content
+from crowdpilot.io.detect import by_content
 from crowdpilot.io.plain.encoding import NO_NUMBERS
 from crowdpilot.io.source import Source
 from crowdpilot.votes import Votes

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from crowdpilot.io import read, write, write_table
-from crowdpilot.io.saving import whole
+from crowdpilot.io.atomic_write import whole
 from crowdpilot.votes import Votes
 
 TABLE = pa.table(

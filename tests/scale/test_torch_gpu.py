@@ -15,11 +15,11 @@ import pytest
 import torch
 from numpy.testing import assert_allclose, assert_array_equal
 
-from crowdpilot.aggregate import EBCC, EM, IBCC, DawidSkene, NaiveSoft
+from crowdpilot.aggregation import EBCC, EM, IBCC, DawidSkene, NaiveSoft
 from crowdpilot.scale import Torch
-from crowdpilot.scale.device import share_best_, softmax_
-from crowdpilot.scale.tensors import cut, from_votes
-from crowdpilot.scale.torch import READY, Precision
+from crowdpilot.scale.gpu.device_backend import share_best_, softmax_
+from crowdpilot.scale.gpu.tensor_votes import cut, from_votes
+from crowdpilot.scale.gpu.torch_device import READY, Precision
 from crowdpilot.votes import Votes
 from tests.conftest import crowd
 
@@ -48,7 +48,7 @@ def made(weighed: bool, known: bool) -> Votes:
     list(product([torch.float32, torch.float64], [False, True], [3, 60], [False, True])),
 )
 def test_one_pass_does_what_two_products_do(dtype: torch.dtype, told: bool, states: int, hard: bool) -> None:
-    from crowdpilot.scale import kernel
+    from crowdpilot.scale.gpu import triton_kernel
 
     votes = next(cut(from_votes(made(told, told).merged), 1000)).to(TARGET)
     table = torch.rand(18, states, generator=torch.Generator().manual_seed(1)).log().to(TARGET, dtype)
@@ -59,13 +59,13 @@ def test_one_pass_does_what_two_products_do(dtype: torch.dtype, told: bool, stat
     loglik = share_best_(belief) if hard else softmax_(belief)
     softmax_(soft)
     said = votes.onehot.T @ belief
-    counts = kernel.listen(votes, table, start, hard=hard)
+    counts = triton_kernel.listen(votes, table, start, hard=hard)
     close = 1e-5 if dtype == torch.float32 else 1e-12  # of what is added up in memory
     assert_allclose(counts.loglik.item(), loglik.item(), rtol=1e-12)
     assert_allclose(counts.said.cpu(), said.cpu(), atol=close)
     assert_allclose(counts.seen.cpu(), belief.sum(dim=0).cpu(), atol=1e-12)
-    assert_allclose(kernel.believe(votes, table, start).cpu(), soft.cpu(), atol=1e-12)
-    told_back = kernel.tell(votes, belief.to(dtype))
+    assert_allclose(triton_kernel.believe(votes, table, start).cpu(), soft.cpu(), atol=1e-12)
+    told_back = triton_kernel.tell(votes, belief.to(dtype))
     assert_allclose(told_back.said.cpu(), said.cpu(), atol=close)
     assert_allclose(told_back.seen.cpu(), belief.sum(dim=0).cpu(), atol=close)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from crowdpilot.hybrid import Ask, Case, Costs, Plan, Recorded
-from crowdpilot.hybrid.replay import BATCHES
+from crowdpilot.hybrid.replay.run import BATCHES
 
 Send = Callable[..., Any]  # method, path, JSON -> JSON
 PATIENCE = 60.0

@@ -10,7 +10,7 @@ from typing import Any
 
 from fastapi.testclient import TestClient
 
-from crowdpilot.service.app import create_app
+from crowdpilot.service.http.app import create_app
 from crowdpilot.service.jobs import runner
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import Store, keys, migrate

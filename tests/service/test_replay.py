@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from crowdpilot import io
-from crowdpilot.hybrid import Case, Costs, Plan, replay
-from crowdpilot.simulate import one_coin
+from crowdpilot.hybrid import Case, Costs, Plan
+from crowdpilot.hybrid.replay import replay
+from crowdpilot.simulation import one_coin
 from tests.service.recorded import replay_over_http
 from tests.service.running import running
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from crowdpilot.service.refusals import Refused, Unavailable
+from crowdpilot.service.errors import Refused, Unavailable
 from crowdpilot.service.store import Store, migrate, projects
 from tests.service.faults.tools import make_project
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from crowdpilot.service.refusals import Refused
+from crowdpilot.service.errors import Refused
 from crowdpilot.service.store import Store, migrate, projects, votes, workers
 from tests.service.faults.tools import make_project
 

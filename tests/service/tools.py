@@ -238,7 +238,7 @@ def start_service(folder: Path, **options: Any) -> subprocess.Popen[str]:
         **options,
     }
     code = f"""
-from crowdpilot.service.supervise import supervise
+from crowdpilot.service.processes import supervise
 try:
     supervise({{"folder": {str(folder)!r}}}, ready=lambda address: print(address, flush=True), **{given!r})
 except (OSError, ValueError) as error:

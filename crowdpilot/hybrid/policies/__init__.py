@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from crowdpilot.hybrid.policies.belief_threshold import BeliefThreshold
+from crowdpilot.hybrid.policies.classifier_threshold import MachineThreshold
 from crowdpilot.hybrid.policies.first_agree import FirstAgree
 from crowdpilot.hybrid.policies.fixed import Fixed
-from crowdpilot.hybrid.policies.machine_threshold import MachineThreshold
-from crowdpilot.hybrid.policies.policy import Policy, View
+from crowdpilot.hybrid.policies.posterior_threshold import BeliefThreshold
 from crowdpilot.hybrid.policies.shortest_run import ShortestRun
 from crowdpilot.hybrid.policies.switch_point import SwitchPoint
 from crowdpilot.hybrid.policies.value import Value
-from crowdpilot.naming import choose
+from crowdpilot.hybrid.policy import Policy, View
+from crowdpilot.option_strings import choose
 
 POLICIES: dict[str, type[Policy]] = {
     policy.name: policy

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from crowdpilot.aggregate import parse_strategy
+from crowdpilot.aggregation import parse_strategy
 from crowdpilot.arrays import Floats
-from crowdpilot.hybrid.policies.policy import NEVER, Policy, View, of_crowd
-from crowdpilot.hybrid.question import Question
+from crowdpilot.hybrid.campaign.question import Question
+from crowdpilot.hybrid.policy import NEVER, Policy, View, of_crowd
 
 
 @dataclass(frozen=True)

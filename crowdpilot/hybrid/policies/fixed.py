@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from crowdpilot.aggregate import parse_strategy
+from crowdpilot.aggregation import parse_strategy
 from crowdpilot.arrays import Floats
-from crowdpilot.hybrid.policies.policy import Policy, View, of_crowd
-from crowdpilot.hybrid.question import Question
+from crowdpilot.hybrid.campaign.question import Question
+from crowdpilot.hybrid.policy import Policy, View, of_crowd
 
 
 @dataclass(frozen=True)

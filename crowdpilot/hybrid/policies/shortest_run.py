@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from crowdpilot.arrays import Floats
-from crowdpilot.hybrid.policies.policy import NEVER, Policy, View, of_crowd
+from crowdpilot.hybrid.policy import NEVER, Policy, View, of_crowd
 
 LEAST = 1e-9
 

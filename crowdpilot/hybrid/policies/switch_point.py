@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from crowdpilot.arrays import Floats
-from crowdpilot.hybrid.policies.belief_threshold import BeliefThreshold
-from crowdpilot.hybrid.policies.policy import NEVER, Policy, View, of_crowd
+from crowdpilot.hybrid.policies.posterior_threshold import BeliefThreshold
 from crowdpilot.hybrid.policies.shortest_run import ShortestRun
+from crowdpilot.hybrid.policy import NEVER, Policy, View, of_crowd
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from crowdpilot.arrays import Floats
-from crowdpilot.hybrid.policies.policy import NEVER, Policy, View
-from crowdpilot.hybrid.value import look_ahead, per_cost, plan_ahead
+from crowdpilot.hybrid.policy import NEVER, Policy, View
+from crowdpilot.hybrid.value.look_ahead import look_ahead, per_cost, plan_ahead
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ import pyarrow.compute as pc
 
 from crowdpilot.arrays import Floats
 from crowdpilot.io.arrow.encoding import vocabulary
+from crowdpilot.io.errors import NotANumber
 from crowdpilot.io.plain.numbers import HOURS_BEHIND
-from crowdpilot.io.problems import NotANumber
 
 # Fri May 05 10:11:12 PDT 2017 -> 2017-May-05 10:11:12, in two cities' time
 AMERICAN = r"^\w{3} (\w{3}) (\d\d) (\d\d:\d\d:\d\d) (PST|PDT|UTC|GMT) (\d{4})$"

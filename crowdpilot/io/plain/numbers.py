@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from crowdpilot.arrays import Encoded, Floats, Names
+from crowdpilot.io.errors import NotANumber
 from crowdpilot.io.plain.encoding import vocabulary
 from crowdpilot.io.plain.values import text_array
-from crowdpilot.io.problems import NotANumber
 
 NUMBER = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)", re.IGNORECASE | re.ASCII)
 MOMENT = re.compile(

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from crowdpilot.arrays import Encoded, need_arrow
+from crowdpilot.io.errors import Malformed
 from crowdpilot.io.plain.columns import Table, objects
-from crowdpilot.io.problems import Malformed
 
 LONGEST = (1 << 31) - 1  # characters in a field
 ROWS = 1 << 9  # read at once, few enough to stay in the cache

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from crowdpilot.arrays import Names
-from crowdpilot.io.problems import Malformed
+from crowdpilot.io.errors import Malformed
 
 PLAIN = 1e-6, 1e10  # between them, numbers are written without an exponent
 

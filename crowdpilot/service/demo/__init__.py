@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from crowdpilot.service.demo.cost_saving import Saving, compare
 from crowdpilot.service.demo.crowd import Crowd
-from crowdpilot.service.demo.saving import Saving, compare
-from crowdpilot.service.demo.show import Show, run
+from crowdpilot.service.demo.demonstration import Show, run
 
 __all__ = ["Crowd", "Saving", "Show", "compare", "run"]

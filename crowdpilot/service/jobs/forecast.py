@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from crowdpilot.hybrid import Campaign, Forecast
-from crowdpilot.hybrid.forecast import forecast as simulate
-from crowdpilot.service.jobs.bench import Bench
-from crowdpilot.service.mirror import Mirror
-from crowdpilot.service.store.record import Record
+from crowdpilot.hybrid.forecast.simulation import forecast as simulate
+from crowdpilot.service.jobs.context import Bench
+from crowdpilot.service.labelling.replica import Mirror
+from crowdpilot.service.store.row import Record
 
 MOST = 1000  # items that are simulated, with two classes and one question
 LEAST = 200

@@ -7,16 +7,16 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from crowdpilot.aggregate.packing import pack
-from crowdpilot.service.campaigns import LEARNED
-from crowdpilot.service.jobs import news
-from crowdpilot.service.jobs.bench import Bench
-from crowdpilot.service.jobs.calibrate import is_measurable
+from crowdpilot.json_values import pack
+from crowdpilot.service.jobs import webhook_events
+from crowdpilot.service.jobs.calibration import is_measurable
+from crowdpilot.service.jobs.completion import close_if_done
+from crowdpilot.service.jobs.context import Bench
 from crowdpilot.service.jobs.forecast import why_not
-from crowdpilot.service.jobs.settle import close_if_done
-from crowdpilot.service.mirror import Mirror
-from crowdpilot.service.store import jobs, lessons
-from crowdpilot.service.store.record import Record
+from crowdpilot.service.labelling.replica import Mirror
+from crowdpilot.service.project_campaign import LEARNED
+from crowdpilot.service.store import jobs, model_updates
+from crowdpilot.service.store.row import Record
 
 GROWTH = {"calibrate": 1.2, "forecast": 1.5}  # of the votes since the last, after which there is another
 
@@ -28,16 +28,16 @@ def refit(bench: Bench, job: Record) -> dict[str, Any]:
     lesson = None
     if project.votes != project.fitted:
         mirror.campaign.refit()
-        lesson = lessons.pack(_lesson(mirror))
+        lesson = model_updates.pack(_lesson(mirror))
     with bench.store.reading() as c:
-        told = news.find(c, mirror)
+        told = webhook_events.find(c, mirror)
     with bench.store.writing() as c:
         jobs.hold(c, job)
         if lesson is not None:
-            mirror.lesson = lessons.write(c, job.project, lesson, project.votes)
+            mirror.lesson = model_updates.write(c, job.project, lesson, project.votes)
             _follow_up(c, mirror, project)
-        rest = news.write(c, project, told)
-    news.write_rest(bench.store, project, rest)
+        rest = webhook_events.write(c, project, told)
+    webhook_events.write_rest(bench.store, project, rest)
     done = close_if_done(bench, job)
     status = mirror.campaign.status()
     return {

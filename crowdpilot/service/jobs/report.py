@@ -9,22 +9,24 @@ from typing import Any, ClassVar
 import numpy as np
 from sqlalchemy import Connection
 
-from crowdpilot.aggregate import Aggregate, Aggregator
+from crowdpilot.aggregation import Aggregate, Aggregator
 from crowdpilot.arrays import Codes, to_names
-from crowdpilot.confusion import hear
-from crowdpilot.diagnose import diagnose
-from crowdpilot.hybrid.question import Question
-from crowdpilot.service import reporting
-from crowdpilot.service.jobs.bench import Bench
-from crowdpilot.service.mirror import Mirror
+from crowdpilot.confusion_matrices import hear
+from crowdpilot.diagnosis import diagnose
+from crowdpilot.hybrid.campaign.question import Question
+from crowdpilot.service import report_requests
+from crowdpilot.service.jobs.context import Bench
+from crowdpilot.service.labelling.replica import Mirror
 from crowdpilot.service.store import items, jobs, votes
-from crowdpilot.service.store.record import Record
+from crowdpilot.service.store.row import Record
 from crowdpilot.votes import Votes
 
 
 def report(bench: Bench, job: Record) -> dict[str, Any]:
     """A page of all votes so far; only the last one is kept."""
-    from crowdpilot.report import make_report  # takes a second, which every start of the process would wait
+    from crowdpilot.reporting import (
+        make_report,  # takes a second, which every start of the process would wait
+    )
 
     mirror, project = bench.mirror(job.project)
     criterion = job.given.get("criterion", "")
@@ -40,7 +42,7 @@ def report(bench: Bench, job: Record) -> dict[str, Any]:
         diagnose(found, _beliefs(mirror, found, criterion)), texts=texts, title=title, made=moment
     )
     with bench.store.writing() as c:
-        jobs.empty(c, job.project, reporting.KIND, job.id)
+        jobs.empty(c, job.project, report_requests.KIND, job.id)
     return {**about, "html": html}
 
 

@@ -11,18 +11,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from crowdpilot.service.jobs import courier
-from crowdpilot.service.jobs.bench import Bench
-from crowdpilot.service.jobs.calibrate import calibrate
+from crowdpilot.service.errors import Refused, Unavailable
+from crowdpilot.service.jobs import webhook_sender
+from crowdpilot.service.jobs.calibration import calibrate
+from crowdpilot.service.jobs.completion import settle
+from crowdpilot.service.jobs.context import Bench
 from crowdpilot.service.jobs.forecast import forecast
 from crowdpilot.service.jobs.refit import refit
 from crowdpilot.service.jobs.report import report
-from crowdpilot.service.jobs.settle import settle
-from crowdpilot.service.refusals import Refused, Unavailable
 from crowdpilot.service.settings import Settings
-from crowdpilot.service.store import jobs, overdue, projects, votes
+from crowdpilot.service.store import expired_leases, jobs, projects, votes
 from crowdpilot.service.store.engine import Store
-from crowdpilot.service.store.record import Record
+from crowdpilot.service.store.row import Record
 
 Job = Callable[[Bench, Record], Any]
 JOBS: dict[str, Job] = {
@@ -42,7 +42,9 @@ def run(settings: Settings, name: str, stop: threading.Event) -> None:
     store = Store(settings.database)
     bench = Bench(store, settings)
     own = _full_name(name)
-    sender = threading.Thread(target=courier.run, args=(store, settings, stop), name="courier", daemon=True)
+    sender = threading.Thread(
+        target=webhook_sender.run, args=(store, settings, stop), name="courier", daemon=True
+    )
     sender.start()
     begins, looked = True, 0.0
     while not stop.is_set():
@@ -119,7 +121,7 @@ def _look_after(store: Store, name: str) -> None:
     with store.writing() as c:
         jobs.revive(c, name)
     with store.reading() as c:
-        late = overdue.projects(c, now)
+        late = expired_leases.projects(c, now)
     for project in late:
         with store.writing() as c:
             if votes.expire(c, project, now):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from crowdpilot.service.platforms import label_studio, links, mturk, prolific
+from crowdpilot.service.platforms import invitation_links, label_studio, mturk, prolific
 from crowdpilot.service.platforms.arrival import Arrival, Platform
 
 __all__ = ["PLATFORMS", "Arrival", "Platform"]
 
 PLATFORMS: Mapping[str, Platform] = {
-    "link": links.PLATFORM,
+    "link": invitation_links.PLATFORM,
     "prolific": prolific.PLATFORM,
     "mturk": mturk.PLATFORM,
     "label_studio": label_studio.PLATFORM,

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from crowdpilot.service.platforms.arrival import Arrival, Platform, parameter
-from crowdpilot.service.platforms.tokens import read_claims
+from crowdpilot.service.platforms.signed_tokens import read_claims
 
 PLATFORM = Platform("Prolific")
 JWKS = "https://api.prolific.com/.well-known/study/jwks.json"  # to be fetched again at least daily

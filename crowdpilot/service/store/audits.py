@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from crowdpilot.service.store.record import Record
+from crowdpilot.service.store.row import Record
 from crowdpilot.service.store.tables import audits
 
 

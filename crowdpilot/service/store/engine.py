@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from crowdpilot.service.refusals import Unavailable
+from crowdpilot.service.errors import Unavailable
 
 WAIT = 10.0  # seconds for a lock or a connection
 

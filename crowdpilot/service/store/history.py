@@ -9,7 +9,7 @@ from sqlalchemy import Connection, Integer, cast, func, select
 
 from crowdpilot.service.store.jobs import last as find_last
 from crowdpilot.service.store.projects import find as find_project
-from crowdpilot.service.store.record import Record
+from crowdpilot.service.store.row import Record
 from crowdpilot.service.store.tables import audits, items, jobs, log, votes, workers
 
 LINK = "sign in by link"

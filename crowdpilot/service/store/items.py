@@ -9,9 +9,9 @@ from typing import Any
 from sqlalchemy import Connection, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from crowdpilot.service.refusals import Refused
+from crowdpilot.service.errors import Refused
 from crowdpilot.service.store import jobs, projects
-from crowdpilot.service.store.record import Record
+from crowdpilot.service.store.row import Record
 from crowdpilot.service.store.tables import files, items
 
 MANY = 500  # values in one condition

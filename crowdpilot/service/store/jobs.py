@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, case, delete, func, insert, null, select, update
 from sqlalchemy.exc import IntegrityError
 
-from crowdpilot.service.store.record import Record
+from crowdpilot.service.store.row import Record
 from crowdpilot.service.store.tables import jobs
 
 QUEUED, RUNNING, DONE, FAILED = "queued", "running", "done", "failed"

@@ -8,9 +8,9 @@ from typing import Any
 
 from sqlalchemy import Connection, func, insert, select, update
 
-from crowdpilot.service.refusals import Refused
-from crowdpilot.service.secrets import digest, new_key, same
-from crowdpilot.service.store.record import Record
+from crowdpilot.service.errors import Refused
+from crowdpilot.service.signing import digest, new_key, same
+from crowdpilot.service.store.row import Record
 from crowdpilot.service.store.tables import keys, log
 
 LOCAL = "local"  # nobody has it, but it can be revoked

@@ -9,8 +9,8 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from crowdpilot.service.refusals import Refused
-from crowdpilot.service.store.record import Record
+from crowdpilot.service.errors import Refused
+from crowdpilot.service.store.row import Record
 from crowdpilot.service.store.tables import projects
 
 OPEN, PAUSED, CLOSED = "open", "paused", "closed"

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, and_, bindparam, func, insert, select, update
 
-from crowdpilot.service.refusals import Refused
+from crowdpilot.service.errors import Refused
 from crowdpilot.service.store import projects
-from crowdpilot.service.store.record import Record
+from crowdpilot.service.store.row import Record
 from crowdpilot.service.store.tables import votes
 
 LENT, VOTED, UNSURE, BACK = "lent", "voted", "unsure", "back"

@@ -8,9 +8,9 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from crowdpilot.service.refusals import Refused
+from crowdpilot.service.errors import Refused
 from crowdpilot.service.store import projects
-from crowdpilot.service.store.record import Record
+from crowdpilot.service.store.row import Record
 from crowdpilot.service.store.tables import votes, workers
 
 NEW, ACTIVE, BLOCKED, ERASED = "new", "active", "blocked", "erased"

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event, text
 
-from crowdpilot.service.refusals import Unavailable
+from crowdpilot.service.errors import Unavailable
 from crowdpilot.service.store import Store, items, migrate, votes
 from tests.service.faults.tools import CLASSES, Caller, Service, make_project, opinion, seats, serving
 from tests.service.tools import Postgres, eventually

@@ -9,9 +9,9 @@ from collections import Counter
 from contextlib import suppress
 from typing import Any
 
-from crowdpilot.service.desk import Desk
-from crowdpilot.service.refusals import Unavailable
-from crowdpilot.service.seats import Seat
+from crowdpilot.service.errors import Unavailable
+from crowdpilot.service.labelling.lease_and_vote import Desk
+from crowdpilot.service.labelling.sessions import Seat
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import Store, migrate, projects, votes, workers
 from tests.service.faults.tools import make_project, settings_of

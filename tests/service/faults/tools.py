@@ -21,10 +21,10 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from crowdpilot.service.api.models import ProjectIn
-from crowdpilot.service.campaigns import make_campaign
-from crowdpilot.service.mirror import Mirror
-from crowdpilot.service.platforms import links
+from crowdpilot.service.http.schemas import ProjectIn
+from crowdpilot.service.labelling.replica import Mirror
+from crowdpilot.service.platforms import invitation_links
+from crowdpilot.service.project_campaign import make_campaign
 from crowdpilot.service.store import Store, items, keys, migrate, projects, votes, workers
 
 SECRET = "faults-" * 6
@@ -88,7 +88,7 @@ def serving(url: str, web: int) -> Iterator[Service]:
     code = f"""
 import logging
 from crowdpilot.service.settings import Settings
-from crowdpilot.service.supervise import supervise
+from crowdpilot.service.processes import supervise
 logging.disable(logging.WARNING)
 supervise(Settings(**{settings_of(url)!r}), host="127.0.0.1", port=0, web={web}, jobs=1,
           ready=lambda address: print(address, flush=True))
@@ -242,7 +242,7 @@ def seats(service: Service, project: str, n: int) -> tuple[list[str], dict[int, 
     caller = Caller(service.address)
     tokens = []
     for _ in range(n):
-        body = {"project": project, "invite": links.invite(SECRET, project)}
+        body = {"project": project, "invite": invitation_links.invite(SECRET, project)}
         status, found = caller.ask("POST", "/api/sessions", body)
         assert status == 201, found
         tokens.append(found["token"])

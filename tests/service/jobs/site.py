@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from fastapi.testclient import TestClient
 
-from crowdpilot.service.api.models import ProjectIn
-from crowdpilot.service.app import create_app
+from crowdpilot.service.http.app import create_app
+from crowdpilot.service.http.schemas import ProjectIn
 from crowdpilot.service.jobs import runner
-from crowdpilot.service.jobs.bench import Bench
+from crowdpilot.service.jobs.context import Bench
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import Store, items, jobs, keys, migrate, projects, votes, workers
 from crowdpilot.service.store.votes import Answer

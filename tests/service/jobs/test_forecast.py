@@ -6,7 +6,7 @@ import numpy as np
 
 from crowdpilot.hybrid import Campaign, Costs
 from crowdpilot.service.jobs.forecast import sampled
-from crowdpilot.simulate import one_coin
+from crowdpilot.simulation import one_coin
 from tests.service.jobs.site import Site
 
 NAMES = [f"i{n}" for n in range(200)]

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crowdpilot.service.jobs.bench import Bench
-from crowdpilot.service.mirror import Mirror
+from crowdpilot.service.jobs.context import Bench
+from crowdpilot.service.labelling.replica import Mirror
 from crowdpilot.service.store import items, jobs, projects, votes
 from tests.service.jobs.site import Site
 
@@ -133,7 +133,7 @@ def test_a_machine_that_is_lost_keeps_what_it_said(site: Site, monkeypatch: pyte
     site.vote(project, NAMES[:100])
     site.refit(project)
     said = web_mirror(site, project).campaign.questions[0].machine
-    monkeypatch.setitem(sys.modules, "crowdpilot.learn.texts", None)
+    monkeypatch.setitem(sys.modules, "crowdpilot.learning.data.text_hashing", None)
     site.bench.forget(project)
     site.vote(project, NAMES[100:150])
     assert "crowdpilot[learn]" in site.refit(project)["why"]

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from crowdpilot.service.api.models import ProjectIn
+from crowdpilot.service.http.schemas import ProjectIn
 from crowdpilot.service.jobs import runner
-from crowdpilot.service.jobs.bench import Bench
+from crowdpilot.service.jobs.context import Bench
 from crowdpilot.service.store import Store, jobs, migrate, projects
-from crowdpilot.service.store.record import Record
+from crowdpilot.service.store.row import Record
 from tests.service.jobs.site import Site
 from tests.service.tools import eventually
 

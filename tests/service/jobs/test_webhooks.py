@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from crowdpilot.service.jobs import courier, runner
-from crowdpilot.service.store import deliveries
-from crowdpilot.service.store.record import Record
+from crowdpilot.service.jobs import runner, webhook_sender
+from crowdpilot.service.store import webhook_deliveries
+from crowdpilot.service.store.row import Record
 from tests.service.jobs.site import Site
 from tests.service.tools import eventually
 
@@ -69,7 +69,7 @@ def receiver() -> Iterator[Receiver]:
 def listed(site: Site, project: str) -> list[Record]:
     """Deliveries, the oldest first."""
     with site.store.reading() as c:
-        return list(deliveries.listed(c, project, 500))[::-1]
+        return list(webhook_deliveries.listed(c, project, 500))[::-1]
 
 
 def finished(site: Site, webhook: str, n: int = 30) -> str:
@@ -84,7 +84,7 @@ def finished(site: Site, webhook: str, n: int = 30) -> str:
 def test_decided_items_and_the_end_are_told_with_a_signature(any_site: Site, receiver: Receiver) -> None:
     site = any_site
     project = finished(site, receiver.address)
-    while courier.step(site.store, site.settings):
+    while webhook_sender.step(site.store, site.settings):
         pass
     first, last = receiver.heard
     assert (first["event"], last["event"]) == ("item.decided", "project.done")
@@ -106,15 +106,15 @@ def test_a_receiver_that_fails_at_first_hears_everything_in_order(any_site: Site
     receiver.answers = [500, 302]
     project = finished(site, receiver.address)
     now = time.time()
-    assert courier.step(site.store, site.settings, now)
-    assert not courier.step(site.store, site.settings, now)
+    assert webhook_sender.step(site.store, site.settings, now)
+    assert not webhook_sender.step(site.store, site.settings, now)
     first, second = listed(site, project)
     assert (first.state, first.tries, second.tries) == ("queued", 1, 0)
     assert first.error == "the address answered with status 500"
-    assert courier.step(site.store, site.settings, now + 2)
+    assert webhook_sender.step(site.store, site.settings, now + 2)
     assert listed(site, project)[0].error == "the address answered with status 302"
-    assert not courier.step(site.store, site.settings, now + 3)
-    while courier.step(site.store, site.settings, now + 100):
+    assert not webhook_sender.step(site.store, site.settings, now + 3)
+    while webhook_sender.step(site.store, site.settings, now + 100):
         pass
     assert [(row.state, row.tries, row.error) for row in listed(site, project)] == [
         ("done", 3, None),
@@ -140,11 +140,11 @@ def test_a_runner_sends_and_sends_again_by_itself(site: Site, receiver: Receiver
 def test_nobody_who_never_answers_is_asked_for_ever(site: Site) -> None:
     project = finished(site, "http://127.0.0.1:9/nobody")
     now = time.time()
-    for _ in range(deliveries.TRIES):
-        assert courier.step(site.store, site.settings, now)
+    for _ in range(webhook_deliveries.TRIES):
+        assert webhook_sender.step(site.store, site.settings, now)
         now += 1e5
     first, second = listed(site, project)
-    assert (first.state, first.tries, second.state) == ("failed", deliveries.TRIES, "queued")
+    assert (first.state, first.tries, second.state) == ("failed", webhook_deliveries.TRIES, "queued")
     assert first.error.startswith("the address cannot be reached")
 
 
@@ -200,17 +200,17 @@ def test_a_lesson_that_is_not_written_tells_nothing(site: Site, receiver: Receiv
 
 def test_only_web_addresses_are_called(site: Site) -> None:
     project = finished(site, "http://127.0.0.1:9/")
-    assert "http or https" in courier.send("file:///etc/passwd", "secret", listed(site, project)[0])
+    assert "http or https" in webhook_sender.send("file:///etc/passwd", "secret", listed(site, project)[0])
 
 
 def test_old_deliveries_are_forgotten_but_not_those_that_wait(any_site: Site) -> None:
     project = any_site.project(webhook="http://127.0.0.1:9/")
     with any_site.store.writing() as c:
-        for n in range(deliveries.KEPT + 20):
-            deliveries.add(c, project, "item.decided", {"n": n})
-            taken = deliveries.take(c, time.time() + 1)
+        for n in range(webhook_deliveries.KEPT + 20):
+            webhook_deliveries.add(c, project, "item.decided", {"n": n})
+            taken = webhook_deliveries.take(c, time.time() + 1)
             assert taken is not None
-            deliveries.finish(c, taken)
-        deliveries.add(c, project, "project.done", {})
-        left = deliveries.listed(c, project, 500)
-    assert len(left) == deliveries.KEPT + 1
+            webhook_deliveries.finish(c, taken)
+        webhook_deliveries.add(c, project, "project.done", {})
+        left = webhook_deliveries.listed(c, project, 500)
+    assert len(left) == webhook_deliveries.KEPT + 1

@@ -14,7 +14,7 @@ import uvicorn
 
 from crowdpilot.service.jobs import runner
 from crowdpilot.service.store import projects
-from tests.service.pages.test_dashboard import Service, truth
+from tests.service.pages.dashboard.test_projects import Service, truth
 from tests.service.tools import axe, eventually, free_port
 
 ITEMS = 30

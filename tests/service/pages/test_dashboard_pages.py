@@ -9,7 +9,7 @@ import re
 import pytest
 
 from crowdpilot.service.store import workers
-from tests.service.pages.test_dashboard import Service, do_jobs, post, service, truth
+from tests.service.pages.dashboard.test_projects import Service, do_jobs, post, service, truth
 
 __all__ = ["service"]
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.service.pages.test_dashboard import Service, csrf, service
+from tests.service.pages.dashboard.test_projects import Service, csrf, service
 
 __all__ = ["service"]
 

@@ -8,8 +8,18 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, insert
 
-from crowdpilot.service.api.models import ProjectIn
-from crowdpilot.service.store import Store, finding, history, items, jobs, keys, migrate, projects, workers
+from crowdpilot.service.http.schemas import ProjectIn
+from crowdpilot.service.store import (
+    Store,
+    history,
+    item_search,
+    items,
+    jobs,
+    keys,
+    migrate,
+    projects,
+    workers,
+)
 from crowdpilot.service.store.tables import audits, votes
 
 SPEC = {"name": "x", "classes": ["a", "b"], "costs": {"prices": {"crowd": 0.05, "expert": 0.5}}}
@@ -123,7 +133,7 @@ def test_items_are_found_by_name_and_text(store: Store, words: str, found: list[
     with store.writing() as c:
         id = filled(c)
         known = items.known(c, id, [f"item-{n}" for n in range(4)])
-        assert finding.matching(c, id, words) == {known[f"item-{n}"] for n in found}
+        assert item_search.matching(c, id, words) == {known[f"item-{n}"] for n in found}
 
 
 def test_answers_about_an_item_come_in_their_order(store: Store) -> None:

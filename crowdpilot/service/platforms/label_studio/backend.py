@@ -19,7 +19,7 @@ from crowdpilot.service.platforms.label_studio.tasks import (
     records,
 )
 from crowdpilot.service.platforms.label_studio.writing import write_prediction
-from crowdpilot.service.secrets import derive, same
+from crowdpilot.service.signing import derive, same
 
 ADDED = ("ANNOTATION_CREATED", "ANNOTATIONS_CREATED")
 CHANGED, DELETED = "ANNOTATION_UPDATED", "ANNOTATIONS_DELETED"

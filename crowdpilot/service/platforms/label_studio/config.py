@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from crowdpilot.service.platforms.markup import parse_xml
+from crowdpilot.service.platforms.xml import parse_xml
 
 KINDS = {"text": "Text", "image": "Image"}  # what an item shows, and the tag that shows it
 CONTROL = "label"

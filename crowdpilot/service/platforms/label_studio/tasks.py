@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from crowdpilot.io.answers import label_of
+from crowdpilot.io.nested_answers import label_of
 from crowdpilot.service.platforms.label_studio.config import Config, any_config
 
 VERSION = "crowdpilot"  # of our predictions, or how it begins

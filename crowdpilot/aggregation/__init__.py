@@ -1,0 +1,128 @@
+"""Votes to probabilities: one file per model, one EM loop, one list."""
+
+from __future__ import annotations
+
+from crowdpilot.aggregation.auto import Auto
+from crowdpilot.aggregation.base import Aggregate, Aggregator, TooManyClasses
+from crowdpilot.aggregation.em.loop import EM, NotConverged
+from crowdpilot.aggregation.models.bwa import BWA
+from crowdpilot.aggregation.models.catd import CATD
+from crowdpilot.aggregation.models.common_mistakes import CommonMistakes
+from crowdpilot.aggregation.models.crowdlab import Crowdlab
+from crowdpilot.aggregation.models.dawid_skene import DawidSkene
+from crowdpilot.aggregation.models.dawid_skene_clust import DawidSkeneClust
+from crowdpilot.aggregation.models.ebcc import EBCC
+from crowdpilot.aggregation.models.fast_dawid_skene import FastDawidSkene, HybridDawidSkene
+from crowdpilot.aggregation.models.glad import GLAD
+from crowdpilot.aggregation.models.gold_majority import GoldMajority
+from crowdpilot.aggregation.models.hierarchical_dawid_skene import HierarchicalDawidSkene
+from crowdpilot.aggregation.models.ibcc import IBCC
+from crowdpilot.aggregation.models.iwmv import IWMV
+from crowdpilot.aggregation.models.kos import KOS
+from crowdpilot.aggregation.models.mace import MACE
+from crowdpilot.aggregation.models.majority_voting import MajorityVoting
+from crowdpilot.aggregation.models.minimax_entropy import MinimaxEntropy
+from crowdpilot.aggregation.models.mmsr import MMSR
+from crowdpilot.aggregation.models.naive_soft import NaiveSoft
+from crowdpilot.aggregation.models.one_coin import OneCoin
+from crowdpilot.aggregation.models.plantnet import PlantNet
+from crowdpilot.aggregation.models.pm import PM
+from crowdpilot.aggregation.models.tied_dawid_skene import TiedDawidSkene
+from crowdpilot.aggregation.models.two_third import TwoThird
+from crowdpilot.aggregation.models.wawa import Wawa
+from crowdpilot.aggregation.models.wds import WDS
+from crowdpilot.aggregation.models.weighted_majority import WeightedMajority
+from crowdpilot.aggregation.models.zencrowd import ZenCrowd
+from crowdpilot.aggregation.models.zero_based_skill import ZeroBasedSkill
+from crowdpilot.aggregation.online.stream import Stream
+from crowdpilot.aggregation.parsing import parse
+
+MODELS: dict[str, type[Aggregator]] = {
+    model.name: model
+    for model in (
+        Auto,
+        MajorityVoting,
+        WeightedMajority,
+        NaiveSoft,
+        Wawa,
+        ZeroBasedSkill,
+        IWMV,
+        TwoThird,
+        GoldMajority,
+        OneCoin,
+        ZenCrowd,
+        CommonMistakes,
+        DawidSkene,
+        FastDawidSkene,
+        HybridDawidSkene,
+        DawidSkeneClust,
+        HierarchicalDawidSkene,
+        TiedDawidSkene,
+        IBCC,
+        EBCC,
+        BWA,
+        GLAD,
+        MACE,
+        KOS,
+        MMSR,
+        MinimaxEntropy,
+        CATD,
+        PM,
+        WDS,
+        PlantNet,
+        Crowdlab,
+    )
+}
+
+__all__ = [
+    "BWA",
+    "CATD",
+    "EBCC",
+    "EM",
+    "GLAD",
+    "IBCC",
+    "IWMV",
+    "KOS",
+    "MACE",
+    "MMSR",
+    "MODELS",
+    "PM",
+    "WDS",
+    "Aggregate",
+    "Aggregator",
+    "Auto",
+    "CommonMistakes",
+    "Crowdlab",
+    "DawidSkene",
+    "DawidSkeneClust",
+    "FastDawidSkene",
+    "GoldMajority",
+    "HierarchicalDawidSkene",
+    "HybridDawidSkene",
+    "MajorityVoting",
+    "MinimaxEntropy",
+    "NaiveSoft",
+    "NotConverged",
+    "OneCoin",
+    "PlantNet",
+    "Stream",
+    "TiedDawidSkene",
+    "TooManyClasses",
+    "TwoThird",
+    "Wawa",
+    "WeightedMajority",
+    "ZenCrowd",
+    "ZeroBasedSkill",
+    "parse_strategy",
+]
+
+
+def parse_strategy(text: str) -> Aggregator:
+    """The model that a strategy string names, such as `dawid_skene` or `DSWC[L=5]`.
+
+    Examples
+    --------
+    >>> print(parse_strategy("DS[smoothing=.5]"))
+    dawid_skene[smoothing=0.5]
+    """
+    return parse(text, MODELS)

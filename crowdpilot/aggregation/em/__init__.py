@@ -1,0 +1,1 @@
+"""Expectation-maximisation: the loop, its backends, and its acceleration."""

@@ -1,0 +1,1 @@
+"""Aggregation models: one file each."""

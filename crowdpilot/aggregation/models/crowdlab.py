@@ -1,0 +1,163 @@
+"""CROWDLAB: a classifier and the workers as one weighted ensemble."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from crowdpilot.aggregation.base import Aggregate, Aggregator, agreement
+from crowdpilot.aggregation.models.wawa import Record, remember
+from crowdpilot.arrays import Floats, share_best, to_probs
+from crowdpilot.votes import Votes
+
+FLOOR = 1e-6  # least weight of anyone, and least error of the baseline
+
+
+@dataclass(frozen=True)
+class Crowdlab(Aggregator):
+    """Average the classifier and the votes, each weighed by how much better it is than a constant guess.
+
+    P(k) is proportional to W m[k] + sum_j w[j] p(k | vote_j), with m the classifier's probabilities and
+    p(k | vote) = A if k is the vote, (1 - A) / (K - 1) otherwise;
+
+    w[j] = 1 - (1 - agree[j]) / E and W = (1 - error / E) sqrt(mean number of votes of a task), none of
+    them below 0, where over the tasks with two votes or more: A is the mean share of a task's votes that
+    are its consensus, agree[j] how often j agrees with the other workers, `error` how often the
+    classifier misses the consensus, and E how often the most common consensus class does.
+
+    The consensus is the majority at first, its ties broken by the classifier, and the outcome after
+    that. On a task whose class is known that is the consensus, and what all others are taken to say. If
+    no task has two votes all of them serve, and a worker who shares no task agrees like the mean.
+
+    Parameters
+    ----------
+    probs
+        The classifier's probabilities, (tasks, classes) in the order of the votes, or a mapping from each
+        task to its row. They should come from a classifier that has not seen the votes of that task
+        (cross-validation). They are data: two models with the same settings are equal.
+    passes
+        How often to compute everything, each time with the last outcome as the consensus. cleanlab takes
+        labels from the first pass and scores from the second.
+    seed
+        Draws the lot between equals when one label must be named.
+
+    References
+    ----------
+    Goh, Tkachenko and Mueller, CROWDLAB: supervised learning to infer consensus labels and quality
+    scores for data with multiple annotators, 2022. https://arxiv.org/abs/2210.06812
+
+    Examples
+    --------
+    >>> votes = Votes.of([1, 1, 2, 2, 3, 3], list("xyxyxy"), ["cat", "cat", "dog", "dog", "cat", "dog"])
+    >>> Crowdlab([[0.8, 0.2], [0.1, 0.9], [0.7, 0.3]]).fit(votes).labels.tolist()
+    ['cat', 'dog', 'cat']
+    """
+
+    probs: ArrayLike | Mapping[Any, ArrayLike] | None = field(default=None, repr=False, compare=False)
+    passes: int = 1
+    seed: int = 0
+
+    name: ClassVar[str] = "crowdlab"
+    remembers: ClassVar[bool] = True
+    per_worker: ClassVar[tuple[str, ...]] = ("weight",)
+
+    def __post_init__(self) -> None:
+        if self.passes < 1:
+            raise ValueError(f"the number of passes is {self.passes}, expected 1 or more")
+
+    def __str__(self) -> str:
+        return Aggregator.__str__(replace(self, probs=None))
+
+    def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
+        machine = self._machine(votes)
+        own = _compare(votes)
+        agree = _fill(own.plus(remember(votes, history)).rate())
+        consensus = votes.clamp(share_best(np.where(share_best(votes.tally()) > 0, machine, -1.0)))
+        for _ in range(self.passes):
+            weights = _weigh(votes, machine, agree, consensus)
+            probs = votes.clamp(to_probs(_mix(votes, machine, weights)))
+            consensus = votes.clamp(share_best(probs))
+        params = {"weight": weights.worker, "machine_weight": weights.machine, **own._asdict()}
+        return Aggregate(votes, probs, agreement(votes, probs), params)
+
+    def _machine(self, votes: Votes) -> Floats:
+        """The classifier's probabilities for these tasks, checked."""
+        if self.probs is None:
+            raise ValueError("crowdlab needs the probabilities of a classifier: Crowdlab(probs=...)")
+        rows = _rows(votes, self.probs) if isinstance(self.probs, Mapping) else self.probs
+        probs = np.asarray(rows, np.float64)
+        if probs.shape != (shape := (len(votes.tasks), len(votes.classes))):
+            raise ValueError(
+                f"the classifier's probs have shape {probs.shape}, expected (tasks, classes) {shape}"
+            )
+        if not (probs >= 0).all() or (np.abs(probs.sum(axis=1) - 1) > 1e-3).any():
+            raise ValueError("the classifier's probs are not rows of numbers of 0 or more that sum to 1")
+        return to_probs(probs)
+
+
+class Weights(NamedTuple):
+    """What each source counts for, and how often a vote is right."""
+
+    worker: Floats
+    machine: float
+    right: float
+
+
+def _compare(votes: Votes) -> Record:
+    """How often each worker agrees with the others, once for each pair of votes on a task."""
+    tally = votes.tally()
+    others = tally.sum(axis=1)[votes.task] - votes.weights
+    same = tally[votes.task, votes.label] - votes.weights
+    if votes.gold is not None:
+        truth = votes.gold[votes.task]
+        others = others + (truth >= 0)  # the truth is one who is always right, and the others follow
+        same = np.where(truth >= 0, others * (truth == votes.label), same)
+    return Record(votes.worker_sum(same), votes.worker_sum(others))
+
+
+def _fill(agree: Floats) -> Floats:
+    known = ~np.isnan(agree)
+    return np.where(known, agree, agree[known].mean() if known.any() else 1.0)
+
+
+def _weigh(votes: Votes, machine: Floats, agree: Floats, consensus: Floats) -> Weights:
+    """The weights, given the consensus class of each task."""
+    tally = votes.tally()
+    total = tally.sum(axis=1)
+    if not total.any():
+        return Weights(np.full(len(agree), FLOOR), 1.0, 1.0)
+    seen = _shared(votes)
+    share = (tally * consensus).sum(axis=1)[seen] / total[seen]
+    missed = 1 - (share_best(machine) * consensus).sum(axis=1)[seen].mean()
+    baseline = max(1 - consensus[seen].mean(axis=0).max(), FLOOR)
+    worker = np.maximum(1 - (1 - agree) / baseline, FLOOR)
+    scale = np.sqrt(total[total > 0].mean())
+    return Weights(worker, float(max(1 - missed / baseline, FLOOR) * scale), float(share.mean()))
+
+
+def _shared(votes: Votes) -> NDArray[np.bool_]:
+    """The tasks that tell something: those with two votes or with a vote and a known class, else all."""
+    count = np.bincount(votes.task, minlength=len(votes.tasks))
+    seen = count > 1 if votes.gold is None else count + (votes.gold >= 0) > 1
+    seen &= count > 0
+    return seen if seen.any() else count > 0
+
+
+def _mix(votes: Votes, machine: Floats, weights: Weights) -> Floats:
+    """The weighted sum of all sources, (tasks, classes)."""
+    weight = weights.worker[votes.worker]
+    wrong = (1 - weights.right) / (len(votes.classes) - 1)
+    said = (weights.right - wrong) * votes.tally(weight) + wrong * votes.task_sum(weight)[:, None]
+    return weights.machine * machine + said
+
+
+def _rows(votes: Votes, probs: Mapping[Any, ArrayLike]) -> list[ArrayLike]:
+    by_name = {str(task): row for task, row in probs.items()}
+    names = list(map(str, votes.tasks.tolist()))
+    if missing := [name for name in names if name not in by_name]:
+        raise ValueError(f"the classifier's probs have no row for task {missing[0]!r}")
+    return [by_name[name] for name in names]

@@ -1,0 +1,122 @@
+"""Dawid and Skene's model: a confusion matrix for every worker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from crowdpilot.aggregation.base import Aggregate
+from crowdpilot.aggregation.em.backend import Params, Stats
+from crowdpilot.aggregation.em.tables import Table, Tabled
+from crowdpilot.aggregation.special_functions import digamma, gammaln, like, repeats
+from crowdpilot.arrays import Floats, library
+from crowdpilot.confusion_matrices import by_label, by_worker
+from crowdpilot.votes import Votes
+
+
+class Matrices(NamedTuple):
+    """Estimates, their logs as the rounds use them, and the counts they come from."""
+
+    prior: Floats  # (classes,)
+    confusion: Floats  # (workers, true, said); each row sums to one
+    log_prior: Floats
+    log_confusion: Floats  # (workers, true, said)
+    counts: Stats
+
+
+@dataclass(frozen=True)
+class DawidSkene(Tabled):
+    """Worker *j* says *l* about a task of class *k* with probability `confusion[j, k, l]`.
+
+    log P(k | votes) = log prior[k] + sum_j log confusion[j, k, vote_j] + const.
+
+    Parameters
+    ----------
+    smoothing
+        Imaginary votes in each cell of each matrix, so that no probability is zero.
+    diagonal
+        Further imaginary votes on the diagonal: workers are believed to be right until they
+        show otherwise.
+    class_smoothing
+        Imaginary tasks of each class.
+    variational
+        Average over the matrices by mean-field Bayes instead of taking the best one.
+
+    References
+    ----------
+    Dawid and Skene, Applied Statistics 28(1), 1979. https://doi.org/10.2307/2346806
+
+    Examples
+    --------
+    >>> from crowdpilot.simulation import one_coin
+    >>> votes, truth = one_coin(tasks=200, skill=[0.9, 0.8, 0.6, 0.3], seed=0)
+    >>> DawidSkene().fit(votes).skill.round(1).tolist()
+    [0.9, 0.8, 0.6, 0.3]
+    """
+
+    smoothing: float = 0.1
+    diagonal: float = 1.0
+    class_smoothing: float = 1.0
+    variational: bool = False
+
+    name: ClassVar[str] = "dawid_skene"
+    aliases: ClassVar[tuple[str, ...]] = ("ds", "lfc")
+
+    def cells(self, votes: Votes) -> int:
+        return super().cells(votes) + len(votes.workers) * len(votes.classes) ** 2
+
+    def pseudo(self, votes: Votes) -> Stats:
+        K, W = len(votes.classes), len(votes.workers)
+        cell = self.smoothing + self.diagonal * np.eye(K)
+        return np.full(K, self.class_smoothing), np.broadcast_to(cell, (W, K, K))
+
+    def table(self, params: Params) -> Table:
+        return Table(by_label(params.log_confusion), params.log_prior)
+
+    def gather(self, seen: Floats, said: Floats) -> Stats:
+        return seen, by_worker(said, len(seen))
+
+    def maximize(self, stats: Stats, params: Params | None) -> Params:
+        seen, said = stats
+        log = library(said).log
+        prior = like(self.class_prior(seen), seen)
+        confusion = said / said.sum(axis=2, keepdims=True)
+        if not self.variational:
+            return Matrices(prior, confusion, log(prior), log(confusion), stats)
+        log_prior = mean_log(seen) if self.prior == "estimated" else log(prior)
+        return Matrices(prior, confusion, log_prior, mean_log(said), stats)
+
+    def score(self, pseudo: Stats, params: Params) -> float:
+        logs = (params.log_prior, params.log_confusion)
+        if not self.variational:
+            return float(sum((p * log).sum() for p, log in zip(pseudo, logs, strict=True)))
+        skip = 0 if self.prior == "estimated" else 1
+        pairs = list(zip(pseudo, params.counts, logs, strict=True))[skip:]
+        return sum(minus_divergence(p, c, log) for p, c, log in pairs)
+
+    def finish(self, votes: Votes, params: Params, probs: Floats) -> Aggregate:
+        skill = np.einsum("jkk,k->j", params.confusion, params.prior)
+        kept = {"prior": params.prior, "confusion": params.confusion}
+        return Aggregate(votes, probs, np.where(votes.worker_sum() > 0, skill, np.nan), kept)
+
+
+def mean_log(counts: Floats) -> Floats:
+    """Expected log-probabilities under a Dirichlet distribution with these counts."""
+    logs: Floats = digamma(counts) - digamma(counts.sum(axis=-1, keepdims=True))
+    return logs
+
+
+def minus_divergence(pseudo: Floats, counts: Floats, logs: Floats) -> float:
+    """Minus the Kullback-Leibler divergence of Dirichlet(counts) from Dirichlet(pseudo), all rows."""
+    gap = log_norm(counts) - log_norm(pseudo) - ((counts - pseudo) * logs).sum(axis=-1)
+    return float(gap.sum())
+
+
+def log_norm(counts: Floats) -> Floats:
+    """Log of what a Dirichlet law with these counts is divided by; over the last axis."""
+    once = counts[:1] if repeats(counts) else counts  # imaginary counts are the same for all workers
+    norm = gammaln(once).sum(axis=-1) - gammaln(once.sum(axis=-1))
+    whole: Floats = library(norm).broadcast_to(norm, counts.shape[:-1])
+    return whole

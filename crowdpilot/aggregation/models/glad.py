@@ -1,0 +1,149 @@
+"""Ability of workers against difficulty of tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from crowdpilot.aggregation.base import Aggregate, agreement
+from crowdpilot.aggregation.em.backend import Stats
+from crowdpilot.aggregation.em.loop import EM, Prior, by_class
+from crowdpilot.aggregation.special_functions import expit, like, log_expit
+from crowdpilot.arrays import Floats, library
+from crowdpilot.votes import Votes
+
+
+class Params(NamedTuple):
+    """Estimates of GLAD, and the easiness that a task may have."""
+
+    prior: Floats  # (classes,)
+    ability: Floats  # (workers,)
+
+
+@dataclass(frozen=True)
+class GLAD(EM):
+    """Worker *j* is right about task *i* with probability 1 / (1 + exp(-ability[j] easiness[i])).
+
+    Every mistake is equally likely. The log of the easiness has a normal prior N(1, 1) and is
+    averaged over at its Gauss-Hermite points, not set to one best value as in the paper: a task
+    has few votes, and so the rounds stay sums over tasks. The ability has the prior N(1, 1).
+
+    Parameters
+    ----------
+    points
+        How many levels of easiness.
+    smoothing
+        Imaginary tasks of each class.
+
+    References
+    ----------
+    Whitehill, Ruvolo, Wu, Bergsma and Movellan, Whose vote should count more, NIPS 2009.
+
+    Examples
+    --------
+    >>> from crowdpilot.simulation import one_coin
+    >>> votes, truth = one_coin(tasks=200, skill=[0.9, 0.8, 0.6, 0.3], seed=0)
+    >>> GLAD().fit(votes).params["ability"].argsort().tolist()
+    [3, 2, 1, 0]
+    """
+
+    prior: Prior = "uniform"
+    points: int = 7
+    smoothing: float = 0.5
+
+    name: ClassVar[str] = "glad"
+    per_worker: ClassVar[tuple[str, ...]] = ("ability",)
+    per_task: ClassVar[tuple[str, ...]] = ("difficulty",)
+
+    def cells(self, votes: Votes) -> int:
+        return self.points * super().cells(votes)
+
+    def _easiness(self, array: Floats) -> tuple[Floats, Floats]:
+        """Levels of easiness and their probabilities, of the kind of another array."""
+        easiness, weight = levels(self.points)
+        return like(easiness, array), like(weight, array)
+
+    def pseudo(self, votes: Votes) -> Stats:
+        nothing = np.zeros((len(votes.workers), self.points))
+        return np.full(len(votes.classes), self.smoothing), nothing, nothing
+
+    def beliefs(self, votes: Votes, probs: Floats) -> Iterator[Floats]:
+        _, weight = self._easiness(probs)
+        yield (probs[:, :, None] * weight).reshape(len(probs), probs.shape[1] * self.points)
+
+    def count(self, votes: Votes, belief: Floats) -> Stats:
+        K = len(votes.classes)
+        states = belief.reshape(len(belief) * K, self.points)
+        level = belief.reshape(len(belief), K, self.points).sum(axis=1)
+        right = votes.ballots.T @ states
+        every = library(level).broadcast_to(level[:, None], (len(level), K, level.shape[1]))
+        total = votes.ballots.T @ every.reshape(states.shape)
+        return by_class(votes, belief).sum(axis=0), right, (total - right).clip(min=0)
+
+    def maximize(self, stats: Stats, params: Params | None) -> Params:
+        seen, right, wrong = stats
+        prior = like(self.class_prior(seen), seen)
+        ability = like(np.ones(len(right)), seen) if params is None else params.ability
+        for _ in range(2):
+            ability = self.raise_ability(ability, right, wrong)
+        return Params(prior, ability)
+
+    def raise_ability(self, ability: Floats, right: Floats, wrong: Floats) -> Floats:
+        """A Newton step for every worker, halved until it leads up."""
+        easiness, _ = self._easiness(ability)
+        where = library(ability).where
+
+        def height(a: Floats) -> Floats:
+            x = a[:, None] * easiness
+            total: Floats = (right * log_expit(x) + wrong * log_expit(-x)).sum(axis=1) - (a - 1) ** 2 / 2
+            return total
+
+        p = expit(ability[:, None] * easiness)
+        slope = (easiness * (right * (1 - p) - wrong * p)).sum(axis=1) - (ability - 1)
+        bend = (easiness**2 * (right + wrong) * p * (1 - p)).sum(axis=1) + 1
+        step = slope / bend
+        here = height(ability)
+        for _ in range(20):
+            falls = height(ability + step) < here
+            if not falls.any():
+                break
+            step = where(falls, step / 2, step)
+        higher: Floats = where(falls, ability, ability + step)
+        return higher
+
+    def joint(self, votes: Votes, params: Params) -> Floats:
+        K = len(votes.classes)
+        easiness, weight = self._easiness(params.ability)
+        xp = library(weight)
+        x = params.ability[:, None] * easiness
+        log_right, log_wrong = log_expit(x), log_expit(-x) - np.log(K - 1)
+        both = votes.ballots @ xp.hstack([log_right - log_wrong, log_wrong])
+        both = both.reshape(len(votes.tasks), K, 2, -1)
+        joint: Floats = both[:, :, 0] + both[:, :, 1].sum(axis=1, keepdims=True)
+        joint += xp.log(params.prior)[:, None] + xp.log(weight)
+        return joint.reshape(len(joint), -1)
+
+    def score(self, pseudo: Stats, params: Params) -> float:
+        easiness, _ = self._easiness(params.ability)
+        x = params.ability[:, None] * easiness
+        told = (pseudo[1] * log_expit(x) + pseudo[2] * log_expit(-x)).sum()
+        log_prior = library(params.prior).log(params.prior)
+        return float((pseudo[0] * log_prior).sum() + told - ((params.ability - 1) ** 2).sum() / 2)
+
+    def finish(self, votes: Votes, params: Params, belief: Floats) -> Aggregate:
+        probs = by_class(votes, belief)
+        easiness, _ = self._easiness(params.ability)
+        levels = belief.reshape(len(belief), -1, self.points).sum(axis=1)
+        kept = {**params._asdict(), "difficulty": np.exp(-levels @ np.log(easiness))}
+        return Aggregate(votes, probs, agreement(votes, probs), kept)
+
+
+@cache
+def levels(points: int) -> tuple[Floats, Floats]:
+    """So many levels of easiness, and their probabilities."""
+    x, weight = np.polynomial.hermite_e.hermegauss(points)
+    return np.exp(1 + x), weight / weight.sum()

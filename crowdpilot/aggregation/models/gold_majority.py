@@ -1,0 +1,74 @@
+"""Weigh each worker by how well they did on the tasks whose class is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from crowdpilot.aggregation.base import Aggregate, Aggregator
+from crowdpilot.aggregation.models.wawa import Record, record, remember
+from crowdpilot.arrays import Floats, to_probs
+from crowdpilot.votes import Votes
+
+
+@dataclass(frozen=True)
+class GoldMajority(Aggregator):
+    """The majority, each worker weighed by their accuracy on the tasks with a gold label.
+
+    skill[j] = (right[j] + smoothing mean) / (seen[j] + smoothing), where `seen` counts the votes of j on
+    gold tasks, `right` those that are true, and `mean` is the accuracy of all votes on gold tasks; P(k) is
+    proportional to sum_j skill[j] * [vote_j = k].
+
+    A worker who saw no gold task is taken to be as good as the mean.
+
+    Parameters
+    ----------
+    smoothing
+        Imaginary gold votes of each worker, as good as the mean: how many real ones it takes to be
+        judged by them rather than by the crowd. With 0 the plain accuracy counts.
+    seed
+        Draws the lot between equals when one label must be named.
+
+    References
+    ----------
+    Ustalov, Pavlichenko and Tseitlin, Learning from crowds with Crowd-Kit, Journal of Open Source
+    Software 9(96), 2024. https://doi.org/10.21105/joss.06227
+
+    Examples
+    --------
+    >>> votes = Votes.of([1, 1, 2, 2], list("xyxy"), ["cat", "dog", "cat", "dog"], gold={1: "cat"})
+    >>> result = GoldMajority().fit(votes)
+    >>> result.skill.tolist(), result.probs[1].tolist()
+    ([0.75, 0.25], [0.75, 0.25])
+    """
+
+    smoothing: float = 1.0
+    seed: int = 0
+
+    name: ClassVar[str] = "gold_majority"
+    aliases: ClassVar[tuple[str, ...]] = ("gold_majority_vote", "gold_majority_voting")
+    remembers: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.smoothing < np.inf:
+            raise ValueError(f"the smoothing of gold_majority is {self.smoothing}, expected 0 or more")
+
+    def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
+        own = _record_gold(votes)
+        total = own.plus(remember(votes, history))
+        if not total.given.any():
+            raise ValueError("gold_majority needs votes on tasks with a gold label, and there are none")
+        mean = float(total.agreed.sum() / total.given.sum())
+        skill = Record(total.agreed + self.smoothing * mean, total.given + self.smoothing).rate(mean)
+        probs = votes.clamp(to_probs(votes.tally(skill[votes.worker])))
+        known = votes.worker_sum() + total.given > 0
+        return Aggregate(votes, probs, np.where(known, skill, np.nan), own._asdict())
+
+
+def _record_gold(votes: Votes) -> Record:
+    """How often each worker is right on the tasks whose class is known."""
+    known = np.full(len(votes.tasks), -1) if votes.gold is None else votes.gold
+    truth: Floats = votes.clamp(np.zeros((len(votes.tasks), len(votes.classes))))
+    return record(votes.take(known[votes.task] >= 0), truth)

@@ -1,0 +1,37 @@
+"""Independent Bayesian classifier combination."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from crowdpilot.aggregation.models.dawid_skene import DawidSkene
+
+
+@dataclass(frozen=True)
+class IBCC(DawidSkene):
+    """Dawid and Skene's model, averaged over all confusion matrices by mean-field Bayes.
+
+    Each row of a matrix has a Dirichlet prior: `smoothing` in every cell, `diagonal` more on the
+    diagonal. q(k) is proportional to exp(E log prior[k] + sum_j E log confusion[j, k, vote_j]).
+
+    References
+    ----------
+    Kim and Ghahramani, Bayesian classifier combination, AISTATS 2012.
+    https://proceedings.mlr.press/v22/kim12.html
+    Simpson, Roberts, Psorakis and Smith, 2013. https://arxiv.org/abs/1206.1831
+
+    Examples
+    --------
+    >>> from crowdpilot.simulation import one_coin
+    >>> votes, truth = one_coin(tasks=200, skill=[0.9, 0.8, 0.6, 0.3], seed=0)
+    >>> IBCC().fit(votes).skill.round(1).tolist()
+    [0.9, 0.8, 0.6, 0.3]
+    """
+
+    smoothing: float = 1.0
+    diagonal: float = 1.0
+    variational: bool = True
+
+    name: ClassVar[str] = "ibcc"
+    aliases: ClassVar[tuple[str, ...]] = ("bcc", "vb")

@@ -1,0 +1,147 @@
+"""Karger, Oh and Shah's message passing between tasks and workers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowdpilot.aggregation.base import Aggregate, Aggregator, agreement, shares, started
+from crowdpilot.aggregation.truth_discovery import expect_positive
+from crowdpilot.arrays import Codes, Floats, share_best, to_probs
+from crowdpilot.votes import Votes
+
+ROUNDING = 1e-12  # a sum smaller than this share of its parts is nothing but rounding
+
+
+class Edges(NamedTuple):
+    """Who labelled what, each pair of task and worker once, and what was said there."""
+
+    task: Codes
+    worker: Codes
+    said: Floats  # weight of yes minus weight of no
+
+
+@dataclass(frozen=True)
+class KOS(Aggregator):
+    """Tasks tell their workers what the others said, workers tell their tasks how often they were right.
+
+    With A[i, j] = 1 where worker *j* said yes to task *i* and -1 for no, in each round
+
+    x[i to j] = sum of A[i, j'] y[j' to i] over the other workers j' of task i,
+    y[j to i] = mean of A[i', j] x[i' to j] over the other tasks i' of worker j.
+
+    A worker who is mostly wrong ends with negative messages, and the votes count for the opposite.
+    The probability of yes is the share of the messages A[i, j] y[j to i] of the task that are
+    positive, by size; where there is no message at all, the share of the votes. More than two
+    classes are one such question for each class, yes being its label, and their shares are scaled
+    to sum to one; with two classes the two questions are the same. Tasks of known class send
+    messages as loud as the loudest.
+
+    Parameters
+    ----------
+    max_iter
+        Rounds; there is no objective that would say when to stop.
+    average
+        False takes sums for y too, as the paper does. It is the same when all workers have as many
+        votes, as they have in the paper; otherwise sums let the most diligent workers drown the rest.
+    spread
+        Standard deviation of the first messages of workers around one, drawn by `seed`. The paper
+        takes one; the answer hardly depends on it, and with zero not on chance.
+    seed
+        Draws the first messages, and the lot between equals when one label must be named.
+
+    References
+    ----------
+    Karger, Oh and Shah, Budget-optimal task allocation for reliable crowdsourcing systems,
+    Operations Research 62(1), 2014. https://doi.org/10.1287/opre.2013.1235
+
+    Examples
+    --------
+    The last worker is always wrong, and is understood:
+
+    >>> task = np.repeat(np.arange(4), 4)
+    >>> votes = Votes.of(task, list("wxyz") * 4, list("aaab" "bbba" "abab" "bbba"))
+    >>> result = KOS().fit(votes)
+    >>> result.labels.tolist()
+    ['a', 'b', 'a', 'b']
+    >>> result.params["reliability"].round(1).tolist()
+    [0.5, 0.3, 0.5, -0.5]
+    """
+
+    max_iter: int = 10
+    average: bool = True
+    spread: float = 0.0
+    seed: int = 0
+
+    name: ClassVar[str] = "kos"
+    restarts: ClassVar[bool] = True
+    per_worker: ClassVar[tuple[str, ...]] = ("reliability",)
+
+    def __post_init__(self) -> None:
+        expect_positive(self, "max_iter")
+
+    def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
+        begin = None if start is None else started(votes, start)
+        answers = [self.ask(votes, k, begin) for k in range(len(votes.classes))]
+        yes, reliability = (np.stack(columns, axis=1) for columns in zip(*answers, strict=True))
+        probs = votes.clamp(to_probs(yes))
+        params = {"reliability": reliability.mean(axis=1)}
+        return Aggregate(votes, probs, agreement(votes, share_best(probs)), params)
+
+    def ask(self, votes: Votes, k: int, begin: Floats | None) -> tuple[Floats, Floats]:
+        """Whether each task is of class *k*, from 0 to 1, and how reliable each worker is, from -1 to 1."""
+        edges = to_edges(votes, k)
+        y = 1 + self.spread * np.random.default_rng(self.seed).standard_normal(len(edges.said))
+        if begin is not None:
+            y = self.speak(edges, 2 * begin[edges.task, k] - 1)
+        x = np.zeros_like(y)
+        for _ in range(self.max_iter):
+            x = scaled(others(edges.said * y, edges.task))
+            if votes.gold is not None:
+                gold = votes.gold[edges.task]
+                x = np.where(gold < 0, x, np.where(gold == k, 1.0, -1.0))
+            y = scaled(self.speak(edges, x))
+        message, tasks, workers = edges.said * y, len(votes.tasks), len(votes.workers)
+        positive = add_up(np.maximum(message, 0), edges.task, tasks)
+        yes = ratio(positive, add_up(np.abs(message), edges.task, tasks), shares(votes)[:, k])
+        agreed = add_up(edges.said * x, edges.worker, workers)
+        return yes, ratio(agreed, votes.worker_sum(), np.zeros(workers))
+
+    def speak(self, edges: Edges, x: Floats) -> Floats:
+        """The messages of workers to tasks, given those of tasks to workers."""
+        y = others(edges.said * x, edges.worker)
+        return ratio(y, others(np.abs(edges.said), edges.worker), y) if self.average else y
+
+
+def to_edges(votes: Votes, k: int) -> Edges:
+    """The pairs of merged votes, with label *k* for yes."""
+    pair = votes.task.astype(np.int64) * len(votes.workers) + votes.worker
+    new = np.diff(pair, prepend=-1) > 0
+    said = add_up(votes.weights * np.where(votes.label == k, 1.0, -1.0), np.cumsum(new) - 1)
+    return Edges(votes.task[new], votes.worker[new], said)
+
+
+def add_up(values: Floats, group: NDArray[np.integer], groups: int = 0) -> Floats:
+    """The sum of the values of each group."""
+    return np.asarray(np.bincount(group, values, groups), np.float64)
+
+
+def others(messages: Floats, group: Codes) -> Floats:
+    """For each message the sum of the other messages of its group."""
+    rest = add_up(messages, group)[group] - messages
+    size = add_up(np.abs(messages), group)[group]
+    return np.where(np.abs(rest) > ROUNDING * size, rest, 0.0)
+
+
+def scaled(messages: Floats) -> Floats:
+    """The same messages, the loudest being one."""
+    return messages / (np.abs(messages).max(initial=0) or 1.0)
+
+
+def ratio(part: Floats, whole: Floats, otherwise: Floats) -> Floats:
+    """One divided by the other, where that is possible."""
+    result: Floats = np.divide(part, whole, out=otherwise.copy(), where=whole > 0)
+    return result

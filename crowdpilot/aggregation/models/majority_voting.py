@@ -1,0 +1,41 @@
+"""The most frequent label wins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from crowdpilot.aggregation.base import Aggregate, Aggregator, agreement
+from crowdpilot.aggregation.sparse.candidates import winners
+from crowdpilot.votes import Votes
+
+
+@dataclass(frozen=True)
+class MajorityVoting(Aggregator):
+    """The most frequent label of each task; equals share the probability.
+
+    Parameters
+    ----------
+    seed
+        Draws the lot between equals when one label must be named.
+
+    References
+    ----------
+    James, Majority vote classifiers: theory and applications, PhD thesis, Stanford, 1998.
+
+    Examples
+    --------
+    >>> votes = Votes.of([1, 1, 1], ["x", "y", "z"], ["cat", "dog", "dog"])
+    >>> MajorityVoting().fit(votes).labels.tolist()
+    ['dog']
+    """
+
+    seed: int = 0
+
+    name: ClassVar[str] = "majority_voting"
+    aliases: ClassVar[tuple[str, ...]] = ("mv", "majority_vote")
+    wide: ClassVar[bool] = True
+
+    def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
+        probs = winners(votes)
+        return Aggregate(votes, probs, agreement(votes, probs))

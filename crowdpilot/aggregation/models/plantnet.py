@@ -1,0 +1,167 @@
+"""Pl@ntNet's rule: trust grows with what a worker identified, and a task must earn its label."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowdpilot.aggregation.base import Aggregate, Aggregator, agreement, match, started
+from crowdpilot.aggregation.em.loop import NotConverged
+from crowdpilot.aggregation.sparse.posterior import TIE
+from crowdpilot.arrays import Floats, share_best, to_names, to_probs
+from crowdpilot.votes import Votes
+
+Mode = Literal["ignored", "worker", "fixed", "invalidating", "confident"]
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class PlantNet(Aggregator):
+    """The majority, each worker weighed by how many classes they have identified, round by round.
+
+    weight[j] = n[j]^alpha - n[j]^beta + gamma, where n[j] counts the classes of valid tasks to which j
+    gave the label. The label of a task is the class with the most weight; the task is valid if that
+    weight is above theta_conf and its share above theta_acc. P(k) is that share, for valid tasks and
+    others alike; `params["valid"]` (tasks,) tells them apart. A task whose class is known is valid.
+
+    Pl@ntNet has the classes of a worker's own observations count ten times those of their other votes;
+    nothing here says whose observation a task is, so every worker is a plain voter and every class
+    counts one. The skill of a worker is the share of their labels that win.
+
+    Parameters
+    ----------
+    alpha, beta, gamma
+        Shape of the weight; gamma is that of a newcomer.
+    theta_conf, theta_acc
+        What the weight and the share of a label must exceed for its task to be valid.
+    AI
+        What the votes of a machine do: "ignored" leaves them out, "worker" treats them like any
+        others, "fixed" gives them the weight `ai_weight`, "invalidating" too, but they can only
+        make a task invalid, by speaking against its label, "confident" is "fixed" for those whose
+        score is above `theta_score`; the score is the weight of the vote in the data.
+    ai_worker, ai_weight, theta_score
+        The name of the machine among the workers, its fixed weight, and what its score must exceed.
+    counts
+        Whether n[j] counts different "classes", as in the paper, or "tasks".
+    max_iter
+        Rounds at most.
+    seed
+        Draws the lot between equals when one label must be named.
+
+    References
+    ----------
+    Lefort et al., Cooperative learning of Pl@ntNet's Artificial Intelligence algorithm: how does it
+    work and how can we improve it?, 2024. https://arxiv.org/abs/2406.03356
+
+    Examples
+    --------
+    >>> votes = Votes.of([1, 1, 1, 2, 2], list("xyzxy"), ["oak", "oak", "oak", "elm", "elm"])
+    >>> PlantNet().fit(votes).params["valid"].tolist()
+    [True, False]
+    """
+
+    alpha: float = 0.5
+    beta: float = 0.2
+    gamma: float = math.log(2.1)
+    theta_conf: float = 2.0
+    theta_acc: float = 0.7
+    AI: Mode = "ignored"
+    ai_worker: Any = "AI"
+    ai_weight: float = 1.7
+    theta_score: float = 0.7
+    counts: Literal["classes", "tasks"] = "classes"
+    max_iter: int = 100
+    seed: int = 0
+
+    name: ClassVar[str] = "plantnet"
+    restarts: ClassVar[bool] = True
+    remembers: ClassVar[bool] = True
+    per_worker: ClassVar[tuple[str, ...]] = ("weight",)
+    per_task: ClassVar[tuple[str, ...]] = ("valid",)
+
+    def __post_init__(self) -> None:
+        if self.max_iter < 1:
+            raise ValueError(f"max_iter is {self.max_iter}, expected 1 or more")
+        if self.AI not in get_args(Mode):
+            raise ValueError(f"AI is {self.AI!r}, expected one of {', '.join(get_args(Mode))}")
+        if self.counts not in ("tasks", "classes"):
+            raise ValueError(f"counts is {self.counts!r}, expected tasks or classes")
+
+    def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
+        machine = self._find_machine(votes)
+        votes, against = self._hear(votes, machine)
+        past = _recall(votes, history)
+        right = self._begin(votes, start)
+        for _ in range(self.max_iter):
+            weight = self._weigh(right + past, machine)
+            tally = votes.tally(weight[votes.worker])
+            labels = votes.clamp(share_best(tally))
+            valid = self._validate(votes, tally, labels, against)
+            before, right = right, _count_right(votes, labels * valid[:, None])
+            if converged := bool(np.abs(right - before).max(initial=0) < TIE):
+                break
+        else:
+            converged = False
+            warnings.warn(f"{self} did not settle in {self.max_iter} rounds", NotConverged, stacklevel=3)
+        params = {"valid": valid, "weight": weight, "right": right}
+        probs = votes.clamp(to_probs(tally))
+        return Aggregate(votes, probs, agreement(votes, labels), params, converged=converged)
+
+    def _find_machine(self, votes: Votes) -> Bools:
+        """Which of the workers is the machine, (workers,)."""
+        machine: Bools = match(votes.workers, to_names([self.ai_worker])) == 0
+        if self.AI != "ignored" and not machine.any():
+            raise ValueError(f"AI is {self.AI!r}, but no worker is called {str(self.ai_worker)!r}")
+        return machine
+
+    def _hear(self, votes: Votes, machine: Bools) -> tuple[Votes, Floats]:
+        """The votes that count for labels, and the machine's weight on each class, (tasks, classes)."""
+        by_machine = machine[votes.worker]
+        against = votes.tally(np.where(by_machine, self.ai_weight if self.AI == "invalidating" else 0.0, 0.0))
+        if self.AI in ("ignored", "invalidating"):
+            return votes.take(~by_machine), against
+        if self.AI == "confident":
+            sure = replace(votes, weight=np.where(by_machine, 1.0, votes.weights))
+            return sure.take(~by_machine | (votes.weights > self.theta_score)), against
+        return votes, against
+
+    def _begin(self, votes: Votes, start: Aggregate | None) -> Floats:
+        """What the workers got right, in the result to begin at."""
+        if start is None:
+            return np.zeros((len(votes.workers), len(votes.classes)))
+        labels = share_best(started(votes, start))
+        same = list(map(str, start.votes.classes)) == list(map(str, votes.classes))
+        return _recall(votes, start) if same and "right" in start.params else _count_right(votes, labels)
+
+    def _weigh(self, right: Floats, machine: Bools) -> Floats:
+        n = (np.minimum(right, 1) if self.counts == "classes" else right).sum(axis=1)
+        weight = np.maximum(n**self.alpha - n**self.beta + self.gamma, 0)
+        return np.where(machine, self.ai_weight, weight) if self.AI in ("fixed", "confident") else weight
+
+    def _validate(self, votes: Votes, tally: Floats, labels: Floats, against: Floats) -> Bools:
+        """Whether each task has earned its label, (tasks,)."""
+        weight = (tally * labels).sum(axis=1)
+        total = tally.sum(axis=1) + (against * (1 - labels)).sum(axis=1)
+        valid: Bools = (weight > self.theta_conf + TIE) & (weight > self.theta_acc * total + TIE)
+        return valid if votes.gold is None else valid | (votes.gold >= 0)
+
+
+def _count_right(votes: Votes, labels: Floats) -> Floats:
+    """How many tasks of each class every worker got right, (workers, classes)."""
+    K = len(votes.classes)
+    right = votes.weights * labels[votes.task, votes.label]
+    return np.asarray(np.bincount(votes.cell, right, len(votes.workers) * K), np.float64).reshape(-1, K)
+
+
+def _recall(votes: Votes, result: Aggregate | None) -> Floats:
+    """What an earlier result says these workers got right, (workers, classes)."""
+    right = np.zeros((len(votes.workers), len(votes.classes)))
+    if result is not None:
+        rows = match(votes.workers, result.votes.workers)
+        right[rows >= 0] = result.params["right"][rows[rows >= 0]]
+    return right

@@ -1,0 +1,57 @@
+"""ZenCrowd: one reliability for every worker, all believed alike at first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from crowdpilot.aggregation.em.loop import Prior
+from crowdpilot.aggregation.models.one_coin import OneCoin
+from crowdpilot.aggregation.sparse.candidates import is_wide
+from crowdpilot.aggregation.sparse.em import as_reliable
+from crowdpilot.arrays import Floats, softmax
+from crowdpilot.votes import Votes
+
+
+@dataclass(frozen=True)
+class ZenCrowd(OneCoin):
+    """Worker *j* is right with probability `skill[j]`, and no class is likelier than another.
+
+    log P(k | votes) = sum_j [vote_j = k] log((K - 1) skill[j] / (1 - skill[j])) + const.
+
+    The one-coin model with a uniform class prior, begun with the same reliability for everyone.
+
+    Parameters
+    ----------
+    reliability
+        How often everyone is believed to be right before the first round, above 1/K.
+
+    References
+    ----------
+    Demartini, Difallah and Cudré-Mauroux, ZenCrowd: leveraging probabilistic reasoning and
+    crowdsourcing techniques for large-scale entity linking, WWW 2012.
+    https://doi.org/10.1145/2187836.2187900
+
+    Examples
+    --------
+    >>> from crowdpilot.simulation import one_coin
+    >>> votes, truth = one_coin(tasks=200, skill=[0.9, 0.8, 0.6, 0.3], seed=0)
+    >>> ZenCrowd().fit(votes).skill.round(1).tolist()
+    [0.9, 0.8, 0.6, 0.3]
+    """
+
+    prior: Prior = "uniform"
+    reliability: float = 0.8
+
+    name: ClassVar[str] = "zencrowd"
+    aliases: ClassVar[tuple[str, ...]] = ("zc",)
+
+    def first(self, votes: Votes) -> Floats:
+        K, r = len(votes.classes), self.reliability
+        if not 1 / K < r < 1:
+            raise ValueError(f"reliability is {r}, expected a number between 1/{K} and 1")
+        if is_wide(votes):
+            return as_reliable(votes, np.log((K - 1) * r / (1 - r)))
+        return votes.clamp(softmax(np.log((K - 1) * r / (1 - r)) * votes.tally()))

@@ -1,0 +1,108 @@
+"""Skills that start near chance and move towards agreement, round by round."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from crowdpilot.aggregation.base import Aggregate, Aggregator, started
+from crowdpilot.aggregation.em.loop import NotConverged
+from crowdpilot.aggregation.models.wawa import record, remember
+from crowdpilot.aggregation.sparse.candidates import candidates, is_wide, vote_shares, winners
+from crowdpilot.aggregation.sparse.em import begun
+from crowdpilot.aggregation.sparse.posterior import Beliefs
+from crowdpilot.arrays import share_best
+from crowdpilot.votes import Votes
+
+
+@dataclass(frozen=True)
+class ZeroBasedSkill(Aggregator):
+    """Vote with the skills as weights, move the skills towards agreement with the winners, repeat.
+
+    skill[j] += rate (mean over the votes of j of [vote = winner] - skill[j]); in the end P(k) is
+    proportional to sum_j skill[j] * [vote_j = k].
+
+    All skills begin at 1 / K + eps, so the first winners are the majority. The known class of a
+    task is its winner in every round. Each step raises sum_j skill[j] agreed[j] - given[j] skill[j]^2 / 2,
+    so the rounds settle.
+
+    Parameters
+    ----------
+    max_iter
+        Rounds at most.
+    rate
+        How far a skill moves in one round: 1 is all the way.
+    rate_steps, rate_factor
+        Multiply the rate by the factor after every so many rounds.
+    eps
+        How far above chance the skills begin.
+    tol
+        Stop when no skill moves more than this.
+    seed
+        Draws the lot between equals when one label must be named.
+
+    References
+    ----------
+    Ustalov, Pavlichenko and Tseitlin, Learning from crowds with Crowd-Kit, Journal of Open Source
+    Software 9(96), 2024. https://doi.org/10.21105/joss.06227
+
+    Examples
+    --------
+    >>> votes = Votes.of([1, 1, 1, 2, 2], ["x", "y", "z", "x", "z"], ["cat", "cat", "dog", "cat", "dog"])
+    >>> ZeroBasedSkill().fit(votes).skill.round(6).tolist()
+    [1.0, 1.0, 0.0]
+    """
+
+    max_iter: int = 100
+    rate: float = 1.0
+    rate_steps: int = 20
+    rate_factor: float = 0.5
+    eps: float = 1e-5
+    tol: float = 1e-9
+    seed: int = 0
+
+    name: ClassVar[str] = "zero_based_skill"
+    aliases: ClassVar[tuple[str, ...]] = ("zbs",)
+    restarts: ClassVar[bool] = True
+    remembers: ClassVar[bool] = True
+    wide: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.max_iter < 1:
+            raise ValueError(f"max_iter is {self.max_iter}, expected 1 or more")
+        if not 0 < self.rate <= 1:
+            raise ValueError(f"the rate of zero_based_skill is {self.rate}, expected above 0 and at most 1")
+
+    def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
+        past = remember(votes, history)
+        skill = np.full(len(votes.workers), 1 / len(votes.classes) + self.eps)
+        if start is not None:
+            skill = record(votes, _winners(votes, start)).plus(past).rate(skill)
+        for n in range(1, self.max_iter + 1):
+            own = record(votes, winners(votes, skill[votes.worker]))
+            step = self._rate(n) * (own.plus(past).rate(skill) - skill)
+            skill = skill + step
+            if converged := bool(np.abs(step).max(initial=0) <= self.tol):
+                break
+        else:
+            converged = False
+            warnings.warn(f"{self} did not settle in {self.max_iter} rounds", NotConverged, stacklevel=3)
+        probs = vote_shares(votes, skill[votes.worker])
+        known = own.plus(past).given > 0
+        return Aggregate(votes, probs, np.where(known, skill, np.nan), own._asdict(), converged=converged)
+
+    def _rate(self, n: int) -> float:
+        return self.rate * self.rate_factor ** (n // self.rate_steps)
+
+
+def _winners(votes: Votes, start: Aggregate) -> Beliefs:
+    """The classes that win in an earlier result."""
+    if not is_wide(votes):
+        return share_best(started(votes, start))
+    found = candidates(votes)
+    listed = begun(votes, start)
+    others = (1 - found.per_task(listed)) / np.maximum(found.unlisted, 1)
+    return found.to_matrix(found.share_best(listed, others))

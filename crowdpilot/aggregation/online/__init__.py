@@ -1,0 +1,1 @@
+"""Aggregation of votes that arrive one by one."""

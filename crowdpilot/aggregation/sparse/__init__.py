@@ -1,0 +1,1 @@
+"""Posteriors over candidate classes alone, for tasks with very many classes."""

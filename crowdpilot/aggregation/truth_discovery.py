@@ -1,0 +1,63 @@
+"""The loop of truth discovery: the truth from weighted votes, the weights from the errors."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from crowdpilot.aggregation.base import Aggregate, Aggregator, agreement, recall, shares, started
+from crowdpilot.aggregation.em.loop import NotConverged
+from crowdpilot.arrays import Floats, share_best, to_probs
+from crowdpilot.votes import Votes
+
+
+@dataclass(frozen=True)
+class TruthDiscovery(Aggregator):
+    """Alternate between the labels with most weight and the weights until the labels stand still.
+
+    Parameters
+    ----------
+    max_iter
+        Rounds at most.
+    seed
+        Draws the lot between equals when one label must be named.
+    """
+
+    max_iter: int = field(default=100, kw_only=True)
+    seed: int = field(default=0, kw_only=True)
+
+    restarts: ClassVar[bool] = True
+    remembers: ClassVar[bool] = True
+    per_worker: ClassVar[tuple[str, ...]] = ("weight",)
+
+    @abstractmethod
+    def weigh(self, errors: Floats, voted: Floats) -> Floats:
+        """The positive weight of workers with so many errors and votes."""
+
+    def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
+        truth = share_best(shares(votes) if start is None else started(votes, start))
+        before, voted = recall(votes, history, "errors"), votes.worker_sum()
+        total = voted + recall(votes, history, "voted")
+        converged = False
+        for _ in range(self.max_iter):
+            errors = votes.worker_sum(1 - truth[votes.task, votes.label])
+            weight = self.weigh(errors + before, total)
+            probs = votes.clamp(to_probs(votes.tally(weight[votes.worker])))
+            last, truth = truth, share_best(probs)
+            if converged := np.allclose(last, truth):
+                break
+        else:
+            warnings.warn(f"the labels did not settle in {self.max_iter} rounds", NotConverged, stacklevel=3)
+        params = {"weight": weight, "errors": errors, "voted": voted}
+        return Aggregate(votes, probs, agreement(votes, truth), params, converged=converged)
+
+
+def expect_positive(model: Aggregator, *settings: str) -> None:
+    """Refuse a model with one of these settings at zero or below."""
+    for name in settings:
+        if not 0 < (value := getattr(model, name)) < np.inf:
+            raise ValueError(f"{name} of {model.name} is {value}, expected a number above 0")

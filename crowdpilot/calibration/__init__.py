@@ -1,0 +1,59 @@
+"""Maps that make probabilities honest: one file each, one list."""
+
+from __future__ import annotations
+
+from crowdpilot.calibration.base import Fitted, Map, load_map
+from crowdpilot.calibration.from_votes import fit_on_votes, one_vote_each
+from crowdpilot.calibration.fusion import Fusion, fit_fusion, fit_fusion_on_votes
+from crowdpilot.calibration.maps.beta import Beta
+from crowdpilot.calibration.maps.dirichlet import Dirichlet
+from crowdpilot.calibration.maps.histogram import Histogram
+from crowdpilot.calibration.maps.isotonic import Isotonic
+from crowdpilot.calibration.maps.matrix import Matrix
+from crowdpilot.calibration.maps.none import NoMap
+from crowdpilot.calibration.maps.platt import Platt
+from crowdpilot.calibration.maps.temperature import Temperature
+from crowdpilot.calibration.maps.vector import Vector
+from crowdpilot.calibration.selection import SINGLE, Best, Trial, best_map, try_maps
+from crowdpilot.option_strings import choose
+
+MAPS: dict[str, type[Map]] = {**SINGLE, Best.name: Best}
+
+__all__ = [
+    "MAPS",
+    "Best",
+    "Beta",
+    "Dirichlet",
+    "Fitted",
+    "Fusion",
+    "Histogram",
+    "Isotonic",
+    "Map",
+    "Matrix",
+    "NoMap",
+    "Platt",
+    "Temperature",
+    "Trial",
+    "Vector",
+    "best_map",
+    "find_map",
+    "fit_fusion",
+    "fit_fusion_on_votes",
+    "fit_on_votes",
+    "load_map",
+    "one_vote_each",
+    "try_maps",
+]
+
+
+def find_map(text: str) -> Map:
+    """The map that a text names, such as `temperature` or `dirichlet[strength=.01]`.
+
+    Examples
+    --------
+    >>> print(find_map("Temperature[strength=0]"))
+    temperature[strength=0]
+    """
+    known = {n: m for m in MAPS.values() for n in (m.name, m.__name__, *m.aliases)}
+    map, options = choose(text, known, "map")
+    return map(**options)

@@ -1,0 +1,1 @@
+"""Calibration maps: one file each."""

@@ -1,0 +1,37 @@
+"""Vector scaling: every class has a temperature and a bonus of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowdpilot.calibration.linear_scaling import Scaling
+
+
+@dataclass(frozen=True, kw_only=True)
+class Vector(Scaling):
+    """softmax(w * log p + b), with a number of w and of b for each class.
+
+    `strength` holds w at the best temperature and b at 0.
+
+    References
+    ----------
+    Guo, Pleiss, Sun and Weinberger, On calibration of modern neural networks, ICML 2017.
+
+    Examples
+    --------
+    >>> said = np.array([[0.5, 0.25, 0.25]] * 100)  # the second class is twice as frequent
+    >>> map = Vector(strength=0).fit(said, [0] * 40 + [1] * 40 + [2] * 20)
+    >>> map(said)[0].round(3).tolist()
+    [0.4, 0.4, 0.2]
+    """
+
+    name: ClassVar[str] = "vector"
+    aliases: ClassVar[tuple[str, ...]] = ("vector_scaling", "vs")
+
+    def tied(self, K: int) -> NDArray[np.intp]:
+        own = np.where(np.eye(K, dtype=bool), np.arange(K), -1)
+        return np.vstack([own, np.arange(K, 2 * K)])

@@ -1,0 +1,107 @@
+"""`crowdpilot aggregate-deep`: from votes and the content of tasks to labels."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from crowdpilot.cli.shared import options
+from crowdpilot.cli.shared.completion import complete_method
+from crowdpilot.cli.shared.help_examples import examples
+from crowdpilot.cli.shared.output import check_json
+from crowdpilot.cli.shared.predictions import Output, Predictions, Probs
+from crowdpilot.cli.shared.training_data import Data, read_data
+from crowdpilot.cli.shared.training_options import MODEL, Dataset, Learning, learning, load_learn
+from crowdpilot.cli.shared.training_results import measure, score_parts, tell, to_json, write_all
+
+DEFAULT = "mutual"
+BASE = "crowdlayer"  # of self-training, if no other is named
+EXAMPLES = examples(
+    "aggregate-deep votes.csv --x features.npz -o labels.csv",
+    "aggregate-deep votes.csv --x features.npz -s conal --save model.safetensors",
+)
+
+
+@learning
+def aggregate_deep(
+    dataset: Dataset,
+    strategy: Annotated[
+        str,
+        typer.Option(
+            "--strategy",
+            "-s",
+            metavar="METHOD",
+            help="A name of `crowdpilot strategies --deep`, or name[option=value,...].",
+            autocompletion=complete_method,
+            rich_help_panel=MODEL,
+        ),
+    ] = DEFAULT,
+    output: Output = None,
+    probs: Probs = False,
+    as_json: options.Json = False,
+    results: Annotated[Path | None, typer.Option(help="File for scores and curves: .json.")] = None,
+    *,
+    asked: Learning,
+) -> None:
+    """Train a classifier on the votes of DATASET, and write the label that both give to every task.
+
+    Without -o, CSV (or JSON) with task, label and confidence goes to standard output; .npy is the array of
+    probabilities, (tasks, classes), alone. Tasks without votes have a label too, after the others.
+    """
+    method, around = _parse(strategy)
+    if around is not None and asked.self_training is not None:
+        raise ValueError(f"-s {strategy} is self-training already, so --self-training cannot be given")
+    model = asked.classifier(method, self_training=around or asked.self_training)
+    check_json(as_json, output)
+    Predictions.ready(output)
+    options.ready(results, (".json",))
+    data = read_data(dataset, asked)
+    data.fit(model)
+    scores = score_parts(model, data)
+    if data.train.truth is not None:
+        scores["labels"] = measure(data.train.truth, model.posterior_)
+    text = to_json(model, data, scores)
+    found = _labels(model, data, probs)
+    write_all({
+        asked.save: model.save, results: lambda draft: draft.write_text(text), output: found.write,
+    })  # fmt: skip
+    tell(scores)
+    if output is None:
+        found.show(as_json=as_json)
+
+
+def _parse(strategy: str) -> tuple[str, str | None]:
+    """The method, and the self-training around it if the strategy is called like one.
+
+    The option `base` of self-training is its method, as in `dasc[base='conal',rounds=3]`.
+    """
+    load_learn()
+    from crowdpilot.learning.self_training.pseudo_votes import CHOICES
+
+    name, _, rest = strategy.strip().partition("[")
+    if name.strip().lower() not in CHOICES:
+        return strategy, None
+    try:
+        call = ast.parse(f"dict({rest.removesuffix(']')})", mode="eval").body
+        if not isinstance(call, ast.Call) or call.args or (rest and not rest.endswith("]")):
+            raise SyntaxError
+        base = {option.arg: ast.literal_eval(option.value) for option in call.keywords}.get("base", BASE)
+    except (SyntaxError, ValueError):
+        return BASE, strategy  # the library says what is wrong with it
+    others = ",".join(ast.unparse(option) for option in call.keywords if option.arg != "base")
+    return str(base), f"{name}[{others}]" if others else name
+
+
+def _labels(model: Any, data: Data, all: bool) -> Predictions:
+    """The posterior of all tasks, in the order of the votes, which need not be that of X."""
+    votes, probs = data.votes, model.posterior_
+    tasks = votes.tasks if data.train.tasks is None else data.train.tasks
+    place = {str(task): n for n, task in enumerate(tasks.tolist())}
+    voted = np.asarray([place[str(task)] for task in votes.tasks.tolist()])
+    order = np.append(voted, np.setdiff1d(np.arange(len(place)), voted))
+    count = np.bincount(votes.task, minlength=len(order))  # those without votes come last
+    return Predictions(tasks[order], votes.classes, probs[order], all, {"votes": count})

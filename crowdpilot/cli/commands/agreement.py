@@ -1,0 +1,109 @@
+"""`crowdpilot agreement`: how much the workers agree."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from crowdpilot.cli.shared import options
+from crowdpilot.cli.shared.help_examples import examples
+from crowdpilot.cli.shared.output import check_json, note, show, working
+from crowdpilot.cli.shared.vote_files import read_votes
+from crowdpilot.votes import Votes
+
+PAIRS = "For --pairs only"
+EXAMPLES = examples(
+    "agreement votes.csv",
+    "agreement votes.csv --pairs -o kappas.csv",
+)
+
+
+def complete_measure(incomplete: str) -> list[str]:
+    """Measures that begin like this."""
+    from crowdpilot.diagnosis.agreement import MEASURES
+
+    return [name for name in MEASURES if name.startswith(incomplete)]
+
+
+def agreement(
+    votes: options.Source,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME,...",
+            help="Any of percent_agreement, fleiss_kappa, gwet_ac1, krippendorff_alpha and the same with "
+            "_ordinal, _interval or _ratio; if not given, all that fit the classes.",
+            autocompletion=complete_measure,
+        ),
+    ] = None,
+    pairs: Annotated[bool, typer.Option("--pairs", help="Cohen's kappa of every two workers.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="File to write: .csv, .tsv, .parquet or .jsonl.")
+    ] = None,
+    as_json: options.Json = False,
+    level: options.Level = 0.95,
+    samples: Annotated[int, typer.Option(help="How many times tasks are drawn again for it.")] = 1000,
+    seed: options.Seed = 0,
+    min_shared: Annotated[
+        int | None, typer.Option(help="Tasks that two workers must share, 10.", rich_help_panel=PAIRS)
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option(help="Pairs at most, most shared first, 1000.", rich_help_panel=PAIRS)
+    ] = None,
+    exclude: options.Exclude = None,
+    classes: options.Classes = None,
+    abstain: options.Abstain = None,
+    repeats: options.Again = "last",
+    format: options.Format = None,
+    columns: options.Columns = None,
+    question: options.Question = None,
+) -> None:
+    """Tell how much the workers of VOTES agree: measures with their bootstrap intervals.
+
+    Measures for classes with an order (ordinal, interval, ratio) come without being asked for if
+    the classes are numbers. A measure that is undefined, as kappa if there is only one class, is
+    left empty.
+    """
+    from crowdpilot import io
+
+    asked = options.reading(format, columns, question, classes, abstain)
+    names = [name.strip() for part in measure or [] for name in part.split(",")]
+    bounds = options.given(min_shared=min_shared, limit=limit)
+    _check(names, pairs, bounds)
+    check_json(as_json, output)
+    options.ready(output, io.TABLES)
+    data = read_votes(votes, asked, repeats, exclude=exclude)
+    drawing: dict[str, Any] = {"level": level, "samples": samples, "seed": seed}
+    with working("drawing intervals"):
+        table = _kappas(data, bounds | drawing) if pairs else _measures(data, names, drawing)
+    if output is None:
+        show(list(table), list(zip(*table.values(), strict=True)), as_json=as_json)
+    else:
+        io.write_table(table, output)
+
+
+def _check(names: list[str], pairs: bool, bounds: dict[str, int]) -> None:
+    if pairs and names:
+        raise ValueError("--measure cannot be given with --pairs, which is about Cohen's kappa")
+    if bounds and not pairs:
+        raise ValueError(f"--{next(iter(bounds)).replace('_', '-')} can be given with --pairs only")
+
+
+def _measures(votes: Votes, names: list[str], drawing: dict[str, Any]) -> dict[str, list[Any]]:
+    from crowdpilot.diagnosis.agreement import Agreement, agreement
+
+    rows = agreement(votes, measures=names or None, **drawing)
+    if not rows[0].tasks:
+        note("no task has two votes, so there is nothing to agree on")
+    return dict(zip(Agreement._fields, map(list, zip(*rows, strict=True)), strict=True))
+
+
+def _kappas(votes: Votes, settings: dict[str, Any]) -> dict[str, list[Any]]:
+    from crowdpilot.diagnosis.cohen_kappa import cohen_kappa
+
+    found = cohen_kappa(votes, **settings)
+    if not len(found.shared):
+        note("no two workers share enough tasks; --min-shared says how many they need")
+    return {name: column.tolist() for name, column in found._asdict().items()}

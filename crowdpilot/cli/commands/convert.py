@@ -1,0 +1,93 @@
+"""`crowdpilot convert`: votes from one format to another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from crowdpilot.cli.shared import options
+from crowdpilot.cli.shared.completion import complete_format
+from crowdpilot.cli.shared.help_examples import examples
+from crowdpilot.cli.shared.many_files import is_many
+from crowdpilot.cli.shared.output import note, working
+
+EXAMPLES = examples(
+    "convert votes.csv votes.parquet",
+    "convert export.json votes.csv --from label_studio",
+    "convert votes.csv votes --shards 64",
+)
+
+
+def convert(
+    source: Annotated[
+        Path,
+        typer.Argument(
+            metavar="IN", help="File or folder of votes; with --shards also a pattern of Parquet files."
+        ),
+    ],
+    target: Annotated[Path, typer.Argument(metavar="OUT", help="File or folder to write.")],
+    from_: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            "--format",
+            metavar="FORMAT",
+            help="Format of IN; if not given, it is found by looking inside.",
+            autocompletion=complete_format,
+        ),
+    ] = None,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FORMAT",
+            help="Format of OUT; if not given, its suffix decides.",
+            autocompletion=complete_format,
+        ),
+    ] = None,
+    classes: options.Classes = None,
+    abstain: options.Abstain = None,
+    repeats: options.Again = "all",
+    columns: options.Columns = None,
+    question: options.Question = None,
+    shards: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", help="Write N Parquet files into the new folder OUT, each task in one of them."
+        ),
+    ] = None,
+) -> None:
+    """Read the votes of IN and write them to OUT in another format.
+
+    With --shards, many Parquet files are read one after the other, so that they may hold more than
+    fits into memory.
+    """
+    from crowdpilot import io
+
+    asked = options.reading(from_, columns, question, classes, abstain)
+    if shards is not None:
+        _cut(source, target, to, shards, {**asked, "repeats": repeats})
+        return
+    with working(f"reading {source}"):
+        votes = io.read(source, repeats=repeats, **asked)
+    with working(f"writing {target}"):
+        io.write(votes, target, format=to)
+    left_out = f", {votes.dropped} rows without a vote left out" if votes.dropped else ""
+    note(f"{len(votes)} votes written to {target}{left_out}")
+
+
+def _cut(source: Path, target: Path, to: str | None, shards: int, asked: dict[str, Any]) -> None:
+    """Votes to many Parquet files, one file at a time where there are several."""
+    from crowdpilot import io
+    from crowdpilot.scale.files.shards import Shards
+    from crowdpilot.scale.files.write_shards import write_shards
+
+    if to not in (None, "parquet"):
+        raise ValueError(f"--shards writes Parquet files, not {to}: leave out --to")
+    files = Shards(source).files if is_many(source) else (str(source),)
+    if len(files) > 1 and asked["repeats"] != "all":
+        raise ValueError("--repeats can only be told when all votes of a task are in one file: leave it out")
+    with working(f"writing {target}"):
+        total = write_shards((io.read(file, **asked) for file in files), target, shards)
+    note(f"{total} votes written to {shards} files in {target}")

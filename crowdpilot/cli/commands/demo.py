@@ -1,0 +1,111 @@
+"""`crowdpilot demo`: the whole service at work, on real images with a simulated crowd."""
+
+from __future__ import annotations
+
+import os
+import signal
+import tempfile
+import threading
+import webbrowser
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from crowdpilot.cli.commands.serve import free_port, login_link
+from crowdpilot.cli.shared import options
+from crowdpilot.cli.shared.help_examples import examples
+from crowdpilot.cli.shared.output import note
+from crowdpilot.cli.shared.service_options import load_service, open_store
+
+HOST = "127.0.0.1"
+EXAMPLES = examples(
+    "demo",
+    "demo --seconds 20 --items 200 --folder demo",
+)
+
+
+def demo(
+    seconds: Annotated[float, typer.Option(min=1, help="How long the crowd takes, about.")] = 60.0,
+    items: Annotated[int, typer.Option(min=20, max=600, help="How many images.")] = 600,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen at; 0 takes any free one.")] = 0,
+    folder: Annotated[
+        Path | None, typer.Option(help="Where the database and the report are kept; if not given, nowhere.")
+    ] = None,
+    open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open the dashboard.")] = True,
+    stay: Annotated[bool, typer.Option("--stay/--exit", help="Go on until Ctrl-C, or end at once.")] = True,
+    seed: options.Seed = 0,
+) -> None:
+    """Start the service, let 30 simulated workers label handwritten digits over HTTP, and watch.
+
+    The workers are of mixed quality: most are good, some guess, two always press the first button.
+    It ends with the report and with what was saved beside the same number of votes on every image.
+    """
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        _play(folder, seconds, items, port, open_browser, stay, seed)
+        return
+    with tempfile.TemporaryDirectory(prefix="crowdpilot-demo-") as kept:
+        _play(Path(kept), seconds, items, port, open_browser, stay, seed)
+
+
+def _play(
+    folder: Path, seconds: float, items: int, port: int, open_browser: bool, stay: bool, seed: int
+) -> None:
+    port = port or free_port(HOST)
+    address = f"http://{HOST}:{port}"
+    settings = load_service("settings").load_settings(str(folder / "demo.db"), address, limits=False)
+    store = open_store(settings.database)
+    with store.writing() as c:
+        key = load_service("store.keys").create(c, "demo", "write")
+    link = login_link(store, settings)
+    store.close()
+    failed: list[BaseException] = []
+
+    def play(found: str) -> None:
+        try:
+            _watch(found, key, link, folder, seconds, items, open_browser, seed)
+            if stay:
+                note(f"the dashboard stays open at {found}; Ctrl-C ends it")
+                return
+        except BaseException as error:
+            failed.append(error)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    load_service("processes").supervise(settings, host=HOST, port=port, ready=play)
+    if failed:
+        raise failed[0]
+
+
+def _watch(
+    address: str, key: str, link: str, folder: Path, seconds: float, items: int, open_browser: bool, seed: int
+) -> None:
+    shown = threading.Event()
+
+    def watch(project: str, decided: int, votes: int) -> None:
+        if not shown.is_set():
+            shown.set()
+            page = f"{address}{link}&next=/projects/{project}"
+            note(f"watch it at {page}")
+            if open_browser:
+                webbrowser.open(page)
+        else:
+            note(f"{decided} of {items} images decided, {votes} votes")
+
+    show = load_service("demo").run(address, key, seconds=seconds, items=items, seed=seed, watch=watch)
+    report = folder / "report.html"
+    report.write_bytes(show.report)
+    note(f"the report is in {report}")
+    typer.echo(_sentence(show))
+
+
+def _sentence(show: Any) -> str:
+    saving = show.saving
+    ours = f"{show.items} images, {show.votes} votes ({saving.votes:.2f} each), {show.wrong} wrong"
+    if saving.reached:
+        fixed = f"the majority of {saving.fixed} votes on each is wrong as rarely"
+    else:
+        fixed = (
+            f"the majority of {saving.fixed} votes on each is wrong in {saving.fixed_error * show.items:.0f}"
+        )
+    return f"{ours}; {fixed}: {saving.share:.0%} of the votes saved"

@@ -1,0 +1,172 @@
+"""`crowdpilot identify`: which workers and which tasks to look at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from crowdpilot.cli.shared import content_scores, many_files, options
+from crowdpilot.cli.shared.completion import complete_strategy
+from crowdpilot.cli.shared.help_examples import examples
+from crowdpilot.cli.shared.output import check_json, note, on_terminal, show, working
+from crowdpilot.cli.shared.training_data import read_data
+from crowdpilot.cli.shared.training_options import Learning
+from crowdpilot.cli.shared.vote_files import read_known, read_votes
+
+SCREEN = 40  # rows that a person is shown
+EXAMPLES = examples(
+    "identify votes.csv",
+    "identify votes.csv -s tasks -o tasks.csv",
+    "identify votes.csv -s WAUM --x features.npz -o waum.csv",
+)
+
+
+def complete_identification(incomplete: str) -> list[tuple[str, str]]:
+    """Identifications that begin like this, each with its one line."""
+    from crowdpilot.diagnosis import IDENTIFICATIONS
+
+    known = {name: kind.summary for name, kind in IDENTIFICATIONS.items()} | content_scores.LEARNED
+    return [(n, summary) for n, summary in known.items() if n.lower().startswith(incomplete.lower())]
+
+
+def identify(
+    votes: many_files.Source,
+    strategy: Annotated[
+        str,
+        typer.Option(
+            "--strategy",
+            "-s",
+            help="What to look for: workers, tasks, skill, trace_confusion, spam_score, glad, gold, seconds, "
+            "labels, drift, collusion, entropy, difficulty or krippendorff_alpha; and, if --x says what the "
+            "tasks hold, AUM, WAUM or WAUM_perworker.",
+            autocompletion=complete_identification,
+        ),
+    ] = "workers",
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="File for the table: .csv, .tsv, .parquet, .jsonl, or .npy."),
+    ] = None,
+    as_json: options.Json = False,
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            "--labels",
+            "-l",
+            metavar="STRATEGY",
+            help="The aggregator that gives the labels, or the confusion matrices of WAUM; if not given, "
+            "auto, for AUM majority_voting and for WAUM dawid_skene.",
+            autocompletion=complete_strategy,
+        ),
+    ] = None,
+    x: content_scores.X = None,
+    network: content_scores.Network = None,
+    epochs: content_scores.Epochs = None,
+    folds: content_scores.Folds = None,
+    use_pleiss: content_scores.Pleiss = None,
+    topk: content_scores.TopK = None,
+    alpha: content_scores.Alpha = None,
+    too_hard: content_scores.TooHard = None,
+    seed: content_scores.Seed = None,
+    device: content_scores.Device = None,
+    gold: options.Gold = None,
+    exclude: options.Exclude = None,
+    classes: options.Classes = None,
+    abstain: options.Abstain = None,
+    repeats: options.Again = "last",
+    format: options.Format = None,
+    columns: options.Columns = None,
+    question: options.Question = None,
+    cluster: many_files.Cluster = None,
+    local_cluster: many_files.LocalCluster = None,
+) -> None:
+    """Score the workers or the tasks of VOTES, those to look at first.
+
+    Without -o the table goes to standard output, as CSV unless a person is watching. A .npy file
+    holds the score alone, in the order in which workers or tasks first occur.
+
+    AUM and WAUM train a network on the content of the tasks. They are low where it cannot believe
+    the votes: there the task is ambiguous or its votes are wrong.
+
+    Of votes in many Parquet files, entropy, trace_confusion, spam_score, gold and glad can be told.
+    The entropies of all tasks are then written into the folder -o, or _entropy beside the votes,
+    and the highest are shown; --labels is dawid_skene if not given.
+    """
+    from crowdpilot import io
+    from crowdpilot.aggregation import parse_strategy
+    from crowdpilot.cli.shared.identify_files import check_files
+    from crowdpilot.diagnosis import find_identification
+    from crowdpilot.scale.files.shards import is_pattern
+
+    check_json(as_json, output)
+    asked = content_scores.Asked(x, network, epochs, folds, use_pleiss, topk, alpha, too_hard, seed, device)
+    if cluster is not None or local_cluster is not None or is_pattern(votes):
+        kind = find_identification(check_files(strategy))
+        asked.refuse(strategy)
+        reading = options.reading(format, columns, question, classes, abstain)
+        files = many_files.shards(votes, reading, repeats, gold, exclude)
+        with many_files.engine(cluster, local_cluster) as engine:
+            _look_at_files(kind, check_files(strategy), files, labels, output, engine, as_json)
+        return
+    options.ready(output, (*io.TABLES, ".npy"))
+    model = parse_strategy(labels or "auto")
+    if content_scores.is_learned(strategy):
+        score = asked.find(strategy, labels)
+        content = read_data(
+            votes,
+            Learning(
+                x=x, gold=gold, exclude=exclude, classes=classes, abstain=abstain, repeats=repeats,
+                format=format, columns=columns, question=question,
+            ),
+        )  # fmt: skip
+        kind, data = asked.identification(score, content), content.votes
+    else:
+        kind = find_identification(strategy)
+        asked.refuse(strategy)
+        reading = options.reading(format, columns, question, classes, abstain)
+        data = read_votes(votes, reading, repeats, gold=read_known(gold), exclude=exclude)
+    with working(f"looking at {strategy}"):
+        found = kind.run(data, model)
+    _save(kind, found, output, as_json)
+
+
+def _look_at_files(
+    kind: Any, name: str, files: Any, labels: str | None, output: Path | None, engine: Any, as_json: bool
+) -> None:
+    from crowdpilot import io
+    from crowdpilot.cli.shared.identify_files import look_at_tasks, look_at_workers
+
+    if kind.score == "entropy":
+        first = kind.worst_first(look_at_tasks(files, output, engine, SCREEN))
+        _show({name: column[:SCREEN] for name, column in first.items()}, kind.brief, as_json)
+    else:
+        options.ready(output, (*io.TABLES, ".npy"))
+        _save(kind, look_at_workers(name, files, labels, engine), output, as_json)
+
+
+def _save(kind: Any, found: dict[str, Any], output: Path | None, as_json: bool) -> None:
+    """To a file, or to standard output."""
+    from crowdpilot import io
+    from crowdpilot.io.atomic_write import whole
+
+    if output is not None and output.suffix == ".npy":
+        with whole(output) as draft:
+            np.save(draft, found[kind.score])
+    elif output is not None:
+        io.write_table(kind.worst_first(found), output)
+    else:
+        _show(kind.worst_first(found), kind.brief, as_json)
+
+
+def _show(table: dict[str, Any], brief: tuple[str, ...], as_json: bool) -> None:
+    """Everything for a program; for a person what fits a screen."""
+    watched = on_terminal() and not as_json
+    names = list(brief) if watched and brief else list(table)
+    rows = list(zip(*(table[name].tolist() for name in names), strict=True))
+    show(names, rows[:SCREEN] if watched else rows, as_json=as_json)
+    left = [f"{len(rows) - SCREEN} more rows"] * (len(rows) > SCREEN)
+    left += [f"{len(table) - len(names)} more columns"] * (len(table) > len(names))
+    if watched and left:
+        note(f"{' and '.join(left)} with -o FILE")

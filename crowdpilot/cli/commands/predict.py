@@ -1,0 +1,61 @@
+"""`crowdpilot predict`: what a trained classifier says of new tasks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from crowdpilot.cli.shared import options
+from crowdpilot.cli.shared.help_examples import examples
+from crowdpilot.cli.shared.output import check_json, working
+from crowdpilot.cli.shared.predictions import Output, Predictions, Probs
+from crowdpilot.cli.shared.training_options import Device, Threads, load_learn
+from crowdpilot.cli.shared.training_results import write_all
+
+EXAMPLES = examples(
+    "predict model.safetensors new.npz",
+    "predict model.safetensors new.npz -o labels.csv --probs",
+)
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A classifier that was saved by --save.")],
+    data: Annotated[
+        Path,
+        typer.Argument(
+            metavar="DATA",
+            help="The content of tasks: .npz or .npy, a table of numbers or of one text each, or a folder of "
+            "pictures.",
+        ),
+    ],
+    output: Output = None,
+    probs: Probs = False,
+    as_json: options.Json = False,
+    device: Device = "auto",
+    threads: Threads = 1,
+) -> None:
+    """Write one label and its confidence for every task of DATA.
+
+    Without -o, CSV (or JSON) with task, label and confidence goes to standard output; .npy is the array of
+    probabilities, (tasks, classes), alone. If DATA does not name its tasks, they are numbers.
+    """
+    learn = load_learn()
+    from crowdpilot.learning.data.content_files import read_x
+
+    check_json(as_json, output)
+    if not model.is_file():
+        raise ValueError(f"{model}: there is no such file; a classifier is saved by crowdpilot train --save")
+    Predictions.ready(output)
+    with working(f"reading {model} and {data}"):
+        classifier = learn.CrowdClassifier.load(model, device=device).set_params(threads=threads)
+        tasks, X = read_x(data)
+    with working(f"looking at {len(X)} tasks"):
+        found = classifier.predict_proba(X)
+    names = np.arange(len(found)) if tasks is None else tasks
+    table = Predictions(names, classifier.classes_, found, probs)
+    write_all({output: table.write})
+    if output is None:
+        table.show(as_json=as_json)

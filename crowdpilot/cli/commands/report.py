@@ -1,0 +1,120 @@
+"""`crowdpilot report`: a page about a crowd."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+
+from crowdpilot.aggregation import parse_strategy
+from crowdpilot.arrays import Floats
+from crowdpilot.cli.shared import options
+from crowdpilot.cli.shared.help_examples import examples
+from crowdpilot.cli.shared.output import note, working
+from crowdpilot.cli.shared.plotting import load_drawing
+from crowdpilot.cli.shared.vote_files import check_tasks, read_known, read_votes
+from crowdpilot.votes import Votes
+
+EXAMPLES = examples(
+    "report votes.csv -o report.html",
+    "report votes.csv -o report.html --truth truth.csv --images photos",
+)
+
+
+def report(
+    votes: options.Source,
+    output: Annotated[Path, typer.Option("--output", "-o", help="File for the page: .html.")],
+    strategy: options.Strategy = "auto",
+    truth: options.Truth = None,
+    gold: options.Gold = None,
+    traps: Annotated[
+        Path | None, typer.Option(help="File with the true label of tasks set as traps; workers must pass.")
+    ] = None,
+    exclude: options.Exclude = None,
+    texts: Annotated[
+        Path | None, typer.Option(help="File with the text of tasks, columns task and text.")
+    ] = None,
+    images: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Folder with a picture for each task, named like it; or the folder train of VOTES.",
+        ),
+    ] = None,
+    scores: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[NAME=]FILE",
+            help="File with a score of the tasks, in a column of its name or that of the file: waum.csv of "
+            "`identify -s WAUM` shows the most ambiguous tasks.",
+        ),
+    ] = None,
+    level: options.Level = 0.9,
+    target: Annotated[float, typer.Option(help="Confidence that labels should have.")] = 0.95,
+    seed: options.Seed = 0,
+    title: Annotated[
+        str | None, typer.Option(help="Title of the page; if not given, the name of VOTES.")
+    ] = None,
+    classes: options.Classes = None,
+    abstain: options.Abstain = None,
+    repeats: options.Again = "last",
+    format: options.Format = None,
+    columns: options.Columns = None,
+    question: options.Question = None,
+) -> None:
+    """Write a page about the workers, tasks and labels of VOTES: one file that needs no network.
+
+    It says in words whom to trust, which tasks are hard and what to do next, with plots and
+    tables. Every worker and task is in it; do not publish it if their names are secret.
+    """
+    save_report = load_drawing("reporting", "save_report", "the report")
+    from crowdpilot import io
+    from crowdpilot.diagnosis import Rules, diagnose
+
+    model, rules = parse_strategy(strategy), Rules(level=level, target=target)
+    asked = options.reading(format, columns, question, classes, abstain)
+    options.ready(output, (".html", ".htm"))
+    data = read_votes(votes, asked, repeats, gold=read_known(gold, traps), exclude=exclude)
+    set_up, known = read_known(traps) or {}, read_known(truth)
+    if truth is not None:
+        check_tasks(truth, known or {}, data.tasks)
+    said = None if texts is None else io.read_labels(texts, columns={"label": "text"})
+    seen = votes / "train" if images is None and (votes / "train").is_dir() else images
+    numbers = _read_scores(scores or [], data)
+    with working(f"looking at {len(data)} votes by {model}"):
+        found = diagnose(data, model, rules=rules, traps=list(set_up), scores=numbers, seed=seed)
+    with working("writing"):
+        save_report(
+            output, found, truth=known, texts=said, images=seen, title=title or votes.resolve().stem,
+            source=str(votes), made=_today(),
+        )  # fmt: skip
+    note(f"{output} is written")
+
+
+def _read_scores(files: list[str], votes: Votes) -> dict[str, Floats]:
+    """A number for each task from each file; NaN for a task that is not in it."""
+    from crowdpilot import io
+
+    found: dict[str, Floats] = {}
+    for asked in files:
+        name, _, path = asked.rpartition("=")
+        name = name or Path(path).stem
+        numpy = path.endswith(".npy")
+        given = io.read_labels(Path(path), columns=None if numpy else {"label": name})
+        of = {str(task): value for task, value in given.items()}
+        tasks = range(len(votes.tasks)) if numpy else votes.tasks.tolist()
+        try:
+            found[name.lower()] = np.asarray([float(of.get(str(task), "nan")) for task in tasks])
+        except ValueError as error:
+            raise ValueError(f"{path}: {name} is not a number for each task ({error})") from None
+        if np.isnan(found[name.lower()]).all():
+            raise ValueError(f"{path} has a score of none of the {len(votes.tasks)} tasks")
+    return found
+
+
+def _today() -> str:
+    today = date.today()
+    return f"{today.day} {today:%B %Y}"

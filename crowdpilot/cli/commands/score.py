@@ -1,0 +1,119 @@
+"""`crowdpilot score`: how good labels are, where the truth is known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+
+from crowdpilot.arrays import Codes, Floats, encode, to_names
+from crowdpilot.cli.shared import options
+from crowdpilot.cli.shared.help_examples import examples
+from crowdpilot.cli.shared.output import note, show, working
+from crowdpilot.cli.shared.vote_files import check_tasks
+from crowdpilot.metrics import LABEL_METRICS, SHOWN_METRICS, interval, per_class
+
+COLUMNS = ("measure", "class", "value", "low", "high")
+
+Row = tuple[str, str | None, float, float | None, float | None]
+
+EXAMPLES = examples(
+    "score labels.csv truth.csv",
+    "score labels.csv truth.csv --json",
+)
+
+
+def score(
+    labels: Annotated[Path, typer.Argument(metavar="LABELS", help="File with the label of each task.")],
+    truth: Annotated[Path, typer.Argument(metavar="TRUTH", help="File with the true label of tasks.")],
+    level: options.Level = 0.95,
+    samples: Annotated[int, typer.Option(help="How many times tasks are drawn again for it.")] = 1000,
+    seed: options.Seed = 0,
+    as_json: options.Json = False,
+) -> None:
+    """Compare LABELS with TRUTH: every measure with its bootstrap interval, and a table of classes.
+
+    Brier score, log-loss and calibration error (ECE) are there if LABELS has a column p_CLASS for
+    each class, or at least `confidence`; what that leaves is then shared by the other classes.
+    """
+    with working(f"reading {labels} and {truth}"):
+        said, true = _read(labels), _read(truth)
+        check_tasks(labels, said, to_names(list(true)))
+        tasks = [task for task in true if task in said]
+        label, answer = [said[t] for t in tasks], [true[t] for t in tasks]
+        codes, probs = _beliefs(labels, tasks, label, answer)
+    if len(tasks) < len(true):
+        note(f"{len(true) - len(tasks)} of {len(true)} tasks of {truth} have no label and do not count")
+    with working("drawing intervals"):
+        between = partial(interval, level=level, samples=samples, seed=seed)
+        rows: list[Row] = [(name, None, *between(f, answer, label)) for name, f in LABEL_METRICS.items()]
+        if probs is not None:
+            rows += [(name, None, *between(f, codes, probs)) for name, f in SHOWN_METRICS.items()]
+        rows += _rows_of_classes(answer, label, between)
+    show(COLUMNS, rows, as_json=as_json)
+
+
+def _rows_of_classes(truth: list[Any], labels: list[Any], between: Callable[..., Any]) -> list[Row]:
+    table = per_class(truth, labels)
+    names = [str(name) for name in table.classes]
+    rows: list[Row] = [("support", k, int(n), None, None) for k, n in zip(names, table.support, strict=True)]
+    for measure in ("precision", "recall", "f1"):
+        found = np.asarray(between(partial(_measure, measure), truth, labels))  # (3, classes)
+        rows += [(measure, k, *values) for k, values in zip(names, found.T.tolist(), strict=True)]
+    return rows
+
+
+def _measure(name: str, truth: Any, labels: Any, weight: Any) -> Floats:
+    values: Floats = getattr(per_class(truth, labels, weight=weight), name)
+    return values
+
+
+def _read(path: Path, column: str | None = None) -> dict[str, Any]:
+    """A column by the names of the tasks; the labels if no other is named."""
+    from crowdpilot.io import read_labels
+
+    found = read_labels(path, columns=None if column is None else {"label": column})
+    return {str(task): value for task, value in found.items()}
+
+
+def _beliefs(
+    path: Path, tasks: list[str], label: list[Any], answer: list[Any]
+) -> tuple[Codes, Floats | None]:
+    """The truth as codes, and the probabilities that the file has, (tasks, classes)."""
+    names = _columns(path)
+    given = [name for name in names if name.startswith("p_")]
+    codes, classes = encode([*(name[2:] for name in given), *map(str, label), *map(str, answer)])
+    said, true = np.split(codes[len(given) :], 2)
+    if not given and "confidence" not in names:
+        return true, None
+    probs = np.zeros((len(tasks), len(classes)))
+    for k, name in enumerate(given):
+        probs[:, k] = _numbers(path, name, tasks)
+    if not given:
+        sure = _numbers(path, "confidence", tasks)
+        probs[:] = (1 - sure[:, None]) / max(len(classes) - 1, 1)
+        probs[np.arange(len(tasks)), said] = sure
+    return true, probs
+
+
+def _columns(path: Path) -> Sequence[str]:
+    from crowdpilot.io import FORMATS, LABEL_FORMATS
+    from crowdpilot.io.detect import find
+
+    if path.suffix == ".npy":
+        return ()  # an array of labels
+    return find(path, {name: FORMATS[name] for name in LABEL_FORMATS}, None, {}).names
+
+
+def _numbers(path: Path, column: str, tasks: list[str]) -> Floats:
+    values = _read(path, column)
+    try:
+        return np.asarray([values[task] for task in tasks], np.float64)
+    except KeyError as error:
+        raise ValueError(f"{path} has no {column} for task {error}") from None
+    except ValueError as error:
+        raise ValueError(f"{path} has something else than numbers in column {column} ({error})") from None

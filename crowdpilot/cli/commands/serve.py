@@ -1,0 +1,87 @@
+"""`crowdpilot serve`: the service with worker pages and a dashboard."""
+
+from __future__ import annotations
+
+import socket
+import time
+from typing import Annotated, Any
+
+import typer
+
+from crowdpilot.cli.shared.help_examples import examples
+from crowdpilot.cli.shared.output import note
+from crowdpilot.cli.shared.service_options import DATABASE, Database, SecretFile, load_service, open_store
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+LOGIN = 3600.0  # seconds for which the printed link is good
+EXAMPLES = examples(
+    "serve",
+    "serve --database postgresql://crowdpilot@db/crowdpilot --web 4 --jobs 2",
+)
+
+
+def serve(
+    database: Database = DATABASE,
+    host: Annotated[
+        str, typer.Option(help="Address to listen at; others than loopback need a key.")
+    ] = LOOPBACK[0],
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="Port to listen at; 0 takes any free one.")
+    ] = 8000,
+    web: Annotated[int, typer.Option(min=1, max=64, help="Processes that answer requests.")] = 1,
+    jobs: Annotated[int, typer.Option(min=0, max=16, help="Processes that learn, forecast and audit.")] = 1,
+    address: Annotated[
+        str,
+        typer.Option(
+            envvar="CROWDPILOT_ADDRESS",
+            help="Under which people reach the service, as in https://label.example.org.",
+        ),
+    ] = "",
+    proxy: Annotated[
+        bool, typer.Option("--proxy", help="A proxy stands before it and tells who calls (X-Forwarded-For).")
+    ] = False,
+    secret_file: SecretFile = None,
+) -> None:
+    """Start the service: an API, pages for workers and a dashboard for requesters.
+
+    Everything is in one SQLite file, or in PostgreSQL. The dashboard's address is printed when it is
+    ready. Stop it with Ctrl-C: nothing is lost, and it goes on where it was when it is started again.
+    """
+    port = port or free_port(host)
+    settings = load_service("settings").load_settings(
+        database, address or f"http://{host}:{port}", secret=secret_file, proxy=proxy
+    )
+    store = open_store(settings.database)
+    link = ""
+    if host in LOOPBACK:
+        link = login_link(store, settings)
+    else:
+        _check_keys(store)
+    store.close()
+
+    def ready(found: str) -> None:
+        note(f"listening at {found}")
+        if link:
+            note(f"open {found}{link} within an hour")
+
+    load_service("processes").supervise(settings, host=host, port=port, web=web, jobs=jobs, ready=ready)
+
+
+def free_port(host: str) -> int:
+    """A port that nobody listens at now."""
+    with socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET) as found:
+        return int(found.getsockname()[1])
+
+
+def login_link(store: Any, settings: Any) -> str:
+    """The path of a page that signs in who opens it soon."""
+    with store.writing() as c:
+        id = load_service("store.keys").local(c)
+    said = {"key": id, "until": time.time() + LOGIN}
+    return f"/login?token={load_service('signing').sign(settings.secret, 'login', said)}"
+
+
+def _check_keys(store: Any) -> None:
+    with store.reading() as c:
+        if not load_service("store.keys").any_good(c):
+            raise ValueError("a public address needs a key: run crowdpilot keys create NAME first")

@@ -1,0 +1,177 @@
+"""Scores of tasks that need their content: AUM and WAUM at the prompt."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+import typer
+
+from crowdpilot.aggregation import Aggregator
+from crowdpilot.arrays import Floats
+from crowdpilot.cli.shared.completion import complete_network
+from crowdpilot.cli.shared.options import given, ready
+from crowdpilot.cli.shared.training_data import Data
+from crowdpilot.cli.shared.training_options import load_learn
+from crowdpilot.votes import Votes
+
+if TYPE_CHECKING:
+    from crowdpilot.diagnosis import Identification
+
+LEARNED = {
+    "AUM": "Area under the margin of the label of each task.",
+    "WAUM": "Areas under the margin of all votes on each task, weighed by trust.",
+    "WAUM_perworker": "WAUM with a classifier for each worker.",
+}
+PANEL = "AUM and WAUM"
+EPOCHS = 20
+
+X = Annotated[
+    Path | None,
+    typer.Option(
+        "--x",
+        metavar="FILE",
+        help="The content of the tasks: .npz or .npy, a table of numbers or of one text each, or a folder "
+        "of pictures.",
+        rich_help_panel=PANEL,
+    ),
+]
+Network = Annotated[
+    str | None,
+    typer.Option(
+        "--network",
+        "--model",
+        help="A network such as linear or mlp[hidden=256].",
+        autocompletion=complete_network,
+        rich_help_panel=PANEL,
+        show_default="mlp",
+    ),
+]
+Epochs = Annotated[
+    int | None,
+    typer.Option(
+        "--epochs",
+        "--n-epochs",
+        help="Passes over all tasks.",
+        rich_help_panel=PANEL,
+        show_default=str(EPOCHS),
+    ),
+]
+Folds = Annotated[
+    int | None,
+    typer.Option(
+        help="Parts of the tasks, each judged by a network that learned from the others; 1 trains a single "
+        "network.",
+        rich_help_panel=PANEL,
+        show_default="5",
+    ),
+]
+Pleiss = Annotated[
+    bool | None,
+    typer.Option(
+        "--use-pleiss",
+        show_default=False,
+        help="Margins of logits by Pleiss instead of Yang's of probabilities; better for wrong labels.",
+        rich_help_panel=PANEL,
+    ),
+]
+TopK = Annotated[
+    int | None,
+    typer.Option("--topk", help="Labels that may be right at once.", rich_help_panel=PANEL, show_default="1"),
+]
+Alpha = Annotated[
+    float | None,
+    typer.Option(
+        help="Share of the tasks that is called ambiguous.", rich_help_panel=PANEL, show_default="0.01"
+    ),
+]
+TooHard = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="File for the names of those tasks, to train without.", rich_help_panel=PANEL
+    ),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option(help="Where random numbers begin.", rich_help_panel=PANEL, show_default="0"),
+]
+Device = Annotated[
+    str | None,
+    typer.Option(
+        help="cpu, cuda, or auto for a GPU if there is one.", rich_help_panel=PANEL, show_default="auto"
+    ),
+]
+
+
+def is_learned(strategy: str) -> bool:
+    """Whether this is a score that trains a classifier, with or without options in brackets."""
+    plain = strategy.partition("[")[0].strip().lower().replace("-", "_")
+    return plain in map(str.lower, LEARNED)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What can be said of AUM and WAUM at the prompt; None where the user said nothing."""
+
+    x: Path | None
+    network: str | None
+    epochs: int | None
+    folds: int | None
+    use_pleiss: bool | None
+    topk: int | None
+    alpha: float | None
+    too_hard: Path | None
+    seed: int | None
+    device: str | None
+
+    def refuse(self, strategy: str) -> None:
+        """Raise if anything was said, for a score that none of it is for."""
+        if said := given(**asdict(self)):
+            option = next(iter(said)).replace("_", "-")
+            raise ValueError(f"--{option} is for {', '.join(LEARNED)}, and {strategy} does not look at tasks")
+
+    def find(self, strategy: str, labels: str | None) -> Any:
+        """The score that is asked for."""
+        load_learn()
+        from crowdpilot.learning.pruning.prune import find_score
+
+        ready(self.too_hard, (".txt",))
+        score = find_score(strategy)
+        settings = {
+            "margin": "pleiss" if self.use_pleiss else None,
+            "topk": self.topk,
+            "folds": self.folds,
+            "alpha": self.alpha,
+            "epochs": self.epochs,
+            "labels" if hasattr(score, "labels") else "confusion": labels,
+        }
+        return replace(score, **given(**settings))
+
+    def identification(self, score: Any, content: Data) -> Identification:
+        """How to make a table with the score of each task, and whether it is among the lowest."""
+        from crowdpilot.diagnosis import Identification
+        from crowdpilot.io.atomic_write import whole
+        from crowdpilot.learning.pruning.task_score import lowest
+
+        def run(votes: Votes, model: Aggregator) -> dict[str, Any]:
+            found = self._score(score, content)
+            worst = lowest(found, votes, score.alpha)
+            if self.too_hard is not None:
+                with whole(self.too_hard) as draft:
+                    draft.write_text("".join(f"{name}\n" for name in votes.tasks[worst].tolist()))
+            count = np.bincount(votes.task, minlength=len(votes.tasks))
+            ambiguous = np.isin(np.arange(len(found)), worst)
+            return {"task": votes.tasks, "votes": count, score.name: found, "ambiguous": ambiguous}
+
+        return Identification("Tasks that a network cannot believe.", score.name, worst_low=True, run=run)
+
+    def _score(self, score: Any, content: Data) -> Floats:
+        from crowdpilot.learning.pruning.score_tasks import score_tasks
+        from crowdpilot.learning.training.loop import Training
+
+        loop = {"epochs": EPOCHS} | given(epochs=self.epochs, seed=self.seed)
+        chosen = given(network=self.network, device=self.device)
+        X, tasks = content.train.X, content.train.tasks
+        return score_tasks(X, content.votes, score, training=Training(**loop), tasks=tasks, **chosen)

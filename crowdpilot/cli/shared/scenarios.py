@@ -1,0 +1,251 @@
+"""What policies are tried on: recorded votes with all that is known of their tasks, or a made-up crowd."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from crowdpilot.arrays import Codes, Floats, Names, divide, has_repeats, natural_order, to_names
+from crowdpilot.cli.shared.labels import as_votes, read_codes
+from crowdpilot.cli.shared.output import working
+from crowdpilot.cli.shared.training_options import load_learn
+from crowdpilot.cli.shared.vote_files import read_votes
+from crowdpilot.hybrid.logistic_regression import Logistic
+from crowdpilot.hybrid.replay.vote_source import Case, Simulated
+from crowdpilot.option_strings import choose
+from crowdpilot.votes import Votes
+
+YES = 1  # the code of what holds, with criteria
+WORDS, NUMBERS = (0.1, 0.3, 1.0), (3.0, 10.0, 30.0)  # how firmly a classifier of texts or numbers is held
+
+
+def read_case(
+    dataset: Path,
+    asked: Mapping[str, Any],
+    *,
+    truth: Path | None = None,
+    machine: Sequence[str] = (),
+    x: Path | None = None,
+    criteria: str | None = None,
+) -> Case:
+    """Votes of a file, of a folder or of a data set that comes along, and what is known of their tasks.
+
+    Parameters
+    ----------
+    dataset
+        Of votes.
+    asked
+        What `io.read` is told.
+    truth
+        File with the true labels of tasks, if the votes do not come with them.
+    machine
+        Files of probabilities; with criteria, NAME=FILE for each.
+    x
+        File with the content of tasks, for a classifier to learn from.
+    criteria
+        The column that names the criterion of each vote, if there are several.
+    """
+    votes = {"": _read(dataset, asked)} if criteria is None else _read_criteria(dataset, asked, criteria)
+    first = next(iter(votes.values()))
+    if len(first.classes) < 2:
+        raise ValueError(f"{dataset} has one class only; name all with --classes")
+    items = first.tasks if criteria is None else _tasks(votes.values())
+    rows, classifier = (None, None) if x is None else _content(x, items)
+    return Case(
+        items, first.classes, _truth(truth, items, first, criteria), votes,
+        machine=_machine(machine, items, first.classes, tuple(votes)),
+        features=rows, classifier=classifier,
+    )  # fmt: skip
+
+
+def simulated(
+    seed: int,
+    *,
+    items: int = 500,
+    workers: int = 50,
+    skill: float = 0.8,
+    spread: float = 0.1,
+    classes: int = 2,
+    share: float | None = None,
+) -> tuple[Case, Simulated]:
+    """Items, and a crowd that answers without end.
+
+    Parameters
+    ----------
+    seed
+        Draws the items, the skill of the workers and what they say.
+    items, workers, classes
+        How many.
+    skill, spread
+        How often workers are right, on average and one standard deviation from it.
+    share
+        Of the last class among the items; the others have equal shares of the rest.
+    """
+    for name, count, least in (("items", items, 1), ("workers", workers, 1), ("classes", classes, 2)):
+        if not isinstance(count, int) or count < least:
+            raise ValueError(f"--simulate has {name}={count}, expected a whole number from {least} on")
+    share = 1 / classes if share is None else share
+    for name, value in (("skill", skill), ("share", share), ("spread", spread)):
+        if not isinstance(value, int | float) or not 0 <= value < 1 or (value == 0 and name != "spread"):
+            raise ValueError(f"--simulate has {name}={value}, expected a share between 0 and 1")
+    if not spread**2 < skill * (1 - skill):
+        raise ValueError(f"--simulate has spread={spread}, too wide for workers who are right in {skill:.0%}")
+    rng = np.random.default_rng(seed)
+    shares = np.append(np.full(classes - 1, (1 - share) / (classes - 1)), share)
+    truth = rng.choice(classes, items, p=shares).astype(np.int32)
+    size = skill * (1 - skill) / spread**2 - 1 if spread else np.inf
+    right = rng.beta(skill * size, (1 - skill) * size, workers) if spread else np.full(workers, skill)
+    wrong = (1 - right) / (classes - 1)
+    confusion = wrong[:, None, None] + (right - wrong)[:, None, None] * np.eye(classes)
+    tasks, names = np.arange(items), to_names(["no", "yes"] if classes == 2 else list(range(classes)))
+    none = np.zeros(0, np.int32)
+    case = Case(tasks, names, truth, {"": Votes(none, none, none, tasks, np.arange(workers), names)})
+    return case, Simulated(tasks, names, truth, confusion, seed)
+
+
+def read_crowd(text: str) -> dict[str, Any]:
+    """What `simulated` is told by a text such as `items=1000,skill=.7`."""
+    _, options = choose(f"simulate[{text}]", {"simulate": simulated}, "crowd")
+    simulated(0, **options)  # a mistake is found before anything else is done
+    return options
+
+
+def _read(dataset: Path, asked: Mapping[str, Any]) -> Votes:
+    from crowdpilot.datasets import DATASETS, load
+
+    known = str(dataset) in DATASETS and not dataset.exists()
+    return _single(load(str(dataset)) if known else read_votes(dataset, asked, "last"), dataset)
+
+
+def _single(votes: Votes, dataset: Path) -> Votes:
+    """Votes that can be drawn one by one, at most one of each worker about a task."""
+    if votes.weight is not None and (votes.weight != 1).any():
+        raise ValueError(
+            f"{dataset} has votes with weights, but they are drawn one by one: give single votes"
+        )
+    if len(votes) == 0:
+        raise ValueError(f"{dataset} has no vote")
+    pair = votes.task.astype(np.int64) * len(votes.workers) + votes.worker
+    return votes.take(np.sort(np.unique(pair, return_index=True)[1])) if has_repeats(pair) else votes
+
+
+def _read_criteria(dataset: Path, asked: Mapping[str, Any], column: str) -> dict[str, Votes]:
+    """The votes on each criterion, all with the same two classes."""
+    from crowdpilot import io
+
+    with working(f"reading {dataset}"):
+        parts = _split(dataset, column, asked["columns"])
+        common = {"classes": asked["classes"], "abstain": asked["abstain"]}
+        votes = {name: io.read(table, columns=roles, **common) for name, (table, roles) in parts.items()}
+    if asked["classes"] is None:
+        every = _tasks(votes.values(), "classes")
+        again = common | {"classes": every[natural_order(every)].tolist()}
+        votes = {name: io.read(table, columns=roles, **again) for name, (table, roles) in parts.items()}
+    K = len(next(iter(votes.values())).classes)
+    if K != 2:
+        raise ValueError(
+            f"{dataset} has {K} classes, but a criterion fails or holds: name both as --classes no,yes"
+        )
+    return {name: _single(part, dataset) for name, part in votes.items()}
+
+
+def _split(file: Path, column: str, columns: Mapping[str, str]) -> dict[str, tuple[Any, dict[str, str]]]:
+    """The rows of a table by what a column says, and which of the other columns plays which role."""
+    from crowdpilot.io import FORMATS, LABEL_FORMATS
+    from crowdpilot.io.detect import find
+    from crowdpilot.io.tables import split_rows
+
+    formats = {name: FORMATS[name] for name in LABEL_FORMATS}
+    raw = find(file, formats, None, {**columns, "gold": column})  # a role that this column may have
+    roles = {role: name for role, name in raw.roles.items() if role in ("task", "worker", "label")}
+    return {name: (table, roles) for name, table in split_rows(raw.table, column).items()}
+
+
+def _tasks(parts: Any, names: str = "tasks") -> Names:
+    return to_names(list(dict.fromkeys(name for votes in parts for name in getattr(votes, names).tolist())))
+
+
+def _truth(file: Path | None, items: Names, votes: Votes, criteria: str | None) -> Codes:
+    """The right decision about each item, -1 where it is not known."""
+    if file is None:
+        gold = votes.gold if criteria is None else None
+        return np.full(len(items), -1, np.int32) if gold is None else gold
+    if criteria is None or file.suffix == ".npy":
+        return read_codes(file, items, len(items), votes.classes)
+    from crowdpilot.io import FORMATS, LABEL_FORMATS, read_labels
+    from crowdpilot.io.detect import find
+
+    if criteria not in find(file, {name: FORMATS[name] for name in LABEL_FORMATS}, None, {}).names:
+        return read_codes(file, items, len(items), votes.classes)
+    place = {str(name): k for k, name in enumerate(votes.classes.tolist())}
+    codes = []
+    for table, roles in _split(file, criteria, {}).values():
+        found = {str(t): str(label) for t, label in read_labels(table, columns=roles).items()}
+        if lost := sorted(set(found.values()) - place.keys()):
+            raise ValueError(f"{file} has the label {lost[0]!r}, which is none of {', '.join(place)}")
+        codes.append([place.get(found.get(str(item), ""), -1) for item in items.tolist()])
+    fails, holds = (np.asarray(codes) == 1 - YES).any(axis=0), (np.asarray(codes) == YES).all(axis=0)
+    return np.where(fails, 1 - YES, np.where(holds, YES, -1)).astype(np.int32)
+
+
+def _machine(given: Sequence[str], items: Names, classes: Names, criteria: tuple[str, ...]) -> Any:
+    """Probabilities, (items, classes); with criteria by their names."""
+    if not given:
+        return None
+    if criteria == ("",):
+        if len(given) > 1:
+            raise ValueError("--machine is given twice, expected one file of probabilities")
+        return _probs(Path(given[0]), items, classes)
+    files = {name: Path(file) for name, _, file in (text.partition("=") for text in given)}
+    if lost := [
+        text for text in given if text.partition("=")[0] not in criteria or not text.partition("=")[2]
+    ]:
+        known = ", ".join(criteria)
+        raise ValueError(f"--machine is {lost[0]!r}, expected NAME=FILE for a criterion: {known}")
+    return {name: _probs(file, items, classes) for name, file in files.items()}
+
+
+def _probs(file: Path, items: Names, classes: Names) -> Floats:
+    none = np.zeros(0, np.int32)
+    probs = as_votes(file, Votes(none, none, none, items, items[:0], classes)).tally()
+    if lost := [str(item) for item, p in zip(items.tolist(), probs, strict=True) if not p.sum() > 0]:
+        raise ValueError(
+            f"{file} has no probabilities for {len(lost)} of {len(items)} tasks, such as {lost[0]!r}"
+        )
+    if file.suffix != ".npy" and ((probs > 0).sum(axis=1) == 1).all():
+        raise ValueError(
+            f"{file} has labels, expected a column p_CLASS for each class: p_{classes[0]} and so on"
+        )
+    return probs
+
+
+def _content(file: Path, items: Names) -> tuple[Any, list[Logistic]]:
+    """A row of numbers for each item, those of the file or of the words in it; and what learns from them."""
+    load_learn()
+    from crowdpilot.learning.data.content_files import read_x
+    from crowdpilot.learning.encoders.tfidf import Tfidf
+
+    with working(f"reading {file}"):
+        tasks, content = read_x(file)
+        if isinstance(content, list) and not isinstance(content[0], str):
+            raise ValueError(f"{file} holds pictures; give numbers that describe them, one row for each task")
+        names = [str(t) for t in (range(len(content)) if tasks is None else tasks.tolist())]
+        row = {name: n for n, name in enumerate(names)}
+        if tasks is None and len(content) == len(items):
+            rows = list(range(len(items)))
+        elif lost := [str(item) for item in items.tolist() if str(item) not in row]:
+            raise ValueError(f"{file} has nothing of {len(lost)} of {len(items)} tasks, such as {lost[0]!r}")
+        else:
+            rows = [row[str(item)] for item in items.tolist()]
+        if isinstance(content, list):
+            texts = [content[n] for n in rows]
+            return Tfidf().fit(texts)(texts), [Logistic(strength) for strength in WORDS]
+    numbers = np.asarray(content, np.float64)[rows].reshape(len(rows), -1)
+    if not np.isfinite(numbers).all():
+        raise ValueError(f"{file} has something else than finite numbers")
+    # The columns of a table have scales of their own, those of an array are of one kind.
+    scale = numbers.std() if file.suffix in (".npy", ".npz") else numbers.std(axis=0)
+    return divide(numbers - numbers.mean(axis=0), scale, 0.0), [Logistic(strength) for strength in NUMBERS]

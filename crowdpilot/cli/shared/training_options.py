@@ -1,0 +1,287 @@
+"""Options of the commands that train, and what the library is told by them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from crowdpilot.cli.shared import options
+from crowdpilot.cli.shared.completion import SELF_TRAINING, complete_map, complete_network, one_of
+from crowdpilot.cli.shared.missing_packages import missing
+from crowdpilot.cli.shared.output import on_terminal
+from crowdpilot.votes import Repeats
+
+MODEL = "What is trained"
+LOOP = "How it is trained"
+MEASURE = "What it is measured by"
+
+
+Dataset = Annotated[
+    Path,
+    typer.Argument(
+        metavar="DATASET",
+        help="File or folder of votes; in a folder, the pictures of train, val and test are used. With "
+        "--votes, the content of the tasks.",
+    ),
+]
+Device = Annotated[
+    str,
+    typer.Option(
+        help="cpu, cuda, or auto for a GPU if there is one.",
+        autocompletion=one_of("auto", "cpu", "cuda"),
+        rich_help_panel=LOOP,
+    ),
+]
+Threads = Annotated[int, typer.Option(help="Threads of the processor.", rich_help_panel=LOOP)]
+
+
+@dataclass(frozen=True)
+class Learning:
+    """Everything that can be said of training at the prompt."""
+
+    x: Annotated[
+        Path | None,
+        typer.Option(
+            "--x",
+            metavar="FILE",
+            help="The content of the tasks: .npz or .npy, a table of numbers or of one text each, or a "
+            "folder of pictures.",
+        ),
+    ] = None
+    answers: Annotated[
+        Path | None,
+        typer.Option("--votes", "--answers", metavar="VOTES", help="File of votes, if it is not DATASET."),
+    ] = None
+    network: Annotated[
+        str,
+        typer.Option(
+            "--network",
+            "--model",
+            help="A network such as linear or mlp[hidden=256].",
+            autocompletion=complete_network,
+            rich_help_panel=MODEL,
+        ),
+    ] = "mlp"
+    pretrained: Annotated[
+        bool, typer.Option("--pretrained", help="Begin with known weights.", rich_help_panel=MODEL)
+    ] = False
+    backbone: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="What makes features of the content, once, for the network: tfidf, wordllama or minilm for "
+            "texts, or a network of torchvision with weights.",
+            rich_help_panel=MODEL,
+        ),
+    ] = None
+    standardize: Annotated[
+        bool, typer.Option(help="Bring numbers to a common scale first.", rich_help_panel=MODEL)
+    ] = True
+    size: Annotated[
+        int, typer.Option("--img-size", help="Pixels of a picture, high and wide.", rich_help_panel=MODEL)
+    ] = 224
+    augment: Annotated[
+        bool,
+        typer.Option(
+            "--data-augmentation", help="Mirror and move pictures while training.", rich_help_panel=MODEL
+        ),
+    ] = False
+    prune: Annotated[
+        str | None,
+        typer.Option(
+            metavar="waum[alpha=.01]", help="Leave the most ambiguous tasks out.", rich_help_panel=MODEL
+        ),
+    ] = None
+    path_remove: Annotated[
+        Path | None, typer.Option(help="File with tasks not to learn from.", rich_help_panel=MODEL)
+    ] = None
+    balance: Annotated[
+        str,
+        typer.Option(
+            help="What is done for rare classes: none, resample, reweight, focal or cb_focal.",
+            autocompletion=one_of("none", "resample", "reweight", "focal", "cb_focal"),
+            rich_help_panel=MODEL,
+        ),
+    ] = "none"
+    self_training: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Learn again from foreseen votes: dasc, confidence or random, with options in brackets.",
+            autocompletion=one_of(*SELF_TRAINING),
+            rich_help_panel=MODEL,
+        ),
+    ] = None
+    calibrate: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MAP",
+            help="Make probabilities honest by votes alone: temperature, vector, best and others.",
+            autocompletion=complete_map,
+            rich_help_panel=MODEL,
+        ),
+    ] = None
+    calibrate_by: Annotated[
+        str,
+        typer.Option(
+            help="What the map is fitted on: posterior, votes or one_vote.",
+            autocompletion=one_of("posterior", "votes", "one_vote"),
+            rich_help_panel=MODEL,
+        ),
+    ] = "posterior"
+    save: Annotated[
+        Path | None, typer.Option(metavar="MODEL", help="File for the classifier: .safetensors.")
+    ] = None
+    epochs: Annotated[
+        int, typer.Option("--epochs", "--n-epochs", help="Passes over all tasks.", rich_help_panel=LOOP)
+    ] = 100
+    batch_size: Annotated[int, typer.Option(help="Tasks in a batch.", rich_help_panel=LOOP)] = 64
+    lr: Annotated[float, typer.Option(help="Learning rate.", rich_help_panel=LOOP)] = 1e-3
+    decay: Annotated[
+        float,
+        typer.Option("--decay", "--weight-decay", help="Pull of the weights to zero.", rich_help_panel=LOOP),
+    ] = 5e-4
+    optimizer: Annotated[
+        str,
+        typer.Option(
+            "--optimizer",
+            "-optim",
+            help="adam, adamw or sgd.",
+            autocompletion=one_of("adam", "adamw", "sgd"),
+            rich_help_panel=LOOP,
+        ),
+    ] = "adam"
+    momentum: Annotated[float, typer.Option(help="Momentum of sgd.", rich_help_panel=LOOP)] = 0.9
+    schedule: Annotated[
+        str,
+        typer.Option(
+            "--schedule",
+            "--scheduler",
+            help="How the learning rate goes on: constant, cosine or multistep.",
+            autocompletion=one_of("constant", "cosine", "multistep"),
+            rich_help_panel=LOOP,
+        ),
+    ] = "constant"
+    milestones: Annotated[
+        list[int] | None,
+        typer.Option("--milestones", "-m", help="Epochs at which multistep falls.", rich_help_panel=LOOP),
+    ] = None
+    lr_decay: Annotated[
+        float, typer.Option(help="By what the rate is multiplied at a milestone.", rich_help_panel=LOOP)
+    ] = 0.1
+    patience: Annotated[
+        int | None,
+        typer.Option(
+            help="Stop after so many epochs without gain on the validation set.", rich_help_panel=LOOP
+        ),
+    ] = None
+    precision: Annotated[
+        str,
+        typer.Option(help="full, or mixed.", autocompletion=one_of("full", "mixed"), rich_help_panel=LOOP),
+    ] = "full"
+    device: Device = "auto"
+    threads: Threads = 1
+    seed: Annotated[int, typer.Option(help="Where random numbers begin.", rich_help_panel=LOOP)] = 0
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Where the state is kept; the same command goes on from there.",
+            rich_help_panel=LOOP,
+        ),
+    ] = None
+    val_x: Annotated[
+        Path | None,
+        typer.Option(help="Content of tasks that decide which epoch is kept.", rich_help_panel=MEASURE),
+    ] = None
+    val_labels: Annotated[
+        Path | None, typer.Option(help="File with their true labels.", rich_help_panel=MEASURE)
+    ] = None
+    test_x: Annotated[
+        Path | None,
+        typer.Option(help="Content of tasks that are scored in the end.", rich_help_panel=MEASURE),
+    ] = None
+    test_labels: Annotated[
+        Path | None, typer.Option(help="File with their true labels.", rich_help_panel=MEASURE)
+    ] = None
+    truth: Annotated[
+        Path | None,
+        typer.Option(help="File with the true label of tasks, to measure by.", rich_help_panel=MEASURE),
+    ] = None
+    n_classes: Annotated[
+        int | None, typer.Option("--n-classes", "-K", help="Number of classes, if they are 0, 1 and so on.")
+    ] = None
+    gold: options.Gold = None
+    exclude: options.Exclude = None
+    classes: options.Classes = None
+    abstain: options.Abstain = None
+    repeats: options.Again = "last"
+    format: options.Format = None
+    columns: options.Columns = None
+    question: options.Question = None
+
+    def classifier(self, method: str, self_training: str | None) -> Any:
+        """The classifier that these options ask for, not yet trained."""
+        options.ready(self.save, (".safetensors",))
+        return load_learn().CrowdClassifier(
+            _with(self.network, "pretrained=True") if self.pretrained else self.network, method,
+            backbone=self.backbone, standardize=self.standardize, size=self.size, augment=self.augment,
+            balance=self.balance, prune=self.prune, self_training=self_training, calibrate=self.calibrate,
+            calibrate_by=self.calibrate_by,
+            epochs=self.epochs, batch_size=self.batch_size, lr=self.lr, weight_decay=self.decay,
+            optimizer=self.optimizer.lower(), momentum=self.momentum, patience=self.patience,
+            schedule=self.schedule, milestones=tuple(self.milestones or ()), lr_decay=self.lr_decay,
+            precision=self.precision, seed=self.seed, device=self.device, threads=self.threads,
+            progress=on_terminal(err=True), checkpoint=self.checkpoint,
+        )  # fmt: skip
+
+    def reading(self) -> tuple[dict[str, Any], Repeats]:
+        """How votes are to be read."""
+        if self.n_classes is not None and self.classes:
+            raise ValueError("--n-classes and --classes both say what the classes are; give one of them")
+        classes = self.classes or [str(k) for k in range(self.n_classes or 0)]
+        asked = options.reading(self.format, self.columns, self.question, classes, self.abstain)
+        return asked, self.repeats
+
+
+def _with(text: str, option: str) -> str:
+    """The same name with one more option in its brackets."""
+    name, _, others = text.strip().removesuffix("]").partition("[")
+    return f"{name}[{others},{option}]" if others else f"{name}[{option}]"
+
+
+def learning(command: Callable[..., None]) -> Callable[..., None]:
+    """The command, whose argument `asked` is made of the options of `Learning`."""
+    names = [field.name for field in fields(Learning)]
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        asked = Learning(**{name: given.pop(name) for name in names})
+        command(**given, asked=asked)
+
+    own = inspect.signature(command, eval_str=True)
+    hints = get_type_hints(Learning, include_extras=True)
+    shared = [
+        inspect.Parameter(
+            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
+        )
+        for field in fields(Learning)
+    ]
+    kept = [p.replace(kind=p.KEYWORD_ONLY) for p in own.parameters.values() if p.name != "asked"]
+    run.__signature__ = own.replace(parameters=[*kept, *shared])  # type: ignore[attr-defined]  # functions have one
+    return run
+
+
+def load_learn() -> Any:
+    """The room that trains, if its packages are installed."""
+    try:
+        from crowdpilot import learning
+    except ModuleNotFoundError as error:
+        raise missing("learning", error) from None
+    return learning

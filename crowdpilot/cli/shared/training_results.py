@@ -1,0 +1,89 @@
+"""What is left of a training: scores, curves, tables and the classifier itself."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from crowdpilot.arrays import Codes, Floats
+from crowdpilot.cli.shared.output import note
+from crowdpilot.cli.shared.training_data import Data
+from crowdpilot.metrics import LABEL_METRICS, PROBABILITY_METRICS
+
+BRIEF = ("accuracy", "macro_f1", "ece")
+
+Scores = dict[str, dict[str, float]]  # of each part of the data, by the name of the measure
+
+
+def score_parts(model: Any, data: Data) -> Scores:
+    """All measures of the classifier on the parts whose truth is known, the training tasks included."""
+    return {name: measure(truth, model.predict_proba(X)) for name, (X, truth) in data.known.items()}
+
+
+def measure(truth: Codes, probs: Floats) -> dict[str, float]:
+    """Every measure of probabilities and of the labels they give."""
+    label = probs.argmax(axis=1)
+    scores = {name: metric(truth, label) for name, metric in LABEL_METRICS.items()}
+    return scores | {name: metric(truth, probs) for name, metric in PROBABILITY_METRICS.items()}
+
+
+def tell(scores: Scores) -> None:
+    """Say in one line for each part how good the classifier is."""
+    for part, found in scores.items():
+        note(f"{part}: " + ", ".join(f"{name} {found[name]:.4f}" for name in BRIEF))
+
+
+def to_json(model: Any, data: Data, scores: Scores) -> str:
+    """Everything about a training that is worth keeping, but the classifier."""
+    about = {
+        "model": {
+            "network": str(model.network),
+            "method": str(model.method),
+            "parameters": sum(p.numel() for p in model.method_.net.parameters()),
+            "classes": model.classes_.tolist(),
+        },
+        "settings": model.get_params(),
+        "votes": {
+            "votes": len(data.votes), "tasks": len(data.votes.tasks), "workers": len(data.votes.workers)
+        },
+        "scores": scores,
+        "epochs": [{**row, "epoch": int(row["epoch"])} for row in model.history_],
+        "rounds": model.rounds_,
+        "pruned": model.pruned_,
+        "seconds": round(model.seconds_, 3),
+    }  # fmt: skip
+    return json.dumps(_plain(about), indent=2, ensure_ascii=False) + "\n"
+
+
+def write_all(files: Mapping[Path | None, Callable[[Path], Any]]) -> None:
+    """Write every file that has a name, or none of them."""
+    from crowdpilot.io.atomic_write import whole
+
+    with ExitStack() as drafts:
+        for path, write in files.items():
+            if path is not None:
+                write(drafts.enter_context(whole(path)))
+
+
+def _plain(value: Any) -> Any:
+    """The value as JSON can hold it; numbers that are not finite are missing."""
+    if is_dataclass(value) and not isinstance(value, type):
+        value = asdict(value)
+    elif hasattr(value, "_asdict"):
+        value = value._asdict()
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if isinstance(value, (int, str)) or value is None else str(value)

@@ -1,0 +1,1 @@
+"""Public crowd data sets: one file for each collection."""

@@ -1,0 +1,46 @@
+"""A simulated crowd for tasks whose truth is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from crowdpilot.arrays import Codes, Floats, Names, to_names
+from crowdpilot.simulation.assignment import assign
+from crowdpilot.simulation.confusion_matrices import draw_labels
+from crowdpilot.votes import Votes
+
+
+def simulate_votes(
+    tasks: Names, truth: Codes, classes: Sequence[str], alike: Floats, *, workers: int, each: int, seed: int
+) -> Votes:
+    """Votes of workers of unequal skill, who mistake a class mostly for those that are like it.
+
+    A worker is right with a probability drawn evenly between 0.55 and 0.95, the same for all classes;
+    one in ten guesses. Some come far more often than others.
+
+    Parameters
+    ----------
+    tasks, truth
+        Their names, and the code of the class of each.
+    classes
+        The names of the classes.
+    alike
+        (true, said); how often a mistaken worker takes one class for another. Rows sum to one.
+    workers, each
+        How many there are, and how many of them judge each task.
+    seed
+        Where the random numbers begin.
+    """
+    rng = np.random.default_rng(seed)
+    K = len(classes)
+    skill = rng.uniform(0.55, 0.95, workers)
+    confusion = skill[:, None, None] * np.eye(K) + (1 - skill)[:, None, None] * alike
+    confusion[: workers // 10] = 1 / K
+    confusion = rng.permutation(confusion)
+    popularity = -np.log1p(rng.permutation(workers))
+    worker = assign(len(tasks), each, popularity, None, rng).reshape(-1)
+    task = np.repeat(np.arange(len(tasks), dtype=np.int32), each)
+    label = draw_labels(confusion, worker, truth[task], rng)
+    return Votes(task, worker, label, tasks, np.arange(workers), to_names(classes))

@@ -1,0 +1,1 @@
+"""The campaign loop: its items, workers, leases, ledger and saved state."""

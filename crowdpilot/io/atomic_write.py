@@ -1,0 +1,45 @@
+"""Files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from uuid import uuid4
+
+from crowdpilot.io.errors import failures
+
+
+@contextmanager
+def whole(target: str | os.PathLike[str]) -> Iterator[Path]:
+    """A path to write to, file or folder, which takes the place of `target` if all goes well.
+
+    If it does not, nothing is left of it and what was there before is untouched. What is no plain
+    file (a pipe, a terminal) is written to directly.
+    """
+    path = Path(os.path.realpath(target))
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        yield path
+        return
+    attic = path.parent / f".{uuid4().hex}"
+    try:
+        attic.mkdir()
+        yield attic / path.name
+        _replace(attic / path.name, path)
+    except failures(OSError) as error:
+        reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
+        raise ValueError(f"{target}: cannot be written ({reason}); choose another place") from error
+    finally:
+        shutil.rmtree(attic, ignore_errors=True)
+
+
+def _replace(draft: Path, path: Path) -> None:
+    if draft.is_dir() and path.is_dir():  # a folder keeps its other files
+        for file in draft.iterdir():
+            file.replace(path / file.name)
+        return
+    if path.is_file():
+        shutil.copymode(path, draft)
+    draft.replace(path)

@@ -1,0 +1,129 @@
+"""Votes as peerannot keeps them: `answers.json` is {task: {worker: label}}, alone or in a folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from crowdpilot.arrays import Codes, Names, to_names
+from crowdpilot.io.dense import check_single
+from crowdpilot.io.engine import JSON, Integers, Texts, engine
+from crowdpilot.io.format import Format, Raw
+from crowdpilot.io.source import Source
+from crowdpilot.io.table_text import write_text
+from crowdpilot.votes import Votes
+
+ANSWERS, METADATA = "answers.json", "metadata.json"
+
+
+def sniff(source: Source) -> bool:
+    """Whether it is such a file, or a folder with one."""
+    if source.path.is_dir():
+        return (source.path / ANSWERS).is_file()
+    record = source.record if source.opening == "{" else None
+    return isinstance(record, dict) and all(isinstance(given, dict) for given in record.values())
+
+
+def parse(source: Source) -> Raw:
+    """The tasks are outside, the workers inside."""
+    return parse_nested(source, "task", "worker")
+
+
+def parse_nested(source: Source, outer: str, inner: str) -> Raw:
+    """The answers, and the classes if there is a file of metadata beside them."""
+    file = replace(source, path=source.path / ANSWERS) if source.path.is_dir() else source
+    answers = _answers(file, outer, inner)
+    by = engine()
+    names = by.names(to_names(list(answers)))
+    place = np.repeat(np.arange(len(answers)), [len(given) for given in answers.values()])
+    labels = list(chain.from_iterable(given.values() for given in answers.values()))
+    columns = {
+        outer: by.named(place, names),
+        inner: by.names(to_names(list(chain.from_iterable(answers.values())))),
+        "label": by.column(labels),
+    }
+    listed = {f"{outer}s": names}
+    roles = {name: name for name in columns}
+    classes = _classes(file, labels)
+    return Raw(by.table(columns), roles, classes=classes, is_text=True, name=str(file.path), **listed)
+
+
+def _answers(source: Source, outer: str, inner: str) -> dict[str, dict[str, Any]]:
+    answers = source.document
+    if not isinstance(answers, dict):
+        raise source.error(f"found a JSON {type(answers).__name__}, expected {{{outer}: {{{inner}: label}}}}")
+    wrong = next((name for name, given in answers.items() if not isinstance(given, dict)), None)
+    if wrong is not None:
+        found = json.dumps(answers[wrong])[:40]
+        raise source.error(f"found {found} at {outer} {wrong!r}, expected {{{inner}: label}}")
+    return answers
+
+
+def _classes(source: Source, labels: list[Any]) -> list[Any] | None:
+    """As metadata.json lists or counts them."""
+    path = source.path.with_name(METADATA)
+    if source.path.name != ANSWERS or not path.is_file():
+        return None
+    about = replace(source, path=path).document
+    about = about if isinstance(about, dict) else {}
+    if isinstance(about.get("classes"), list):
+        return list(about["classes"])
+    count = about.get("n_classes")
+    are_numbers = {type(label) for label in labels if label is not None} == {int}
+    return list(range(count)) if isinstance(count, int) and are_numbers else None
+
+
+def write(votes: Votes, path: Path) -> None:
+    """A file if the name ends in .json, else a folder."""
+    pair = (votes.task, votes.tasks), (votes.worker, votes.workers)
+    write_nested(votes, path, *pair, "peerannot")
+
+
+def write_nested(
+    votes: Votes, path: Path, outer: tuple[Codes, Names], inner: tuple[Codes, Names], format: str
+) -> None:
+    """The answers, and in a folder the metadata."""
+    check_single(votes, format)
+    if ".json" in path.suffixes:
+        write_text(_pieces(votes, outer, inner), path)
+        return
+    path.mkdir()
+    write_text(_pieces(votes, outer, inner), path / ANSWERS)
+    sizes = {"n_classes": votes.classes, "n_workers": votes.workers, "n_task": votes.tasks}
+    about = {"name": path.name, **{name: len(all) for name, all in sizes.items()}}
+    about["classes"] = votes.classes.tolist()
+    write_text([json.dumps(about, ensure_ascii=False, indent=2, default=str) + "\n"], path / METADATA)
+
+
+def _pieces(votes: Votes, outer: tuple[Codes, Names], inner: tuple[Codes, Names]) -> Iterator[str]:
+    """The text of the answers, one outer name in each line."""
+    by, (codes, names) = engine(), outer
+    order = np.argsort(codes, kind="stable")
+    label = by.texts(by.named(votes.label[order], votes.classes), JSON)
+    said = by.join_rows([_keys(inner[0][order], inner[1]), label], ": ")
+    starts = np.append(0, np.cumsum(np.bincount(codes, minlength=len(names))))
+    given = by.join_cells(said, starts, ", ")
+    lines = by.join_rows([_keys(np.arange(len(names)), names), ": {", given, "}"], "")
+    yield "{" + by.join_all(lines, ",\n") + "}\n"
+
+
+def _keys(codes: Integers, names: Names) -> Texts:
+    """Names as JSON knows them: text, whatever they are."""
+    by = engine()
+    return by.texts(by.named(codes, by.to_text(by.names(names))), JSON)
+
+
+FORMAT = Format(
+    "folder with answers.json, or that file: {task: {worker: label}}",
+    sniff,
+    parse,
+    write,
+    (".json", ""),
+    sample='{"a": {"x": "cat"}}',
+)

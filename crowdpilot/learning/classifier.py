@@ -1,0 +1,298 @@
+"""CrowdClassifier: scikit-learn's contract, with votes in place of labels."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from crowdpilot import metrics
+from crowdpilot.arrays import Codes, Floats, Names
+from crowdpilot.calibration import find_map
+from crowdpilot.learning.calibrated import By, calibrate
+from crowdpilot.learning.data.batches import Rows
+from crowdpilot.learning.data.inputs import SIZE, check_shape, shape_of, to_rows
+from crowdpilot.learning.data.labels import known_codes, votes_on
+from crowdpilot.learning.encoders.frozen_encoder import Backbone
+from crowdpilot.learning.model_file import Model, load_model, save_model
+from crowdpilot.learning.prediction import foretell, posterior
+from crowdpilot.learning.pruning.prune import prune
+from crowdpilot.learning.registry import MakeMethod, Network, backbone_for
+from crowdpilot.learning.self_training.loop import SelfTrained, find_self_training
+from crowdpilot.learning.training.device import find_device, threads
+from crowdpilot.learning.training.loop import Optimizer, Precision, Schedule, Training
+from crowdpilot.learning.training.progress import Progress, Tell
+from crowdpilot.learning.training.recipe import Recipe
+from crowdpilot.learning.training.validation import validator
+from crowdpilot.learning.vote_loss import Balance, Cost
+from crowdpilot.votes import Votes
+
+
+class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """A classifier that learns from the votes of a crowd.
+
+    Parameters
+    ----------
+    network
+        A name of `NETWORKS` with options in brackets, such as "mlp[hidden=256]"; any module from X to
+        one logit for each class; or a function that makes one of the numbers of features and classes.
+    method
+        A name of `METHODS` with options in brackets, such as "conal[scale=1e-4]".
+    backbone
+        What turns X into features first, once: a network of torchvision by name; for texts "minilm",
+        "wordllama", or "tfidf", which is learned from them; or any module or function.
+    standardize
+        Whether columns of numbers are brought to a common scale first.
+    prune
+        Leave out the most ambiguous tasks before learning, such as "waum[alpha=.01]"; see `SCORES`.
+    self_training
+        Foresee missing votes and learn from them, such as "dasc[rounds=5]"; see `SelfTraining`.
+    calibrate
+        Make probabilities honest with a map of `crowdpilot.calibration`, such as "temperature". It is
+        fitted on votes alone; the classifier is trained six times instead of once.
+    calibrate_by
+        "posterior" of a model of the workers, "votes" or "one_vote"; see `calibrate`. If the
+        classifier is much better than the crowd, take one vote.
+    balance
+        What is done for rare classes: "none", "resample", "reweight", "focal" or "cb_focal".
+    epochs, ..., seed
+        See `Training`.
+    device
+        "auto" takes a GPU if there is one.
+    threads
+        How many threads torch may use on the processor.
+    progress
+        Show a bar on standard error.
+    checkpoint
+        A folder that keeps the state after each epoch. A run that was stopped and is started again
+        goes on from there, and ends as if it had not been stopped.
+
+    Attributes
+    ----------
+    classes_
+        The classes, in the order of the columns of `predict_proba`.
+    method_
+        The trained method; `method_.net` is the network.
+    history_
+        Scores of each epoch.
+    backbone_
+        What turns X into features, as it was learned.
+    votes_
+        The votes it was trained on, tasks in the order of the rows of X.
+    posterior_
+        The probability of each class of a task given its votes and content, (tasks, classes).
+    pruned_
+        The names of the tasks that were left out.
+    rounds_
+        What each round of self-training was trained on.
+    map_, held_out_
+        The fitted map, None without; and the probabilities it was fitted on, (tasks, classes), NaN
+        for tasks without votes.
+    seconds_
+        How long it took.
+
+    Examples
+    --------
+    >>> from crowdpilot.simulation import one_coin
+    >>> votes, truth = one_coin(tasks=300, skill=[0.9, 0.8, 0.7, 0.6], seed=0)
+    >>> X = np.eye(2)[truth] + np.random.default_rng(0).normal(0, 0.3, (300, 2))
+    >>> model = CrowdClassifier("linear", "crowdlayer", epochs=20, lr=0.05).fit(X, votes)
+    >>> bool((model.predict(X) == truth).mean() > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        network: Network = "mlp",
+        method: str | MakeMethod = "mutual",
+        *,
+        backbone: Backbone | None = None,
+        standardize: bool = True,
+        prune: str | None = None,
+        self_training: str | None = None,
+        calibrate: str | None = None,
+        calibrate_by: By = "posterior",
+        balance: Balance = "none",
+        epochs: int = 100,
+        batch_size: int = 64,
+        lr: float = 1e-3,
+        weight_decay: float = 5e-4,
+        optimizer: Optimizer = "adam",
+        momentum: float = 0.9,
+        schedule: Schedule = "constant",
+        milestones: tuple[int, ...] = (),
+        lr_decay: float = 0.1,
+        patience: int | None = None,
+        precision: Precision = "full",
+        seed: int = 0,
+        augment: bool = False,
+        size: int = SIZE,
+        device: str = "auto",
+        threads: int = 1,
+        progress: bool = False,
+        checkpoint: str | Path | None = None,
+    ) -> None:
+        self.network = network
+        self.method = method
+        self.backbone = backbone
+        self.standardize = standardize
+        self.prune = prune
+        self.self_training = self_training
+        self.calibrate = calibrate
+        self.calibrate_by = calibrate_by
+        self.balance = balance
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.lr = lr
+        self.weight_decay = weight_decay
+        self.optimizer = optimizer
+        self.momentum = momentum
+        self.schedule = schedule
+        self.milestones = milestones
+        self.lr_decay = lr_decay
+        self.patience = patience
+        self.precision = precision
+        self.seed = seed
+        self.augment = augment
+        self.size = size
+        self.device = device
+        self.threads = threads
+        self.progress = progress
+        self.checkpoint = checkpoint
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        validation: tuple[Any, Any] | None = None,
+        tasks: Sequence[Any] | None = None,
+        classes: Sequence[Any] | None = None,
+        truth: Any = None,
+    ) -> Self:
+        """Learn from votes.
+
+        Parameters
+        ----------
+        X
+            One row for each task.
+        y
+            `Votes`; or a matrix (tasks, workers) with -1 where there is no vote; or plain labels.
+        validation
+            X and the true labels (or votes) of other rows: the epoch that is best on them is kept.
+        tasks
+            The task of each row, if not in the order of `votes.tasks`. Rows without votes are fine.
+        classes
+            All classes in their order, if y is a matrix or labels.
+        truth
+            The true label of each row, if known: it only tells how good foreseen votes are (`rounds_`).
+        """
+        began = time.perf_counter()
+        map = None if self.calibrate is None else find_map(self.calibrate)
+        with threads(self.threads), Progress(self.epochs, shown=self.progress) as progress:
+            rows = self.prepare(X)
+            self.backbone_ = getattr(rows, "backbone", None) or self.backbone
+            votes = votes_on(rows, y, classes, tasks)
+            codes = None if truth is None else known_codes(truth, len(rows), votes)
+            recipe = self._recipe(votes.classes, validation, progress.tell)
+            pruned = None if self.prune is None else prune(self.prune, recipe, rows, votes)
+            used = votes if pruned is None else pruned.votes
+            self.method_, self.history_, self.rounds_, _ = self._learn(recipe, rows, used, codes)
+            self.posterior_ = posterior(self.method_, rows, votes)
+            self.map_ = None
+            if map is not None:
+                self.map_, self.held_out_ = calibrate(map, self.calibrate_by, self._learn, recipe, rows, used)
+        self.pruned_ = votes.tasks[:0] if pruned is None else votes.tasks[pruned.dropped]
+        self.votes_, self.classes_, self.shape_ = used, votes.classes, shape_of(rows)
+        self.n_features_in_ = int(np.prod(self.shape_))
+        self.seconds_ = time.perf_counter() - began
+        return self
+
+    def prepare(self, X: Any, backbone: Backbone | None = None) -> Rows:
+        """X as rows, which may be given in place of X, so that several fits share the work of a backbone.
+
+        `backbone` is what another classifier has learned; see `backbone_`.
+        """
+        device, backbone = find_device(self.device), backbone or backbone_for(self.network, self.backbone)
+        return to_rows(X, device, size=self.size, augment=self.augment, backbone=backbone)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The probability of each class, (rows, classes)."""
+        check_is_fitted(self, "method_")
+        with threads(self.threads):
+            rows = self.prepare(X, self.backbone_)
+            check_shape(rows, self.shape_)
+            probs = foretell(self.method_, rows)
+        return probs if self.map_ is None else self.map_(probs)
+
+    def predict(self, X: Any) -> Names:
+        """The most probable class of each row."""
+        best = self.predict_proba(X).argmax(axis=1)
+        labels: Names = self.classes_[best]
+        return labels
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of labels that are foreseen: of the true ones, or of all votes if y holds votes."""
+        check_is_fitted(self, "method_")
+        rows = self.prepare(X, self.backbone_)
+        said, votes = self.predict_proba(rows).argmax(axis=1), votes_on(rows, y, self.classes_.tolist())
+        weight = votes.weights * (1 if sample_weight is None else np.asarray(sample_weight)[votes.task])
+        return metrics.accuracy(votes.label, said[votes.task], weight=weight)
+
+    def save(self, path: str | Path) -> None:
+        """Write it to one file, without the votes; `load` reads it."""
+        check_is_fitted(self, "method_")
+        known = self.classes_, self.votes_.workers, self.history_, self.backbone_, self.map_
+        save_model(path, Model(self.get_params(deep=False), self.method_, self.shape_, *known))
+
+    @classmethod
+    def load(
+        cls,
+        path: str | Path,
+        *,
+        device: str = "auto",
+        network: Network | None = None,
+        method: MakeMethod | None = None,
+        backbone: Backbone | None = None,
+    ) -> Self:
+        """Read what `save` wrote.
+
+        Parameters
+        ----------
+        path, device
+            The file, and where it runs.
+        network, method, backbone
+            The modules or functions it was trained with, if it was not by their names.
+        """
+        model = load_model(
+            path, device=find_device(device), network=network, method=method,
+            backbone=None if isinstance(backbone, str) else backbone,
+        )  # fmt: skip
+        self = cls(**{**model.settings, "device": device})
+        self.method_, self.history_, self.shape_ = model.method, model.history, model.shape
+        self.classes_, self.backbone_ = model.classes, model.backbone
+        self.n_features_in_ = int(np.prod(model.shape))
+        self.votes_, self.map_ = model.votes, model.map
+        return self
+
+    def _learn(self, recipe: Recipe, rows: Rows, votes: Votes, truth: Codes | None = None) -> SelfTrained:
+        if self.self_training is not None:
+            return find_self_training(self.self_training).run(recipe, rows, votes, truth)
+        return SelfTrained(*recipe.learn(rows, votes), [], 0)
+
+    def _recipe(self, classes: Names, validation: tuple[Any, Any] | None, tell: Tell) -> Recipe:
+        validate = None
+        if validation is not None:
+            rows = self.prepare(validation[0], self.backbone_)
+            validate = validator(rows, votes_on(rows, validation[1], classes.tolist()))
+        loop = {name: getattr(self, name) for name in Training.__dataclass_fields__}
+        return Recipe(
+            self.network, self.method, Cost(self.balance), Training(**loop), find_device(self.device),
+            standardize=self.standardize, validate=validate, tell=tell,
+            checkpoint=None if self.checkpoint is None else Path(self.checkpoint),
+        )  # fmt: skip

@@ -1,0 +1,172 @@
+"""Anything people have as X, as rows that a network can be shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from scipy.sparse import csr_array, issparse
+from torch import Tensor, nn
+
+from crowdpilot.arrays import Names
+from crowdpilot.io.image_folders import is_image
+from crowdpilot.io.tables import as_table
+from crowdpilot.learning.data.batches import Rows
+from crowdpilot.learning.data.content_files import read_x
+from crowdpilot.learning.data.images import Files, Images, channels_first, is_pixels
+from crowdpilot.learning.data.rows import Dense, Sparse
+from crowdpilot.learning.data.table_content import split_table
+from crowdpilot.learning.data.text_hashing import hash_texts
+from crowdpilot.learning.encoders.frozen_encoder import embed, embed_texts
+
+SIZE = 224  # pixels
+
+__all__ = ["Dense", "Images", "Sparse", "check_shape", "shape_of", "to_rows"]
+
+
+def to_rows(
+    x: Any,
+    device: torch.device,
+    *,
+    size: int = SIZE,
+    augment: bool = False,
+    backbone: str | nn.Module | Callable[[Any], Any] | None = None,
+    cache: Path | None = None,
+) -> Rows:
+    """X as rows, one for each task.
+
+    Parameters
+    ----------
+    x
+        An array, a tensor, a sparse matrix or a frame of numbers; bytes (rows, height, width,
+        channels), with channels first or without, are images. A list of texts; a list of paths of
+        images; a folder of images, or a file that `read_x` reads; or rows, which are given back.
+    device
+        Where the rows are kept, if they fit.
+    size
+        To how many pixels, high and wide, images in files are scaled.
+    augment
+        Whether images are mirrored and moved at random while training.
+    backbone
+        What turns X into features first; see `embed`.
+    cache
+        A folder that keeps the features of a backbone.
+    """
+    if isinstance(x, (Dense, Sparse, Images)):
+        return x
+    names, x = _named(x)
+    if (texts := _texts(x)) is not None:
+        if not all(is_image(Path(text)) for text in texts):
+            return _from_texts(list(map(str, texts)), device, backbone, cache, names)
+        x = [Path(text) for text in texts]
+        rows: Rows = Images(Files(x, size), device, augment=augment and backbone is None, names=names)
+    elif issparse(x):
+        rows = _from_sparse(x)
+    else:
+        rows = _from_tensor(_tensor(x), device, augment and backbone is None, names)
+    return rows if backbone is None else embed(backbone, rows, device, cache=cache)
+
+
+def _named(x: Any) -> tuple[Names | None, Any]:
+    """X, and the task of each row if X is a file, a folder or a table that says so."""
+    if isinstance(x, (str, PathLike)):
+        return read_x(x)
+    if hasattr(x, "columns") and hasattr(x, "shape"):  # a frame of pandas, polars or Arrow
+        frame = x.reset_index(drop=True) if hasattr(x, "reset_index") else x
+        return split_table(as_table(frame), lambda problem: ValueError(f"X: {problem}"))
+    return None, x
+
+
+def _texts(x: Any) -> list[Any] | None:
+    """The texts or paths that X is a list of, if it is one."""
+    if issparse(x) or isinstance(x, Tensor):
+        return None
+    if not isinstance(x, (list, tuple)):
+        array = np.asarray(x)
+        if array.ndim != 1 or array.dtype.kind not in "UO":
+            return None
+        x = array.tolist()
+    wrong = [value for value in x if not isinstance(value, (str, PathLike))]
+    if not x or len(wrong) == len(x):
+        return None
+    if wrong:
+        raise ValueError(f"X is a list of texts, but there is {wrong[0]!r} in it")
+    return list(x)
+
+
+def _from_texts(
+    texts: list[str], device: torch.device, backbone: Any, cache: Path | None, names: Names | None
+) -> Rows:
+    if backbone is None:
+        return Sparse(hash_texts(texts), names)
+    return embed_texts(backbone, texts, device, cache=cache, names=names)
+
+
+def _from_sparse(x: Any) -> Rows:
+    if x.ndim != 2 or 0 in x.shape:
+        raise ValueError(f"X is a sparse matrix of shape {x.shape}, expected rows and columns")
+    matrix = csr_array(x).astype(np.float32)
+    bad = np.flatnonzero(~np.isfinite(matrix.data))
+    if len(bad):
+        raise _not_finite(int(np.searchsorted(matrix.indptr, bad[0], side="right")) - 1)
+    return Sparse(matrix)
+
+
+def _tensor(x: Any) -> Tensor:
+    """X as a tensor of numbers of any kind."""
+    if isinstance(x, Tensor):
+        return x
+    if isinstance(x, (list, tuple)) and x and all(isinstance(row, Tensor) for row in x):
+        return torch.stack(tuple(x))
+    try:
+        array = np.asarray(x)
+        if array.dtype.kind not in "biufO":
+            raise ValueError(f"it holds values of type {array.dtype}")
+        if array.dtype != np.uint8:
+            with np.errstate(over="ignore"):  # what is too large is found later
+                array = array.astype(np.float32, copy=False)
+    except (TypeError, ValueError) as error:
+        reason = str(error).partition(". ")[0]
+        raise ValueError(
+            f"X is not numbers in rows of equal length, nor texts or images ({reason})"
+        ) from error
+    return torch.from_numpy(np.require(array, requirements=["C", "W"]))
+
+
+def _from_tensor(x: Tensor, device: torch.device, augment: bool, names: Names | None) -> Rows:
+    if x.ndim < 2:
+        hint = "; X.reshape(-1, 1) makes a row of each number" if x.ndim else ""
+        raise ValueError(f"X has {x.ndim} dimensions, expected a row for each task{hint}")
+    if x.numel() == 0:
+        raise ValueError(f"X is empty: its shape is {tuple(x.shape)}")
+    if x.is_complex():
+        raise ValueError("X holds complex numbers, expected real ones")
+    if is_pixels(x):
+        return Images(channels_first(x), device, augment=augment, names=names)
+    x = x.float()
+    bad = ~torch.isfinite(x)
+    if bad.any():
+        raise _not_finite(int(bad.flatten(1).any(dim=1).nonzero()[0, 0]))
+    return Dense(x, device, names)
+
+
+def _not_finite(row: int) -> ValueError:
+    return ValueError(
+        f"row {row} of X holds a NaN, or a number that is too large; fill it or leave the row out"
+    )
+
+
+def shape_of(rows: Rows) -> tuple[int, ...]:
+    """The shape of a single row."""
+    return tuple(rows.take(torch.zeros(1, dtype=torch.long), train=False).shape[1:])
+
+
+def check_shape(rows: Rows, expected: tuple[int, ...]) -> None:
+    """Raise if the rows are not such as a network was made for."""
+    if (found := shape_of(rows)) != tuple(expected):
+        was, wanted = ("x".join(map(str, shape)) for shape in (found, expected))
+        raise ValueError(f"a row of X is {was}, but the classifier was trained on rows of {wanted}")

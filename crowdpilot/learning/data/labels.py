@@ -1,0 +1,110 @@
+"""What people give as y: votes, a matrix of votes, or plain labels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from crowdpilot.arrays import Codes, to_names
+from crowdpilot.learning.data.batches import Rows
+from crowdpilot.votes import Votes
+
+MISSING = -1
+
+
+def votes_on(
+    rows: Rows, y: Any, classes: Sequence[Any] | None = None, tasks: Sequence[Any] | None = None
+) -> Votes:
+    """Votes about these rows, whose tasks are named by `tasks` or by the rows themselves; see `to_votes`."""
+    names = getattr(rows, "names", None) if tasks is None else tasks
+    y = align(y, names) if names is not None and isinstance(y, Votes) else y
+    return to_votes(y, len(rows), classes)
+
+
+def to_votes(y: Any, rows: int, classes: Sequence[Any] | None = None) -> Votes:
+    """Votes about `rows` tasks, from whatever y is.
+
+    Parameters
+    ----------
+    y
+        `Votes`; or a matrix with a row for each task and a column for each worker, -1 or NaN where a
+        worker gave no label; or one label for each task, as from a single worker.
+    rows
+        How many rows X has: task *i* is row *i*.
+    classes
+        All classes in their order, if some may be missing from y.
+    """
+    votes = _recode(y, classes) if isinstance(y, Votes) else _from_array(np.asarray(y), classes)
+    if len(votes.tasks) != rows:
+        raise ValueError(
+            f"X has {rows} rows and y is about {len(votes.tasks)} tasks; row i of X must be task i of y, "
+            "or say which task each row is with tasks="
+        )
+    if len(votes) == 0 and (votes.gold is None or (votes.gold < 0).all()):
+        raise ValueError("there are no votes to learn from")
+    return votes
+
+
+def _recode(votes: Votes, classes: Sequence[Any] | None) -> Votes:
+    """The same votes for these classes."""
+    if classes is None or list(classes) == votes.classes.tolist():
+        return votes
+    place = {str(name): k for k, name in enumerate(classes)}
+    code = np.asarray([place.get(str(name), -1) for name in votes.classes.tolist()], np.int32)
+    gold = votes.gold
+    used = votes.label if gold is None else np.append(votes.label, gold[gold >= 0])
+    if (lost := used[code[used] < 0]).size:
+        raise ValueError(f"there are votes for {votes.classes.item(lost[0])!r}, which is none of the classes")
+    return replace(
+        votes, label=code[votes.label], classes=to_names(classes),
+        gold=None if gold is None else np.append(code, np.int32(-1))[gold],
+    )  # fmt: skip
+
+
+def _from_array(y: Any, classes: Sequence[Any] | None) -> Votes:
+    if y.ndim not in (1, 2):
+        raise ValueError(f"y has {y.ndim} dimensions, expected votes, (tasks, workers) or (tasks,)")
+    matrix = y[:, None] if y.ndim == 1 else y
+    given = _given(matrix)
+    task, worker = np.nonzero(given)
+    names = np.arange(len(matrix))
+    votes = Votes.of(task, worker, matrix[task, worker], classes=classes, tasks=names.tolist())
+    return align(votes, names.tolist())
+
+
+def _given(matrix: Any) -> Any:
+    if matrix.dtype.kind == "f":
+        return ~np.isnan(matrix) & (matrix != MISSING)
+    if matrix.dtype.kind in "iu":
+        return matrix != MISSING
+    return ~np.isin(matrix.astype(str), ["", "nan", "None", "-1"])
+
+
+def align(votes: Votes, tasks: Sequence[Any]) -> Votes:
+    """The same votes with the tasks in this order; votes about other tasks are an error."""
+    place = {str(name): n for n, name in enumerate(tasks)}
+    if len(place) < len(tasks):
+        raise ValueError("a task is named twice among the rows of X")
+    lost = [name for name in votes.tasks.tolist() if str(name) not in place]
+    if lost:
+        raise ValueError(f"{len(lost)} tasks with votes have no row in X, such as {str(lost[0])!r}")
+    code: Codes = np.asarray([place[str(name)] for name in votes.tasks.tolist()], np.int32)
+    gold = None
+    if votes.gold is not None:
+        gold = np.full(len(tasks), -1, np.int32)
+        gold[code] = votes.gold
+    return Votes(
+        code[votes.task], votes.worker, votes.label, np.asarray(tasks), votes.workers, votes.classes,
+        votes.weight, votes.seconds, votes.time, gold, votes.dropped,
+    )  # fmt: skip
+
+
+def known_codes(truth: Any, rows: int, votes: Votes) -> Codes:
+    """The code of the true label of each row, -1 where it is missing."""
+    known = to_votes(truth, rows, votes.classes.tolist())
+    codes = np.full(rows, -1, np.int32)
+    codes[known.task] = known.label
+    return codes

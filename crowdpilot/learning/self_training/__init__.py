@@ -1,0 +1,1 @@
+"""Self-training: pseudo-votes that a method predicts and then learns from."""

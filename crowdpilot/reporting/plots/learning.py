@@ -1,0 +1,151 @@
+"""Pictures of self-training: how unequal the classes become, and how good the foreseen votes are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
+
+from crowdpilot.reporting.plots.axes import (
+    BLUE,
+    DASHES,
+    GREEN,
+    HEIGHT,
+    INK,
+    ORANGE,
+    PAPER,
+    PURPLE,
+    RED,
+    SKY,
+    SOFT,
+    WIDTH,
+    dress,
+    fresh,
+    key,
+    label,
+    log_ticks,
+    plain,
+)
+
+Curves = Mapping[str, Sequence[float]]  # of each way to choose, one number for each round from 0 on
+LOOKS = {"dasc": (BLUE, "o"), "confidence": (RED, "X"), "random": (ORANGE, "s")}
+OTHERS = ((GREEN, "D"), (PURPLE, "v"), (SKY, "P"), (SOFT, "^"))
+SHORT = 12  # signs in a name of which three stand side by side
+DOTS = (0, (1, 1.5))
+WIDE_SPREAD = 4  # from the smallest to the largest ratio, above which the scale is logarithmic
+
+
+def imbalance_by_round(
+    ratios: Curves, *, votes: float | None = None, truth: float | None = None, ax: Axes | None = None
+) -> Axes:
+    """The imbalance ratio of all votes, real and foreseen, in each round; lower is more equal.
+
+    Parameters
+    ----------
+    ratios
+        For each way to choose foreseen votes, the ratio in round 0, 1, and so on.
+    votes, truth
+        The ratio of the real votes alone and of the true classes, as lines to compare with.
+    ax
+        Where to draw.
+    """
+    ax = fresh(ax)
+    _draw(ax, ratios)
+    levels = [(votes, "real votes", DASHES), (truth, "true classes", DOTS)]
+    known = [(value, name, dash) for value, name, dash in levels if value is not None and np.isfinite(value)]
+    for value, name, dash in known:
+        ax.axhline(value, color=INK, linestyle=dash, linewidth=1.1, label=name, zorder=1.5)
+    high = max([1.0, *_finite(ratios), *(value for value, *_ in known)])
+    if tail := high > WIDE_SPREAD:
+        ax.set_yscale("log")
+        ax.set_ylim(0.93, high * 1.15)
+        log_ticks(ax.yaxis, 0.93, high * 1.15)
+    else:
+        ax.set_ylim(1 - 0.04 * (high - 0.9), high + 0.08 * (high - 0.9))
+    label(ax, "round", f"imbalance ratio{' (log scale)' if tail else ''}")
+    key(ax, columns=_columns(ratios))
+    return ax
+
+
+def quality_by_round(precision: Curves, recall: Curves) -> NDArray[Any]:
+    """How good the foreseen votes are in each round: of common classes on the left, of rare ones right.
+
+    Parameters
+    ----------
+    precision
+        For each way to choose, the precision on majority classes in round 0, 1, and so on.
+    recall
+        Likewise the recall on minority classes.
+    """
+    figure = Figure((1.75 * WIDTH, HEIGHT), layout="constrained")
+    axes = figure.subplots(1, 2, sharey=True)
+    sides = ((precision, "precision, common classes (%)"), (recall, "recall, rare classes (%)"))
+    for ax, (curves, name) in zip(axes, sides, strict=True):
+        dress(ax)
+        _draw(ax, _percent(curves))
+        label(ax, "round", name)
+        ax.yaxis.set_tick_params(labelleft=True)
+    low = min([0.95, *_finite(precision), *_finite(recall)])
+    axes[0].set_ylim(max(-3, 100 * low - 5), 102)
+    key(axes[0], columns=_columns(precision))
+    return np.asarray(axes, object)
+
+
+def scores_by_round(scores: Curves, *, name: str = "accuracy (%)", ax: Axes | None = None) -> Axes:
+    """Accuracy, or another score that is a share, in each round; round 0 is the base.
+
+    Parameters
+    ----------
+    scores
+        For each way to choose, the score in round 0, 1, and so on.
+    name
+        What the score is called.
+    ax
+        Where to draw.
+    """
+    ax = fresh(ax)
+    _draw(ax, _percent(scores))
+    starts = [float(values[0]) for values in scores.values() if len(values) and np.isfinite(values[0])]
+    if starts:
+        base = 100 * float(np.mean(starts))
+        ax.axhline(base, color=INK, linestyle=DASHES, linewidth=1.1, label="base", zorder=1.5)
+    label(ax, "round", name)
+    key(ax, columns=_columns(scores))
+    return ax
+
+
+def _draw(ax: Axes, curves: Curves) -> None:
+    """One line for each way to choose, each way always with its own colour and mark."""
+    others = cycle(OTHERS)
+    seen: set[int] = set()  # rounds of which something is known
+    for way, values in curves.items():
+        color, mark = LOOKS.get(way.lower()) or next(others)
+        number = np.flatnonzero(np.isfinite(values))
+        seen.update(number.tolist())
+        ax.plot(
+            number, np.asarray(values, np.float64)[number], color=color, marker=mark, markersize=5,
+            linewidth=1.6, markeredgecolor=PAPER, markeredgewidth=0.6, label=plain(way, 12), zorder=2.5,
+        )  # fmt: skip
+    first, last = min(seen, default=0), max(seen, default=1)
+    room = 0.04 * max(1, last - first)
+    ax.set_xlim(first - room, last + room)
+    ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10]))
+
+
+def _columns(curves: Curves) -> int:
+    """Of the key: three short names stand beside each other, or two long ones."""
+    return 3 if all(len(way) <= SHORT for way in curves) else 2
+
+
+def _percent(curves: Curves) -> Curves:
+    return {way: [100 * value for value in values] for way, values in curves.items()}
+
+
+def _finite(curves: Curves) -> list[float]:
+    return [float(value) for values in curves.values() for value in values if np.isfinite(value)]

@@ -1,0 +1,1 @@
+"""Aggregation, simulation and scoring of votes in many files."""

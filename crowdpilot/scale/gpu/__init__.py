@@ -1,0 +1,1 @@
+"""EM iterations on a GPU."""

@@ -1,0 +1,184 @@
+"""Auditing: experts check a few finished items, and a bound says how wrong all may be.
+
+An audit is about the decisions as they were when it began, which are kept with it.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from crowdpilot.arrays import Codes, Floats
+from crowdpilot.hybrid import Audit, Costs
+from crowdpilot.hybrid.audit.pool import wrong_decisions
+from crowdpilot.service.errors import Refused, Unavailable
+from crowdpilot.service.labelling.replica import Mirror
+from crowdpilot.service.store import audits, items, jobs, keys
+from crowdpilot.service.store.engine import Store
+from crowdpilot.service.store.row import Record
+
+Data = dict[str, Any]
+Answers = Mapping[str, str | Mapping[str, str]]
+
+PATIENCE = 8  # how often a change is made again if somebody else was faster
+SHOWN = 500  # drawn items that are shown at once
+ALPHA = 0.05
+NONE = "no audit has begun; draw items first with POST"
+CHANGED = "{} decisions have changed since the audit began; the bound is about those of that time"
+
+
+class Pool(NamedTuple):
+    """What is decided about the finished items of a project."""
+
+    project: str
+    votes: int
+    names: list[str]
+    codes: Codes
+    probs: Floats
+    costs: Costs
+    classes: list[str]
+    criteria: tuple[str, ...]
+
+
+def look(mirror: Mirror, project: Record) -> Pool:
+    """The decisions about finished items as they are now."""
+    campaign = mirror.campaign
+    now = campaign.decide()
+    now = now.only(now.done)
+    names = [str(name) for name in now.items.tolist()]
+    criteria = campaign.criteria if campaign.several else ()
+    classes = [str(name) for name in campaign.classes.tolist()]
+    return Pool(project.id, project.votes, names, now.codes, now.probs, campaign.costs, classes, criteria)
+
+
+def draw(store: Store, pool: Pool, n: int, alpha: float | None, target: float | None, who: str) -> Data:
+    """Draw the next items to be checked, in an audit that begins now if there is none; what it shows then."""
+
+    def change(data: Data | None) -> Data:
+        if data is None:
+            data = _begin(pool, n, alpha)
+        elif alpha is not None and alpha != data["audit"]["alpha"]:
+            begun = data["audit"]["alpha"]
+            raise Refused(409, f"the audit has begun with alpha {begun:g}; remove it to begin another")
+        audit = Audit.from_dict(data["audit"])
+        audit.next(n)
+        target_ = data["target"] if target is None else target
+        return {**data, "audit": audit.to_dict(), "target": target_}
+
+    return _changed(store, pool, change, who, "audit", n=n)
+
+
+def answer(store: Store, pool: Pool, answers: Answers, who: str) -> Data:
+    """Take what experts say of items that were drawn; what the audit shows then."""
+
+    def change(data: Data | None) -> Data:
+        if data is None:
+            raise Refused(409, NONE)
+        audit = Audit.from_dict(data["audit"])
+        fresh = _fresh(pool, data, audit, answers)
+        audit.tell(list(fresh), list(fresh.values()))
+        return {**data, "audit": audit.to_dict()}
+
+    return _changed(store, pool, change, who, "audit answers", n=len(answers))
+
+
+def view(store: Store, pool: Pool) -> Data:
+    """What is drawn and not answered, and what the answers prove; refused with 404 if none has begun."""
+    with store.reading() as c:
+        row = audits.read(c, pool.project)
+    if row is None:
+        raise Refused(404, NONE)
+    return _shown(store, pool, row.data)
+
+
+def remove(store: Store, project: str, who: str) -> None:
+    """Forget an audit, so that another can begin; refused with 404 if there is none."""
+    with store.writing() as c:
+        if not audits.remove(c, project):
+            raise Refused(404, NONE)
+        keys.note(c, who, "remove audit", project)
+
+
+def _begin(pool: Pool, planned: int, alpha: float | None) -> Data:
+    if not pool.names:
+        raise Refused(409, "no item is decided yet, so that there is nothing to check; wait for the first")
+    audit = Audit(
+        pool.costs, pool.codes, pool.probs, alpha=ALPHA if alpha is None else alpha,
+        seed=secrets.randbelow(2**31), planned=planned,
+    )  # fmt: skip
+    about = {"names": pool.names, "begun": time.time(), "votes": pool.votes, "target": None}
+    return {**about, "audit": audit.to_dict()}
+
+
+def _changed(
+    store: Store, pool: Pool, change: Callable[[Data | None], Data], who: str, what: str, **detail: Any
+) -> Data:
+    """Change an audit as if nobody else could do so meanwhile; long work holds no lock."""
+    for _ in range(PATIENCE):
+        with store.reading() as c:
+            row = audits.read(c, pool.project)
+        data = change(None if row is None else row.data)
+        shown = _shown(store, pool, data)
+        with store.writing() as c:
+            if audits.write(c, pool.project, data, 0 if row is None else row.at):
+                keys.note(c, who, what, pool.project, **detail)
+                jobs.record(c, pool.project, "audit", {**shown, "drawn": None})
+                return shown
+    raise Unavailable("many change the audit at once; try again")
+
+
+def _fresh(pool: Pool, data: Data, audit: Audit, answers: Answers) -> dict[int, int]:
+    """New answers, by place; those that are known already must be the same."""
+    place = {name: n for n, name in enumerate(data["names"])}
+    waiting, known, fresh = set(audit.waiting), audit.answers, {}
+    for name, said in answers.items():
+        code, n = _code(pool, said), place.get(name, -1)
+        if n not in waiting and n not in known:
+            raise Refused(409, f"the item {name!r} was not drawn; answers about others break the promise")
+        if known.get(n, code) != code:
+            raise Refused(409, f"there is another answer about {name!r} already; the first one counts")
+        if n in waiting:
+            fresh[n] = code
+    return fresh
+
+
+def _code(pool: Pool, said: str | Mapping[str, str]) -> int:
+    """The class that an expert names; with criteria an item is in if all of them hold."""
+    if not isinstance(said, str):
+        if set(said) != set(pool.criteria):
+            needed = ", ".join(pool.criteria) or "none"
+            raise Refused(422, f"an answer is one class, or one for each criterion; these are: {needed}")
+        return min(_code(pool, label) for label in said.values())
+    if said not in pool.classes:
+        raise Refused(422, f"{said!r} is not a class; there are {', '.join(pool.classes)}")
+    return pool.classes.index(said)
+
+
+def _shown(store: Store, pool: Pool, data: Data) -> Data:
+    audit, names = Audit.from_dict(data["audit"]), data["names"]
+    bound, decided = audit.bound(), data["audit"]["decided"]
+    wrong = wrong_decisions(np.asarray(data["audit"]["errors"]))
+    errors = sum(bool(wrong[truth, decided[n]]) for n, truth in audit.answers.items())
+    waiting = [names[n] for n in audit.waiting]
+    now = dict(zip(pool.names, pool.codes.tolist(), strict=True))
+    changed = sum(now.get(name) != code for name, code in zip(names, decided, strict=True))
+    return {
+        "begun": data["begun"], "alpha": data["audit"]["alpha"], "target": data["target"],
+        "reached": None if data["target"] is None else bool(bound.cost <= data["target"]),
+        "bound": bound.to_dict(), "estimate": audit.estimate() if bound.checked else None,
+        "answered": len(audit.answers), "errors": errors, "waiting": len(waiting),
+        "drawn": _contents(store, pool.project, waiting[:SHOWN]),
+        "changed": changed, "note": CHANGED.format(changed) if changed else "",
+    }  # fmt: skip
+
+
+def _contents(store: Store, project: str, names: list[str]) -> list[Data]:
+    """What experts are shown: never what was decided, which would sway them."""
+    with store.reading() as c:
+        ids = items.known(c, project, names)
+        found = items.contents(c, list(ids.values()))
+    return [{"item": name, "content": found[ids[name]]} for name in names if name in ids]

@@ -1,0 +1,68 @@
+"""News: what the requester's address is told, written in the transaction that makes it true."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sqlalchemy import Connection
+
+from crowdpilot.service.labelling.replica import Mirror
+from crowdpilot.service.store import webhook_deliveries
+from crowdpilot.service.store.engine import Store
+from crowdpilot.service.store.row import Record
+
+PORTION = 4 * webhook_deliveries.MANY  # items that are written at once
+
+
+class News(NamedTuple):
+    """Items that were decided, or decided otherwise, since they were last spoken of."""
+
+    items: list[dict[str, Any]]
+    labels: dict[int, str]
+    before: dict[int, str]
+
+
+def find(c: Connection, mirror: Mirror) -> News:
+    """What is new; nothing if nobody wants to be told."""
+    if not mirror.spec["webhook"]:
+        return News([], {}, {})
+    now = mirror.campaign.decide()
+    before = webhook_deliveries.said(c, mirror.project)
+    items, labels = [], {}
+    for n in np.flatnonzero(now.done):
+        name, label = str(now.items[n]), str(now.labels[n])
+        if before.get(mirror.ids[name]) != label:
+            labels[mirror.ids[name]] = label
+            cost, votes = round(float(now.expected[n]), 6), int(now.votes[n])
+            items.append({"item": name, "label": label, "expected_cost": cost, "votes": votes})
+    return News(items, labels, before)
+
+
+def write(c: Connection, project: Record, news: News) -> News:
+    """Some of the items are to be told, so many that nobody waits long for the database; the rest."""
+    now = news.items[:PORTION]
+    for n in range(0, len(now), webhook_deliveries.MANY):
+        told = {"project": project.id, "name": project.name, "items": now[n : n + webhook_deliveries.MANY]}
+        webhook_deliveries.add(c, project.id, "item.decided", told)
+    if now:
+        webhook_deliveries.say(c, project.id, dict(list(news.labels.items())[:PORTION]), news.before)
+    return News(news.items[PORTION:], dict(list(news.labels.items())[PORTION:]), news.before)
+
+
+def write_rest(store: Store, project: Record, news: News) -> None:
+    """All that is left to be told; what is not written because a process dies is found again."""
+    while news.items:
+        with store.writing() as c:
+            news = write(c, project, news)
+
+
+def write_done(c: Connection, mirror: Mirror, project: Record) -> None:
+    """That a project is done is to be told."""
+    if mirror.spec["webhook"]:
+        status = mirror.campaign.status()
+        told = {
+            "project": project.id, "name": project.name, "items": status.items, "votes": project.votes,
+            "spent": status.spent, "expected_cost": status.loss,
+        }  # fmt: skip
+        webhook_deliveries.add(c, project.id, "project.done", told)

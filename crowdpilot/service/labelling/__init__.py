@@ -1,0 +1,1 @@
+"""Labelling: leases, votes, worker sessions, and the replica of a campaign."""

@@ -1,0 +1,97 @@
+"""Reception: who comes from where, what they agree to, and whether they pass the quiz."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+
+from sqlalchemy import Connection
+
+from crowdpilot.service.errors import Refused
+from crowdpilot.service.labelling.sessions import Seat
+from crowdpilot.service.platforms import Arrival, invitation_links, mturk, prolific
+from crowdpilot.service.settings import Settings
+from crowdpilot.service.signing import derive
+from crowdpilot.service.store import keys, projects, workers
+from crowdpilot.service.store.row import Record
+
+
+def arrive(settings: Settings, project: Record, platform: str, query: Mapping[str, str]) -> Arrival:
+    """Who comes with this address; refused with 403 if it is not a good one."""
+    try:
+        if platform == "link":
+            return invitation_links.admit(settings.secret, project.id, query.get("invite", ""))
+        given = project.spec.get(platform)
+        if platform == "prolific" and given is not None:
+            return prolific.arrive(query, study=given["study"], keys=given["keys"], audience=settings.address)
+        if platform == "mturk" and given is not None:
+            return mturk.arrive(query, hits=given["hits"])
+    except ValueError as error:
+        raise Refused(403, str(error)) from None
+    raise Refused(404, "this project is not offered there; check the address")
+
+
+def sit(c: Connection, settings: Settings, project: Record, arrival: Arrival) -> Seat:
+    """A seat for somebody who has arrived, who is enlisted if new."""
+    if arrival.preview:
+        raise Refused(403, "this is a preview; accept the work first")
+    known = workers.is_known(c, project.id, arrival.platform, arrival.external)
+    if project.state == projects.CLOSED and not known:
+        raise Refused(409, "the project is closed; thank you for your interest")
+    kinds = project.spec["costs"]["prices"] or {"crowd": 0}
+    if arrival.kind not in kinds:
+        raise Refused(403, f"this project has no work for the kind of worker {arrival.kind!r}")
+    state = workers.NEW if step_for(project.spec, None, 0) != "label" else workers.ACTIVE
+    worker = workers.enter(
+        c, project.id, arrival.platform, arrival.external,
+        kind=arrival.kind, assignment=arrival.assignment, state=state,
+    )  # fmt: skip
+    if not known:
+        who = derive(settings.secret, "log", arrival.platform, arrival.external)[:16]
+        keys.note(c, who, "arrive", project.id, platform=arrival.platform, kind=arrival.kind)
+    until = time.time() + settings.seat
+    return Seat(project.id, worker.id, arrival.platform, arrival.assignment, until)
+
+
+def consent_version(spec: Mapping[str, Any]) -> str:
+    """What tells one text that people agree to from another."""
+    return sha256(spec["consent"].encode()).hexdigest()[:12]
+
+
+def step_for(spec: Mapping[str, Any], consented: str | None, passed: int) -> str:
+    """What comes next: consent, quiz or label."""
+    if spec["consent"] and consented != consent_version(spec):
+        return "consent"
+    return "label" if passed or not spec["quiz"] else "quiz"
+
+
+def step(worker: Record, spec: Mapping[str, Any]) -> str:
+    """What comes next for a worker: consent, quiz or label."""
+    return step_for(spec, worker.consent, worker.state == workers.ACTIVE)
+
+
+def agree(c: Connection, seat: Seat, spec: Mapping[str, Any]) -> None:
+    """A worker agrees to the text as it is now."""
+    worker = workers.find(c, seat.project, seat.worker)
+    version = consent_version(spec)
+    state = workers.ACTIVE if worker.state == workers.NEW and not spec["quiz"] else worker.state
+    if (worker.consent, worker.state) != (version, state):
+        workers.put(c, seat.project, seat.worker, consent=version, state=state)
+
+
+def take_quiz(c: Connection, seat: Seat, spec: Mapping[str, Any], labels: Sequence[str]) -> bool:
+    """Whether a worker has passed; refused with 403 when they have tried too often."""
+    projects.tick(c, seat.project)  # so that two tries at once are two
+    worker = workers.find(c, seat.project, seat.worker)
+    if step(worker, spec) != "quiz":
+        return bool(worker.state == workers.ACTIVE)
+    if worker.tries >= spec["quiz_tries"]:
+        raise Refused(403, "the quiz cannot be tried again; thank you for your interest")
+    right = sum(given == question["label"] for given, question in zip(labels, spec["quiz"], strict=False))
+    needed = len(spec["quiz"]) if spec["quiz_pass"] is None else spec["quiz_pass"]
+    passed = right >= needed and len(labels) == len(spec["quiz"])
+    state = workers.ACTIVE if passed else worker.state
+    workers.put(c, seat.project, seat.worker, tries=worker.tries + 1, state=state)
+    return passed

@@ -1,0 +1,50 @@
+"""Pay: what each worker has earned."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+from sqlalchemy import Connection
+
+from crowdpilot.service.project_campaign import make_costs
+from crowdpilot.service.store import projects, votes, workers
+
+
+class Due(NamedTuple):
+    """What is due to a worker: a price for each vote. Who cannot tell is not paid for it."""
+
+    worker: int
+    platform: str
+    external: str | None
+    kind: str
+    votes: int
+    unsure: int
+    amount: float
+    approved: bool
+
+
+def list_pay(c: Connection, project: str) -> list[Due]:
+    """What is due to every worker of a project who has answered, in the order in which they came."""
+    prices = make_costs(projects.find(c, project).spec).prices
+    tally = votes.tally(c, project)
+    found = []
+    for row in workers.listed(c, project):
+        given, unsure = (int(tally.get(row.id, {}).get(state, 0)) for state in (votes.VOTED, votes.UNSURE))
+        amount = round(given * prices[row.kind], 6)
+        if given or unsure:
+            who = row.id, row.platform, row.external, row.kind
+            found.append(Due(*who, given, unsure, amount, bool(row.approved)))
+    return found
+
+
+def to_table(dues: Sequence[Due]) -> pa.Table:
+    """A row for each worker."""
+    types: dict[str, Any] = {
+        "worker": pa.int64(), "platform": pa.string(), "external": pa.string(), "kind": pa.string(),
+        "votes": pa.int64(), "unsure": pa.int64(), "amount": pa.float64(), "approved": pa.bool_(),
+    }  # fmt: skip
+    return pa.table(
+        {name: pa.array([getattr(due, name) for due in dues], type) for name, type in types.items()}
+    )

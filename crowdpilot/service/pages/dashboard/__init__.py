@@ -1,0 +1,1 @@
+"""Pages of the dashboard for requesters."""

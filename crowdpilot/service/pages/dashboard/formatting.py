@@ -1,0 +1,94 @@
+"""Words and numbers as the dashboard writes them, and its pages as answers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from fastapi import APIRouter
+from fastapi.responses import RedirectResponse, Response
+
+from crowdpilot.service.pages.dashboard.sign_in import Page, Requester
+from crowdpilot.service.pages.rendering import page
+from crowdpilot.service.store.row import Record
+
+Route = tuple[str, str, Callable[..., Any]]  # method, path, function
+SPANS = ((60.0, "second"), (3600.0, "minute"), (86400.0, "hour"), (float("inf"), "day"))
+
+
+def money(value: float | None) -> str:
+    """An amount; there is one currency, and it has no name.
+
+    Examples
+    --------
+    >>> money(1234.5), money(0.004), money(None)
+    ('1,234.50', '0.004', '–')
+    """
+    if value is None:
+        return "–"
+    return f"{value:,.2f}" if value == 0 or abs(value) >= 0.01 else f"{value:.2g}"
+
+
+def percent(value: float) -> str:
+    """A share.
+
+    Examples
+    --------
+    >>> percent(0.876), percent(0.9996)
+    ('88%', '>99%')
+    """
+    if 0.995 <= value < 1:
+        return ">99%"
+    return f"{100 * value:.0f}%"
+
+
+def count(n: int, one: str, many: str = "") -> str:
+    """A number with its noun.
+
+    Examples
+    --------
+    >>> count(1, "vote"), count(1200, "vote")
+    ('1 vote', '1,200 votes')
+    """
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def ago(moment: float | None) -> str:
+    """How long ago something was."""
+    if moment is None:
+        return "–"
+    past, size = max(time.time() - moment, 0.0), 1.0
+    for end, name in SPANS:
+        if past < end:
+            return "just now" if name == "second" else f"{count(int(past / size), name)} ago"
+        size = end
+    return ""
+
+
+def clock(moment: float | None) -> str:
+    """A moment as date and time, in UTC."""
+    return "–" if moment is None else time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(moment))
+
+
+SAY: dict[str, Any] = {"money": money, "percent": percent, "count": count, "ago": ago, "clock": clock}
+
+
+def show(
+    template: str, who: Requester, project: Record | None = None, /, status: int = 200, **data: Any
+) -> Response:
+    """A page of the dashboard."""
+    return page(f"dashboard/{template}", status, who=who, project=project, csrf=who.csrf, **SAY, **data)
+
+
+def go(where: str) -> Response:
+    """Send somebody to another page after a change."""
+    return RedirectResponse(where, 303, {"Cache-Control": "no-store"})
+
+
+def router(routes: Sequence[Route]) -> APIRouter:
+    """Routes of some pages."""
+    made = APIRouter(include_in_schema=False, route_class=Page)
+    for method, path, function in routes:
+        made.add_api_route(path, function, methods=[method], response_model=None)
+    return made

@@ -1,0 +1,143 @@
+"""Items of a project: find them, see what is decided and how sure, and every vote on one."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, NamedTuple
+
+import numpy as np
+from fastapi import APIRouter
+from fastapi.responses import Response
+from numpy.typing import NDArray
+
+from crowdpilot.service.errors import Refused
+from crowdpilot.service.http.auth import DeskOf, StoreOf
+from crowdpilot.service.labelling.replica import Mirror
+from crowdpilot.service.pages.dashboard import svg_charts
+from crowdpilot.service.pages.dashboard.formatting import percent, router, show
+from crowdpilot.service.pages.dashboard.sign_in import Reading
+from crowdpilot.service.pages.dashboard.svg_charts import Bar
+from crowdpilot.service.store import history, item_search, items, projects, workers
+from crowdpilot.service.store.engine import Store
+from crowdpilot.service.store.row import Record
+
+SIZE = 25
+FILTERS = {"": "All", "decided": "Decided", "open": "Open", "gold": "Gold"}
+ORDERS = {"": "As they came", "hard": "Hardest first", "votes": "Most votes first"}
+
+
+class Seen(NamedTuple):
+    """What the campaign says of each item that is not withdrawn."""
+
+    ids: NDArray[np.int64]
+    names: NDArray[Any]
+    labels: list[str]
+    codes: NDArray[np.int32]
+    probs: NDArray[np.float64]  # of what is decided
+    expected: NDArray[np.float64]
+    votes: NDArray[np.int32]
+    done: NDArray[np.bool_]
+    gold: NDArray[np.bool_]
+
+
+def pages() -> APIRouter:
+    """Routes about items."""
+    return router(
+        [("GET", "/projects/{id}/items", see_items), ("GET", "/projects/{id}/items/{item}", see_item)]
+    )
+
+
+async def see_items(
+    id: str,
+    who: Reading,
+    store: StoreOf,
+    desk: DeskOf,
+    q: str = "",
+    only: str = "",
+    order: str = "",
+    page: int = 1,
+) -> Response:
+    """A page of a table of items."""
+    seen = await desk.look(id, see)
+    only, order, q = only if only in FILTERS else "", order if order in ORDERS else "", q.strip()[:200]
+    found = await asyncio.to_thread(_listed, store, id, seen, q, only, order, page)
+    project, rows, total, page, last = found
+    shown: dict[str, Any] = {"q": q, "only": only, "order": order, "page": page, "last": last, "total": total}
+    return show("items.html", who, project, rows=rows, filters=FILTERS, orders=ORDERS, **shown)
+
+
+def see(mirror: Mirror, _: Record | None = None) -> Seen:
+    """All items as they are believed now."""
+    campaign = mirror.campaign
+    now = campaign.decide()
+    kept = ~campaign.pool.withdrawn
+    gold = np.zeros(len(kept), bool)
+    for question in campaign.questions:
+        gold |= question.gold >= 0
+    names = now.items.tolist()
+    ids = np.fromiter((mirror.ids[name] for name in names), np.int64, len(names))
+    labels = ["out", "in"] if campaign.several else [str(name) for name in campaign.classes]
+    over = now.done | (campaign.pool.closed[kept] >= 0)
+    probs = now.probs[np.arange(len(names)), np.minimum(now.codes, now.probs.shape[1] - 1)]
+    return Seen(ids, now.items, labels, now.codes, probs, now.expected, now.votes, over, gold[kept])
+
+
+def _listed(
+    store: Store, id: str, seen: Seen, q: str, only: str, order: str, page: int
+) -> tuple[Record, list[dict[str, Any]], int, int, int]:
+    with store.reading() as c:
+        project = projects.find(c, id)
+        mask = {"decided": seen.done, "open": ~seen.done, "gold": seen.gold}.get(
+            only, np.ones(len(seen.ids), bool)
+        )
+        if q:
+            mask = mask & np.isin(seen.ids, list(item_search.matching(c, id, q)))
+        rows = np.flatnonzero(mask)
+        if order:
+            rows = rows[np.argsort(-(seen.expected if order == "hard" else seen.votes)[rows], kind="stable")]
+        last = max(1, -(-len(rows) // SIZE))
+        page = min(max(page, 1), last)
+        rows = rows[(page - 1) * SIZE : page * SIZE]
+        content = items.contents(c, seen.ids[rows].tolist())
+    return project, [_row(seen, n, content) for n in rows.tolist()], int(mask.sum()), page, last
+
+
+def _row(seen: Seen, n: int, content: dict[int, dict[str, Any]]) -> dict[str, Any]:
+    id = int(seen.ids[n])
+    return {"id": id, "name": str(seen.names[n]), "content": content[id], "label": seen.labels[seen.codes[n]],
+            "prob": float(seen.probs[n]), "votes": int(seen.votes[n]), "done": bool(seen.done[n]),
+            "gold": bool(seen.gold[n]), "expected": float(seen.expected[n])}  # fmt: skip
+
+
+async def see_item(id: str, item: int, who: Reading, store: StoreOf, desk: DeskOf) -> Response:
+    """One item with its votes."""
+    with store.reading() as c:
+        project, row = projects.find(c, id), item_search.item(c, id, item)
+        given = history.item_votes(c, item)
+        known = {worker.id: worker for worker in workers.listed(c, id)}
+    believed = await desk.look(id, lambda mirror, _: _believed(mirror, row.name))
+    questions = [criterion["name"] for criterion in project.spec["criteria"]] or [""]
+    told = [
+        {"worker": vote.worker, "kind": known[vote.worker].kind, "time": vote.time, "seconds": vote.seconds,
+         "label": "can’t tell" if vote.label is None else project.spec["classes"][vote.label],
+         "question": questions[vote.criterion]}
+        for vote in given
+    ]  # fmt: skip
+    return show("item.html", who, project, item=row, votes=told, several=len(questions) > 1, **believed)
+
+
+def _believed(mirror: Mirror, name: str) -> dict[str, Any]:
+    """What is decided about one item, and the probabilities behind it for each question."""
+    campaign = mirror.campaign
+    if name not in campaign.pool.place:
+        raise Refused(404, "there is no such item in this project")
+    row = campaign.pool.row(name)
+    seen = see(mirror)
+    at = np.flatnonzero(seen.names == name)
+    decision = None if not len(at) else _row(seen, int(at[0]), {int(seen.ids[at[0]]): {}})
+    tables = []
+    for criterion, question in zip(campaign.criteria, campaign.questions, strict=True):
+        probs = question.probs[row].tolist()
+        bars = [Bar(str(n), p, percent(p)) for n, p in zip(campaign.classes, probs, strict=True)]
+        tables.append((criterion, svg_charts.bars(criterion or "Probabilities", bars)))
+    return {"decision": decision, "tables": tables, "withdrawn": bool(campaign.pool.withdrawn[row])}

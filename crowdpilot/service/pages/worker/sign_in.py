@@ -1,0 +1,102 @@
+"""Doors: how workers come in from a link or a platform, the cookies that they keep, and the way back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import Request
+from fastapi.responses import RedirectResponse, Response
+from sqlalchemy import Connection
+
+from crowdpilot.service.errors import Refused
+from crowdpilot.service.labelling import onboarding
+from crowdpilot.service.labelling.sessions import Seat, form_token, seal, unseal
+from crowdpilot.service.platforms import Arrival, mturk, prolific
+from crowdpilot.service.settings import Settings
+from crowdpilot.service.signing import same, sign, unsign
+from crowdpilot.service.store import workers
+from crowdpilot.service.store.row import Record
+
+SEAT, BACK = "seat", "back"  # cookies: the session, and where a platform wants its form
+
+
+def seat_of(request: Request) -> Seat:
+    """The seat of who asks, by their cookie; refused with 401 if they have none for this project."""
+    seat = unseal(request.app.state.settings.secret, request.cookies.get(SEAT, ""))
+    if seat.project != request.path_params["project"]:
+        raise Refused(401, "the session belongs to another project; open the link to this one again")
+    request.app.state.limits.check(("worker", seat.worker), time.monotonic())
+    return seat
+
+
+def token_of(request: Request, seat: Seat) -> str:
+    """What the pages of a worker send along with whatever they post."""
+    return form_token(request.app.state.settings.secret, seat)
+
+
+async def own_seat(request: Request) -> Seat:
+    """The seat of who posts from one of our own pages; refused with 403 if another page made them post."""
+    seat = seat_of(request)
+    given = request.headers.get("X-CSRF-Token") or (await request.form()).get("csrf")
+    if not isinstance(given, str) or not same(given, token_of(request, seat)):
+        raise Refused(403, "the page is out of date; load it again and repeat what you did")
+    return seat
+
+
+def held_seat(request: Request) -> Seat | None:
+    """The seat of who asks, if they have one that is still good."""
+    try:
+        return seat_of(request)
+    except Refused:
+        return None
+
+
+def enter(c: Connection, settings: Settings, project: Record, arrival: Arrival, held: Seat | None) -> Seat:
+    """A seat for somebody who has arrived; a guest who comes again through the same link keeps theirs."""
+    if held is not None and _is_guest(arrival.platform, arrival.external):
+        worker = workers.find(c, project.id, held.worker)
+        if worker.kind == arrival.kind and _is_guest(worker.platform, worker.external):
+            return held._replace(expires=time.time() + settings.seat)
+    return onboarding.sit(c, settings, project, arrival)
+
+
+def _is_guest(platform: str, external: str | None) -> bool:
+    return platform == "link" and external is not None and external.startswith("guest-")
+
+
+def seated(settings: Settings, seat: Seat, submit: str) -> Response:
+    """Send a worker to their pages, with the cookies that they need there."""
+    response = RedirectResponse(f"/w/{seat.project}", 303, {"Cache-Control": "no-store"})
+    _give(response, settings, seat, SEAT, seal(settings.secret, seat))
+    if submit:
+        _give(response, settings, seat, BACK, sign(settings.secret, BACK, submit))
+    return response
+
+
+def _give(response: Response, settings: Settings, seat: Seat, name: str, value: str) -> None:
+    """A cookie that no script reads, for the pages of one project; MTurk shows them in a frame of its own."""
+    rules = "SameSite=Lax; Secure" if settings.secure else "SameSite=Lax"
+    if settings.secure and seat.platform == "mturk":
+        rules = "SameSite=None; Secure; Partitioned"
+    place = f"Path=/w/{seat.project}; Max-Age={int(settings.seat)}"
+    response.headers.append("Set-Cookie", f"{name}={value}; {place}; HttpOnly; {rules}")
+
+
+def way_back(request: Request, seat: Seat, spec: Mapping[str, Any], code: str) -> dict[str, Any] | None:
+    """How a worker who has finished goes back to their platform, if they came from one."""
+    if seat.platform == "prolific":
+        return {"kind": "link", "address": prolific.completion_url(code), "name": prolific.PLATFORM.title}
+    if seat.platform == "mturk":
+        fields = mturk.form_fields(Arrival("mturk", str(seat.worker), seat.assignment), code)
+        return {"kind": "form", "address": _submit(request, spec), "name": "MTurk", "fields": fields}
+    return None
+
+
+def _submit(request: Request, spec: Mapping[str, Any]) -> str:
+    """Where MTurk wants the form: as it said on arrival, else as the project says."""
+    try:
+        return str(unsign(request.app.state.settings.secret, BACK, request.cookies.get(BACK, "")))
+    except ValueError:
+        return mturk.submit_url(mturk.ORIGINS[bool(spec["mturk"] and spec["mturk"]["sandbox"])])

@@ -1,0 +1,1 @@
+"""Items and known classes from the files that requesters upload."""

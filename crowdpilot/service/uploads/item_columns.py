@@ -1,0 +1,222 @@
+"""Columns: what the columns of a table of items mean, and items from its rows."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from pydantic import ValidationError
+
+from crowdpilot.io.column_names import ALIASES, listed
+from crowdpilot.service.http.schemas import ItemIn
+
+Spec = Mapping[str, Any]
+New = dict[str, Any]  # an item as the store takes it
+OFF = 1e-3  # by how much probabilities may miss one
+NAMES = ("name", "id", *(alias + end for alias in ALIASES["task"] for end in ("", "id", "name")))
+TEXTS = ("text", "content", "sentence", "body", "tweet", "review", "comment", "abstract", "description")
+IMAGES = ("image", "imageurl", "url", "imagefile", "filename", "file", "picture", "photo")
+GOLD = ALIASES["gold"]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which column says what; with criteria there are several for gold and machine.
+
+    Parameters
+    ----------
+    name, text, image
+        The column of each, if there is one.
+    gold
+        The column for each criterion; "" is the only question where there are none.
+    machine
+        The columns of the classes, in their order, for each criterion.
+    other
+        Columns that say nothing to us.
+    """
+
+    name: str | None
+    text: str | None
+    image: str | None
+    gold: dict[str, str]
+    machine: dict[str, list[str]]
+    other: list[str]
+
+
+def criteria_of(spec: Spec) -> list[str]:
+    """The criteria of a project; one called "" where there are none."""
+    return [criterion["name"] for criterion in spec["criteria"]] or [""]
+
+
+def find(names: Sequence[str], spec: Spec, *, labels: bool = False) -> Columns:
+    """The meaning of columns by their names; a `ValueError` if it is not clear.
+
+    Parameters
+    ----------
+    names
+        Of all columns.
+    spec
+        Of the project.
+    labels
+        Whether a column called label holds known classes.
+    """
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ValueError(f"the column {twice[0]!r} occurs twice; give each column a name of its own")
+    by_key: dict[str, str] = {}
+    for name in names:
+        by_key.setdefault(re.sub(r"[\W_]", "", name.casefold()), name)
+    known = (*GOLD, *ALIASES["label"]) if labels else GOLD
+    found = {
+        role: next((by_key[alias] for alias in aliases if alias in by_key), None)
+        for role, aliases in {"name": NAMES, "text": TEXTS, "image": IMAGES, "gold": known}.items()
+    }
+    gold = _gold(names, found.pop("gold"), spec)
+    machine = _machine(names, spec)
+    used = {*found.values(), *gold.values(), *(name for some in machine.values() for name in some)}
+    other = [name for name in names if name not in used and name not in ("machine", "gold")]
+    return Columns(**found, gold=gold, machine=machine, other=other)
+
+
+def _gold(names: Sequence[str], single: str | None, spec: Spec) -> dict[str, str]:
+    if not spec["criteria"]:
+        return {} if single is None else {"": single}
+    wanted = {criterion: f"gold_{criterion}" for criterion in criteria_of(spec)}
+    return {criterion: name for criterion, name in wanted.items() if name in names}
+
+
+def _machine(names: Sequence[str], spec: Spec) -> dict[str, list[str]]:
+    here, found = set(names), {}
+    for criterion in criteria_of(spec):
+        start = f"p_{criterion}_" if criterion else "p_"
+        wanted = [start + label for label in spec["classes"]]
+        missing = [name for name in wanted if name not in here]
+        if len(missing) < len(wanted):
+            if missing:
+                raise ValueError(f"the column {missing[0]!r} is missing; there is one for each class")
+            found[criterion] = wanted
+    return found
+
+
+def read_record(record: Mapping[str, Any], columns: Columns, uploaded: Mapping[str, str]) -> ItemIn:
+    """An item from a record; a `ValueError` says which column is wrong."""
+    given = {
+        "name": _cell(record, columns.name),
+        "text": _cell(record, columns.text),
+        "image": _cell(record, columns.image),
+        "machine": record.get("machine") or _probabilities(record, columns),
+        "gold": _known(record, columns),
+    }
+    image = uploaded.get(str(given["image"]))
+    try:
+        item = ItemIn.model_validate({**given, "image": ""} if image else given)
+    except ValidationError as error:
+        raise ValueError(_wrong(error, given, columns)) from None
+    return item.model_copy(update={"image": image}) if image else item
+
+
+def _wrong(error: ValidationError, given: Mapping[str, Any], columns: Columns) -> str:
+    where = str(error.errors()[0]["loc"][0])
+    column = getattr(columns, where)
+    what = sentence(error)
+    if where == "image" and isinstance(given["image"], str):
+        what = f"{given['image'][:60]!r} is neither a web address nor a file that was sent along"
+    return f"column {(column if isinstance(column, str) else where)!r}: {what}"
+
+
+def sentence(error: ValidationError) -> str:
+    """What is wrong, in one sentence."""
+    return str(error.errors()[0]["msg"]).removeprefix("Value error, ")
+
+
+def _cell(record: Mapping[str, Any], column: str | None) -> Any:
+    value = "" if column is None else record.get(column)
+    return "" if value is None else str(value) if isinstance(value, int | float) else value
+
+
+def _probabilities(record: Mapping[str, Any], columns: Columns) -> Any:
+    found: dict[str, list[float]] = {}
+    for criterion, names in columns.machine.items():
+        cells = [record.get(name) for name in names]
+        if all(cell in (None, "") for cell in cells):
+            continue
+        found[criterion] = [_number(cell, name) for cell, name in zip(cells, names, strict=True)]
+    return found.get("") or found or None
+
+
+def _number(cell: Any, column: str) -> float:
+    try:
+        return float(cell)
+    except (TypeError, ValueError):
+        raise ValueError(f"column {column!r}: {str(cell)[:40]!r} is not a number") from None
+
+
+def _known(record: Mapping[str, Any], columns: Columns) -> Any:
+    if isinstance(record.get("gold"), dict):
+        return record["gold"]
+    cells = {criterion: _cell(record, name) for criterion, name in columns.gold.items()}
+    found = {criterion: cell for criterion, cell in cells.items() if cell != ""}
+    return found.get("") or found or None
+
+
+def to_new(item: ItemIn, spec: Spec) -> New:
+    """An item as the store takes it; a `ValueError` says what does not fit the project."""
+    content = {kind: value for kind in ("text", "image") if (value := getattr(item, kind))}
+    if not content:
+        raise ValueError("there is neither a text nor an image; give one of them")
+    return {
+        "name": item.name or f"item-{sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]}",
+        "content": content,
+        "machine": _checked(item.machine, spec),
+        "gold": None if item.gold is None else check_gold(item.gold, spec),
+    }
+
+
+def check_gold(gold: Any, spec: Spec) -> Any:
+    """A known class, or with criteria a mapping to such; a `ValueError` if it does not fit the project."""
+    criteria = criteria_of(spec)
+    given = gold if isinstance(gold, dict) else {"": gold}
+    if other := [name for name in given if name not in criteria]:
+        wanted = f"one for each of {listed(criteria)}" if spec["criteria"] else "one class alone"
+        found = f"is for {other[0]!r}" if other[0] else "is for no criterion"
+        raise ValueError(f"the known class {found}; give {wanted}")
+    if wrong := [label for label in given.values() if label not in spec["classes"]]:
+        raise ValueError(f"{wrong[0]!r} is not a class; there are {listed(spec['classes'])}")
+    return gold
+
+
+def _checked(machine: Any, spec: Spec) -> Any:
+    """Probabilities that sum to one, if the project takes any; a `ValueError` if they do not fit."""
+    if spec["machine"] != "given":
+        if machine is not None:
+            raise ValueError("the project takes no probabilities; make it with machine 'given'")
+        return None
+    criteria = criteria_of(spec)
+    given = machine if isinstance(machine, dict) else {"": machine}
+    if machine is None or set(given) != set(criteria):
+        of = f" and each of {listed(criteria)}" if spec["criteria"] else ""
+        raise ValueError(f"the probabilities of the machine are missing; give one for each class{of}")
+    found = {name: _to_probs(given[name], len(spec["classes"])) for name in criteria}
+    return found if spec["criteria"] else found[""]
+
+
+def _to_probs(numbers: Sequence[float], K: int) -> list[float]:
+    if len(numbers) != K:
+        raise ValueError(f"there are {len(numbers)} probabilities; give {K}, one for each class")
+    total = sum(numbers)
+    if not abs(total - 1) <= OFF:
+        raise ValueError(f"the probabilities of the machine sum to {total:g}; they should sum to 1")
+    return [number / total for number in numbers]
+
+
+def name_apart(new: Iterable[New], given: Iterable[bool]) -> list[New]:
+    """The same items, where equal ones without a name of their own are told apart by a number."""
+    seen: dict[str, int] = {}
+    found = []
+    for item, is_named in zip(new, given, strict=True):
+        n = seen[item["name"]] = seen.get(item["name"], 0) + 1
+        found.append(item if is_named or n == 1 else {**item, "name": f"{item['name']}-{n}"})
+    return found

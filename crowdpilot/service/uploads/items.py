@@ -1,0 +1,202 @@
+"""Uploads: items and known classes from whatever requesters send, and images told by their first bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+from sqlalchemy import Connection
+
+from crowdpilot.io.column_names import listed
+from crowdpilot.service.http.schemas import ItemIn, ItemsIn
+from crowdpilot.service.store import items
+from crowdpilot.service.uploads.item_columns import (
+    New,
+    Spec,
+    check_gold,
+    find,
+    name_apart,
+    read_record,
+    sentence,
+    to_new,
+)
+from crowdpilot.service.uploads.table_records import JSON, SUFFIXES, Record, read_records
+
+MOST_ITEMS = 200_000
+IMAGES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg",
+          b"GIF87a": "image/gif", b"GIF89a": "image/gif"}  # fmt: skip
+
+
+class File(NamedTuple):
+    """A file that came in a form."""
+
+    name: str
+    data: bytes
+
+
+class Body(NamedTuple):
+    """What was sent: data of a type, or files."""
+
+    type: str
+    data: bytes = b""
+    files: Sequence[File] = ()
+
+
+class Image(NamedTuple):
+    """An image to be kept."""
+
+    type: str
+    data: bytes
+
+
+class Upload(NamedTuple):
+    """Items to be added, images to be kept, and columns that were not understood."""
+
+    items: list[New]
+    images: list[Image]
+    ignored: list[str]
+
+
+def read_items(project: str, spec: Spec, body: Body, *, labels: bool = False) -> Upload:
+    """Items from a request; a `ValueError` says in one sentence what is wrong and where.
+
+    Parameters
+    ----------
+    project, spec
+        The id of the project, and what it asks for.
+    body
+        What was sent.
+    labels
+        Whether a column called label holds known classes.
+    """
+    if body.files:
+        return _read_files(project, spec, body.files, labels)
+    if body.type == JSON:
+        return Upload(_from_model(body.data, spec), [], [])
+    return _read_table(*read_records(body.type, body.data), spec, {}, labels)
+
+
+def add(c: Connection, project: str, upload: Upload) -> int:
+    """Add what was read, all or nothing; how many items these are."""
+    for image in upload.images:
+        items.keep_file(c, project, *image)
+    items.add(c, project, upload.items)
+    return len(upload.items)
+
+
+def read_gold(spec: Spec, body: Body) -> dict[str, Any] | None:
+    """Known classes by the names of items, from a table that has nothing else; None if it has items."""
+    names, records = read_records(body.type, body.data)
+    columns = find(names, spec, labels=True)
+    if columns.text or columns.image:
+        return None
+    if not columns.name or not columns.gold:
+        raise ValueError(f"a column called name or label is missing; found {listed(names)}")
+    known: dict[str, Any] = {}
+    for where, record in records:
+        item = _placed(where, lambda record=record: read_record(record, columns, {}))
+        if not item.name or item.gold is None:
+            raise ValueError(f"{where}: the name or the label is missing; fill it in or drop the row")
+        known[item.name] = _placed(where, lambda item=item: check_gold(item.gold, spec))
+    if not known:
+        raise ValueError("there is no row; send at least one")
+    return known
+
+
+def image_type(data: bytes) -> str | None:
+    """The type of an image by its first bytes: PNG, JPEG, GIF or WebP; None for anything else.
+
+    Examples
+    --------
+    >>> image_type(b"GIF89a..."), image_type(b"<svg onload='alert(1)'/>")
+    ('image/gif', None)
+    """
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "image/webp"
+    return next((type for start, type in IMAGES.items() if data.startswith(start)), None)
+
+
+# Files -----------------------------------------------------------------------------------------
+
+
+def _read_files(project: str, spec: Spec, files: Sequence[File], labels: bool) -> Upload:
+    images, tables = _sort(files)
+    uploaded = {name: f"/files/{project}/{sha256(image.data).hexdigest()}" for name, image in images.items()}
+    found = Upload([], [], [])
+    if tables:
+        found = _read_table(*read_records(*tables[0]), spec, uploaded, labels)
+    used = {item["content"].get("image") for item in found.items}
+    rest = {name: address for name, address in uploaded.items() if address not in used}
+    more = [
+        _placed(name, lambda n=name, a=address: _from_image(n, a, spec)) for name, address in rest.items()
+    ]
+    return Upload([*found.items, *more], list(images.values()), found.ignored)
+
+
+def _from_image(name: str, address: str, spec: Spec) -> New:
+    try:
+        item = ItemIn(name=name)
+    except ValidationError as error:
+        raise ValueError(sentence(error)) from None
+    return to_new(item.model_copy(update={"image": address}), spec)
+
+
+def _sort(files: Sequence[File]) -> tuple[dict[str, Image], list[tuple[str, bytes]]]:
+    """Images by name, and the one table there may be."""
+    images: dict[str, Image] = {}
+    tables: list[tuple[str, bytes]] = []
+    for path, data in files:
+        name = path.replace("\\", "/").rpartition("/")[2]
+        type, table = image_type(data), SUFFIXES.get(name[name.rfind(".") :].lower())
+        if type is None and table is None:
+            raise ValueError(
+                f"{name!r} is no PNG, JPEG, GIF or WebP image and no .csv, .ndjson or .json file"
+            )
+        if name in images or (type is None and tables):
+            raise ValueError(f"{name!r} is one file too many; send one table, and each image once")
+        if type is not None:
+            images[name] = Image(type, data)
+        elif table is not None:
+            tables.append((table, data))
+    return images, tables
+
+
+# Tables ----------------------------------------------------------------------------------------
+
+
+def _read_table(
+    names: list[str], records: Iterator[Record], spec: Spec, uploaded: Mapping[str, str], labels: bool
+) -> Upload:
+    columns = find(names, spec, labels=labels)
+    if not columns.text and not columns.image:
+        raise ValueError(f"a column called text or image is missing; found {listed(names)}")
+    new, named = [], []
+    for where, record in records:
+        item = _placed(where, lambda record=record: read_record(record, columns, uploaded))
+        new.append(_placed(where, lambda item=item: to_new(item, spec)))
+        named.append(bool(item.name))
+        if len(new) > MOST_ITEMS:
+            raise ValueError(f"there are more than {MOST_ITEMS} rows; send them in parts")
+    if not new:
+        raise ValueError("there is no row; send at least one")
+    return Upload(name_apart(new, named), [], columns.other)
+
+
+def _placed(where: str, what: Any) -> Any:
+    """What is done about a row; what is wrong is said with its place."""
+    try:
+        return what()
+    except ValueError as error:
+        raise ValueError(f"{where}: {error}") from None
+
+
+def _from_model(data: bytes, spec: Spec) -> list[New]:
+    try:
+        given = ItemsIn.model_validate_json(data).items
+    except ValidationError as error:
+        where = ".".join(map(str, error.errors()[0]["loc"]))
+        raise ValueError(f"{where}: {sentence(error)}" if where else sentence(error)) from None
+    new = [_placed(f"items.{n}", lambda item=item: to_new(item, spec)) for n, item in enumerate(given)]
+    return name_apart(new, [bool(item.name) for item in given])

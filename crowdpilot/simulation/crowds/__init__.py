@@ -1,0 +1,1 @@
+"""Simulated crowds: one file each."""

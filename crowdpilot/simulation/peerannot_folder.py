@@ -1,0 +1,65 @@
+"""A simulation as a folder that peerannot can read."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from crowdpilot.simulation.base import Simulation
+from crowdpilot.votes import Votes
+
+
+def save(simulation: Simulation, folder: str | Path) -> None:
+    """Write a new folder in the layout of peerannot, or none at all.
+
+    It holds `answers.json`, `metadata.json`, `ground_truth.npy`, `matrices.npy`, and where they
+    apply `difficulties.npy` or `student_teacher_association.npy`. Times are no part of the layout.
+    """
+    target = Path(folder)
+    if target.exists() and not (target.is_dir() and not any(target.iterdir())):
+        raise ValueError(f"{target} exists already, expected a folder that is new or empty")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(dir=target.parent, prefix=".simulation-") as temporary:
+        draft = Path(temporary) / "draft"
+        draft.mkdir()
+        _write(simulation, draft)
+        if target.exists():
+            target.rmdir()
+        draft.rename(target)
+
+
+def _write(simulation: Simulation, folder: Path) -> None:
+    (folder / "answers.json").write_text(json.dumps(_answers(simulation.votes)))
+    (folder / "metadata.json").write_text(json.dumps(_metadata(simulation), indent=2))
+    np.save(folder / "ground_truth.npy", simulation.truth.astype(np.int64))
+    np.save(folder / "matrices.npy", simulation.confusion)
+    if simulation.difficulty is not None:
+        np.save(folder / "difficulties.npy", simulation.difficulty)
+    if simulation.teacher is not None:
+        students = np.flatnonzero(simulation.teacher != np.arange(len(simulation.teacher)))
+        pairs = np.stack([students, simulation.teacher[students]], axis=1)
+        np.save(folder / "student_teacher_association.npy", pairs)
+
+
+def _answers(votes: Votes) -> dict[str, dict[str, int]]:
+    """`{task: {worker: label}}`, with an empty one for a task nobody voted on."""
+    by_task = votes.merged
+    ends = np.searchsorted(by_task.task, np.arange(1, len(votes.tasks)))
+    workers = np.split(votes.workers[by_task.worker].astype(str), ends)
+    labels = np.split(by_task.label, ends)
+    pairs = zip(votes.tasks.astype(str).tolist(), workers, labels, strict=True)
+    return {task: dict(zip(w.tolist(), said.tolist(), strict=True)) for task, w, said in pairs}
+
+
+def _metadata(simulation: Simulation) -> dict[str, Any]:
+    crowd = simulation.crowd
+    options = {name: value for name, value in asdict(crowd).items() if value is not None}
+    if "matrix_file" in options:
+        options["matrix_file"] = str(options["matrix_file"])
+    sizes = {"n_workers": crowd.n_worker, "n_classes": crowd.K, "n_task": crowd.n_task}
+    return {"name": crowd.name, "strategy": crowd.name, **sizes, **options}

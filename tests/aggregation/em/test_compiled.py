@@ -1,0 +1,90 @@
+"""What is compiled gives the same as what it replaces."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crowdpilot.aggregation import (
+    EBCC,
+    IBCC,
+    DawidSkene,
+    DawidSkeneClust,
+    FastDawidSkene,
+    HierarchicalDawidSkene,
+)
+from crowdpilot.aggregation.em.backend import Here, add
+from crowdpilot.simulation import one_coin
+
+pytest.importorskip("numba")
+fused = pytest.importorskip("crowdpilot.aggregation.em.compiled")
+kernels = pytest.importorskip("crowdpilot.aggregation.em.numba_kernels")
+
+MODELS = [DawidSkene(), IBCC(), FastDawidSkene(), EBCC(M=3), DawidSkeneClust(), HierarchicalDawidSkene()]
+
+
+def make(tasks=400, gold=False, weighted=False, seed=0):
+    votes, truth = one_coin(tasks, [0.9, 0.8, 0.7, 0.6, 0.5, 0.4], classes=4, feedback=3, seed=seed)
+    rng = np.random.default_rng(seed)
+    known = np.where(rng.random(tasks) < 0.2, truth, -1).astype(np.int32) if gold else None
+    weight = rng.choice([0.5, 1.0, 2.0], len(votes)) if weighted else None
+    return replace(votes, gold=known, weight=weight).merged
+
+
+def places(model, votes, threads=2):
+    first = model.first(votes)
+    return Here(votes, first.copy()), fused.Fused(votes, first.copy(), threads)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+@pytest.mark.parametrize("gold", [False, True], ids=["blind", "gold"])
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+def test_a_round_is_the_same(model, gold, weighted):
+    votes = make(gold=gold, weighted=weighted)
+    plain, quick = places(model, votes)
+    pseudo = model.pseudo(votes)
+    begun = plain.begin(model, 0)
+    for mine, other in zip(quick.begin(model, 0), begun, strict=True):
+        np.testing.assert_allclose(mine, other, rtol=1e-5, atol=1e-6)
+    params = model.maximize(add([begun, pseudo]), None)
+    (stats, loglik), (others, expected) = quick.round(model, params), plain.round(model, params)
+    assert loglik == pytest.approx(expected, rel=1e-7)
+    for mine, other in zip(stats, others, strict=True):
+        np.testing.assert_allclose(mine, other, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(quick.believe(model, params), plain.believe(model, params), atol=1e-12)
+
+
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_a_fit_is_the_same_however_many_votes_there_are(model, monkeypatch):
+    votes = make(gold=True, weighted=True)
+    plain = model.fit(votes)
+    monkeypatch.setattr("crowdpilot.aggregation.em.tables.MANY", 0)
+    monkeypatch.setattr("crowdpilot.aggregation.em.backend.SHARD", 100)
+    monkeypatch.setattr("crowdpilot.aggregation.em.compiled.LEAST", 50)
+    quick = model.fit(votes)
+    np.testing.assert_allclose(quick.probs, plain.probs, atol=1e-5)
+    np.testing.assert_array_equal(quick.codes, plain.codes)
+    assert quick.trace[-1] == pytest.approx(plain.trace[-1], rel=1e-7)
+
+
+@given(st.lists(st.floats(-800, 0), min_size=1, max_size=50))
+@settings(max_examples=50, deadline=None)
+def test_exponentials_are_exact(values):
+    x = np.array(values)
+    found = x.copy()
+    kernels.exponentiate(found, np.empty_like(found))
+    np.testing.assert_allclose(found, np.exp(np.maximum(x, -700)), rtol=4e-15)
+
+
+def test_few_tasks_and_tasks_without_votes_are_no_trouble():
+    votes, _ = one_coin(5, [0.9, 0.8], seed=0)
+    listed = replace(votes, tasks=np.arange(9), gold=None).merged
+    plain, quick = places(DawidSkene(), listed, threads=4)
+    params = DawidSkene().maximize(add([plain.begin(DawidSkene(), 0), DawidSkene().pseudo(listed)]), None)
+    np.testing.assert_allclose(
+        quick.believe(DawidSkene(), params), plain.believe(DawidSkene(), params), atol=1e-12
+    )

@@ -1,0 +1,61 @@
+"""Leaps between rounds: never down, and to the same end."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from crowdpilot.aggregation import EBCC, GLAD, IBCC, MACE, DawidSkene, OneCoin
+from crowdpilot.aggregation.em.squarem import Stride
+from crowdpilot.simulation import one_coin
+
+MODELS = [DawidSkene(), IBCC(), OneCoin(), GLAD(), MACE(tries=2), EBCC(M=3)]
+
+
+def hard_votes(seed=0):
+    """A crowd that is hardly better than chance: EM climbs slowly."""
+    return one_coin(300, [0.6, 0.55, 0.5, 0.5, 0.45, 0.4] * 3, classes=3, feedback=4, seed=seed).votes
+
+
+def at_ends(model, votes):
+    plain = replace(model, tol=1e-9, max_iter=3000).fit(votes)
+    return plain, replace(model, tol=1e-9, max_iter=3000, accelerate=True).fit(votes)
+
+
+@pytest.mark.filterwarnings("ignore::crowdpilot.aggregation.NotConverged")
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_the_objective_never_falls(model):
+    trace = replace(model, accelerate=True, tol=-np.inf, max_iter=60).fit(hard_votes()).trace
+    assert np.diff(trace).min() > -1e-9 * abs(trace[-1])
+
+
+@pytest.mark.parametrize("model", [DawidSkene(), IBCC(), OneCoin(), GLAD()], ids=str)
+def test_the_end_is_as_high_and_comes_sooner(model):
+    plain, leaping = at_ends(model, hard_votes())
+    assert leaping.trace[-1] > plain.trace[-1] - 1e-6 * len(plain.votes)
+    assert len(leaping.trace) < len(plain.trace)
+
+
+def test_a_leap_keeps_the_sums_and_no_count_vanishes():
+    s0 = np.array([10.0, 5.0, 1.0])
+    s1, s2 = np.array([11.0, 4.5, 0.5]), np.array([11.8, 4.05, 0.15])
+    stride = Stride((s0,), leaping=True)
+    stride.go_on((s1,))
+    stride.go_on((s2,))
+    assert stride.leapt
+    (leapt,) = stride.here
+    assert (leapt > 0).all()
+    assert leapt[0] > s2[0]
+    assert leapt.sum() >= s0.sum() - 1e-12
+
+
+def test_turning_back_goes_on_where_the_leap_began():
+    stride = Stride((np.array([0.0]),), leaping=True)
+    stride.go_on((np.array([1.0]),))
+    stride.go_on((np.array([1.9]),))
+    assert stride.leapt
+    stride.turn_back()
+    assert not stride.leapt
+    np.testing.assert_array_equal(stride.here[0], [1.9])

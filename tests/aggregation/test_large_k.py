@@ -1,0 +1,220 @@
+"""Many classes: beliefs for the candidates alone are those of the whole array, and take far less."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crowdpilot.aggregation import MODELS, CommonMistakes, NotConverged, TooManyClasses, base
+from crowdpilot.aggregation.em.backend import CORES, add, split
+from crowdpilot.aggregation.models.one_coin import Params
+from crowdpilot.aggregation.sparse import candidates
+from crowdpilot.votes import Votes
+
+WIDE = [name for name, model in MODELS.items() if model.wide and name != "auto"]  # which takes another model
+wide = pytest.mark.parametrize("name", WIDE)
+
+
+def crowd(tasks: int, workers: int, classes: int, votes: int, seed: int = 0) -> tuple[Votes, np.ndarray]:
+    """Workers who take a class for the next one, or for any other."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(0, classes, tasks)
+    task = rng.integers(0, tasks, votes)
+    worker = rng.integers(0, workers, votes)
+    skill = rng.uniform(0.3, 0.95, workers)
+    other = np.where(rng.random(votes) < 0.7, truth[task] + 1, rng.integers(0, classes, votes)) % classes
+    label = np.where(rng.random(votes) < skill[worker], truth[task], other)
+    names = np.arange(tasks), np.arange(workers), np.arange(classes)
+    return Votes(task, worker, label, *names), truth
+
+
+@pytest.fixture
+def thirty() -> Votes:
+    """Votes of 30 classes with weights, gold, ties, and a task that nobody labelled."""
+    votes, truth = crowd(tasks=150, workers=12, classes=30, votes=450)
+    gold = np.where(np.arange(150) % 9 == 0, truth, -1)
+    weight = np.random.default_rng(1).choice([0.0, 0.5, 1.0, 2.0], len(votes))
+    return replace(votes, gold=gold, weight=weight).take(votes.task != 7)
+
+
+def forced(model, votes, **options):
+    """The result as if an array (tasks, classes) were too large."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(candidates, "DENSE", 0)
+        patched.setattr(candidates, "PER_VOTE", 0)
+        return model.fit(votes, **options)
+
+
+@wide
+@pytest.mark.parametrize("gold", [True, False])
+def test_sparse_beliefs_are_the_dense_ones(name, gold, thirty):
+    votes = thirty if gold else replace(thirty, gold=None)
+    model = MODELS[name]()
+    dense, sparse = model.fit(votes), forced(model, votes)
+    assert sparse.beliefs.nnz <= len(votes) + 150
+    np.testing.assert_allclose(sparse.rows(np.arange(150)), dense.probs, atol=1e-9)
+    np.testing.assert_allclose(sparse.skill, dense.skill, atol=1e-9)
+    np.testing.assert_array_equal(sparse.codes, dense.codes)
+    np.testing.assert_allclose(sparse.confidence, dense.confidence, atol=1e-9)
+    np.testing.assert_allclose(sparse.trace, dense.trace)
+    assert sparse.to_table().column("label") == dense.to_table().column("label")
+    assert sparse.to_workers_table().num_rows == 12
+
+
+@pytest.mark.parametrize("name", ["one_coin", "common_mistakes"])
+@pytest.mark.parametrize("prior", ["estimated", tuple(np.arange(1, 31) / 465)])
+def test_a_prior_is_shared_by_those_that_are_not_listed(name, prior, thirty):
+    model = MODELS[name](prior=prior)
+    dense, sparse = model.fit(thirty), forced(model, thirty)
+    np.testing.assert_allclose(sparse.rows(np.arange(150)), dense.probs, atol=1e-9)
+    np.testing.assert_array_equal(sparse.codes, dense.codes)
+    np.testing.assert_allclose(sparse.params["prior"], dense.params["prior"], atol=1e-9)
+
+
+@wide
+def test_a_start_and_a_history_are_used_as_with_few_classes(name, thirty):
+    model = MODELS[name]()
+    old = {"start": thirty.take(slice(0, 300)), "history": crowd(150, 14, 30, votes=300, seed=5)[0]}
+    for word, able in (("start", model.restarts), ("history", model.remembers)):
+        if able:
+            dense = model.fit(thirty, **{word: model.fit(old[word])})
+            sparse = forced(model, thirty, **{word: forced(model, old[word])})
+            np.testing.assert_allclose(sparse.rows(np.arange(150)), dense.probs, atol=1e-9)
+
+
+small = st.integers(0, 4)
+
+
+@wide
+@settings(max_examples=40, deadline=None)
+@given(
+    rows=st.lists(st.tuples(small, small, small, st.sampled_from([0.0, 0.5, 1.0])), min_size=1, max_size=30),
+    gold=st.dictionaries(small, small),
+)
+def test_no_input_is_too_odd_to_be_sparse(name, rows, gold):
+    task, worker, label, weight = map(np.array, zip(*rows, strict=True))
+    names = dict.fromkeys(("tasks", "workers", "classes"), np.arange(6))
+    votes = Votes(task, worker, label, **names, weight=weight).with_gold(gold)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConverged)
+        dense, sparse = MODELS[name]().fit(votes), forced(MODELS[name](), votes)
+    np.testing.assert_allclose(sparse.rows(np.arange(6)), dense.probs, atol=1e-9)
+    np.testing.assert_array_equal(sparse.codes, dense.codes)
+
+
+def test_a_worker_worse_than_chance_speaks_for_the_other_classes():
+    """The most probable class may be one that nobody gave."""
+    task, label = np.arange(60), np.arange(60) % 5
+    votes = Votes.of([*task, 99], ["x"] * 61, [*label, 2], classes=list(range(6)))
+    votes = votes.with_gold({int(t): int(k + 1) % 5 for t, k in zip(task, label, strict=True)})
+    model = MODELS["one_coin"](trust=0.0)
+    dense, sparse = model.fit(votes), forced(model, votes)
+    assert dense.codes[-1] != 2
+    np.testing.assert_array_equal(sparse.codes, dense.codes)
+    np.testing.assert_allclose(sparse.confidence, dense.confidence)
+
+
+def test_what_is_too_large_for_an_array_says_so(thirty):
+    result = forced(MODELS["majority_voting"](), thirty)
+    with pytest.raises(ValueError, match="30 classes are too large"):
+        _ = result.probs
+    with pytest.raises(ValueError, match="30 classes are too large"):
+        result.to_table(probs=True)
+    np.testing.assert_allclose(result.rows([0, 3]).sum(axis=1), 1)
+
+
+@pytest.mark.parametrize(
+    "name", ["dawid_skene", "ebcc", "tied_dawid_skene", "glad", "minimax_entropy", "wds"]
+)
+def test_a_model_that_needs_too_much_makes_way(name, monkeypatch):
+    votes, truth = crowd(tasks=300, workers=20, classes=40, votes=1500)
+    monkeypatch.setattr(base, "MOST", 300 * 40 - 1)
+    monkeypatch.setattr(base, "PER_VOTE", 0)
+    model = MODELS[name]()
+    with pytest.warns(TooManyClasses, match=f"{name} would need .* common_mistakes is used instead"):
+        result = model.fit(votes)
+    assert result.model == CommonMistakes()
+    assert (result.codes == truth).mean() > 0.7
+
+
+def test_memory_is_known_before_it_is_taken():
+    """The matrices alone would be 1,600 GB."""
+    votes, truth = crowd(tasks=3000, workers=2000, classes=10_000, votes=15_000)
+    with pytest.warns(TooManyClasses, match="dawid_skene would need 1,490 GiB"):
+        result = MODELS["dawid_skene"]().fit(votes)
+    assert (result.codes == truth).mean() > 0.6
+
+
+def test_many_tasks_of_few_classes_are_not_too_many_classes(simulated, monkeypatch):
+    """Votes take memory too, and whoever holds them has room for what is believed of their tasks."""
+    monkeypatch.setattr(candidates, "DENSE", 0)
+    monkeypatch.setattr(base, "MOST", 0)
+    for name in ("majority_voting", "one_coin", "dawid_skene"):
+        assert MODELS[name]().fit(simulated[0]).probs.shape == (150, 3)
+
+
+def test_elsewhere_no_other_model_is_used(thirty, monkeypatch):
+    monkeypatch.setattr(base, "MOST", 0)
+    monkeypatch.setattr(base, "PER_VOTE", 0)
+    with pytest.raises(ValueError, match=r"dawid_skene would need .* choose one_coin"):
+        MODELS["dawid_skene"]().fit(thirty, on=CORES)
+
+
+def test_coins_of_votes_that_lie_apart_are_those_of_all(thirty, monkeypatch):
+    """Each part is too wide for an array, what holds them is not asked."""
+    model = MODELS["one_coin"]()
+    whole = model.fit(thirty)
+    params = Params(whole.params["prior"], np.nan_to_num(whole.skill, nan=0.5))
+    counts, loglik = model.round(thirty, params)
+    monkeypatch.setattr(candidates, "DENSE", 0)
+    monkeypatch.setattr(candidates, "PER_VOTE", 0)
+    parts = [model.round(part, params) for part in split(thirty, 3)]
+    for mine, all_of_them in zip(add(stats for stats, _ in parts), counts, strict=True):
+        np.testing.assert_allclose(mine, all_of_them, atol=1e-9)
+    np.testing.assert_allclose(sum(each for _, each in parts), loglik)
+
+
+def test_settings_that_both_models_have_are_kept(monkeypatch):
+    votes, _ = crowd(tasks=50, workers=5, classes=10, votes=250)
+    monkeypatch.setattr(base, "MOST", 0)
+    monkeypatch.setattr(base, "PER_VOTE", 0)
+    with pytest.warns(TooManyClasses), pytest.warns(NotConverged):
+        result = MODELS["dawid_skene"](prior="uniform", max_iter=3).fit(votes)
+    assert result.model == CommonMistakes(prior="uniform", max_iter=3)
+
+
+def test_auto_takes_what_has_room():
+    votes, truth = crowd(tasks=3000, workers=2000, classes=10_000, votes=15_000)
+    result = MODELS["auto"]().fit(votes)
+    assert (result.codes == truth).mean() > 0.6
+    assert "common_mistakes" in [score.model for score in result.params["scores"]]
+
+
+MEASURED = """
+import resource, sys
+from crowdpilot.aggregation import MODELS
+import numpy as np
+from crowdpilot.votes import Votes
+
+rng = np.random.default_rng(0)
+truth, task = rng.integers(0, 10_000, 200_000), rng.integers(0, 200_000, 1_000_000)
+right = rng.random(1_000_000) < 0.7
+label = np.where(right, truth[task], (truth[task] + rng.integers(1, 30, 1_000_000)) % 10_000)
+names = np.arange(200_000), np.arange(2000), np.arange(10_000)
+votes = Votes(task, rng.integers(0, 2000, 1_000_000), label, *names)
+for name in sys.argv[1:]:
+    MODELS[name]().fit(votes).to_table()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+"""
+
+
+def test_ten_thousand_classes_and_a_million_votes_fit_in_two_gigabytes():
+    found = subprocess.check_output([sys.executable, "-c", MEASURED, *WIDE, "auto"], text=True)
+    assert int(found) < 2e9

@@ -1,0 +1,23 @@
+"""The page about honest probabilities says what is true."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+import crowdpilot
+from crowdpilot.calibration import MAPS
+from crowdpilot.option_strings import choose
+
+PAGE = Path(crowdpilot.__file__).parents[1] / "docs" / "calibrate.md"
+
+
+@pytest.mark.parametrize("name", MAPS)
+def test_options_in_its_table_are_the_defaults(name: str) -> None:
+    (shown,) = re.findall(rf"^\| `({name}(?:\[.*?\])?)` \|", PAGE.read_text(), re.MULTILINE)
+    made, options = choose(shown, MAPS, "map")
+    defaults = {p.name: p.default for p in inspect.signature(made).parameters.values()}
+    assert options == {option: defaults[option] for option in options}

@@ -1,0 +1,210 @@
+"""Who copies is found, who merely errs alike is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+from crowdpilot.aggregation import Aggregator, DawidSkene, MajorityVoting
+from crowdpilot.diagnosis import Collusion, collusion, weigh
+from crowdpilot.simulation import HammerSpammer, IndependentConfusion, OneCoin, Simulation, StudentTeacher
+from crowdpilot.votes import Votes
+
+HONEST = {"n_task": 1000, "n_worker": 40, "feedback": 10}
+
+
+def look(votes: Votes, model: Aggregator | None = None) -> Collusion:
+    return collusion(weigh((model or DawidSkene()).fit(votes)))
+
+
+def coins(seed: int, low: float = 0.55, high: float = 0.95, **options) -> Simulation:
+    skill = np.random.default_rng(seed).uniform(low, high, options["n_worker"])
+    return OneCoin(skill=tuple(skill), seed=seed, **options).run()
+
+
+@pytest.mark.parametrize("K", [2, 4, 10])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_groups_are_found_with_their_members(K: int, seed: int) -> None:
+    made = coins(seed, n_task=2000, n_worker=40, feedback=10, K=K, colluding=0.15, group_size=3)
+    found = look(made.votes)
+    np.testing.assert_array_equal(found.flags, made.group >= 0)
+    together = made.group[found.flags][:, None] == made.group[found.flags]
+    np.testing.assert_array_equal(found.group[found.flags][:, None] == found.group[found.flags], together)
+    assert (found.group[~found.flags] == -1).all()
+    assert set(found.group[found.flags]) == {0, 1}
+
+
+def test_the_most_suspect_pairs_come_first_and_count_their_meetings() -> None:
+    made = coins(0, **HONEST, K=4, colluding=0.15, group_size=3)
+    pairs = look(made.votes).pairs
+    assert (pairs.first < pairs.second).all()
+    assert (np.diff(pairs.ratio) <= 0).all()
+    assert (made.group[pairs.first[:6]] == made.group[pairs.second[:6]]).all()
+    label = np.full((1000, 40), -1)
+    label[made.votes.task, made.votes.worker] = made.votes.label
+    for a, b, met, same in list(zip(*pairs[:4], strict=True))[::50]:
+        both = (label[:, a] >= 0) & (label[:, b] >= 0)
+        assert met == both.sum()
+        assert same == (label[both, a] == label[both, b]).sum()
+
+
+def test_the_ratio_is_that_of_the_formula() -> None:
+    """By a loop over meetings; nobody is misled here, so the usual share of equal answers is zero."""
+    made = coins(3, n_task=150, n_worker=8, feedback=6, K=3, colluding=0.25, group_size=2)
+    evidence = weigh(DawidSkene().fit(made.votes))
+    pairs = collusion(evidence).pairs
+    votes = made.votes
+    p = (evidence.others * evidence.confusion[votes.worker, :, votes.label]).sum(axis=1)
+    row = {(t, w): n for n, (t, w) in enumerate(zip(votes.task, votes.worker, strict=True))}
+    a, b = pairs.first[0], pairs.second[0]
+    logs = np.zeros(3)
+    for task in range(150):
+        if (task, a) in row and (task, b) in row:
+            n, m = row[task, a], row[task, b]
+            for i, c in enumerate((0.4, 0.7, 0.95)):
+                if votes.label[n] == votes.label[m]:
+                    logs[i] += (np.log((1 - c) + c / p[n]) + np.log((1 - c) + c / p[m])) / 2
+                else:
+                    logs[i] += np.log(1 - c)
+    expected = np.log10(np.exp(logs).mean())
+    assert expected > 3
+    assert pairs.ratio[0] == pytest.approx(expected, rel=0.2)  # votes on the task may be blended in
+
+
+def twins(seed: int) -> Votes:
+    """Two bad workers among good ones, who do not know each other."""
+    skill = np.random.default_rng(seed).uniform(0.7, 0.95, 40)
+    skill[:2] = 0.3
+    return OneCoin(skill=tuple(skill), **HONEST, K=4, seed=seed).run().votes
+
+
+def same_label(seed: int) -> Votes:
+    """Two who always give the first label."""
+    votes = coins(seed, **HONEST, K=4).votes
+    return replace(votes, label=np.where(votes.worker < 2, 0, votes.label))
+
+
+def misleading(seed: int) -> Votes:
+    """A fifth of the tasks looks to half of the votes like one and the same wrong class."""
+    made = coins(seed, **HONEST, K=4)
+    rng = np.random.default_rng(seed)
+    lure = (made.truth + rng.integers(1, 4, len(made.truth))) % 4
+    fooled = (rng.random(len(lure)) < 0.2)[made.votes.task] & (rng.random(len(made.votes)) < 0.5)
+    return replace(made.votes, label=np.where(fooled, lure[made.votes.task], made.votes.label))
+
+
+CROWDS: dict[str, Callable[[int], Votes]] = {
+    "few votes": lambda s: coins(s, n_task=300, n_worker=40, feedback=3, K=4).votes,
+    "many votes": lambda s: coins(s, **HONEST, K=2).votes,
+    "bad workers": lambda s: coins(s, 0.3, 0.7, **HONEST, K=10).votes,
+    "matrices of their own": lambda s: IndependentConfusion(**HONEST, K=4, seed=s).run().votes,
+    "matrices in common": lambda s: StudentTeacher(**HONEST, K=4, seed=s).run().votes,
+    "spammers": lambda s: HammerSpammer(**HONEST, K=4, ratio=0.4, seed=s).run().votes,
+    "two bad ones": twins,
+    "two with one label": same_label,
+    "misleading tasks": misleading,
+    "a team of five": lambda s: coins(s, n_task=2000, n_worker=5, feedback=3, K=10).votes,
+    "a team of four": lambda s: coins(s, n_task=1000, n_worker=4, K=4).votes,
+    "a team of eight": lambda s: coins(s, n_task=1500, n_worker=8, feedback=4, K=3).votes,
+}
+
+
+@pytest.mark.parametrize("seed", [1, 4])
+@pytest.mark.parametrize("crowd", CROWDS)
+def test_honest_workers_are_not_flagged(crowd: str, seed: int) -> None:
+    found = look(CROWDS[crowd](seed))
+    assert not found.flags.any()
+    assert (found.group == -1).all()
+
+
+@pytest.mark.parametrize("crowd", ["two bad ones", "a team of five"])
+def test_honest_workers_are_not_flagged_by_majority_voting(crowd: str) -> None:
+    assert not look(CROWDS[crowd](1), MajorityVoting()).flags.any()
+
+
+@pytest.mark.parametrize("crowd", CROWDS)
+def test_the_ratio_of_honest_pairs_has_a_mean_of_one_at_most(crowd: str) -> None:
+    """Pairs that were not looked at count as zero."""
+    sums, pairs = 0.0, 0
+    for seed in range(4):
+        votes = CROWDS[crowd](seed)
+        met = (votes.onehot.reshape(-1, len(votes.classes)).sum(axis=1) > 0).reshape(len(votes.tasks), -1)
+        pairs += int((np.triu(met.T.astype(int) @ met, 1) > 0).sum())
+        sums += float((10 ** look(votes).pairs.ratio).sum())
+    assert sums / pairs < 1.2
+
+
+def test_the_evidence_of_a_worker_is_that_of_the_worst_pair() -> None:
+    found = look(coins(0, **HONEST, K=4, colluding=0.1, group_size=2).votes)
+    for worker in range(40):
+        mine = (found.pairs.first == worker) | (found.pairs.second == worker)
+        assert found.evidence[worker] == max([0.0, *found.pairs.ratio[mine]])
+
+
+def test_the_order_of_votes_does_not_matter() -> None:
+    votes = coins(0, **HONEST, K=4, colluding=0.15, group_size=3).votes
+    shuffled = votes.take(np.random.default_rng(0).permutation(len(votes)))
+    one, other = look(votes), look(shuffled)
+    np.testing.assert_array_equal(one.group, other.group)
+    np.testing.assert_allclose(one.evidence, other.evidence, atol=1e-6)
+
+
+def test_to_say_the_same_again_is_no_evidence() -> None:
+    honest = coins(1, n_task=60, n_worker=6, feedback=4, K=4).votes
+    assert not look(honest.take(np.repeat(np.arange(len(honest)), 5))).flags.any()
+    made = coins(0, **HONEST, K=4, colluding=0.15, group_size=3)
+    again = look(made.votes.take(np.repeat(np.arange(len(made.votes)), 3)))
+    np.testing.assert_array_equal(again.flags, made.group >= 0)
+    assert again.pairs.met.max() < 200
+    assert (again.pairs.same <= again.pairs.met).all()
+
+
+@pytest.mark.parametrize("weight", [0.1, 0.3, 7.0])
+def test_a_common_weight_changes_little(weight: float) -> None:
+    honest = coins(2, n_task=200, n_worker=20, feedback=5, K=4).votes
+    assert not look(replace(honest, weight=np.full(len(honest), weight))).flags.any()
+    made = coins(0, **HONEST, K=4, colluding=0.15, group_size=3)
+    found = look(replace(made.votes, weight=np.full(len(made.votes), weight)))
+    np.testing.assert_array_equal(found.flags, made.group >= 0)
+
+
+def test_votes_of_weight_zero_are_none() -> None:
+    made = coins(0, **HONEST, K=4, colluding=0.15, group_size=3)
+    silent = (made.group == 0)[made.votes.worker]
+    found = look(replace(made.votes, weight=np.where(silent, 0.0, 1.0)))
+    np.testing.assert_array_equal(found.flags, made.group == 1)
+
+
+def test_a_smaller_share_flags_no_more() -> None:
+    evidence = weigh(DawidSkene().fit(coins(5, 0.6, **HONEST, K=2, colluding=0.2, group_size=2).votes))
+    counts = [collusion(evidence, share).flags.sum() for share in (1e-6, 0.01, 0.3)]
+    assert counts == sorted(counts)
+    assert counts[-1] > 0
+
+
+@pytest.mark.parametrize(
+    "votes",
+    [
+        Votes.of([1], ["x"], ["a"]),
+        Votes.of([1, 1], ["x", "y"], ["a", "a"]),
+        Votes.of([1, 2, 3], ["x", "x", "x"], ["a", "b", "a"]),
+        Votes.of([1, 2], ["x", "y"], ["a", "b"], classes=["a", "b", "c"], tasks=[3, 4]),
+    ],
+)
+def test_a_handful_of_votes_flags_nobody(votes: Votes) -> None:
+    found = look(votes, MajorityVoting())
+    assert not found.flags.any()
+    assert len(found.evidence) == len(votes.workers)
+
+
+def test_pairs_are_compared_in_parts(monkeypatch) -> None:
+    votes = coins(0, **HONEST, K=4, colluding=0.15, group_size=3).votes
+    whole = look(votes)
+    monkeypatch.setattr(import_module("crowdpilot.diagnosis.collusion"), "CELLS", 1000)
+    parts = look(votes)
+    for one, other in zip(whole.pairs, parts.pairs, strict=True):
+        np.testing.assert_allclose(one, other)

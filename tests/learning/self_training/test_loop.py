@@ -1,0 +1,222 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, nn
+
+from crowdpilot.learning.data.batches import Rows
+from crowdpilot.learning.data.inputs import to_rows
+from crowdpilot.learning.method import Method
+from crowdpilot.learning.registry import MakeMethod
+from crowdpilot.learning.self_training.loop import SelfTrained, SelfTraining, find_self_training
+from crowdpilot.learning.self_training.pseudo_votes import CHOICES
+from crowdpilot.learning.training.loop import Scores, Training
+from crowdpilot.learning.training.recipe import Recipe
+from crowdpilot.learning.vote_loss import Cost
+from crowdpilot.votes import Votes
+
+CPU = torch.device("cpu")
+
+
+def crowd(tasks: int = 200, workers: int = 12, share: float = 0.2) -> tuple[np.ndarray, Votes, np.ndarray]:
+    """Three classes, the first with six tasks in ten, told apart by X; workers right eight times in ten."""
+    rng = np.random.default_rng(0)
+    truth = rng.choice(3, tasks, p=[0.6, 0.25, 0.15])
+    x = np.eye(3)[truth] + rng.normal(0, 0.45, (tasks, 3))
+    task, worker = np.nonzero(rng.random((tasks, workers)) < share)
+    right = rng.random(len(task)) < 0.8
+    label = np.where(right, truth[task], rng.integers(3, size=len(task)))
+    votes = Votes(task, worker, label, np.arange(tasks), np.arange(workers), np.arange(3))
+    return x.astype(np.float32), votes, truth.astype(np.int32)
+
+
+X, VOTES, TRUTH = crowd()
+ROWS: Rows = to_rows(X, CPU)
+SMALL = SelfTraining(add=200, rounds=3)
+
+
+def recipe(method: str | MakeMethod = "crowdlayer", **settings: object) -> Recipe:
+    loop = Training(epochs=6, batch_size=50, lr=0.05)
+    return replace(Recipe("linear", method, Cost(), loop, CPU), **settings)
+
+
+def fixed_scores(*scores: float) -> Recipe:
+    """A recipe whose validation gives these scores, one after the other."""
+    rest = iter(scores)
+    made = recipe(validate=lambda method: {"score": next(rest)})
+    return made.but(epochs=1)
+
+
+def state(done: SelfTrained) -> dict[str, Tensor]:
+    return dict(done.method.state_dict())
+
+
+def same(a: SelfTrained, b: SelfTrained) -> bool:
+    return all(torch.equal(x, y) for x, y in zip(state(a).values(), state(b).values(), strict=True))
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_each_round_has_its_votes_and_its_numbers(choice: str) -> None:
+    done = SelfTraining(choice, add=200, rounds=3).run(recipe(), ROWS, VOTES, TRUTH)
+    base, *later = done.rounds
+    real = np.bincount(VOTES.label)
+    assert sum(base.made) == 0
+    assert np.isnan([base.ratio_made, base.precision, base.recall]).all()
+    for number, one in enumerate(later, start=1):
+        made = np.array(one.made)
+        assert 100 * number < made.sum() <= 200 * number + 3
+        assert one.ratio_real == real.max() / real.min()
+        assert one.ratio_made == made.max() / made.min()
+        assert one.ratio_all == (made + real).max() / (made + real).min()
+        assert 0.3 < min(one.precision, one.recall) <= max(one.precision, one.recall) <= 1
+    assert [h["round"] for h in done.history] == np.repeat(range(4), 6).tolist()
+
+
+def test_dasc_makes_classes_more_equal_and_confidence_less() -> None:
+    """The finding of the paper's Figure 4."""
+    ends = {c: SelfTraining(c, add=300, rounds=2).run(recipe(), ROWS, VOTES).rounds[-1] for c in CHOICES}
+    assert ends["dasc"].ratio_all < ends["random"].ratio_all < ends["confidence"].ratio_all
+    assert ends["dasc"].ratio_all < ends["dasc"].ratio_real
+
+
+def test_the_base_is_what_the_recipe_alone_gives() -> None:
+    done = SMALL.run(fixed_scores(9, 1, 1, 1), ROWS, VOTES)
+    alone, _ = recipe().but(epochs=1).learn(ROWS, VOTES)
+    assert done.kept == 0
+    assert all(
+        torch.equal(x, y) for x, y in zip(state(done).values(), alone.state_dict().values(), strict=True)
+    )
+
+
+@pytest.mark.parametrize(("scores", "kept"), [((1, 3, 2, 0), 1), ((1, 1, 1, 1), 0), ((0, 1, 2, 3), 3)])
+def test_the_round_that_validates_best_is_kept(scores: tuple[float, ...], kept: int) -> None:
+    done = SMALL.run(fixed_scores(*scores), ROWS, VOTES)
+    until = SMALL if kept == 0 else replace(SMALL, rounds=kept)
+    assert done.kept == kept
+    assert [one.scores["score"] for one in done.rounds] == list(scores)
+    assert same(done, until.run(fixed_scores(*(scores if kept == 0 else range(9))), ROWS, VOTES))
+
+
+def test_without_validation_the_last_round_is_kept() -> None:
+    assert SMALL.run(recipe(), ROWS, VOTES).kept == 3
+
+
+def test_truth_decides_nothing() -> None:
+    with_truth, without = (SMALL.run(recipe(), ROWS, VOTES, truth) for truth in (TRUTH, None))
+    assert same(with_truth, without)
+    assert np.isnan(without.rounds[-1].precision)
+
+
+def test_gold_tells_how_good_the_foreseen_votes_are() -> None:
+    gold = np.where(np.arange(200) < 100, TRUTH, -1).astype(np.int32)
+    known = replace(VOTES, gold=gold)
+    assert SMALL.run(recipe(), ROWS, known).rounds[-1].precision > 0.5
+
+
+def test_rounds_end_when_there_is_nothing_left_to_add() -> None:
+    missing = 200 * 12 - len(VOTES)
+    done = SelfTraining("random", add=missing // 2 + 1, rounds=9).run(recipe(), ROWS, VOTES)
+    assert [sum(one.made) for one in done.rounds] == [0, missing // 2 + 1, missing]
+
+
+def test_a_share_is_one_of_the_missing_votes() -> None:
+    missing = 200 * 12 - len(VOTES)
+    done = SelfTraining("random", add=0.25, rounds=1).run(recipe(), ROWS, VOTES)
+    assert sum(done.rounds[1].made) == round(missing / 4)
+
+
+def test_votes_can_be_foreseen_anew_in_each_round() -> None:
+    done = SelfTraining("confidence", add=200, rounds=3, accumulate=False).run(recipe(), ROWS, VOTES)
+    assert [sum(one.made) for one in done.rounds] == [0, 200, 200, 200]
+
+
+class Recorder(Method):
+    """Remembers with which weights and votes it began."""
+
+    name = "recorder"
+    seen: list[tuple[Tensor, Votes]] = []  # noqa: RUF012 (shared by all on purpose)
+
+    def __init__(self, net: nn.Module, votes: Votes) -> None:
+        super().__init__(net, votes)
+        self.register_buffer("total", torch.tensor(float(len(votes))))
+        self.votes = votes
+
+    def begin(self, epoch: int, epochs: int, sweep: object) -> None:
+        if epoch == 0:
+            self.seen.append((next(self.net.parameters()).detach().clone(), self.votes))
+
+    def loss(self, batch: object) -> Tensor:
+        return ((self(batch.x) - 1) ** 2).mean()  # type: ignore[attr-defined]
+
+    def confusion(self) -> Tensor:
+        return torch.eye(self.classes).expand(self.workers, -1, -1)
+
+
+@pytest.mark.parametrize("go_on", [True, False])
+def test_a_round_goes_on_with_the_last_weights_if_wanted(go_on: bool) -> None:
+    Recorder.seen.clear()
+    done = replace(SMALL, go_on=go_on, rounds=2).run(recipe(Recorder), ROWS, VOTES)
+    (first, _), (second, votes), (_, last) = Recorder.seen
+    assert torch.equal(first, second) is not go_on
+    assert done.method.total == len(last)  # what follows from the votes is not taken over
+    assert len(votes) < len(last)
+
+
+def test_foreseen_votes_come_after_the_given_ones_with_their_weight() -> None:
+    Recorder.seen.clear()
+    replace(SMALL, weight=0.25, rounds=1).run(recipe(Recorder), ROWS, VOTES)
+    votes = Recorder.seen[1][1]
+    n = len(VOTES)
+    np.testing.assert_array_equal(votes.label[:n], VOTES.label)
+    assert set(votes.weights[:n]) == {1.0}
+    assert set(votes.weights[n:]) == {0.25}
+
+
+def test_a_run_that_is_stopped_goes_on_to_the_same_result(tmp_path: Path) -> None:
+    whole = SMALL.run(recipe(), ROWS, VOTES)
+
+    def stop(stage: str, scores: Scores) -> None:
+        if (stage, scores["epoch"]) == ("round2", 3):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        SMALL.run(recipe(checkpoint=tmp_path, tell=stop), ROWS, VOTES)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"round{n}.safetensors" for n in range(3)]
+    resumed = SMALL.run(recipe(checkpoint=tmp_path), ROWS, VOTES)
+    assert same(resumed, whole)
+    assert resumed.history == whole.history
+
+
+def test_a_text_says_what_to_do() -> None:
+    assert find_self_training("DASC") == SelfTraining()
+    assert find_self_training("confidence[add=.5, rounds=2]") == SelfTraining("confidence", add=0.5, rounds=2)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("dask", "did you mean dasc"),
+        ("dasc[much=1]", "no option 'much'"),
+        ("dasc[add=0]", "add is 0"),
+        ("dasc[add=1.5]", "add is 1.5"),
+        ("random[rounds=0]", "rounds is 0"),
+        ("random[weight=0]", "weight is 0"),
+    ],
+)
+def test_a_wrong_text_is_explained(text: str, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        find_self_training(text)
+
+
+def test_an_unknown_choice_is_explained() -> None:
+    with pytest.raises(ValueError, match="expected one of dasc, confidence, random"):
+        SelfTraining("best")  # type: ignore[arg-type]
+
+
+def test_a_base_without_a_model_of_workers_says_so() -> None:
+    with pytest.raises(ValueError, match="confusion matrices"):
+        SMALL.run(recipe("two_stage"), ROWS, VOTES)

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import pytest
+from fastapi.testclient import TestClient
+
+from crowdpilot.service.http.app import create_app
+from crowdpilot.service.settings import Settings
+from crowdpilot.service.store import Store, migrate
+
+
+@pytest.fixture
+def settings(tmp_path):
+    found = Settings(
+        database=f"sqlite:///{tmp_path / 'a.db'}", secret="s" * 40, body=1000, rate=0.01, burst=2
+    )
+    store = Store(found.database)
+    migrate(store)
+    store.close()
+    return found
+
+
+@pytest.fixture
+def client(settings):
+    with TestClient(create_app(settings)) as client:
+        yield client
+
+
+def test_every_answer_protects_who_reads_it(client):
+    for path in ("/healthz", "/nothing", "/api/projects", "/w/0123456789ab"):
+        headers = client.get(path).headers
+        assert "default-src 'none'" in headers["content-security-policy"]
+        assert "frame-ancestors 'none'" in headers["content-security-policy"]
+        assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_only_pages_of_mturk_may_be_framed_and_only_there(client):
+    policy = client.get("/w/0123456789ab/mturk").headers["content-security-policy"]
+    assert "frame-ancestors https://worker.mturk.com" in policy
+
+
+def test_a_request_that_is_too_large_is_refused_by_its_length(client):
+    answer = client.post("/api/projects", content=b"x" * 1001)
+    assert answer.status_code == 413
+    assert "send less" in answer.json()["detail"]
+
+
+def test_a_request_that_does_not_say_its_length_is_counted(client):
+    answer = client.post("/api/sessions", content=(b"x" * 100 for _ in range(20)))
+    assert answer.status_code == 413
+
+
+def test_an_address_that_asks_too_often_has_to_wait(client):
+    answers = [client.get("/healthz").status_code for _ in range(120)]
+    assert answers[0] == 200
+    assert answers[-1] == 429
+
+
+def test_an_error_is_a_problem_document(client):
+    answer = client.get("/api/nothing")
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert set(answer.json()) == {"type", "title", "status", "detail"}
+
+
+def test_people_get_a_page(client):
+    answer = client.get("/nothing", headers={"accept": "text/html"})
+    assert answer.status_code == 404
+    assert "There is nothing here" in answer.text
+
+
+def test_what_nobody_expected_is_told_without_its_details(settings):
+    app = create_app(settings)
+
+    @app.get("/api/broken")
+    def broken() -> None:
+        raise RuntimeError("password is 1234")
+
+    with TestClient(app, raise_server_exceptions=False) as client:
+        answer = client.get("/api/broken")
+    assert answer.status_code == 500
+    assert "1234" not in answer.text
+    assert answer.json()["status"] == 500
+
+
+def test_operators_see_requests_and_what_is_kept(client):
+    client.get("/healthz")
+    text = client.get("/metrics").text
+    assert 'crowdpilot_requests_total{status="200"} 1' in text
+    assert 'crowdpilot_request_seconds_bucket{le="+Inf"} 1' in text
+    assert 'crowdpilot_votes{state="voted"} 0' in text
+
+
+def test_it_is_ready_when_the_database_is(client, tmp_path):
+    assert client.get("/readyz").status_code == 200
+    with TestClient(
+        create_app(Settings(database=f"sqlite:///{tmp_path / 'b.db'}", secret="s" * 40))
+    ) as other:
+        assert other.get("/readyz").json() == {"status": "not migrated"}

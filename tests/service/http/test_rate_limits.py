@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crowdpilot.service.errors import Refused
+from crowdpilot.service.http import rate_limits
+from crowdpilot.service.http.rate_limits import Limits
+
+
+@given(st.lists(st.floats(0, 2), max_size=60), st.integers(1, 5))
+def test_nobody_gets_more_than_rate_and_burst_allow(waits, burst):
+    bucket, now, taken = Limits(rate=2, burst=burst), 0.0, 0
+    for wait in waits:
+        now += wait
+        taken += bucket.take("ann", now)
+        assert taken <= burst + 2 * now + 1e-6
+
+
+def test_each_has_a_bucket_of_their_own():
+    bucket = Limits(rate=1, burst=1)
+    assert bucket.take("ann", 0)
+    assert bucket.take("eve", 0)
+    assert not bucket.take("ann", 0)
+
+
+def test_who_asks_too_often_is_told_to_wait():
+    bucket = Limits(rate=1, burst=1)
+    bucket.check("ann", 0)
+    with pytest.raises(Refused, match="wait") as refused:
+        bucket.check("ann", 0.1)
+    assert refused.value.status == 429
+
+
+def test_who_is_silent_longest_is_forgotten(monkeypatch):
+    monkeypatch.setattr(rate_limits, "REMEMBERED", 2)
+    bucket = Limits(rate=0.001, burst=1)
+    for who in "abc":
+        bucket.take(who, 0)
+    assert len(bucket._buckets) == 2

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from crowdpilot.metrics import ece
+from crowdpilot.service.jobs.calibration import honesty
+from crowdpilot.service.store import items
+from tests.service.jobs.site import Site
+
+NAMES = [f"i{n}" for n in range(400)]
+
+
+def test_a_project_with_gold_and_a_machine_says_how_honest_both_are(site: Site) -> None:
+    project = site.project(machine="tfidf")
+    site.add(project, 400)
+    with site.store.writing() as c:
+        items.reveal(c, project, {name: ("no", "yes")[site.truth[name]] for name in NAMES[:100]})
+    site.vote(project, NAMES, each=3, skill=0.8)
+    site.refit(project)
+    (measured,) = site.result(project, "calibrate")["questions"].values()
+    assert measured["gold"]["beliefs"]["n"] == 100
+    assert measured["gold"]["machine"]["accuracy"] > 0.9
+    assert measured["votes"]["beliefs"]["n"] == 1200
+    assert measured["votes"]["beliefs"]["ece"] < 0.08
+    assert measured["votes"]["machine"]["ece"] < 0.08
+    assert sum(row["n"] for row in measured["votes"]["beliefs"]["table"]) == 1200
+
+
+def test_without_gold_and_machine_nothing_is_measured(site: Site) -> None:
+    project = site.project()
+    site.add(project, 30)
+    site.vote(project, NAMES[:30])
+    site.refit(project)
+    with pytest.raises(AssertionError):
+        site.result(project, "calibrate")
+
+
+def test_honest_probabilities_are_seen_as_such_and_bold_ones_are_not() -> None:
+    rng = np.random.default_rng(0)
+    p = rng.uniform(0.5, 1, 5000)
+    truth = (rng.random(5000) > p).astype(int)
+    honest = honesty(truth, np.stack([p, 1 - p], axis=1))
+    bold = honesty(truth, np.tile([0.99, 0.01], (5000, 1)))
+    assert honest["ece"] < 0.03 < 0.2 < bold["ece"]
+    assert honest["ece"] == ece(truth, np.stack([p, 1 - p], axis=1))
+    for row in honest["table"]:
+        assert abs(row["confidence"] - row["right"]) < 0.06
+        assert row["from"] < row["confidence"] <= row["to"]

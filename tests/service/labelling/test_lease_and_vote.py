@@ -1,0 +1,146 @@
+"""The desk lends what is wanted, shows again what is held, and refuses what it must."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+
+import pytest
+
+from crowdpilot.service.errors import Refused
+from crowdpilot.service.labelling.lease_and_vote import Desk
+from crowdpilot.service.labelling.sessions import Seat
+from crowdpilot.service.settings import Settings
+from crowdpilot.service.store import Store, jobs, migrate, projects, votes, workers
+from tests.service.faults.tools import make_project, settings_of
+
+ITEMS = 30
+Story = Callable[[], Awaitable[Any]]
+
+
+class Scene:
+    """A project that wants one vote on each item, and three workers."""
+
+    def __init__(self, url: str) -> None:
+        migrate(store := Store(url))
+        self.store, self.desk = store, Desk(store, Settings(**settings_of(url)))
+        self.project = make_project(store, ITEMS, 1, lease=900)
+        self.seats = [self.seat(f"w{n}") for n in range(3)]
+
+    def seat(self, name: str, state: str = "active") -> Seat:
+        with self.store.writing() as c:
+            row = workers.enter(c, self.project, "link", name, kind="crowd", state=state)
+        return Seat(self.project, row.id, "link", "", time.time() + 900)
+
+    async def vote(self, seat: Seat, item: int, label: int | None = 0) -> None:
+        await self.desk.vote(seat, votes.Answer(seat.worker, item, 0, label, 1.0, f"key-{item:04d}"))
+
+    def refused(self, story: Awaitable[Any]) -> int:
+        async def run() -> int:
+            with pytest.raises(Refused) as caught:
+                await story
+            return caught.value.status
+
+        return asyncio.run(run())
+
+
+@pytest.fixture
+def scene(database_url: str) -> Iterator[Scene]:
+    made = Scene(database_url)
+    yield made
+    made.desk.close()
+    made.store.close()
+
+
+def test_those_who_ask_together_share_what_is_wanted(scene: Scene) -> None:
+    async def story() -> None:
+        found = await asyncio.gather(*(scene.desk.next(seat, 20) for seat in scene.seats))
+        items = [lent.item for some in found for lent in some]
+        assert len(items) == len(set(items)) == ITEMS
+        with scene.store.reading() as c:
+            assert projects.find(c, scene.project).asked == sum(bool(some) for some in found)
+
+    asyncio.run(story())
+
+
+def test_a_worker_who_asks_twice_at_once_is_shown_the_same(scene: Scene) -> None:
+    async def story() -> None:
+        one, two = await asyncio.gather(*(scene.desk.next(scene.seats[0], 5) for _ in range(2)))
+        assert one == two
+        assert len(one) == 5
+
+    asyncio.run(story())
+
+
+def test_more_than_fit_in_one_group_are_all_served(scene: Scene) -> None:
+    seats = [scene.seat(f"more{n}") for n in range(80)]
+
+    async def story() -> None:
+        found = await asyncio.gather(*(scene.desk.next(seat, 1) for seat in seats))
+        assert sum(map(len, found)) == ITEMS
+
+    asyncio.run(story())
+
+
+def test_one_who_is_refused_does_not_keep_others_from_being_served(scene: Scene) -> None:
+    new = scene.seat("new", state="new")
+
+    async def story() -> None:
+        found = await asyncio.gather(
+            scene.desk.next(new, 3), scene.desk.next(scene.seats[0], 3), return_exceptions=True
+        )
+        assert isinstance(found[0], Refused)
+        assert found[0].status == 403
+        assert isinstance(found[1], list)
+        assert len(found[1]) == 3
+
+    asyncio.run(story())
+
+
+def test_a_paused_project_lends_nothing_and_goes_on_later(scene: Scene) -> None:
+    with scene.store.writing() as c:
+        projects.put(c, scene.project, state=projects.PAUSED)
+    assert scene.refused(scene.desk.next(scene.seats[0], 3)) == 409
+    with scene.store.writing() as c:
+        projects.put(c, scene.project, state=projects.OPEN)
+    assert len(asyncio.run(scene.desk.next(scene.seats[0], 3))) == 3
+
+
+def test_an_answer_taken_back_is_lent_again(scene: Scene) -> None:
+    async def story() -> None:
+        first, second = await scene.desk.next(scene.seats[0], 2)
+        await scene.vote(scene.seats[0], first.item)
+        await scene.vote(scene.seats[0], second.item)
+        assert await scene.desk.undo(scene.seats[0]) == second
+        assert (await scene.desk.next(scene.seats[0], 1))[0] == second
+
+    asyncio.run(story())
+
+
+def test_what_is_held_at_the_end_goes_to_others(scene: Scene) -> None:
+    async def story() -> None:
+        held = await scene.desk.next(scene.seats[0], ITEMS)
+        assert await scene.desk.next(scene.seats[1], ITEMS) == []
+        await scene.vote(scene.seats[0], held[0].item)
+        assert len(await scene.desk.finish(scene.seats[0])) == 12
+        again = await scene.desk.next(scene.seats[1], ITEMS)
+        assert {lent.item for lent in again} == {lent.item for lent in held[1:]}
+
+    asyncio.run(story())
+
+
+def test_there_is_no_code_before_the_first_answer(scene: Scene) -> None:
+    assert scene.refused(scene.desk.finish(scene.seats[0])) == 409
+
+
+def test_when_nothing_is_wanted_any_more_a_refit_looks_again(scene: Scene) -> None:
+    async def story() -> None:
+        for lent in await scene.desk.next(scene.seats[0], ITEMS):
+            await scene.vote(scene.seats[0], lent.item)
+        assert await scene.desk.next(scene.seats[1], 5) == []
+
+    asyncio.run(story())
+    with scene.store.reading() as c:
+        assert [job.kind for job in jobs.listed(c, scene.project)] == ["refit"]

@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import pytest
+
+from crowdpilot.service.errors import Refused
+from crowdpilot.service.http.schemas import ProjectIn
+from crowdpilot.service.labelling import onboarding
+from crowdpilot.service.platforms import Arrival, invitation_links
+from crowdpilot.service.settings import Settings
+from crowdpilot.service.store import Store, migrate, projects, workers
+
+SETTINGS = Settings(secret="s" * 40)
+QUIZ = [{"text": "1 + 1 = 2", "label": "yes"}, {"text": "1 + 1 = 3", "label": "no"}]
+PROLIFIC = {"PROLIFIC_PID": "a" * 24, "STUDY_ID": "b" * 24, "SESSION_ID": "c" * 24}
+
+
+@pytest.fixture
+def c(database_url):
+    store = Store(database_url)
+    migrate(store)
+    with store.writing() as connection:
+        yield connection
+    store.close()
+
+
+def make(c, **given):
+    spec = ProjectIn.model_validate({"name": "x", "classes": ["no", "yes"], **given}).model_dump()
+    return projects.find(c, projects.create(c, spec))
+
+
+def come(c, project, name="ann", **more):
+    return onboarding.sit(c, SETTINGS, project, Arrival("link", name, **more))
+
+
+def test_an_invitation_lets_in(c):
+    project = make(c)
+    token = invitation_links.invite(SETTINGS.secret, project.id, worker="ann")
+    arrival = onboarding.arrive(SETTINGS, project, "link", {"invite": token})
+    seat = onboarding.sit(c, SETTINGS, project, arrival)
+    assert workers.find(c, project.id, seat.worker).external == "ann"
+    assert onboarding.sit(c, SETTINGS, project, arrival).worker == seat.worker
+
+
+@pytest.mark.parametrize("platform", ["link", "prolific", "mturk", "elsewhere"])
+def test_nobody_comes_in_without_a_good_address(c, platform):
+    with pytest.raises(Refused):
+        onboarding.arrive(SETTINGS, make(c), platform, {})
+
+
+def test_prolific_lets_in_only_for_its_study(c):
+    project = make(c, prolific={"study": "b" * 24})
+    assert onboarding.arrive(SETTINGS, project, "prolific", PROLIFIC).external == "a" * 24
+    with pytest.raises(Refused, match="another study"):
+        onboarding.arrive(SETTINGS, project, "prolific", {**PROLIFIC, "STUDY_ID": "d" * 24})
+
+
+def test_who_only_looks_gets_no_seat(c):
+    with pytest.raises(Refused, match="preview"):
+        onboarding.sit(c, SETTINGS, make(c), Arrival("mturk", "", preview=True))
+
+
+def test_a_kind_without_a_price_has_no_work(c):
+    with pytest.raises(Refused, match="expert"):
+        come(c, make(c), kind="expert")
+    assert come(c, make(c, costs={"prices": {"crowd": 0.1, "expert": 1}}), kind="expert")
+
+
+def test_without_consent_and_quiz_work_begins_at_once(c):
+    project = make(c)
+    worker = workers.find(c, project.id, come(c, project).worker)
+    assert onboarding.step(worker, project.spec) == "label"
+    assert worker.state == workers.ACTIVE
+
+
+def test_consent_comes_before_the_quiz_and_the_quiz_before_work(c):
+    project = make(c, consent="Do you agree?", quiz=QUIZ)
+    seat = come(c, project)
+
+    def step():
+        return onboarding.step(workers.find(c, project.id, seat.worker), project.spec)
+
+    assert step() == "consent"
+    assert not onboarding.take_quiz(c, seat, project.spec, ["yes", "no"])
+    assert step() == "consent"
+    onboarding.agree(c, seat, project.spec)
+    assert step() == "quiz"
+    assert onboarding.take_quiz(c, seat, project.spec, ["yes", "no"])
+    assert step() == "label"
+
+
+def test_another_text_needs_another_consent(c):
+    project = make(c, consent="Do you agree?")
+    seat = come(c, project)
+    onboarding.agree(c, seat, project.spec)
+    worker = workers.find(c, project.id, seat.worker)
+    assert onboarding.step(worker, {**project.spec, "consent": "And now?"}) == "consent"
+
+
+def test_the_quiz_can_be_tried_only_so_often(c):
+    project = make(c, quiz=QUIZ, quiz_tries=2)
+    seat = come(c, project)
+    for _ in range(2):
+        assert not onboarding.take_quiz(c, seat, project.spec, ["no", "no"])
+    with pytest.raises(Refused, match="cannot be tried again"):
+        onboarding.take_quiz(c, seat, project.spec, ["yes", "no"])
+
+
+@pytest.mark.parametrize("given", [[], ["yes"], ["yes", "no", "no"]])
+def test_a_quiz_with_too_few_or_too_many_answers_is_not_passed(c, given):
+    project = make(c, quiz=QUIZ, quiz_pass=0)
+    assert not onboarding.take_quiz(c, come(c, project), project.spec, given)
+
+
+def test_a_blocked_worker_does_not_come_back(c):
+    project = make(c)
+    seat = come(c, project)
+    workers.bar(c, project.id, seat.worker, workers.BLOCKED)
+    with pytest.raises(Refused, match="any more"):
+        come(c, project)
+
+
+def test_nobody_knows_an_erased_worker(c):
+    project = make(c)
+    seat = come(c, project)
+    workers.erase(c, project.id, seat.worker)
+    row = workers.find(c, project.id, seat.worker)
+    assert (row.external, row.assignment, row.consent) == (None, None, None)
+    assert come(c, project).worker != seat.worker
+
+
+def test_a_closed_project_takes_nobody(c):
+    project = make(c)
+    projects.put(c, project.id, state=projects.CLOSED)
+    with pytest.raises(Refused, match="closed"):
+        come(c, projects.find(c, project.id))

@@ -1,0 +1,214 @@
+"""A mirror that is made anew from the tables believes the same as one that kept up with every change."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from crowdpilot.service.errors import Refused
+from crowdpilot.service.http.schemas import ProjectIn
+from crowdpilot.service.jobs import runner
+from crowdpilot.service.jobs.context import Bench
+from crowdpilot.service.labelling import replica as mirror_room
+from crowdpilot.service.labelling.replica import Mirror
+from crowdpilot.service.settings import Settings
+from crowdpilot.service.store import Store, items, jobs, migrate, projects, votes, workers
+
+PRICES = {"crowd": 0.02, "expert": 0.3}
+SPECS: dict[str, dict[str, Any]] = {
+    "classes": {"classes": ["a", "b", "c"], "plan": {"gold": 0.1, "explore": 0.1, "per_item": 6}},
+    "machine": {"classes": ["a", "b"], "machine": "given", "costs": {"prices": PRICES, "machine": 0.001}},
+    "criteria": {"classes": ["no", "yes"], "criteria": [{"name": "x"}, {"name": "y"}]},
+    "budget": {"classes": ["a", "b"], "costs": {"prices": PRICES, "budget": 3.0}},
+    "fixed": {"classes": ["a", "b"], "policy": "fixed[votes=3]", "plan": {"per_worker": 20}},
+}
+
+
+class Walk:
+    """A project to which anything may happen next, and a mirror that keeps up with it."""
+
+    def __init__(self, url: str, spec: dict[str, Any], seed: int) -> None:
+        self.store = Store(url)
+        migrate(self.store)
+        full = ProjectIn.model_validate({"name": "walk", "costs": {"prices": PRICES}, **spec}).model_dump()
+        with self.store.writing() as c:
+            self.id = projects.create(c, full)
+            self.live = Mirror(projects.find(c, self.id))
+        self.spec, self.rng, self.items, self.workers = full, random.Random(seed), 0, list[int]()
+        self.bench = Bench(self.store, Settings(database=url, secret="s" * 40))
+        self.late = 0.0  # seconds by which the clock of leases runs ahead
+
+    def step(self) -> str:
+        """One more thing happens."""
+        steps: dict[Callable[[], object], int] = {
+            self.add: 2, self.enter: 2, self.lend: 9, self.answer: 14, self.undo: 3, self.expire: 2,
+            self.finish: 1, self.block: 1, self.gold: 1, self.gone: 1, self.refit: 2,
+        }  # fmt: skip
+        act = self.rng.choices(list(steps), list(steps.values()))[0]
+        with suppress(Refused):
+            act()
+        with self.store.reading() as c:
+            self.live.keep_up(c)
+        return act.__name__
+
+    def add(self) -> None:
+        K = len(self.spec["classes"])
+        new = []
+        for _ in range(self.rng.randint(1, 15)):
+            raw = [self.rng.random() + 0.05 for _ in range(K)]
+            machine = [p / sum(raw) for p in raw] if self.rng.random() < 0.7 else None
+            gold = self.label() if self.rng.random() < 0.1 else None
+            new.append({"name": f"i{self.items}", "content": {"text": "t"}, "gold": gold, "machine": machine})
+            self.items += 1
+        with self.store.writing() as c:
+            items.add(c, self.id, new)
+
+    def label(self) -> Any:
+        if not self.spec["criteria"]:
+            return self.rng.choice(self.spec["classes"])
+        return {q["name"]: self.rng.choice(self.spec["classes"]) for q in self.spec["criteria"]}
+
+    def enter(self) -> None:
+        kind = self.rng.choice(list(self.spec["costs"]["prices"]))
+        with self.store.writing() as c:
+            external = f"w{len(self.workers)}"
+            made = workers.enter(c, self.id, "link", external, kind=kind, state=workers.ACTIVE)
+        self.workers.append(made.id)
+
+    def worker(self) -> int:
+        if not self.workers:
+            raise Refused(404, "nobody has come")
+        return self.rng.choice(self.workers)
+
+    def lend(self) -> None:
+        """As the desk does: think in the mirror, write it down, and only then believe it."""
+        worker = self.worker()
+        with self.store.writing() as c:
+            row = workers.find(c, self.id, worker)
+            if row.state != workers.ACTIVE:
+                return
+            project = projects.find(c, self.id)
+            asks = self.live.campaign.ask(worker, self.rng.randint(1, 6), kind=row.kind)
+            clock = projects.claim(c, self.id, project.asked)
+            if asks and clock is not None and self.rng.random() < 0.9:
+                places = [self.live.place_of(ask) for ask in asks]
+                votes.lend(c, self.id, worker, places, time.time() + self.late + 100, clock)
+            else:
+                self.live.campaign.release(worker, asks)
+
+    def answer(self) -> None:
+        worker = self.worker()
+        with self.store.writing() as c:
+            held = votes.held(c, worker)
+            some = self.rng.sample(held, self.rng.randint(0, len(held)))
+            if some:
+                votes.take(c, self.id, [self.said(worker, row) for row in some])
+
+    def said(self, worker: int, row: Any) -> votes.Answer:
+        label = None if self.rng.random() < 0.15 else self.rng.randrange(len(self.spec["classes"]))
+        return votes.Answer(worker, row.item, row.criterion, label, 1.0, str(self.rng.random()))
+
+    def undo(self) -> None:
+        with self.store.writing() as c:
+            votes.undo(c, self.id, self.worker(), time.time() + self.late + 100)
+
+    def expire(self) -> None:
+        self.late += 60
+        with self.store.writing() as c:
+            votes.expire(c, self.id, time.time() + self.late)
+
+    def finish(self) -> None:
+        with self.store.writing() as c:
+            votes.give_back(c, self.id, self.worker())
+
+    def block(self) -> None:
+        if self.rng.random() < 0.4:
+            with self.store.writing() as c:
+                workers.bar(c, self.id, self.worker(), workers.BLOCKED)
+
+    def gold(self) -> None:
+        if self.items:
+            with self.store.writing() as c:
+                items.reveal(c, self.id, {f"i{self.rng.randrange(self.items)}": self.label()})
+
+    def gone(self) -> None:
+        if self.items:
+            gone = self.rng.choice(["stopped", "withdrawn"])
+            with self.store.writing() as c:
+                items.change(c, self.id, [f"i{self.rng.randrange(self.items)}"], gone=gone)
+
+    def refit(self) -> None:
+        with self.store.writing() as c:
+            jobs.enqueue(c, self.id, "refit")
+        while runner.step(self.bench, "jobs-1"):
+            pass
+
+    def anew(self) -> Mirror:
+        """A mirror that has seen nothing but the tables as they are now."""
+        with self.store.reading() as c:
+            mirror = Mirror(projects.find(c, self.id))
+            mirror.keep_up(c)
+        return mirror
+
+
+def assert_alike(live: Mirror, anew: Mirror) -> None:
+    a, b = live.campaign, anew.campaign
+    assert (a.pool.items, a.staff.names, a.staff.votes) == (b.pool.items, b.staff.names, b.staff.votes)
+    assert a.staff.seen == b.staff.seen
+    assert a.staff.given == b.staff.given
+    assert {key: len(lent) for key, lent in a.ledger.lent.items()} == {
+        key: len(lent) for key, lent in b.ledger.lent.items()
+    }
+    np.testing.assert_array_equal(a.ledger.pending, b.ledger.pending)
+    np.testing.assert_array_equal(a.pool.pilot, b.pool.pilot)
+    np.testing.assert_allclose(a.believed(), b.believed(), atol=1e-12)
+    np.testing.assert_allclose(a.wishes.want, b.wishes.want, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose([a.ledger.spent, a.ledger.aside], [b.ledger.spent, b.ledger.aside], atol=1e-12)
+    assert (a.asked, a.fresh) == (b.asked, b.fresh)
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_a_rebuilt_mirror_equals_the_live_one(database_url: str, spec: str) -> None:
+    short = database_url.startswith("postgresql")
+    walk = Walk(database_url, SPECS[spec], seed=0)
+    trace = []
+    try:
+        for n in range(40 if short else 120):
+            trace.append(walk.step())
+            if n % (4 if short else 2) == 0:
+                assert_alike(walk.live, walk.anew())
+        assert_alike(walk.live, walk.anew())
+    except AssertionError as error:
+        raise AssertionError(f"after {trace}") from error
+    finally:
+        walk.store.close()
+    assert len(set(trace)) > 5
+
+
+def test_who_is_in_a_hurry_takes_a_lesson_over_bit_by_bit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mirror_room, "SLICE", 3)
+    walk = Walk(f"sqlite:///{tmp_path / 'a.db'}", SPECS["classes"], seed=5)
+    for _ in range(60):
+        walk.step()
+    for act in 8 * (walk.enter, walk.lend, walk.answer):
+        with suppress(Refused), walk.store.reading() as c:
+            walk.live.keep_up(c)
+            act()
+    walk.refit()
+    with walk.store.reading() as c:
+        walk.live.keep_up(c, patience=0.0)
+        believed = walk.live.campaign.believed()
+        assert len(walk.live._stale)
+        walk.live.keep_up(c)
+    np.testing.assert_array_equal(believed, walk.live.campaign.believed())
+    assert_alike(walk.live, walk.anew())
+    walk.store.close()

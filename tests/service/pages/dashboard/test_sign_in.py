@@ -1,0 +1,121 @@
+"""Signing in: with a key or a link, for how long, and what ends it."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crowdpilot.service.pages.dashboard import sign_in
+from crowdpilot.service.signing import sign
+from crowdpilot.service.store import keys
+from tests.service.pages.dashboard.test_projects import SECRET, Service, csrf, service
+
+__all__ = ["service"]
+
+
+def cookie(answer: Any, name: str) -> str:
+    found = [line for line in answer.headers.get_list("set-cookie") if line.startswith(f"{name}=")]
+    assert found
+    return str(found[0])
+
+
+def link(service: Service, until: float = 60.0, secret: str = SECRET) -> str:
+    key = service.keys["write"].split("_")[1]
+    return f"/login?token={sign(secret, 'login', {'key': key, 'until': time.time() + until})}"
+
+
+def test_a_key_signs_in_and_out(service: Service) -> None:
+    client = service.signed_in("write")
+    page = client.get("/projects")
+    assert "the write key" in page.text
+    client.post("/logout", data={"csrf": csrf(page.text)})
+    assert client.get("/projects").url.path == "/login"
+
+
+def test_a_wrong_key_is_told_so(service: Service) -> None:
+    client = service.client()
+    given = {"csrf": csrf(client.get("/login").text), "key": service.keys["read"] + "x"}
+    answer = client.post("/login", data=given)
+    assert answer.status_code == 422
+    assert "This key is not valid" in answer.text
+    assert "session=" not in str(answer.headers)
+
+
+def test_the_login_form_needs_its_token(service: Service) -> None:
+    assert service.client().post("/login", data={"key": service.keys["read"]}).status_code == 403
+
+
+def test_the_cookie_is_for_our_own_pages_and_no_script(tmp_path: Path) -> None:
+    for address, secure in (("http://testserver", False), ("https://testserver", True)):
+        (tmp_path / str(secure)).mkdir()
+        service = Service(tmp_path / str(secure), address)
+        client = service.client()
+        given = {"csrf": csrf(client.get("/login").text), "key": service.keys["read"]}
+        sent = cookie(client.post("/login", data=given, follow_redirects=False), sign_in.SESSION).lower()
+        assert "httponly" in sent
+        assert "samesite=strict" in sent
+        assert ("secure" in sent) is secure
+        assert "max-age=43200" in sent
+        service.app.state.desk.close()
+        service.store.close()
+
+
+def test_a_link_signs_in_once(service: Service) -> None:
+    address = link(service)
+    client = service.client()
+    welcome = client.get(address)
+    assert "You are signed in" in welcome.text
+    assert client.get("/projects").url.path == "/projects"
+    assert service.client().get(address).status_code == 403
+
+
+@pytest.mark.parametrize(("until", "secret"), [(-1.0, SECRET), (60.0, "y" * 40)])
+def test_a_link_that_has_ended_or_is_not_ours_is_refused(service: Service, until: float, secret: str) -> None:
+    assert service.client().get(link(service, until, secret)).status_code == 403
+
+
+def test_revoking_a_key_ends_its_sessions_at_once(service: Service) -> None:
+    client = service.signed_in("write")
+    with service.store.writing() as c:
+        keys.revoke(c, service.keys["write"].split("_")[1])
+    assert client.get("/projects").url.path == "/login"
+
+
+def test_a_session_ends_after_half_a_day(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    client, now = service.signed_in(), time.time()
+    monkeypatch.setattr(sign_in.time, "time", lambda: now + sign_in.LASTS - 60)
+    assert client.get("/projects").url.path == "/projects"
+    monkeypatch.setattr(sign_in.time, "time", lambda: now + sign_in.LASTS + 60)
+    client.cookies.jar.clear_expired_cookies()
+    assert client.get("/projects").url.path == "/login"
+
+
+def test_a_forged_session_is_none(service: Service) -> None:
+    client = service.client()
+    session = {"id": "1", "key": service.keys["admin"].split("_")[1], "until": time.time() + 1000}
+    client.cookies.set(sign_in.SESSION, sign("y" * 40, sign_in.SESSION, session))
+    assert client.get("/projects").url.path == "/login"
+    client.cookies.set(sign_in.SESSION, sign(SECRET, "seat", session))
+    assert client.get("/projects").url.path == "/login"
+
+
+@pytest.mark.parametrize(("next", "where"), [
+    ("/keys", "/keys"), ("//evil.example/projects", "/projects"), ("https://evil.example", "/projects"),
+    ("/projects/../\\evil.example", "/projects"), ("/projects//evil.example", "/projects"),
+])  # fmt: skip
+def test_nobody_is_sent_elsewhere_after_signing_in(service: Service, next: str, where: str) -> None:
+    client = service.client()
+    page = client.get("/login", params={"next": next}).text
+    assert re.search(r'name="next" value="[^"]+"', page)
+    given = {"csrf": csrf(page), "key": service.keys["admin"], "next": next}
+    answer = client.post("/login", data=given, follow_redirects=False)
+    assert answer.headers["location"] == where
+
+
+def test_the_start_leads_to_projects_or_to_the_door(service: Service) -> None:
+    assert service.client().get("/").url.path == "/login"
+    assert service.signed_in().get("/").url.path == "/projects"
