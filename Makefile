@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet -c constraints.txt
 
-.PHONY: help demo test test-thorough test-slow equip check format docs site pictures peers build notes clean
+.PHONY: help demo test test-thorough test-slow coverage equip check format docs site pictures peers build notes clean
 
 help:  ## List what can be made.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,7 +20,7 @@ help:  ## List what can be made.
 demo: .venv/core.stamp  ## Aggregate the bundled votes and show what comes out.
 	@$(BIN)/python examples/demo.py
 
-test: equip check  ## Run every check and the unit tests.
+test: check  ## Run every check and the unit tests.
 	$(BIN)/pytest -q -n 2
 
 test-thorough: equip  ## Run what make test leaves out: PostgreSQL, browsers, kills, clusters, copies of the project.
@@ -28,6 +28,9 @@ test-thorough: equip  ## Run what make test leaves out: PostgreSQL, browsers, ki
 
 test-slow: equip  ## Run the tests that take minutes; those on real data need CROWDPILOT_DATA.
 	$(BIN)/pytest -q -m slow
+
+coverage: .venv/dev.stamp  ## Run the unit tests and show which lines of the package they reach; htmlcov/ has each file.
+	$(BIN)/pytest -q -n 2 --cov=crowdpilot --cov-report=term:skip-covered --cov-report=html
 
 equip: .venv/dev.stamp
 	@$(BIN)/python -m tests.equip
@@ -62,5 +65,5 @@ notes: .venv/core.stamp  ## Print the release notes of this version.
 	@$(BIN)/python scripts/notes.py $(VERSION)
 
 clean:  ## Remove .venv, the demo's files and all caches.
-	rm -rf .venv .press site demo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .press htmlcov site demo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find crowdpilot tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
