@@ -16,7 +16,7 @@ from sqlalchemy import Column, Float, Integer, MetaData, String, Table, insert
 
 from benchmarks.peers import ROOT
 from crowdpilot.service.http.schemas import ProjectIn, VoteIn
-from crowdpilot.service.labelling.sessions import Seat, seal
+from crowdpilot.service.labelling.sessions import Session, sign_session
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import Store, items, migrate, projects, workers
 
@@ -128,7 +128,7 @@ def fill(url: str, n_items: int, n_workers: int, K: int) -> tuple[str, list[str]
             for n in range(n_workers)
         ]
     store.close()
-    return project, [seal(SECRET, Seat(project, id, "link", "", until)) for id in hired]
+    return project, [sign_session(SECRET, Session(project, id, "link", "", until)) for id in hired]
 
 
 def prepare_bare(url: str) -> None:

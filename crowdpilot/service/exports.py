@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from crowdpilot.arrays import Codes
 from crowdpilot.hybrid import Decisions
 from crowdpilot.io.table_text import delimited, json_lines
-from crowdpilot.service.labelling.replica import Mirror
+from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store import worker_votes
 from crowdpilot.service.store.engine import Store
 from crowdpilot.service.store.row import Record
@@ -36,9 +36,9 @@ class Decided(NamedTuple):
     classes: Sequence[str]
 
 
-def look(mirror: Mirror, _: Record) -> Decided:
+def look(replica: Replica, _: Record) -> Decided:
     """The decisions of a project."""
-    campaign = mirror.campaign
+    campaign = replica.campaign
     now = campaign.decide()
     gold = np.stack([question.gold for question in campaign.questions], axis=1)[~campaign.pool.withdrawn]
     known = gold[:, 0]

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from crowdpilot.service.labelling.replica import Mirror
+from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store.row import Record
 
 
-def of_project(mirror: Mirror, project: Record) -> dict[str, Any]:
+def of_project(replica: Replica, project: Record) -> dict[str, Any]:
     """What was asked for, and where it stands."""
-    status = asdict(mirror.campaign.status())
+    status = asdict(replica.campaign.status())
     return {
         "id": project.id,
         "name": project.name,

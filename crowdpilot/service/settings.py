@@ -24,7 +24,7 @@ class Settings:
         Signs what is handed to browsers; the same in all processes.
     address
         Under which people reach the service, without a slash at its end.
-    seat
+    session_seconds
         Seconds for which a worker's session is good.
     rate, burst
         Requests per second that one worker or one address may make in the long run, and at once.
@@ -37,7 +37,7 @@ class Settings:
     database: str = "sqlite:///crowdpilot.db"
     secret: str = field(repr=False)
     address: str = "http://127.0.0.1:8000"
-    seat: float = 8 * 3600.0
+    session_seconds: float = 8 * 3600.0
     rate: float = 20.0
     burst: int = 60
     body: int = 1 << 20

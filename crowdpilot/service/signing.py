@@ -19,7 +19,7 @@ def sign(secret: str, purpose: str, payload: Any) -> str:
 
     Examples
     --------
-    >>> unsign("s" * 32, "seat", sign("s" * 32, "seat", {"worker": 7}))
+    >>> unsign("s" * 32, "session", sign("s" * 32, "session", {"worker": 7}))
     {'worker': 7}
     """
     body = urlsafe_b64encode(json.dumps(payload, separators=(",", ":")).encode()).decode().rstrip("=")
@@ -28,8 +28,8 @@ def sign(secret: str, purpose: str, payload: Any) -> str:
 
 def unsign(secret: str, purpose: str, token: str) -> Any:
     """What a token says; a `ValueError` if it was not made by `sign` for this purpose."""
-    body, _, seal = token.partition(".")
-    if not hmac.compare_digest(seal.encode(), _seal(secret, purpose, body).encode()):
+    body, _, sign_session = token.partition(".")
+    if not hmac.compare_digest(sign_session.encode(), _seal(secret, purpose, body).encode()):
         raise ValueError("the token is not valid; start again from the link you were given")
     return json.loads(urlsafe_b64decode(body + "=" * (-len(body) % 4)))
 

@@ -37,7 +37,7 @@ def test_the_version_stands_in_one_place() -> None:
 def test_the_description_of_the_api_has_the_version(tmp_path: Path) -> None:
     app = create_app(Settings(database=f"sqlite:///{tmp_path / 'x.db'}", secret="s" * 32))
     assert app.openapi()["info"]["version"] == crowdpilot.__version__
-    app.state.desk.close()
+    app.state.labelling.close()
     app.state.store.close()
 
 

@@ -14,21 +14,21 @@ SECRET = "s" * 32
 
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda s: st.lists(s, max_size=3)))
 def test_a_token_says_what_was_signed(payload):
-    assert unsign(SECRET, "seat", sign(SECRET, "seat", payload)) == payload
+    assert unsign(SECRET, "worker_session", sign(SECRET, "worker_session", payload)) == payload
 
 
 @given(st.data())
 def test_a_changed_token_is_refused(data):
-    token = sign(SECRET, "seat", {"worker": 7})
+    token = sign(SECRET, "worker_session", {"worker": 7})
     n = data.draw(st.integers(0, len(token) - 1))
     other = data.draw(st.characters().filter(lambda c: c != token[n]))
     with pytest.raises(ValueError, match="not valid"):
-        unsign(SECRET, "seat", token[:n] + other + token[n + 1 :])
+        unsign(SECRET, "worker_session", token[:n] + other + token[n + 1 :])
 
 
 def test_a_token_is_good_for_one_purpose_and_one_secret():
-    token = sign(SECRET, "seat", 1)
-    for secret, purpose in ((SECRET, "login"), ("t" * 32, "seat")):
+    token = sign(SECRET, "worker_session", 1)
+    for secret, purpose in ((SECRET, "login"), ("t" * 32, "worker_session")):
         with pytest.raises(ValueError, match="not valid"):
             unsign(secret, purpose, token)
 

@@ -138,8 +138,8 @@ def _work(stage: Stage, w: int) -> None:
     """One worker: takes what they are given, thinks a while, and says what they always say."""
     rng = np.random.default_rng([w, len(stage.crowd)])
     entrance = Client(stage.address, {})
-    seat = {"project": stage.project, "invite": stage.invite}
-    token = entrance.send("POST", "/api/sessions", seat)["token"]
+    session = {"project": stage.project, "invite": stage.invite}
+    token = entrance.send("POST", "/api/sessions", session)["token"]
     entrance.close()
     client = Client(stage.address, {"Authorization": f"Bearer {token}"})
     while not stage.over.wait(thought := rng.exponential(stage.pause)):

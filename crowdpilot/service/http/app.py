@@ -28,7 +28,7 @@ from crowdpilot.service.http.routes import (
     webhooks,
     workers,
 )
-from crowdpilot.service.labelling.lease_and_vote import Desk
+from crowdpilot.service.labelling.labelling_service import LabellingService
 from crowdpilot.service.pages.dashboard.projects import dashboard_pages
 from crowdpilot.service.pages.rendering import STATIC
 from crowdpilot.service.pages.worker.routes import worker_pages
@@ -50,7 +50,7 @@ def create_app(settings: Settings) -> FastAPI:
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.openapi()  # takes a while, so that nobody has to wait for it later
         yield
-        app.state.desk.close()
+        app.state.labelling.close()
         app.state.store.close()
 
     app = FastAPI(
@@ -59,7 +59,7 @@ def create_app(settings: Settings) -> FastAPI:
     )  # fmt: skip
     app.state.settings = settings
     app.state.store = Store(settings.database)
-    app.state.desk = Desk(app.state.store, settings)
+    app.state.labelling = LabellingService(app.state.store, settings)
     app.state.limits = Limits(settings.rate, settings.burst)
     app.state.counts = defaultdict(float)
     error_responses.install(app)

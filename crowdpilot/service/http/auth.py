@@ -1,4 +1,4 @@
-"""Who asks: a requester with a key, or a worker with a seat."""
+"""Who asks: a requester with a key, or a worker with a session."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBea
 
 from crowdpilot.service.errors import Refused
 from crowdpilot.service.http.rate_limits import Limits
-from crowdpilot.service.labelling.lease_and_vote import Desk
-from crowdpilot.service.labelling.sessions import Seat, unseal
+from crowdpilot.service.labelling.labelling_service import LabellingService
+from crowdpilot.service.labelling.sessions import Session, read_session
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import keys
 from crowdpilot.service.store.engine import Store
@@ -29,10 +29,10 @@ async def the_store(request: Request) -> Store:
     return store
 
 
-async def the_desk(request: Request) -> Desk:
-    """The desk of this process."""
-    desk: Desk = request.app.state.desk
-    return desk
+async def labelling_service(request: Request) -> LabellingService:
+    """The labelling service of this process."""
+    labelling: LabellingService = request.app.state.labelling
+    return labelling
 
 
 async def the_settings(request: Request) -> Settings:
@@ -42,7 +42,7 @@ async def the_settings(request: Request) -> Settings:
 
 
 StoreOf = Annotated[Store, Depends(the_store)]
-DeskOf = Annotated[Desk, Depends(the_desk)]
+LabellingOf = Annotated[LabellingService, Depends(labelling_service)]
 SettingsOf = Annotated[Settings, Depends(the_settings)]
 
 
@@ -61,21 +61,21 @@ def allowed(scope: str) -> Callable[..., Record]:
     return check
 
 
-async def seated(
+async def worker_session(
     request: Request,
     bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)],
-) -> Seat:
+) -> Session:
     """A worker at work."""
     if bearer is None:
         raise Refused(401, "this needs the token of a session in the header Authorization")
     settings: Settings = request.app.state.settings
-    seat = unseal(settings.secret, bearer.credentials)
+    session = read_session(settings.secret, bearer.credentials)
     limits: Limits = request.app.state.limits
-    limits.check(("worker", seat.worker), time.monotonic())
-    return seat
+    limits.check(("worker", session.worker), time.monotonic())
+    return session
 
 
 Reader = Annotated[Record, Depends(allowed("read"))]
 Writer = Annotated[Record, Depends(allowed("write"))]
-Worker = Annotated[Seat, Depends(seated)]
+Worker = Annotated[Session, Depends(worker_session)]
 Json = dict[str, Any]

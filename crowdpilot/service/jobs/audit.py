@@ -16,7 +16,7 @@ from crowdpilot.arrays import Codes, Floats
 from crowdpilot.hybrid import Audit, Costs
 from crowdpilot.hybrid.audit.pool import wrong_decisions
 from crowdpilot.service.errors import Refused, Unavailable
-from crowdpilot.service.labelling.replica import Mirror
+from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store import audits, items, jobs, keys
 from crowdpilot.service.store.engine import Store
 from crowdpilot.service.store.row import Record
@@ -44,9 +44,9 @@ class Pool(NamedTuple):
     criteria: tuple[str, ...]
 
 
-def look(mirror: Mirror, project: Record) -> Pool:
+def look(replica: Replica, project: Record) -> Pool:
     """The decisions about finished items as they are now."""
-    campaign = mirror.campaign
+    campaign = replica.campaign
     now = campaign.decide()
     now = now.only(now.done)
     names = [str(name) for name in now.items.tolist()]

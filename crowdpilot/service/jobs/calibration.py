@@ -13,7 +13,7 @@ from crowdpilot.hybrid.campaign.question import Question
 from crowdpilot.metrics import brier, ece
 from crowdpilot.metrics.binning import equal_width
 from crowdpilot.service.jobs.context import Bench
-from crowdpilot.service.labelling.replica import Mirror
+from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store.row import Record
 
 BINS = 10
@@ -21,15 +21,15 @@ MOST = 20_000  # votes that are looked at
 Rows = NDArray[np.intp]
 
 
-def is_measurable(mirror: Mirror) -> bool:
+def is_measurable(replica: Replica) -> bool:
     """Whether there are known classes or a machine."""
-    return any(q.machine is not None or (q.gold >= 0).any() for q in mirror.campaign.questions)
+    return any(q.machine is not None or (q.gold >= 0).any() for q in replica.campaign.questions)
 
 
 def calibrate(bench: Bench, job: Record) -> dict[str, Any]:
     """For each question: what was believed against what is known of it, and against each single vote."""
-    mirror, project = bench.mirror(job.project)
-    campaign = mirror.campaign
+    replica, project = bench.replica(job.project)
+    campaign = replica.campaign
     rng = np.random.default_rng(campaign.plan.seed)
     measured = {
         name: {"gold": _by_gold(question), "votes": _by_votes(question, rng)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection
 
 from crowdpilot.service.jobs.features import Blind, open_sight
-from crowdpilot.service.labelling.replica import Mirror
+from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.project_campaign import LEARNED
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import projects
@@ -26,38 +26,38 @@ class Bench:
 
     def __init__(self, store: Store, settings: Settings) -> None:
         self.store, self.settings = store, settings
-        self._mirrors: dict[str, Mirror] = {}  # the one used last at the end
+        self._replicas: dict[str, Replica] = {}  # the one used last at the end
         self._blind: dict[str, str] = {}  # why a machine that should learn cannot
 
     def __contains__(self, project: str) -> bool:
-        return project in self._mirrors
+        return project in self._replicas
 
-    def mirror(self, project: str) -> tuple[Mirror, Record]:
+    def replica(self, project: str) -> tuple[Replica, Record]:
         """The campaign of a project as it is now, with a machine that learns if it wants one; its row."""
-        mirror = self._mirrors.pop(project, None)  # not kept if reading goes wrong in the middle
+        replica = self._replicas.pop(project, None)  # not kept if reading goes wrong in the middle
         with self.store.reading() as c:
             try:
-                mirror, row = self._read(c, project, mirror)
+                replica, row = self._read(c, project, replica)
             except Blind as error:
-                mirror = Mirror(projects.find(c, project))
-                row = mirror.keep_up(c)
+                replica = Replica(projects.find(c, project))
+                row = replica.keep_up(c)
                 self._blind[project] = str(error)
-        if len(mirror.campaign.pool):  # else it does not know yet what a machine would see
-            self._mirrors[project] = mirror
-        while len(self._mirrors) > KEPT:
-            self.forget(next(iter(self._mirrors)))
-        return mirror, row
+        if len(replica.campaign.pool):  # else it does not know yet what a machine would see
+            self._replicas[project] = replica
+        while len(self._replicas) > KEPT:
+            self.forget(next(iter(self._replicas)))
+        return replica, row
 
-    def _read(self, c: Connection, project: str, mirror: Mirror | None) -> tuple[Mirror, Record]:
-        if mirror is None:
+    def _read(self, c: Connection, project: str, replica: Replica | None) -> tuple[Replica, Record]:
+        if replica is None:
             row = projects.find(c, project)
             sight = open_sight(c, row) if row.spec["machine"] in LEARNED else (None, None)
-            mirror = Mirror(row, *sight)
+            replica = Replica(row, *sight)
             self._blind.pop(project, None)
         try:
-            return mirror, mirror.keep_up(c)
+            return replica, replica.keep_up(c)
         except ValueError as error:
-            if mirror.campaign.learner is None:
+            if replica.campaign.learner is None:
                 raise
             raise Blind(str(error)) from error  # such as a budget that does not pay for it
 
@@ -67,5 +67,5 @@ class Bench:
 
     def forget(self, project: str) -> None:
         """Drop the mirror of a project; it is made anew from the tables when it is wanted."""
-        self._mirrors.pop(project, None)
+        self._replicas.pop(project, None)
         self._blind.pop(project, None)

@@ -11,7 +11,7 @@ import numpy as np
 from crowdpilot.hybrid import Campaign, Forecast
 from crowdpilot.hybrid.forecast.simulation import forecast as simulate
 from crowdpilot.service.jobs.context import Bench
-from crowdpilot.service.labelling.replica import Mirror
+from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store.row import Record
 
 MOST = 1000  # items that are simulated, with two classes and one question
@@ -21,9 +21,9 @@ LEVEL = 0.9
 FIRST = 50  # votes without which nothing can be foreseen
 
 
-def why_not(mirror: Mirror) -> str:
+def why_not(replica: Replica) -> str:
     """Why nothing can be foreseen yet, empty if something can."""
-    campaign = mirror.campaign
+    campaign = replica.campaign
     known = np.all([question.gold >= 0 for question in campaign.questions], axis=0)
     pilot = campaign.pool.pilot & campaign.pool.open & ~known
     heard = np.any([question.tally.any(axis=1) for question in campaign.questions], axis=0)
@@ -41,10 +41,10 @@ def why_not(mirror: Mirror) -> str:
 def forecast(bench: Bench, job: Record) -> dict[str, Any]:
     """Simulate how the project may go on, on a sample of its items if it is large."""
     begun = time.monotonic()
-    mirror, project = bench.mirror(job.project)
-    campaign = mirror.campaign
+    replica, project = bench.replica(job.project)
+    campaign = replica.campaign
     common = {"votes": project.votes, "made": time.time()}
-    if why := why_not(mirror):
+    if why := why_not(replica):
         return {**common, "why": why}
     items = int((~campaign.pool.withdrawn).sum())
     some = sampled(campaign, _size(campaign), seed=campaign.plan.seed)

@@ -16,7 +16,7 @@ from crowdpilot.diagnosis import diagnose
 from crowdpilot.hybrid.campaign.question import Question
 from crowdpilot.service import report_requests
 from crowdpilot.service.jobs.context import Bench
-from crowdpilot.service.labelling.replica import Mirror
+from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store import items, jobs, votes
 from crowdpilot.service.store.row import Record
 from crowdpilot.votes import Votes
@@ -28,18 +28,18 @@ def report(bench: Bench, job: Record) -> dict[str, Any]:
         make_report,  # takes a second, which every start of the process would wait
     )
 
-    mirror, project = bench.mirror(job.project)
+    replica, project = bench.replica(job.project)
     criterion = job.given.get("criterion", "")
     about = {"votes": project.votes, "lesson": project.lesson, "criterion": criterion, "made": time.time()}
     with bench.store.reading() as c:
-        found = _votes(c, mirror, mirror.campaign.criteria.index(criterion))
+        found = _votes(c, replica, replica.campaign.criteria.index(criterion))
         if len(found) == 0:
             return {**about, "why": f"nobody has voted on {criterion!r} yet; wait for it"}
         texts = {row.name: row.content.get("text", "") for row in items.all_contents(c, project.id)}
     title = f"{project.name}: {criterion}" if criterion else project.name
     moment = time.strftime("%d %B %Y, %H:%M")
     html = make_report(
-        diagnose(found, _beliefs(mirror, found, criterion)), texts=texts, title=title, made=moment
+        diagnose(found, _beliefs(replica, found, criterion)), texts=texts, title=title, made=moment
     )
     with bench.store.writing() as c:
         jobs.empty(c, job.project, report_requests.KIND, job.id)
@@ -67,20 +67,20 @@ class Beliefs(Aggregator):
         return self.name
 
 
-def _beliefs(mirror: Mirror, found: Votes, criterion: str) -> Beliefs:
-    campaign = mirror.campaign
+def _beliefs(replica: Replica, found: Votes, criterion: str) -> Beliefs:
+    campaign = replica.campaign
     question = campaign.questions[campaign.criteria.index(criterion)]
     rows = campaign.pool.rows(found.tasks.tolist()).astype(np.int32)
     staff = np.asarray([campaign.staff.place[worker] for worker in found.workers.tolist()], np.int32)
     return Beliefs(question, rows, staff)
 
 
-def _votes(c: Connection, mirror: Mirror, criterion: int) -> Votes:
+def _votes(c: Connection, replica: Replica, criterion: int) -> Votes:
     """The votes on one question that the mirror has heard, with their times."""
-    question, names = mirror.campaign.questions[criterion], mirror.names
-    known = mirror.campaign.staff.place
+    question, names = replica.campaign.questions[criterion], replica.names
+    known = replica.campaign.staff.place
     given = [
-        row for row in votes.given(c, mirror.project)
+        row for row in votes.given(c, replica.project)
         if row.criterion == criterion and row.item in names and row.worker in known
     ]  # fmt: skip
     ids, task = np.unique([row.item for row in given], return_inverse=True)
@@ -89,8 +89,9 @@ def _votes(c: Connection, mirror: Mirror, criterion: int) -> Votes:
     seconds = np.asarray([np.nan if row.seconds is None else row.seconds for row in given])
     return Votes(
         task.astype(np.int32), worker.astype(np.int32),
-        np.asarray([row.label for row in given], np.int32), to_names(tasks), workers, mirror.campaign.classes,
+        np.asarray([row.label for row in given], np.int32), to_names(tasks), workers,
+        replica.campaign.classes,
         time=np.asarray([row.time for row in given], np.float64),
         seconds=seconds if np.isfinite(seconds).all() else None,
-        gold=question.gold[mirror.campaign.pool.rows(tasks)],
+        gold=question.gold[replica.campaign.pool.rows(tasks)],
     )  # fmt: skip

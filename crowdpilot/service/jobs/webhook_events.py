@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sqlalchemy import Connection
 
-from crowdpilot.service.labelling.replica import Mirror
+from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store import webhook_deliveries
 from crowdpilot.service.store.engine import Store
 from crowdpilot.service.store.row import Record
@@ -23,17 +23,17 @@ class News(NamedTuple):
     before: dict[int, str]
 
 
-def find(c: Connection, mirror: Mirror) -> News:
+def find(c: Connection, replica: Replica) -> News:
     """What is new; nothing if nobody wants to be told."""
-    if not mirror.spec["webhook"]:
+    if not replica.spec["webhook"]:
         return News([], {}, {})
-    now = mirror.campaign.decide()
-    before = webhook_deliveries.said(c, mirror.project)
+    now = replica.campaign.decide()
+    before = webhook_deliveries.said(c, replica.project)
     items, labels = [], {}
     for n in np.flatnonzero(now.done):
         name, label = str(now.items[n]), str(now.labels[n])
-        if before.get(mirror.ids[name]) != label:
-            labels[mirror.ids[name]] = label
+        if before.get(replica.ids[name]) != label:
+            labels[replica.ids[name]] = label
             cost, votes = round(float(now.expected[n]), 6), int(now.votes[n])
             items.append({"item": name, "label": label, "expected_cost": cost, "votes": votes})
     return News(items, labels, before)
@@ -57,10 +57,10 @@ def write_rest(store: Store, project: Record, news: News) -> None:
             news = write(c, project, news)
 
 
-def write_done(c: Connection, mirror: Mirror, project: Record) -> None:
+def write_done(c: Connection, replica: Replica, project: Record) -> None:
     """That a project is done is to be told."""
-    if mirror.spec["webhook"]:
-        status = mirror.campaign.status()
+    if replica.spec["webhook"]:
+        status = replica.campaign.status()
         told = {
             "project": project.id, "name": project.name, "items": status.items, "votes": project.votes,
             "spent": status.spent, "expected_cost": status.loss,

@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from crowdpilot.hybrid import Ask, Campaign
 from crowdpilot.service.errors import Refused
-from crowdpilot.service.labelling.replica import Mirror
+from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.project_campaign import is_due, make_costs
 from crowdpilot.service.store import external_votes, items, jobs, projects
 from crowdpilot.service.store.engine import Store
@@ -38,14 +38,14 @@ class Wanted(NamedTuple):
     wait: bool
 
 
-def want(store: Store, mirror: Mirror, project: Record, n: int, kind: str | None) -> Wanted | None:
+def want(store: Store, replica: Replica, project: Record, n: int, kind: str | None) -> Wanted | None:
     """What `Campaign.ask` would ask of anyone; None if others have lent meanwhile, so that it may differ.
 
     Nothing is lent: who asks again before telling is told the same again.
     """
     if project.state != projects.OPEN:
         raise Refused(409, f"the project is {project.state}; nothing is wanted now")
-    campaign = mirror.campaign
+    campaign = replica.campaign
     asks = _ask_anyone(campaign, n, kind)
     drawn = campaign.plan.explore + campaign.plan.gold > 0 and campaign.asked != project.asked
     idle = not asks and project.votes != project.fitted and not campaign.ledger.lent

@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from crowdpilot.service.errors import Refused, Unavailable
-from crowdpilot.service.labelling.replica import Mirror
-from crowdpilot.service.labelling.sessions import Seat
+from crowdpilot.service.labelling.replica import Replica
+from crowdpilot.service.labelling.sessions import Session
 from crowdpilot.service.store import items, jobs, projects, votes, workers
 from crowdpilot.service.store.engine import Store
 from crowdpilot.service.store.row import Record
@@ -34,7 +34,7 @@ class Lent(NamedTuple):
 class Wish(NamedTuple):
     """A worker who asks for so many items, and who waits for them."""
 
-    seat: Seat
+    session: Session
     n: int
     loop: asyncio.AbstractEventLoop
     told: asyncio.Future[list[Lent]]
@@ -50,7 +50,7 @@ class Choice(NamedTuple):
 Outcome = Choice | Refused
 
 
-class Lendings:
+class LeaseQueue:
     """Those who wait for items, and how they get them.
 
     Parameters
@@ -61,16 +61,16 @@ class Lendings:
         Gives the mirror of a project as it is now, and its row.
     """
 
-    def __init__(self, store: Store, mirror: Callable[[str], tuple[Mirror, Record]]) -> None:
-        self.store, self._mirror = store, mirror
+    def __init__(self, store: Store, replica: Callable[[str], tuple[Replica, Record]]) -> None:
+        self.store, self._replica = store, replica
         self._waiting: deque[Wish] = deque()
         self._swept: dict[str, float] = {}
 
-    def queue(self, seat: Seat, n: int) -> asyncio.Future[list[Lent]]:
+    def queue(self, session: Session, n: int) -> asyncio.Future[list[Lent]]:
         """Wait for items; `serve` has to be called once for everybody who waits."""
         loop = asyncio.get_running_loop()
         told: asyncio.Future[list[Lent]] = loop.create_future()
-        self._waiting.append(Wish(seat, n, loop, told))
+        self._waiting.append(Wish(session, n, loop, told))
         return told
 
     def serve(self) -> None:
@@ -92,46 +92,48 @@ class Lendings:
         while self._waiting and len(group) < MOST:
             wish = self._waiting.popleft()
             first = next(iter(group.values()), wish)
-            if wish.seat.worker in group or wish.seat.project != first.seat.project:
+            if wish.session.worker in group or wish.session.project != first.session.project:
                 later.append(wish)
             else:
-                group[wish.seat.worker] = wish
+                group[wish.session.worker] = wish
         self._waiting.extendleft(reversed(later))
         return list(group.values())
 
     def _serve(self, group: list[Wish]) -> list[list[Lent] | Exception]:
-        project = group[0].seat.project
+        project = group[0].session.project
         self._sweep(project)
         for _ in range(PATIENCE):
-            mirror, row = self._mirror(project)
+            replica, row = self._replica(project)
             lent = False
             outcomes: list[Outcome] = []
             try:
-                outcomes = self._choose(group, mirror, row)
-                lent = self._lend(group, outcomes, mirror, row)
+                outcomes = self._choose(group, replica, row)
+                lent = self._lend(group, outcomes, replica, row)
             finally:
                 if not lent:
-                    _release(group, outcomes, mirror)
+                    _release(group, outcomes, replica)
             if lent:
                 return self._shown(group, outcomes)
         raise Unavailable("many ask at once; try again")
 
-    def _choose(self, group: list[Wish], mirror: Mirror, project: Record) -> list[Outcome]:
-        ids = [wish.seat.worker for wish in group]
+    def _choose(self, group: list[Wish], replica: Replica, project: Record) -> list[Outcome]:
+        ids = [wish.session.worker for wish in group]
         with self.store.reading() as c:
             known = workers.some(c, project.id, ids)
             held = votes.held_by(c, ids)
-        return [_chosen(wish, held.get(wish.seat.worker, []), known, mirror, project) for wish in group]
+        return [_chosen(wish, held.get(wish.session.worker, []), known, replica, project) for wish in group]
 
-    def _lend(self, group: list[Wish], outcomes: list[Outcome], mirror: Mirror, project: Record) -> bool:
+    def _lend(self, group: list[Wish], outcomes: list[Outcome], replica: Replica, project: Record) -> bool:
         """Whether this process was the first to lend, so that what it chose is still right."""
-        served = [(w.seat.worker, o) for w, o in zip(group, outcomes, strict=True) if isinstance(o, Choice)]
+        served = [
+            (w.session.worker, o) for w, o in zip(group, outcomes, strict=True) if isinstance(o, Choice)
+        ]
         new = [(worker, choice.new) for worker, choice in served if choice.new]
         still = [worker for worker, choice in served if choice.held]
-        idle = len(new) < len(served) and project.votes != project.fitted and not mirror.campaign.ledger.lent
+        idle = len(new) < len(served) and project.votes != project.fitted and not replica.campaign.ledger.lent
         if not (new or still or idle):
             return True
-        until = time.time() + mirror.spec["lease"]
+        until = time.time() + replica.spec["lease"]
         with self.store.writing() as c:
             clock = projects.claim(c, project.id, project.asked, len(new)) if new else 0
             if clock is None:
@@ -171,21 +173,21 @@ class Lendings:
 
 
 def _chosen(
-    wish: Wish, held: list[votes.Place], known: dict[int, Record], mirror: Mirror, project: Record
+    wish: Wish, held: list[votes.Place], known: dict[int, Record], replica: Replica, project: Record
 ) -> Outcome:
-    worker = known.get(wish.seat.worker)
+    worker = known.get(wish.session.worker)
     why = _refusal(project, worker)
     if why is not None or worker is None:
         return why or Refused(404, "there is no such worker in this project")
     n = wish.n - len(held)
-    return Choice(held, mirror.ask(worker.id, n, worker.kind) if n > 0 else [])
+    return Choice(held, replica.ask(worker.id, n, worker.kind) if n > 0 else [])
 
 
-def _release(group: list[Wish], outcomes: list[Outcome], mirror: Mirror) -> None:
+def _release(group: list[Wish], outcomes: list[Outcome], replica: Replica) -> None:
     """What was not lent in the end is free again."""
     for wish, outcome in zip(group, outcomes, strict=False):
         if isinstance(outcome, Choice):
-            mirror.campaign.release(wish.seat.worker, [mirror.ask_of(*place) for place in outcome.new])
+            replica.campaign.release(wish.session.worker, [replica.ask_of(*place) for place in outcome.new])
 
 
 def _refusal(project: Record, worker: Record | None) -> Refused | None:

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from crowdpilot.service.errors import Refused
-from crowdpilot.service.labelling.sessions import Seat
+from crowdpilot.service.labelling.sessions import Session
 from crowdpilot.service.platforms import Arrival, invitation_links, mturk, prolific
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.signing import derive
@@ -33,7 +33,7 @@ def arrive(settings: Settings, project: Record, platform: str, query: Mapping[st
     raise Refused(404, "this project is not offered there; check the address")
 
 
-def sit(c: Connection, settings: Settings, project: Record, arrival: Arrival) -> Seat:
+def open_session(c: Connection, settings: Settings, project: Record, arrival: Arrival) -> Session:
     """A seat for somebody who has arrived, who is enlisted if new."""
     if arrival.preview:
         raise Refused(403, "this is a preview; accept the work first")
@@ -51,8 +51,8 @@ def sit(c: Connection, settings: Settings, project: Record, arrival: Arrival) ->
     if not known:
         who = derive(settings.secret, "log", arrival.platform, arrival.external)[:16]
         keys.note(c, who, "arrive", project.id, platform=arrival.platform, kind=arrival.kind)
-    until = time.time() + settings.seat
-    return Seat(project.id, worker.id, arrival.platform, arrival.assignment, until)
+    until = time.time() + settings.session_seconds
+    return Session(project.id, worker.id, arrival.platform, arrival.assignment, until)
 
 
 def consent_version(spec: Mapping[str, Any]) -> str:
@@ -72,19 +72,19 @@ def step(worker: Record, spec: Mapping[str, Any]) -> str:
     return step_for(spec, worker.consent, worker.state == workers.ACTIVE)
 
 
-def agree(c: Connection, seat: Seat, spec: Mapping[str, Any]) -> None:
+def agree(c: Connection, session: Session, spec: Mapping[str, Any]) -> None:
     """A worker agrees to the text as it is now."""
-    worker = workers.find(c, seat.project, seat.worker)
+    worker = workers.find(c, session.project, session.worker)
     version = consent_version(spec)
     state = workers.ACTIVE if worker.state == workers.NEW and not spec["quiz"] else worker.state
     if (worker.consent, worker.state) != (version, state):
-        workers.put(c, seat.project, seat.worker, consent=version, state=state)
+        workers.put(c, session.project, session.worker, consent=version, state=state)
 
 
-def take_quiz(c: Connection, seat: Seat, spec: Mapping[str, Any], labels: Sequence[str]) -> bool:
+def take_quiz(c: Connection, session: Session, spec: Mapping[str, Any], labels: Sequence[str]) -> bool:
     """Whether a worker has passed; refused with 403 when they have tried too often."""
-    projects.tick(c, seat.project)  # so that two tries at once are two
-    worker = workers.find(c, seat.project, seat.worker)
+    projects.tick(c, session.project)  # so that two tries at once are two
+    worker = workers.find(c, session.project, session.worker)
     if step(worker, spec) != "quiz":
         return bool(worker.state == workers.ACTIVE)
     if worker.tries >= spec["quiz_tries"]:
@@ -93,5 +93,5 @@ def take_quiz(c: Connection, seat: Seat, spec: Mapping[str, Any], labels: Sequen
     needed = len(spec["quiz"]) if spec["quiz_pass"] is None else spec["quiz_pass"]
     passed = right >= needed and len(labels) == len(spec["quiz"])
     state = workers.ACTIVE if passed else worker.state
-    workers.put(c, seat.project, seat.worker, tries=worker.tries + 1, state=state)
+    workers.put(c, session.project, session.worker, tries=worker.tries + 1, state=state)
     return passed

@@ -33,7 +33,7 @@ SLICE = 4096  # items that are weighed at once
 Eye = Any  # features(contents) -> rows, for a process that trains
 
 
-class Mirror:
+class Replica:
     """What the votes so far say about the items of a project.
 
     Parameters

@@ -13,7 +13,7 @@ from crowdpilot.service.signing import derive, sign, unsign
 LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"  # none of which is taken for another
 
 
-class Seat(NamedTuple):
+class Session(NamedTuple):
     """A worker at work on a project."""
 
     project: str
@@ -23,34 +23,34 @@ class Seat(NamedTuple):
     expires: float
 
 
-def seal(secret: str, seat: Seat) -> str:
+def sign_session(secret: str, session: Session) -> str:
     """The token that a browser or a program of the worker carries."""
-    return sign(secret, "seat", list(seat))
+    return sign(secret, "worker_session", list(session))
 
 
-def unseal(secret: str, token: str) -> Seat:
+def read_session(secret: str, token: str) -> Session:
     """The seat that a token stands for; refused with 401 if it is not valid any more."""
     try:
-        seat = Seat(*unsign(secret, "seat", token))
+        session = Session(*unsign(secret, "worker_session", token))
     except (ValueError, TypeError):
         raise Refused(401, "the session is not valid; open the link to the project again") from None
-    if seat.expires < time.time():
+    if session.expires < time.time():
         raise Refused(401, "the session has ended; open the link to the project again to go on")
-    return seat
+    return session
 
 
-def form_token(secret: str, seat: Seat) -> str:
+def form_token(secret: str, session: Session) -> str:
     """What a form or a script of this worker's pages sends along, so that no other page can post for them."""
-    return derive(secret, "form", *seat[:4])
+    return derive(secret, "form", *session[:4])
 
 
-def code_to_show(secret: str, seat: Seat, spec: Mapping[str, Any]) -> str:
+def code_to_show(secret: str, session: Session, spec: Mapping[str, Any]) -> str:
     """The code that ends a worker's visit: that of the study on Prolific where it has one, else their own."""
-    study = (spec.get("prolific") or {}) if seat.platform == "prolific" else {}
-    return study.get("code") or completion_code(secret, seat)
+    study = (spec.get("prolific") or {}) if session.platform == "prolific" else {}
+    return study.get("code") or completion_code(secret, session)
 
 
-def completion_code(secret: str, seat: Seat) -> str:
+def completion_code(secret: str, session: Session) -> str:
     """What shows a platform that this worker has finished; only the server can make it."""
-    drawn = sha256(derive(secret, "code", *seat[:4]).encode()).digest()
+    drawn = sha256(derive(secret, "code", *session[:4]).encode()).digest()
     return "".join(LETTERS[byte % len(LETTERS)] for byte in drawn[:12])

@@ -26,7 +26,7 @@ class Taking(NamedTuple):
     told: asyncio.Future[None]
 
 
-class Takings:
+class VoteWriter:
     """One thread that writes all answers of a process.
 
     Parameters
@@ -88,9 +88,9 @@ class Takings:
         return refused
 
 
-def _tell(takings: Sequence[Taking], outcomes: Sequence[Exception | None]) -> None:
+def _tell(writer: Sequence[Taking], outcomes: Sequence[Exception | None]) -> None:
     by_loop: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[None], Exception | None]]] = {}
-    for taking, outcome in zip(takings, outcomes, strict=True):
+    for taking, outcome in zip(writer, outcomes, strict=True):
         by_loop.setdefault(taking.loop, []).append((taking.told, outcome))
     for loop, told in by_loop.items():
         loop.call_soon_threadsafe(_resolve, told)

@@ -15,7 +15,7 @@ from crowdpilot.diagnosis.false_discoveries import by_p
 from crowdpilot.diagnosis.leave_one_out import weigh
 from crowdpilot.diagnosis.skill_intervals import skill_interval
 from crowdpilot.diagnosis.workers import Rules
-from crowdpilot.service.labelling.replica import Mirror
+from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store import projects, votes, worker_votes, workers
 from crowdpilot.service.store.engine import Store
 from crowdpilot.service.store.row import Record
@@ -43,9 +43,9 @@ class Skill(NamedTuple):
     flags: tuple[str, ...] = ()
 
 
-def look(mirror: Mirror, _: Record) -> Seen:
+def look(replica: Replica, _: Record) -> Seen:
     """The votes and beliefs of a project; with criteria all questions one after the other."""
-    campaign = mirror.campaign
+    campaign = replica.campaign
     N = len(campaign.pool)
     heard = [question.votes() for question in campaign.questions]
     codes = np.concatenate([one.task + q * N for q, one in enumerate(heard)]).astype(np.int32)

@@ -13,7 +13,7 @@ from sqlalchemy import event, text
 
 from crowdpilot.service.errors import Unavailable
 from crowdpilot.service.store import Store, items, migrate, votes
-from tests.service.faults.tools import CLASSES, Caller, Service, make_project, opinion, seats, serving
+from tests.service.faults.tools import CLASSES, Caller, Service, make_project, opinion, serving, sessions
 from tests.service.tools import Postgres, eventually
 
 MEGABYTES = 3
@@ -56,7 +56,7 @@ def voted(store: Store, project: str) -> list[int]:
 def test_a_full_disk_gives_503_and_all_works_when_there_is_space_again(small_disk: Path) -> None:
     with serving(f"sqlite:///{small_disk / 'small.db'}", web=1) as service:
         project = make_project(service.store, 200, 1, lease=900)
-        (token,), _ = seats(service, project, 1)
+        (token,), _ = sessions(service, project, 1)
         statuses, acknowledged = label_all(service, token)
         assert set(statuses) == {200, 201}
         filler = small_disk / "filler"
@@ -114,7 +114,7 @@ def test_a_database_that_cannot_grow_takes_nothing_by_halves(tmp_path: Path) -> 
 def test_a_lost_postgresql_gives_503_and_the_service_goes_on_when_it_is_back(own_postgres: Postgres) -> None:
     with own_postgres.database() as url, serving(url, web=1) as service:
         project = make_project(service.store, 60, 1, lease=900)
-        (token,), _ = seats(service, project, 1)
+        (token,), _ = sessions(service, project, 1)
         before = service.children("web")
         statuses, acknowledged = label_all(service, token)
         assert set(statuses) == {200, 201}

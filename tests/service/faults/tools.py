@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 import numpy as np
 
 from crowdpilot.service.http.schemas import ProjectIn
-from crowdpilot.service.labelling.replica import Mirror
+from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.platforms import invitation_links
 from crowdpilot.service.project_campaign import make_campaign
 from crowdpilot.service.store import Store, items, keys, migrate, projects, votes, workers
@@ -237,7 +237,7 @@ def make_project(store: Store, n_items: int, n_workers: int, lease: float) -> st
     return project
 
 
-def seats(service: Service, project: str, n: int) -> tuple[list[str], dict[int, int]]:
+def sessions(service: Service, project: str, n: int) -> tuple[list[str], dict[int, int]]:
     """Tokens of new workers, and the number of each by their id."""
     caller = Caller(service.address)
     tokens = []
@@ -280,7 +280,7 @@ def run(
     """Let a crowd label all items while web and job processes are killed so many times each."""
     with serving(url, web) as service:
         project = make_project(service.store, n_items, n_workers, lease)
-        tokens, number = seats(service, project, n_workers)
+        tokens, number = sessions(service, project, n_workers)
         crowd = Crowd(service, project, seconds, vanish)
         threads = [threading.Thread(target=crowd.work, args=(n, tokens)) for n in range(n_workers)]
         begun = time.monotonic()
@@ -295,12 +295,13 @@ def run(
                 thread.join()
         took = time.monotonic() - begun
         with service.store.reading() as c:
-            mirror = Mirror(projects.find(c, project))
-            row = mirror.keep_up(c)
+            replica = Replica(projects.find(c, project))
+            row = replica.keep_up(c)
             table = Counter(
-                (mirror.names[vote.item], number[vote.worker], vote.label) for vote in votes.given(c, project)
+                (replica.names[vote.item], number[vote.worker], vote.label)
+                for vote in votes.given(c, project)
             )
-        return Outcome(crowd, table, mirror.campaign.decide(), row.votes, row.done, killed, took)
+        return Outcome(crowd, table, replica.campaign.decide(), row.votes, row.done, killed, took)
 
 
 def _kill(

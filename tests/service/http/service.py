@@ -45,7 +45,7 @@ class Service:
         return cls(f"sqlite:///{folder / f'{uuid.uuid4().hex}.db'}", **options)
 
     def close(self) -> None:
-        self.app.state.desk.close()
+        self.app.state.labelling.close()
         self.store.close()
 
     def send(self, method: str, path: str, **options: Any) -> Any:

@@ -107,7 +107,7 @@ def lasting(app: ASGIApp) -> ASGIApp:
 def operations() -> list[Any]:
     """Method and path of every operation that is described."""
     app = create_app(Settings(database="sqlite:///never-opened.db", secret=SECRET))
-    app.state.desk.close()
+    app.state.labelling.close()
     described = app.openapi()["paths"]
     return [pytest.param(m, path, id=f"{m} {path}") for path, some in described.items() for m in some]
 

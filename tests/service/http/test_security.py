@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from crowdpilot.service.labelling.sessions import Seat, seal, unseal
+from crowdpilot.service.labelling.sessions import Session, read_session, sign_session
 from crowdpilot.service.store import keys
 from tests.service.http.service import CSV, SECRET, Project, Service, Worker
 
@@ -104,11 +104,11 @@ def test_a_worker_reaches_no_route_of_requesters(service: Service, project: Proj
 def test_a_tampered_or_foreign_seat_is_refused(service: Service, project: Project) -> None:
     project.texts(3)
     token = project.worker().token
-    seat = unseal(SECRET, token)
+    session = read_session(SECRET, token)
     head, _, mac = token.partition(".")
     foreign = [
         token[:-2], f"{head}x.{mac}", f"{head}.{mac[:-3]}abc", "", "x.y", "é.é",
-        seal("y" * 40, seat),
+        sign_session("y" * 40, session),
         project.link.partition("invite=")[2],
     ]  # fmt: skip
     for bad in foreign:
@@ -118,8 +118,8 @@ def test_a_tampered_or_foreign_seat_is_refused(service: Service, project: Projec
 
 def test_a_seat_that_has_ended_is_refused(service: Service, project: Project) -> None:
     project.texts(3)
-    seat = unseal(SECRET, project.worker().token)
-    ended = Worker(service, seal(SECRET, Seat(*seat[:4], time.time() - 1)))
+    session = read_session(SECRET, project.worker().token)
+    ended = Worker(service, sign_session(SECRET, Session(*session[:4], time.time() - 1)))
     answer = ended.send("GET", "/api/next")
     assert (answer.status_code, "has ended" in answer.json()["detail"]) == (401, True)
 

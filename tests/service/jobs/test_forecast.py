@@ -23,12 +23,12 @@ def test_a_forecast_comes_after_the_pilot_and_when_votes_have_grown(site: Site) 
         site.work()
         assert "the pilot is not done" in client.get(address).json()["detail"]
         site.vote(project, NAMES[:100], each=2)
-        pilot = site.bench.mirror(project)[0].campaign.pool
+        pilot = site.bench.replica(project)[0].campaign.pool
         rest = [name for row, name in enumerate(pilot.items) if pilot.pilot[row] and name not in NAMES[:100]]
         site.vote(project, [name for name in NAMES[100:] if name in rest] or NAMES[100:110], each=1)
         site.refit(project)
         found = client.get(address).json()
-        votes = site.bench.mirror(project)[1].votes
+        votes = site.bench.replica(project)[1].votes
         assert (found["items"], found["votes"]) == (200, votes)
         band = found["curves"]["loss"]
         assert np.all(np.array(band["low"]) <= band["high"])

@@ -8,19 +8,19 @@ import numpy as np
 import pytest
 
 from crowdpilot.service.jobs.context import Bench
-from crowdpilot.service.labelling.replica import Mirror
+from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store import items, jobs, projects, votes
 from tests.service.jobs.site import Site
 
 NAMES = [f"i{n}" for n in range(300)]
 
 
-def web_mirror(site: Site, project: str) -> Mirror:
+def web_replica(site: Site, project: str) -> Replica:
     """A mirror as a process has it that does not learn, made anew."""
     with site.store.reading() as c:
-        mirror = Mirror(projects.find(c, project))
-        mirror.keep_up(c)
-    return mirror
+        replica = Replica(projects.find(c, project))
+        replica.keep_up(c)
+    return replica
 
 
 def test_a_machine_learns_from_votes_and_every_process_believes_it(any_site: Site) -> None:
@@ -30,7 +30,7 @@ def test_a_machine_learns_from_votes_and_every_process_believes_it(any_site: Sit
     site.vote(project, NAMES[:150])
     result = site.refit(project)
     assert (result["machine"], result["why"], result["votes"]) == ("tfidf", "", 450)
-    mine, there = site.bench.mirror(project)[0].campaign, web_mirror(site, project).campaign
+    mine, there = site.bench.replica(project)[0].campaign, web_replica(site, project).campaign
     np.testing.assert_allclose(there.believed(), mine.believed(), atol=1e-9)
     unseen = np.arange(150, 300)
     truth = np.array([site.truth[name] for name in NAMES])
@@ -40,10 +40,10 @@ def test_a_machine_learns_from_votes_and_every_process_believes_it(any_site: Sit
 def test_a_bench_that_is_made_anew_sees_the_same(site: Site) -> None:
     project = site.project(machine="tfidf", plan={"pilot": 0})
     site.add(project, 300)
-    site.bench.mirror(project)
+    site.bench.replica(project)
     site.add(project, 100, first=300)
-    old = site.bench.mirror(project)[0].campaign
-    new = Bench(site.store, site.settings).mirror(project)[0].campaign
+    old = site.bench.replica(project)[0].campaign
+    new = Bench(site.store, site.settings).replica(project)[0].campaign
     assert old.learner is not None
     assert new.learner is not None
     assert (old.learner.rows != new.learner.rows).nnz == 0
@@ -55,7 +55,7 @@ def test_a_first_upload_that_is_small_is_no_obstacle(site: Site) -> None:
     site.add(project, 298, first=2)
     site.vote(project, NAMES[:100])
     assert site.refit(project)["why"] == ""
-    assert web_mirror(site, project).campaign.questions[0].machine is not None
+    assert web_replica(site, project).campaign.questions[0].machine is not None
 
 
 def test_sentences_are_encoded_where_the_package_is_there(site: Site) -> None:
@@ -76,7 +76,7 @@ def test_without_its_package_a_project_learns_without_a_machine(
     result = site.refit(project)
     assert (result["machine"], result["votes"]) == ("none", 120)
     assert "pip install 'crowdpilot[text]'" in result["why"]
-    assert web_mirror(site, project).campaign.believed()[:40].max(axis=1).mean() > 0.8
+    assert web_replica(site, project).campaign.believed()[:40].max(axis=1).mean() > 0.8
 
 
 def test_images_that_are_only_addresses_are_not_seen(site: Site) -> None:
@@ -114,7 +114,7 @@ def test_uploaded_images_are_seen_as_thumbnails(site: Site) -> None:
         items.add(c, project, [*new, {"name": "x", "content": {"image": f"/files/{project}/{broken}"}}])
     site.vote(project, NAMES[:40])
     assert site.refit(project)["why"] == ""
-    believed = web_mirror(site, project).campaign.believed()[40:80, 1] > 0.5
+    believed = web_replica(site, project).campaign.believed()[40:80, 1] > 0.5
     assert (believed == [site.truth[name] for name in NAMES[40:80]]).mean() > 0.9
 
 
@@ -132,12 +132,12 @@ def test_a_machine_that_is_lost_keeps_what_it_said(site: Site, monkeypatch: pyte
     site.add(project, 300)
     site.vote(project, NAMES[:100])
     site.refit(project)
-    said = web_mirror(site, project).campaign.questions[0].machine
+    said = web_replica(site, project).campaign.questions[0].machine
     monkeypatch.setitem(sys.modules, "crowdpilot.learning.data.text_hashing", None)
     site.bench.forget(project)
     site.vote(project, NAMES[100:150])
     assert "crowdpilot[learn]" in site.refit(project)["why"]
-    for campaign in (web_mirror(site, project).campaign, site.bench.mirror(project)[0].campaign):
+    for campaign in (web_replica(site, project).campaign, site.bench.replica(project)[0].campaign):
         np.testing.assert_array_equal(campaign.questions[0].machine, said)
 
 
@@ -185,10 +185,10 @@ def test_the_bench_keeps_the_mirrors_used_last(site: Site) -> None:
     made = [site.project() for _ in range(10)]
     for project in made:
         site.add(project, 1)
-        site.bench.mirror(project)
+        site.bench.replica(project)
     assert [project in site.bench for project in made] == [False] * 2 + [True] * 8
-    site.bench.mirror(made[2])
-    site.bench.mirror(made[0])
+    site.bench.replica(made[2])
+    site.bench.replica(made[0])
     assert made[2] in site.bench
     assert made[3] not in site.bench
 
@@ -212,5 +212,5 @@ def test_finished_and_deleted_projects_leave_the_memory(site: Site) -> None:
         projects.remove(c, gone)
     site.bench.forget(gone)
     with pytest.raises(Exception, match="no such project"):
-        site.bench.mirror(gone)
+        site.bench.replica(gone)
     assert gone not in site.bench

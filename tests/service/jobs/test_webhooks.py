@@ -96,8 +96,8 @@ def test_decided_items_and_the_end_are_told_with_a_signature(any_site: Site, rec
         told = client.get(f"/api/projects/{project}/deliveries").json()["deliveries"]
     assert [(row["state"], row["tries"]) for row in told] == [("done", 1)] * 2
     for headers, body in receiver.got:
-        moment, seal = (part.partition("=")[2] for part in headers["Crowdpilot-Signature"].split(","))
-        assert seal == hmac.new(secret.encode(), f"{moment}.".encode() + body, sha256).hexdigest()
+        moment, signature = (part.partition("=")[2] for part in headers["Crowdpilot-Signature"].split(","))
+        assert signature == hmac.new(secret.encode(), f"{moment}.".encode() + body, sha256).hexdigest()
         assert abs(int(moment) - time.time()) < 60
 
 

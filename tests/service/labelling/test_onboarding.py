@@ -29,16 +29,16 @@ def make(c, **given):
 
 
 def come(c, project, name="ann", **more):
-    return onboarding.sit(c, SETTINGS, project, Arrival("link", name, **more))
+    return onboarding.open_session(c, SETTINGS, project, Arrival("link", name, **more))
 
 
 def test_an_invitation_lets_in(c):
     project = make(c)
     token = invitation_links.invite(SETTINGS.secret, project.id, worker="ann")
     arrival = onboarding.arrive(SETTINGS, project, "link", {"invite": token})
-    seat = onboarding.sit(c, SETTINGS, project, arrival)
-    assert workers.find(c, project.id, seat.worker).external == "ann"
-    assert onboarding.sit(c, SETTINGS, project, arrival).worker == seat.worker
+    session = onboarding.open_session(c, SETTINGS, project, arrival)
+    assert workers.find(c, project.id, session.worker).external == "ann"
+    assert onboarding.open_session(c, SETTINGS, project, arrival).worker == session.worker
 
 
 @pytest.mark.parametrize("platform", ["link", "prolific", "mturk", "elsewhere"])
@@ -56,7 +56,7 @@ def test_prolific_lets_in_only_for_its_study(c):
 
 def test_who_only_looks_gets_no_seat(c):
     with pytest.raises(Refused, match="preview"):
-        onboarding.sit(c, SETTINGS, make(c), Arrival("mturk", "", preview=True))
+        onboarding.open_session(c, SETTINGS, make(c), Arrival("mturk", "", preview=True))
 
 
 def test_a_kind_without_a_price_has_no_work(c):
@@ -74,35 +74,35 @@ def test_without_consent_and_quiz_work_begins_at_once(c):
 
 def test_consent_comes_before_the_quiz_and_the_quiz_before_work(c):
     project = make(c, consent="Do you agree?", quiz=QUIZ)
-    seat = come(c, project)
+    session = come(c, project)
 
     def step():
-        return onboarding.step(workers.find(c, project.id, seat.worker), project.spec)
+        return onboarding.step(workers.find(c, project.id, session.worker), project.spec)
 
     assert step() == "consent"
-    assert not onboarding.take_quiz(c, seat, project.spec, ["yes", "no"])
+    assert not onboarding.take_quiz(c, session, project.spec, ["yes", "no"])
     assert step() == "consent"
-    onboarding.agree(c, seat, project.spec)
+    onboarding.agree(c, session, project.spec)
     assert step() == "quiz"
-    assert onboarding.take_quiz(c, seat, project.spec, ["yes", "no"])
+    assert onboarding.take_quiz(c, session, project.spec, ["yes", "no"])
     assert step() == "label"
 
 
 def test_another_text_needs_another_consent(c):
     project = make(c, consent="Do you agree?")
-    seat = come(c, project)
-    onboarding.agree(c, seat, project.spec)
-    worker = workers.find(c, project.id, seat.worker)
+    session = come(c, project)
+    onboarding.agree(c, session, project.spec)
+    worker = workers.find(c, project.id, session.worker)
     assert onboarding.step(worker, {**project.spec, "consent": "And now?"}) == "consent"
 
 
 def test_the_quiz_can_be_tried_only_so_often(c):
     project = make(c, quiz=QUIZ, quiz_tries=2)
-    seat = come(c, project)
+    session = come(c, project)
     for _ in range(2):
-        assert not onboarding.take_quiz(c, seat, project.spec, ["no", "no"])
+        assert not onboarding.take_quiz(c, session, project.spec, ["no", "no"])
     with pytest.raises(Refused, match="cannot be tried again"):
-        onboarding.take_quiz(c, seat, project.spec, ["yes", "no"])
+        onboarding.take_quiz(c, session, project.spec, ["yes", "no"])
 
 
 @pytest.mark.parametrize("given", [[], ["yes"], ["yes", "no", "no"]])
@@ -113,19 +113,19 @@ def test_a_quiz_with_too_few_or_too_many_answers_is_not_passed(c, given):
 
 def test_a_blocked_worker_does_not_come_back(c):
     project = make(c)
-    seat = come(c, project)
-    workers.bar(c, project.id, seat.worker, workers.BLOCKED)
+    session = come(c, project)
+    workers.bar(c, project.id, session.worker, workers.BLOCKED)
     with pytest.raises(Refused, match="any more"):
         come(c, project)
 
 
 def test_nobody_knows_an_erased_worker(c):
     project = make(c)
-    seat = come(c, project)
-    workers.erase(c, project.id, seat.worker)
-    row = workers.find(c, project.id, seat.worker)
+    session = come(c, project)
+    workers.erase(c, project.id, session.worker)
+    row = workers.find(c, project.id, session.worker)
     assert (row.external, row.assignment, row.consent) == (None, None, None)
-    assert come(c, project).worker != seat.worker
+    assert come(c, project).worker != session.worker
 
 
 def test_a_closed_project_takes_nobody(c):

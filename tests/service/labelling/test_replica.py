@@ -17,7 +17,7 @@ from crowdpilot.service.http.schemas import ProjectIn
 from crowdpilot.service.jobs import runner
 from crowdpilot.service.jobs.context import Bench
 from crowdpilot.service.labelling import replica as mirror_room
-from crowdpilot.service.labelling.replica import Mirror
+from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import Store, items, jobs, migrate, projects, votes, workers
 
@@ -40,7 +40,7 @@ class Walk:
         full = ProjectIn.model_validate({"name": "walk", "costs": {"prices": PRICES}, **spec}).model_dump()
         with self.store.writing() as c:
             self.id = projects.create(c, full)
-            self.live = Mirror(projects.find(c, self.id))
+            self.live = Replica(projects.find(c, self.id))
         self.spec, self.rng, self.items, self.workers = full, random.Random(seed), 0, list[int]()
         self.bench = Bench(self.store, Settings(database=url, secret="s" * 40))
         self.late = 0.0  # seconds by which the clock of leases runs ahead
@@ -150,15 +150,15 @@ class Walk:
         while runner.step(self.bench, "jobs-1"):
             pass
 
-    def anew(self) -> Mirror:
+    def anew(self) -> Replica:
         """A mirror that has seen nothing but the tables as they are now."""
         with self.store.reading() as c:
-            mirror = Mirror(projects.find(c, self.id))
-            mirror.keep_up(c)
-        return mirror
+            replica = Replica(projects.find(c, self.id))
+            replica.keep_up(c)
+        return replica
 
 
-def assert_alike(live: Mirror, anew: Mirror) -> None:
+def assert_alike(live: Replica, anew: Replica) -> None:
     a, b = live.campaign, anew.campaign
     assert (a.pool.items, a.staff.names, a.staff.votes) == (b.pool.items, b.staff.names, b.staff.votes)
     assert a.staff.seen == b.staff.seen

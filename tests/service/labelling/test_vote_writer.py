@@ -11,7 +11,7 @@ import pytest
 from sqlalchemy import event
 
 from crowdpilot.service.errors import Refused, Unavailable
-from crowdpilot.service.labelling.vote_writer import Takings
+from crowdpilot.service.labelling.vote_writer import VoteWriter
 from crowdpilot.service.store import Store, jobs, migrate, projects, votes, workers
 from tests.service.faults.tools import make_project
 
@@ -21,7 +21,7 @@ class Scene:
 
     def __init__(self, url: str) -> None:
         migrate(store := Store(url))
-        self.store, self.takings = store, Takings(store)
+        self.store, self.writer = store, VoteWriter(store)
         self.project = make_project(store, 100, 3, 900)
         with store.writing() as c:
             self.worker = workers.enter(c, self.project, "link", "w", kind="crowd", state="active").id
@@ -41,7 +41,7 @@ class Scene:
 
         async def one(answer: votes.Answer) -> Exception | None:
             try:
-                await self.takings.put(self.project, answer)
+                await self.writer.put(self.project, answer)
             except (Refused, Unavailable) as error:
                 return error
             return None
@@ -64,7 +64,7 @@ class Scene:
 def scene(database_url: str) -> Iterator[Scene]:
     made = Scene(database_url)
     yield made
-    made.takings.close()
+    made.writer.close()
     made.store.close()
 
 
@@ -73,7 +73,7 @@ def test_a_vote_is_acknowledged_only_after_commit(scene: Scene) -> None:
     event.listen(scene.store.engine, "commit", lambda _: order.append("commit"))
 
     async def vote() -> None:
-        await scene.takings.put(scene.project, scene.answer())
+        await scene.writer.put(scene.project, scene.answer())
         order.append("acknowledged")
 
     asyncio.run(vote())
@@ -153,13 +153,13 @@ def test_closing_writes_what_has_come(scene: Scene) -> None:
     answers = [scene.answer(n, key=f"key-{n:04d}") for n in range(1, 50)]
 
     async def leave() -> None:
-        waiting = [asyncio.ensure_future(scene.takings.put(scene.project, answer)) for answer in answers]
+        waiting = [asyncio.ensure_future(scene.writer.put(scene.project, answer)) for answer in answers]
         await asyncio.sleep(0)
-        closing = threading.Thread(target=scene.takings.close)
+        closing = threading.Thread(target=scene.writer.close)
         closing.start()
         await asyncio.gather(*waiting)
         closing.join()
 
     asyncio.run(leave())
     assert len(scene.rows()) == 49
-    scene.takings = Takings(scene.store)
+    scene.writer = VoteWriter(scene.store)

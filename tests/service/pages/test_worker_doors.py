@@ -59,9 +59,9 @@ def test_a_seat_opens_its_own_project_only(make: Any) -> None:
     service = make(PLAIN)
     with service.store.writing() as c:
         other = projects.create(c, ProjectIn(**PLAIN).model_dump())
-    seat = service.invited().cookies.get("seat")
+    session = service.invited().cookies.get("worker_session")
     stranger = service.client()
-    stranger.cookies.set("seat", seat or "")
+    stranger.cookies.set("worker_session", session or "")
     assert stranger.get(f"/w/{other}/label").status_code == 401
 
 

@@ -111,12 +111,12 @@ def test_after_the_end_of_a_session_answers_wait_until_the_worker_is_back(
 ) -> None:
     site = serve(PLAIN)
     start_labelling(desktop, site)
-    seat = next(cookie for cookie in desktop.context.cookies() if cookie["name"] == "seat")
-    desktop.context.clear_cookies(name="seat")
+    session = next(cookie for cookie in desktop.context.cookies() if cookie["name"] == "worker_session")
+    desktop.context.clear_cookies(name="worker_session")
     press(desktop, "1")
     desktop.get_by_text("open the link to the project again").wait_for()
     assert site.answers() == []
-    desktop.context.add_cookies([seat])
+    desktop.context.add_cookies([session])
     desktop.get_by_text("Saved", exact=True).wait_for()
     assert len(site.answers()) == 1
     trouble.clear()

@@ -99,7 +99,7 @@ def make(tmp_path: Path) -> Iterator[Any]:
 
     yield start
     for service in made:
-        service.app.state.desk.close()
+        service.app.state.labelling.close()
         service.store.close()
 
 

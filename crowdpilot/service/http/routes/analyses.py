@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, RootModel
 
 from crowdpilot.service import report_requests
 from crowdpilot.service.errors import Refused
-from crowdpilot.service.http.auth import DeskOf, Reader, StoreOf, Writer
+from crowdpilot.service.http.auth import LabellingOf, Reader, StoreOf, Writer
 from crowdpilot.service.http.error_responses import described
 from crowdpilot.service.http.schemas import Money, Name, Plain, Strict
 from crowdpilot.service.jobs import audit
@@ -123,24 +123,26 @@ def post_forecast(id: Id, store: StoreOf, key: Writer) -> Queued:
 
 
 @routes.post("/{id}/audit", status_code=201)
-async def post_audit(id: Id, given: AuditIn, desk: DeskOf, store: StoreOf, key: Writer) -> AuditOut:
+async def post_audit(id: Id, given: AuditIn, labelling: LabellingOf, store: StoreOf, key: Writer) -> AuditOut:
     """Draw the next items for an expert to check; the first call begins an audit of what is decided now."""
-    pool = await desk.look(id, audit.look)
+    pool = await labelling.look(id, audit.look)
     asked = given.items, given.alpha, given.target, key.id
     return AuditOut.model_validate(await asyncio.to_thread(audit.draw, store, pool, *asked))
 
 
 @routes.get("/{id}/audit")
-async def get_audit(id: Id, desk: DeskOf, store: StoreOf, key: Reader) -> AuditOut:
+async def get_audit(id: Id, labelling: LabellingOf, store: StoreOf, key: Reader) -> AuditOut:
     """What is drawn and not answered, and what the answers prove so far."""
-    pool = await desk.look(id, audit.look)
+    pool = await labelling.look(id, audit.look)
     return AuditOut.model_validate(await asyncio.to_thread(audit.view, store, pool))
 
 
 @routes.post("/{id}/audit/answers")
-async def post_answers(id: Id, given: Expert, desk: DeskOf, store: StoreOf, key: Writer) -> AuditOut:
+async def post_answers(
+    id: Id, given: Expert, labelling: LabellingOf, store: StoreOf, key: Writer
+) -> AuditOut:
     """Record what experts say of items that were drawn; the bound follows at once."""
-    pool = await desk.look(id, audit.look)
+    pool = await labelling.look(id, audit.look)
     return AuditOut.model_validate(await asyncio.to_thread(audit.answer, store, pool, given.root, key.id))
 
 

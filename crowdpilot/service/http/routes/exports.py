@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import Response, StreamingResponse
 
 from crowdpilot.service import exports
-from crowdpilot.service.http.auth import DeskOf, Reader, StoreOf
+from crowdpilot.service.http.auth import LabellingOf, Reader, StoreOf
 from crowdpilot.service.http.routes.projects import PROBLEMS, Id
 from crowdpilot.service.store import projects
 
@@ -39,9 +39,9 @@ def attached(pieces: Iterator[bytes], name: str, format: str) -> Response:
 
 
 @routes.get("/decisions", response_class=Response, responses=FILES)
-async def get_decisions(id: Id, key: Reader, desk: DeskOf, format: Format) -> Response:
+async def get_decisions(id: Id, key: Reader, labelling: LabellingOf, format: Format) -> Response:
     """The decision about every item that is not withdrawn, with its probabilities, for `crowdpilot score`."""
-    decided = await desk.look(id, exports.look)
+    decided = await labelling.look(id, exports.look)
     table = await asyncio.to_thread(exports.decisions_table, decided)
     return attached(exports.write([table], format), "decisions", format)
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from crowdpilot.service.errors import Refused, Unavailable
-from crowdpilot.service.http.auth import DeskOf, StoreOf, Writer
+from crowdpilot.service.http.auth import LabellingOf, StoreOf, Writer
 from crowdpilot.service.http.routes.projects import PROBLEMS, Id
 from crowdpilot.service.http.schemas import Kind, Strict, ToldVote, VotesIn
 from crowdpilot.service.labelling import external_votes
@@ -50,14 +50,14 @@ class ToldOut(BaseModel):
 
 
 @routes.post("/asks")
-async def post_asks(id: Id, given: AsksIn, desk: DeskOf, store: StoreOf, key: Writer) -> AsksOut:
+async def post_asks(id: Id, given: AsksIn, labelling: LabellingOf, store: StoreOf, key: Writer) -> AsksOut:
     """What the campaign wants next of anyone, as `Campaign.ask` says.
 
     This is advice and lends nothing: ask, collect these votes, tell them, and only then ask again. While
     nothing is wanted because a lesson is under way, `wait` is true.
     """
     for _ in range(PATIENCE):
-        wanted = await desk.look(id, partial(external_votes.want, store, n=given.n, kind=given.kind))
+        wanted = await labelling.look(id, partial(external_votes.want, store, n=given.n, kind=given.kind))
         if wanted is not None:
             return await asyncio.to_thread(_shown, store, id, wanted)
     raise Unavailable("many ask at once; try again")

@@ -11,11 +11,11 @@ from pydantic import BaseModel, ValidationError
 from starlette.datastructures import UploadFile
 
 from crowdpilot.service.errors import Refused
-from crowdpilot.service.http.auth import DeskOf, StoreOf, Writer
+from crowdpilot.service.http.auth import LabellingOf, StoreOf, Writer
 from crowdpilot.service.http.error_responses import described
 from crowdpilot.service.http.routes.projects import PROBLEMS, Id
 from crowdpilot.service.http.schemas import GoldIn, ItemsIn, NamesIn
-from crowdpilot.service.labelling.replica import Mirror
+from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store import Store, items, keys, projects
 from crowdpilot.service.store import upload_checks as known
 from crowdpilot.service.store.row import Record
@@ -91,7 +91,7 @@ Sent = Annotated[uploads.Body, Depends(receive)]
 
 
 @routes.post("/items", status_code=201, openapi_extra=_taken(ItemsIn))
-async def post_items(id: Id, key: Writer, sent: Sent, desk: DeskOf, store: StoreOf) -> Added:
+async def post_items(id: Id, key: Writer, sent: Sent, labelling: LabellingOf, store: StoreOf) -> Added:
     """Add items, all or none.
 
     As JSON; as CSV or NDJSON with columns name, text, image, gold and p_CLASS for the probabilities of a
@@ -100,14 +100,14 @@ async def post_items(id: Id, key: Writer, sent: Sent, desk: DeskOf, store: Store
     their files.
     """
     upload = await asyncio.to_thread(_read, store, id, sent)
-    await desk.look(id, lambda mirror, _: check_budget(mirror, len(upload.items)))
+    await labelling.look(id, lambda replica, _: check_budget(replica, len(upload.items)))
     return await asyncio.to_thread(_add, store, id, key, upload)
 
 
-def check_budget(mirror: Mirror, n: int) -> None:
+def check_budget(replica: Replica, n: int) -> None:
     """Refused if there is no money for the machine to look at so many items more."""
-    campaign = mirror.campaign
-    price = campaign.costs.machine * n * (mirror.spec["machine"] != "none")
+    campaign = replica.campaign
+    price = campaign.costs.machine * n * (replica.spec["machine"] != "none")
     if price > campaign.ledger.left:
         raise Refused(409, f"the budget does not pay for the machine to look at {n} items; add fewer")
 
@@ -126,7 +126,7 @@ def _add(store: Store, id: str, key: Record, upload: uploads.Upload) -> Added:
 
 
 @routes.post("/gold", openapi_extra=_taken(GoldIn))
-async def post_gold(id: Id, key: Writer, sent: Sent, desk: DeskOf, store: StoreOf) -> Changed:
+async def post_gold(id: Id, key: Writer, sent: Sent, labelling: LabellingOf, store: StoreOf) -> Changed:
     """Say which classes items have.
 
     As JSON; as CSV or NDJSON with the columns name and label (gold_CRITERION with criteria). A table
@@ -138,7 +138,7 @@ async def post_gold(id: Id, key: Writer, sent: Sent, desk: DeskOf, store: StoreO
     upload = await asyncio.to_thread(_read, store, id, sent, True)
     if nameless := [item["name"] for item in upload.items if item["gold"] is None]:
         raise Refused(422, f"the item {nameless[0]!r} has no label; give one to every item")
-    await desk.look(id, lambda mirror, _: check_budget(mirror, len(upload.items)))
+    await labelling.look(id, lambda replica, _: check_budget(replica, len(upload.items)))
     return Changed(changed=(await asyncio.to_thread(_add, store, id, key, upload)).added)
 
 

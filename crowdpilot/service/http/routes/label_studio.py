@@ -11,13 +11,13 @@ from pydantic import BaseModel, ValidationError
 
 from crowdpilot.service import exports
 from crowdpilot.service.errors import Refused
-from crowdpilot.service.http.auth import DeskOf, Reader, SettingsOf, StoreOf, Writer
+from crowdpilot.service.http.auth import LabellingOf, Reader, SettingsOf, StoreOf, Writer
 from crowdpilot.service.http.error_responses import described
 from crowdpilot.service.http.routes.items import check_budget
 from crowdpilot.service.http.routes.projects import PROBLEMS, Id
 from crowdpilot.service.http.schemas import ItemIn, ToldVote
 from crowdpilot.service.labelling import external_votes
-from crowdpilot.service.labelling.replica import Mirror
+from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.platforms.label_studio import backend
 from crowdpilot.service.platforms.label_studio.config import write_config
 from crowdpilot.service.platforms.label_studio.tasks import VERSION, Found, Item, Vote, read_tasks
@@ -58,11 +58,11 @@ class Heard(BaseModel):
 
 
 @routes.post("/label-studio", status_code=201)
-async def post_tasks(id: Id, tasks: Tasks, desk: DeskOf, store: StoreOf, key: Writer) -> Imported:
+async def post_tasks(id: Id, tasks: Tasks, labelling: LabellingOf, store: StoreOf, key: Writer) -> Imported:
     """Take an export of Label Studio (JSON): tasks that are new become items, annotations become votes."""
     project = await asyncio.to_thread(_single, store, id)
     found = await asyncio.to_thread(read_tasks, tasks, project.spec["classes"])
-    await desk.look(id, lambda mirror, _: check_budget(mirror, len(found.items)))
+    await labelling.look(id, lambda replica, _: check_budget(replica, len(found.items)))
     return await asyncio.to_thread(_import, store, project, key, found)
 
 
@@ -117,14 +117,14 @@ def _check(what: str, model: type[BaseModel], given: dict[str, str]) -> None:
 
 @routes.get("/label-studio")
 async def get_tasks(
-    id: Id, desk: DeskOf, store: StoreOf, settings: SettingsOf, key: Reader
+    id: Id, labelling: LabellingOf, store: StoreOf, settings: SettingsOf, key: Reader
 ) -> list[dict[str, Any]]:
     """All items as tasks to be imported: with decisions as predictions and votes as annotations.
 
     Workers are numbers here, in the field crowdpilot_worker.
     """
     project = await asyncio.to_thread(_single, store, id)
-    decided = await desk.look(id, exports.look)
+    decided = await labelling.look(id, exports.look)
     return await asyncio.to_thread(_export, store, project, decided, settings.address)
 
 
@@ -199,10 +199,10 @@ def post_setup(project: Admitted, sent: Sent) -> dict[str, str]:
 
 
 @machine.post("/predict")
-async def post_predict(project: Admitted, sent: Sent, desk: DeskOf) -> dict[str, Any]:
+async def post_predict(project: Admitted, sent: Sent, labelling: LabellingOf) -> dict[str, Any]:
     """What is believed of tasks."""
     names = backend.asked(sent)
-    believed = await desk.look(project.id, lambda mirror, _: _beliefs(mirror, names))
+    believed = await labelling.look(project.id, lambda replica, _: _beliefs(replica, names))
     return backend.predict(sent, believed, project.spec["classes"], version=_version(project))
 
 
@@ -210,9 +210,9 @@ def _version(project: Record) -> str:
     return f"{VERSION}-{project.votes}-{project.lesson}"
 
 
-def _beliefs(mirror: Mirror, names: Sequence[str]) -> dict[str, list[float]]:
-    known = [name for name in names if name in mirror.ids]
-    probs = mirror.campaign.believed()[mirror.campaign.pool.rows(known)]
+def _beliefs(replica: Replica, names: Sequence[str]) -> dict[str, list[float]]:
+    known = [name for name in names if name in replica.ids]
+    probs = replica.campaign.believed()[replica.campaign.pool.rows(known)]
     return dict(zip(known, probs.tolist(), strict=True))
 
 

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
-from crowdpilot.service.http.auth import DeskOf, SettingsOf, StoreOf, Worker
+from crowdpilot.service.http.auth import LabellingOf, SettingsOf, StoreOf, Worker
 from crowdpilot.service.http.error_responses import described
 from crowdpilot.service.http.schemas import SessionIn, VoteIn
 from crowdpilot.service.labelling import onboarding
-from crowdpilot.service.labelling.lease_and_vote import Lent
-from crowdpilot.service.labelling.sessions import seal
+from crowdpilot.service.labelling.labelling_service import Lent
+from crowdpilot.service.labelling.sessions import sign_session
 from crowdpilot.service.store import projects, workers
 from crowdpilot.service.store.votes import Answer
 
@@ -64,14 +64,16 @@ def post_session(given: SessionIn, store: StoreOf, settings: SettingsOf) -> Sess
             "prolific" if given.prolific is not None else "mturk" if given.mturk is not None else "link"
         )
         query = given.prolific or given.mturk or {"invite": given.invite}
-        seat = onboarding.sit(c, settings, project, onboarding.arrive(settings, project, platform, query))
+        session = onboarding.open_session(
+            c, settings, project, onboarding.arrive(settings, project, platform, query)
+        )
         if given.consent:
-            onboarding.agree(c, seat, project.spec)
+            onboarding.agree(c, session, project.spec)
         if given.quiz:
-            onboarding.take_quiz(c, seat, project.spec, given.quiz)
-        worker = workers.find(c, seat.project, seat.worker)
+            onboarding.take_quiz(c, session, project.spec, given.quiz)
+        worker = workers.find(c, session.project, session.worker)
     return SessionOut(
-        token=seal(settings.secret, seat),
+        token=sign_session(settings.secret, session),
         next=onboarding.step(worker, project.spec),
         classes=project.spec["classes"],
         criteria=[criterion["name"] for criterion in project.spec["criteria"]],
@@ -79,29 +81,33 @@ def post_session(given: SessionIn, store: StoreOf, settings: SettingsOf) -> Sess
 
 
 @routes.get("/next")
-async def get_next(seat: Worker, desk: DeskOf, n: Annotated[int, Query(ge=1, le=100)] = 10) -> NextOut:
+async def get_next(
+    session: Worker, labelling: LabellingOf, n: Annotated[int, Query(ge=1, le=100)] = 10
+) -> NextOut:
     """Up to n items to label: those this worker holds already, then new ones."""
-    return NextOut(items=[_shown(lent) for lent in await desk.next(seat, n)])
+    return NextOut(items=[_shown(lent) for lent in await labelling.next(session, n)])
 
 
 @routes.post("/votes", status_code=201)
-async def post_vote(vote: VoteIn, seat: Worker, desk: DeskOf) -> Taken:
+async def post_vote(vote: VoteIn, session: Worker, labelling: LabellingOf) -> Taken:
     """Record the answer of a worker about an item they were lent; the answer comes when it is safe."""
-    label = None if vote.label is None else desk.label(seat.project, vote.label)
-    await desk.vote(seat, Answer(seat.worker, vote.item, vote.criterion, label, vote.seconds, vote.key))
+    label = None if vote.label is None else labelling.label(session.project, vote.label)
+    await labelling.vote(
+        session, Answer(session.worker, vote.item, vote.criterion, label, vote.seconds, vote.key)
+    )
     return Taken()
 
 
 @routes.post("/votes/undo")
-async def post_undo(seat: Worker, desk: DeskOf) -> LentOut:
+async def post_undo(session: Worker, labelling: LabellingOf) -> LentOut:
     """Take back the last answer of the running batch; the item is lent again."""
-    return _shown(await desk.undo(seat))
+    return _shown(await labelling.undo(session))
 
 
 @routes.post("/finish")
-async def post_finish(seat: Worker, desk: DeskOf) -> CodeOut:
+async def post_finish(session: Worker, labelling: LabellingOf) -> CodeOut:
     """Say that the work is done, and get the completion code."""
-    return CodeOut(code=await desk.finish(seat))
+    return CodeOut(code=await labelling.finish(session))
 
 
 def _shown(lent: Lent) -> LentOut:

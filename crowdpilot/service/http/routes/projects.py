@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path
 from pydantic import BaseModel
 
 from crowdpilot.service import project_status
-from crowdpilot.service.http.auth import DeskOf, Reader, SettingsOf, StoreOf, Writer
+from crowdpilot.service.http.auth import LabellingOf, Reader, SettingsOf, StoreOf, Writer
 from crowdpilot.service.http.error_responses import described
 from crowdpilot.service.http.schemas import ProjectIn
 from crowdpilot.service.platforms import invitation_links
@@ -62,9 +62,9 @@ def get_projects(store: StoreOf, key: Reader) -> Projects:
 
 
 @routes.get("/{id}")
-async def get_project(id: Id, desk: DeskOf, key: Reader) -> dict[str, Any]:
+async def get_project(id: Id, labelling: LabellingOf, key: Reader) -> dict[str, Any]:
     """What was asked for, and where it stands."""
-    return await desk.look(id, project_status.of_project)
+    return await labelling.look(id, project_status.of_project)
 
 
 @routes.post("/{id}/pause")

@@ -12,12 +12,12 @@ from pydantic import BaseModel, Field
 
 from crowdpilot.service import exports
 from crowdpilot.service.errors import Refused
-from crowdpilot.service.http.auth import DeskOf, Reader, SettingsOf, StoreOf, Writer
+from crowdpilot.service.http.auth import LabellingOf, Reader, SettingsOf, StoreOf, Writer
 from crowdpilot.service.http.routes.exports import attached
 from crowdpilot.service.http.routes.projects import PROBLEMS, Id
 from crowdpilot.service.http.schemas import Kind, Plain, Strict
 from crowdpilot.service.labelling import pay, worker_quality
-from crowdpilot.service.labelling.sessions import Seat, completion_code
+from crowdpilot.service.labelling.sessions import Session, completion_code
 from crowdpilot.service.platforms import invitation_links
 from crowdpilot.service.project_campaign import make_costs
 from crowdpilot.service.settings import Settings
@@ -117,9 +117,9 @@ class InvitationOut(BaseModel):
 
 
 @routes.get("/workers")
-async def get_workers(id: Id, key: Reader, desk: DeskOf, store: StoreOf) -> WorkersOut:
+async def get_workers(id: Id, key: Reader, labelling: LabellingOf, store: StoreOf) -> WorkersOut:
     """All workers: what they did, how often they are right, and what is odd about them."""
-    seen = await desk.look(id, worker_quality.look)
+    seen = await labelling.look(id, worker_quality.look)
     return await asyncio.to_thread(_workers, store, id, seen)
 
 
@@ -219,7 +219,7 @@ def _finished_with(code: str, id: str, staff: Sequence[Record], settings: Settin
         row.id
         for row in staff
         if same(
-            code, completion_code(settings.secret, Seat(id, row.id, row.platform, row.assignment or "", 0))
+            code, completion_code(settings.secret, Session(id, row.id, row.platform, row.assignment or "", 0))
         )
         and row.finished is not None
     ]

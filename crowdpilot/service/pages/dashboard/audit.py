@@ -9,7 +9,7 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 
 from crowdpilot.service.errors import Refused
-from crowdpilot.service.http.auth import DeskOf, StoreOf
+from crowdpilot.service.http.auth import LabellingOf, StoreOf
 from crowdpilot.service.jobs import audit as audits_job
 from crowdpilot.service.pages.dashboard.formatting import go, router, show
 from crowdpilot.service.pages.dashboard.sign_in import Reading, Requester, Sent, Writing
@@ -29,13 +29,13 @@ def pages() -> APIRouter:
     ])  # fmt: skip
 
 
-async def see_audit(id: str, who: Reading, store: StoreOf, desk: DeskOf) -> Response:
+async def see_audit(id: str, who: Reading, store: StoreOf, labelling: LabellingOf) -> Response:
     """What is proved so far, and the next item to check."""
-    return await _page(id, who, store, desk)
+    return await _page(id, who, store, labelling)
 
 
-async def _page(id: str, who: Requester, store: Store, desk: DeskOf, wrong: str = "") -> Response:
-    pool = await desk.look(id, audits_job.look)
+async def _page(id: str, who: Requester, store: Store, labelling: LabellingOf, wrong: str = "") -> Response:
+    pool = await labelling.look(id, audits_job.look)
     project, audit = await asyncio.to_thread(_read, store, pool)
     shown: dict[str, Any] = {"audit": audit, "decided": len(pool.names), "wrong": wrong}
     return show("audit.html", who, project, status=422 if wrong else 200, **shown)
@@ -47,22 +47,22 @@ def _read(store: Store, pool: audits_job.Pool) -> tuple[Record, dict[str, Any] |
     return project, None if begun is None else audits_job.view(store, pool)
 
 
-async def draw(id: str, sent: Sent, who: Writing, store: StoreOf, desk: DeskOf) -> Response:
+async def draw(id: str, sent: Sent, who: Writing, store: StoreOf, labelling: LabellingOf) -> Response:
     """Draw items to be checked."""
     asked = str(sent.get("items", "")).strip()
     if not asked.isdecimal() or not 1 <= int(asked) <= MOST:
-        return await _page(id, who, store, desk, f"Give a number from 1 to {MOST:,}.")
-    pool = await desk.look(id, audits_job.look)
+        return await _page(id, who, store, labelling, f"Give a number from 1 to {MOST:,}.")
+    pool = await labelling.look(id, audits_job.look)
     await asyncio.to_thread(audits_job.draw, store, pool, int(asked), None, None, who.id)
     return go(f"/projects/{id}/audit#check")
 
 
-async def answer(id: str, sent: Sent, who: Writing, store: StoreOf, desk: DeskOf) -> Response:
+async def answer(id: str, sent: Sent, who: Writing, store: StoreOf, labelling: LabellingOf) -> Response:
     """Take what the expert says of an item, and show the next."""
     item, label = (sent.get(name) for name in ("item", "label"))
     if not isinstance(item, str) or not isinstance(label, str):
         raise Refused(422, "an answer names an item and its class; choose one of the buttons")
-    pool = await desk.look(id, audits_job.look)
+    pool = await labelling.look(id, audits_job.look)
     await asyncio.to_thread(audits_job.answer, store, pool, {item: label}, who.id)
     return go(f"/projects/{id}/audit#check")
 

@@ -9,7 +9,7 @@ from fastapi.responses import Response
 
 from crowdpilot.service import exports
 from crowdpilot.service.errors import Refused
-from crowdpilot.service.http.auth import DeskOf, SettingsOf, StoreOf
+from crowdpilot.service.http.auth import LabellingOf, SettingsOf, StoreOf
 from crowdpilot.service.http.routes.analyses import get_report
 from crowdpilot.service.http.routes.exports import get_decisions, get_votes
 from crowdpilot.service.http.routes.label_studio import get_tasks
@@ -36,9 +36,9 @@ def see_exports(id: str, who: Reading, store: StoreOf) -> Response:
         return show("export.html", who, projects.find(c, id))
 
 
-async def decisions(id: str, format: str, who: Reading, desk: DeskOf) -> Response:
+async def decisions(id: str, format: str, who: Reading, labelling: LabellingOf) -> Response:
     """The decision about every item."""
-    return await get_decisions(id, who.key, desk, _known(format))
+    return await get_decisions(id, who.key, labelling, _known(format))
 
 
 def votes(id: str, format: str, who: Reading, store: StoreOf) -> Response:
@@ -52,9 +52,11 @@ def _known(format: str) -> str:
     return format
 
 
-async def label_studio(id: str, who: Reading, store: StoreOf, desk: DeskOf, settings: SettingsOf) -> Response:
+async def label_studio(
+    id: str, who: Reading, store: StoreOf, labelling: LabellingOf, settings: SettingsOf
+) -> Response:
     """All items as tasks to be imported there."""
-    tasks = await get_tasks(id, desk, store, settings, who.key)
+    tasks = await get_tasks(id, labelling, store, settings, who.key)
     return Response(json.dumps(tasks), headers=_saved("label-studio.json"), media_type="application/json")
 
 

@@ -11,8 +11,8 @@ from fastapi.responses import Response
 from numpy.typing import NDArray
 
 from crowdpilot.service.errors import Refused
-from crowdpilot.service.http.auth import DeskOf, StoreOf
-from crowdpilot.service.labelling.replica import Mirror
+from crowdpilot.service.http.auth import LabellingOf, StoreOf
+from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.pages.dashboard import svg_charts
 from crowdpilot.service.pages.dashboard.formatting import percent, router, show
 from crowdpilot.service.pages.dashboard.sign_in import Reading
@@ -51,14 +51,14 @@ async def see_items(
     id: str,
     who: Reading,
     store: StoreOf,
-    desk: DeskOf,
+    labelling: LabellingOf,
     q: str = "",
     only: str = "",
     order: str = "",
     page: int = 1,
 ) -> Response:
     """A page of a table of items."""
-    seen = await desk.look(id, see)
+    seen = await labelling.look(id, see)
     only, order, q = only if only in FILTERS else "", order if order in ORDERS else "", q.strip()[:200]
     found = await asyncio.to_thread(_listed, store, id, seen, q, only, order, page)
     project, rows, total, page, last = found
@@ -66,16 +66,16 @@ async def see_items(
     return show("items.html", who, project, rows=rows, filters=FILTERS, orders=ORDERS, **shown)
 
 
-def see(mirror: Mirror, _: Record | None = None) -> Seen:
+def see(replica: Replica, _: Record | None = None) -> Seen:
     """All items as they are believed now."""
-    campaign = mirror.campaign
+    campaign = replica.campaign
     now = campaign.decide()
     kept = ~campaign.pool.withdrawn
     gold = np.zeros(len(kept), bool)
     for question in campaign.questions:
         gold |= question.gold >= 0
     names = now.items.tolist()
-    ids = np.fromiter((mirror.ids[name] for name in names), np.int64, len(names))
+    ids = np.fromiter((replica.ids[name] for name in names), np.int64, len(names))
     labels = ["out", "in"] if campaign.several else [str(name) for name in campaign.classes]
     over = now.done | (campaign.pool.closed[kept] >= 0)
     probs = now.probs[np.arange(len(names)), np.minimum(now.codes, now.probs.shape[1] - 1)]
@@ -109,13 +109,13 @@ def _row(seen: Seen, n: int, content: dict[int, dict[str, Any]]) -> dict[str, An
             "gold": bool(seen.gold[n]), "expected": float(seen.expected[n])}  # fmt: skip
 
 
-async def see_item(id: str, item: int, who: Reading, store: StoreOf, desk: DeskOf) -> Response:
+async def see_item(id: str, item: int, who: Reading, store: StoreOf, labelling: LabellingOf) -> Response:
     """One item with its votes."""
     with store.reading() as c:
         project, row = projects.find(c, id), item_search.item(c, id, item)
         given = history.item_votes(c, item)
         known = {worker.id: worker for worker in workers.listed(c, id)}
-    believed = await desk.look(id, lambda mirror, _: _believed(mirror, row.name))
+    believed = await labelling.look(id, lambda replica, _: _believed(replica, row.name))
     questions = [criterion["name"] for criterion in project.spec["criteria"]] or [""]
     told = [
         {"worker": vote.worker, "kind": known[vote.worker].kind, "time": vote.time, "seconds": vote.seconds,
@@ -126,13 +126,13 @@ async def see_item(id: str, item: int, who: Reading, store: StoreOf, desk: DeskO
     return show("item.html", who, project, item=row, votes=told, several=len(questions) > 1, **believed)
 
 
-def _believed(mirror: Mirror, name: str) -> dict[str, Any]:
+def _believed(replica: Replica, name: str) -> dict[str, Any]:
     """What is decided about one item, and the probabilities behind it for each question."""
-    campaign = mirror.campaign
+    campaign = replica.campaign
     if name not in campaign.pool.place:
         raise Refused(404, "there is no such item in this project")
     row = campaign.pool.row(name)
-    seen = see(mirror)
+    seen = see(replica)
     at = np.flatnonzero(seen.names == name)
     decision = None if not len(at) else _row(seen, int(at[0]), {int(seen.ids[at[0]]): {}})
     tables = []

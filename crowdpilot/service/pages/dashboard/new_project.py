@@ -10,7 +10,7 @@ from fastapi.responses import Response
 from starlette.datastructures import FormData, UploadFile
 
 from crowdpilot.service.errors import Refused
-from crowdpilot.service.http.auth import DeskOf, StoreOf
+from crowdpilot.service.http.auth import LabellingOf, StoreOf
 from crowdpilot.service.http.routes.items import check_budget
 from crowdpilot.service.http.schemas import ProjectIn
 from crowdpilot.service.pages.dashboard.formatting import go, router, show
@@ -91,7 +91,7 @@ def ask_more(id: str, who: Reading, store: StoreOf) -> Response:
         return show("add.html", who, projects.find(c, id), wrong="")
 
 
-async def add_more(id: str, sent: Sent, who: Writing, store: StoreOf, desk: DeskOf) -> Response:
+async def add_more(id: str, sent: Sent, who: Writing, store: StoreOf, labelling: LabellingOf) -> Response:
     """Add items to a project, all or none."""
     files = _files(sent)
 
@@ -106,7 +106,7 @@ async def add_more(id: str, sent: Sent, who: Writing, store: StoreOf, desk: Desk
         if not files:
             raise ValueError(NOTHING)
         upload = await asyncio.to_thread(_read, id, project.spec, files)
-        await desk.look(id, lambda mirror, _: check_budget(mirror, len(upload.items)))
+        await labelling.look(id, lambda replica, _: check_budget(replica, len(upload.items)))
         await asyncio.to_thread(add)
     except (Refused, ValueError) as error:
         return show("add.html", who, project, status=422, wrong=_sentence(str(error)))

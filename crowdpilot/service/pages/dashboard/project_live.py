@@ -10,8 +10,8 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 
 from crowdpilot.arrays import Floats
-from crowdpilot.service.http.auth import DeskOf, StoreOf
-from crowdpilot.service.labelling.replica import Mirror
+from crowdpilot.service.http.auth import LabellingOf, StoreOf
+from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.pages.dashboard.formatting import router, show
 from crowdpilot.service.pages.dashboard.project_charts import drawn
 from crowdpilot.service.pages.dashboard.sign_in import Reading
@@ -36,23 +36,23 @@ def pages() -> APIRouter:
     return router([("GET", "/projects/{id}", see_project), ("GET", "/projects/{id}/live", see_live)])
 
 
-async def see_project(id: str, who: Reading, store: StoreOf, desk: DeskOf) -> Response:
+async def see_project(id: str, who: Reading, store: StoreOf, labelling: LabellingOf) -> Response:
     """A project as it is now; the page keeps itself up to date."""
-    live, row = await _live(id, store, desk)
-    return show("project.html", who, row, live=live, links=links_of(desk.settings, row))
+    live, row = await _live(id, store, labelling)
+    return show("project.html", who, row, live=live, links=links_of(labelling.settings, row))
 
 
-async def see_live(id: str, who: Reading, store: StoreOf, desk: DeskOf, seen: str = "") -> Response:
+async def see_live(id: str, who: Reading, store: StoreOf, labelling: LabellingOf, seen: str = "") -> Response:
     """What changes on the page of a project; nothing if all of it has been seen."""
     if seen and seen == await asyncio.to_thread(_stamp, store, id):
         return Response(status_code=204)
-    live, row = await _live(id, store, desk)
+    live, row = await _live(id, store, labelling)
     return show("live.html", who, row, **live)
 
 
-async def _live(id: str, store: Store, desk: DeskOf) -> tuple[dict[str, Any], Record]:
+async def _live(id: str, store: Store, labelling: LabellingOf) -> tuple[dict[str, Any], Record]:
     seen = await asyncio.to_thread(_stamp, store, id)  # first, so that a change after it is seen again
-    picture = await desk.look(id, see)
+    picture = await labelling.look(id, see)
     kept, row = await asyncio.to_thread(_kept, store, id, picture)
     return {**picture, **kept, "seen": seen}, row
 
@@ -62,17 +62,17 @@ def _stamp(store: Store, id: str) -> str:
         return digest(history.stamp(c, id, JOBS))[:16]
 
 
-def see(mirror: Mirror, project: Record) -> dict[str, Any]:
+def see(replica: Replica, project: Record) -> dict[str, Any]:
     """What the campaign says: where it stands, which classes, and what is hardest."""
-    now = mirror.campaign.decide()
-    status = of_project(mirror, project)["status"]
+    now = replica.campaign.decide()
+    status = of_project(replica, project)["status"]
     unsure = np.where(now.expected > 1e-6, now.expected, 0.0)
     order = np.argsort(-unsure, kind="stable")[:HARDEST]
-    classes = [str(name) for name in mirror.campaign.classes]
-    if mirror.campaign.several:
+    classes = [str(name) for name in replica.campaign.classes]
+    if replica.campaign.several:
         classes = ["out", "in"]
     hardest = [
-        {"id": mirror.ids[str(now.items[n])], "name": str(now.items[n]), "votes": int(now.votes[n]),
+        {"id": replica.ids[str(now.items[n])], "name": str(now.items[n]), "votes": int(now.votes[n]),
          "loss": float(now.expected[n]), "likely": _likely(classes, now.probs[n])}
         for n in order.tolist() if unsure[n] > 0
     ]  # fmt: skip

@@ -10,7 +10,7 @@ from fastapi.responses import Response
 
 from crowdpilot.service.errors import Refused
 from crowdpilot.service.exports import write
-from crowdpilot.service.http.auth import DeskOf, StoreOf
+from crowdpilot.service.http.auth import LabellingOf, StoreOf
 from crowdpilot.service.http.routes import workers as api
 from crowdpilot.service.http.routes.exports import attached
 from crowdpilot.service.http.routes.workers import Number
@@ -37,9 +37,9 @@ def pages() -> APIRouter:
     ])  # fmt: skip
 
 
-async def see_workers(id: str, who: Reading, store: StoreOf, desk: DeskOf) -> Response:
+async def see_workers(id: str, who: Reading, store: StoreOf, labelling: LabellingOf) -> Response:
     """Everybody who came, and what they are owed."""
-    seen = await desk.look(id, worker_quality.look)
+    seen = await labelling.look(id, worker_quality.look)
     project, rows = await asyncio.to_thread(_table, store, id, seen)
     owed = {yes: sum(row["pay"] for row in rows if row["approved"] is yes) for yes in (True, False)}
     shown = {"rows": rows, "approved": owed[True], "waiting": owed[False]}

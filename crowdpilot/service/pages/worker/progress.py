@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection
 
 from crowdpilot.service.labelling import onboarding
-from crowdpilot.service.labelling.sessions import Seat
+from crowdpilot.service.labelling.sessions import Session
 from crowdpilot.service.platforms import PLATFORMS, Platform
 from crowdpilot.service.store import projects, votes, workers
 from crowdpilot.service.store.row import Record
@@ -20,7 +20,7 @@ CONSENT, QUIZ, LABEL = "consent", "quiz", "label"  # as `reception.step` calls t
 class Visit(NamedTuple):
     """A worker on a page of a project."""
 
-    seat: Seat
+    session: Session
     project: Record
     worker: Record
     token: str  # that forms and scripts of this worker send along
@@ -34,18 +34,18 @@ class Visit(NamedTuple):
     @property
     def home(self) -> str:
         """The address of the worker's pages."""
-        return f"/w/{self.seat.project}"
+        return f"/w/{self.session.project}"
 
     @property
     def platform(self) -> Platform:
         """Where the worker comes from."""
-        return PLATFORMS[self.seat.platform]
+        return PLATFORMS[self.session.platform]
 
 
-def visit(c: Connection, seat: Seat, token: str) -> Visit:
-    """The worker and the project of a seat as they are now."""
-    project, worker = projects.find(c, seat.project), workers.find(c, seat.project, seat.worker)
-    return Visit(seat, project, worker, token, votes.count_of(c, seat.worker))
+def visit(c: Connection, session: Session, token: str) -> Visit:
+    """The worker and the project of a session as they are now."""
+    project, worker = projects.find(c, session.project), workers.find(c, session.project, session.worker)
+    return Visit(session, project, worker, token, votes.count_of(c, session.worker))
 
 
 def stage(now: Visit) -> str:

@@ -85,7 +85,7 @@ def _declined(now: Visit) -> Told:
 def _leave(now: Visit) -> str:
     """What the platform wants of those who do not take part."""
     ways = {"prolific": "Please return the study on Prolific.", "mturk": "Please return the HIT on MTurk."}
-    return ways.get(now.seat.platform, "You can close this page.")
+    return ways.get(now.session.platform, "You can close this page.")
 
 
 STATES = {

@@ -11,7 +11,7 @@ import pytest
 
 from crowdpilot.hybrid import Campaign, Case, Costs, Plan
 from crowdpilot.hybrid.replay.vote_source import Recorded
-from crowdpilot.service.labelling.replica import Mirror
+from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store import projects
 from crowdpilot.simulation import one_coin
 from tests.service.http.service import CRITERIA, Project, Service
@@ -147,7 +147,7 @@ def test_a_mirror_made_anew_believes_the_same(project: Project) -> None:
         project.tell(*((f"i{k}", f"w{n}", ["bad", "good"][(k + (n == 3)) % 2]) for k in range(30)))
     project.service.do_jobs()
     with project.service.store.reading() as c:
-        anew = Mirror(projects.find(c, project.id))
+        anew = Replica(projects.find(c, project.id))
         anew.keep_up(c)
     found = project.decisions()
     np.testing.assert_array_equal(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crowdpilot.service.labelling.replica import Mirror
+from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store import projects
 from tests.service.http.service import CRITERIA, Project, Service
 
@@ -127,7 +127,7 @@ def test_what_was_taken_back_is_forgotten_by_every_mirror(imported: Project) -> 
     backend.event("ANNOTATIONS_DELETED", {"id": 20})
     backend.event("ANNOTATION_UPDATED", annotation(21, 3, "good", by=1))
     with imported.service.store.reading() as c:
-        anew = Mirror(projects.find(c, imported.id))
+        anew = Replica(projects.find(c, imported.id))
         anew.keep_up(c)
     found, now = imported.decisions(), anew.campaign.decide()
     assert found["3"]["votes"] == 2

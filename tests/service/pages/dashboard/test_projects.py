@@ -112,7 +112,7 @@ def csrf(text: str) -> str:
 def service(tmp_path: Path) -> Iterator[Service]:
     made = Service(tmp_path)
     yield made
-    made.app.state.desk.close()
+    made.app.state.labelling.close()
     made.store.close()
 
 

@@ -60,7 +60,7 @@ def test_the_cookie_is_for_our_own_pages_and_no_script(tmp_path: Path) -> None:
         assert "samesite=strict" in sent
         assert ("secure" in sent) is secure
         assert "max-age=43200" in sent
-        service.app.state.desk.close()
+        service.app.state.labelling.close()
         service.store.close()
 
 
@@ -99,7 +99,7 @@ def test_a_forged_session_is_none(service: Service) -> None:
     session = {"id": "1", "key": service.keys["admin"].split("_")[1], "until": time.time() + 1000}
     client.cookies.set(sign_in.SESSION, sign("y" * 40, sign_in.SESSION, session))
     assert client.get("/projects").url.path == "/login"
-    client.cookies.set(sign_in.SESSION, sign(SECRET, "seat", session))
+    client.cookies.set(sign_in.SESSION, sign(SECRET, "worker_session", session))
     assert client.get("/projects").url.path == "/login"
 
 

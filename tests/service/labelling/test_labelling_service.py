@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from crowdpilot.service.errors import Refused
-from crowdpilot.service.labelling.lease_and_vote import Desk
-from crowdpilot.service.labelling.sessions import Seat
+from crowdpilot.service.labelling.labelling_service import LabellingService
+from crowdpilot.service.labelling.sessions import Session
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import Store, jobs, migrate, projects, votes, workers
 from tests.service.faults.tools import make_project, settings_of
@@ -25,17 +25,19 @@ class Scene:
 
     def __init__(self, url: str) -> None:
         migrate(store := Store(url))
-        self.store, self.desk = store, Desk(store, Settings(**settings_of(url)))
+        self.store, self.labelling = store, LabellingService(store, Settings(**settings_of(url)))
         self.project = make_project(store, ITEMS, 1, lease=900)
-        self.seats = [self.seat(f"w{n}") for n in range(3)]
+        self.sessions = [self.session(f"w{n}") for n in range(3)]
 
-    def seat(self, name: str, state: str = "active") -> Seat:
+    def session(self, name: str, state: str = "active") -> Session:
         with self.store.writing() as c:
             row = workers.enter(c, self.project, "link", name, kind="crowd", state=state)
-        return Seat(self.project, row.id, "link", "", time.time() + 900)
+        return Session(self.project, row.id, "link", "", time.time() + 900)
 
-    async def vote(self, seat: Seat, item: int, label: int | None = 0) -> None:
-        await self.desk.vote(seat, votes.Answer(seat.worker, item, 0, label, 1.0, f"key-{item:04d}"))
+    async def vote(self, session: Session, item: int, label: int | None = 0) -> None:
+        await self.labelling.vote(
+            session, votes.Answer(session.worker, item, 0, label, 1.0, f"key-{item:04d}")
+        )
 
     def refused(self, story: Awaitable[Any]) -> int:
         async def run() -> int:
@@ -50,13 +52,13 @@ class Scene:
 def scene(database_url: str) -> Iterator[Scene]:
     made = Scene(database_url)
     yield made
-    made.desk.close()
+    made.labelling.close()
     made.store.close()
 
 
 def test_those_who_ask_together_share_what_is_wanted(scene: Scene) -> None:
     async def story() -> None:
-        found = await asyncio.gather(*(scene.desk.next(seat, 20) for seat in scene.seats))
+        found = await asyncio.gather(*(scene.labelling.next(session, 20) for session in scene.sessions))
         items = [lent.item for some in found for lent in some]
         assert len(items) == len(set(items)) == ITEMS
         with scene.store.reading() as c:
@@ -67,7 +69,7 @@ def test_those_who_ask_together_share_what_is_wanted(scene: Scene) -> None:
 
 def test_a_worker_who_asks_twice_at_once_is_shown_the_same(scene: Scene) -> None:
     async def story() -> None:
-        one, two = await asyncio.gather(*(scene.desk.next(scene.seats[0], 5) for _ in range(2)))
+        one, two = await asyncio.gather(*(scene.labelling.next(scene.sessions[0], 5) for _ in range(2)))
         assert one == two
         assert len(one) == 5
 
@@ -75,21 +77,21 @@ def test_a_worker_who_asks_twice_at_once_is_shown_the_same(scene: Scene) -> None
 
 
 def test_more_than_fit_in_one_group_are_all_served(scene: Scene) -> None:
-    seats = [scene.seat(f"more{n}") for n in range(80)]
+    sessions = [scene.session(f"more{n}") for n in range(80)]
 
     async def story() -> None:
-        found = await asyncio.gather(*(scene.desk.next(seat, 1) for seat in seats))
+        found = await asyncio.gather(*(scene.labelling.next(session, 1) for session in sessions))
         assert sum(map(len, found)) == ITEMS
 
     asyncio.run(story())
 
 
 def test_one_who_is_refused_does_not_keep_others_from_being_served(scene: Scene) -> None:
-    new = scene.seat("new", state="new")
+    new = scene.session("new", state="new")
 
     async def story() -> None:
         found = await asyncio.gather(
-            scene.desk.next(new, 3), scene.desk.next(scene.seats[0], 3), return_exceptions=True
+            scene.labelling.next(new, 3), scene.labelling.next(scene.sessions[0], 3), return_exceptions=True
         )
         assert isinstance(found[0], Refused)
         assert found[0].status == 403
@@ -102,44 +104,44 @@ def test_one_who_is_refused_does_not_keep_others_from_being_served(scene: Scene)
 def test_a_paused_project_lends_nothing_and_goes_on_later(scene: Scene) -> None:
     with scene.store.writing() as c:
         projects.put(c, scene.project, state=projects.PAUSED)
-    assert scene.refused(scene.desk.next(scene.seats[0], 3)) == 409
+    assert scene.refused(scene.labelling.next(scene.sessions[0], 3)) == 409
     with scene.store.writing() as c:
         projects.put(c, scene.project, state=projects.OPEN)
-    assert len(asyncio.run(scene.desk.next(scene.seats[0], 3))) == 3
+    assert len(asyncio.run(scene.labelling.next(scene.sessions[0], 3))) == 3
 
 
 def test_an_answer_taken_back_is_lent_again(scene: Scene) -> None:
     async def story() -> None:
-        first, second = await scene.desk.next(scene.seats[0], 2)
-        await scene.vote(scene.seats[0], first.item)
-        await scene.vote(scene.seats[0], second.item)
-        assert await scene.desk.undo(scene.seats[0]) == second
-        assert (await scene.desk.next(scene.seats[0], 1))[0] == second
+        first, second = await scene.labelling.next(scene.sessions[0], 2)
+        await scene.vote(scene.sessions[0], first.item)
+        await scene.vote(scene.sessions[0], second.item)
+        assert await scene.labelling.undo(scene.sessions[0]) == second
+        assert (await scene.labelling.next(scene.sessions[0], 1))[0] == second
 
     asyncio.run(story())
 
 
 def test_what_is_held_at_the_end_goes_to_others(scene: Scene) -> None:
     async def story() -> None:
-        held = await scene.desk.next(scene.seats[0], ITEMS)
-        assert await scene.desk.next(scene.seats[1], ITEMS) == []
-        await scene.vote(scene.seats[0], held[0].item)
-        assert len(await scene.desk.finish(scene.seats[0])) == 12
-        again = await scene.desk.next(scene.seats[1], ITEMS)
+        held = await scene.labelling.next(scene.sessions[0], ITEMS)
+        assert await scene.labelling.next(scene.sessions[1], ITEMS) == []
+        await scene.vote(scene.sessions[0], held[0].item)
+        assert len(await scene.labelling.finish(scene.sessions[0])) == 12
+        again = await scene.labelling.next(scene.sessions[1], ITEMS)
         assert {lent.item for lent in again} == {lent.item for lent in held[1:]}
 
     asyncio.run(story())
 
 
 def test_there_is_no_code_before_the_first_answer(scene: Scene) -> None:
-    assert scene.refused(scene.desk.finish(scene.seats[0])) == 409
+    assert scene.refused(scene.labelling.finish(scene.sessions[0])) == 409
 
 
 def test_when_nothing_is_wanted_any_more_a_refit_looks_again(scene: Scene) -> None:
     async def story() -> None:
-        for lent in await scene.desk.next(scene.seats[0], ITEMS):
-            await scene.vote(scene.seats[0], lent.item)
-        assert await scene.desk.next(scene.seats[1], 5) == []
+        for lent in await scene.labelling.next(scene.sessions[0], ITEMS):
+            await scene.vote(scene.sessions[0], lent.item)
+        assert await scene.labelling.next(scene.sessions[1], 5) == []
 
     asyncio.run(story())
     with scene.store.reading() as c:
