@@ -1,19 +1,16 @@
-"""What no linter knows: the light part stays light, files stay short, rooms keep their doors."""
+"""What no linter knows: the light part stays light, files stay short, modules import each other one way."""
 
 from __future__ import annotations
 
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-import crowdpilot
+from tests.imports import MODULES, PACKAGE, import_circles, import_graph, imported_names
 
-PACKAGE = Path(crowdpilot.__file__).parent
-MODULES = sorted(PACKAGE.rglob("*.py"))
 HEAVY = {"torch", "pandas", "polars", "pyarrow", "sklearn", "matplotlib", "typer", "rich"}
 
 
@@ -47,21 +44,32 @@ def test_a_module_is_short_and_says_what_it_is_about(path: Path) -> None:
     assert len(about) > 10, "a module begins with one sentence about it"
 
 
-def imports(path: Path) -> Iterator[tuple[str, str]]:
-    """Module and name of every `from crowdpilot... import name`."""
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("crowdpilot"):
-            yield from ((node.module or "", alias.name) for alias in node.names)
-
-
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_private_names_stay_in_their_file(path: Path) -> None:
-    names = [f"{module}.{name}" for module, name in imports(path)]
+    names = [f"{module}.{name}" for module, name in imported_names(path)]
     assert [n for n in names if any(is_private(part) for part in n.split("."))] == []
 
 
 def is_private(name: str) -> bool:
     return name.startswith("_") and not name.endswith("__")
+
+
+def test_no_modules_import_each_other() -> None:
+    assert import_circles(import_graph()) == []
+
+
+FAMILIES = {
+    "aggregation/models", "calibration/maps", "cli/commands", "datasets/sets", "hybrid/policies",
+    "io/formats", "learning/methods", "service/http/routes", "simulation/crowds",
+}  # fmt: skip
+MAX_MODULES_PER_FOLDER = 16  # besides `__init__`
+
+
+@pytest.mark.parametrize("folder", sorted({path.parent for path in MODULES}), ids=name_of)
+def test_a_folder_can_be_taken_in_at_a_glance(folder: Path) -> None:
+    modules = [path for path in folder.glob("*.py") if path.name != "__init__.py"]
+    if folder.relative_to(PACKAGE).as_posix() not in FAMILIES:
+        assert len(modules) <= MAX_MODULES_PER_FOLDER
 
 
 def test_nothing_below_the_command_line_prints() -> None:
@@ -76,5 +84,6 @@ def test_nothing_below_the_command_line_prints() -> None:
 
 def test_every_module_is_tested_where_one_looks_for_it() -> None:
     """Each room has a folder of tests of the same name."""
-    rooms = {p.parent.name for p in PACKAGE.glob("*/__init__.py")}
-    assert rooms <= {p.name for p in (PACKAGE.parent / "tests").iterdir()}
+    tests = PACKAGE.parent / "tests"
+    rooms = {path.parent.relative_to(PACKAGE) for path in PACKAGE.glob("*/__init__.py")}
+    assert [str(room) for room in sorted(rooms) if not (tests / room).is_dir()] == []

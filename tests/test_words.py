@@ -1,0 +1,59 @@
+"""The vocabulary: the field's own terms, and none of the metaphors that once stood in their place."""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+HOME = Path(__file__).parents[1]
+SOURCES = sorted(p for folder in ("crowdpilot", "tests", "benchmarks", "examples", "scripts", "docs")
+                 for p in (HOME / folder).rglob("*.py") if p != Path(__file__))  # fmt: skip
+PAGES = sorted([*HOME.glob("*.md"), *(HOME / "docs").rglob("*.md"), *(HOME / "crowdpilot").rglob("*.html")])
+
+ANYWHERE = re.compile(  # in names, docstrings, messages, comments, pages and docs
+    r"(?i)(?<![a-z])("
+    r"beliefs?|believe[sd]?|believing|(over)?heard|foretells?|foretold|foretelling|foresees?|foreseen|boldness|"
+    r"takings?|lendings?|desks?|seats?|mirrors?|lessons?|wish(es)?|crews?|staff|strides?|couriers?|doors|journeys?|"
+    r"programmes?|gifts?|refusals?"
+    r")(?![a-z])"
+)
+IN_NAMES = re.compile(
+    r"(?i)(given|places?|sights?|told|guard|reception|bench|hear|heat|climbs?|leaps?|sayings?)"
+)
+INSTEAD = "see the glossary in docs/glossary.md for the usual term"
+
+
+def words_of(identifier: str) -> list[str]:
+    """`LeaseQueue` and `lease_queue` are both lease and queue."""
+    return re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", identifier)
+
+
+def tokens(path: Path) -> Iterator[tokenize.TokenInfo]:
+    return tokenize.generate_tokens(io.StringIO(path.read_text()).readline)
+
+
+def found_in_text(text: str, line: int = 1) -> list[str]:
+    """The forbidden words in a piece of prose, each with its line."""
+    return [f"{line + text.count(chr(10), 0, m.start())}: {m[1]}" for m in ANYWHERE.finditer(text)]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(HOME)))
+def test_code_speaks_the_language_of_the_field(path: Path) -> None:
+    wrong: list[str] = found_in_text(str(path.relative_to(HOME)), line=0)
+    for token in tokens(path):
+        if token.type == tokenize.NAME:
+            if any(ANYWHERE.fullmatch(word) or IN_NAMES.fullmatch(word) for word in words_of(token.string)):
+                wrong.append(f"{token.start[0]}: {token.string}")
+        elif token.type in (tokenize.STRING, tokenize.COMMENT):
+            wrong += found_in_text(token.string, token.start[0])
+    assert wrong == [], INSTEAD
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(HOME)))
+def test_pages_speak_the_language_of_the_field(path: Path) -> None:
+    assert found_in_text(path.read_text()) == [], INSTEAD
