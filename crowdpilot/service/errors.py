@@ -1,23 +1,61 @@
-"""Refusals: why a request is not done, each with its status code."""
+"""Exceptions of the service: why a request is refused, one class for each HTTP status code."""
 
 from __future__ import annotations
 
 
-class Refused(Exception):
-    """A request that is not done, for a reason that its sender can mend.
+class RequestError(Exception):
+    """A request that is refused for a reason that its sender can mend; the message says what to do."""
 
-    Parameters
-    ----------
-    status
-        The HTTP status code.
-    detail
-        One sentence that says what to do.
-    """
-
-    def __init__(self, status: int, detail: str) -> None:
-        super().__init__(detail)
-        self.status, self.detail = status, detail
+    status = 400  # the HTTP status code
 
 
-class Unavailable(Exception):
+class AuthenticationError(RequestError):
+    """The key, link or session is missing, not valid or has expired."""
+
+    status = 401
+
+
+class ForbiddenError(RequestError):
+    """The sender is known, but may not do this."""
+
+    status = 403
+
+
+class NotFoundError(RequestError):
+    """There is no such thing."""
+
+    status = 404
+
+
+class ConflictError(RequestError):
+    """The state of the project, item or worker does not allow this."""
+
+    status = 409
+
+
+class UnsupportedMediaTypeError(RequestError):
+    """The body is of a content type that this address does not take."""
+
+    status = 415
+
+
+class InvalidRequestError(RequestError):
+    """A value in the request cannot be used."""
+
+    status = 422
+
+
+class RateLimitError(RequestError):
+    """The sender makes too many requests."""
+
+    status = 429
+
+
+class NotReadyError(RequestError):
+    """What is asked for is still being made."""
+
+    status = 503
+
+
+class ServiceUnavailableError(Exception):
     """The database cannot be reached or written to now; nothing was changed."""

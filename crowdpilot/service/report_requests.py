@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection
 
-from crowdpilot.service.errors import Refused
+from crowdpilot.service.errors import ConflictError, NotFoundError
 from crowdpilot.service.store import jobs, projects
 from crowdpilot.service.store.row import Record
 
@@ -20,14 +20,14 @@ def latest(c: Connection, project: str, criterion: str = "") -> str | None:
     row = projects.find(c, project)
     wanted = row.votes, row.lesson, _criterion(row, criterion)
     if row.votes == 0:
-        raise Refused(409, "there are no votes to report on yet; wait for the first")
+        raise ConflictError("there are no votes to report on yet; wait for the first")
     last = jobs.last(c, project, KIND)
     found = {} if last is None else last.result or {}
     made = tuple(found.get(name) for name in ("votes", "lesson", "criterion"))
     if made != wanted:
         return None
     if "why" in found:
-        raise Refused(409, found["why"])
+        raise ConflictError(found["why"])
     return str(found["html"])
 
 
@@ -36,14 +36,14 @@ def order(c: Connection, project: str, criterion: str = "") -> None:
     row = projects.find(c, project)
     newest = jobs.newest(c, project, KIND)
     if newest is not None and newest.state == jobs.FAILED and newest.created > time.time() - AGAIN:
-        raise Refused(409, "the report could not be made; see why in the list of jobs, and try again later")
+        raise ConflictError("the report could not be made; see why in the list of jobs, and try again later")
     jobs.enqueue(c, project, KIND, criterion=_criterion(row, criterion))
 
 
 def _criterion(project: Record, name: str) -> str:
     known = [criterion["name"] for criterion in project.spec["criteria"]]
     if name and name not in known:
-        raise Refused(404, f"there is no criterion {name!r}; {_there_are(known)}")
+        raise NotFoundError(f"there is no criterion {name!r}; {_there_are(known)}")
     return name or (known[0] if known else "")
 
 

@@ -32,7 +32,7 @@ def assert_same(found: dict[str, dict[str, Any]], case: Case, expected: Any) -> 
     np.testing.assert_allclose(probs, expected.probs, atol=1e-9)
 
 
-@pytest.mark.parametrize("policy", ["value", "fixed[votes=3]", "belief_threshold"])
+@pytest.mark.parametrize("policy", ["value", "fixed[votes=3]", "posterior_threshold"])
 def test_a_simulated_record_gives_the_same_decisions(policy, database_url):
     votes, truth = one_coin(tasks=60, skill=[0.95, 0.9, 0.8, 0.8, 0.7, 0.6, 0.5], seed=1)
     case = Case(votes.tasks, votes.classes, np.asarray(truth), {"": votes})

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from crowdpilot.service.errors import Refused, Unavailable
+from crowdpilot.service.errors import RequestError, ServiceUnavailableError
 from crowdpilot.service.store import Store, migrate, projects
 from tests.service.faults.tools import make_project
 
@@ -40,7 +40,7 @@ def test_what_fails_in_the_middle_is_not_done_at_all(store: Store) -> None:
             projects.put(c, project, name="other")
             projects.find(c, "nothing")
 
-    with pytest.raises(Refused):
+    with pytest.raises(RequestError):
         fail()
     with store.reading() as c:
         assert projects.find(c, project).name == "faults"
@@ -64,7 +64,7 @@ def test_sqlite_keeps_what_it_acknowledges(tmp_path: Path) -> None:
 def test_a_database_that_is_not_there_is_unavailable(tmp_path: Path) -> None:
     for url in (f"sqlite:///{tmp_path / 'no folder' / 'x.db'}", "postgresql://nobody@127.0.0.1:9/nothing"):
         store = Store(url)
-        with pytest.raises(Unavailable), store.writing():
+        with pytest.raises(ServiceUnavailableError), store.writing():
             pass
         assert not store.alive()
         store.close()

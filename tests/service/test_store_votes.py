@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from crowdpilot.service.errors import Refused
+from crowdpilot.service.errors import RequestError
 from crowdpilot.service.store import Store, migrate, projects, votes, workers
 from tests.service.faults.tools import make_project
 
@@ -75,7 +75,7 @@ def test_only_the_first_claim_counts(scene: Scene) -> None:
 
 
 def test_only_answers_of_the_running_batch_can_be_taken_back(scene: Scene) -> None:
-    with pytest.raises(Refused, match="nothing to take back"), scene.store.writing() as c:
+    with pytest.raises(RequestError, match="nothing to take back"), scene.store.writing() as c:
         votes.undo(c, scene.project, scene.ann, 1e12)
     scene.lend([(scene.ann, [(1, 0)])])
     with scene.store.writing() as c:

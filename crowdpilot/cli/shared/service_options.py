@@ -52,12 +52,12 @@ def open_store(url: str) -> Any:
         file.touch(0o600)  # it holds who workers are
     from sqlalchemy.exc import SQLAlchemyError
 
-    from crowdpilot.service.errors import Unavailable
+    from crowdpilot.service.errors import ServiceUnavailableError
 
     try:
         store = room.Store(url)
         room.migrate(store)
-    except (SQLAlchemyError, Unavailable) as error:
+    except (SQLAlchemyError, ServiceUnavailableError) as error:
         reason = str(getattr(error, "orig", error)).partition("\n")[0]
         raise ValueError(f"the database cannot be used ({reason}); see to it, or name another") from None
     return store

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import Depends, Request
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 
-from crowdpilot.service.errors import Refused
+from crowdpilot.service.errors import AuthenticationError, ForbiddenError
 from crowdpilot.service.http.rate_limits import Limits
 from crowdpilot.service.labelling.labelling_service import LabellingService
 from crowdpilot.service.labelling.sessions import Session, read_session
@@ -51,11 +51,11 @@ def allowed(scope: str) -> Callable[..., Record]:
 
     def check(store: StoreOf, key: Annotated[str | None, Depends(KEY)]) -> Record:
         if not key:
-            raise Refused(401, "this needs an API key in the header X-API-Key")
+            raise AuthenticationError("this needs an API key in the header X-API-Key")
         with store.reading() as c:
             found = keys.find(c, key)
         if scope not in found.scopes:
-            raise Refused(403, f"the API key does not allow to {scope}; use one that does")
+            raise ForbiddenError(f"the API key does not allow to {scope}; use one that does")
         return found
 
     return check
@@ -67,7 +67,7 @@ async def worker_session(
 ) -> Session:
     """A worker at work."""
     if bearer is None:
-        raise Refused(401, "this needs the token of a session in the header Authorization")
+        raise AuthenticationError("this needs the token of a session in the header Authorization")
     settings: Settings = request.app.state.settings
     session = read_session(settings.secret, bearer.credentials)
     limits: Limits = request.app.state.limits

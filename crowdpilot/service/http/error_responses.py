@@ -10,7 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
-from crowdpilot.service.errors import Refused, Unavailable
+from crowdpilot.service.errors import RequestError, ServiceUnavailableError
 from crowdpilot.service.http.schemas import Problem
 from crowdpilot.service.pages.rendering import error_page
 
@@ -43,7 +43,7 @@ def install(app: FastAPI) -> None:
     """Map exceptions to answers."""
 
     def refused(request: Request, error: Exception) -> Response:
-        status, detail = (error.status, error.detail) if isinstance(error, Refused) else (500, str(error))
+        status, detail = (error.status, str(error)) if isinstance(error, RequestError) else (500, str(error))
         return answer(request, status, detail)
 
     def unavailable(request: Request, _: Exception) -> Response:
@@ -70,8 +70,8 @@ def install(app: FastAPI) -> None:
         return answer(request, 500, BROKEN)
 
     app.add_exception_handler(Exception, broken)
-    app.add_exception_handler(Refused, refused)
-    app.add_exception_handler(Unavailable, unavailable)
+    app.add_exception_handler(RequestError, refused)
+    app.add_exception_handler(ServiceUnavailableError, unavailable)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_exception_handler(HTTPException, http)
     app.add_exception_handler(ValueError, wrong)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from fastapi import Request
 
-from crowdpilot.service.errors import Refused
+from crowdpilot.service.errors import InvalidRequestError
 
 
 async def only_known(request: Request) -> None:
-    """Refused with 422 if the address has a parameter that is not described."""
+    """Raise a InvalidRequestError if the address has a parameter that is not described."""
     if not request.scope["query_string"]:
         return
     known = _described(request)
     if other := [name for name in request.query_params if name not in known]:
         takes = f"there is {', '.join(known)}" if known else "this address takes none"
-        raise Refused(422, f"there is no parameter {other[0][:60]!r}; {takes}")
+        raise InvalidRequestError(f"there is no parameter {other[0][:60]!r}; {takes}")
 
 
 def _described(request: Request) -> list[str]:

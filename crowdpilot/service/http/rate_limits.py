@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Hashable
 
-from crowdpilot.service.errors import Refused
+from crowdpilot.service.errors import RateLimitError
 
 REMEMBERED = 100_000  # callers; who has been silent longest is forgotten first
 
@@ -42,6 +42,6 @@ class Limits:
         return allowed
 
     def check(self, who: Hashable, now: float) -> None:
-        """Refused with 429 if it is not."""
+        """Raise a RateLimitError if it is not."""
         if not self.take(who, now):
-            raise Refused(429, "these are too many requests; wait a moment and try again")
+            raise RateLimitError("these are too many requests; wait a moment and try again")

@@ -15,7 +15,12 @@ import numpy as np
 from crowdpilot.arrays import Codes, Floats
 from crowdpilot.hybrid import Audit, Costs
 from crowdpilot.hybrid.audit.pool import wrong_decisions
-from crowdpilot.service.errors import Refused, Unavailable
+from crowdpilot.service.errors import (
+    ConflictError,
+    InvalidRequestError,
+    NotFoundError,
+    ServiceUnavailableError,
+)
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store import audits, items, jobs, keys
 from crowdpilot.service.store.engine import Store
@@ -63,7 +68,7 @@ def draw(store: Store, pool: Pool, n: int, alpha: float | None, target: float | 
             data = _begin(pool, n, alpha)
         elif alpha is not None and alpha != data["audit"]["alpha"]:
             begun = data["audit"]["alpha"]
-            raise Refused(409, f"the audit has begun with alpha {begun:g}; remove it to begin another")
+            raise ConflictError(f"the audit has begun with alpha {begun:g}; remove it to begin another")
         audit = Audit.from_dict(data["audit"])
         audit.next(n)
         target_ = data["target"] if target is None else target
@@ -77,7 +82,7 @@ def answer(store: Store, pool: Pool, answers: Answers, who: str) -> Data:
 
     def change(data: Data | None) -> Data:
         if data is None:
-            raise Refused(409, NONE)
+            raise ConflictError(NONE)
         audit = Audit.from_dict(data["audit"])
         fresh = _fresh(pool, data, audit, answers)
         audit.tell(list(fresh), list(fresh.values()))
@@ -91,7 +96,7 @@ def view(store: Store, pool: Pool) -> Data:
     with store.reading() as c:
         row = audits.read(c, pool.project)
     if row is None:
-        raise Refused(404, NONE)
+        raise NotFoundError(NONE)
     return _shown(store, pool, row.data)
 
 
@@ -99,13 +104,13 @@ def remove(store: Store, project: str, who: str) -> None:
     """Forget an audit, so that another can begin; refused with 404 if there is none."""
     with store.writing() as c:
         if not audits.remove(c, project):
-            raise Refused(404, NONE)
+            raise NotFoundError(NONE)
         keys.note(c, who, "remove audit", project)
 
 
 def _begin(pool: Pool, planned: int, alpha: float | None) -> Data:
     if not pool.names:
-        raise Refused(409, "no item is decided yet, so that there is nothing to check; wait for the first")
+        raise ConflictError("no item is decided yet, so that there is nothing to check; wait for the first")
     audit = Audit(
         pool.costs, pool.codes, pool.probs, alpha=ALPHA if alpha is None else alpha,
         seed=secrets.randbelow(2**31), planned=planned,
@@ -128,7 +133,7 @@ def _changed(
                 keys.note(c, who, what, pool.project, **detail)
                 jobs.record(c, pool.project, "audit", {**shown, "drawn": None})
                 return shown
-    raise Unavailable("many change the audit at once; try again")
+    raise ServiceUnavailableError("many change the audit at once; try again")
 
 
 def _fresh(pool: Pool, data: Data, audit: Audit, answers: Answers) -> dict[int, int]:
@@ -138,9 +143,9 @@ def _fresh(pool: Pool, data: Data, audit: Audit, answers: Answers) -> dict[int, 
     for name, said in answers.items():
         code, n = _code(pool, said), place.get(name, -1)
         if n not in waiting and n not in known:
-            raise Refused(409, f"the item {name!r} was not drawn; answers about others break the promise")
+            raise ConflictError(f"the item {name!r} was not drawn; answers about others break the promise")
         if known.get(n, code) != code:
-            raise Refused(409, f"there is another answer about {name!r} already; the first one counts")
+            raise ConflictError(f"there is another answer about {name!r} already; the first one counts")
         if n in waiting:
             fresh[n] = code
     return fresh
@@ -151,10 +156,12 @@ def _code(pool: Pool, said: str | Mapping[str, str]) -> int:
     if not isinstance(said, str):
         if set(said) != set(pool.criteria):
             needed = ", ".join(pool.criteria) or "none"
-            raise Refused(422, f"an answer is one class, or one for each criterion; these are: {needed}")
+            raise InvalidRequestError(
+                f"an answer is one class, or one for each criterion; these are: {needed}"
+            )
         return min(_code(pool, label) for label in said.values())
     if said not in pool.classes:
-        raise Refused(422, f"{said!r} is not a class; there are {', '.join(pool.classes)}")
+        raise InvalidRequestError(f"{said!r} is not a class; there are {', '.join(pool.classes)}")
     return pool.classes.index(said)
 
 

@@ -78,7 +78,7 @@ def _contents(c: Connection, group: Sequence[Record]) -> Contents:
 
 def _words(first: list[str]) -> Encode:
     """TF-IDF; for a small first upload, words by their hashes, of which nothing must be learned."""
-    from crowdpilot.learning.data.text_hashing import hash_texts
+    from crowdpilot.learning.encoders.text_hashing import hash_texts
     from crowdpilot.learning.encoders.tfidf import Tfidf
 
     if len(first) < FEW:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from crowdpilot.service.errors import Refused, Unavailable
+from crowdpilot.service.errors import RequestError, ServiceUnavailableError
 from crowdpilot.service.jobs import webhook_sender
 from crowdpilot.service.jobs.calibration import calibrate
 from crowdpilot.service.jobs.completion import settle
@@ -54,7 +54,7 @@ def run(settings: Settings, name: str, stop: threading.Event) -> None:
                 begins, looked = False, time.monotonic()
             if not step(bench, own):
                 stop.wait(NAP)
-        except Unavailable:
+        except ServiceUnavailableError:
             begins = True  # what it did is to be done again
             stop.wait(1.0)
     sender.join()
@@ -85,7 +85,7 @@ def _do(bench: Bench, job: Record) -> None:
             result = JOBS[job.kind](bench, job)
         with bench.store.writing() as c:
             jobs.finish(c, job, result)
-    except Unavailable:
+    except ServiceUnavailableError:
         raise
     except jobs.Lost:
         bench.forget(job.project)
@@ -102,7 +102,7 @@ def _tidy(bench: Bench, project: str) -> None:
     with bench.store.reading() as c:
         try:
             row = projects.find(c, project)
-        except Refused:
+        except RequestError:
             bench.forget(project)
             return
         ended = row.done or row.state == projects.CLOSED
@@ -138,7 +138,7 @@ def _signs_of_life(store: Store, job: Record) -> Iterator[None]:
             try:
                 with store.writing() as c:
                     jobs.hold(c, job)
-            except (Unavailable, jobs.Lost):
+            except (ServiceUnavailableError, jobs.Lost):
                 logger.warning("job %s cannot say that it is alive", job.id)
 
     thread = threading.Thread(target=say, daemon=True)

@@ -12,7 +12,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 
 from crowdpilot import __version__
-from crowdpilot.service.errors import Unavailable
+from crowdpilot.service.errors import ServiceUnavailableError
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.signing import derive, webhook_signature
 from crowdpilot.service.store import projects, webhook_deliveries
@@ -30,7 +30,7 @@ def run(store: Store, settings: Settings, stop: threading.Event) -> None:
         try:
             if not step(store, settings):
                 stop.wait(NAP)
-        except Unavailable:
+        except ServiceUnavailableError:
             stop.wait(1.0)
         except Exception:  # one delivery must not keep the others
             logger.exception("a delivery failed in a way that nobody foresaw")

@@ -9,7 +9,7 @@ import numpy as np
 from sqlalchemy import Connection
 
 from crowdpilot.hybrid import Ask, Campaign
-from crowdpilot.service.errors import Refused
+from crowdpilot.service.errors import ConflictError, InvalidRequestError, NotFoundError
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.project_campaign import is_due, make_costs
 from crowdpilot.service.store import external_votes, items, jobs, projects
@@ -44,7 +44,7 @@ def want(store: Store, replica: Replica, project: Record, n: int, kind: str | No
     Nothing is lent: who asks again before telling is told the same again.
     """
     if project.state != projects.OPEN:
-        raise Refused(409, f"the project is {project.state}; nothing is wanted now")
+        raise ConflictError(f"the project is {project.state}; nothing is wanted now")
     campaign = replica.campaign
     asks = _ask_anyone(campaign, n, kind)
     drawn = campaign.plan.explore + campaign.plan.gold > 0 and campaign.asked != project.asked
@@ -92,10 +92,10 @@ def tell(c: Connection, id: str, platform: str, told: Sequence[Told], *, again: 
     projects.tick(c, id)  # nobody else writes from here on
     project = projects.find(c, id)
     if project.state == projects.CLOSED:
-        raise Refused(409, "the project is closed; it takes no more votes")
+        raise ConflictError("the project is closed; it takes no more votes")
     known = items.known(c, id, list({vote.item for vote in told}))
     if missing := [vote.item for vote in told if vote.item not in known]:
-        raise Refused(404, f"there is no item {missing[0]!r}; add it first")
+        raise NotFoundError(f"there is no item {missing[0]!r}; add it first")
     staff = _staff(c, project, platform, told)
     given = [_given(vote, known, staff) for vote in told]
     if not again:
@@ -119,23 +119,23 @@ def _staff(c: Connection, project: Record, platform: str, told: Sequence[Told]) 
     usual, kinds = next(iter(prices)), dict[str, str]()
     for vote in told:
         if vote.kind is not None and vote.kind not in prices:
-            raise Refused(422, f"there is no price for the kind of worker {vote.kind!r}")
+            raise InvalidRequestError(f"there is no price for the kind of worker {vote.kind!r}")
         kinds.setdefault(vote.worker, vote.kind or usual)
     staff = external_votes.enlist(c, project.id, platform, kinds)
     for vote in told:
         if vote.kind not in (None, staff[vote.worker].kind):
             of = staff[vote.worker].kind
-            raise Refused(422, f"worker {vote.worker!r} is of the kind {of!r}, not {vote.kind!r}")
+            raise InvalidRequestError(f"worker {vote.worker!r} is of the kind {of!r}, not {vote.kind!r}")
     return staff
 
 
 def _check(c: Connection, told: Sequence[Told], given: Sequence[external_votes.Given]) -> None:
-    """Refused if somebody has voted already, or votes twice at once."""
+    """Raise a ConflictError if somebody has voted already, or votes twice at once."""
     before = external_votes.states(c, list({vote.worker for vote in given}))
     met = set()
     for vote, said in zip(given, told, strict=True):
         if before.get(vote.place) in (VOTED, UNSURE):
-            raise Refused(409, f"worker {said.worker!r} has voted on item {said.item!r} already")
+            raise ConflictError(f"worker {said.worker!r} has voted on item {said.item!r} already")
         if vote.place in met:
-            raise Refused(409, f"worker {said.worker!r} votes on item {said.item!r} twice; keep one vote")
+            raise ConflictError(f"worker {said.worker!r} votes on item {said.item!r} twice; keep one vote")
         met.add(vote.place)

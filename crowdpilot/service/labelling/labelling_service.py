@@ -16,7 +16,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from crowdpilot.service.errors import Refused, Unavailable
+from crowdpilot.service.errors import ConflictError, InvalidRequestError, ServiceUnavailableError
 from crowdpilot.service.labelling.lease_queue import LeaseQueue, Lent
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.labelling.sessions import Session, code_to_show
@@ -63,7 +63,9 @@ class LabellingService:
                 classes = projects.find(c, project).spec["classes"]
             self._labels[project] = {label: n for n, label in enumerate(classes)}
         if name not in self._labels[project]:
-            raise Refused(422, f"{name!r} is not a class; there are {', '.join(self._labels[project])}")
+            raise InvalidRequestError(
+                f"{name!r} is not a class; there are {', '.join(self._labels[project])}"
+            )
         return self._labels[project][name]
 
     async def vote(self, session: Session, answer: votes.Answer) -> None:
@@ -94,7 +96,7 @@ class LabellingService:
                 while len(self._replicas) > MAX_REPLICAS:
                     self._replicas.popitem(last=False)
                 return self._replicas[project], self._replicas[project].keep_up(c, patience)
-        except Unavailable:
+        except ServiceUnavailableError:
             raise
         except Exception:
             self._replicas.pop(project, None)  # half-read; made anew from the tables next time
@@ -123,7 +125,7 @@ class LabellingService:
         with self.store.writing() as c:
             worker = workers.find(c, session.project, session.worker)
             if worker.state != workers.ACTIVE or not votes.count_of(c, session.worker):
-                raise Refused(409, "there is no code before the first answer; label an item first")
+                raise ConflictError("there is no code before the first answer; label an item first")
             votes.give_back(c, session.project, session.worker)
             if worker.finished is None:
                 workers.put(c, session.project, session.worker, finished=time.time())

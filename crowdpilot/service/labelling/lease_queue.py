@@ -12,7 +12,13 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from crowdpilot.service.errors import Refused, Unavailable
+from crowdpilot.service.errors import (
+    ConflictError,
+    ForbiddenError,
+    NotFoundError,
+    RequestError,
+    ServiceUnavailableError,
+)
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.labelling.sessions import Session
 from crowdpilot.service.store import items, jobs, projects, votes, workers
@@ -47,7 +53,7 @@ class Choice(NamedTuple):
     new: list[votes.Place]
 
 
-Outcome = Choice | Refused
+Outcome = Choice | RequestError
 
 
 class LeaseQueue:
@@ -114,7 +120,7 @@ class LeaseQueue:
                     _release(group, outcomes, replica)
             if lent:
                 return self._shown(group, outcomes)
-        raise Unavailable("many ask at once; try again")
+        raise ServiceUnavailableError("many ask at once; try again")
 
     def _choose(self, group: list[Wish], replica: Replica, project: Record) -> list[Outcome]:
         ids = [wish.session.worker for wish in group]
@@ -148,13 +154,13 @@ class LeaseQueue:
 
     def _shown(self, group: list[Wish], outcomes: list[Outcome]) -> list[list[Lent] | Exception]:
         places = [
-            outcome if isinstance(outcome, Refused) else (outcome.held + outcome.new)[: wish.n]
+            outcome if isinstance(outcome, RequestError) else (outcome.held + outcome.new)[: wish.n]
             for wish, outcome in zip(group, outcomes, strict=True)
         ]
         with self.store.reading() as c:
             content = items.contents(c, {i for some in places if isinstance(some, list) for i, _ in some})
         return [
-            some if isinstance(some, Refused) else [Lent(i, q, content[i]) for i, q in some]
+            some if isinstance(some, RequestError) else [Lent(i, q, content[i]) for i, q in some]
             for some in places
         ]
 
@@ -178,7 +184,7 @@ def _chosen(
     worker = known.get(wish.session.worker)
     why = _refusal(project, worker)
     if why is not None or worker is None:
-        return why or Refused(404, "there is no such worker in this project")
+        return why or NotFoundError("there is no such worker in this project")
     n = wish.n - len(held)
     return Choice(held, replica.ask(worker.id, n, worker.kind) if n > 0 else [])
 
@@ -190,14 +196,14 @@ def _release(group: list[Wish], outcomes: list[Outcome], replica: Replica) -> No
             replica.campaign.release(wish.session.worker, [replica.ask_of(*place) for place in outcome.new])
 
 
-def _refusal(project: Record, worker: Record | None) -> Refused | None:
+def _refusal(project: Record, worker: Record | None) -> RequestError | None:
     """Why nothing is lent to a worker, if nothing is."""
     if worker is None or worker.state == workers.ACTIVE:
         closed = f"the project is {project.state}; nothing is lent now"
-        return None if project.state == projects.OPEN else Refused(409, closed)
+        return None if project.state == projects.OPEN else ConflictError(closed)
     if worker.state in (workers.BLOCKED, workers.ERASED):
-        return Refused(403, "you cannot work on this project any more")
-    return Refused(403, "agree to the terms and pass the quiz first")
+        return ForbiddenError("you cannot work on this project any more")
+    return ForbiddenError("agree to the terms and pass the quiz first")
 
 
 def _resolve(told: asyncio.Future[list[Lent]], outcome: list[Lent] | Exception) -> None:

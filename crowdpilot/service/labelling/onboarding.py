@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from crowdpilot.service.errors import Refused
+from crowdpilot.service.errors import ConflictError, ForbiddenError, NotFoundError
 from crowdpilot.service.labelling.sessions import Session
 from crowdpilot.service.platforms import Arrival, invitation_links, mturk, prolific
 from crowdpilot.service.settings import Settings
@@ -29,20 +29,20 @@ def arrive(settings: Settings, project: Record, platform: str, query: Mapping[st
         if platform == "mturk" and given is not None:
             return mturk.arrive(query, hits=given["hits"])
     except ValueError as error:
-        raise Refused(403, str(error)) from None
-    raise Refused(404, "this project is not offered there; check the address")
+        raise ForbiddenError(str(error)) from None
+    raise NotFoundError("this project is not offered there; check the address")
 
 
 def open_session(c: Connection, settings: Settings, project: Record, arrival: Arrival) -> Session:
     """A seat for somebody who has arrived, who is enlisted if new."""
     if arrival.preview:
-        raise Refused(403, "this is a preview; accept the work first")
+        raise ForbiddenError("this is a preview; accept the work first")
     known = workers.is_known(c, project.id, arrival.platform, arrival.external)
     if project.state == projects.CLOSED and not known:
-        raise Refused(409, "the project is closed; thank you for your interest")
+        raise ConflictError("the project is closed; thank you for your interest")
     kinds = project.spec["costs"]["prices"] or {"crowd": 0}
     if arrival.kind not in kinds:
-        raise Refused(403, f"this project has no work for the kind of worker {arrival.kind!r}")
+        raise ForbiddenError(f"this project has no work for the kind of worker {arrival.kind!r}")
     state = workers.NEW if step_for(project.spec, None, 0) != "label" else workers.ACTIVE
     worker = workers.enter(
         c, project.id, arrival.platform, arrival.external,
@@ -88,7 +88,7 @@ def take_quiz(c: Connection, session: Session, spec: Mapping[str, Any], labels: 
     if step(worker, spec) != "quiz":
         return bool(worker.state == workers.ACTIVE)
     if worker.tries >= spec["quiz_tries"]:
-        raise Refused(403, "the quiz cannot be tried again; thank you for your interest")
+        raise ForbiddenError("the quiz cannot be tried again; thank you for your interest")
     right = sum(given == question["label"] for given, question in zip(labels, spec["quiz"], strict=False))
     needed = len(spec["quiz"]) if spec["quiz_pass"] is None else spec["quiz_pass"]
     passed = right >= needed and len(labels) == len(spec["quiz"])

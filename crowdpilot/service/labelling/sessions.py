@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from crowdpilot.service.errors import Refused
+from crowdpilot.service.errors import AuthenticationError
 from crowdpilot.service.signing import derive, sign, unsign
 
 LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"  # none of which is taken for another
@@ -33,9 +33,9 @@ def read_session(secret: str, token: str) -> Session:
     try:
         session = Session(*unsign(secret, "worker_session", token))
     except (ValueError, TypeError):
-        raise Refused(401, "the session is not valid; open the link to the project again") from None
+        raise AuthenticationError("the session is not valid; open the link to the project again") from None
     if session.expires < time.time():
-        raise Refused(401, "the session has ended; open the link to the project again to go on")
+        raise AuthenticationError("the session has ended; open the link to the project again to go on")
     return session
 
 

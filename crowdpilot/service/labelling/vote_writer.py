@@ -43,7 +43,7 @@ class VoteWriter:
         self._thread.start()
 
     async def put(self, project: str, answer: votes.Answer) -> None:
-        """Returns when the answer is safe; raises `Refused` or `Unavailable` if it is not."""
+        """Return when the answer is safe; raise `RequestError` or `ServiceUnavailableError` if it is not."""
         loop = asyncio.get_running_loop()
         told: asyncio.Future[None] = loop.create_future()
         self._waiting.put(Taking(project, answer, loop, told))

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, create_engine, event, text
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from crowdpilot.service.errors import Unavailable
+from crowdpilot.service.errors import ServiceUnavailableError
 
 WAIT = 10.0  # seconds for a lock or a connection
 
@@ -59,7 +59,7 @@ class Store:
         try:
             with self.reading() as connection:
                 connection.execute(text("SELECT 1"))
-        except Unavailable:
+        except ServiceUnavailableError:
             return False
         return True
 
@@ -97,8 +97,8 @@ def _troubles() -> Iterator[None]:
     try:
         yield
     except (OperationalError, PoolTimeout) as error:
-        raise Unavailable(str(getattr(error, "orig", error))) from error
+        raise ServiceUnavailableError(str(getattr(error, "orig", error))) from error
     except DBAPIError as error:
         if error.connection_invalidated:
-            raise Unavailable(str(error.orig)) from error
+            raise ServiceUnavailableError(str(error.orig)) from error
         raise

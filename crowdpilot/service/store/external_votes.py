@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, and_, bindparam, insert, select, update
 
-from crowdpilot.service.errors import Refused
+from crowdpilot.service.errors import ConflictError
 from crowdpilot.service.store import projects
 from crowdpilot.service.store.items import parts
 from crowdpilot.service.store.row import Record
@@ -46,7 +46,7 @@ def enlist(c: Connection, project: str, platform: str, kinds: Mapping[str, str])
         c.execute(insert(workers), [{**common, "external": name, "kind": kinds[name]} for name in new])
         known |= _named(c, project, platform, new)
     if barred := [name for name in kinds if known[name].state == BLOCKED]:
-        raise Refused(409, f"worker {barred[0]!r} is blocked; unblock them or leave their votes out")
+        raise ConflictError(f"worker {barred[0]!r} is blocked; unblock them or leave their votes out")
     return known
 
 

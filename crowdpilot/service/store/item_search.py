@@ -6,7 +6,7 @@ import json
 
 from sqlalchemy import Connection, Text, cast, select
 
-from crowdpilot.service.errors import Refused
+from crowdpilot.service.errors import NotFoundError
 from crowdpilot.service.store.row import Record
 from crowdpilot.service.store.tables import items
 
@@ -24,5 +24,5 @@ def item(c: Connection, project: str, id: int) -> Record:
     """An item of a project; refused with 404 if there is none."""
     row = c.execute(select(items).where(items.c.project == project, items.c.id == id)).first()
     if row is None:
-        raise Refused(404, "there is no such item in this project")
+        raise NotFoundError("there is no such item in this project")
     return row

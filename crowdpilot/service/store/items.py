@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
-from crowdpilot.service.errors import Refused
+from crowdpilot.service.errors import ConflictError, NotFoundError
 from crowdpilot.service.store import jobs, projects
 from crowdpilot.service.store.row import Record
 from crowdpilot.service.store.tables import files, items
@@ -25,7 +25,7 @@ def add(c: Connection, project: str, new: Sequence[Mapping[str, Any]]) -> int:
     try:
         c.execute(insert(items), rows)
     except IntegrityError:
-        raise Refused(409, _twice(c, project, [row["name"] for row in rows])) from None
+        raise ConflictError(_twice(c, project, [row["name"] for row in rows])) from None
     projects.put(c, project, done=False)
     return clock
 
@@ -54,7 +54,7 @@ def change(c: Connection, project: str, names: Sequence[str], **values: Any) -> 
     """The same change to several items; refused with 404 if one is not there."""
     found = known(c, project, names)
     if missing := [name for name in names if name not in found]:
-        raise Refused(404, f"there is no item {missing[0]!r}; add it first")
+        raise NotFoundError(f"there is no item {missing[0]!r}; add it first")
     clock = int(projects.tick(c, project).clock)
     for part in parts(list(found.values())):
         c.execute(update(items).where(items.c.id.in_(part)).values({**values, "at": clock}))
@@ -119,7 +119,7 @@ def file(c: Connection, project: str, digest: str) -> Record:
     mine = files.c.project == project, files.c.digest == digest
     row = c.execute(select(files.c.type, files.c.data).where(*mine)).first()
     if row is None:
-        raise Refused(404, "there is no such file")
+        raise NotFoundError("there is no such file")
     return row
 
 

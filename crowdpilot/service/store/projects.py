@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from crowdpilot.service.errors import Refused
+from crowdpilot.service.errors import NotFoundError
 from crowdpilot.service.store.row import Record
 from crowdpilot.service.store.tables import projects
 
@@ -28,7 +28,7 @@ def find(c: Connection, project: str) -> Record:
     """A project; refused with 404 if there is none."""
     row = c.execute(select(projects).where(projects.c.id == project)).first()
     if row is None:
-        raise Refused(404, "there is no such project; check its address")
+        raise NotFoundError("there is no such project; check its address")
     return row
 
 
@@ -44,7 +44,7 @@ def tick(c: Connection, project: str, **more: int) -> Record:
     columns = projects.c.clock, projects.c.state, projects.c.votes, projects.c.fitted
     row = c.execute(changed.returning(*columns)).first()
     if row is None:
-        raise Refused(404, "there is no such project; check its address")
+        raise NotFoundError("there is no such project; check its address")
     return row
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from crowdpilot.service.errors import Refused
+from crowdpilot.service.errors import NotFoundError
 from crowdpilot.service.store.items import parts
 from crowdpilot.service.store.row import Record
 from crowdpilot.service.store.tables import items
@@ -21,7 +21,7 @@ def named(c: Connection, project: str, names: Sequence[str]) -> dict[str, Record
         rows = c.execute(select(items.c.name, items.c.gold, items.c.gone).where(*mine))
         found.update((row.name, row) for row in rows)
     if missing := [name for name in names if name not in found]:
-        raise Refused(404, f"there is no item {missing[0]!r}; add it first")
+        raise NotFoundError(f"there is no item {missing[0]!r}; add it first")
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, and_, bindparam, func, insert, select, update
 
-from crowdpilot.service.errors import Refused
+from crowdpilot.service.errors import ConflictError, ForbiddenError, RequestError
 from crowdpilot.service.store import projects
 from crowdpilot.service.store.row import Record
 from crowdpilot.service.store.tables import votes
@@ -37,7 +37,7 @@ class Known(NamedTuple):
     key: str | None
 
 
-def take(c: Connection, project: str, answers: Sequence[Answer]) -> tuple[list[Refused | None], Record]:
+def take(c: Connection, project: str, answers: Sequence[Answer]) -> tuple[list[RequestError | None], Record]:
     """Take answers in one transaction; for each why not, if not, and the project as it is then.
 
     Who sends the same answer again, with the same key, is told the same again.
@@ -76,16 +76,16 @@ def _known(c: Connection, answers: Sequence[Answer]) -> dict[tuple[int, int, int
     return {tuple(row[:3]): Known(*row[3:]) for row in c.execute(select(*columns).where(some))}
 
 
-def _check(answer: Answer, known: dict[tuple[int, int, int], Known], state: str) -> Refused | None:
+def _check(answer: Answer, known: dict[tuple[int, int, int], Known], state: str) -> RequestError | None:
     row = known.get(_key(answer))
     if row is None:
-        return Refused(403, "this item was not lent to you; ask for the next one")
+        return ForbiddenError("this item was not lent to you; ask for the next one")
     if row == Known(_state(answer), answer.label, answer.key):
         return None
     if row.state in (VOTED, UNSURE):
-        return Refused(409, "you have answered this already; go on with the next")
+        return ConflictError("you have answered this already; go on with the next")
     if state == projects.CLOSED:
-        return Refused(409, "the project is closed; thank you for your work")
+        return ConflictError("the project is closed; thank you for your work")
     return None
 
 
@@ -198,7 +198,7 @@ def undo(c: Connection, project: str, worker: int, until: float) -> Place:
     order = votes.c.time.desc(), votes.c.turn.desc(), votes.c.place.desc()
     row = c.execute(select(votes).where(mine, *answered).order_by(*order).limit(1)).first()
     if row is None:
-        raise Refused(409, "there is nothing to take back; only the answers just given can be changed")
+        raise ConflictError("there is nothing to take back; only the answers just given can be changed")
     this = mine, votes.c.item == row.item, votes.c.criterion == row.criterion
     again = {"state": LENT, "label": None, "key": None, "time": None, "expires": until, "at": clock}
     c.execute(update(votes).where(*this).values(again))

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from crowdpilot.service.errors import Refused
+from crowdpilot.service.errors import ForbiddenError, NotFoundError
 from crowdpilot.service.store import projects
 from crowdpilot.service.store.row import Record
 from crowdpilot.service.store.tables import votes, workers
@@ -37,7 +37,7 @@ def enter(
                "kind": kind, "state": state, "created": time.time(), "at": clock}  # fmt: skip
         row = c.execute(insert(workers).values(new).returning(*workers.c)).one()
     if row.state in (BLOCKED, ERASED):
-        raise Refused(403, "you cannot work on this project any more")
+        raise ForbiddenError("you cannot work on this project any more")
     return row
 
 
@@ -52,7 +52,7 @@ def find(c: Connection, project: str, worker: int) -> Record:
     mine = workers.c.project == project, workers.c.id == worker
     row = c.execute(select(workers).where(*mine)).first()
     if row is None:
-        raise Refused(404, "there is no such worker in this project")
+        raise NotFoundError("there is no such worker in this project")
     return row
 
 

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from crowdpilot.service.errors import Refused
+from crowdpilot.service.errors import UnsupportedMediaTypeError
 
 JSON, CSV, NDJSON = "application/json", "text/csv", "application/x-ndjson"
 SUFFIXES = {".csv": CSV, ".tsv": CSV, ".ndjson": NDJSON, ".jsonl": NDJSON, ".json": JSON}
@@ -29,7 +29,9 @@ def read_records(type: str, data: bytes) -> tuple[list[str], Iterator[Record]]:
     if type == CSV:
         return _csv_records(_text(data))
     if type not in (NDJSON, JSON):
-        raise Refused(415, "send JSON, CSV, NDJSON or a form with files, and say which in Content-Type")
+        raise UnsupportedMediaTypeError(
+            "send JSON, CSV, NDJSON or a form with files, and say which in Content-Type"
+        )
     found = list(_ndjson_records(_text(data)) if type == NDJSON else _json_records(_text(data)))
     return list(dict.fromkeys(name for _, record in found for name in record)), iter(found)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from crowdpilot.service.errors import Refused
+from crowdpilot.service.errors import RequestError
 from crowdpilot.service.store import Store, keys
 
 Run = Callable[..., Result]
@@ -24,7 +24,7 @@ def test_a_key_is_made_listed_and_revoked(cli: Run, tmp_path: Path) -> None:
     assert (row["name"], row["scope"], row["revoked"]) == ("ann", "read", "")
     assert key not in str(row)
     assert cli("keys", "revoke", row["id"], "-d", database).exit_code == 0
-    with store.reading() as c, pytest.raises(Refused, match="not valid"):
+    with store.reading() as c, pytest.raises(RequestError, match="not valid"):
         keys.find(c, key)
     assert cli("keys", "revoke", row["id"], "-d", database).exit_code == 2
     store.close()

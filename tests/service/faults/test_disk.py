@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event, text
 
-from crowdpilot.service.errors import Unavailable
+from crowdpilot.service.errors import ServiceUnavailableError
 from crowdpilot.service.store import Store, items, migrate, votes
 from tests.service.faults.tools import CLASSES, Caller, Service, make_project, opinion, serving, sessions
 from tests.service.tools import Postgres, eventually
@@ -97,7 +97,7 @@ def test_a_database_that_cannot_grow_takes_nothing_by_halves(tmp_path: Path) -> 
         connection.execute("PRAGMA max_page_count = 60")
 
     many = [{"name": f"more{n}", "content": {"text": "x" * 500}} for n in range(2000)]
-    with pytest.raises(Unavailable, match="full"), store.writing() as c:
+    with pytest.raises(ServiceUnavailableError, match="full"), store.writing() as c:
         items.add(c, project, many)
     with store.reading() as c:
         assert items.count(c, project) == 50

@@ -9,7 +9,7 @@ from collections import Counter
 from contextlib import suppress
 from typing import Any
 
-from crowdpilot.service.errors import Unavailable
+from crowdpilot.service.errors import ServiceUnavailableError
 from crowdpilot.service.labelling.labelling_service import LabellingService
 from crowdpilot.service.labelling.sessions import Session
 from crowdpilot.service.settings import Settings
@@ -46,7 +46,7 @@ def hammer(
     """Ask for items again and again, for all workers in turn, a few more at a time."""
 
     async def ask(session: Session, n: int) -> None:
-        with suppress(Unavailable):
+        with suppress(ServiceUnavailableError):
             lent.extend((session.worker, *place[:2]) for place in await labelling.next(session, n))
 
     async def all_of_them() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowdpilot.service.errors import Refused
+from crowdpilot.service.errors import RequestError
 from crowdpilot.service.http import rate_limits
 from crowdpilot.service.http.rate_limits import Limits
 
@@ -28,7 +28,7 @@ def test_each_has_a_bucket_of_their_own():
 def test_who_asks_too_often_is_told_to_wait():
     bucket = Limits(rate=1, burst=1)
     bucket.check("ann", 0)
-    with pytest.raises(Refused, match="wait") as refused:
+    with pytest.raises(RequestError, match="wait") as refused:
         bucket.check("ann", 0.1)
     assert refused.value.status == 429
 

@@ -133,7 +133,7 @@ def test_a_machine_that_is_lost_keeps_what_it_said(site: Site, monkeypatch: pyte
     site.vote(project, NAMES[:100])
     site.refit(project)
     said = web_replica(site, project).campaign.questions[0].machine
-    monkeypatch.setitem(sys.modules, "crowdpilot.learning.data.text_hashing", None)
+    monkeypatch.setitem(sys.modules, "crowdpilot.learning.encoders.text_hashing", None)
     site.bench.forget(project)
     site.vote(project, NAMES[100:150])
     assert "crowdpilot[learn]" in site.refit(project)["why"]

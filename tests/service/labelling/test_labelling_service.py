@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from crowdpilot.service.errors import Refused
+from crowdpilot.service.errors import RequestError
 from crowdpilot.service.labelling.labelling_service import LabellingService
 from crowdpilot.service.labelling.sessions import Session
 from crowdpilot.service.settings import Settings
@@ -41,7 +41,7 @@ class Scene:
 
     def refused(self, story: Awaitable[Any]) -> int:
         async def run() -> int:
-            with pytest.raises(Refused) as caught:
+            with pytest.raises(RequestError) as caught:
                 await story
             return caught.value.status
 
@@ -93,7 +93,7 @@ def test_one_who_is_refused_does_not_keep_others_from_being_served(scene: Scene)
         found = await asyncio.gather(
             scene.labelling.next(new, 3), scene.labelling.next(scene.sessions[0], 3), return_exceptions=True
         )
-        assert isinstance(found[0], Refused)
+        assert isinstance(found[0], RequestError)
         assert found[0].status == 403
         assert isinstance(found[1], list)
         assert len(found[1]) == 3

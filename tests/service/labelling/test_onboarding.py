@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from crowdpilot.service.errors import Refused
+from crowdpilot.service.errors import RequestError
 from crowdpilot.service.http.schemas import ProjectIn
 from crowdpilot.service.labelling import onboarding
 from crowdpilot.service.platforms import Arrival, invitation_links
@@ -43,24 +43,24 @@ def test_an_invitation_lets_in(c):
 
 @pytest.mark.parametrize("platform", ["link", "prolific", "mturk", "elsewhere"])
 def test_nobody_comes_in_without_a_good_address(c, platform):
-    with pytest.raises(Refused):
+    with pytest.raises(RequestError):
         onboarding.arrive(SETTINGS, make(c), platform, {})
 
 
 def test_prolific_lets_in_only_for_its_study(c):
     project = make(c, prolific={"study": "b" * 24})
     assert onboarding.arrive(SETTINGS, project, "prolific", PROLIFIC).external == "a" * 24
-    with pytest.raises(Refused, match="another study"):
+    with pytest.raises(RequestError, match="another study"):
         onboarding.arrive(SETTINGS, project, "prolific", {**PROLIFIC, "STUDY_ID": "d" * 24})
 
 
 def test_who_only_looks_gets_no_seat(c):
-    with pytest.raises(Refused, match="preview"):
+    with pytest.raises(RequestError, match="preview"):
         onboarding.open_session(c, SETTINGS, make(c), Arrival("mturk", "", preview=True))
 
 
 def test_a_kind_without_a_price_has_no_work(c):
-    with pytest.raises(Refused, match="expert"):
+    with pytest.raises(RequestError, match="expert"):
         come(c, make(c), kind="expert")
     assert come(c, make(c, costs={"prices": {"crowd": 0.1, "expert": 1}}), kind="expert")
 
@@ -101,7 +101,7 @@ def test_the_quiz_can_be_tried_only_so_often(c):
     session = come(c, project)
     for _ in range(2):
         assert not onboarding.take_quiz(c, session, project.spec, ["no", "no"])
-    with pytest.raises(Refused, match="cannot be tried again"):
+    with pytest.raises(RequestError, match="cannot be tried again"):
         onboarding.take_quiz(c, session, project.spec, ["yes", "no"])
 
 
@@ -115,7 +115,7 @@ def test_a_blocked_worker_does_not_come_back(c):
     project = make(c)
     session = come(c, project)
     workers.bar(c, project.id, session.worker, workers.BLOCKED)
-    with pytest.raises(Refused, match="any more"):
+    with pytest.raises(RequestError, match="any more"):
         come(c, project)
 
 
@@ -131,5 +131,5 @@ def test_nobody_knows_an_erased_worker(c):
 def test_a_closed_project_takes_nobody(c):
     project = make(c)
     projects.put(c, project.id, state=projects.CLOSED)
-    with pytest.raises(Refused, match="closed"):
+    with pytest.raises(RequestError, match="closed"):
         come(c, projects.find(c, project.id))

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crowdpilot.service.errors import Refused
+from crowdpilot.service.errors import NotFoundError, RequestError
 from crowdpilot.service.http.schemas import ProjectIn
 from crowdpilot.service.jobs import runner
 from crowdpilot.service.jobs.context import Bench
@@ -52,7 +52,7 @@ class Walk:
             self.finish: 1, self.block: 1, self.gold: 1, self.gone: 1, self.refit: 2,
         }  # fmt: skip
         act = self.rng.choices(list(steps), list(steps.values()))[0]
-        with suppress(Refused):
+        with suppress(RequestError):
             act()
         with self.store.reading() as c:
             self.live.keep_up(c)
@@ -84,7 +84,7 @@ class Walk:
 
     def worker(self) -> int:
         if not self.workers:
-            raise Refused(404, "nobody has come")
+            raise NotFoundError("nobody has come")
         return self.rng.choice(self.workers)
 
     def lend(self) -> None:
@@ -200,7 +200,7 @@ def test_who_is_in_a_hurry_takes_a_lesson_over_bit_by_bit(
     for _ in range(60):
         walk.step()
     for act in 8 * (walk.enter, walk.lend, walk.answer):
-        with suppress(Refused), walk.store.reading() as c:
+        with suppress(RequestError), walk.store.reading() as c:
             walk.live.keep_up(c)
             act()
     walk.refit()

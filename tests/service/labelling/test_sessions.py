@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from crowdpilot.service.errors import Refused
+from crowdpilot.service.errors import RequestError
 from crowdpilot.service.labelling.sessions import (
     Session,
     code_to_show,
@@ -26,13 +26,13 @@ def test_a_seat_comes_back_as_it_was():
     "token", ["", "x", "a.b", sign_session("t" * 32, SESSION), sign_session(SECRET, SESSION)[:-1]]
 )
 def test_a_seat_that_nobody_gave_is_refused(token):
-    with pytest.raises(Refused, match="not valid") as refused:
+    with pytest.raises(RequestError, match="not valid") as refused:
         read_session(SECRET, token)
     assert refused.value.status == 401
 
 
 def test_a_seat_ends():
-    with pytest.raises(Refused, match="has ended"):
+    with pytest.raises(RequestError, match="has ended"):
         read_session(SECRET, sign_session(SECRET, SESSION._replace(expires=time.time() - 1)))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from crowdpilot.service.errors import Refused, Unavailable
+from crowdpilot.service.errors import RequestError, ServiceUnavailableError
 from crowdpilot.service.labelling.vote_writer import VoteWriter
 from crowdpilot.service.store import Store, jobs, migrate, projects, votes, workers
 from tests.service.faults.tools import make_project
@@ -42,7 +42,7 @@ class Scene:
         async def one(answer: votes.Answer) -> Exception | None:
             try:
                 await self.writer.put(self.project, answer)
-            except (Refused, Unavailable) as error:
+            except (RequestError, ServiceUnavailableError) as error:
                 return error
             return None
 
@@ -82,12 +82,12 @@ def test_a_vote_is_acknowledged_only_after_commit(scene: Scene) -> None:
 
 def test_a_vote_whose_commit_fails_is_not_acknowledged(scene: Scene) -> None:
     def fail(_: Any) -> None:
-        raise Unavailable("no space")
+        raise ServiceUnavailableError("no space")
 
     event.listen(scene.store.engine, "commit", fail)
     (outcome,) = scene.put(scene.answer())
     event.remove(scene.store.engine, "commit", fail)
-    assert isinstance(outcome, Unavailable)
+    assert isinstance(outcome, ServiceUnavailableError)
     assert scene.rows() == []
     assert scene.put(scene.answer()) == [None]
     assert len(scene.rows()) == scene.count() == 1
@@ -105,7 +105,7 @@ def test_another_key_is_refused_even_at_the_same_moment(scene: Scene) -> None:
     outcomes = scene.put(*answers)
     taken = [n for n, outcome in enumerate(outcomes) if outcome is None]
     assert len(taken) == 1
-    assert {o.status for o in outcomes if isinstance(o, Refused)} == {409}
+    assert {o.status for o in outcomes if isinstance(o, RequestError)} == {409}
     (row,) = scene.rows()
     assert (row.label, row.key) == (answers[taken[0]].label, answers[taken[0]].key)
     assert scene.count() == 1
@@ -114,7 +114,7 @@ def test_another_key_is_refused_even_at_the_same_moment(scene: Scene) -> None:
 def test_the_same_key_with_another_label_is_not_acknowledged(scene: Scene) -> None:
     assert scene.put(scene.answer(label=0)) == [None]
     (outcome,) = scene.put(scene.answer(label=1))
-    assert isinstance(outcome, Refused)
+    assert isinstance(outcome, RequestError)
     assert outcome.status == 409
     assert [row.label for row in scene.rows()] == [0]
 
@@ -123,7 +123,7 @@ def test_one_bad_answer_does_not_keep_others_out(scene: Scene) -> None:
     good = [scene.answer(n, key=f"key-{n:04d}") for n in range(1, 30)]
     outcomes = scene.put(*good, scene.answer(5, worker=scene.other, key="key-9999"), scene.answer(10**6))
     assert outcomes[:-2] == [None] * 29
-    assert [o.status for o in outcomes[-2:] if isinstance(o, Refused)] == [403, 403]
+    assert [o.status for o in outcomes[-2:] if isinstance(o, RequestError)] == [403, 403]
     assert len(scene.rows()) == scene.count() == 29
 
 
@@ -140,7 +140,7 @@ def test_a_closed_project_takes_no_votes_but_says_again_what_it_said(scene: Scen
         projects.put(c, scene.project, state=projects.CLOSED)
     outcomes = scene.put(scene.answer(), scene.answer(2))
     assert outcomes[0] is None
-    assert isinstance(outcomes[1], Refused)
+    assert isinstance(outcomes[1], RequestError)
 
 
 def test_enough_votes_ask_for_a_refit_once(scene: Scene) -> None:

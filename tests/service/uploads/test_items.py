@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crowdpilot.service.errors import Refused
+from crowdpilot.service.errors import RequestError
 from crowdpilot.service.http.schemas import ProjectIn
 from crowdpilot.service.uploads.items import Body, File, image_type, read_gold, read_items
 from crowdpilot.service.uploads.table_records import CSV, JSON, NDJSON, read_records
@@ -108,5 +108,5 @@ def test_gold_needs_a_name_and_a_label() -> None:
 
 
 def test_other_types_are_refused() -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(RequestError):
         read_records("text/html", b"")

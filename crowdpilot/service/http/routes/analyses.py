@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, Response
 from pydantic import BaseModel, Field, RootModel
 
 from crowdpilot.service import report_requests
-from crowdpilot.service.errors import Refused
+from crowdpilot.service.errors import NotFoundError
 from crowdpilot.service.http.auth import LabellingOf, Reader, StoreOf, Writer
 from crowdpilot.service.http.error_responses import described
 from crowdpilot.service.http.schemas import Money, Name, Plain, Strict
@@ -109,7 +109,7 @@ def get_forecast(id: Id, store: StoreOf, key: Reader) -> dict[str, Any]:
     if found.get("votes") != project.votes:
         with store.writing() as c:
             jobs.enqueue(c, id, "forecast")
-    raise Refused(404, found.get("why") or SOON)
+    raise NotFoundError(found.get("why") or SOON)
 
 
 @routes.post("/{id}/forecast", status_code=202)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from crowdpilot.service.errors import Refused, Unavailable
+from crowdpilot.service.errors import InvalidRequestError, ServiceUnavailableError
 from crowdpilot.service.http.auth import LabellingOf, StoreOf, Writer
 from crowdpilot.service.http.routes.projects import PROBLEMS, Id
 from crowdpilot.service.http.schemas import Kind, Strict, ToldVote, VotesIn
@@ -60,7 +60,7 @@ async def post_asks(id: Id, given: AsksIn, labelling: LabellingOf, store: StoreO
         wanted = await labelling.look(id, partial(external_votes.want, store, n=given.n, kind=given.kind))
         if wanted is not None:
             return await asyncio.to_thread(_shown, store, id, wanted)
-    raise Unavailable("many ask at once; try again")
+    raise ServiceUnavailableError("many ask at once; try again")
 
 
 def _shown(store: StoreOf, id: str, wanted: external_votes.Wanted) -> AsksOut:
@@ -85,8 +85,10 @@ def post_told(id: Id, given: VotesIn, store: StoreOf, key: Writer) -> ToldOut:
 def _told(vote: ToldVote, spec: dict[str, Any]) -> external_votes.Told:
     criteria = [criterion["name"] for criterion in spec["criteria"]] or [""]
     if vote.criterion not in criteria:
-        raise Refused(422, f"there is no criterion {vote.criterion!r}; there are {', '.join(criteria)}")
+        raise InvalidRequestError(
+            f"there is no criterion {vote.criterion!r}; there are {', '.join(criteria)}"
+        )
     if vote.label not in spec["classes"]:
-        raise Refused(422, f"{vote.label!r} is not a class; there are {', '.join(spec['classes'])}")
+        raise InvalidRequestError(f"{vote.label!r} is not a class; there are {', '.join(spec['classes'])}")
     label, criterion = spec["classes"].index(vote.label), criteria.index(vote.criterion)
     return external_votes.Told(vote.item, vote.worker, label, criterion, vote.kind)

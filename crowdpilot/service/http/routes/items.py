@@ -10,7 +10,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel, ValidationError
 from starlette.datastructures import UploadFile
 
-from crowdpilot.service.errors import Refused
+from crowdpilot.service.errors import ConflictError, InvalidRequestError, UnsupportedMediaTypeError
 from crowdpilot.service.http.auth import LabellingOf, StoreOf, Writer
 from crowdpilot.service.http.error_responses import described
 from crowdpilot.service.http.routes.projects import PROBLEMS, Id
@@ -77,13 +77,17 @@ async def receive(request: Request) -> uploads.Body:
     type = AS.get(type, type)
     if type != FORM:
         if type not in (JSON, CSV, NDJSON):
-            raise Refused(415, "send JSON, CSV, NDJSON or a form with files, and say which in Content-Type")
+            raise UnsupportedMediaTypeError(
+                "send JSON, CSV, NDJSON or a form with files, and say which in Content-Type"
+            )
         return uploads.Body(type, await request.body())
     async with request.form(max_files=FILES, max_fields=10) as form:
         sent = [value for value in form.getlist("file") if isinstance(value, UploadFile)]
         found = [uploads.File(file.filename or "", await file.read()) for file in sent]
     if not found or len(form.multi_items()) > len(found):
-        raise Refused(422, "the form has no files, or more than files; send each in a field called file")
+        raise InvalidRequestError(
+            "the form has no files, or more than files; send each in a field called file"
+        )
     return uploads.Body(type, files=found)
 
 
@@ -105,11 +109,11 @@ async def post_items(id: Id, key: Writer, sent: Sent, labelling: LabellingOf, st
 
 
 def check_budget(replica: Replica, n: int) -> None:
-    """Refused if there is no money for the machine to look at so many items more."""
+    """Raise a ConflictError if there is no money for the machine to look at so many items more."""
     campaign = replica.campaign
     price = campaign.costs.machine * n * (replica.spec["machine"] != "none")
     if price > campaign.ledger.left:
-        raise Refused(409, f"the budget does not pay for the machine to look at {n} items; add fewer")
+        raise ConflictError(f"the budget does not pay for the machine to look at {n} items; add fewer")
 
 
 def _read(store: Store, id: str, sent: uploads.Body, labels: bool = False) -> uploads.Upload:
@@ -137,7 +141,7 @@ async def post_gold(id: Id, key: Writer, sent: Sent, labelling: LabellingOf, sto
         return await asyncio.to_thread(_reveal, store, id, key, gold)
     upload = await asyncio.to_thread(_read, store, id, sent, True)
     if nameless := [item["name"] for item in upload.items if item["gold"] is None]:
-        raise Refused(422, f"the item {nameless[0]!r} has no label; give one to every item")
+        raise InvalidRequestError(f"the item {nameless[0]!r} has no label; give one to every item")
     await labelling.look(id, lambda replica, _: check_budget(replica, len(upload.items)))
     return Changed(changed=(await asyncio.to_thread(_add, store, id, key, upload)).added)
 
@@ -154,7 +158,7 @@ def _read_gold(store: Store, id: str, sent: uploads.Body) -> dict[str, Any] | No
         gold = GoldIn.model_validate_json(sent.data).gold
     except ValidationError as error:
         where = ".".join(map(str, error.errors()[0]["loc"]))
-        raise Refused(422, f"{where}: {sentence(error)}" if where else sentence(error)) from None
+        raise InvalidRequestError(f"{where}: {sentence(error)}" if where else sentence(error)) from None
     return {name: check_gold(label, spec) for name, label in gold.items()}
 
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Body, Depends, Path
 from pydantic import BaseModel, ValidationError
 
 from crowdpilot.service import exports
-from crowdpilot.service.errors import Refused
+from crowdpilot.service.errors import ConflictError, NotFoundError
 from crowdpilot.service.http.auth import LabellingOf, Reader, SettingsOf, StoreOf, Writer
 from crowdpilot.service.http.error_responses import described
 from crowdpilot.service.http.routes.items import check_budget
@@ -71,7 +71,7 @@ def _single(store: Store, id: str) -> Record:
     with store.reading() as c:
         project = projects.find(c, id)
     if project.spec["criteria"]:
-        raise Refused(409, "the project has criteria, and Label Studio is asked one question; use another")
+        raise ConflictError("the project has criteria, and Label Studio is asked one question; use another")
     return project
 
 
@@ -173,7 +173,7 @@ def admitted(
 ) -> Record:
     """The project, to who knows its password; to others it is not there."""
     if not backend.is_password(settings.secret, project, password):
-        raise Refused(404, "there is no such ML backend; copy its address again")
+        raise NotFoundError("there is no such ML backend; copy its address again")
     return _single(store, project)
 
 

@@ -11,7 +11,7 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from crowdpilot.service import exports
-from crowdpilot.service.errors import Refused
+from crowdpilot.service.errors import ConflictError, InvalidRequestError
 from crowdpilot.service.http.auth import LabellingOf, Reader, SettingsOf, StoreOf, Writer
 from crowdpilot.service.http.routes.exports import attached
 from crowdpilot.service.http.routes.projects import PROBLEMS, Id
@@ -205,7 +205,7 @@ def post_invitation(
         prices = make_costs(projects.find(c, id).spec).prices
         kind = given.kind or next(iter(prices))
         if kind not in prices:
-            raise Refused(422, f"there is no price for the kind of worker {kind!r}")
+            raise InvalidRequestError(f"there is no price for the kind of worker {kind!r}")
         keys.note(c, key.id, "invite", id, kind=kind)
     token = invitation_links.invite(
         settings.secret, id, kind=kind, worker=given.worker, expires=given.expires
@@ -228,7 +228,7 @@ def _finished_with(code: str, id: str, staff: Sequence[Record], settings: Settin
 
 def _check_known(row: Record) -> None:
     if row.state == workers.ERASED:
-        raise Refused(409, "the personal data of this worker is erased; they cannot come back")
+        raise ConflictError("the personal data of this worker is erased; they cannot come back")
 
 
 def _standing(c: Any, id: str, key: Record, worker: int, what: str) -> StandingOut:

@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter
 from fastapi.responses import Response
 
-from crowdpilot.service.errors import Refused
+from crowdpilot.service.errors import InvalidRequestError
 from crowdpilot.service.http.auth import LabellingOf, StoreOf
 from crowdpilot.service.jobs import audit as audits_job
 from crowdpilot.service.pages.dashboard.formatting import go, router, show
@@ -61,7 +61,7 @@ async def answer(id: str, sent: Sent, who: Writing, store: StoreOf, labelling: L
     """Take what the expert says of an item, and show the next."""
     item, label = (sent.get(name) for name in ("item", "label"))
     if not isinstance(item, str) or not isinstance(label, str):
-        raise Refused(422, "an answer names an item and its class; choose one of the buttons")
+        raise InvalidRequestError("an answer names an item and its class; choose one of the buttons")
     pool = await labelling.look(id, audits_job.look)
     await asyncio.to_thread(audits_job.answer, store, pool, {item: label}, who.id)
     return go(f"/projects/{id}/audit#check")

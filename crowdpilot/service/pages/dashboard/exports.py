@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 
 from crowdpilot.service import exports
-from crowdpilot.service.errors import Refused
+from crowdpilot.service.errors import NotFoundError, NotReadyError
 from crowdpilot.service.http.auth import LabellingOf, SettingsOf, StoreOf
 from crowdpilot.service.http.routes.analyses import get_report
 from crowdpilot.service.http.routes.exports import get_decisions, get_votes
@@ -48,7 +48,7 @@ def votes(id: str, format: str, who: Reading, store: StoreOf) -> Response:
 
 def _known(format: str) -> str:
     if format not in exports.TYPES:
-        raise Refused(404, f"there is no such format; there are {', '.join(exports.TYPES)}")
+        raise NotFoundError(f"there is no such format; there are {', '.join(exports.TYPES)}")
     return format
 
 
@@ -71,7 +71,7 @@ async def report_file(id: str, who: Reading, store: StoreOf) -> Response:
     """The report as a file: it has scripts of its own, which do not run on our pages."""
     found = await get_report(id, store, who.key, "", 30.0)
     if found.status_code != 200:
-        raise Refused(503, "the report is still being made; try again in a moment")
+        raise NotReadyError("the report is still being made; try again in a moment")
     found.headers.update(_saved(f"report-{id}.html"))
     return found
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 from numpy.typing import NDArray
 
-from crowdpilot.service.errors import Refused
+from crowdpilot.service.errors import NotFoundError
 from crowdpilot.service.http.auth import LabellingOf, StoreOf
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.pages.dashboard import svg_charts
@@ -130,7 +130,7 @@ def _believed(replica: Replica, name: str) -> dict[str, Any]:
     """What is decided about one item, and the probabilities behind it for each question."""
     campaign = replica.campaign
     if name not in campaign.pool.place:
-        raise Refused(404, "there is no such item in this project")
+        raise NotFoundError("there is no such item in this project")
     row = campaign.pool.row(name)
     seen = see(replica)
     at = np.flatnonzero(seen.names == name)

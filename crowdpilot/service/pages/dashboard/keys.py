@@ -5,7 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter
 from fastapi.responses import Response
 
-from crowdpilot.service.errors import Refused
+from crowdpilot.service.errors import NotFoundError
 from crowdpilot.service.http.auth import StoreOf
 from crowdpilot.service.pages.dashboard.formatting import go, router, show
 from crowdpilot.service.pages.dashboard.sign_in import Admin, AdminReading, Reading, Requester, Sent
@@ -55,7 +55,7 @@ def ask_revoke(key: str, who: AdminReading, store: StoreOf) -> Response:
     with store.reading() as c:
         found = [row for row in keys.listed(c) if row.id == key]
     if not found:
-        raise Refused(404, "there is no such key")
+        raise NotFoundError("there is no such key")
     words = ["Programs and people who use it are locked out at once. This cannot be undone."]
     if key == who.id:
         words.append("It is the key you are signed in with: you will be signed out.")
@@ -69,7 +69,7 @@ def revoke_key(key: str, who: Admin, store: StoreOf) -> Response:
     """Revoke a key."""
     with store.writing() as c:
         if not keys.revoke(c, key):
-            raise Refused(404, "there is no such key, or it is revoked already")
+            raise NotFoundError("there is no such key, or it is revoked already")
         keys.note(c, who.id, "revoke key", key=key)
     return go("/keys")
 

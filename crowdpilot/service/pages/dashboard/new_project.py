@@ -9,7 +9,7 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 from starlette.datastructures import FormData, UploadFile
 
-from crowdpilot.service.errors import Refused
+from crowdpilot.service.errors import RequestError
 from crowdpilot.service.http.auth import LabellingOf, StoreOf
 from crowdpilot.service.http.routes.items import check_budget
 from crowdpilot.service.http.schemas import ProjectIn
@@ -48,7 +48,7 @@ def make_new(sent: Sent, who: Writing, store: StoreOf) -> Response:
         return _form(who, typed, wrong)
     try:
         id = _make(store, who, made, files)
-    except (Refused, ValueError) as error:
+    except (RequestError, ValueError) as error:
         return _form(who, typed, {"files": _sentence(str(error))})
     return go(f"/projects/{id}")
 
@@ -108,7 +108,7 @@ async def add_more(id: str, sent: Sent, who: Writing, store: StoreOf, labelling:
         upload = await asyncio.to_thread(_read, id, project.spec, files)
         await labelling.look(id, lambda replica, _: check_budget(replica, len(upload.items)))
         await asyncio.to_thread(add)
-    except (Refused, ValueError) as error:
+    except (RequestError, ValueError) as error:
         return show("add.html", who, project, status=422, wrong=_sentence(str(error)))
     return go(f"/projects/{id}/items")
 

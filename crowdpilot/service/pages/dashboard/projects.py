@@ -8,7 +8,7 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 from sqlalchemy import Connection
 
-from crowdpilot.service.errors import Refused
+from crowdpilot.service.errors import NotFoundError
 from crowdpilot.service.http.auth import StoreOf
 from crowdpilot.service.http.routes.projects import close, pause, resume
 from crowdpilot.service.pages.dashboard import (
@@ -95,6 +95,6 @@ def ask_close(id: str, who: Reading, store: StoreOf) -> Response:
 def change_state(id: str, change: str, who: Writing, store: StoreOf) -> Response:
     """Pause, resume or close a project."""
     if change not in STATES:
-        raise Refused(404, "there is no such change; a project is paused, resumed or closed")
+        raise NotFoundError("there is no such change; a project is paused, resumed or closed")
     STATES[change](id, store, who.key)
     return go(f"/projects/{id}")

@@ -13,7 +13,7 @@ from fastapi.responses import RedirectResponse, Response
 from fastapi.routing import APIRoute
 from starlette.datastructures import FormData
 
-from crowdpilot.service.errors import Refused
+from crowdpilot.service.errors import ForbiddenError, RequestError
 from crowdpilot.service.http.auth import SettingsOf, StoreOf
 from crowdpilot.service.pages.rendering import page
 from crowdpilot.service.settings import Settings
@@ -72,10 +72,10 @@ class Page(APIRoute):
                 if "hx-request" in request.headers:
                     return Response(status_code=204, headers={"HX-Redirect": "/login"})
                 return _go(f"/login?next={quote(request.url.path)}" if request.method == "GET" else "/login")
-            except Refused as error:
+            except RequestError as error:
                 if "text/html" not in request.headers.get("accept", ""):
                     raise
-                return page("dashboard/refused.html", error.status, words=error.detail)
+                return page("dashboard/refused.html", error.status, words=str(error))
 
         return answer
 
@@ -107,14 +107,14 @@ def own_form(request: Request, who: Reading, sent: Sent) -> Requester:
     """Who posts a form of our own pages and may change something; refused with 403 otherwise."""
     given = request.headers.get("X-CSRF-Token") or sent.get("csrf")
     if not isinstance(given, str) or not same(given, who.csrf):
-        raise Refused(403, STALE)
+        raise ForbiddenError(STALE)
     return who
 
 
 def writer(who: Annotated[Requester, Depends(own_form)]) -> Requester:
     """The same, with a key that allows to write."""
     if not who.writes:
-        raise Refused(403, "your key only allows to read; sign in with one that allows to write")
+        raise ForbiddenError("your key only allows to read; sign in with one that allows to write")
     return who
 
 
@@ -126,7 +126,7 @@ def admin(who: Annotated[Requester, Depends(own_form)]) -> Requester:
 def only_admin(who: Reading) -> Requester:
     """Somebody whose key allows everything, who only looks."""
     if not who.admin:
-        raise Refused(403, "your key does not allow to see or change keys; sign in with one that does")
+        raise ForbiddenError("your key does not allow to see or change keys; sign in with one that does")
     return who
 
 
@@ -165,12 +165,12 @@ def log_in(request: Request, sent: Sent, store: StoreOf, settings: SettingsOf) -
     """Sign in with a key."""
     given, next = (str(sent.get(name, "")) for name in ("csrf", "next"))
     if not same(given, derive(settings.secret, "csrf", request.cookies.get(DOOR, ""))):
-        raise Refused(403, STALE)
+        raise ForbiddenError(STALE)
     try:
         with store.writing() as c:
             key = keys.find(c, str(sent.get("key", "")).strip())
             keys.note(c, key.id, "sign in")
-    except Refused:
+    except RequestError:
         return _form(request, settings, next, "This key is not valid. Check that you have copied all of it.")
     response = _go(next if _is_ours(next) else HOME)
     _seat(response, settings, key.id)
@@ -194,10 +194,12 @@ def _by_link(store: Store, settings: Settings, token: str, next: str) -> Respons
     try:
         said = unsign(settings.secret, "login", token)
     except ValueError:
-        raise Refused(403, "this link is not valid; copy all of it, or sign in with a key") from None
+        raise ForbiddenError("this link is not valid; copy all of it, or sign in with a key") from None
     with store.writing() as c:
         if said["until"] < time.time() or history.is_used(c, said["key"], digest(token)):
-            raise Refused(403, "this link has been used or has ended; start the service again for a new one")
+            raise ForbiddenError(
+                "this link has been used or has ended; start the service again for a new one"
+            )
         keys.note(c, said["key"], history.LINK, link=digest(token))
     key = _key(store, said["key"])
     response = page("dashboard/welcome.html", next=next if _is_ours(next) else HOME)

@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter
 from fastapi.responses import Response
 
-from crowdpilot.service.errors import Refused
+from crowdpilot.service.errors import NotFoundError
 from crowdpilot.service.exports import write
 from crowdpilot.service.http.auth import LabellingOf, StoreOf
 from crowdpilot.service.http.routes import workers as api
@@ -79,7 +79,7 @@ def ask_erase(id: str, worker: Number, who: Reading, store: StoreOf) -> Response
 def change_worker(id: str, worker: Number, change: str, who: Writing, store: StoreOf) -> Response:
     """Approve, block, let back in, or erase a worker."""
     if change not in CHANGES:
-        raise Refused(404, "there is no such change; workers are approved, blocked, unblocked or erased")
+        raise NotFoundError("there is no such change; workers are approved, blocked, unblocked or erased")
     CHANGES[change](id, worker, store, who.key)
     return go(f"/projects/{id}/workers#worker-{worker}")
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Form, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 from sqlalchemy import Connection
 
-from crowdpilot.service.errors import Refused
+from crowdpilot.service.errors import ConflictError, UnsupportedMediaTypeError
 from crowdpilot.service.http.auth import LabellingOf
 from crowdpilot.service.http.schemas import VoteIn
 from crowdpilot.service.labelling import onboarding
@@ -197,14 +197,14 @@ async def batch(session: SessionOf, request: Request, labelling: LabellingOf) ->
     """Items for the labelling page, which leaves out those that it has."""
     now = await _visit(request, session)
     if progress.stage(now) != progress.LABEL:
-        raise Refused(409, "load the page again to see how it goes on")
+        raise ConflictError("load the page again to see how it goes on")
     return _items(now, await labelling.next(session, now.spec["batch"]))
 
 
 async def vote(session: OwnSession, request: Request, labelling: LabellingOf, given: VoteIn) -> Response:
     """Take an answer; the reply comes when it is safe."""
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-        raise Refused(415, "send the answer as application/json")
+        raise UnsupportedMediaTypeError("send the answer as application/json")
     said = None if given.label is None else labelling.label(session.project, given.label)
     answer = votes.Answer(session.worker, given.item, given.criterion, said, given.seconds, given.key)
     await labelling.vote(session, answer)

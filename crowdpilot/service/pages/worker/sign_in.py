@@ -10,7 +10,7 @@ from fastapi import Request
 from fastapi.responses import RedirectResponse, Response
 from sqlalchemy import Connection
 
-from crowdpilot.service.errors import Refused
+from crowdpilot.service.errors import AuthenticationError, ForbiddenError, RequestError
 from crowdpilot.service.labelling import onboarding
 from crowdpilot.service.labelling.sessions import Session, form_token, read_session, sign_session
 from crowdpilot.service.platforms import Arrival, mturk, prolific
@@ -26,7 +26,7 @@ def session_of(request: Request) -> Session:
     """The session of who asks, by their cookie; refused with 401 if they have none for this project."""
     session = read_session(request.app.state.settings.secret, request.cookies.get(SESSION, ""))
     if session.project != request.path_params["project"]:
-        raise Refused(401, "the session belongs to another project; open the link to this one again")
+        raise AuthenticationError("the session belongs to another project; open the link to this one again")
     request.app.state.limits.check(("worker", session.worker), time.monotonic())
     return session
 
@@ -41,7 +41,7 @@ async def own_session(request: Request) -> Session:
     session = session_of(request)
     given = request.headers.get("X-CSRF-Token") or (await request.form()).get("csrf")
     if not isinstance(given, str) or not same(given, token_of(request, session)):
-        raise Refused(403, "the page is out of date; load it again and repeat what you did")
+        raise ForbiddenError("the page is out of date; load it again and repeat what you did")
     return session
 
 
@@ -49,7 +49,7 @@ def held_session(request: Request) -> Session | None:
     """The session of who asks, if they have one that is still good."""
     try:
         return session_of(request)
-    except Refused:
+    except RequestError:
         return None
 
 
