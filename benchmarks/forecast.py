@@ -23,7 +23,7 @@ from crowdpilot.hybrid import Ask, Campaign, Costs, Plan
 from crowdpilot.hybrid.forecast.curves import Forecast
 from crowdpilot.hybrid.forecast.simulation import forecast
 
-POLICIES = ("value", "fixed", "belief_threshold")
+POLICIES = ("value", "fixed", "posterior_threshold")
 ITEMS, PILOT, PRICE, BATCH = 150, 50, 0.02, 20
 MARKS = (0.25, 0.5, 0.75, 1.0)  # of the way from the pilot to the end
 LEVEL = 0.9
@@ -85,7 +85,7 @@ def _look(campaign: Campaign, truth: Any) -> tuple[float, float, float]:
     return campaign.ledger.spent / len(truth), now.votes.mean(), loss
 
 
-def foresee(pool: Pool, policy: str, seed: int, ways: int) -> Iterator[tuple[bool, Forecast, np.ndarray]]:
+def run_forecast(pool: Pool, policy: str, seed: int, ways: int) -> Iterator[tuple[bool, Forecast, np.ndarray]]:
     """A forecast after the pilot, without and with its true classes, and what then happens."""
     costs = Costs.equal(len(pool.classes), crowd=PRICE)
     campaign = Campaign(pool.items[:PILOT], pool.classes, costs, plan=Plan(policy=policy, seed=seed))
@@ -168,7 +168,7 @@ def main(
         for seed in range(seeds):
             pool = draw(votes, seed)
             for policy in POLICIES:
-                for gold, found, path in foresee(pool, policy, seed, ways):
+                for gold, found, path in run_forecast(pool, policy, seed, ways):
                     about = {
                         "set": folder.name,
                         "chosen": folder.name in CHOSEN,

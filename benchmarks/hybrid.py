@@ -37,13 +37,13 @@ RATIOS = (1, 5, 20)
 PRICE, CHEAP = 0.02, 0.001
 OTHERS = {
     "fixed": "fixed[votes=5]",
-    "first_agree 2": "first_agree[votes=2,most=5]",
-    "first_agree 3": "first_agree[votes=3,most=5]",
-    "machine .9": "machine_threshold[confidence=.9]",
-    "machine .97": "machine_threshold[confidence=.97]",
-    "belief": "belief_threshold[belief=.9995]",
-    "shortest_run": "shortest_run[belief=.9995]",
-    "switch_point": "switch_point[switch=.2,belief=.9995]",
+    "first_agree 2": "first_agree[votes=2,max_votes=5]",
+    "first_agree 3": "first_agree[votes=3,max_votes=5]",
+    "machine .9": "classifier_threshold[confidence=.9]",
+    "machine .97": "classifier_threshold[confidence=.97]",
+    "belief": "posterior_threshold[threshold=.9995]",
+    "shortest_run": "shortest_run[threshold=.9995]",
+    "switch_point": "switch_point[switch=.2,threshold=.9995]",
 }
 OURS = "value"
 LARGE = 3000  # items from which on there are fewer seeds, and machines learn less often

@@ -18,10 +18,10 @@ from crowdpilot.hybrid.plan import Plan
 from crowdpilot.hybrid.policies import POLICIES, Policy, View, find_policy
 from crowdpilot.hybrid.replay.run import Replayed, replay
 from crowdpilot.hybrid.replay.vote_source import Case, Recorded, Simulated
-from crowdpilot.hybrid.value.dynamic_program import Programme
-from crowdpilot.hybrid.value.look_ahead import best_kind, expected_after, look_ahead, plan_ahead
+from crowdpilot.hybrid.value.dynamic_program import DynamicProgram
+from crowdpilot.hybrid.value.look_ahead import best_worker_kind, expected_loss_after, look_ahead, plan_ahead
 from crowdpilot.hybrid.value.posterior import FUSIONS, find_fusion
-from crowdpilot.hybrid.value.screening import in_probability, screening_errors
+from crowdpilot.hybrid.value.screening import inclusion_probability, screening_errors
 
 __all__ = [
     "CROWD",
@@ -35,26 +35,26 @@ __all__ = [
     "Case",
     "Costs",
     "Decisions",
+    "DynamicProgram",
     "Forecast",
     "Logistic",
     "MachineLabels",
     "Plan",
     "Policy",
     "Prevalence",
-    "Programme",
     "Recorded",
     "Replayed",
     "Simulated",
     "Status",
     "View",
-    "best_kind",
-    "expected_after",
+    "best_worker_kind",
+    "expected_loss_after",
     "expert_error_bound",
     "find_fusion",
     "find_policy",
     "forecast",
     "forecast_design",
-    "in_probability",
+    "inclusion_probability",
     "look_ahead",
     "pac_labels",
     "plan_ahead",

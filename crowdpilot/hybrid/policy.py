@@ -1,75 +1,97 @@
-"""What every policy is: who is wanted to vote on what, and whose word counts in the end."""
+"""Policy and View: what every policy computes (acquisition values, final posterior) and what it may see."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
 import numpy as np
 
 from crowdpilot.arrays import Floats
-from crowdpilot.hybrid.campaign.question import Question
 from crowdpilot.option_strings import spell
+from crowdpilot.votes import Votes
 
-NEVER = -np.inf
+NEVER = -np.inf  # acquisition value of a vote that must not be asked for
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """What a policy may look at: some items, and one question about them.
+    """What a policy may see of some items and one question about them.
 
     Parameters
     ----------
-    probs
-        What is believed of them, (items, classes).
-    machine
-        What the machine says, (items, classes), if there is one.
+    posterior
+        (items, classes).
+    classifier
+        Probabilities of the classifier, (items, classes), if there is one.
     tally
         Votes for each class, (items, classes).
     pending
-        Votes that were asked for and have not come, (items,).
+        Votes that were asked for and have not arrived, (items,).
     errors
-        Costs of decisions, (classes, decisions), or one such matrix for each item.
-    said
-        How the next worker of each kind confuses classes, (kinds, true, said).
+        Error costs, (classes, decisions), or one such matrix for each item.
+    confusion
+        Confusion matrix of the next worker of each kind, (kinds, true, said).
     prices
         Of a vote of each kind, (kinds,).
-    rest
-        Probability that everything else that must hold for an item holds, (items,); ones if it is
-        all about this question.
-    training
-        What a label brings through the machine that learns from it.
-    reached
+    others_hold
+        Probability that all other criteria of an item hold, (items,); ones if there is one question only.
+    training_value
+        Fall of the classifier's total loss through one more label.
+    share_with_votes
         Share of all items that have votes.
     """
 
-    probs: Floats
-    machine: Floats | None
+    posterior: Floats
+    classifier: Floats | None
     tally: Floats
     pending: Floats
     errors: Floats
-    said: Floats
+    confusion: Floats
     prices: Floats
-    rest: Floats
-    training: float = 0.0
-    reached: float = 0.0
+    others_hold: Floats
+    training_value: float = 0.0
+    share_with_votes: float = 0.0
 
     @property
     def votes(self) -> Floats:
-        """Votes that came or will come, (items,)."""
+        """Votes that have arrived or are pending, (items,)."""
         count: Floats = self.tally.sum(axis=1) + self.pending
         return count
 
 
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What decisions about all items may use, for one question.
+
+    Parameters
+    ----------
+    posterior
+        (items, classes).
+    classifier
+        Probabilities of the classifier, (items, classes), if there is one.
+    tally
+        Votes for each class, (items, classes).
+    votes
+        Returns all votes, whose tasks are the items; called only by policies with an aggregator of their own.
+    """
+
+    posterior: Floats
+    classifier: Floats | None
+    tally: Floats
+    votes: Callable[[], Votes]
+
+
 @dataclass(frozen=True)
 class Policy(ABC):
-    """Settings, and two pure functions: how much a vote is wanted, and what is believed in the end."""
+    """Settings, and two pure functions: the value of a vote, and the posterior that decisions use."""
 
     name: ClassVar[str]
     aliases: ClassVar[tuple[str, ...]] = ()
-    pilots: ClassVar[bool] = False  # whether it begins with a pilot
-    machine: ClassVar[bool] = True  # whether it looks at what a machine says
+    starts_with_pilot: ClassVar[bool] = False
+    uses_classifier: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         for f in fields(self):
@@ -84,16 +106,16 @@ class Policy(ABC):
         return spell(self.name, self)
 
     @abstractmethod
-    def want(self, view: View) -> Floats:
-        """How much a vote of each kind of worker is wanted, (kinds, items): not at all unless above 0."""
+    def acquisition_values(self, view: View) -> Floats:
+        """Value of a vote of each kind of worker, (kinds, items): only those above 0 are asked for."""
 
-    def judge(self, question: Question) -> Floats:
-        """What decisions rest on, (items, classes)."""
-        return question.probs
+    def final_posterior(self, evidence: Evidence) -> Floats:
+        """The posterior from which decisions are made, (items, classes)."""
+        return evidence.posterior
 
 
-def of_crowd(wanted: Floats, view: View) -> Floats:
-    """The same wish for the first kind of worker, and none for the others; (kinds, items)."""
-    every = np.full((len(view.prices), len(wanted)), NEVER)
-    every[0] = wanted
-    return every
+def crowd_values(values: Floats, view: View) -> Floats:
+    """These values, (items,), for the first kind of worker, and `NEVER` for the others; (kinds, items)."""
+    by_kind = np.full((len(view.prices), len(values)), NEVER)
+    by_kind[0] = values
+    return by_kind

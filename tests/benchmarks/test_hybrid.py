@@ -45,6 +45,6 @@ def test_curves_are_read_as_they_are_drawn():
 
 def test_others_are_given_the_best_stop_but_not_a_blind_one():
     curve = {"grid": [0.0, 0.5, 1.0, 2.0], "loss": [0.0, 0.3, 0.2, 0.19], "seeds": 1}
-    curves = Curves({"price": 0.02, "curves": {"x|belief_threshold[belief=.9995]|1|0.02": curve}})
-    total, votes, loss = curves.others("x", "1")["belief_threshold[belief=.9995]"]
+    curves = Curves({"price": 0.02, "curves": {"x|posterior_threshold[threshold=.9995]|1|0.02": curve}})
+    total, votes, loss = curves.others("x", "1")["posterior_threshold[threshold=.9995]"]
     assert (total, votes, loss) == pytest.approx((0.22, 1.0, 0.2))

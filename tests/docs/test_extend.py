@@ -54,7 +54,7 @@ PAGES = {
     ),
     "policy": Page(
         "crowdpilot/hybrid/policies/label_uncertainty.py",
-        "tests/hybrid/test_policies.py",
+        "tests/hybrid/policies/test_policies.py",
         "tests/hybrid/test_label_uncertainty.py",
         "policies",
     ),

@@ -38,7 +38,7 @@ class Anything(RuleBasedStateMachine):
         budget=st.sampled_from([math.inf, 0.31, 1.0]),
         limit=st.sampled_from([None, 2, 5]),
         share=st.sampled_from([0.0, 0.3]),
-        policy=st.sampled_from(["value", "fixed[votes=2]", "belief_threshold"]),
+        policy=st.sampled_from(["value", "fixed[votes=2]", "posterior_threshold"]),
         follow=st.booleans(),
         seed=st.integers(0, 99),
     )

@@ -28,7 +28,7 @@ from crowdpilot.hybrid.replay.run import replay as run_replay
 from crowdpilot.hybrid.replay.vote_source import Case
 from crowdpilot.hybrid.value.posterior import FUSIONS, find_fusion
 
-DEFAULT = ("value", "fixed", "belief_threshold")
+DEFAULT = ("value", "fixed", "posterior_threshold")
 PICTURES = (".svg", ".png", ".pdf")
 EXAMPLES = examples(
     "replay votes.csv --truth truth.csv --costs fp=1,fn=5,crowd=.02",

@@ -19,7 +19,7 @@ from crowdpilot.hybrid.costs import Costs
 from crowdpilot.hybrid.plan import Plan
 from crowdpilot.hybrid.policies import View, find_policy
 from crowdpilot.hybrid.policy import NEVER
-from crowdpilot.hybrid.value.screening import in_probability, others_hold, screening_errors
+from crowdpilot.hybrid.value.screening import inclusion_probability, others_hold, screening_errors
 from crowdpilot.hybrid.value.training_value import training_value
 
 SEVERAL = 2  # votes that decide about an item, roughly
@@ -83,7 +83,7 @@ class Wishes:
             question.probs[rows], question.machine_of(rows), question.tally[rows],
             self.ledger.pending[rows, q], errors, voters, prices, rest, self.training, self.reached,
         )  # fmt: skip
-        wanted = self.policy.want(view)
+        wanted = self.policy.acquisition_values(view)
         wanted[0, self.pool.pilot[rows] & (view.votes < self.plan.pilot_votes)] = np.inf
         full = False if self.plan.per_item is None else view.votes >= self.plan.per_item
         open_ = ~self.pool.withdrawn[rows] & (self.pool.closed[rows] < 0) & ~self.pool.shut[rows, q]
@@ -103,7 +103,8 @@ class Wishes:
         if len(self.questions) == 1:
             return probs[0]
         holds = np.stack([p[:, 1] for p in probs], axis=1)
-        inside = in_probability(holds.ravel(), np.repeat(np.arange(len(holds)), len(probs)), len(holds))
+        item = np.repeat(np.arange(len(holds)), len(probs))
+        inside = inclusion_probability(holds.ravel(), item, len(holds))
         return np.stack([1 - inside, inside], axis=1)
 
     def choose(

@@ -16,7 +16,7 @@ from crowdpilot.hybrid.campaign.input_checks import PerQuestion, check_machine, 
 from crowdpilot.hybrid.campaign.items import Pool
 from crowdpilot.hybrid.campaign.leases import Lending
 from crowdpilot.hybrid.campaign.ledger import Ledger, anyone
-from crowdpilot.hybrid.campaign.question import Question
+from crowdpilot.hybrid.campaign.question import Question, evidence_of
 from crowdpilot.hybrid.campaign.status import Status, status_of
 from crowdpilot.hybrid.campaign.workers import Staff
 from crowdpilot.hybrid.costs import Costs
@@ -88,7 +88,8 @@ class Campaign(Lending):
         self.pool = Pool(len(self.criteria), self.plan.seed)
         self.wishes = Wishes(self.plan, costs, self.questions, self.pool, self.ledger)
         self.policy = self.wishes.policy
-        self.pool.first = self.plan.first(len(items), classifier is not None) if self.policy.pilots else 0
+        pilot = self.plan.first(len(items), classifier is not None)
+        self.pool.first = pilot if self.policy.starts_with_pilot else 0
         self.fresh = 0  # votes since workers and machine were learned
         self.add(items, machine=machine, features=features, gold=gold)
 
@@ -243,7 +244,7 @@ class Campaign(Lending):
 
     def believed(self) -> Floats:
         """What decisions rest on, (items, classes); with criteria (items, out and in)."""
-        return self.wishes.joined([self.policy.judge(question) for question in self.questions])
+        return self.wishes.joined([self.policy.final_posterior(evidence_of(q)) for q in self.questions])
 
     def decide(self) -> Decisions:
         """The decision with the least expected cost about every item; asking for it changes nothing."""

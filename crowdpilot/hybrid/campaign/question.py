@@ -16,6 +16,7 @@ from crowdpilot.hybrid.campaign.items import Rows
 from crowdpilot.hybrid.campaign.online_update import follow, recount, uncount
 from crowdpilot.hybrid.campaign.worker_model import fit_crew
 from crowdpilot.hybrid.plan import Plan
+from crowdpilot.hybrid.policy import Evidence
 from crowdpilot.hybrid.value.posterior import crowd_only, find_fusion
 from crowdpilot.votes import Votes
 
@@ -115,7 +116,7 @@ class Question:
     def believe(self, rows: Rows) -> None:
         """Work out the belief of some items anew."""
         if self.machine is None:
-            heard = self.join.faith * self.heard[rows]
+            heard = self.join.crowd_weight * self.heard[rows]
             self.probs[rows] = crowd_only(heard, heard, self.prior)
         else:
             self.probs[rows] = self.join(self.calibrated(rows), self.heard[rows], self.prior)
@@ -125,11 +126,11 @@ class Question:
     @property
     def voters(self) -> Floats:
         """How the next worker of each kind confuses classes, if believed so far; (kinds, true, said)."""
-        return to_probs(self.common**self.join.faith)
+        return to_probs(self.common**self.join.crowd_weight)
 
     def voter(self, worker: int) -> Floats:
         """The same of one worker, (true, said)."""
-        return to_probs(np.exp(self.logs[worker] * self.join.faith))
+        return to_probs(np.exp(self.logs[worker] * self.join.crowd_weight))
 
     def is_good(self, worker: int) -> bool:
         """Whether a worker is right as often as most others of the kind are, as far as is known."""
@@ -214,8 +215,13 @@ class Question:
             return
         said = self.learner.foresee(voted, believed, fold)
         name = self.plan.map or ("platt" if self.classes == 2 else "temperature")
-        map = fit_on_votes(find_map(name), said[voted], votes, np.exp(self.join.faith * self.logs))
+        map = fit_on_votes(find_map(name), said[voted], votes, np.exp(self.join.crowd_weight * self.logs))
         self.machine = floored(map(said), LEAST)
+
+
+def evidence_of(question: Question) -> Evidence:
+    """What a policy may use to decide about all items."""
+    return Evidence(question.probs, question.machine, question.tally, question.votes)
 
 
 def floored(probs: Any, floor: float) -> Floats:

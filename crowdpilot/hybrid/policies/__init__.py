@@ -1,11 +1,11 @@
-"""Policies: one file each, one line in the list."""
+"""Policies, one file each: which votes a campaign asks for, and when an item has enough."""
 
 from __future__ import annotations
 
-from crowdpilot.hybrid.policies.classifier_threshold import MachineThreshold
+from crowdpilot.hybrid.policies.classifier_threshold import ClassifierThreshold
 from crowdpilot.hybrid.policies.first_agree import FirstAgree
 from crowdpilot.hybrid.policies.fixed import Fixed
-from crowdpilot.hybrid.policies.posterior_threshold import BeliefThreshold
+from crowdpilot.hybrid.policies.posterior_threshold import PosteriorThreshold
 from crowdpilot.hybrid.policies.shortest_run import ShortestRun
 from crowdpilot.hybrid.policies.switch_point import SwitchPoint
 from crowdpilot.hybrid.policies.value import Value
@@ -14,16 +14,24 @@ from crowdpilot.option_strings import choose
 
 POLICIES: dict[str, type[Policy]] = {
     policy.name: policy
-    for policy in (Value, Fixed, MachineThreshold, BeliefThreshold, FirstAgree, ShortestRun, SwitchPoint)
+    for policy in (
+        Value,
+        Fixed,
+        ClassifierThreshold,
+        PosteriorThreshold,
+        FirstAgree,
+        ShortestRun,
+        SwitchPoint,
+    )
 }
 
 __all__ = [
     "POLICIES",
-    "BeliefThreshold",
+    "ClassifierThreshold",
     "FirstAgree",
     "Fixed",
-    "MachineThreshold",
     "Policy",
+    "PosteriorThreshold",
     "ShortestRun",
     "SwitchPoint",
     "Value",

@@ -1,4 +1,4 @@
-"""A threshold on the machine's confidence: what it is sure of is its own, the rest goes to the crowd."""
+"""Classifier threshold: the classifier labels where it is confident, the crowd labels the rest."""
 
 from __future__ import annotations
 
@@ -9,22 +9,21 @@ import numpy as np
 
 from crowdpilot.aggregation import parse_strategy
 from crowdpilot.arrays import Floats
-from crowdpilot.hybrid.campaign.question import Question
-from crowdpilot.hybrid.policy import NEVER, Policy, View, of_crowd
+from crowdpilot.hybrid.policy import NEVER, Evidence, Policy, View, crowd_values
 
 
 @dataclass(frozen=True)
-class MachineThreshold(Policy):
-    """The machine labels where its confidence reaches `confidence`; elsewhere `votes` people do.
+class ClassifierThreshold(Policy):
+    """The classifier labels where its confidence reaches `confidence`; elsewhere `votes` workers do.
 
     Parameters
     ----------
     confidence
-        From which on the machine decides alone.
+        The largest class probability from which on the classifier decides alone.
     votes
         On each other item.
     strategy
-        The aggregator of those.
+        The aggregator of those votes.
 
     References
     ----------
@@ -36,18 +35,19 @@ class MachineThreshold(Policy):
     votes: int = 3
     strategy: str = "majority_voting"
 
-    name: ClassVar[str] = "machine_threshold"
+    name: ClassVar[str] = "classifier_threshold"
     aliases: ClassVar[tuple[str, ...]] = ("callaghan",)
 
-    def want(self, view: View) -> Floats:
-        wanted = self.votes - view.votes
-        if view.machine is not None:
-            wanted = np.where(view.machine.max(axis=1) >= self.confidence, NEVER, wanted)
-        return of_crowd(wanted, view)
+    def acquisition_values(self, view: View) -> Floats:
+        missing = self.votes - view.votes
+        if view.classifier is not None:
+            missing = np.where(view.classifier.max(axis=1) >= self.confidence, NEVER, missing)
+        return crowd_values(missing, view)
 
-    def judge(self, question: Question) -> Floats:
-        said = parse_strategy(self.strategy).fit(question.votes()).probs
-        if question.machine is None:
-            return said
-        alone = (question.machine.max(axis=1) >= self.confidence) | (question.tally.sum(axis=1) == 0)
-        return np.where(alone[:, None], question.machine, said)
+    def final_posterior(self, evidence: Evidence) -> Floats:
+        crowd = parse_strategy(self.strategy).fit(evidence.votes()).probs
+        classifier = evidence.classifier
+        if classifier is None:
+            return crowd
+        alone = (classifier.max(axis=1) >= self.confidence) | (evidence.tally.sum(axis=1) == 0)
+        return np.where(alone[:, None], classifier, crowd)

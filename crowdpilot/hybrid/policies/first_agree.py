@@ -1,4 +1,4 @@
-"""The first few that agree: an item retires when one label has enough votes."""
+"""First to agree: an item is done when one label has enough votes."""
 
 from __future__ import annotations
 
@@ -9,20 +9,19 @@ import numpy as np
 
 from crowdpilot.aggregation import parse_strategy
 from crowdpilot.arrays import Floats
-from crowdpilot.hybrid.campaign.question import Question
-from crowdpilot.hybrid.policy import NEVER, Policy, View, of_crowd
+from crowdpilot.hybrid.policy import NEVER, Evidence, Policy, View, crowd_values
 
 
 @dataclass(frozen=True)
 class FirstAgree(Policy):
-    """Ask until one label has `votes` votes, or `most` have come; the most frequent label wins.
+    """Ask until one label has `votes` votes, or the item has `max_votes`; the majority decides.
 
     Parameters
     ----------
     votes
         That must agree.
-    most
-        Votes on one item.
+    max_votes
+        On one item.
 
     References
     ----------
@@ -30,14 +29,14 @@ class FirstAgree(Policy):
     """
 
     votes: int = 3
-    most: int = 7
+    max_votes: int = 7
 
     name: ClassVar[str] = "first_agree"
-    machine: ClassVar[bool] = False
+    uses_classifier: ClassVar[bool] = False
 
-    def want(self, view: View) -> Floats:
-        short = self.votes - view.tally.max(axis=1) - view.pending
-        return of_crowd(np.where(view.votes < self.most, short, NEVER), view)
+    def acquisition_values(self, view: View) -> Floats:
+        missing = self.votes - view.tally.max(axis=1) - view.pending
+        return crowd_values(np.where(view.votes < self.max_votes, missing, NEVER), view)
 
-    def judge(self, question: Question) -> Floats:
-        return parse_strategy("majority_voting").fit(question.votes()).probs
+    def final_posterior(self, evidence: Evidence) -> Floats:
+        return parse_strategy("majority_voting").fit(evidence.votes()).probs

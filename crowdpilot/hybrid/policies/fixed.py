@@ -1,4 +1,4 @@
-"""Fixed redundancy: as many votes for every item."""
+"""Fixed redundancy: the same number of votes on every item."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from typing import ClassVar
 
 from crowdpilot.aggregation import parse_strategy
 from crowdpilot.arrays import Floats
-from crowdpilot.hybrid.campaign.question import Question
-from crowdpilot.hybrid.policy import Policy, View, of_crowd
+from crowdpilot.hybrid.policy import Evidence, Policy, View, crowd_values
 
 
 @dataclass(frozen=True)
 class Fixed(Policy):
-    """Every item gets `votes` votes, and an aggregator has the last word.
+    """Every item gets `votes` votes, and an aggregator decides.
 
     Parameters
     ----------
@@ -27,10 +26,10 @@ class Fixed(Policy):
     strategy: str = "majority_voting"
 
     name: ClassVar[str] = "fixed"
-    machine: ClassVar[bool] = False
+    uses_classifier: ClassVar[bool] = False
 
-    def want(self, view: View) -> Floats:
-        return of_crowd(self.votes - view.votes, view)
+    def acquisition_values(self, view: View) -> Floats:
+        return crowd_values(self.votes - view.votes, view)
 
-    def judge(self, question: Question) -> Floats:
-        return parse_strategy(self.strategy).fit(question.votes()).probs
+    def final_posterior(self, evidence: Evidence) -> Floats:
+        return parse_strategy(self.strategy).fit(evidence.votes()).probs

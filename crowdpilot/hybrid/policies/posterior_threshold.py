@@ -1,4 +1,4 @@
-"""A threshold on belief: an item retires when crowd and machine together are sure enough."""
+"""Posterior threshold: an item is done when one class has a high posterior probability."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ from typing import ClassVar
 import numpy as np
 
 from crowdpilot.arrays import Floats
-from crowdpilot.hybrid.policy import NEVER, Policy, View, of_crowd
+from crowdpilot.hybrid.policy import NEVER, Policy, View, crowd_values
 
 
 @dataclass(frozen=True)
-class BeliefThreshold(Policy):
-    """Ask until the most probable class has `belief`, or `most` votes have come; the least sure first.
+class PosteriorThreshold(Policy):
+    """Ask until a class has the posterior `threshold`, or the item has `max_votes`; the least sure first.
 
     Parameters
     ----------
-    belief
-        From which on an item is done.
-    most
-        Votes on one item.
+    threshold
+        Posterior probability of the most probable class from which on an item is done.
+    max_votes
+        On one item.
 
     References
     ----------
     Marshall et al., Space Warps I (SWAP), MNRAS 455(2), 2016. https://arxiv.org/abs/1504.06148
     """
 
-    belief: float = 0.95
-    most: int = 20
+    threshold: float = 0.95
+    max_votes: int = 20
 
-    name: ClassVar[str] = "belief_threshold"
+    name: ClassVar[str] = "posterior_threshold"
     aliases: ClassVar[tuple[str, ...]] = ("swap", "caesar")
 
-    def want(self, view: View) -> Floats:
-        short = self.belief - view.probs.max(axis=1)
-        open_ = (view.pending == 0) & (view.votes < self.most)
-        return of_crowd(np.where(open_, short, NEVER), view)
+    def acquisition_values(self, view: View) -> Floats:
+        missing = self.threshold - view.posterior.max(axis=1)
+        may_ask = (view.pending == 0) & (view.votes < self.max_votes)
+        return crowd_values(np.where(may_ask, missing, NEVER), view)

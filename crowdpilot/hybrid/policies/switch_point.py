@@ -1,4 +1,4 @@
-"""A switch point: first teach the machine, then let crowd and machine classify."""
+"""Switch point (AHC): first label items to train the classifier, then classify with crowd and classifier."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from typing import ClassVar
 import numpy as np
 
 from crowdpilot.arrays import Floats
-from crowdpilot.hybrid.policies.posterior_threshold import BeliefThreshold
+from crowdpilot.hybrid.policies.posterior_threshold import PosteriorThreshold
 from crowdpilot.hybrid.policies.shortest_run import ShortestRun
-from crowdpilot.hybrid.policy import NEVER, Policy, View, of_crowd
+from crowdpilot.hybrid.policy import NEVER, Policy, View, crowd_values
 
 
 @dataclass(frozen=True)
 class SwitchPoint(Policy):
-    """AHC: until a share of the items has votes, those the machine is least sure of; then shortest runs.
+    """AHC: uncertainty sampling until a share of the items has votes, then shortest runs.
 
-    With more than two classes items retire by a threshold on belief in the second phase.
+    With more than two classes items are done by a posterior threshold in the second phase.
 
     Parameters
     ----------
     switch
-        Share of the items that are labelled to teach the machine.
+        Share of the items that are labelled to train the classifier.
     votes
         On each of these.
-    belief
-        From which on an item is done in the second phase.
+    threshold
+        Posterior probability from which on an item is done in the second phase.
 
     References
     ----------
@@ -36,16 +36,16 @@ class SwitchPoint(Policy):
 
     switch: float = 0.2
     votes: int = 3
-    belief: float = 0.95
+    threshold: float = 0.95
 
     name: ClassVar[str] = "switch_point"
     aliases: ClassVar[tuple[str, ...]] = ("ahc",)
 
-    def want(self, view: View) -> Floats:
-        if view.reached < self.switch:
-            source = view.probs if view.machine is None else view.machine
-            unsure = np.where(view.votes == 0, 1 - source.max(axis=1), 2)  # what is begun comes first
-            return of_crowd(np.where(view.votes < self.votes, unsure, NEVER), view)
-        if view.probs.shape[1] == 2:
-            return ShortestRun(belief=self.belief).want(view)
-        return BeliefThreshold(belief=self.belief).want(view)
+    def acquisition_values(self, view: View) -> Floats:
+        if view.share_with_votes < self.switch:
+            probs = view.posterior if view.classifier is None else view.classifier
+            uncertainty = np.where(view.votes == 0, 1 - probs.max(axis=1), 2)  # items with votes come first
+            return crowd_values(np.where(view.votes < self.votes, uncertainty, NEVER), view)
+        if view.posterior.shape[1] == 2:
+            return ShortestRun(threshold=self.threshold).acquisition_values(view)
+        return PosteriorThreshold(threshold=self.threshold).acquisition_values(view)

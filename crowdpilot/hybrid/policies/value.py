@@ -1,4 +1,4 @@
-"""Ours: ask where a vote brings more than it costs, counting what the machine learns from it."""
+"""Value policy (the default): ask while a vote reduces the expected loss by more than it costs."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ import numpy as np
 
 from crowdpilot.arrays import Floats
 from crowdpilot.hybrid.policy import NEVER, Policy, View
-from crowdpilot.hybrid.value.look_ahead import look_ahead, per_cost, plan_ahead
+from crowdpilot.hybrid.value.look_ahead import look_ahead, plan_ahead, value_per_cost
 
 
 @dataclass(frozen=True)
 class Value(Policy):
-    """Ask the kind of worker with the most loss saved for each unit of cost, while that is more than one.
+    """Ask the kind of worker with the largest fall of the loss per unit of cost, while that exceeds one.
 
     Parameters
     ----------
     ahead
-        Votes that are looked ahead at most.
+        Maximum votes to look ahead.
     plans
-        Whether to value plans that may stop as votes come in (`plan_ahead`), or votes that are bought
-        all at once (`look_ahead`), which asks less.
+        Whether to value sequential plans that may stop as votes come in (`plan_ahead`), or votes that
+        are bought all at once (`look_ahead`), which asks less.
     training
-        Whether a label is also worth what it teaches the machine.
+        Whether the first label of an item also counts what the classifier learns from it.
     """
 
     ahead: int = 5
@@ -32,18 +32,19 @@ class Value(Policy):
     training: bool = True
 
     name: ClassVar[str] = "value"
-    pilots: ClassVar[bool] = True
+    starts_with_pilot: ClassVar[bool] = True
 
-    def want(self, view: View) -> Floats:
-        taught = view.training * (view.votes == 0) if self.training else np.zeros(len(view.probs))
-        floors = [max(price - view.training, 0.0) for price in view.prices]
-        look = plan_ahead if self.plans else look_ahead
+    def acquisition_values(self, view: View) -> Floats:
+        new = view.votes == 0
+        training = view.training_value * new if self.training else np.zeros(len(new))
+        floors = [max(price - view.training_value, 0.0) for price in view.prices]
+        value_of = plan_ahead if self.plans else look_ahead
         gains = np.stack(
             [
-                look(view.probs, said, view.errors, floor=floor, ahead=self.ahead) + taught
-                for said, floor in zip(view.said, floors, strict=True)
+                value_of(view.posterior, confusion, view.errors, floor=floor, ahead=self.ahead) + training
+                for confusion, floor in zip(view.confusion, floors, strict=True)
             ]
         )
-        rate = per_cost(gains, view.prices)
+        rate = value_per_cost(gains, view.prices)
         best = (rate >= rate.max(axis=0)) & (view.pending == 0)
         return np.where(best, rate - 1, NEVER)

@@ -1,8 +1,9 @@
-"""Belief: what machine and crowd together say of an item, one rule for each way to join them.
+"""Posterior of an item: the rules (`FUSIONS`) that combine classifier probabilities with crowd votes.
 
-Every rule takes what the machine says (items, classes), how likely the votes so far would be were
-the item of each class (log, items x classes), and the shares of the classes. A further vote adds one
-row to those logs, so a belief is updated in time that depends on the number of classes alone.
+Every rule takes three arrays: the classifier's probabilities, (items, classes); the log-likelihood of the
+votes so far, log P(votes | class), (items, classes); and the prior of the classes, (classes,). It returns
+the posterior, (items, classes). A further vote adds one row to the log-likelihood of its item, so a posterior
+is updated in time that depends on the number of classes alone.
 """
 
 from __future__ import annotations
@@ -19,78 +20,84 @@ from crowdpilot.option_strings import choose
 
 Rule = Callable[[Floats, Floats, Floats], Floats]
 
-CROWD = 0.8  # what the log of a vote counts, as votes on one item err together
-MACHINE = 0.8
+CLASSIFIER_WEIGHT = 0.8  # default exponent a of the classifier's probabilities in `tempered`
+CROWD_WEIGHT = 0.8  # default exponent b of the votes' likelihood in `tempered`: errors on one item correlate
+MIN_PROBABILITY = 1e-12
 
 
-def bayes(machine: Floats, heard: Floats, prior: Floats) -> Floats:
-    """The machine's probabilities as a prior, the votes as evidence."""
-    return Fusion()(machine, heard, prior)
+def bayes(classifier: Floats, log_likelihood: Floats, prior: Floats) -> Floats:
+    """Bayes' rule with the classifier's probabilities as the prior: P(k) ∝ m_k P(votes | k)."""
+    return Fusion()(classifier, log_likelihood, prior)
 
 
 def tempered(
-    machine: Floats, heard: Floats, prior: Floats, *, a: float = MACHINE, b: float = CROWD
+    classifier: Floats,
+    log_likelihood: Floats,
+    prior: Floats,
+    *,
+    a: float = CLASSIFIER_WEIGHT,
+    b: float = CROWD_WEIGHT,
 ) -> Floats:
-    """Bayes with less faith in both.
+    """Bayes' rule with both sources raised to a power.
 
     log P(k) = a log m_k + b sum_j log confusion_j[k, v_j] + (1 - a) log prior_k + const.
     """
-    return Fusion(a, b)(machine, heard, prior)
+    return Fusion(a, b)(classifier, log_likelihood, prior)
 
 
-def average(machine: Floats, heard: Floats, prior: Floats, *, weight: float = 0.5) -> Floats:
-    """`weight` times what the machine says and the rest what the crowd says; the machine alone without votes.
+def average(classifier: Floats, log_likelihood: Floats, prior: Floats, *, weight: float = 0.5) -> Floats:
+    """Linear pool: `weight` m_k + (1 - `weight`) P_crowd(k); the classifier alone where there are no votes.
 
-    Half and half is the rule of Sayin et al., ICWS 2021.
+    Equal weights are the rule of Sayin et al., ICWS 2021.
     """
-    both = weight * machine + (1 - weight) * crowd_only(machine, heard, prior)
-    return np.where((heard == 0).all(axis=1, keepdims=True), machine, both)
+    both = weight * classifier + (1 - weight) * crowd_only(classifier, log_likelihood, prior)
+    return np.where((log_likelihood == 0).all(axis=1, keepdims=True), classifier, both)
 
 
-def voter(machine: Floats, heard: Floats, prior: Floats) -> Floats:
-    """The machine as one more voter, whose accuracy is its confidence in its label."""
-    K = machine.shape[1]
-    sure = machine.max(axis=1, keepdims=True)
-    label = machine.argmax(axis=1)[:, None] == np.arange(K)
-    said = np.where(label, sure, (1 - sure) / max(K - 1, 1))
-    return crowd_only(machine, heard + np.log(np.maximum(said, 1e-12)), prior)
+def classifier_as_worker(classifier: Floats, log_likelihood: Floats, prior: Floats) -> Floats:
+    """The classifier counts as one more worker, whose accuracy is its confidence in its label."""
+    K = classifier.shape[1]
+    accuracy = classifier.max(axis=1, keepdims=True)
+    label = classifier.argmax(axis=1)[:, None] == np.arange(K)
+    likelihood = np.where(label, accuracy, (1 - accuracy) / max(K - 1, 1))
+    return crowd_only(classifier, log_likelihood + np.log(np.maximum(likelihood, MIN_PROBABILITY)), prior)
 
 
-def crowd_only(machine: Floats, heard: Floats, prior: Floats) -> Floats:
-    """The votes alone."""
-    return softmax(heard + np.log(to_probs(np.maximum(prior, 1e-12))))
+def crowd_only(classifier: Floats, log_likelihood: Floats, prior: Floats) -> Floats:
+    """The posterior of the votes alone: P(k) ∝ prior_k P(votes | k)."""
+    return softmax(log_likelihood + np.log(to_probs(np.maximum(prior, MIN_PROBABILITY))))
 
 
 FUSIONS: dict[str, Callable[..., Floats]] = {
     "bayes": bayes,
     "tempered": tempered,
     "average": average,
-    "voter": voter,
+    "classifier_as_worker": classifier_as_worker,
     "crowd": crowd_only,
 }
 
 
 @dataclass(frozen=True)
-class Joined:
-    """A rule with its options, and what the log of a vote counts in it."""
+class FusionRule:
+    """A rule of `FUSIONS` with its options set, and the exponent that it gives the votes' likelihood."""
 
     rule: Rule
-    faith: float = 1.0
+    crowd_weight: float = 1.0
 
-    def __call__(self, machine: Floats, heard: Floats, prior: Floats) -> Floats:
-        return self.rule(machine, heard, prior)
+    def __call__(self, classifier: Floats, log_likelihood: Floats, prior: Floats) -> Floats:
+        return self.rule(classifier, log_likelihood, prior)
 
 
-def find_fusion(text: str) -> Joined:
-    """The rule that a text names.
+def find_fusion(text: str) -> FusionRule:
+    """The rule that a text names, such as `bayes` or `tempered[a=0.5]`.
 
     Examples
     --------
-    >>> join = find_fusion("bayes")
-    >>> vote = np.log([[0.8, 0.2]])  # of someone who is right in 8 of 10 cases
-    >>> join(np.array([[0.4, 0.6]]), vote, np.array([0.5, 0.5])).round(2).tolist()
+    >>> fuse = find_fusion("bayes")
+    >>> vote = np.log([[0.8, 0.2]])  # of a worker with an accuracy of 0.8
+    >>> fuse(np.array([[0.4, 0.6]]), vote, np.array([0.5, 0.5])).round(2).tolist()
     [[0.73, 0.27]]
     """
     rule, options = choose(text, FUSIONS, "fusion")
-    faith = options.get("b", CROWD) if rule is tempered else 1.0
-    return Joined(partial(rule, **options), float(faith))
+    crowd_weight = options.get("b", CROWD_WEIGHT) if rule is tempered else 1.0
+    return FusionRule(partial(rule, **options), float(crowd_weight))

@@ -1,4 +1,4 @@
-"""Training value: what one more label brings through the machine that learns from it."""
+"""Training value: how much one more label reduces the classifier's loss, from its learning curve."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
-FIRST = 3  # points of a learning curve before it says anything
+MIN_CURVE_POINTS = 3  # of a learning curve before it is extrapolated
 
 
 def training_value(curve: Sequence[tuple[int, float]], items: int) -> float:
-    """By how much one more label makes the machine's expected loss on `items` items fall.
+    """The expected fall of the classifier's total loss on `items` items through one more label.
 
-    A curve loss = c + d / sqrt(labels) is laid through what was measured, by least squares; its slope
-    at the last point, times the items that the machine decides, is the value. It fades as the curve
+    The model loss(n) = c + d / sqrt(n) is fitted to the learning curve by least squares. The value is
+    its slope at the last point, d / 2 n^(-3/2), times the number of items. It fades as the curve
     flattens, and is zero where the loss does not fall.
 
     Parameters
     ----------
     curve
-        Labels, and the machine's expected loss for each item with so many.
+        Pairs of the number of labels, and the classifier's expected loss per item after training on them.
     items
-        That have no vote yet.
+        Number of items without votes, which the classifier decides.
 
     Examples
     --------
@@ -30,13 +30,13 @@ def training_value(curve: Sequence[tuple[int, float]], items: int) -> float:
     >>> training_value([(100, 0.3), (200, 0.3), (400, 0.3)], items=1000)
     0.0
     """
-    if len(curve) < FIRST:
+    if len(curve) < MIN_CURVE_POINTS:
         return 0.0
     labels, loss = np.array(curve, np.float64).T
     x = 1 / np.sqrt(np.maximum(labels, 1))
-    spread = x - x.mean()
-    if not spread.any():
+    centred = x - x.mean()
+    if not centred.any():
         return 0.0
-    d = float(spread @ loss / (spread @ spread))
+    d = float(centred @ loss / (centred @ centred))
     slope = d / 2 * float(labels[-1] ** -1.5)
     return max(0.0, slope) * items

@@ -93,7 +93,7 @@ def test_the_policy_with_the_least_total_is_the_best(crowd: Path, cli: Run) -> N
 
 def test_three_policies_are_compared_unless_told(found: Callable[..., Any]) -> None:
     told = found("--seeds", "1", "--until", "0.5")
-    assert [one["policy"] for one in told["policies"]] == ["value", "fixed", "belief_threshold"]
+    assert [one["policy"] for one in told["policies"]] == ["value", "fixed", "posterior_threshold"]
 
 
 def test_at_most_so_many_votes_are_taken_in_batches(found: Callable[..., Any]) -> None:

@@ -49,7 +49,7 @@ def test_an_expert_says_more_than_one_of_the_crowd():
     assert q.probs[1, 0] > q.probs[0, 0] > 1 / K
 
 
-@pytest.mark.parametrize("fusion", ["bayes", "tempered", "average", "voter", "crowd"])
+@pytest.mark.parametrize("fusion", ["bayes", "tempered", "average", "classifier_as_worker", "crowd"])
 def test_votes_one_by_one_are_votes_together(fusion):
     machine = np.random.default_rng(0).dirichlet(np.ones(K), 6)
     one, together = (question(machine=machine, fusion=fusion) for _ in range(2))

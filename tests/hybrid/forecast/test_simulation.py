@@ -56,7 +56,7 @@ def test_intervals_hold_what_happens_with_crowds_as_they_are_assumed() -> None:
     held = []
     for seed in range(4):
         world = crowd_of(60, seed)
-        campaign = piloted(world, 30, "value" if seed % 2 else "belief_threshold")
+        campaign = piloted(world, 30, "value" if seed % 2 else "posterior_threshold")
         found = forecast(campaign, gold=dict(enumerate(world.truth[:30].tolist())), ways=20, seed=seed)
         run(campaign, world)
         wrong = float((campaign.decide().codes != world.truth).mean())

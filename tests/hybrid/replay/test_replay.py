@@ -33,7 +33,7 @@ def test_fixed_redundancy_ends_with_the_majority_of_all_votes_it_took():
     np.testing.assert_allclose(found.spent, 0.02 * found.votes)
 
 
-@pytest.mark.parametrize("policy", ["value", "first_agree", "belief_threshold"])
+@pytest.mark.parametrize("policy", ["value", "first_agree", "posterior_threshold"])
 def test_votes_and_money_only_grow_and_never_exceed_what_there_is(policy):
     found = replay(made(), COSTS, Plan(policy=policy), batch=30)
     for curve in (found.votes, found.spent):

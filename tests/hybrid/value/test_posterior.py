@@ -20,72 +20,83 @@ pytestmark = pytest.mark.parametrize("name", FUSIONS)
 
 
 @given(seed=st.integers(0, 500))
-def test_a_belief_is_a_distribution(name, seed):
-    machine, heard = some(seed)
-    found = find_fusion(name)(machine, heard, PRIOR)
-    assert found.min() >= 0
-    np.testing.assert_allclose(found.sum(axis=1), 1)
+def test_a_posterior_is_a_distribution(name, seed):
+    classifier, log_likelihood = some(seed)
+    posterior = find_fusion(name)(classifier, log_likelihood, PRIOR)
+    assert posterior.min() >= 0
+    np.testing.assert_allclose(posterior.sum(axis=1), 1)
 
 
 def test_a_vote_for_a_class_makes_it_more_probable(name):
-    machine, heard = some(0)
-    join = find_fusion(name)
+    classifier, log_likelihood = some(0)
+    fuse = find_fusion(name)
     vote = np.log([0.8, 0.1, 0.1])
-    before, after = join(machine, heard, PRIOR), join(machine, heard + vote, PRIOR)
+    before, after = fuse(classifier, log_likelihood, PRIOR), fuse(classifier, log_likelihood + vote, PRIOR)
     assert (after[:, 0] > before[:, 0]).all()
 
 
-def test_renaming_the_classes_renames_the_belief(name):
-    machine, heard = some(1)
+def test_renaming_the_classes_renames_the_posterior(name):
+    classifier, log_likelihood = some(1)
     o = np.array([2, 0, 1])
-    join = find_fusion(name)
+    fuse = find_fusion(name)
     np.testing.assert_allclose(
-        join(machine[:, o], heard[:, o], PRIOR[o]), join(machine, heard, PRIOR)[:, o], atol=1e-12
+        fuse(classifier[:, o], log_likelihood[:, o], PRIOR[o]),
+        fuse(classifier, log_likelihood, PRIOR)[:, o],
+        atol=1e-12,
     )
 
 
-def test_items_are_judged_one_by_one(name):
-    machine, heard = some(2)
-    join = find_fusion(name)
+def test_items_do_not_influence_each_other(name):
+    classifier, log_likelihood = some(2)
+    fuse = find_fusion(name)
     np.testing.assert_allclose(
-        join(machine[3:4], heard[3:4], PRIOR), join(machine, heard, PRIOR)[3:4], atol=1e-12
+        fuse(classifier[3:4], log_likelihood[3:4], PRIOR),
+        fuse(classifier, log_likelihood, PRIOR)[3:4],
+        atol=1e-12,
     )
 
 
-def test_without_votes_the_machine_has_the_word_where_it_has_one(name):
-    machine, heard = some(3)
-    found = find_fusion(name)(machine, np.zeros_like(heard), PRIOR)
-    said = {
-        "bayes": machine,
-        "average": machine,
+def test_without_votes_the_posterior_is_that_of_the_classifier_where_it_is_used(name):
+    classifier, log_likelihood = some(3)
+    posterior = find_fusion(name)(classifier, np.zeros_like(log_likelihood), PRIOR)
+    expected = {
+        "bayes": classifier,
+        "average": classifier,
         "crowd": np.tile(PRIOR, (8, 1)),
     }
-    if name in said:
-        np.testing.assert_allclose(found, said[name])
+    if name in expected:
+        np.testing.assert_allclose(posterior, expected[name])
     elif name == "tempered":
-        np.testing.assert_allclose(find_fusion("tempered[a=1,b=1]")(machine, 0 * heard, PRIOR), machine)
-        np.testing.assert_allclose(find_fusion("tempered[a=0]")(machine, 0 * heard, PRIOR), said["crowd"])
-    else:  # as sure as the machine, in the machine's label, with the prior beside it
         np.testing.assert_allclose(
-            find_fusion(name)(machine, 0 * heard, np.ones(3) / 3).max(axis=1), machine.max(axis=1)
+            find_fusion("tempered[a=1,b=1]")(classifier, 0 * log_likelihood, PRIOR), classifier
+        )
+        np.testing.assert_allclose(
+            find_fusion("tempered[a=0]")(classifier, 0 * log_likelihood, PRIOR), expected["crowd"]
+        )
+    else:  # as confident as the classifier, in the classifier's label, with the prior beside it
+        np.testing.assert_allclose(
+            find_fusion(name)(classifier, 0 * log_likelihood, np.ones(3) / 3).max(axis=1),
+            classifier.max(axis=1),
         )
 
 
 def test_equations_of_each_rule(name):
-    machine, heard = some(4)
-    votes = to_probs(PRIOR * np.exp(heard))
-    sure = machine.max(axis=1, keepdims=True)
-    label = machine == sure
+    classifier, log_likelihood = some(4)
+    votes = to_probs(PRIOR * np.exp(log_likelihood))
+    confidence = classifier.max(axis=1, keepdims=True)
+    label = classifier == confidence
     expected = {
-        "bayes": to_probs(machine * np.exp(heard)),
-        "tempered": to_probs(machine**0.7 * np.exp(0.6 * heard) * PRIOR**0.3),
-        "average": 0.25 * machine + 0.75 * votes,
-        "voter": to_probs(PRIOR * np.exp(heard) * np.where(label, sure, (1 - sure) / 2)),
+        "bayes": to_probs(classifier * np.exp(log_likelihood)),
+        "tempered": to_probs(classifier**0.7 * np.exp(0.6 * log_likelihood) * PRIOR**0.3),
+        "average": 0.25 * classifier + 0.75 * votes,
+        "classifier_as_worker": to_probs(
+            PRIOR * np.exp(log_likelihood) * np.where(label, confidence, (1 - confidence) / 2)
+        ),
         "crowd": votes,
     }
     options = {"tempered": "[a=.7,b=.6]", "average": "[weight=.25]"}
-    found = find_fusion(name + options.get(name, ""))
-    np.testing.assert_allclose(found(machine, heard, PRIOR), expected[name])
+    posterior = find_fusion(name + options.get(name, ""))
+    np.testing.assert_allclose(posterior(classifier, log_likelihood, PRIOR), expected[name])
 
 
 def test_a_wrong_name_is_refused_with_those_that_exist(name):
