@@ -68,7 +68,7 @@ def simulate(tasks: int, workers: int, *, feedback: int = 5, classes: int = 10, 
     """Workers who are right in 50 to 95 of 100 cases, and a classifier whose log-odds are noisy."""
     rng = np.random.default_rng(seed)
     skill = rng.uniform(0.5, 0.95, workers).tolist()
-    votes, truth = one_coin(tasks, skill, classes=classes, feedback=feedback, seed=seed)
+    votes, truth = one_coin(tasks, skill, classes=classes, votes_per_task=feedback, seed=seed)
     logits = rng.normal(2 * np.eye(classes)[truth], 1.0)
     return Assisted(votes.take(rng.permutation(len(votes))), softmax(logits, axis=1)[None], truth)
 

@@ -36,7 +36,7 @@ class Setting:
     """A crowd of one size."""
 
     tasks: int
-    feedback: int
+    votes_per_task: int
     workers: int = 180
     classes: int = 4
     skill: tuple[float, float] = (0.65, 0.95)
@@ -48,29 +48,29 @@ class Setting:
         spams = rng.permutation(self.workers) < round(SPAMMING * self.workers)
         skill[spams] = 1 / self.classes
         crowd = OneCoin(
-            n_task=self.tasks, n_worker=self.workers, K=self.classes, feedback=self.feedback,
+            tasks=self.tasks, workers=self.workers, classes=self.classes, votes_per_task=self.votes_per_task,
             skill=tuple(skill), colluding=COLLUDING, group_size=3, drifting=DRIFTING, seconds=20.0, seed=seed,
         ).run()  # fmt: skip
         return crowd, spams, np.where(crowd.drifting, (skill + 1 / self.classes) / 2, skill)
 
     def __str__(self) -> str:
-        load = self.tasks * self.feedback / self.workers
-        met = load * (self.feedback - 1) / (self.workers - 1)
+        load = self.tasks * self.votes_per_task / self.workers
+        met = load * (self.votes_per_task - 1) / (self.workers - 1)
         low, high = self.skill
         return (
-            f"{self.workers} workers, {self.classes} classes, skill {low} to {high}, {self.feedback} votes "
+            f"{self.workers} workers, {self.classes} classes, skill {low} to {high}, {self.votes_per_task} votes "
             f"a task, {load:.0f} a worker, pairs meet {met:.1f} times"
         )
 
 
-HEADLINE = Setting(tasks=3000, feedback=24)
+HEADLINE = Setting(tasks=3000, votes_per_task=24)
 SETTINGS = (
     HEADLINE,
-    Setting(tasks=1500, feedback=24),
-    Setting(tasks=1000, feedback=24, workers=60),
-    Setting(tasks=3000, feedback=24, classes=2),
-    Setting(tasks=3000, feedback=24, classes=10, skill=(0.5, 0.95)),
-    Setting(tasks=3000, feedback=5),
+    Setting(tasks=1500, votes_per_task=24),
+    Setting(tasks=1000, votes_per_task=24, workers=60),
+    Setting(tasks=3000, votes_per_task=24, classes=2),
+    Setting(tasks=3000, votes_per_task=24, classes=10, skill=(0.5, 0.95)),
+    Setting(tasks=3000, votes_per_task=5),
 )
 
 

@@ -24,7 +24,7 @@ def make(
     """Workers who are right in 50 to 95 of 100 cases, and votes in the order they might arrive."""
     rng = np.random.default_rng(seed)
     skill = rng.uniform(low, high, workers).tolist()
-    made = one_coin(tasks, skill, classes=classes, feedback=votes // tasks, seed=seed).votes
+    made = one_coin(tasks, skill, classes=classes, votes_per_task=votes // tasks, seed=seed).votes
     return made.take(rng.permutation(len(made)))
 
 

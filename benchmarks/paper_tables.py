@@ -35,19 +35,19 @@ class Table:
 TABLES = (
     Table(
         "Table 1: independent mistakes",
-        IndependentConfusion(n_task=200, n_worker=30, K=5, feedback=10),
+        IndependentConfusion(tasks=200, workers=30, classes=5, votes_per_task=10),
         {"MV": 0.78, "NaiveSoft": 0.76, "GLAD": 0.78, "DS": 0.89, "DSWC[L=5]": 0.775, "DSWC[L=10]": 0.77},
         winner="DS",
     ),
     Table(
         "Table 2: correlated mistakes",
-        StudentTeacher(n_task=200, n_worker=30, K=5, feedback=10, ratio=0.8),
+        StudentTeacher(tasks=200, workers=30, classes=5, votes_per_task=10, ratio=0.8),
         {"MV": 0.715, "NaiveSoft": 0.69, "GLAD": 0.645, "DS": 0.755, "DSWC[L=5]": 0.795, "DSWC[L=10]": 0.815},
         winner="DSWC",
     ),
     Table(
         "Table 3: easy and hard tasks",
-        DiscreteDifficulty(n_task=200, n_worker=100, K=5, feedback=10, ratio=0.35, ratio_diff=1),
+        DiscreteDifficulty(tasks=200, workers=100, classes=5, votes_per_task=10, ratio=0.35, ratio_diff=1),
         {"MV": 0.79, "NaiveSoft": 0.79, "GLAD": 0.845, "DS": 0.81, "DSWC[L=2]": 0.6, "DSWC[L=5]": 0.66},
         winner="GLAD",
     ),

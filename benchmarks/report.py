@@ -37,7 +37,7 @@ def make(seed: int = 0) -> Votes:
     skill = rng.beta(19, 1, WORKERS)
     skill[rng.permutation(WORKERS) < round(MADE_UP["spammers"] * WORKERS)] = 1 / CLASSES
     votes = OneCoin(
-        n_task=TASKS, n_worker=WORKERS, K=CLASSES, feedback=52, skill=tuple(skill), seconds=8.0,
+        tasks=TASKS, workers=WORKERS, classes=CLASSES, votes_per_task=52, skill=tuple(skill), seconds=8.0,
         colluding=MADE_UP["colluding"], group_size=3, drifting=MADE_UP["drifting"], seed=seed,
     ).run().votes  # fmt: skip
     return votes.take(np.sort(rng.permutation(len(votes))[:VOTES]))

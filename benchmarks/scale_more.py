@@ -55,7 +55,7 @@ def follow(model: str, votes: int = 1_000_000, alone: int = 1_000_000, batch: in
 
     rng = np.random.default_rng(0)
     skill = rng.uniform(0.5, 0.95, 1000).tolist()
-    made, truth = one_coin(votes // 5, skill, classes=4, feedback=5, seed=0)
+    made, truth = one_coin(votes // 5, skill, classes=4, votes_per_task=5, seed=0)
     order = rng.permutation(len(made))
     columns = [column[order].tolist() for column in (made.task, made.worker, made.label)]
     singly, stream = Stream(MODELS[model](), range(4)), Stream(MODELS[model](), range(4))

@@ -39,7 +39,7 @@ def make_crowd(strategy: str, options: Mapping[str, Any]) -> Crowd:
 
     Examples
     --------
-    >>> make_crowd("Hammer_Spammer", {"n_task": 50, "ratio": 0.3}).run().votes
+    >>> make_crowd("Hammer_Spammer", {"tasks": 50, "ratio": 0.3}).run().votes
     Votes(1500 votes, 50 tasks, 30 workers, 5 classes)
     """
     kind = STRATEGIES.get(strategy.lower().replace("_", "-"))

@@ -1,4 +1,4 @@
-"""Who votes on what: distinct workers for every task, within the load each worker takes."""
+"""Assignment of workers to tasks: distinct workers for each task, within a maximum load per worker."""
 
 from __future__ import annotations
 
@@ -8,56 +8,58 @@ from numpy.typing import NDArray
 
 from crowdpilot.arrays import Codes, Floats
 
-CELLS = 2**22  # cells of (tasks, workers) looked at together
-CROWDED = 0.9  # share of all draws that hit a taken worker at worst before another way is taken
+MAX_CELLS_AT_ONCE = 2**22  # cells of (tasks, workers) looked at together
+MAX_COLLISION_SHARE = 0.9  # share of all draws that hit a taken worker at worst before another way is taken
 
-Rows = NDArray[np.intp]
+RowIndices = NDArray[np.intp]
 
 
-def assign(tasks: int, feedback: int, popularity: Floats, workerload: int | None, rng: Generator) -> Codes:
-    """Draw the workers of every task, (tasks, feedback), each row sorted and without repeats.
+def assign(
+    tasks: int, votes_per_task: int, popularity: Floats, max_votes_per_worker: int | None, rng: Generator
+) -> Codes:
+    """Draw the workers of each task, (tasks, votes_per_task), each row sorted and without repeats.
 
-    Workers come one after the other in proportion to their popularity among those not yet there.
-    Without a binding `workerload` tasks are independent; with one, votes beyond it go to workers
+    Workers are drawn without replacement in proportion to the exponential of their popularity.
+    Without a binding `max_votes_per_worker` tasks are independent; with one, votes beyond it go to workers
     who have room, and tasks that then hold a worker twice trade with others until none does.
 
     Parameters
     ----------
-    tasks, feedback
+    tasks, votes_per_task
         How many tasks there are, and how many votes each gets.
     popularity
-        (workers,); logs of how likely each worker is to come, up to a constant.
-    workerload
-        Votes a worker gives at most; all workers together must have room for `tasks * feedback`.
+        (workers,); log of the relative rate of each worker, up to a constant.
+    max_votes_per_worker
+        Votes a worker gives at most; all workers together must have room for `tasks * votes_per_task`.
     rng
         Draws the workers.
     """
-    if feedback == len(popularity):
-        return np.broadcast_to(np.arange(feedback, dtype=np.int32), (tasks, feedback))
+    if votes_per_task == len(popularity):
+        return np.broadcast_to(np.arange(votes_per_task, dtype=np.int32), (tasks, votes_per_task))
     likely = np.exp(popularity - popularity.max())
     likely /= likely.sum()
-    if np.sort(likely)[-feedback:].sum() < CROWDED:
-        hands = _draw_again(tasks, feedback, likely, rng)
+    if np.sort(likely)[-votes_per_task:].sum() < MAX_COLLISION_SHARE:
+        assigned = _draw_with_rejection(tasks, votes_per_task, likely, rng)
     else:
-        hands = _draw_by_race(tasks, feedback, popularity, rng)
-    if workerload is not None and workerload < tasks:
-        _share_load_(hands.reshape(-1), len(popularity), workerload, rng)
-        _separate_twins_(hands, rng)
-    hands.sort(axis=1)
-    return hands
+        assigned = _draw_by_exponential_keys(tasks, votes_per_task, popularity, rng)
+    if max_votes_per_worker is not None and max_votes_per_worker < tasks:
+        _respect_load_(assigned.reshape(-1), len(popularity), max_votes_per_worker, rng)
+        _separate_duplicates_(assigned, rng)
+    assigned.sort(axis=1)
+    return assigned
 
 
-def _draw_again(tasks: int, feedback: int, likely: Floats, rng: Generator) -> Codes:
+def _draw_with_rejection(tasks: int, votes_per_task: int, likely: Floats, rng: Generator) -> Codes:
     """A worker drawn twice for a task is drawn again: the law of drawing without replacement."""
-    hands = _draw(likely, (tasks, feedback), rng)
+    assigned = _draw(likely, (tasks, votes_per_task), rng)
     rows = np.arange(tasks)
     while len(rows):
-        pool = np.sort(hands[rows], axis=1)
-        twin = _follows_twin(pool)
-        pool[twin] = _draw(likely, int(twin.sum()), rng)
-        hands[rows] = pool
-        rows = rows[twin.any(axis=1)]
-    return hands
+        pool = np.sort(assigned[rows], axis=1)
+        duplicate = _repeats_previous(pool)
+        pool[duplicate] = _draw(likely, int(duplicate.sum()), rng)
+        assigned[rows] = pool
+        rows = rows[duplicate.any(axis=1)]
+    return assigned
 
 
 def _draw(likely: Floats, size: int | tuple[int, int], rng: Generator) -> Codes:
@@ -69,47 +71,47 @@ def _draw(likely: Floats, size: int | tuple[int, int], rng: Generator) -> Codes:
     return codes
 
 
-def _draw_by_race(tasks: int, feedback: int, popularity: Floats, rng: Generator) -> Codes:
+def _draw_by_exponential_keys(tasks: int, votes_per_task: int, popularity: Floats, rng: Generator) -> Codes:
     """The first to arrive, when workers arrive at exponential times with rates like their popularity.
 
     The same law as drawing again (Efraimidis and Spirakis, Information Processing Letters 97(5),
     2006), at a cost of all tasks times all workers; blocks bound the memory.
     """
-    hands = np.empty((tasks, feedback), np.int32)
-    step = max(1, CELLS // len(popularity))
+    assigned = np.empty((tasks, votes_per_task), np.int32)
+    step = max(1, MAX_CELLS_AT_ONCE // len(popularity))
     for start in range(0, tasks, step):
-        rows = hands[start : start + step]
+        rows = assigned[start : start + step]
         arrival = np.log(rng.standard_exponential((len(rows), len(popularity)))) - popularity
-        rows[:] = np.argpartition(arrival, feedback - 1, axis=1)[:, :feedback]
-    return hands
+        rows[:] = np.argpartition(arrival, votes_per_task - 1, axis=1)[:, :votes_per_task]
+    return assigned
 
 
-def _share_load_(worker: Codes, workers: int, workerload: int, rng: Generator) -> None:
+def _respect_load_(worker: Codes, workers: int, max_votes_per_worker: int, rng: Generator) -> None:
     """Hand the votes that a worker has too many, chosen at random, to workers with room, in place."""
     load = np.bincount(worker, minlength=workers)
-    while (load > workerload).any():
-        votes = rng.permutation(np.flatnonzero((load > workerload)[worker]))
+    while (load > max_votes_per_worker).any():
+        votes = rng.permutation(np.flatnonzero((load > max_votes_per_worker)[worker]))
         votes = votes[np.argsort(worker[votes], kind="stable")]
         first = np.searchsorted(worker[votes], worker[votes])
-        excess = votes[np.arange(len(votes)) - first >= workerload]
-        room = np.maximum(workerload - load, 0.0)
+        excess = votes[np.arange(len(votes)) - first >= max_votes_per_worker]
+        room = np.maximum(max_votes_per_worker - load, 0.0)
         worker[excess] = _draw(room, len(excess), rng)
         load = np.bincount(worker, minlength=workers)
 
 
-def _separate_twins_(hands: Codes, rng: Generator) -> None:
+def _separate_duplicates_(assigned: Codes, rng: Generator) -> None:
     """Make the workers of each task distinct, in place, keeping how many votes each one gives."""
-    twins = np.flatnonzero(_follows_twin(np.sort(hands, axis=1)).any(axis=1))
-    while len(twins):
-        pairs = _pair(twins, len(hands), rng)
-        cards = hands[pairs]  # (pairs, 2, feedback)
-        pool = np.sort(cards.reshape(len(pairs), 2 * hands.shape[1]), axis=1)
-        hands[pairs] = _redeal(pool, rng).reshape(cards.shape)
-        rows = np.union1d(twins, pairs)
-        twins = rows[_follows_twin(np.sort(hands[rows], axis=1)).any(axis=1)]
+    duplicated = np.flatnonzero(_repeats_previous(np.sort(assigned, axis=1)).any(axis=1))
+    while len(duplicated):
+        pairs = _pair(duplicated, len(assigned), rng)
+        pair_rows = assigned[pairs]  # (pairs, 2, votes_per_task)
+        pool = np.sort(pair_rows.reshape(len(pairs), 2 * assigned.shape[1]), axis=1)
+        assigned[pairs] = _trade(pool, rng).reshape(pair_rows.shape)
+        rows = np.union1d(duplicated, pairs)
+        duplicated = rows[_repeats_previous(np.sort(assigned[rows], axis=1)).any(axis=1)]
 
 
-def _pair(rows: Rows, count: int, rng: Generator) -> Rows:
+def _pair(rows: RowIndices, count: int, rng: Generator) -> RowIndices:
     """A random other row for each; pairs that meet a row already taken wait for another time."""
     pairs = np.stack([rng.permutation(rows), rng.integers(count, size=len(rows))], axis=1)
     fresh = np.zeros(pairs.size, bool)
@@ -117,20 +119,20 @@ def _pair(rows: Rows, count: int, rng: Generator) -> Rows:
     return pairs[fresh.reshape(-1, 2).all(axis=1)]
 
 
-def _redeal(pool: Codes, rng: Generator) -> Codes:
-    """Two hands of sorted cards as two new ones: twins apart, the others shuffled.
+def _trade(pool: Codes, rng: Generator) -> Codes:
+    """Two assigned of sorted pair_rows as two new ones: duplicated apart, the others shuffled.
 
     These are the trades of Strona et al., Nature Communications 5:4114, 2014.
     """
-    follows = _follows_twin(pool)
-    twin = follows | np.roll(follows, -1, axis=1)  # the first column never follows
+    follows = _repeats_previous(pool)
+    duplicate = follows | np.roll(follows, -1, axis=1)  # the first column never follows
     side = np.arange(pool.shape[1]) % 2 * 3 - 1.0  # -1 sorts to the first hand, 2 to the second
-    key = np.where(twin, side, rng.random(pool.shape))
+    key = np.where(duplicate, side, rng.random(pool.shape))
     return np.take_along_axis(pool, key.argsort(axis=1), axis=1)
 
 
-def _follows_twin(pool: Codes) -> NDArray[np.bool_]:
+def _repeats_previous(pool: Codes) -> NDArray[np.bool_]:
     """Where a sorted row repeats the value before."""
-    twin = np.zeros(pool.shape, bool)
-    twin[:, 1:] = pool[:, 1:] == pool[:, :-1]
-    return twin
+    duplicate = np.zeros(pool.shape, bool)
+    duplicate[:, 1:] = pool[:, 1:] == pool[:, :-1]
+    return duplicate

@@ -1,4 +1,4 @@
-"""What every simulated crowd has in common, and what every one gives back."""
+"""`Crowd`, the base class of simulated crowds, and `Simulation`, the votes and the truth that it draws."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from crowdpilot.simulation.assignment import assign
 from crowdpilot.simulation.behaviours import (
     collude_,
     draw_groups,
-    draw_paces,
+    draw_log_slowness,
     draw_seconds,
     draw_some,
     drift_,
@@ -33,22 +33,22 @@ AMOUNT = (0, 1_000_000)
 POSITIVE = (0.001, 1_000_000)
 
 
-class Plan(NamedTuple):
-    """What a strategy decides about workers and tasks."""
+class CrowdDesign(NamedTuple):
+    """What a strategy draws about workers and tasks."""
 
     confusion: Floats  # (workers, true, said); each row sums to one
     difficulty: Names | None = None  # (tasks,); "easy", "hard" or "random"
     teacher: Codes | None = None  # (workers,); whose matrix they have, their own number if their own
 
 
-class Workers(NamedTuple):
-    """All that is drawn about workers, before they meet any task."""
+class DrawnWorkers(NamedTuple):
+    """All that is drawn about workers, before tasks are assigned to them."""
 
-    plan: Plan
-    popularity: Floats  # (workers,); logs of how likely each is to come
+    design: CrowdDesign
+    popularity: Floats  # (workers,); log of the relative rate at which each one votes
     drifting: NDArray[np.bool_]
     group: Codes  # of those who collude; -1 for the honest
-    paces: Floats | None  # (workers,); logs of how much slower than usual each is
+    log_slowness: Floats | None  # (workers,); log of how much slower than the median each is
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,19 +58,19 @@ class Simulation:
     Parameters
     ----------
     votes
-        What the crowd said.
+        The votes of the crowd.
     truth
         (tasks,); the code of the class of each task.
     confusion
-        (workers, true, said); what a worker says of hard tasks when alone and not yet drifting.
+        (workers, true, said); of each worker on hard tasks, before drift and collusion.
     difficulty
-        (tasks,); "easy" (nobody errs), "hard" (by the matrices) or "random" (everybody guesses).
+        (tasks,); "easy" (no errors), "hard" (errors by the matrices) or "random" (all votes are guesses).
     teacher
         (workers,); the worker whose matrix each one has.
     group
         (workers,); the code of the colluding group, -1 for the honest.
     drifting
-        (workers,); who comes to guess more and more.
+        (workers,); whose votes become guesses over time.
     crowd
         The settings that made it.
     """
@@ -97,21 +97,21 @@ class Crowd(ABC):
 
     Parameters
     ----------
-    n_task, n_worker, K
+    tasks, workers, classes
         How many tasks, workers and classes there are.
-    feedback
-        Votes for each task, all by different workers; if not given, as many as possible.
-    workerload
+    votes_per_task
+        Votes on each task, all by different workers; if not set, as many as possible.
+    max_votes_per_worker
         Votes a worker gives at most.
     imbalance_votes
-        Whether each task gets a random number of votes from 1 to `feedback` instead.
+        Whether each task gets a random number of votes from 1 to `votes_per_task` instead.
     matrix_file
         A file of numpy (`.npy`) with confusion matrices, (workers, true, said), to take instead of
         drawing them: for all workers, or for those who are no spammers or students.
     prior
         Probability of each class; all the same if not given.
     tail
-        How unequally workers come: the *r*-th most active in proportion to r^-tail.
+        Exponent of the power law of activity: the *r*-th most active worker votes in proportion to r^-tail.
     drifting
         Share of the workers who drift: at time t, from 0 to 1 at the end, they guess with
         probability t. The votes then have a `time`.
@@ -126,14 +126,14 @@ class Crowd(ABC):
         How long a vote takes (the median of a log-normal law); spammers take a third of it. The
         votes then have `seconds`.
     seed
-        Where the random numbers begin.
+        Seed of the random numbers.
     """
 
-    n_task: int = 200
-    n_worker: int = 30
-    K: int = 5
-    feedback: int | None = None
-    workerload: int | None = None
+    tasks: int = 200
+    workers: int = 30
+    classes: int = 5
+    votes_per_task: int | None = None
+    max_votes_per_worker: int | None = None
     imbalance_votes: bool = False
     matrix_file: str | Path | None = None
     prior: tuple[float, ...] | None = None
@@ -147,7 +147,9 @@ class Crowd(ABC):
 
     name: ClassVar[str]
     limits: ClassVar[Limits] = {
-        **dict.fromkeys(("n_task", "n_worker", "K", "feedback", "workerload", "group_size"), COUNT),
+        **dict.fromkeys(
+            ("tasks", "workers", "classes", "votes_per_task", "max_votes_per_worker", "group_size"), COUNT
+        ),
         **dict.fromkeys(("drifting", "colluding", "abstain"), SHARE),
         "tail": AMOUNT,
         "seconds": POSITIVE,
@@ -155,108 +157,112 @@ class Crowd(ABC):
     }
 
     @abstractmethod
-    def plan(self, rng: Generator) -> Plan:
-        """Draw the matrices of the workers, and what else the strategy is about."""
+    def draw_design(self, rng: Generator) -> CrowdDesign:
+        """Draw the confusion matrices of the workers, and the difficulty of tasks if the strategy has one."""
 
     def __post_init__(self) -> None:
         for name, (low, high) in self.limits.items():
             if (value := getattr(self, name)) is not None and not low <= value <= high:
                 raise ValueError(f"{name} is {value}, expected a number between {low:,} and {high:,}")
-        if self.prior is not None and not _is_prior(self.prior, self.K):
-            raise ValueError(f"the class prior is {self.prior}, expected {self.K} shares that sum to 1")
-        self._check_feedback()
+        if self.prior is not None and not _is_prior(self.prior, self.classes):
+            raise ValueError(f"the class prior is {self.prior}, expected {self.classes} shares that sum to 1")
+        self._check_votes_per_task()
 
-    def _check_feedback(self) -> None:
-        feedback = max(1, self.votes_per_task)
-        if feedback > self.n_worker:
+    def _check_votes_per_task(self) -> None:
+        each = max(1, self.resolved_votes_per_task)
+        if each > self.workers:
             raise ValueError(
-                f"feedback is {feedback}, expected at most one vote from {self.n_worker} workers"
+                f"votes_per_task is {each}, expected at most one vote from {self.workers} workers"
             )
-        room = self.n_worker * (self.workerload or self.n_task)
-        if room < (needed := self.n_task * feedback):
+        capacity = self.workers * (self.max_votes_per_worker or self.tasks)
+        if capacity < (needed := self.tasks * each):
             raise ValueError(
-                f"{self.n_worker} workers with workerload {self.workerload} give {room} votes, expected "
-                f"{needed} for {self.n_task} tasks with {feedback} each"
+                f"{self.workers} workers with max_votes_per_worker {self.max_votes_per_worker} "
+                f"give {capacity} votes, expected {needed} for {self.tasks} tasks with {each} each"
             )
-        if self.tail and feedback == self.n_worker:
-            raise ValueError("tail has no effect when every worker votes on every task; lower feedback")
+        if self.tail and each == self.workers:
+            raise ValueError("tail has no effect when every worker votes on every task; lower votes_per_task")
 
     @property
-    def votes_per_task(self) -> int:
-        """Votes for each task, before abstentions."""
-        if self.feedback is not None or self.workerload is None:
-            return self.feedback or self.n_worker
-        return min(self.n_worker, self.n_worker * self.workerload // self.n_task)
+    def resolved_votes_per_task(self) -> int:
+        """How many votes each task gets before abstentions, also where `votes_per_task` is not set."""
+        if self.votes_per_task is not None or self.max_votes_per_worker is None:
+            return self.votes_per_task or self.workers
+        return min(self.workers, self.workers * self.max_votes_per_worker // self.tasks)
 
     def matrices(self, workers: int) -> Floats | None:
-        """The first matrices of `matrix_file`, None if it is not given."""
-        return None if self.matrix_file is None else read_matrices(self.matrix_file, workers, self.K)
+        """The first matrices of `matrix_file`, None if there is none."""
+        return None if self.matrix_file is None else read_matrices(self.matrix_file, workers, self.classes)
 
     def run(self) -> Simulation:
         """Draw the crowd, the truth and the votes."""
         streams = np.random.default_rng(self.seed).spawn(8)
-        return self._vote(self._gather(streams), streams)
+        return self._vote(self._draw_workers(streams), streams)
 
     def shard(self, n: int, of: int) -> Simulation:
         """One of several parts of the tasks, drawn without the others: the same workers vote in all.
 
         Part *n*, counted from zero, names its tasks on from those before it.
         """
-        if self.workerload is not None:
-            raise ValueError("workerload cannot be kept over several parts: leave it out, or make one part")
-        if not 0 <= n < of <= self.n_task:
-            raise ValueError(f"part {n} of {of} was asked for, and there are {self.n_task} tasks")
-        own = replace(self, n_task=(self.n_task + of - 1 - n) // of)
-        first = n * (self.n_task // of) + min(n, self.n_task % of)
-        workers = replace(self, n_task=1)._gather(np.random.default_rng(self.seed).spawn(8))
+        if self.max_votes_per_worker is not None:
+            raise ValueError(
+                "max_votes_per_worker cannot be kept over several parts: leave it out, or make one part"
+            )
+        if not 0 <= n < of <= self.tasks:
+            raise ValueError(f"part {n} of {of} was asked for, and there are {self.tasks} tasks")
+        own = replace(self, tasks=(self.tasks + of - 1 - n) // of)
+        first = n * (self.tasks // of) + min(n, self.tasks % of)
+        workers = replace(self, tasks=1)._draw_workers(np.random.default_rng(self.seed).spawn(8))
         streams = np.random.default_rng([self.seed, n + 1]).spawn(8)
-        if workers.plan.difficulty is not None:
-            tasks = own.plan(streams[1]).difficulty
-            workers = workers._replace(plan=workers.plan._replace(difficulty=tasks))
+        if workers.design.difficulty is not None:
+            tasks = own.draw_design(streams[1]).difficulty
+            workers = workers._replace(design=workers.design._replace(difficulty=tasks))
         return own._vote(workers, streams, first)
 
-    def _gather(self, streams: Sequence[Generator]) -> Workers:
+    def _draw_workers(self, streams: Sequence[Generator]) -> DrawnWorkers:
         _, for_crowd, for_tasks, _, for_groups, for_drift, for_seconds, _ = streams
-        plan = self.plan(for_crowd)
-        return Workers(
-            plan,
-            -self.tail * np.log1p(for_tasks.permutation(self.n_worker)),
-            draw_some(self.n_worker, self.drifting, for_drift),
-            draw_groups(self.n_worker, self.colluding, self.group_size, for_groups),
-            draw_paces(plan.confusion, for_seconds) if self.seconds else None,
+        design = self.draw_design(for_crowd)
+        return DrawnWorkers(
+            design,
+            -self.tail * np.log1p(for_tasks.permutation(self.workers)),
+            draw_some(self.workers, self.drifting, for_drift),
+            draw_groups(self.workers, self.colluding, self.group_size, for_groups),
+            draw_log_slowness(design.confusion, for_seconds) if self.seconds else None,
         )
 
-    def _vote(self, workers: Workers, streams: Sequence[Generator], first: int = 0) -> Simulation:
+    def _vote(self, workers: DrawnWorkers, streams: Sequence[Generator], first: int = 0) -> Simulation:
         for_truth, _, for_tasks, for_labels, _, for_drift, for_seconds, for_gaps = streams
-        plan, drifting, group = workers.plan, workers.drifting, workers.group
+        design, drifting, group = workers.design, workers.drifting, workers.group
         prior = None if self.prior is None else np.asarray(self.prior) / sum(self.prior)
-        truth = for_truth.choice(self.K, self.n_task, p=prior).astype(np.int32)
-        task, worker = self._meet(workers.popularity, for_tasks)
-        label = draw_labels(plan.confusion, worker, truth[task], for_labels)
-        time = drift_(label, drifting[worker], self.K, for_drift) if self.drifting else None
-        if plan.difficulty is not None:
-            guess_(label, (plan.difficulty == "random")[task], self.K, for_labels)
-            label = np.where((plan.difficulty == "easy")[task], truth[task], label)
+        truth = for_truth.choice(self.classes, self.tasks, p=prior).astype(np.int32)
+        task, worker = self._assign_votes(workers.popularity, for_tasks)
+        label = draw_labels(design.confusion, worker, truth[task], for_labels)
+        time = drift_(label, drifting[worker], self.classes, for_drift) if self.drifting else None
+        if design.difficulty is not None:
+            guess_(label, (design.difficulty == "random")[task], self.classes, for_labels)
+            label = np.where((design.difficulty == "easy")[task], truth[task], label)
         collude_(label, task, group[worker])
         seconds = None
-        if workers.paces is not None and self.seconds:
-            seconds = draw_seconds(workers.paces[worker], self.seconds, for_seconds)
-        names = np.arange(first, first + self.n_task), np.arange(self.n_worker), np.arange(self.K)
+        if workers.log_slowness is not None and self.seconds:
+            seconds = draw_seconds(workers.log_slowness[worker], self.seconds, for_seconds)
+        names = np.arange(first, first + self.tasks), np.arange(self.workers), np.arange(self.classes)
         votes = Votes(task, worker, label, *names, seconds=seconds, time=time)
-        return Simulation(self._thin(votes, for_gaps), truth, *plan, group, drifting, self)
+        return Simulation(self._drop_abstentions(votes, for_gaps), truth, *design, group, drifting, self)
 
-    def _meet(self, popularity: Floats, rng: Generator) -> tuple[Codes, Codes]:
+    def _assign_votes(self, popularity: Floats, rng: Generator) -> tuple[Codes, Codes]:
         """The task and the worker of each vote, in this order."""
-        hands = assign(self.n_task, self.votes_per_task, popularity, self.workerload, rng)
-        task = np.repeat(np.arange(self.n_task, dtype=np.int32), hands.shape[1])
+        assigned = assign(
+            self.tasks, self.resolved_votes_per_task, popularity, self.max_votes_per_worker, rng
+        )
+        task = np.repeat(np.arange(self.tasks, dtype=np.int32), assigned.shape[1])
         if not self.imbalance_votes:
-            return task, hands.reshape(-1)
-        wanted = rng.integers(1, hands.shape[1], self.n_task, endpoint=True)
-        place = rng.random(hands.shape).argsort(axis=1)
-        kept = (place < wanted[:, None]).reshape(-1)
-        return task[kept], hands.reshape(-1)[kept]
+            return task, assigned.reshape(-1)
+        number = rng.integers(1, assigned.shape[1], self.tasks, endpoint=True)
+        rank = rng.random(assigned.shape).argsort(axis=1)
+        kept = (rank < number[:, None]).reshape(-1)
+        return task[kept], assigned.reshape(-1)[kept]
 
-    def _thin(self, votes: Votes, rng: Generator) -> Votes:
+    def _drop_abstentions(self, votes: Votes, rng: Generator) -> Votes:
         if not self.abstain:
             return votes
         kept = rng.random(len(votes)) >= self.abstain

@@ -1,4 +1,4 @@
-"""What workers do besides erring: guess, collude, hurry."""
+"""Behaviour of simulated workers besides errors: guessing, drift, collusion, response times."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from crowdpilot.arrays import Codes, Floats
 
-SPREAD = 0.5  # of the logarithm of seconds, between workers and between the votes of one
-HASTE = 3  # how many times faster spammers are
-DAY = 86_400.0  # seconds; how long a campaign lasts
+LOG_SECONDS_SD = 0.5  # between workers, and between the votes of one worker
+SPAMMER_SPEEDUP = 3  # how many times faster spammers are
+CAMPAIGN_SECONDS = 86_400.0
 
 
 def draw_some(workers: int, share: float, rng: Generator) -> NDArray[np.bool_]:
@@ -20,22 +20,25 @@ def draw_some(workers: int, share: float, rng: Generator) -> NDArray[np.bool_]:
 
 def draw_groups(workers: int, share: float, size: int, rng: Generator) -> Codes:
     """The group of each worker, (workers,): this share in groups of about this size, -1 for the others."""
-    place = rng.permutation(workers)
+    rank = rng.permutation(workers)
     members = round(share * workers)
     groups = max(1, round(members / size))
-    return np.where(place < members, place % groups, -1).astype(np.int32)
+    return np.where(rank < members, rank % groups, -1).astype(np.int32)
 
 
-def guess_(label: Codes, lost: NDArray[np.bool_], K: int, rng: Generator) -> None:
-    """Replace these labels, in place, by any of the K classes."""
-    label[lost] = rng.integers(K, size=int(lost.sum()))
+def guess_(label: Codes, guessed: NDArray[np.bool_], K: int, rng: Generator) -> None:
+    """Replace these labels, in place, by uniform draws from the K classes."""
+    label[guessed] = rng.integers(K, size=int(guessed.sum()))
 
 
 def drift_(label: Codes, drifting: NDArray[np.bool_], K: int, rng: Generator) -> Floats:
-    """Let these votes be guesses, in place, the more often the later they are given; return the times."""
+    """Replace votes of drifting workers by guesses, in place, with probability t at time t in [0, 1].
+
+    Returns the time of each vote in seconds.
+    """
     time = rng.random(len(label))
     guess_(label, drifting & (rng.random(len(label)) < time), K, rng)
-    return time * DAY
+    return time * CAMPAIGN_SECONDS
 
 
 def collude_(label: Codes, task: Codes, group: Codes) -> None:
@@ -48,17 +51,17 @@ def collude_(label: Codes, task: Codes, group: Codes) -> None:
     label[member] = label[member][first][which]
 
 
-def draw_paces(confusion: Floats, rng: Generator) -> Floats:
-    """How much slower than usual each worker is, in logs, (workers,).
+def draw_log_slowness(confusion: Floats, rng: Generator) -> Floats:
+    """Log of how much slower than the median each worker is, (workers,).
 
-    Those whose label says nothing about the class are spammers, and fast.
+    Workers whose label is independent of the class are spammers, and fast.
     """
     spams = np.isclose(np.ptp(confusion, axis=1), 0).all(axis=1)
-    paces: Floats = SPREAD * rng.standard_normal(len(confusion)) - np.log(HASTE) * spams
-    return paces
+    slowness: Floats = LOG_SECONDS_SD * rng.standard_normal(len(confusion)) - np.log(SPAMMER_SPEEDUP) * spams
+    return slowness
 
 
-def draw_seconds(pace: Floats, median: float, rng: Generator) -> Floats:
-    """How long each vote takes, if workers of this pace give it."""
-    seconds: Floats = median * np.exp(pace + SPREAD * rng.standard_normal(len(pace)))
+def draw_seconds(log_slowness: Floats, median: float, rng: Generator) -> Floats:
+    """Log-normal response time of each vote in seconds, from the log slowness of its worker."""
+    seconds: Floats = median * np.exp(log_slowness + LOG_SECONDS_SD * rng.standard_normal(len(log_slowness)))
     return seconds

@@ -1,4 +1,4 @@
-"""A simulation as a folder that peerannot can read."""
+"""Write a simulation as a folder in the layout of peerannot."""
 
 from __future__ import annotations
 
@@ -12,6 +12,14 @@ import numpy as np
 
 from crowdpilot.simulation.base import Simulation
 from crowdpilot.votes import Votes
+
+PEERANNOT_OPTIONS = {
+    "tasks": "n_task",
+    "workers": "n_worker",
+    "classes": "K",
+    "votes_per_task": "feedback",
+    "max_votes_per_worker": "workerload",
+}  # our names of settings: theirs
 
 
 def save(simulation: Simulation, folder: str | Path) -> None:
@@ -53,13 +61,14 @@ def _answers(votes: Votes) -> dict[str, dict[str, int]]:
     workers = np.split(votes.workers[by_task.worker].astype(str), ends)
     labels = np.split(by_task.label, ends)
     pairs = zip(votes.tasks.astype(str).tolist(), workers, labels, strict=True)
-    return {task: dict(zip(w.tolist(), said.tolist(), strict=True)) for task, w, said in pairs}
+    return {task: dict(zip(w.tolist(), label.tolist(), strict=True)) for task, w, label in pairs}
 
 
 def _metadata(simulation: Simulation) -> dict[str, Any]:
     crowd = simulation.crowd
-    options = {name: value for name, value in asdict(crowd).items() if value is not None}
+    settings = asdict(crowd).items()
+    options = {PEERANNOT_OPTIONS.get(name, name): value for name, value in settings if value is not None}
     if "matrix_file" in options:
         options["matrix_file"] = str(options["matrix_file"])
-    sizes = {"n_workers": crowd.n_worker, "n_classes": crowd.K, "n_task": crowd.n_task}
+    sizes = {"n_workers": crowd.workers, "n_classes": crowd.classes, "n_task": crowd.tasks}
     return {"name": crowd.name, "strategy": crowd.name, **sizes, **options}

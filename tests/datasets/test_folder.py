@@ -130,7 +130,7 @@ def test_peerannots_layout_has_images_and_its_folders_are_the_truth(tmp_path: Pa
 
 
 def test_what_simulate_writes_is_read_with_its_truth(tmp_path: Path) -> None:
-    made = simulation.HammerSpammer(n_task=12, n_worker=6, K=3).run()
+    made = simulation.HammerSpammer(tasks=12, workers=6, classes=3).run()
     simulation.save(made, tmp_path / "made")
     data = read_folder(tmp_path / "made")
     assert [data.truth[task] for task in data.votes.tasks.tolist()] == made.truth.tolist()

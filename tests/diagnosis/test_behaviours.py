@@ -50,14 +50,14 @@ def test_without_seconds_nobody_is_fast() -> None:
 
 
 def test_simulated_spammers_are_the_hasty_ones() -> None:
-    made = HammerSpammer(n_task=500, n_worker=20, ratio=0.3, feedback=8, seconds=10.0).run()
+    made = HammerSpammer(tasks=500, workers=20, ratio=0.3, votes_per_task=8, seconds=10.0).run()
     found = pace(made.votes, 1 / 3)
     assert found.hasty[14:].mean() > 3 * found.hasty[:14].mean()
     assert ((found.low <= found.median) & (found.median <= found.high)).all()
 
 
 def test_the_label_used_most_is_counted() -> None:
-    votes = one_coin(tasks=60, skill=[0.9, 0.8, 0.7, 0.5], classes=3, feedback=3, seed=0).votes
+    votes = one_coin(tasks=60, skill=[0.9, 0.8, 0.7, 0.5], classes=3, votes_per_task=3, seed=0).votes
     evidence = weigh(DawidSkene().fit(votes))
     found = label_use(evidence)
     for worker in range(4):

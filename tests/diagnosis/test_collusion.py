@@ -14,7 +14,7 @@ from crowdpilot.diagnosis import Collusion, collusion, weigh
 from crowdpilot.simulation import HammerSpammer, IndependentConfusion, OneCoin, Simulation, StudentTeacher
 from crowdpilot.votes import Votes
 
-HONEST = {"n_task": 1000, "n_worker": 40, "feedback": 10}
+HONEST = {"tasks": 1000, "workers": 40, "votes_per_task": 10}
 
 
 def look(votes: Votes, model: Aggregator | None = None) -> Collusion:
@@ -22,14 +22,14 @@ def look(votes: Votes, model: Aggregator | None = None) -> Collusion:
 
 
 def coins(seed: int, low: float = 0.55, high: float = 0.95, **options) -> Simulation:
-    skill = np.random.default_rng(seed).uniform(low, high, options["n_worker"])
+    skill = np.random.default_rng(seed).uniform(low, high, options["workers"])
     return OneCoin(skill=tuple(skill), seed=seed, **options).run()
 
 
 @pytest.mark.parametrize("K", [2, 4, 10])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_groups_are_found_with_their_members(K: int, seed: int) -> None:
-    made = coins(seed, n_task=2000, n_worker=40, feedback=10, K=K, colluding=0.15, group_size=3)
+    made = coins(seed, tasks=2000, workers=40, votes_per_task=10, classes=K, colluding=0.15, group_size=3)
     found = look(made.votes)
     np.testing.assert_array_equal(found.flags, made.group >= 0)
     together = made.group[found.flags][:, None] == made.group[found.flags]
@@ -39,7 +39,7 @@ def test_groups_are_found_with_their_members(K: int, seed: int) -> None:
 
 
 def test_the_most_suspect_pairs_come_first_and_count_their_meetings() -> None:
-    made = coins(0, **HONEST, K=4, colluding=0.15, group_size=3)
+    made = coins(0, **HONEST, classes=4, colluding=0.15, group_size=3)
     pairs = look(made.votes).pairs
     assert (pairs.first < pairs.second).all()
     assert (np.diff(pairs.ratio) <= 0).all()
@@ -54,7 +54,7 @@ def test_the_most_suspect_pairs_come_first_and_count_their_meetings() -> None:
 
 def test_the_ratio_is_that_of_the_formula() -> None:
     """By a loop over meetings; nobody is misled here, so the usual share of equal answers is zero."""
-    made = coins(3, n_task=150, n_worker=8, feedback=6, K=3, colluding=0.25, group_size=2)
+    made = coins(3, tasks=150, workers=8, votes_per_task=6, classes=3, colluding=0.25, group_size=2)
     evidence = weigh(DawidSkene().fit(made.votes))
     pairs = collusion(evidence).pairs
     votes = made.votes
@@ -79,18 +79,18 @@ def twins(seed: int) -> Votes:
     """Two bad workers among good ones, who do not know each other."""
     skill = np.random.default_rng(seed).uniform(0.7, 0.95, 40)
     skill[:2] = 0.3
-    return OneCoin(skill=tuple(skill), **HONEST, K=4, seed=seed).run().votes
+    return OneCoin(skill=tuple(skill), **HONEST, classes=4, seed=seed).run().votes
 
 
 def same_label(seed: int) -> Votes:
     """Two who always give the first label."""
-    votes = coins(seed, **HONEST, K=4).votes
+    votes = coins(seed, **HONEST, classes=4).votes
     return replace(votes, label=np.where(votes.worker < 2, 0, votes.label))
 
 
 def misleading(seed: int) -> Votes:
     """A fifth of the tasks looks to half of the votes like one and the same wrong class."""
-    made = coins(seed, **HONEST, K=4)
+    made = coins(seed, **HONEST, classes=4)
     rng = np.random.default_rng(seed)
     lure = (made.truth + rng.integers(1, 4, len(made.truth))) % 4
     fooled = (rng.random(len(lure)) < 0.2)[made.votes.task] & (rng.random(len(made.votes)) < 0.5)
@@ -98,18 +98,18 @@ def misleading(seed: int) -> Votes:
 
 
 CROWDS: dict[str, Callable[[int], Votes]] = {
-    "few votes": lambda s: coins(s, n_task=300, n_worker=40, feedback=3, K=4).votes,
-    "many votes": lambda s: coins(s, **HONEST, K=2).votes,
-    "bad workers": lambda s: coins(s, 0.3, 0.7, **HONEST, K=10).votes,
-    "matrices of their own": lambda s: IndependentConfusion(**HONEST, K=4, seed=s).run().votes,
-    "matrices in common": lambda s: StudentTeacher(**HONEST, K=4, seed=s).run().votes,
-    "spammers": lambda s: HammerSpammer(**HONEST, K=4, ratio=0.4, seed=s).run().votes,
+    "few votes": lambda s: coins(s, tasks=300, workers=40, votes_per_task=3, classes=4).votes,
+    "many votes": lambda s: coins(s, **HONEST, classes=2).votes,
+    "bad workers": lambda s: coins(s, 0.3, 0.7, **HONEST, classes=10).votes,
+    "matrices of their own": lambda s: IndependentConfusion(**HONEST, classes=4, seed=s).run().votes,
+    "matrices in common": lambda s: StudentTeacher(**HONEST, classes=4, seed=s).run().votes,
+    "spammers": lambda s: HammerSpammer(**HONEST, classes=4, ratio=0.4, seed=s).run().votes,
     "two bad ones": twins,
     "two with one label": same_label,
     "misleading tasks": misleading,
-    "a team of five": lambda s: coins(s, n_task=2000, n_worker=5, feedback=3, K=10).votes,
-    "a team of four": lambda s: coins(s, n_task=1000, n_worker=4, K=4).votes,
-    "a team of eight": lambda s: coins(s, n_task=1500, n_worker=8, feedback=4, K=3).votes,
+    "a team of five": lambda s: coins(s, tasks=2000, workers=5, votes_per_task=3, classes=10).votes,
+    "a team of four": lambda s: coins(s, tasks=1000, workers=4, classes=4).votes,
+    "a team of eight": lambda s: coins(s, tasks=1500, workers=8, votes_per_task=4, classes=3).votes,
 }
 
 
@@ -139,14 +139,14 @@ def test_the_ratio_of_honest_pairs_has_a_mean_of_one_at_most(crowd: str) -> None
 
 
 def test_the_evidence_of_a_worker_is_that_of_the_worst_pair() -> None:
-    found = look(coins(0, **HONEST, K=4, colluding=0.1, group_size=2).votes)
+    found = look(coins(0, **HONEST, classes=4, colluding=0.1, group_size=2).votes)
     for worker in range(40):
         mine = (found.pairs.first == worker) | (found.pairs.second == worker)
         assert found.evidence[worker] == max([0.0, *found.pairs.ratio[mine]])
 
 
 def test_the_order_of_votes_does_not_matter() -> None:
-    votes = coins(0, **HONEST, K=4, colluding=0.15, group_size=3).votes
+    votes = coins(0, **HONEST, classes=4, colluding=0.15, group_size=3).votes
     shuffled = votes.take(np.random.default_rng(0).permutation(len(votes)))
     one, other = look(votes), look(shuffled)
     np.testing.assert_array_equal(one.group, other.group)
@@ -154,9 +154,9 @@ def test_the_order_of_votes_does_not_matter() -> None:
 
 
 def test_to_say_the_same_again_is_no_evidence() -> None:
-    honest = coins(1, n_task=60, n_worker=6, feedback=4, K=4).votes
+    honest = coins(1, tasks=60, workers=6, votes_per_task=4, classes=4).votes
     assert not look(honest.take(np.repeat(np.arange(len(honest)), 5))).flags.any()
-    made = coins(0, **HONEST, K=4, colluding=0.15, group_size=3)
+    made = coins(0, **HONEST, classes=4, colluding=0.15, group_size=3)
     again = look(made.votes.take(np.repeat(np.arange(len(made.votes)), 3)))
     np.testing.assert_array_equal(again.flags, made.group >= 0)
     assert again.pairs.met.max() < 200
@@ -165,22 +165,22 @@ def test_to_say_the_same_again_is_no_evidence() -> None:
 
 @pytest.mark.parametrize("weight", [0.1, 0.3, 7.0])
 def test_a_common_weight_changes_little(weight: float) -> None:
-    honest = coins(2, n_task=200, n_worker=20, feedback=5, K=4).votes
+    honest = coins(2, tasks=200, workers=20, votes_per_task=5, classes=4).votes
     assert not look(replace(honest, weight=np.full(len(honest), weight))).flags.any()
-    made = coins(0, **HONEST, K=4, colluding=0.15, group_size=3)
+    made = coins(0, **HONEST, classes=4, colluding=0.15, group_size=3)
     found = look(replace(made.votes, weight=np.full(len(made.votes), weight)))
     np.testing.assert_array_equal(found.flags, made.group >= 0)
 
 
 def test_votes_of_weight_zero_are_none() -> None:
-    made = coins(0, **HONEST, K=4, colluding=0.15, group_size=3)
+    made = coins(0, **HONEST, classes=4, colluding=0.15, group_size=3)
     silent = (made.group == 0)[made.votes.worker]
     found = look(replace(made.votes, weight=np.where(silent, 0.0, 1.0)))
     np.testing.assert_array_equal(found.flags, made.group == 1)
 
 
 def test_a_smaller_share_flags_no_more() -> None:
-    evidence = weigh(DawidSkene().fit(coins(5, 0.6, **HONEST, K=2, colluding=0.2, group_size=2).votes))
+    evidence = weigh(DawidSkene().fit(coins(5, 0.6, **HONEST, classes=2, colluding=0.2, group_size=2).votes))
     counts = [collusion(evidence, share).flags.sum() for share in (1e-6, 0.01, 0.3)]
     assert counts == sorted(counts)
     assert counts[-1] > 0
@@ -202,7 +202,7 @@ def test_a_handful_of_votes_flags_nobody(votes: Votes) -> None:
 
 
 def test_pairs_are_compared_in_parts(monkeypatch) -> None:
-    votes = coins(0, **HONEST, K=4, colluding=0.15, group_size=3).votes
+    votes = coins(0, **HONEST, classes=4, colluding=0.15, group_size=3).votes
     whole = look(votes)
     monkeypatch.setattr(import_module("crowdpilot.diagnosis.collusion"), "CELLS", 1000)
     parts = look(votes)

@@ -27,7 +27,7 @@ def mixed(seed: int) -> tuple[Simulation, np.ndarray]:
     spams = rng.permutation(180) < 18
     skill[spams] = 0.25
     crowd = Coins(
-        skill=tuple(skill), n_task=3000, n_worker=180, K=4, feedback=24,
+        skill=tuple(skill), tasks=3000, workers=180, classes=4, votes_per_task=24,
         colluding=0.05, group_size=3, drifting=0.05, seconds=20.0, seed=seed,
     )  # fmt: skip
     return crowd.run(), spams
@@ -59,7 +59,7 @@ def crowd() -> Simulation:
     skill = np.random.default_rng(0).uniform(0.65, 0.95, 40)
     skill[[3, 14, 25, 36]] = 1 / 3
     made = Coins(
-        skill=tuple(skill), n_task=500, n_worker=40, K=3, feedback=8,
+        skill=tuple(skill), tasks=500, workers=40, classes=3, votes_per_task=8,
         colluding=0.15, group_size=3, drifting=0.05, seconds=9.0, seed=2,
     ).run()  # fmt: skip
     gold = np.where(np.arange(500) % 20 == 0, made.truth, -1)
@@ -147,7 +147,7 @@ def test_changed_are_the_labels_that_are_others_without(found: Diagnosis) -> Non
 
 
 def test_where_nobody_is_flagged_nothing_is_left_out() -> None:
-    votes = Coins(skill=(0.9,) * 10, n_worker=10, n_task=100, K=3, seed=1).run().votes
+    votes = Coins(skill=(0.9,) * 10, workers=10, tasks=100, classes=3, seed=1).run().votes
     found = look(votes)
     assert found.without is None
     assert not found.changed.any()
@@ -156,7 +156,7 @@ def test_where_nobody_is_flagged_nothing_is_left_out() -> None:
 
 
 def test_a_task_with_flagged_votes_alone_keeps_its_label() -> None:
-    made = HammerSpammer(n_task=300, n_worker=20, K=4, ratio=0.2, feedback=8, seed=0).run()
+    made = HammerSpammer(tasks=300, workers=20, classes=4, ratio=0.2, votes_per_task=8, seed=0).run()
     alone = made.votes.task == 0
     votes = replace(made.votes, worker=np.where(alone, 16 + np.arange(len(alone)) % 4, made.votes.worker))
     found = look(votes)
@@ -165,7 +165,7 @@ def test_a_task_with_flagged_votes_alone_keeps_its_label() -> None:
 
 
 def test_repeats_of_honest_workers_still_count_without_the_others() -> None:
-    made = HammerSpammer(n_task=200, n_worker=20, K=3, ratio=0.2, feedback=8, seed=0).run()
+    made = HammerSpammer(tasks=200, workers=20, classes=3, ratio=0.2, votes_per_task=8, seed=0).run()
     again = made.votes.take(np.repeat(np.arange(len(made.votes)), 2))
     found = look(again)
     assert found.flags["spammer"].sum() == 4
@@ -210,7 +210,7 @@ ODD = {
     "missing times": Votes.of([1, 1, 2], list("xyx"), list("aba"), time=[NAN, 1, NAN]),
     "no times at all": Votes.of([1, 1, 2], list("xyx"), list("aba"), time=[NAN] * 3),
     "names of any type": Votes.of([(1, 2), "1", 1.5], ["x", None, 3], ["<i>", "", "é"], repeats="all"),
-    "a hundred classes": Coins(skill=(0.9,) * 6, n_worker=6, n_task=30, K=100).run().votes,
+    "a hundred classes": Coins(skill=(0.9,) * 6, workers=6, tasks=30, classes=100).run().votes,
 }
 
 
@@ -258,7 +258,7 @@ def test_no_input_is_too_odd(rows: list) -> None:
 @pytest.mark.filterwarnings("ignore::crowdpilot.aggregation.NotConverged")
 @pytest.mark.parametrize("name", [n for n in MODELS if n not in ("gold_majority", "crowdlab")])
 def test_every_aggregator_can_give_the_labels(name: str) -> None:
-    made = HammerSpammer(n_task=100, n_worker=12, K=3, ratio=0.25, feedback=6, seed=3).run()
+    made = HammerSpammer(tasks=100, workers=12, classes=3, ratio=0.25, votes_per_task=6, seed=3).run()
     found = diagnose(made.votes, MODELS[name](), samples=2)
     assert found.flags["spammer"][9:].all()
     assert not found.flags["spammer"][:9].any()
@@ -266,6 +266,6 @@ def test_every_aggregator_can_give_the_labels(name: str) -> None:
 
 
 def test_without_a_model_the_choice_is_automatic() -> None:
-    made = HammerSpammer(n_task=60, n_worker=8, K=3, ratio=0.25, feedback=5).run()
+    made = HammerSpammer(tasks=60, workers=8, classes=3, ratio=0.25, votes_per_task=5).run()
     assert diagnose(made.votes, samples=2).result.model.name == "auto"
     assert diagnose(made.votes, OneCoin(), samples=2).result.model == OneCoin()

@@ -13,12 +13,12 @@ from crowdpilot.diagnosis.false_discoveries import by_p
 from crowdpilot.simulation import OneCoin, Simulation
 from crowdpilot.votes import Votes
 
-SIZE = {"n_task": 1000, "n_worker": 50, "K": 4, "feedback": 10}
+SIZE = {"tasks": 1000, "workers": 50, "classes": 4, "votes_per_task": 10}
 
 
 def coins(seed: int, low: float = 0.6, high: float = 0.95, **options) -> Simulation:
     options = SIZE | options
-    skill = np.random.default_rng(seed).uniform(low, high, options["n_worker"])
+    skill = np.random.default_rng(seed).uniform(low, high, options["workers"])
     return OneCoin(skill=tuple(skill), seed=seed, **options).run()
 
 
@@ -44,7 +44,7 @@ def spoil(votes: Votes, lost: np.ndarray, seed: int = 0) -> Votes:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_those_who_guess_more_and_more_are_found(seed: int) -> None:
-    made = coins(seed, 0.75, drifting=0.1, n_task=2000)
+    made = coins(seed, 0.75, drifting=0.1, tasks=2000)
     found = look(made.votes)
     flags = by_p(found.p, 0.05)
     assert flags[made.drifting].all()
@@ -62,7 +62,7 @@ def test_a_sudden_change_is_found_for_the_worse_and_for_the_better(sign: int) ->
 
 
 def test_a_bad_day_in_between_is_found() -> None:
-    votes = steady(4, low=0.85, n_task=2000)
+    votes = steady(4, low=0.85, tasks=2000)
     lost = (votes.worker == 7) & (np.abs(votes.time - 0.5) < 0.2)
     assert np.flatnonzero(flagged(spoil(votes, lost))).tolist() == [7]
 
@@ -71,11 +71,11 @@ def test_a_bad_day_in_between_is_found() -> None:
     "options",
     [
         {},
-        {"K": 2, "feedback": 5},
-        {"n_task": 300, "n_worker": 100, "feedback": 3},
+        {"classes": 2, "votes_per_task": 5},
+        {"tasks": 300, "workers": 100, "votes_per_task": 3},
         {"low": 0.9, "high": 0.999},
         {"low": 0.3, "high": 0.5},
-        {"n_worker": 6, "feedback": 4},
+        {"workers": 6, "votes_per_task": 4},
     ],
 )
 def test_small_p_values_are_as_rare_as_they_should_be(options: dict) -> None:

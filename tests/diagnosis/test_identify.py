@@ -18,7 +18,7 @@ PEERANNOT = ("entropy", "trace_confusion", "spam_score", "krippendorff_alpha", "
 def crowd() -> Simulation:
     """20 workers of whom the last four spam, with times, seconds and some gold."""
     made = HammerSpammer(
-        n_task=200, n_worker=20, K=4, ratio=0.2, feedback=10, seconds=9.0, drifting=0.05
+        tasks=200, workers=20, classes=4, ratio=0.2, votes_per_task=10, seconds=9.0, drifting=0.05
     ).run()
     gold = np.where(np.arange(200) % 10 == 0, made.truth, -1)
     return replace(made, votes=replace(made.votes, gold=gold))

@@ -122,14 +122,14 @@ def test_a_worker_without_votes_is_like_the_crowd(simulated) -> None:
 @pytest.mark.parametrize("K", [2, 4, 10])
 def test_the_matrix_of_a_worker_with_many_votes_is_near_the_true_one(K: int) -> None:
     """Also where few workers of different skill make up the crowd."""
-    made = one_coin(tasks=3000, skill=[0.95, 0.9, 0.75, 0.6, 0.5], classes=K, feedback=3, seed=2)
+    made = one_coin(tasks=3000, skill=[0.95, 0.9, 0.75, 0.6, 0.5], classes=K, votes_per_task=3, seed=2)
     evidence = weigh(DawidSkene().fit(made.votes))
     skill = np.trace(evidence.confusion, axis1=1, axis2=2) / K
     np.testing.assert_allclose(skill, [0.95, 0.9, 0.75, 0.6, 0.5], atol=0.03)
 
 
 def test_hammers_and_spammers_with_few_votes_are_told_apart() -> None:
-    made = HammerSpammer(n_task=200, n_worker=40, K=4, ratio=0.3, feedback=5, seed=1).run()
+    made = HammerSpammer(tasks=200, workers=40, classes=4, ratio=0.3, votes_per_task=5, seed=1).run()
     evidence = weigh(DawidSkene().fit(made.votes))
     trace = np.trace(evidence.confusion, axis1=1, axis2=2) / 4
     assert trace[:28].min() > 0.8

@@ -62,7 +62,7 @@ def test_the_skill_is_what_makes_the_votes_most_likely() -> None:
 
 
 def test_a_worker_who_is_always_right_is_known_to_be_good() -> None:
-    made = HammerSpammer(n_task=200, n_worker=20, ratio=0.2, feedback=10).run()
+    made = HammerSpammer(tasks=200, workers=20, ratio=0.2, votes_per_task=10).run()
     found = skill_interval(weigh(DawidSkene().fit(made.votes)))
     assert found.low[:16].min() > 0.95
     assert found.high[16:].max() < 0.4
@@ -88,26 +88,26 @@ def test_a_higher_level_is_wider(simulated) -> None:
     np.testing.assert_array_equal(wide.value, narrow.value)
 
 
-SIZE = {"n_task": 400, "n_worker": 50}
+SIZE = {"tasks": 400, "workers": 50}
 
 
 def coins(low: float, **options) -> Callable[[int], Crowd]:
     def make(seed: int) -> Crowd:
-        skill = np.random.default_rng(seed).uniform(low, 0.98, SIZE["n_worker"])
+        skill = np.random.default_rng(seed).uniform(low, 0.98, SIZE["workers"])
         return OneCoin(skill=tuple(skill), seed=seed, **SIZE, **options)
 
     return make
 
 
 CROWDS = {
-    "two classes, three votes": coins(0.55, K=2, feedback=3),
-    "two classes, ten votes": coins(0.5, K=2, feedback=10),
-    "four classes": coins(0.4, K=4, feedback=5),
-    "ten classes": coins(0.3, K=10, feedback=5),
-    "one to ten votes": coins(0.4, K=4, feedback=10, imbalance_votes=True),
-    "a class for most tasks": coins(0.5, K=3, feedback=5, prior=(0.8, 0.1, 0.1)),
-    "spammers": lambda s: HammerSpammer(ratio=0.9, feedback=20, K=4, seed=s, **SIZE),
-    "matrices of their own": lambda s: IndependentConfusion(K=3, feedback=8, seed=s, **SIZE),
+    "two classes, three votes": coins(0.55, classes=2, votes_per_task=3),
+    "two classes, ten votes": coins(0.5, classes=2, votes_per_task=10),
+    "four classes": coins(0.4, classes=4, votes_per_task=5),
+    "ten classes": coins(0.3, classes=10, votes_per_task=5),
+    "one to ten votes": coins(0.4, classes=4, votes_per_task=10, imbalance_votes=True),
+    "a class for most tasks": coins(0.5, classes=3, votes_per_task=5, prior=(0.8, 0.1, 0.1)),
+    "spammers": lambda s: HammerSpammer(ratio=0.9, votes_per_task=20, classes=4, seed=s, **SIZE),
+    "matrices of their own": lambda s: IndependentConfusion(classes=3, votes_per_task=8, seed=s, **SIZE),
 }
 
 

@@ -151,7 +151,7 @@ def test_the_seed_decides(simulated) -> None:
 
 
 def test_renaming_the_classes_changes_nothing() -> None:
-    made = HammerSpammer(n_task=200, n_worker=20, K=3, ratio=0.2, feedback=8).run()
+    made = HammerSpammer(tasks=200, workers=20, classes=3, ratio=0.2, votes_per_task=8).run()
     new = np.array([2, 0, 1])
     one, other = (
         spam_probability(weigh(DawidSkene().fit(v)))
@@ -161,6 +161,6 @@ def test_renaming_the_classes_changes_nothing() -> None:
 
 
 def test_a_hundred_classes_flag_nobody_who_is_honest() -> None:
-    made = one_coin(tasks=200, skill=[0.8] * 190 + [0.01] * 10, classes=100, feedback=20, seed=0)
+    made = one_coin(tasks=200, skill=[0.8] * 190 + [0.01] * 10, classes=100, votes_per_task=20, seed=0)
     found = spam_probability(weigh(MajorityVoting().fit(made.votes)))
     assert found[:190].max() < 0.5

@@ -177,7 +177,7 @@ def test_one_class_needs_no_votes() -> None:
 
 @pytest.mark.parametrize("K", [2, 100])
 def test_every_task_of_a_simulated_crowd_has_finite_numbers(K: int) -> None:
-    made = one_coin(tasks=50, skill=[0.9, 0.8, 0.7, 0.6], classes=K, feedback=2, seed=K)
+    made = one_coin(tasks=50, skill=[0.9, 0.8, 0.7, 0.6], classes=K, votes_per_task=2, seed=K)
     votes = replace(made.votes, tasks=np.arange(52))
     found = table(DawidSkene().fit(votes))
     for name in ("confidence", "entropy", "margin", "more_votes", "review"):

@@ -25,7 +25,7 @@ def look(result: Aggregate, rules: Rules | None = None, traps: Any = ()):
 def crowd() -> Simulation:
     """Twenty workers of whom the last four spam, with times, seconds and some gold."""
     made = HammerSpammer(
-        n_task=400, n_worker=20, K=4, ratio=0.2, feedback=10, seconds=9.0, drifting=0.05
+        tasks=400, workers=20, classes=4, ratio=0.2, votes_per_task=10, seconds=9.0, drifting=0.05
     ).run()
     gold = np.where(np.arange(400) % 10 == 0, made.truth, -1)
     return replace(made, votes=replace(made.votes, gold=gold))

@@ -17,7 +17,7 @@ from crowdpilot.diagnosis import diagnose
 from crowdpilot.diagnosis.identify import IDENTIFICATIONS
 from crowdpilot.hybrid import FUSIONS, POLICIES
 from crowdpilot.learning import METHODS, NETWORKS, SCORES
-from crowdpilot.learning.targets import TARGETS
+from crowdpilot.learning.data.targets import TARGETS
 from crowdpilot.simulation import STRATEGIES, HammerSpammer
 from docs.press import reference
 from docs.press.blocks import prose
@@ -42,7 +42,7 @@ MEASURES = importlib.import_module("crowdpilot.diagnosis.agreement").MEASURES
 def flags() -> Iterable[str]:
     """The names of all flags that a diagnosis can give."""
     votes, truth = HammerSpammer(
-        n_task=40, n_worker=6, K=2, ratio=0.2, feedback=4, seconds=9.0, drifting=0.2
+        tasks=40, workers=6, classes=2, ratio=0.2, votes_per_task=4, seconds=9.0, drifting=0.2
     ).run()
     known = votes.with_gold(dict(enumerate(truth[:10].tolist())))
     return [*diagnose(known).flags, "fails trap"]

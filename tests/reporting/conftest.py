@@ -66,7 +66,7 @@ def timed(votes: Votes) -> Votes:
 
 def full() -> Votes:
     """Spammers, colluders, drift, seconds, times and gold, and workers who err."""
-    settings = {"n_task": 400, "n_worker": 40, "K": 4, "feedback": 16, "drifting": 0.15, "colluding": 0.15}
+    settings = {"tasks": 400, "workers": 40, "classes": 4, "votes_per_task": 16, "drifting": 0.15, "colluding": 0.15}
     crowd = STRATEGIES["independent-confusion"](
         concentration=0.2, group_size=3, seconds=8.0, seed=2, **settings
     )

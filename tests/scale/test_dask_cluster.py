@@ -25,7 +25,7 @@ from crowdpilot.scale.dask_cluster import Cluster, local
 
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # its open sockets
 QUICK = DawidSkene(tol=1e-3)
-CROWD = IndependentConfusion(n_task=900, n_worker=40, K=4, feedback=5, seed=3)
+CROWD = IndependentConfusion(tasks=900, workers=40, classes=4, votes_per_task=5, seed=3)
 
 
 @pytest.fixture(scope="module")

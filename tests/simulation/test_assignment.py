@@ -13,15 +13,17 @@ from scipy.stats import chisquare
 from crowdpilot.simulation.assignment import assign
 
 
-def draw(tasks: int, feedback: int, popularity: np.ndarray, workerload: int | None = None, seed: int = 0):
-    return assign(tasks, feedback, popularity, workerload, np.random.default_rng(seed))
+def draw(
+    tasks: int, each: int, popularity: np.ndarray, max_votes_per_worker: int | None = None, seed: int = 0
+):
+    return assign(tasks, each, popularity, load, np.random.default_rng(seed))
 
 
 @pytest.mark.parametrize("workers", [4, 40])
 def test_every_set_of_workers_is_as_likely_as_any_other(workers: int) -> None:
     """4 workers race, 40 are drawn again if they come twice."""
-    hands = draw(40_000, 2, np.zeros(workers))
-    seen = np.bincount(hands[:, 0] * workers + hands[:, 1], minlength=workers**2)
+    assigned = draw(40_000, 2, np.zeros(workers))
+    seen = np.bincount(assigned[:, 0] * workers + assigned[:, 1], minlength=workers**2)
     possible = np.flatnonzero(np.triu(np.ones((workers, workers)), 1))
     assert seen[possible].sum() == 40_000
     assert chisquare(seen[possible]).pvalue > 1e-3
@@ -33,8 +35,8 @@ def test_popular_workers_come_first_in_proportion_among_those_not_there(others: 
     likely = np.array([0.4, 0.3, 0.2, 0.1])
     likely = np.concatenate([likely, np.full(others, 0.1)])
     likely /= likely.sum()
-    hands = draw(50_000, 2, np.log(likely) + 5)
-    seen = np.bincount(hands.ravel(), minlength=len(likely)) / 50_000
+    assigned = draw(50_000, 2, np.log(likely) + 5)
+    seen = np.bincount(assigned.ravel(), minlength=len(likely)) / 50_000
     expected = np.zeros(len(likely))
     for a, b in permutations(range(len(likely)), 2):
         expected[[a, b]] += likely[a] * likely[b] / (1 - likely[a])
@@ -42,8 +44,8 @@ def test_popular_workers_come_first_in_proportion_among_those_not_there(others: 
 
 
 def test_an_extreme_tail_still_finds_different_workers() -> None:
-    hands = draw(500, 5, -50 * np.log1p(np.arange(100)))
-    np.testing.assert_array_equal(hands, np.broadcast_to(np.arange(5), (500, 5)))
+    assigned = draw(500, 5, -50 * np.log1p(np.arange(100)))
+    np.testing.assert_array_equal(assigned, np.broadcast_to(np.arange(5), (500, 5)))
 
 
 def test_a_load_that_does_not_bind_changes_nothing() -> None:
@@ -51,8 +53,8 @@ def test_a_load_that_does_not_bind_changes_nothing() -> None:
 
 
 def test_with_a_tight_load_every_worker_still_meets_every_other() -> None:
-    hands = draw(2000, 5, np.zeros(20), workerload=500)
-    with_first = hands[(hands == 0).any(axis=1)]
+    assigned = draw(2000, 5, np.zeros(20), load=500)
+    with_first = assigned[(assigned == 0).any(axis=1)]
     together = np.bincount(with_first.ravel(), minlength=20)[1:]
     assert chisquare(together).pvalue > 1e-3
 
@@ -61,10 +63,10 @@ def test_with_a_tight_load_every_worker_still_meets_every_other() -> None:
 @settings(deadline=None, max_examples=150)
 def test_loads_and_hands_are_kept_whatever_the_sizes(data: st.DataObject) -> None:
     tasks, workers = data.draw(st.integers(1, 30)), data.draw(st.integers(1, 12))
-    feedback = data.draw(st.integers(1, workers))
-    load = data.draw(st.integers(-(-tasks * feedback // workers), tasks))
+    each = data.draw(st.integers(1, workers))
+    load = data.draw(st.integers(-(-tasks * each // workers), tasks))
     tail, seed = data.draw(st.sampled_from([0.0, 0.7, 3.0])), data.draw(st.integers(0, 99))
-    hands = draw(tasks, feedback, -tail * np.log1p(np.arange(workers)), load, seed)
-    assert hands.shape == (tasks, feedback)
-    assert (np.diff(hands, axis=1) > 0).all()
-    assert np.bincount(hands.ravel()).max() <= load
+    assigned = draw(tasks, each, -tail * np.log1p(np.arange(workers)), load, seed)
+    assert assigned.shape == (tasks, each)
+    assert (np.diff(assigned, axis=1) > 0).all()
+    assert np.bincount(assigned.ravel()).max() <= load

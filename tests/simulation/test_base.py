@@ -41,18 +41,21 @@ def test_an_option_of_another_strategy_is_refused() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n_task": 0}, "n_task is 0, expected a number between 1"),
-        ({"K": 0}, "K is 0"),
+        ({"tasks": 0}, "tasks is 0, expected a number between 1"),
+        ({"K": 0}, "classes is 0"),
         ({"ratio": 1.5}, "ratio is 1.5, expected a number between 0 and 1"),
         ({"abstain": float("nan")}, "abstain is nan"),
-        ({"tail": -1.0, "feedback": 3}, "tail is -1.0"),
+        ({"tail": -1.0, "votes_per_task": 3}, "tail is -1.0"),
         ({"seconds": 0.0}, "seconds is 0.0"),
         ({"seed": -1}, "seed is -1"),
         ({"prior": (0.5, 0.5)}, "the class prior is .* expected 5 shares that sum to 1"),
         ({"prior": (0.5, 0.1, 0.1, 0.1, 0.1)}, "the class prior"),
-        ({"feedback": 31}, "feedback is 31, expected at most one vote from 30 workers"),
-        ({"feedback": 10, "workerload": 66}, "give 1980 votes, expected 2000 for 200 tasks with 10 each"),
-        ({"workerload": 6}, "give 180 votes, expected 200 for 200 tasks with 1 each"),
+        ({"votes_per_task": 31}, "votes_per_task is 31, expected at most one vote from 30 workers"),
+        (
+            {"votes_per_task": 10, "max_votes_per_worker": 66},
+            "give 1980 votes, expected 2000 for 200 tasks with 10 each",
+        ),
+        ({"max_votes_per_worker": 6}, "give 180 votes, expected 200 for 200 tasks with 1 each"),
         ({"tail": 1.0}, "tail has no effect"),
     ],
 )
@@ -107,7 +110,9 @@ HABITS = {"tail": 0.5, "drifting": 0.3, "colluding": 0.4, "seconds": 5.0, "absta
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_parts_have_the_same_workers_and_tasks_of_their_own(strategy: str) -> None:
-    crowd = make_crowd(strategy, {"n_task": 50, "n_worker": 20, "K": 3, "feedback": 4, "seed": 3, **HABITS})
+    crowd = make_crowd(
+        strategy, {"tasks": 50, "workers": 20, "classes": 3, "votes_per_task": 4, "seed": 3, **HABITS}
+    )
     parts = [crowd.shard(n, 4) for n in range(4)]
     assert np.concatenate([part.votes.tasks for part in parts]).tolist() == list(range(50))
     for part in parts[1:]:
@@ -120,7 +125,7 @@ def test_parts_have_the_same_workers_and_tasks_of_their_own(strategy: str) -> No
 
 
 def test_workers_come_as_often_in_all_parts() -> None:
-    crowd = IndependentConfusion(n_task=8000, n_worker=10, feedback=2, tail=1.0)
+    crowd = IndependentConfusion(tasks=8000, workers=10, votes_per_task=2, tail=1.0)
     came = np.stack([np.bincount(crowd.shard(n, 2).votes.worker) for n in range(2)])
     np.testing.assert_allclose(came[0], came[1], rtol=0.15)
     assert np.ptp(came[0]) > 500
@@ -131,7 +136,7 @@ def test_workers_come_as_often_in_all_parts() -> None:
     [
         ({}, (4, 4), "part 4 of 4"),
         ({}, (0, 201), "there are 200 tasks"),
-        ({"workerload": 200}, (0, 2), "workerload"),
+        ({"max_votes_per_worker": 200}, (0, 2), "max_votes_per_worker"),
     ],
 )
 def test_parts_that_cannot_be_are_refused(options: dict, part: tuple[int, int], message: str) -> None:

@@ -22,7 +22,7 @@ MORE = {
 
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_a_folder_holds_the_files_of_peerannot(name: str, tmp_path) -> None:
-    simulation = STRATEGIES[name](n_task=40, n_worker=6, feedback=3, seed=5).run()
+    simulation = STRATEGIES[name](tasks=40, workers=6, votes_per_task=3, seed=5).run()
     save(simulation, tmp_path / "deep" / "folder")
     folder = tmp_path / "deep" / "folder"
     assert {file.name for file in folder.iterdir()} == COMMON | MORE.get(name, set())
@@ -33,7 +33,7 @@ def test_a_folder_holds_the_files_of_peerannot(name: str, tmp_path) -> None:
 
 
 def test_answers_are_the_votes_by_task_and_worker(tmp_path) -> None:
-    simulation = HammerSpammer(n_task=30, n_worker=8, ratio=0.5, feedback=2, abstain=0.5).run()
+    simulation = HammerSpammer(tasks=30, workers=8, ratio=0.5, votes_per_task=2, abstain=0.5).run()
     save(simulation, tmp_path / "s")
     answers = json.loads((tmp_path / "s" / "answers.json").read_text())
     votes = simulation.votes
@@ -46,7 +46,7 @@ def test_answers_are_the_votes_by_task_and_worker(tmp_path) -> None:
 
 def test_metadata_says_how_the_crowd_was_made(tmp_path) -> None:
     np.save(tmp_path / "m.npy", np.full((4, 2, 2), 0.5))
-    crowd = StudentTeacher(n_task=9, n_worker=20, K=2, matrix_file=tmp_path / "m.npy", prior=(0.3, 0.7))
+    crowd = StudentTeacher(tasks=9, workers=20, classes=2, matrix_file=tmp_path / "m.npy", prior=(0.3, 0.7))
     save(crowd.run(), tmp_path / "s")
     metadata = json.loads((tmp_path / "s" / "metadata.json").read_text())
     expected = {
@@ -62,7 +62,7 @@ def test_metadata_says_how_the_crowd_was_made(tmp_path) -> None:
 
 
 def test_each_student_is_paired_with_the_teacher(tmp_path) -> None:
-    simulation = StudentTeacher(n_task=5, n_worker=10, ratio=0.7).run()
+    simulation = StudentTeacher(tasks=5, workers=10, ratio=0.7).run()
     save(simulation, tmp_path / "s")
     pairs = np.load(tmp_path / "s" / "student_teacher_association.npy")
     np.testing.assert_array_equal(pairs[:, 0], np.arange(3, 10))
@@ -70,7 +70,7 @@ def test_each_student_is_paired_with_the_teacher(tmp_path) -> None:
 
 
 def test_difficulties_are_words(tmp_path) -> None:
-    simulation = DiscreteDifficulty(n_task=50, random=0.3).run()
+    simulation = DiscreteDifficulty(tasks=50, random=0.3).run()
     save(simulation, tmp_path / "s")
     difficulty = np.load(tmp_path / "s" / "difficulties.npy")
     np.testing.assert_array_equal(difficulty, simulation.difficulty)

@@ -130,7 +130,7 @@ def simulate(
         options.ready(output, writable)
         options.ready(truth, io.TABLES)
     settings = options.given(
-        n_task=n_task, n_worker=n_worker, K=K, feedback=feedback, workerload=workerload,
+        tasks=n_task, workers=n_worker, classes=K, votes_per_task=feedback, max_votes_per_worker=workerload,
         imbalance_votes=imbalance_votes or None, matrix_file=matrix_file, prior=_numbers(prior), seed=seed,
         ratio=ratio, ratio_diff=ratio_diff, random=random,
         concentration=concentration, good=good, bad=bad, tail=tail, drifting=drifting,

@@ -43,8 +43,8 @@ def simulate(
     tell
         Called with how many files are done, and of how many.
     """
-    if not 0 < shards <= crowd.n_task:
-        raise ValueError(f"{shards} files were asked for, expected 1 to {crowd.n_task}, one for each task")
+    if not 0 < shards <= crowd.tasks:
+        raise ValueError(f"{shards} files were asked for, expected 1 to {crowd.tasks}, one for each task")
     target, known = Path(folder), None if truth is None else Path(truth)
     for place in (target, known):
         check_new(place)

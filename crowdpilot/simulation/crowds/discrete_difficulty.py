@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from numpy.random import Generator
 
-from crowdpilot.simulation.base import AMOUNT, POSITIVE, SHARE, Crowd, Limits, Plan
+from crowdpilot.simulation.base import AMOUNT, POSITIVE, SHARE, Crowd, CrowdDesign, Limits
 from crowdpilot.simulation.confusion_matrices import draw_matrices, favour_diagonal
 
 
@@ -34,7 +34,7 @@ class DiscreteDifficulty(Crowd):
 
     Examples
     --------
-    >>> simulation = DiscreteDifficulty(n_task=6, ratio_diff=2, random=0.2, seed=3).run()
+    >>> simulation = DiscreteDifficulty(tasks=6, ratio_diff=2, random=0.2, seed=3).run()
     >>> simulation.difficulty.tolist()
     ['easy', 'hard', 'easy', 'random', 'hard', 'easy']
     """
@@ -55,13 +55,13 @@ class DiscreteDifficulty(Crowd):
         "bad": POSITIVE,
     }
 
-    def plan(self, rng: Generator) -> Plan:
+    def draw_design(self, rng: Generator) -> CrowdDesign:
         hard = (1 - self.random) / (1 + self.ratio_diff)
         chances = [1 - self.random - hard, hard, self.random]
-        difficulty = rng.choice(["easy", "hard", "random"], self.n_task, p=chances)
-        confusion = self.matrices(self.n_worker)
+        difficulty = rng.choice(["easy", "hard", "random"], self.tasks, p=chances)
+        confusion = self.matrices(self.workers)
         if confusion is None:
-            good = round(self.ratio * self.n_worker)
-            confusion = draw_matrices(self.n_worker, self.K, self.bad, rng)
-            confusion[:good] = favour_diagonal(draw_matrices(good, self.K, self.good, rng))
-        return Plan(confusion, difficulty=difficulty)
+            good = round(self.ratio * self.workers)
+            confusion = draw_matrices(self.workers, self.classes, self.bad, rng)
+            confusion[:good] = favour_diagonal(draw_matrices(good, self.classes, self.good, rng))
+        return CrowdDesign(confusion, difficulty=difficulty)

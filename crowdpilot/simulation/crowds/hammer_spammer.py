@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from crowdpilot.simulation.base import SHARE, Crowd, Limits, Plan
+from crowdpilot.simulation.base import SHARE, Crowd, CrowdDesign, Limits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +26,7 @@ class HammerSpammer(Crowd):
 
     Examples
     --------
-    >>> votes, truth = HammerSpammer(n_task=1000, n_worker=10, ratio=0.3).run()
+    >>> votes, truth = HammerSpammer(tasks=1000, workers=10, ratio=0.3).run()
     >>> votes.worker_mean(votes.label == truth[votes.task]).round(1).tolist()
     [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.2, 0.2, 0.2]
     """
@@ -36,10 +36,10 @@ class HammerSpammer(Crowd):
     name: ClassVar[str] = "hammer-spammer"
     limits: ClassVar[Limits] = {**Crowd.limits, "ratio": SHARE}
 
-    def plan(self, rng: Generator) -> Plan:
-        spammers = round(self.ratio * self.n_worker)
-        hammers = self.n_worker - spammers
-        right = np.broadcast_to(np.eye(self.K), (hammers, self.K, self.K))
-        random = np.full((spammers, self.K, self.K), 1 / self.K)
-        given = self.matrices(hammers)
-        return Plan(np.concatenate([right if given is None else given, random]))
+    def draw_design(self, rng: Generator) -> CrowdDesign:
+        spammers = round(self.ratio * self.workers)
+        hammers = self.workers - spammers
+        right = np.broadcast_to(np.eye(self.classes), (hammers, self.classes, self.classes))
+        random = np.full((spammers, self.classes, self.classes), 1 / self.classes)
+        from_file = self.matrices(hammers)
+        return CrowdDesign(np.concatenate([right if from_file is None else from_file, random]))

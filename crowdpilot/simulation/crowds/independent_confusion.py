@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from numpy.random import Generator
 
-from crowdpilot.simulation.base import POSITIVE, Crowd, Limits, Plan
+from crowdpilot.simulation.base import POSITIVE, Crowd, CrowdDesign, Limits
 from crowdpilot.simulation.confusion_matrices import draw_matrices, favour_diagonal
 
 
@@ -27,7 +27,7 @@ class IndependentConfusion(Crowd):
 
     Examples
     --------
-    >>> votes, truth = IndependentConfusion(n_task=200, n_worker=30, K=5, feedback=10).run()
+    >>> votes, truth = IndependentConfusion(tasks=200, workers=30, classes=5, votes_per_task=10).run()
     >>> votes
     Votes(2000 votes, 200 tasks, 30 workers, 5 classes)
     """
@@ -37,8 +37,10 @@ class IndependentConfusion(Crowd):
     name: ClassVar[str] = "independent-confusion"
     limits: ClassVar[Limits] = {**Crowd.limits, "concentration": POSITIVE}
 
-    def plan(self, rng: Generator) -> Plan:
-        given = self.matrices(self.n_worker)
-        if given is not None:
-            return Plan(given)
-        return Plan(favour_diagonal(draw_matrices(self.n_worker, self.K, self.concentration, rng)))
+    def draw_design(self, rng: Generator) -> CrowdDesign:
+        from_file = self.matrices(self.workers)
+        if from_file is not None:
+            return CrowdDesign(from_file)
+        return CrowdDesign(
+            favour_diagonal(draw_matrices(self.workers, self.classes, self.concentration, rng))
+        )

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from crowdpilot.simulation.base import Crowd, Plan, Simulation
+from crowdpilot.simulation.base import Crowd, CrowdDesign, Simulation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +19,7 @@ class OneCoin(Crowd):
     Parameters
     ----------
     skill
-        One for each worker; `n_worker` must be their number.
+        One for each worker; `workers` must be their number.
     """
 
     skill: tuple[float, ...]
@@ -28,17 +28,17 @@ class OneCoin(Crowd):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if len(self.skill) != self.n_worker:
-            raise ValueError(f"there are {len(self.skill)} skills, expected one for {self.n_worker} workers")
+        if len(self.skill) != self.workers:
+            raise ValueError(f"there are {len(self.skill)} skills, expected one for {self.workers} workers")
         if bad := [skill for skill in self.skill if not 0 <= skill <= 1]:
             raise ValueError(f"a skill is {bad[0]}, expected a number between 0 and 1")
         if self.matrix_file is not None:
             raise ValueError("one-coin workers have no matrix file: their skills say it all")
 
-    def plan(self, rng: Generator) -> Plan:
+    def draw_design(self, rng: Generator) -> CrowdDesign:
         skill = np.asarray(self.skill)[:, None, None]
-        right = np.eye(self.K)
-        return Plan(skill * right + (1 - skill) * (1 - right) / max(self.K - 1, 1))
+        right = np.eye(self.classes)
+        return CrowdDesign(skill * right + (1 - skill) * (1 - right) / max(self.classes - 1, 1))
 
 
 def one_coin(
@@ -46,11 +46,11 @@ def one_coin(
     skill: Sequence[float],
     *,
     classes: int = 2,
-    feedback: int | None = None,
+    votes_per_task: int | None = None,
     prior: tuple[float, ...] | None = None,
     seed: int = 0,
 ) -> Simulation:
-    """Votes of workers with these skills, each on every task unless `feedback` says how many.
+    """Votes of workers with these skills, each on every task unless `votes_per_task` says how many.
 
     Examples
     --------
@@ -61,11 +61,11 @@ def one_coin(
     [0.9, 0.8, 0.6, 0.3]
     """
     crowd = OneCoin(
-        n_task=tasks,
-        n_worker=len(skill),
-        K=classes,
+        tasks=tasks,
+        workers=len(skill),
+        classes=classes,
         skill=tuple(skill),
-        feedback=feedback,
+        votes_per_task=votes_per_task,
         prior=prior,
         seed=seed,
     )

@@ -8,13 +8,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.random import Generator
 
-from crowdpilot.simulation.base import POSITIVE, SHARE, Crowd, Limits, Plan
+from crowdpilot.simulation.base import POSITIVE, SHARE, Crowd, CrowdDesign, Limits
 from crowdpilot.simulation.confusion_matrices import draw_matrices, favour_diagonal
 
 
 @dataclass(frozen=True, kw_only=True)
 class StudentTeacher(Crowd):
-    """Students have the confusion matrix of a teacher drawn by lot, so that mistakes are alike.
+    """Students have the confusion matrix of a teacher drawn at random, so that mistakes are alike.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class StudentTeacher(Crowd):
 
     Examples
     --------
-    >>> simulation = StudentTeacher(n_worker=5, ratio=0.6, seed=1).run()
+    >>> simulation = StudentTeacher(workers=5, ratio=0.6, seed=1).run()
     >>> simulation.teacher.tolist()
     [0, 1, 0, 0, 0]
     """
@@ -45,13 +45,13 @@ class StudentTeacher(Crowd):
         "concentration": POSITIVE,
     }
 
-    def plan(self, rng: Generator) -> Plan:
-        students = round(self.ratio * self.n_worker)
-        teachers = self.n_worker - students
+    def draw_design(self, rng: Generator) -> CrowdDesign:
+        students = round(self.ratio * self.workers)
+        teachers = self.workers - students
         if teachers == 0:
             raise ValueError(f"all {students} workers are students, expected a teacher: lower ratio")
         own = self.matrices(teachers)
         if own is None:
-            own = favour_diagonal(draw_matrices(teachers, self.K, self.concentration, rng))
+            own = favour_diagonal(draw_matrices(teachers, self.classes, self.concentration, rng))
         teacher = np.concatenate([np.arange(teachers), rng.integers(teachers, size=students)])
-        return Plan(own[teacher], teacher=teacher.astype(np.int32))
+        return CrowdDesign(own[teacher], teacher=teacher.astype(np.int32))

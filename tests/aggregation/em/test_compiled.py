@@ -28,7 +28,7 @@ MODELS = [DawidSkene(), IBCC(), FastDawidSkene(), EBCC(M=3), DawidSkeneClust(), 
 
 
 def make(tasks=400, gold=False, weighted=False, seed=0):
-    votes, truth = one_coin(tasks, [0.9, 0.8, 0.7, 0.6, 0.5, 0.4], classes=4, feedback=3, seed=seed)
+    votes, truth = one_coin(tasks, [0.9, 0.8, 0.7, 0.6, 0.5, 0.4], classes=4, votes_per_task=3, seed=seed)
     rng = np.random.default_rng(seed)
     known = np.where(rng.random(tasks) < 0.2, truth, -1).astype(np.int32) if gold else None
     weight = rng.choice([0.5, 1.0, 2.0], len(votes)) if weighted else None

@@ -16,7 +16,7 @@ MODELS = [DawidSkene(), IBCC(), OneCoin(), GLAD(), MACE(tries=2), EBCC(M=3)]
 
 def hard_votes(seed=0):
     """A crowd that is hardly better than chance: EM climbs slowly."""
-    return one_coin(300, [0.6, 0.55, 0.5, 0.5, 0.45, 0.4] * 3, classes=3, feedback=4, seed=seed).votes
+    return one_coin(300, [0.6, 0.55, 0.5, 0.5, 0.45, 0.4] * 3, classes=3, votes_per_task=4, seed=seed).votes
 
 
 def at_ends(model, votes):

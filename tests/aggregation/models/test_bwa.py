@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from crowdpilot.aggregation.base import known_prior
-from crowdpilot.aggregation.em.loop import NotConverged
+from crowdpilot.aggregation.base import NotConverged
 from crowdpilot.aggregation.models.bwa import BWA
 from crowdpilot.aggregation.models.majority_voting import MajorityVoting
 from crowdpilot.simulation import one_coin

@@ -42,7 +42,7 @@ def test_the_likelihood_is_the_integral_over_easiness():
 
 
 def test_hard_tasks_come_out_as_hard():
-    simulation = DiscreteDifficulty(n_task=300, n_worker=40, K=4, feedback=10, seed=0).run()
+    simulation = DiscreteDifficulty(tasks=300, workers=40, classes=4, votes_per_task=10, seed=0).run()
     difficulty = GLAD().fit(simulation.votes).params["difficulty"]
     hard = simulation.difficulty == "hard"
     assert difficulty[hard].mean() > 2 * difficulty[~hard].mean()

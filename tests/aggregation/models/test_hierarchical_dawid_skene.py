@@ -24,6 +24,6 @@ def test_a_worker_with_one_vote_is_believed_to_be_like_the_crowd():
 
 
 def test_with_many_votes_it_is_dawid_and_skene():
-    votes, _ = IndependentConfusion(n_task=4000, n_worker=8, K=3, seed=0).run()
+    votes, _ = IndependentConfusion(tasks=4000, workers=8, classes=3, seed=0).run()
     mine = HierarchicalDawidSkene().fit(votes).params["confusion"]
     np.testing.assert_allclose(mine, DawidSkene().fit(votes).params["confusion"], atol=0.02)

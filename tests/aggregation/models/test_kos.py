@@ -29,7 +29,7 @@ def share_of_yes(votes: Votes, rounds: int) -> np.ndarray:
 
 
 def test_the_messages_are_those_of_the_paper():
-    votes, _ = one_coin(tasks=12, skill=LIARS, feedback=4, seed=3)
+    votes, _ = one_coin(tasks=12, skill=LIARS, votes_per_task=4, seed=3)
     got = KOS(max_iter=3, average=False).fit(votes).probs[:, 1]
     np.testing.assert_allclose(got, share_of_yes(votes, 3))
 
@@ -53,7 +53,7 @@ def test_spammers_of_three_classes_are_seen_through():
 
 
 def test_the_two_questions_about_two_classes_are_one():
-    votes, _ = one_coin(tasks=40, skill=LIARS, feedback=4, seed=0)
+    votes, _ = one_coin(tasks=40, skill=LIARS, votes_per_task=4, seed=0)
     (no, one), (yes, other) = (KOS().ask(votes.merged, k, None) for k in (0, 1))
     np.testing.assert_allclose(no + yes, 1)
     np.testing.assert_allclose(one, other)
@@ -90,7 +90,7 @@ def test_a_start_near_the_truth_turns_a_majority_of_liars_over_too():
 
 
 def test_the_seed_draws_the_first_messages_and_hardly_matters():
-    votes, _ = one_coin(tasks=100, skill=LIARS, feedback=5, seed=0)
+    votes, _ = one_coin(tasks=100, skill=LIARS, votes_per_task=5, seed=0)
     a, b, c = (KOS(spread=1, max_iter=2, seed=seed).fit(votes).probs for seed in (1, 1, 2))
     np.testing.assert_array_equal(a, b)
     assert np.abs(a - c).max() > 1e-3

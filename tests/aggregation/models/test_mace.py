@@ -12,7 +12,7 @@ from crowdpilot.votes import Votes
 
 @pytest.mark.parametrize("variational", [True, False])
 def test_spammers_are_found_out(variational):
-    simulation = HammerSpammer(n_task=400, n_worker=20, K=4, feedback=6, ratio=0.5, seed=0).run()
+    simulation = HammerSpammer(tasks=400, workers=20, classes=4, votes_per_task=6, ratio=0.5, seed=0).run()
     result = MACE(variational=variational).fit(simulation.votes)
     spams = np.ptp(simulation.confusion, axis=1).max(axis=1) < 1e-9
     assert result.params["honesty"][spams].max() < result.params["honesty"][~spams].min()

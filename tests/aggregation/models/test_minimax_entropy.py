@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.special import log_softmax, logsumexp
 
-from crowdpilot.aggregation.em.loop import NotConverged
+from crowdpilot.aggregation.base import NotConverged
 from crowdpilot.aggregation.models import minimax_entropy
 from crowdpilot.aggregation.models.dawid_skene import DawidSkene
 from crowdpilot.aggregation.models.majority_voting import MajorityVoting
@@ -62,7 +62,7 @@ def test_the_objective_never_falls(simulated, gold):
 
 
 def test_the_strengths_follow_the_number_of_classes_and_of_votes():
-    votes, _ = one_coin(tasks=30, skill=[0.9] * 6, classes=4, feedback=2, seed=0)
+    votes, _ = one_coin(tasks=30, skill=[0.9] * 6, classes=4, votes_per_task=2, seed=0)
     alpha, beta = MinimaxEntropy(alpha=0.5, beta=2).holds(votes)
     votes_of_a_worker, votes_of_a_task = 60 / 6, 2
     assert alpha == 0.5 * 16

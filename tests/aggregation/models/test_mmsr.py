@@ -27,7 +27,7 @@ def rank_one(s: np.ndarray, seen: np.ndarray) -> Pairs:
 def colluding(seed: int = 0) -> tuple[Votes, np.ndarray]:
     """14 of 40 workers agree on a wrong label for each task; the rest are right half of the time or more."""
     skill = np.random.default_rng(seed).uniform(0.5, 0.95, 40)
-    votes, truth = one_coin(tasks=400, skill=skill.tolist(), classes=4, feedback=8, seed=seed)
+    votes, truth = one_coin(tasks=400, skill=skill.tolist(), classes=4, votes_per_task=8, seed=seed)
     lie = (truth + np.random.default_rng(seed).integers(1, 4, len(truth))) % 4
     return replace(votes, label=np.where(votes.worker < 14, lie[votes.task], votes.label)), truth
 
@@ -84,7 +84,7 @@ def test_gold_turns_a_majority_of_liars_over():
 
 
 def test_history_counts_as_if_its_votes_were_here():
-    votes, _ = one_coin(tasks=300, skill=[0.9, 0.8, 0.7, 0.6], feedback=3, seed=0)
+    votes, _ = one_coin(tasks=300, skill=[0.9, 0.8, 0.7, 0.6], votes_per_task=3, seed=0)
     early = votes.task < 200
     before = MMSR().fit(votes.take(early).with_gold({3: 1, 5: 0}))
     later = MMSR().fit(votes.take(~early), history=before)

@@ -21,7 +21,7 @@ def test_the_posterior_is_that_of_the_coins(simulated):
 
 def test_skills_are_recovered():
     skill = np.linspace(0.35, 0.95, 12)
-    votes, _ = Crowd(n_task=3000, n_worker=12, K=4, skill=tuple(skill), seed=0).run()
+    votes, _ = Crowd(tasks=3000, workers=12, classes=4, skill=tuple(skill), seed=0).run()
     np.testing.assert_allclose(OneCoin().fit(votes).skill, skill, atol=0.04)
 
 
@@ -29,7 +29,7 @@ def test_a_rare_class_is_not_swallowed():
     """With the prior estimated along with the coins, skewed sets can end in a single class."""
     prior = (0.85, 0.05, 0.05, 0.05)
     votes, truth = Crowd(
-        n_task=2000, n_worker=40, K=4, skill=(0.6,) * 40, feedback=5, prior=prior, seed=3
+        tasks=2000, workers=40, classes=4, skill=(0.6,) * 40, votes_per_task=5, prior=prior, seed=3
     ).run()
     rare = truth > 0
     assert (OneCoin().fit(votes).codes == truth)[rare].mean() > 0.6

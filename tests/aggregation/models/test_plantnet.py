@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crowdpilot.aggregation.em.loop import NotConverged
+from crowdpilot.aggregation.base import NotConverged
 from crowdpilot.aggregation.models.majority_voting import MajorityVoting
 from crowdpilot.aggregation.models.plantnet import PlantNet
 from crowdpilot.votes import Votes

@@ -32,7 +32,7 @@ def test_it_helps_coins_with_few_votes():
     gain = []
     for seed in range(5):
         skill = tuple(np.random.default_rng(seed).uniform(0.3, 0.95, 60))
-        crowd = OneCoin(n_task=300, n_worker=60, K=8, skill=skill, feedback=5, seed=seed)
+        crowd = OneCoin(tasks=300, workers=60, classes=8, skill=skill, votes_per_task=5, seed=seed)
         votes, truth = crowd.run()
         right = [(m.fit(votes).codes == truth).mean() for m in (TiedDawidSkene(), DawidSkene())]
         gain.append(right[0] - right[1])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from crowdpilot.aggregation.base import agreement
-from crowdpilot.aggregation.em.loop import NotConverged
+from crowdpilot.aggregation.base import NotConverged
 from crowdpilot.aggregation.models.majority_voting import MajorityVoting
 from crowdpilot.aggregation.models.zero_based_skill import ZeroBasedSkill
 from crowdpilot.arrays import share_best

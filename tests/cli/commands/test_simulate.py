@@ -30,7 +30,7 @@ def test_every_crowd_fills_a_folder_that_can_be_read(strategy: str, here: Path, 
 def test_votes_and_truth_can_be_files(target: str, here: Path, cli: Run) -> None:
     assert cli("simulate", *SMALL, "-o", target, "--truth", "truth.csv").exit_code == 0
     simulation = make_crowd(
-        "hammer-spammer", {"n_task": 20, "n_worker": 6, "K": 3, "feedback": 4, "seed": 7}
+        "hammer-spammer", {"tasks": 20, "workers": 6, "classes": 3, "votes_per_task": 4, "seed": 7}
     ).run()
     votes = io.read(target)
     assert votes.tasks[votes.task].tolist() == simulation.votes.task.tolist()

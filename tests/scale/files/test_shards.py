@@ -27,7 +27,7 @@ from crowdpilot.votes import Votes
 @pytest.fixture(scope="module")
 def crowd() -> Votes:
     """60 tasks of 4 classes with names as text, 5 votes each by 12 workers."""
-    votes, _ = IndependentConfusion(n_task=60, n_worker=12, K=4, feedback=5, seed=1).run()
+    votes, _ = IndependentConfusion(tasks=60, workers=12, classes=4, votes_per_task=5, seed=1).run()
     names = (np.array([f"{kind}{n}" for n in range(size)], object) for kind, size in (("t", 60), ("w", 12)))
     tasks, workers = names
     return replace(votes, tasks=tasks, workers=workers, classes=np.array(["a", "b", "c", "d"], object))
