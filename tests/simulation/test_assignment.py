@@ -16,7 +16,7 @@ from crowdpilot.simulation.assignment import assign
 def draw(
     tasks: int, each: int, popularity: np.ndarray, max_votes_per_worker: int | None = None, seed: int = 0
 ):
-    return assign(tasks, each, popularity, load, np.random.default_rng(seed))
+    return assign(tasks, each, popularity, max_votes_per_worker, np.random.default_rng(seed))
 
 
 @pytest.mark.parametrize("workers", [4, 40])
@@ -53,7 +53,7 @@ def test_a_load_that_does_not_bind_changes_nothing() -> None:
 
 
 def test_with_a_tight_load_every_worker_still_meets_every_other() -> None:
-    assigned = draw(2000, 5, np.zeros(20), load=500)
+    assigned = draw(2000, 5, np.zeros(20), max_votes_per_worker=500)
     with_first = assigned[(assigned == 0).any(axis=1)]
     together = np.bincount(with_first.ravel(), minlength=20)[1:]
     assert chisquare(together).pvalue > 1e-3
