@@ -42,7 +42,7 @@ def test_an_option_of_another_strategy_is_refused() -> None:
     ("options", "message"),
     [
         ({"tasks": 0}, "tasks is 0, expected a number between 1"),
-        ({"K": 0}, "classes is 0"),
+        ({"classes": 0}, "classes is 0"),
         ({"ratio": 1.5}, "ratio is 1.5, expected a number between 0 and 1"),
         ({"abstain": float("nan")}, "abstain is nan"),
         ({"tail": -1.0, "votes_per_task": 3}, "tail is -1.0"),
