@@ -37,7 +37,9 @@ from crowdpilot.aggregation import (
     NaiveSoft,
     OneCoin,
 )
-from crowdpilot.aggregation.em.backend import Here, Place, add, cores
+from crowdpilot.aggregation.em.backend import EMModel, LoadedVotes, sum_stats
+from crowdpilot.aggregation.em.in_memory import InMemoryVotes
+from crowdpilot.aggregation.em.in_memory_backend import available_cores
 from crowdpilot.arrays import Floats
 from crowdpilot.scale import Torch
 from crowdpilot.scale.gpu.device_backend import Device
@@ -84,8 +86,8 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
     return perf_counter() - start, done
 
 
-def climb(place: Device, sizes: Any, model: DawidSkene = MODEL) -> Any:
-    return model.highest(place, model.pseudo(sizes))
+def fit(loaded: Device, sizes: Any, model: DawidSkene = MODEL) -> Any:
+    return model.best_restart(loaded, model.pseudo_counts(sizes))
 
 
 def rounds(held: tuple[Tensor, ...], repeat: int = 3) -> dict[str, Any]:
@@ -93,24 +95,24 @@ def rounds(held: tuple[Tensor, ...], repeat: int = 3) -> dict[str, Any]:
     before = torch.cuda.memory_allocated()
     laying, laid = timed(lambda: from_columns(*held))
     votes: Any = laid
-    place = Torch("cuda").place(MODEL, votes)
+    loaded = Torch("cuda").load_tensors(MODEL, votes)
     model = replace(MODEL, max_iter=2)
-    climb(place, votes, model)  # kernels are compiled
+    fit(loaded, votes, model)  # kernels are compiled
     torch.cuda.reset_peak_memory_stats()
-    runs = [timed(lambda: climb(place, votes))[0] for _ in range(repeat)]
+    runs = [timed(lambda: fit(loaded, votes))[0] for _ in range(repeat)]
     peak = torch.cuda.max_memory_allocated() - before
-    pseudo = place.take(MODEL.pseudo(votes))
-    begin, own = timed(lambda: place.begin(MODEL, 0))
-    phases = {"maximize": 0.0, "round": 0.0, "score": 0.0}
+    pseudo_counts = loaded.to_backend(MODEL.pseudo_counts(votes))
+    begin, own = timed(lambda: loaded.initial_counts(MODEL, 0))
+    phases = {"m_step": 0.0, "iterate": 0.0, "log_prior": 0.0}
     for _ in range(ROUNDS):
-        stats = add([own, pseudo])
-        seconds, params = timed(partial(MODEL.maximize, stats, None))
-        phases["maximize"] += seconds
-        seconds, (own, _) = timed(partial(place.round, MODEL, params))
-        phases["round"] += seconds
-        seconds, _ = timed(partial(MODEL.score, pseudo, params))
-        phases["score"] += seconds
-    single = sorted(timed(partial(place.round, MODEL, params))[0] for _ in range(5))[2]
+        stats = sum_stats([own, pseudo_counts])
+        seconds, params = timed(partial(MODEL.m_step, stats, None))
+        phases["m_step"] += seconds
+        seconds, (own, _) = timed(partial(loaded.iterate, MODEL, params))
+        phases["iterate"] += seconds
+        seconds, _ = timed(partial(MODEL.log_prior, pseudo_counts, params))
+        phases["log_prior"] += seconds
+    single = sorted(timed(partial(loaded.iterate, MODEL, params))[0] for _ in range(5))[2]
     return {
         "laying": laying,
         "seconds": sorted(runs)[repeat // 2], "runs": runs, "begin": begin, "phases": phases,
@@ -182,7 +184,7 @@ def through_fit(held: tuple[Tensor, ...], chunk: int | None) -> dict[str, Any]:
     task, worker, label = (column.cpu().numpy() for column in held)
     names = (np.arange(int(c.max()) + 1) for c in (task, worker, label))
     votes = Votes(task, worker, label, *names)
-    seconds, result = timed(lambda: MODEL.fit(votes, on=Torch("cuda", chunk=chunk)))
+    seconds, result = timed(lambda: MODEL.fit(votes, backend=Torch("cuda", chunk=chunk)))
     return {"chunk": chunk, "seconds": seconds, "trace": result.trace[-1]}
 
 
@@ -190,11 +192,11 @@ def streamed(held: tuple[Tensor, ...], chunk: int) -> dict[str, Any]:
     """Seconds of all rounds if the votes come from the host in every round."""
     votes: Any = from_columns(*held).to(torch.device("cpu"))
     torch.cuda.synchronize()
-    place = Torch("cuda", chunk=chunk).place(MODEL, votes)
-    climb(place, votes, replace(MODEL, max_iter=2))
+    loaded = Torch("cuda", chunk=chunk).load_tensors(MODEL, votes)
+    fit(loaded, votes, replace(MODEL, max_iter=2))
     torch.cuda.empty_cache()
     torch.cuda.reset_peak_memory_stats()
-    seconds, done = timed(lambda: climb(place, votes))
+    seconds, done = timed(lambda: fit(loaded, votes))
     return {
         "chunk": chunk, "seconds": seconds, "trace": done.trace[-1],
         "peak_bytes": torch.cuda.max_memory_allocated(),
@@ -219,16 +221,16 @@ def agreement(held: tuple[Tensor, ...]) -> list[dict[str, Any]]:
 class Exact:
     """The cores, in double precision."""
 
-    def hold(self, model: EM, votes: Votes, probs: Floats) -> Place:
-        return Here(votes, probs, cores())
+    def load(self, model: EMModel, votes: Votes, probs: Floats) -> LoadedVotes:
+        return InMemoryVotes(votes, probs, available_cores())
 
 
 def compare(model: Aggregator, votes: Votes) -> list[dict[str, Any]]:
     seconds, usual = timed(partial(model.fit, votes))
-    exact = model.fit(votes, on=Exact()) if isinstance(model, EM) else usual
+    exact = model.fit(votes, backend=Exact()) if isinstance(model, EM) else usual
     rows = []
     for precision in get_args(Precision):
-        took, got = timed(partial(model.fit, votes, on=Torch("cuda", precision=precision)))
+        took, got = timed(partial(model.fit, votes, backend=Torch("cuda", precision=precision)))
         gap = np.abs(got.probs - exact.probs)
         row = {
             "model": str(model), "told": votes.gold is not None, "precision": precision,

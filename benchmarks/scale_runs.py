@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from crowdpilot.aggregation import DawidSkene, NotConverged
-from crowdpilot.aggregation.em.backend import CORES
+from crowdpilot.aggregation.em.in_memory_backend import IN_MEMORY
 from crowdpilot.arrays import Floats
 from crowdpilot.votes import Votes
 
@@ -43,10 +43,10 @@ def dawid_skene(folder: Path, classes: int, rounds: int) -> Measured:
     stamps = [loaded]
     model = DawidSkene(max_iter=rounds, tol=-np.inf, accelerate=False)
     merged = votes.merged
-    place = CORES.hold(model, merged, model.first(merged))
+    loaded = IN_MEMORY.load(model, merged, model.initial_posterior(merged))
     ready = perf_counter()
-    found = model.highest(place, model.pseudo(merged), lambda _: stamps.append(perf_counter()))
-    result = model.finish(merged, found.params, place.believe(model, found.params))
+    found = model.best_restart(loaded, model.pseudo_counts(merged), lambda _: stamps.append(perf_counter()))
+    result = model.to_result(merged, found.params, loaded.posterior(model, found.params))
     labels = result.codes
     done = perf_counter()
     numbers = found.params.confusion.size
@@ -71,9 +71,9 @@ def objective(folder: Path, classes: int, reached: float, rounds: int, accelerat
     model = DawidSkene(max_iter=rounds, tol=-np.inf, accelerate=accelerate, **nothing)
     start = perf_counter()
     merged = votes.merged
-    place = CORES.hold(model, merged, model.first(merged))
+    loaded = IN_MEMORY.load(model, merged, model.initial_posterior(merged))
     heights: list[tuple[float, float]] = []
-    model.highest(place, model.pseudo(merged), lambda h: heights.append((perf_counter() - start, h)))
+    model.best_restart(loaded, model.pseudo_counts(merged), lambda h: heights.append((perf_counter() - start, h)))
     when = [(n + 1, seconds) for n, (seconds, height) in enumerate(heights) if height >= reached]
     first, seconds = when[0] if when else (None, None)
     return {"rounds_seen": first, "seconds": seconds, "height": heights[-1][1], "reached": reached}

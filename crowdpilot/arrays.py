@@ -208,6 +208,18 @@ def merge(
     return rows, summed.indices, None if plain else summed.data.astype(np.float64)
 
 
+def lookup(names: Names, known: Names) -> Codes:
+    """The position of each name among the known ones, compared as text; -1 for an unknown name.
+
+    Examples
+    --------
+    >>> lookup(np.array(["b", "x"]), np.array(["a", "b"])).tolist()
+    [1, -1]
+    """
+    position = {str(name): n for n, name in enumerate(known.tolist())}
+    return np.asarray([position.get(str(name), -1) for name in names.tolist()], np.int32)
+
+
 def divide(part: Any, whole: Any, otherwise: float = np.nan) -> Floats:
     """The one over the other; where that is zero, something else.
 

@@ -1,4 +1,4 @@
-"""Between votes and confusion matrices: what votes say of classes, and what classes say of workers."""
+"""Confusion matrices of workers: expected counts from votes, log-likelihood of votes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from crowdpilot.votes import Votes
 
 
 def by_label(matrices: Floats) -> Floats:
-    """Matrices of workers (workers, true, said) as a row for each label of each, (workers x said, true)."""
+    """Confusion matrices (workers, true, said) as one row for each label of each worker, (workers x said, true)."""
     said_first: Any = matrices.swapaxes(1, 2)
     if isinstance(said_first, np.ndarray):
         said_first = np.ascontiguousarray(said_first)
@@ -20,20 +20,20 @@ def by_label(matrices: Floats) -> Floats:
 
 
 def by_worker(rows: Floats, classes: int) -> Floats:
-    """The reverse of `by_label`: (workers, true, said)."""
+    """The inverse of `by_label`: (workers, true, said)."""
     matrices: Floats = rows.reshape(-1, classes, rows.shape[1]).swapaxes(1, 2)
     return matrices
 
 
-def count_labels(votes: Votes, probs: Floats) -> Floats:
-    """How often each worker gave each label to tasks of each class, (workers, true, said).
+def count_labels(votes: Votes, posterior: Floats) -> Floats:
+    """Expected number of times each worker gave each label to tasks of each class, (workers, true, said).
 
-    Tasks may be in any number of states instead of classes: whatever the columns of `probs` are.
+    The columns of `posterior` may be any states of a task instead of classes.
     """
-    return by_worker(votes.onehot.T @ probs, len(votes.classes))
+    return by_worker(votes.onehot.T @ posterior, len(votes.classes))
 
 
-def hear(votes: Votes, logs: Floats) -> Floats:
-    """Sum over the votes of each task of their logs, (tasks, classes), for logs (workers, true, said)."""
-    heard: Floats = votes.onehot @ by_label(logs)
-    return heard
+def votes_log_likelihood(votes: Votes, log_confusion: Floats) -> Floats:
+    """Log P(votes | class) of each task, (tasks, classes), for log confusion matrices (workers, true, said)."""
+    log_likelihood: Floats = votes.onehot @ by_label(log_confusion)
+    return log_likelihood

@@ -26,6 +26,7 @@ from crowdpilot.arrays import (
     sum_by,
     sum_by_pair,
     to_names,
+    to_probs,
 )
 
 Repeats = Literal["last", "first", "all", "error"]
@@ -287,6 +288,15 @@ class Votes:
     def worker_mean(self, value: Floats) -> Floats:
         """Mean over the votes of each worker; NaN for a worker without votes."""
         return divide(self.worker_sum(value), self.worker_sum())
+
+    def shares(self) -> Floats:
+        """The share of each class among the votes of each task, (tasks, classes); gold where it is known."""
+        return self.clamp(to_probs(self.tally(), copy=False))
+
+    @property
+    def are_shares(self) -> bool:
+        """Whether a single "worker" gave several labels to a task: shares of a whole crowd (`from_shares`)."""
+        return len(self.workers) == 1 and bool((np.diff(self.merged.starts) > 1).any())
 
     def clamp(self, probs: Floats) -> Floats:
         """The same probabilities, but certain for the tasks whose class is known."""

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowdpilot.aggregation.em.backend import split
+from crowdpilot.aggregation.em.in_memory import split_tasks
 from crowdpilot.arrays import encode, hash_names, natural_order, share_best, softmax, to_names, to_probs
 from crowdpilot.votes import Votes
 
@@ -117,7 +117,7 @@ def test_parts_make_the_whole(tasks, count, parts, random):
     worker = np.array([random.randrange(3) for _ in range(count)], int)
     label = np.array([random.randrange(2) for _ in range(count)], int)
     votes = Votes(task, worker, label, np.arange(tasks), np.arange(3), np.arange(2))
-    pieces = split(votes, parts)
+    pieces = split_tasks(votes, parts)
     assert len(pieces) <= parts
     assert np.concatenate([p.tasks for p in pieces]).tolist() == votes.tasks.tolist()
     np.testing.assert_allclose(np.concatenate([p.tally() for p in pieces]), votes.tally())

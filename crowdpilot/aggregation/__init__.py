@@ -1,10 +1,10 @@
-"""Votes to probabilities: one file per model, one EM loop, one list."""
+"""Aggregation of votes into labels with probabilities: models, the EM loop, and streams."""
 
 from __future__ import annotations
 
 from crowdpilot.aggregation.auto import Auto
-from crowdpilot.aggregation.base import Aggregate, Aggregator, TooManyClasses
-from crowdpilot.aggregation.em.loop import EM, NotConverged
+from crowdpilot.aggregation.base import Aggregate, Aggregator, NotConverged, TooManyClasses
+from crowdpilot.aggregation.em.loop import EM
 from crowdpilot.aggregation.models.bwa import BWA
 from crowdpilot.aggregation.models.catd import CATD
 from crowdpilot.aggregation.models.common_mistakes import CommonMistakes
@@ -35,44 +35,7 @@ from crowdpilot.aggregation.models.weighted_majority import WeightedMajority
 from crowdpilot.aggregation.models.zencrowd import ZenCrowd
 from crowdpilot.aggregation.models.zero_based_skill import ZeroBasedSkill
 from crowdpilot.aggregation.online.stream import Stream
-from crowdpilot.aggregation.parsing import parse
-
-MODELS: dict[str, type[Aggregator]] = {
-    model.name: model
-    for model in (
-        Auto,
-        MajorityVoting,
-        WeightedMajority,
-        NaiveSoft,
-        Wawa,
-        ZeroBasedSkill,
-        IWMV,
-        TwoThird,
-        GoldMajority,
-        OneCoin,
-        ZenCrowd,
-        CommonMistakes,
-        DawidSkene,
-        FastDawidSkene,
-        HybridDawidSkene,
-        DawidSkeneClust,
-        HierarchicalDawidSkene,
-        TiedDawidSkene,
-        IBCC,
-        EBCC,
-        BWA,
-        GLAD,
-        MACE,
-        KOS,
-        MMSR,
-        MinimaxEntropy,
-        CATD,
-        PM,
-        WDS,
-        PlantNet,
-        Crowdlab,
-    )
-}
+from crowdpilot.aggregation.registry import MODELS, parse_strategy
 
 __all__ = [
     "BWA",
@@ -115,14 +78,3 @@ __all__ = [
     "ZeroBasedSkill",
     "parse_strategy",
 ]
-
-
-def parse_strategy(text: str) -> Aggregator:
-    """The model that a strategy string names, such as `dawid_skene` or `DSWC[L=5]`.
-
-    Examples
-    --------
-    >>> print(parse_strategy("DS[smoothing=.5]"))
-    dawid_skene[smoothing=0.5]
-    """
-    return parse(text, MODELS)

@@ -10,14 +10,14 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdpilot.aggregation.base import Aggregate, Aggregator, agreement
-from crowdpilot.aggregation.em.loop import EM, NotConverged, Prior
+from crowdpilot.aggregation.base import Aggregate, Aggregator, NotConverged, expected_accuracy
+from crowdpilot.aggregation.em.loop import EM, Prior
 from crowdpilot.aggregation.models.common_mistakes import CommonMistakes
 from crowdpilot.aggregation.models.dawid_skene import DawidSkene
 from crowdpilot.aggregation.models.fast_dawid_skene import FastDawidSkene
 from crowdpilot.aggregation.models.one_coin import OneCoin
 from crowdpilot.aggregation.models.tied_dawid_skene import TiedDawidSkene
-from crowdpilot.aggregation.sparse.candidates import DENSE, is_wide
+from crowdpilot.aggregation.sparse.candidates import MAX_DENSE_CELLS, needs_sparse
 from crowdpilot.arrays import Floats, softmax
 from crowdpilot.votes import Votes
 
@@ -91,10 +91,10 @@ class Auto(Aggregator):
     seed: int = 0
 
     name: ClassVar[str] = "auto"
-    wide: ClassVar[bool] = True
+    supports_sparse: ClassVar[bool] = True
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
-        if is_wide(votes) or min(len(votes), self.sample) * len(votes.classes) > DENSE:
+        if needs_sparse(votes) or min(len(votes), self.sample) * len(votes.classes) > MAX_DENSE_CELLS:
             return self._take(self._with_prior(CommonMistakes()), votes)
         panels = {name: self._seat(members, votes) for name, members in PANELS.items()}
         scores = self._score(votes, panels)
@@ -115,7 +115,7 @@ class Auto(Aggregator):
             for (name, members), weight in zip(panels.items(), weights, strict=True)
             for m, own in zip(members, scores[name][1], strict=True)
         ]
-        return Aggregate(votes, probs, agreement(votes, probs), {"scores": table})
+        return Aggregate(votes, probs, expected_accuracy(votes, probs), {"scores": table})
 
     def _take(self, model: EM, votes: Votes) -> Aggregate:
         """One model alone, unseen: there are too many classes to score any."""
@@ -126,7 +126,7 @@ class Auto(Aggregator):
 
     def _seat(self, members: tuple[EM, ...], votes: Votes) -> list[EM]:
         """The models of a panel that there is memory for."""
-        able = [m for m in members if m.has_room(votes)] or [CommonMistakes(max_iter=ROUNDS)]
+        able = [m for m in members if m.fits_in_memory(votes)] or [CommonMistakes(max_iter=ROUNDS)]
         return [self._with_prior(m) for m in able]
 
     def _with_prior(self, model: EM) -> EM:
@@ -163,7 +163,7 @@ def pool(beliefs: Iterable[Floats]) -> Floats:
     return softmax(sum(logs[1:], logs[0]) / len(logs))
 
 
-def foretell(votes: Votes, belief: Floats) -> float:
+def foretell(votes: Votes, posterior: Floats) -> float:
     """Mean log-likelihood of votes under one shared confusion matrix, fitted to them by EM.
 
     `belief` has a row for each vote: the probabilities of the class of its task.
@@ -171,10 +171,10 @@ def foretell(votes: Votes, belief: Floats) -> float:
     K = len(votes.classes)
     weights = votes.weights / max(votes.weights.sum(), 1e-300)
     shared = np.full((K, K), 0.3 / (K - 1)) + (0.7 - 0.3 / (K - 1)) * np.eye(K)
-    belief = np.maximum(belief, FLOOR)
+    posterior = np.maximum(posterior, FLOOR)
     loglik = 0.0
     for _ in range(30):
-        joint = belief * shared[:, votes.label].T
+        joint = posterior * shared[:, votes.label].T
         likelihood = joint.sum(axis=1)
         loglik = float(weights @ np.log(likelihood))
         joint *= (votes.weights / likelihood)[:, None]

@@ -1,4 +1,4 @@
-"""What every aggregator is, and what every one gives back."""
+"""Aggregate, the result of every model, and Aggregator, the settings whose `fit` gives it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from crowdpilot.aggregation.sparse.candidates import PER_VOTE
-from crowdpilot.aggregation.sparse.posterior import Beliefs, at, fill, pick, pick_sparse
-from crowdpilot.arrays import Codes, Floats, Names, hash_names, need_arrow, to_probs
+from crowdpilot.aggregation.em.backend import Backend
+from crowdpilot.aggregation.sparse.candidates import DENSE_CELLS_PER_VOTE
+from crowdpilot.aggregation.sparse.posterior import (
+    Posterior,
+    most_probable,
+    most_probable_sparse,
+    probability_of,
+    to_dense,
+)
+from crowdpilot.arrays import Codes, Floats, Names, hash_names, need_arrow
 from crowdpilot.option_strings import spell
 from crowdpilot.votes import Votes
 
@@ -23,9 +30,11 @@ if TYPE_CHECKING:
     import pandas as pd
     import pyarrow as pa
 
-    from crowdpilot.aggregation.em.backend import Machine
+MAX_CELLS = 2**28  # numbers in the largest array of a model: 2 GiB, and a model makes a few of them
 
-MOST = 2**28  # numbers that a model may want in its largest arrays: 2 GiB, and it makes a few of them
+
+class NotConverged(UserWarning):
+    """The largest number of iterations was reached before the objective converged."""
 
 
 class TooManyClasses(UserWarning):
@@ -34,30 +43,30 @@ class TooManyClasses(UserWarning):
 
 @dataclass(frozen=True, eq=False)
 class Aggregate:
-    """What an aggregator believes after all votes.
+    """The result of an aggregator: the posterior of each task and the skill of each worker.
 
     Parameters
     ----------
     votes
-        The votes it has seen.
-    beliefs
-        (tasks, classes); each row sums to one. Where that would be too large, a sparse matrix with
-        the classes that somebody gave to each task, and what is left of a row is shared by the
-        others (as `params["prior"]` says, equally without). `probs` is the same as an array.
+        The votes it was fitted to.
+    posterior
+        P(class | votes) of each task, (tasks, classes); each row sums to one. Where a dense array would be
+        too large, a sparse matrix with the classes that somebody gave to each task; the rest of a row is
+        spread over the other classes in proportion to `unlisted_prior`. `probs` is the dense array.
     skill
-        (workers,); how often a worker is right, NaN for a worker without votes.
+        Accuracy of each worker, (workers,); NaN for a worker without votes.
     params
-        What the model estimated, by name; arrays over workers have them on their first axis.
+        Estimated parameters by name; arrays over workers have them on their first axis.
     trace
-        The objective after each round, for models that have one; it never falls.
+        The objective after each iteration, for models that have one; it never falls.
     converged
-        False if the rounds ran out first.
+        False if the largest number of iterations was reached first.
     model
-        The settings that made it.
+        The settings that were fitted.
     """
 
     votes: Votes
-    beliefs: Beliefs
+    posterior: Posterior
     skill: Floats
     params: Mapping[str, Any] = field(default_factory=dict)
     trace: tuple[float, ...] = ()
@@ -69,37 +78,37 @@ class Aggregate:
 
     @property
     def probs(self) -> Floats:
-        """Array (tasks, classes); each row sums to one. An error if the beliefs are sparse."""
-        if isinstance(self.beliefs, np.ndarray):
-            return self.beliefs
-        T, K = self.beliefs.shape
+        """The posterior as a dense array (tasks, classes). An error if it is sparse."""
+        if isinstance(self.posterior, np.ndarray):
+            return self.posterior
+        T, K = self.posterior.shape
         raise ValueError(
             f"the probabilities of {T} tasks and {K} classes are too large for one array; use labels and "
-            "confidence, the sparse `beliefs`, or `rows` for some of the tasks"
+            "confidence, the sparse `posterior`, or `rows` for some of the tasks"
         )
 
     def rows(self, tasks: ArrayLike) -> Floats:
-        """Probabilities of some tasks alone, given as codes or a mask, as an array."""
-        some = self.beliefs[np.asarray(tasks)]
-        return some if isinstance(some, np.ndarray) else fill(some, self.others)
+        """Posterior of some tasks, given as codes or a mask, as a dense array."""
+        rows = self.posterior[np.asarray(tasks)]
+        return rows if isinstance(rows, np.ndarray) else to_dense(rows, self.unlisted_prior)
 
     @cached_property
     def codes(self) -> Codes:
         """The most probable class of each task, as a code.
 
-        Equals are drawn by lot: the lot depends on the name of the task and the `seed` of the
-        model alone, so neither the order of the votes nor that of the classes favours anyone.
+        A tie is broken by a seeded hash of the name of the task: it depends on the name and the `seed` of
+        the model alone, so neither the order of the votes nor that of the classes matters.
         """
-        if isinstance(self.beliefs, np.ndarray):
-            return pick(self.beliefs, self._lots)
-        return pick_sparse(self.beliefs, self.others, self._lots)
+        if isinstance(self.posterior, np.ndarray):
+            return most_probable(self.posterior, self._tie_hash)
+        return most_probable_sparse(self.posterior, self.unlisted_prior, self._tie_hash)
 
-    def _lots(self, tasks: Codes) -> NDArray[np.uint64]:
+    def _tie_hash(self, tasks: Codes) -> NDArray[np.uint64]:
         return hash_names(self.votes.tasks[tasks], getattr(self.model, "seed", 0))
 
     @property
-    def others(self) -> Floats:
-        """How classes share what is left of a row of sparse beliefs, (classes,)."""
+    def unlisted_prior(self) -> Floats:
+        """How the rest of a row of a sparse posterior is spread over the classes, (classes,)."""
         K = len(self.votes.classes)
         return np.asarray(self.params.get("prior", np.full(K, 1 / K)))
 
@@ -110,13 +119,13 @@ class Aggregate:
 
     @property
     def confidence(self) -> Floats:
-        """The probability of the label of each task."""
-        if isinstance(self.beliefs, np.ndarray):
-            return np.asarray(self.beliefs.max(axis=1))
-        return at(self.beliefs, np.arange(len(self.codes)), self.codes, self.others)
+        """The posterior probability of the label of each task, (tasks,)."""
+        if isinstance(self.posterior, np.ndarray):
+            return np.asarray(self.posterior.max(axis=1))
+        return probability_of(self.posterior, np.arange(len(self.codes)), self.codes, self.unlisted_prior)
 
     def columns(self, *, probs: bool = False) -> dict[str, Names]:
-        """What is known of each task, by name: its label, confidence, number of votes and more."""
+        """Columns of the table of tasks: label, confidence, number of votes, the model's own numbers."""
         columns: dict[str, Names] = {
             "task": self.votes.tasks,
             "label": self.labels,
@@ -129,7 +138,7 @@ class Aggregate:
         return columns
 
     def worker_columns(self) -> dict[str, Names]:
-        """What is known of each worker, by name: skill, number of votes, the model's own numbers."""
+        """Columns of the table of workers: skill, number of votes, the model's own numbers."""
         count = np.bincount(self.votes.worker, minlength=len(self.votes.workers))
         own = {name: self.params[name] for name in getattr(self.model, "per_worker", ())}
         return {"worker": self.votes.workers, "skill": self.skill, "votes": count} | own
@@ -154,11 +163,12 @@ class Aggregator(ABC):
 
     name: ClassVar[str]
     aliases: ClassVar[tuple[str, ...]] = ()
-    restarts: ClassVar[bool] = False  # can begin at an earlier result
-    remembers: ClassVar[bool] = False  # can use what an earlier result says of the workers
-    wide: ClassVar[bool] = False  # needs no array (tasks, classes), nor any larger one
+    warm_start: ClassVar[bool] = False  # can start at an earlier result
+    uses_history: ClassVar[bool] = False  # can use what an earlier result learned about the workers
+    supports_sparse: ClassVar[bool] = False  # needs no array as large as (tasks, classes)
     per_worker: ClassVar[tuple[str, ...]] = ()  # params that are a column of the table of workers
     per_task: ClassVar[tuple[str, ...]] = ()  # params that are a column of the table of tasks
+    many_classes_fallback: ClassVar[type[Aggregator] | None] = None  # set once, by the registry
 
     def fit(
         self,
@@ -166,58 +176,56 @@ class Aggregator(ABC):
         *,
         start: Aggregate | None = None,
         history: Aggregate | None = None,
-        on: Machine | None = None,
+        backend: Backend | None = None,
     ) -> Aggregate:
         """Estimate the class of every task and the skill of every worker.
 
         Parameters
         ----------
         votes
-            What the workers said, with gold labels for some tasks if there are any.
+            The votes of the workers, with gold labels for some tasks if there are any.
         start
-            An earlier result to begin at: the same answer in fewer rounds.
+            An earlier result to start at: the same answer in fewer iterations.
         history
             An earlier result of the same model on other tasks: what it learned about the workers
-            counts as if its votes were seen here too. Do not give the result of the same votes,
+            counts as if its votes were given here too. Do not give the result of the same votes,
             or they count twice.
-        on
-            Where to run the rounds, such as `crowdpilot.scale.Torch("cuda")`; the cores of this
-            machine if not given.
+        backend
+            Where to run the iterations, such as `crowdpilot.scale.Torch("cuda")`; by default in the
+            memory of this process, on all its cores.
         """
-        if not self.has_room(votes):
-            return self._instead(votes, on).fit(votes, start=start, history=history)
-        if start is not None and not self.restarts:
-            raise ValueError(f"{self.name} does not work in rounds: it cannot begin at a result")
+        if not self.fits_in_memory(votes):
+            return self._fallback(votes, backend).fit(votes, start=start, history=history)
+        if start is not None and not self.warm_start:
+            raise ValueError(f"{self.name} is not iterative: it cannot start at an earlier result")
         if history is not None:
             self._check_history(votes, history)
         if len(votes.classes) < 2:
-            return self._settle(votes)
-        return replace(self.run_on(on, votes.merged, start, history), votes=votes, model=self)
+            return self._single_class_result(votes)
+        return replace(self.run_on(backend, votes.merged, start, history), votes=votes, model=self)
 
     def cells(self, votes: Votes) -> int:
         """How many numbers the largest arrays of this model have."""
         return len(votes.tasks) * len(votes.classes)
 
-    def has_room(self, votes: Votes) -> bool:
-        """Whether there is memory enough for this model of these votes."""
-        return self.wide or self.cells(votes) <= max(MOST, PER_VOTE * len(votes))
+    def fits_in_memory(self, votes: Votes) -> bool:
+        """Whether there is memory enough to fit this model to these votes."""
+        limit = max(MAX_CELLS, DENSE_CELLS_PER_VOTE * len(votes))
+        return self.supports_sparse or self.cells(votes) <= limit
 
-    def _instead(self, votes: Votes, on: Machine | None) -> Aggregator:
-        """A model of as many classes as there may be, with the same settings as far as it has them."""
-        from crowdpilot.aggregation.models.common_mistakes import (
-            CommonMistakes,  # it is made of this very class
-        )
-
-        kept = [f for f in fields(self) if f.name in {"prior", "max_iter", "tol"}]
-        other = CommonMistakes(**{f.name: s for f in kept if (s := getattr(self, f.name)) != f.default})
+    def _fallback(self, votes: Votes, backend: Backend | None) -> Aggregator:
+        """The model for very many classes, with the settings that both models have."""
         need = f"{8 * self.cells(votes) / 2**30:,.0f} GiB and more for {len(votes.classes):,} classes"
-        if on is not None:
-            raise ValueError(f"{self.name} would need {need}; choose one_coin, or leave out `on`")
+        if backend is not None or self.many_classes_fallback is None:
+            raise ValueError(f"{self.name} would need {need}; choose one_coin, or leave out `backend`")
+        common = [f for f in fields(self) if f.name in {"prior", "max_iter", "tol"}]
+        changed = {f.name: value for f in common if (value := getattr(self, f.name)) != f.default}
+        other = self.many_classes_fallback(**changed)
         warnings.warn(f"{self.name} would need {need}; {other} is used instead", TooManyClasses, stacklevel=3)
         return other
 
     def _check_history(self, votes: Votes, history: Aggregate) -> None:
-        if not self.remembers:
+        if not self.uses_history:
             raise ValueError(f"{self.name} cannot use the history of workers")
         if type(history.model) is not type(self):
             name = "another model" if history.model is None else history.model.name
@@ -225,75 +233,45 @@ class Aggregator(ABC):
         if list(map(str, history.votes.classes)) != list(map(str, votes.classes)):
             raise ValueError("the history has other classes than the votes")
 
-    def _settle(self, votes: Votes) -> Aggregate:
-        """With one class there is nothing to find out."""
+    def _single_class_result(self, votes: Votes) -> Aggregate:
         if len(votes.classes) == 0:
             raise ValueError("there are no classes: give at least one vote, or the classes")
         skill = votes.worker_mean(np.ones(len(votes)))
         return Aggregate(votes, np.ones((len(votes.tasks), 1)), skill, model=self)
 
     def run_on(
-        self, on: Machine | None, votes: Votes, start: Aggregate | None, history: Aggregate | None
+        self, backend: Backend | None, votes: Votes, start: Aggregate | None, history: Aggregate | None
     ) -> Aggregate:
-        """The same as `run`, elsewhere."""
-        if on is not None:
-            raise ValueError(f"{self.name} runs on the cores of this machine only, so leave out `on`")
+        """The same as `run`, on a backend."""
+        if backend is not None:
+            raise ValueError(f"{self.name} runs in memory only, so leave out `backend`")
         return self.run(votes, start, history)
 
     @abstractmethod
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
         """Fit votes that are merged, of two or more classes."""
 
+    def warn_not_converged(self, max_iter: int) -> None:
+        """Warn the caller of `fit` that the largest number of iterations was reached."""
+        message = f"{self} did not converge in {max_iter} iterations"
+        warnings.warn(message, NotConverged, stacklevel=5)
+
     def __str__(self) -> str:
         return spell(self.name, self)
 
 
-def shares(votes: Votes) -> Floats:
-    """The share of each class among the votes of each task, gold where it is known."""
-    return votes.clamp(to_probs(votes.tally(), copy=False))
-
-
-def started(votes: Votes, start: Aggregate) -> Floats:
-    """The probabilities of an earlier result for these tasks; shares of the votes for new ones."""
-    columns = match(votes.classes, start.votes.classes)
-    if (columns < 0).any():
-        raise ValueError("the result to begin at has other classes than the votes")
-    rows = match(votes.tasks, start.votes.tasks)
-    known = to_probs(start.rows(rows)[:, columns])
-    return votes.clamp(np.where(rows[:, None] >= 0, known, shares(votes)))
-
-
-def match(names: Names, known: Names) -> Codes:
-    """For each name its place among the known ones, -1 if it is new."""
-    place = {str(name): n for n, name in enumerate(known.tolist())}
-    return np.asarray([place.get(str(name), -1) for name in names.tolist()], np.int32)
-
-
-def recall(votes: Votes, history: Aggregate | None, name: str) -> Floats:
-    """What an earlier result says of each worker under this name; zero for those it does not know."""
-    return np.zeros(len(votes.workers)) if history is None else align(votes, history, history.params[name])
-
-
-def align(votes: Votes, history: Aggregate, old: Floats) -> Floats:
-    """An array over the workers of an earlier result, for these workers; zero for those new to it."""
-    rows = match(votes.workers, history.votes.workers)
-    mine = np.zeros((len(rows), *old.shape[1:]))
-    mine[rows >= 0] = old[rows[rows >= 0]]
-    return mine
-
-
-def known_prior(prior: object, K: int) -> Floats:
+def fixed_prior(prior: object, K: int) -> Floats:
     """Probability of each class as given: one number for each, or equal ones for "uniform" and None."""
     if prior is None or prior == "uniform":
         return np.full(K, 1 / K)
-    given = np.asarray(prior, np.float64) if isinstance(prior, (tuple, list)) else np.zeros(0)
-    if len(given) != K or (given <= 0).any() or abs(given.sum() - 1) > 1e-6:
+    probs = np.asarray(prior, np.float64) if isinstance(prior, (tuple, list)) else np.zeros(0)
+    if len(probs) != K or (probs <= 0).any() or abs(probs.sum() - 1) > 1e-6:
         raise ValueError(
             f"the class prior is {prior!r}, expected {K} positive numbers that sum to 1, or 'uniform'"
         )
-    return given
+    return probs
 
 
-def agreement(votes: Votes, probs: Beliefs) -> Floats:
-    """How often each worker is right, if the tasks have these probabilities."""
-    return votes.worker_mean(at(probs, votes.task, votes.label))
+def expected_accuracy(votes: Votes, posterior: Posterior) -> Floats:
+    """Expected accuracy of each worker under the posterior of the tasks, (workers,)."""
+    return votes.worker_mean(probability_of(posterior, votes.task, votes.label))

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
-from crowdpilot.aggregation.base import Aggregate, Aggregator, agreement, recall, shares, started
-from crowdpilot.aggregation.em.loop import NotConverged
+from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_accuracy
+from crowdpilot.aggregation.earlier_results import starting_probs, worker_history
 from crowdpilot.arrays import Floats, share_best, to_probs
 from crowdpilot.votes import Votes
 
@@ -22,16 +21,16 @@ class TruthDiscovery(Aggregator):
     Parameters
     ----------
     max_iter
-        Rounds at most.
+        Largest number of iterations.
     seed
-        Draws the lot between equals when one label must be named.
+        Of the hash that breaks ties between classes.
     """
 
     max_iter: int = field(default=100, kw_only=True)
     seed: int = field(default=0, kw_only=True)
 
-    restarts: ClassVar[bool] = True
-    remembers: ClassVar[bool] = True
+    warm_start: ClassVar[bool] = True
+    uses_history: ClassVar[bool] = True
     per_worker: ClassVar[tuple[str, ...]] = ("weight",)
 
     @abstractmethod
@@ -39,9 +38,9 @@ class TruthDiscovery(Aggregator):
         """The positive weight of workers with so many errors and votes."""
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
-        truth = share_best(shares(votes) if start is None else started(votes, start))
-        before, voted = recall(votes, history, "errors"), votes.worker_sum()
-        total = voted + recall(votes, history, "voted")
+        truth = share_best(votes.shares() if start is None else starting_probs(votes, start))
+        before, voted = worker_history(votes, history, "errors"), votes.worker_sum()
+        total = voted + worker_history(votes, history, "voted")
         converged = False
         for _ in range(self.max_iter):
             errors = votes.worker_sum(1 - truth[votes.task, votes.label])
@@ -51,9 +50,9 @@ class TruthDiscovery(Aggregator):
             if converged := np.allclose(last, truth):
                 break
         else:
-            warnings.warn(f"the labels did not settle in {self.max_iter} rounds", NotConverged, stacklevel=3)
+            self.warn_not_converged(self.max_iter)
         params = {"weight": weight, "errors": errors, "voted": voted}
-        return Aggregate(votes, probs, agreement(votes, truth), params, converged=converged)
+        return Aggregate(votes, probs, expected_accuracy(votes, truth), params, converged=converged)
 
 
 def expect_positive(model: Aggregator, *settings: str) -> None:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
-from crowdpilot.aggregation.base import Aggregate, match
-from crowdpilot.arrays import Floats
+from crowdpilot.aggregation.base import Aggregate
+from crowdpilot.arrays import Floats, lookup
 from crowdpilot.votes import Votes
 
 PAIRS = 20_000_000  # of workers with a task in common; they take about 100 bytes each
@@ -33,9 +33,9 @@ class Pairs(NamedTuple):
     shared: Floats
 
 
-def excess(agreement: Floats, K: int) -> Floats:
+def excess(expected_accuracy: Floats, K: int) -> Floats:
     """How much more than by chance: 0 for guessing, 1 for always."""
-    return (K * agreement - 1) / (K - 1)
+    return (K * expected_accuracy - 1) / (K - 1)
 
 
 def count(votes: Votes) -> Counts:
@@ -69,7 +69,7 @@ def with_teacher(votes: Votes) -> Votes:
 def join(votes: Votes, counts: Counts, history: Aggregate) -> Counts:
     """These counts and those of an earlier result; workers known only there come after these."""
     here = len(votes.workers)
-    known = match(history.votes.workers, votes.workers)
+    known = lookup(history.votes.workers, votes.workers)
     new = known < 0
     total = here + int(new.sum()) + 1
     place = np.where(new, here - 1 + np.cumsum(new), known)

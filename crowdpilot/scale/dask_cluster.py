@@ -13,7 +13,7 @@ from typing import Any
 
 from distributed import Client, Future, KilledWorker, LocalCluster, as_completed
 
-from crowdpilot.aggregation.em.backend import add
+from crowdpilot.aggregation.em.backend import sum_stats
 from crowdpilot.scale.engines import Count, Function, Held, in_silence
 
 BRANCHES = 8  # results that are added up together
@@ -102,10 +102,11 @@ class Lent:
         level = []
         for n in range(0, len(parts), BRANCHES):  # what is asked for first is done first
             leaves = [self._cluster.submit(function, part, sent) for part in parts[n : n + BRANCHES]]
-            level.append(self._cluster.submit(add, leaves))
+            level.append(self._cluster.submit(sum_stats, leaves))
         while len(level) > 1:
             level = [
-                self._cluster.submit(add, level[n : n + BRANCHES]) for n in range(0, len(level), BRANCHES)
+                self._cluster.submit(sum_stats, level[n : n + BRANCHES])
+                for n in range(0, len(level), BRANCHES)
             ]
         total: tuple[Any, ...] = self._cluster.wait(level[0])
         return total

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from crowdpilot.aggregation import EM, Aggregate, Aggregator
-from crowdpilot.aggregation.em.backend import MANY, Here, Params, Place, Stats
-from crowdpilot.aggregation.em.tables import Table, Tabled
+from crowdpilot.aggregation.em.backend import (
+    LARGE_FIT_VOTES,
+    EMModel,
+    LoadedVotes,
+    Params,
+    Stats,
+    Table,
+    TableModel,
+)
+from crowdpilot.aggregation.em.in_memory_backend import can_compile, load_in_memory
 from crowdpilot.arrays import Floats
 from crowdpilot.scale.files.file_contents import Part
 from crowdpilot.scale.files.shared_codes import Gathered
@@ -35,8 +43,9 @@ class Labeller(NamedTuple):
         """The result for these votes."""
         if self.params is None or not isinstance(self.model, EM):
             return self.model.fit(votes)
-        belief = place_of(votes, self.model, self.many).believe(self.model, self.params)
-        return replace(self.model.finish(votes, self.params, belief), model=self.model)
+        loaded = load_in_memory(self.model, votes, NOTHING, compiled=self.many)
+        posterior = loaded.posterior(self.model, self.params)
+        return replace(self.model.to_result(votes, self.params, posterior), model=self.model)
 
 
 class Spread:
@@ -47,12 +56,12 @@ class Spread:
     """
 
     def __init__(self, gathered: Gathered, tell: Tell) -> None:
-        self.size = gathered.votes
+        self.n_votes = gathered.votes
         self._held = gathered.held
         self._outline = gathered.outline
         self._tell = tell
         self._rounds = 0
-        self._many = self.size >= MANY
+        self._many = self.n_votes >= LARGE_FIT_VOTES
         self._last: Labeller | None = None
 
     @property
@@ -62,35 +71,35 @@ class Spread:
             raise ValueError("no rounds have been run")
         return self._last
 
-    def hold(self, model: EM, votes: Votes, probs: Floats) -> Place:
+    def load(self, model: EMModel, votes: Votes, probs: Floats) -> LoadedVotes:
         self._rounds = 0
         return self
 
-    def begin(self, model: EM, attempt: int) -> Stats:
-        return self._held.total(begin, Beginning(model, attempt, self._last, self._many))
+    def initial_counts(self, model: EMModel, restart: int) -> Stats:
+        return self._held.total(begin, Beginning(model, restart, self._last, self._many))
 
-    def round(self, model: EM, params: Params) -> tuple[Stats, float]:
+    def iterate(self, model: EMModel, params: Params) -> tuple[Stats, float]:
         *stats, loglik = self._held.total(run_round, Step(*prepare(model, params, self._many), self._many))
         self._rounds += 1
-        self._tell("rounds", self._rounds, model.max_iter * model.attempts)
+        self._tell("rounds", self._rounds, model.max_iter * model.n_restarts)
         return tuple(stats), float(loglik)
 
-    def take(self, stats: Stats) -> Stats:
+    def to_backend(self, stats: Stats) -> Stats:
         return stats
 
-    def give(self, params: Params) -> Params:
+    def to_host(self, params: Params) -> Params:
         return params
 
-    def believe(self, model: EM, params: Params) -> Floats:
+    def posterior(self, model: EMModel, params: Params) -> Floats:
         self._last = Labeller(model, params, self._many)
-        return model.believe(self._outline, params)
+        return model.posterior(self._outline, params)
 
 
 class Beginning(NamedTuple):
     """Where a model begins: at one of its own beginnings, or at an earlier result."""
 
-    model: EM
-    attempt: int
+    model: EMModel
+    restart: int
     last: Labeller | None
     many: bool
 
@@ -98,15 +107,17 @@ class Beginning(NamedTuple):
 def begin(part: Part, at: Beginning) -> Stats:
     """Counts of one part at the beginning."""
     votes = part.named()
-    probs = at.model.first(votes) if at.last is None else votes.clamp(at.last.label(votes).probs)
-    stats: Stats = place_of(votes, at.model, at.many, probs).begin(at.model, at.attempt)
+    probs = at.model.initial_posterior(votes) if at.last is None else votes.clamp(at.last.label(votes).probs)
+    stats: Stats = load_in_memory(at.model, votes, probs, compiled=at.many).initial_counts(
+        at.model, at.restart
+    )
     return stats
 
 
 class Step(NamedTuple):
     """A round of a model with these parameters."""
 
-    model: EM | Prepared
+    model: EMModel | Prepared
     params: Params
     many: bool
 
@@ -114,7 +125,7 @@ class Step(NamedTuple):
 class Prepared(NamedTuple):
     """A tabled model whose parameters are a table already: all that its rounds look at, and small."""
 
-    model: Tabled
+    model: TableModel
 
     def table(self, params: Table) -> Table:
         """The table as it is."""
@@ -125,34 +136,23 @@ class Prepared(NamedTuple):
         """Whether each task counts for its best class alone."""
         return self.model.hard
 
-    def gather(self, seen: Floats, said: Floats) -> Stats:
+    def counts_from_table(self, states: Floats, table: Floats) -> Stats:
         """The counts of the model."""
-        return self.model.gather(seen, said)
+        return self.model.counts_from_table(states, table)
 
 
-def prepare(model: EM, params: Params, many: bool) -> tuple[EM | Prepared, Params]:
+def prepare(model: EMModel, params: Params, many: bool) -> tuple[EM | Prepared, Params]:
     """What a round of many votes needs of a model and its parameters."""
-    if not is_fused(model, many):
+    if not (many and can_compile(model)):
         return model, params
     table = model.table(params)
-    return Prepared(model), table._replace(said=table.said.astype(np.float32))  # as the kernels take it
+    return Prepared(model), table._replace(
+        log_likelihood=table.log_likelihood.astype(np.float32)
+    )  # as the kernels take it
 
 
 def run_round(part: Part, step: Step) -> tuple[Any, ...]:
     """Counts of one part in one round, and at last the log-likelihood."""
-    stats, loglik = place_of(part.votes, step.model, step.many).round(step.model, step.params)
+    loaded: Any = load_in_memory(step.model, part.votes, NOTHING, compiled=step.many)
+    stats, loglik = loaded.iterate(step.model, step.params)
     return *stats, loglik
-
-
-def is_fused(model: Any, many: bool) -> TypeGuard[Tabled]:
-    """Whether one machine would take the compiled pass over all these votes."""
-    return many and isinstance(model, Tabled) and model.compiled
-
-
-def place_of(votes: Votes, model: Any, many: bool, probs: Floats = NOTHING) -> Any:
-    """The place that one file with the votes of all parts would have, for those of one part."""
-    if isinstance(model, Prepared) or is_fused(model, many):
-        from crowdpilot.aggregation.em.compiled import Fused  # numba takes half a second to load
-
-        return Fused(votes, probs, 1)
-    return Here(votes, probs, 1)

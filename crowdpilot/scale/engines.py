@@ -14,7 +14,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
-from crowdpilot.aggregation.em.backend import add, cores
+from crowdpilot.aggregation.em.backend import sum_stats
+from crowdpilot.aggregation.em.in_memory_backend import available_cores
 
 Count = Callable[[int, int], None]  # is told how many files are done, and of how many
 Function = Callable[[Any, Any], Any]  # of what is held of one file, and of what is the same for all
@@ -60,7 +61,7 @@ class Disk:
     """
 
     def __init__(self, *, threads: int | None = None, folder: str | os.PathLike[str] | None = None) -> None:
-        self.threads = threads or cores()
+        self.threads = threads or available_cores()
         self.folder = folder
 
     @contextmanager
@@ -92,7 +93,7 @@ class Stowed:
             yield done
 
     def total(self, function: Function, shared: Any = None) -> tuple[Any, ...]:
-        return reduce(lambda a, b: add([a, b]), self.each(function, shared))
+        return reduce(lambda a, b: sum_stats([a, b]), self.each(function, shared))
 
     def change(self, function: Function, own: Sequence[Any]) -> Held:
         pairs = zip(self._files, own, strict=True)

@@ -23,14 +23,14 @@ def weights(result) -> dict[str, float]:
 
 def test_few_votes_of_equal_kind_go_to_the_coin():
     """Ten classes and few votes: a matrix for each worker cannot be learned."""
-    votes, truth = HammerSpammer(n_task=300, n_worker=40, K=10, feedback=5, ratio=0.4, seed=1).run()
+    votes, truth = HammerSpammer(tasks=300, workers=40, classes=10, votes_per_task=5, ratio=0.4, seed=1).run()
     result = Auto().fit(votes)
     assert weights(result)["coin"] > 0.9
     assert (result.codes == truth).mean() > (MajorityVoting().fit(votes).codes == truth).mean()
 
 
 def test_biased_workers_go_to_the_matrices():
-    votes, truth = IndependentConfusion(n_task=600, n_worker=20, K=3, feedback=8, seed=1).run()
+    votes, truth = IndependentConfusion(tasks=600, workers=20, classes=3, votes_per_task=8, seed=1).run()
     result = Auto().fit(votes)
     assert weights(result)["confusion"] > 0.9
     assert (result.codes == truth).mean() > (MajorityVoting().fit(votes).codes == truth).mean()
@@ -44,7 +44,7 @@ def test_the_table_names_every_model_and_weights_sum_to_one(simulated):
 
 
 def test_large_inputs_are_scored_on_a_sample_with_fewer_models():
-    votes, truth = IndependentConfusion(n_task=2000, n_worker=30, K=3, feedback=5, seed=2).run()
+    votes, truth = IndependentConfusion(tasks=2000, workers=30, classes=3, votes_per_task=5, seed=2).run()
     result = Auto(sample=1500).fit(votes)
     assert sum(s.weight > 0 for s in result.params["scores"]) < len(result.params["scores"])
     assert (result.codes == truth).mean() > (MajorityVoting().fit(votes).codes == truth).mean()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from crowdpilot.aggregation import Aggregate, DawidSkene, MajorityVoting, parse_strategy
-from crowdpilot.aggregation.base import match
+from crowdpilot.arrays import lookup
 from crowdpilot.votes import Votes
 
 
@@ -37,7 +37,7 @@ def test_the_lot_depends_on_the_seed_and_the_name_alone(tied):
 
 def test_rounding_does_not_decide(tied):
     exact = MajorityVoting().fit(tied)
-    shaken = replace(exact, beliefs=exact.probs + 1e-13 * np.array([1, -1]))
+    shaken = replace(exact, posterior=exact.probs + 1e-13 * np.array([1, -1]))
     assert (shaken.codes == exact.codes).all()
 
 
@@ -88,7 +88,7 @@ def test_a_start_knows_its_tasks_by_name(simulated):
 
 
 def test_names_are_matched_as_text():
-    assert match(np.array(["2", "x"], object), np.array([1, 2])).tolist() == [1, -1]
+    assert lookup(np.array(["2", "x"], object), np.array([1, 2])).tolist() == [1, -1]
 
 
 @pytest.mark.parametrize(

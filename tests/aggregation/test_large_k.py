@@ -13,12 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdpilot.aggregation import MODELS, CommonMistakes, NotConverged, TooManyClasses, base
-from crowdpilot.aggregation.em.backend import CORES, add, split
+from crowdpilot.aggregation.em.backend import sum_stats
+from crowdpilot.aggregation.em.in_memory import split_tasks
+from crowdpilot.aggregation.em.in_memory_backend import IN_MEMORY
 from crowdpilot.aggregation.models.one_coin import Params
 from crowdpilot.aggregation.sparse import candidates
 from crowdpilot.votes import Votes
 
-WIDE = [name for name, model in MODELS.items() if model.wide and name != "auto"]  # which takes another model
+WIDE = [
+    name for name, model in MODELS.items() if model.supports_sparse and name != "auto"
+]  # which takes another model
 wide = pytest.mark.parametrize("name", WIDE)
 
 
@@ -47,8 +51,8 @@ def thirty() -> Votes:
 def forced(model, votes, **options):
     """The result as if an array (tasks, classes) were too large."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(candidates, "DENSE", 0)
-        patched.setattr(candidates, "PER_VOTE", 0)
+        patched.setattr(candidates, "MAX_DENSE_CELLS", 0)
+        patched.setattr(candidates, "DENSE_CELLS_PER_VOTE", 0)
         return model.fit(votes, **options)
 
 
@@ -58,7 +62,7 @@ def test_sparse_beliefs_are_the_dense_ones(name, gold, thirty):
     votes = thirty if gold else replace(thirty, gold=None)
     model = MODELS[name]()
     dense, sparse = model.fit(votes), forced(model, votes)
-    assert sparse.beliefs.nnz <= len(votes) + 150
+    assert sparse.posterior.nnz <= len(votes) + 150
     np.testing.assert_allclose(sparse.rows(np.arange(150)), dense.probs, atol=1e-9)
     np.testing.assert_allclose(sparse.skill, dense.skill, atol=1e-9)
     np.testing.assert_array_equal(sparse.codes, dense.codes)
@@ -82,7 +86,7 @@ def test_a_prior_is_shared_by_those_that_are_not_listed(name, prior, thirty):
 def test_a_start_and_a_history_are_used_as_with_few_classes(name, thirty):
     model = MODELS[name]()
     old = {"start": thirty.take(slice(0, 300)), "history": crowd(150, 14, 30, votes=300, seed=5)[0]}
-    for word, able in (("start", model.restarts), ("history", model.remembers)):
+    for word, able in (("start", model.warm_start), ("history", model.uses_history)):
         if able:
             dense = model.fit(thirty, **{word: model.fit(old[word])})
             sparse = forced(model, thirty, **{word: forced(model, old[word])})
@@ -135,8 +139,8 @@ def test_what_is_too_large_for_an_array_says_so(thirty):
 )
 def test_a_model_that_needs_too_much_makes_way(name, monkeypatch):
     votes, truth = crowd(tasks=300, workers=20, classes=40, votes=1500)
-    monkeypatch.setattr(base, "MOST", 300 * 40 - 1)
-    monkeypatch.setattr(base, "PER_VOTE", 0)
+    monkeypatch.setattr(base, "MAX_CELLS", 300 * 40 - 1)
+    monkeypatch.setattr(base, "DENSE_CELLS_PER_VOTE", 0)
     model = MODELS[name]()
     with pytest.warns(TooManyClasses, match=f"{name} would need .* common_mistakes is used instead"):
         result = model.fit(votes)
@@ -154,17 +158,17 @@ def test_memory_is_known_before_it_is_taken():
 
 def test_many_tasks_of_few_classes_are_not_too_many_classes(simulated, monkeypatch):
     """Votes take memory too, and whoever holds them has room for what is believed of their tasks."""
-    monkeypatch.setattr(candidates, "DENSE", 0)
-    monkeypatch.setattr(base, "MOST", 0)
+    monkeypatch.setattr(candidates, "MAX_DENSE_CELLS", 0)
+    monkeypatch.setattr(base, "MAX_CELLS", 0)
     for name in ("majority_voting", "one_coin", "dawid_skene"):
         assert MODELS[name]().fit(simulated[0]).probs.shape == (150, 3)
 
 
 def test_elsewhere_no_other_model_is_used(thirty, monkeypatch):
-    monkeypatch.setattr(base, "MOST", 0)
-    monkeypatch.setattr(base, "PER_VOTE", 0)
+    monkeypatch.setattr(base, "MAX_CELLS", 0)
+    monkeypatch.setattr(base, "DENSE_CELLS_PER_VOTE", 0)
     with pytest.raises(ValueError, match=r"dawid_skene would need .* choose one_coin"):
-        MODELS["dawid_skene"]().fit(thirty, on=CORES)
+        MODELS["dawid_skene"]().fit(thirty, backend=IN_MEMORY)
 
 
 def test_coins_of_votes_that_lie_apart_are_those_of_all(thirty, monkeypatch):
@@ -172,19 +176,19 @@ def test_coins_of_votes_that_lie_apart_are_those_of_all(thirty, monkeypatch):
     model = MODELS["one_coin"]()
     whole = model.fit(thirty)
     params = Params(whole.params["prior"], np.nan_to_num(whole.skill, nan=0.5))
-    counts, loglik = model.round(thirty, params)
-    monkeypatch.setattr(candidates, "DENSE", 0)
-    monkeypatch.setattr(candidates, "PER_VOTE", 0)
-    parts = [model.round(part, params) for part in split(thirty, 3)]
-    for mine, all_of_them in zip(add(stats for stats, _ in parts), counts, strict=True):
+    counts, loglik = model.e_step(thirty, params)
+    monkeypatch.setattr(candidates, "MAX_DENSE_CELLS", 0)
+    monkeypatch.setattr(candidates, "DENSE_CELLS_PER_VOTE", 0)
+    parts = [model.e_step(part, params) for part in split_tasks(thirty, 3)]
+    for mine, all_of_them in zip(sum_stats(stats for stats, _ in parts), counts, strict=True):
         np.testing.assert_allclose(mine, all_of_them, atol=1e-9)
     np.testing.assert_allclose(sum(each for _, each in parts), loglik)
 
 
 def test_settings_that_both_models_have_are_kept(monkeypatch):
     votes, _ = crowd(tasks=50, workers=5, classes=10, votes=250)
-    monkeypatch.setattr(base, "MOST", 0)
-    monkeypatch.setattr(base, "PER_VOTE", 0)
+    monkeypatch.setattr(base, "MAX_CELLS", 0)
+    monkeypatch.setattr(base, "DENSE_CELLS_PER_VOTE", 0)
     with pytest.warns(TooManyClasses), pytest.warns(NotConverged):
         result = MODELS["dawid_skene"](prior="uniform", max_iter=3).fit(votes)
     assert result.model == CommonMistakes(prior="uniform", max_iter=3)

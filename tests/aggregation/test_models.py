@@ -142,7 +142,7 @@ def test_a_start_or_a_history_is_used_or_refused(name, simulated):
     votes, _ = simulated
     model, votes = ready(name, votes)
     result = model.fit(votes)
-    for word, able in (("start", model.restarts), ("history", model.remembers)):
+    for word, able in (("start", model.warm_start), ("history", model.uses_history)):
         if able:
             assert model.fit(votes, **{word: result}).probs.shape == result.probs.shape
         else:
@@ -175,7 +175,7 @@ def test_history_makes_a_newcomer_known(name, simulated):
     """After many votes elsewhere a bad worker cannot outvote a good one on a single new task."""
     votes, _ = simulated
     model = MODELS[name]()
-    if not model.remembers:
+    if not model.uses_history:
         pytest.skip("refused; see above")
     history = model.fit(votes)
     new = Votes.of(["new", "new"], [0, 7], [0, 1], classes=[0, 1, 2])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crowdpilot.aggregation.em.loop import NotConverged
+from crowdpilot.aggregation.base import NotConverged
 from crowdpilot.aggregation.models.catd import CATD
 from crowdpilot.aggregation.models.pm import PM
 from crowdpilot.aggregation.truth_discovery import TruthDiscovery
@@ -35,7 +35,7 @@ def test_better_workers_weigh_more(model):
 
 @both
 def test_the_truth_is_where_most_weight_is_and_the_errors_are_counted_from_it(model):
-    votes, _ = one_coin(tasks=60, skill=HARD, feedback=3, seed=1)
+    votes, _ = one_coin(tasks=60, skill=HARD, votes_per_task=3, seed=1)
     result = model.fit(votes)
     truth = result.probs.argmax(axis=1)  # no ties in this crowd
     errors = votes.worker_sum((votes.label != truth[votes.task]).astype(float))
@@ -78,7 +78,7 @@ def test_history_counts_as_if_its_votes_were_here(model):
 
 @both
 def test_a_start_at_the_answer_stays_there(model):
-    votes, _ = one_coin(tasks=100, skill=HARD, feedback=3, seed=2)
+    votes, _ = one_coin(tasks=100, skill=HARD, votes_per_task=3, seed=2)
     result = model.fit(votes)
     again = model.fit(votes, start=result)
     np.testing.assert_allclose(again.probs, result.probs)
@@ -94,7 +94,7 @@ def test_labels_that_never_settle_are_told():
         def weigh(self, errors, voted):
             return next(swing)
 
-    with pytest.warns(NotConverged, match="did not settle in 6 rounds"):
+    with pytest.warns(NotConverged, match="did not converge in 6 iterations"):
         result = Swing(max_iter=6).fit(votes)
     assert not result.converged
 

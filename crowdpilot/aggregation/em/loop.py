@@ -1,8 +1,7 @@
-"""The one EM loop: a model supplies the few functions that make it different."""
+"""The EM loop, written once: a model supplies its E-step, M-step, expected counts and prior."""
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -10,51 +9,41 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from crowdpilot.aggregation.base import (
-    Aggregate,
-    Aggregator,
-    agreement,
-    align,
-    known_prior,
-    shares,
-    started,
-)
-from crowdpilot.aggregation.em.backend import CORES, MANY, Here, Machine, Params, Place, Stats, add
-from crowdpilot.aggregation.em.squarem import Stride
+from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_accuracy, fixed_prior
+from crowdpilot.aggregation.earlier_results import align_workers, starting_probs
+from crowdpilot.aggregation.em.backend import LARGE_FIT_VOTES, Backend, LoadedVotes, Params, Stats, sum_stats
+from crowdpilot.aggregation.em.in_memory_backend import IN_MEMORY
+from crowdpilot.aggregation.em.squarem import Squarem
 from crowdpilot.arrays import Floats, softmax_, to_probs
 from crowdpilot.votes import Votes
 
-Heard = Callable[[float], None]  # is told the objective after every round
+Callback = Callable[[float], None]  # called with the objective after each iteration
 Prior = tuple[float, ...] | Literal["estimated", "uniform"]
 
 
-def ignore(objective: float) -> None:
-    """Do nothing after a round."""
-
-
-class NotConverged(UserWarning):
-    """The rounds ran out before the objective settled."""
+def no_callback(objective: float) -> None:
+    """Do nothing after an iteration."""
 
 
 @dataclass(frozen=True)
 class EM(Aggregator):
     """Expectation-maximisation over the unknown classes of the tasks.
 
-    Everything known beforehand is told in imaginary counts (`pseudo`): smoothing, priors and the
-    history of workers alike. The traced objective is the log-likelihood of the votes plus the
-    `score` of those counts, which is exactly what the rounds raise.
+    Priors, smoothing and the history of workers are all pseudo-counts, added to the expected counts
+    before each M-step. The traced objective is the log-likelihood of the votes plus the log-prior of the
+    parameters; no iteration lowers it.
 
     Parameters
     ----------
     prior
         Probability of each class: "estimated", "uniform", or one number for each class.
     max_iter
-        Rounds at most.
+        Largest number of iterations.
     tol
         Stop when the objective rises by less than this for each vote.
     accelerate
-        Whether to leap ahead after every two rounds (see `stride`): an end as high in fewer rounds. If
-        not said, from half a million votes on, where rounds take time.
+        Whether to use SQUAREM acceleration: fewer iterations to an objective as high. By default from
+        half a million votes on, where iterations are slow.
     """
 
     prior: Prior = "estimated"
@@ -62,181 +51,184 @@ class EM(Aggregator):
     tol: float = 1e-6
     accelerate: bool | None = None
 
-    restarts: ClassVar[bool] = True
-    remembers: ClassVar[bool] = True
-    divisible: ClassVar[bool] = True  # `count` sums over tasks, so that parts can be added up
+    warm_start: ClassVar[bool] = True
+    uses_history: ClassVar[bool] = True
+    additive_counts: ClassVar[bool] = True  # `expected_counts` is a sum over tasks
 
-    # What makes a model different -----------------------------------------------------------
-
-    @abstractmethod
-    def pseudo(self, votes: Votes) -> Stats:
-        """Imaginary counts, shaped like those of `count`."""
+    # The model ---------------------------------------------------------------------------------
 
     @abstractmethod
-    def count(self, votes: Votes, belief: Floats) -> Stats:
-        """What has to be known of the votes, given what is believed of their tasks."""
+    def pseudo_counts(self, votes: Votes) -> Stats:
+        """The prior as pseudo-counts, shaped like `expected_counts`."""
 
     @abstractmethod
-    def maximize(self, stats: Stats, params: Params | None) -> Params:
-        """The best parameters for these counts, or at least better ones than the last."""
+    def expected_counts(self, votes: Votes, posterior: Floats) -> Stats:
+        """Sufficient statistics of the M-step, given the posterior (tasks, states)."""
 
     @abstractmethod
-    def joint(self, votes: Votes, params: Params) -> Floats:
-        """Log P(class, votes) for every task, (tasks, classes); or (tasks, classes x states)."""
+    def m_step(self, stats: Stats, params: Params | None) -> Params:
+        """Parameters that maximize the expected objective, or raise it above that of the last ones."""
 
     @abstractmethod
-    def score(self, pseudo: Stats, params: Params) -> float:
-        """Log-density of the parameters, as far as it depends on them, for imaginary counts."""
+    def log_joint(self, votes: Votes, params: Params) -> Floats:
+        """Log P(class, votes) of each task, (tasks, classes); or of hidden states, (tasks, classes x kinds)."""
 
-    def first(self, votes: Votes) -> Floats:
-        """Probabilities of the classes to begin at if there is no earlier result, (tasks, classes)."""
-        return shares(votes)
+    @abstractmethod
+    def log_prior(self, pseudo_counts: Stats, params: Params) -> float:
+        """Log-density of the parameters under the prior, up to a constant."""
 
-    def beliefs(self, votes: Votes, probs: Floats) -> Iterator[Floats]:
-        """Beliefs to begin at, shaped like `joint`, one for each climb; the highest climb is kept."""
+    def initial_posterior(self, votes: Votes) -> Floats:
+        """Class probabilities to start at if there is no earlier result, (tasks, classes)."""
+        return votes.shares()
+
+    def starting_posteriors(self, votes: Votes, probs: Floats) -> Iterator[Floats]:
+        """One posterior (tasks, states) for each restart, given class probabilities to start at."""
         yield probs
 
-    def here(self, votes: Votes, probs: Floats, threads: int) -> Place:
-        """The place for these votes on this machine."""
-        return Here(votes, probs, threads)
+    def normalize_(self, log_joint: Floats) -> float:
+        """Turn `log_joint` into the posterior in place; return the log-likelihood."""
+        return softmax_(log_joint)
 
-    def believe_(self, joint: Floats) -> float:
-        """Turn `joint` into beliefs in place; return the log-likelihood."""
-        return softmax_(joint)
+    def to_result(self, votes: Votes, params: Params, posterior: Floats) -> Aggregate:
+        """The result, given the final parameters and the posterior (tasks, states)."""
+        probs = class_posterior(votes, posterior)
+        return Aggregate(votes, probs, expected_accuracy(votes, probs), params._asdict())
 
-    def finish(self, votes: Votes, params: Params, belief: Floats) -> Aggregate:
-        """The result, given the last parameters and beliefs."""
-        probs = by_class(votes, belief)
-        return Aggregate(votes, probs, agreement(votes, probs), params._asdict())
-
-    # What is the same for all ---------------------------------------------------------------
+    # The algorithm -----------------------------------------------------------------------------
 
     @property
-    def attempts(self) -> int:
-        """How many beginnings there are to climb from."""
+    def n_restarts(self) -> int:
+        """Number of starting points; the restart with the highest objective is kept."""
         return 1
 
     def run_on(
-        self, on: Machine | None, votes: Votes, start: Aggregate | None, history: Aggregate | None
+        self, backend: Backend | None, votes: Votes, start: Aggregate | None, history: Aggregate | None
     ) -> Aggregate:
-        return self.run(votes, start, history, on or CORES)
+        return self.run(votes, start, history, backend or IN_MEMORY)
 
     def run(
-        self, votes: Votes, start: Aggregate | None, history: Aggregate | None, on: Machine = CORES
+        self, votes: Votes, start: Aggregate | None, history: Aggregate | None, backend: Backend = IN_MEMORY
     ) -> Aggregate:
         if self.prior != "estimated":
-            known_prior(self.prior, len(votes.classes))  # a wrong one is refused before any work
-        pseudo = self.pseudo(votes)
+            fixed_prior(self.prior, len(votes.classes))  # refuse a wrong one before any work
+        pseudo_counts = self.pseudo_counts(votes)
         if history is not None:
-            pseudo = add([pseudo, self._recall(votes, history)])
-        place = on.hold(self, votes, self.first(votes) if start is None else started(votes, start))
-        best = self.highest(place, pseudo)
-        params = place.give(best.params)
-        result = self.finish(votes, params, place.believe(self, best.params))
-        kept = {**result.params, "stats": place.give(best.stats)} if self.remembers else result.params
-        return replace(result, params=kept, trace=tuple(best.trace), converged=best.converged)
+            pseudo_counts = sum_stats([pseudo_counts, self.history_counts(votes, history)])
+        probs = self.initial_posterior(votes) if start is None else starting_probs(votes, start)
+        loaded = backend.load(self, votes, probs)
+        best = self.best_restart(loaded, pseudo_counts)
+        result = self.to_result(votes, loaded.to_host(best.params), loaded.posterior(self, best.params))
+        params = result.params
+        if self.uses_history:
+            params = {**params, "stats": loaded.to_host(best.stats)}
+        return replace(result, params=params, trace=tuple(best.trace), converged=best.converged)
 
-    def highest(self, place: Place, pseudo: Stats, heard: Heard = ignore) -> Climb:
-        """The climb that ends highest.
+    def best_restart(
+        self, loaded: LoadedVotes, pseudo_counts: Stats, callback: Callback = no_callback
+    ) -> Restart:
+        """Run EM from each starting point, and return the run with the highest objective.
 
         Parameters
         ----------
-        place
-            Where the votes are.
-        pseudo
-            All that is known beforehand, in imaginary counts.
-        heard
-            Called after every round with the objective.
+        loaded
+            Votes on a backend.
+        pseudo_counts
+            The prior, with the history of workers if there is one.
+        callback
+            Called with the objective after each iteration.
         """
-        pseudo = place.take(pseudo)
-        climbs = (self._climb(place, pseudo, attempt, heard) for attempt in range(self.attempts))
-        best = max(climbs, key=lambda climb: climb.trace[-1])
+        pseudo_counts = loaded.to_backend(pseudo_counts)
+        restarts = (self._iterate(loaded, pseudo_counts, n, callback) for n in range(self.n_restarts))
+        best = max(restarts, key=lambda restart: restart.trace[-1])
         if not best.converged:
-            warnings.warn(f"{self} did not settle in {self.max_iter} rounds", NotConverged, stacklevel=4)
+            self.warn_not_converged(self.max_iter)
         return best
 
-    def _climb(self, place: Place, pseudo: Stats, attempt: int, heard: Heard) -> Climb:
-        """Rounds from one beginning until the objective settles."""
-        leaping = place.size >= MANY if self.accelerate is None else self.accelerate
-        stride = Stride(place.begin(self, attempt), leaping)
+    def _iterate(
+        self, loaded: LoadedVotes, pseudo_counts: Stats, restart: int, callback: Callback
+    ) -> Restart:
+        """EM from one starting point until the objective converges."""
+        accelerate = loaded.n_votes >= LARGE_FIT_VOTES if self.accelerate is None else self.accelerate
+        squarem = Squarem(loaded.initial_counts(self, restart), accelerate)
         trace: list[float] = []
         params = None
         converged = False
         for _ in range(self.max_iter):
-            tried = self.maximize(add([stride.here, pseudo]), params)
-            counts, loglik = place.round(self, tried)
-            height = loglik + self.score(pseudo, tried)
-            if stride.leapt and not height >= trace[-1]:
-                stride.turn_back()
+            new_params = self.m_step(sum_stats([squarem.counts, pseudo_counts]), params)
+            counts, log_likelihood = loaded.iterate(self, new_params)
+            objective = log_likelihood + self.log_prior(pseudo_counts, new_params)
+            if squarem.extrapolated and not objective >= trace[-1]:
+                squarem.reject()
                 continue
-            trace.append(height)
-            heard(height)
-            params, own = tried, counts
-            converged = len(trace) > 1 and not stride.leapt and trace[-1] - trace[-2] <= self.tol * place.size
+            trace.append(objective)
+            callback(objective)
+            params, stats = new_params, counts
+            if len(trace) > 1 and not squarem.extrapolated:
+                converged = trace[-1] - trace[-2] <= self.tol * loaded.n_votes
             if converged:
                 break
-            stride.go_on(counts)
-        return Climb(params, own, trace, converged)
+            squarem.accept(counts)
+        return Restart(params, stats, trace, converged)
 
-    def round(self, votes: Votes, params: Params) -> tuple[Stats, float]:
-        """Counts and log-likelihood of some votes under these parameters."""
-        joint = self.joint(votes, params)
-        fix_gold_(votes, joint)
-        loglik = self.believe_(joint)
-        return self.count(votes, joint), loglik
+    def e_step(self, votes: Votes, params: Params) -> tuple[Stats, float]:
+        """Expected counts and log-likelihood of the votes under these parameters."""
+        posterior = self.log_joint(votes, params)
+        apply_gold_(votes, posterior)
+        log_likelihood = self.normalize_(posterior)
+        return self.expected_counts(votes, posterior), log_likelihood
 
-    def believe(self, votes: Votes, params: Params) -> Floats:
-        """What is believed of the tasks of some votes, shaped like `joint`."""
-        joint = self.joint(votes, params)
-        fix_gold_(votes, joint)
-        self.believe_(joint)
-        return joint
+    def posterior(self, votes: Votes, params: Params) -> Floats:
+        """Posterior of each task under these parameters, (tasks, states)."""
+        posterior = self.log_joint(votes, params)
+        apply_gold_(votes, posterior)
+        self.normalize_(posterior)
+        return posterior
 
-    def _recall(self, votes: Votes, history: Aggregate) -> Stats:
-        """The counts of earlier votes for the workers of these; the classes of those tasks do not count."""
-        mine = (align(votes, history, old) for old in history.params["stats"][1:])
-        return np.zeros(len(votes.classes)), *mine
+    def history_counts(self, votes: Votes, history: Aggregate) -> Stats:
+        """Expected counts of an earlier result for these workers; the classes of its tasks do not count."""
+        counts = (align_workers(votes, history, old) for old in history.params["stats"][1:])
+        return np.zeros(len(votes.classes)), *counts
 
-    def class_prior(self, seen: Floats) -> Floats:
-        """Probability of each class, given how often it was seen."""
+    def class_prior(self, class_counts: Floats) -> Floats:
+        """Probability of each class, given its expected number of tasks."""
         if self.prior == "estimated":
-            share: Floats = seen / seen.sum()
+            share: Floats = class_counts / class_counts.sum()
             return share
-        return known_prior(self.prior, len(seen))
+        return fixed_prior(self.prior, len(class_counts))
 
 
-class Climb(NamedTuple):
-    """Where the rounds from one beginning have led."""
+class Restart(NamedTuple):
+    """Where EM has led from one starting point."""
 
     params: Params
-    stats: Stats
-    trace: list[float]
+    stats: Stats  # expected counts, without pseudo-counts
+    trace: list[float]  # the objective after each iteration
     converged: bool
 
 
-def by_random_trust(votes: Votes, probs: Floats, tries: int, seed: int) -> Iterator[Floats]:
-    """The given probabilities, then shares of votes with each worker trusted more or less by chance."""
+def random_weight_restarts(votes: Votes, probs: Floats, restarts: int, seed: int) -> Iterator[Floats]:
+    """The given probabilities, then vote shares with exponentially distributed weights of workers."""
     yield probs
     rng = np.random.default_rng(seed)
-    for _ in range(1, tries):
-        trust = rng.standard_exponential(len(votes.workers))
-        yield votes.clamp(to_probs(votes.tally(trust[votes.worker])))
+    for _ in range(1, restarts):
+        weight = rng.standard_exponential(len(votes.workers))
+        yield votes.clamp(to_probs(votes.tally(weight[votes.worker])))
 
 
-def by_class(votes: Votes, belief: Floats) -> Floats:
-    """Probabilities of the classes alone, (tasks, classes), whatever else is believed."""
+def class_posterior(votes: Votes, posterior: Floats) -> Floats:
+    """Posterior of the classes (tasks, classes), summed over the hidden kinds of each class."""
     K = len(votes.classes)
-    if belief.shape[1] == K:
-        return belief
-    probs: Floats = belief.reshape(len(belief), K, belief.shape[1] // K).sum(axis=2)
+    if posterior.shape[1] == K:
+        return posterior
+    probs: Floats = posterior.reshape(len(posterior), K, posterior.shape[1] // K).sum(axis=2)
     return probs
 
 
-def fix_gold_(votes: Votes, joint: Floats) -> None:
+def apply_gold_(votes: Votes, log_joint: Floats) -> None:
     """Make every other class impossible, in place, for tasks whose class is known."""
     if votes.gold is not None:
         known = np.flatnonzero(votes.gold >= 0)
-        states = joint.reshape(len(joint), len(votes.classes), -1)  # a view: joint is contiguous
+        states = log_joint.reshape(len(log_joint), len(votes.classes), -1)  # a view: it is contiguous
         truth = states[known, votes.gold[known]]
         states[known] = -np.inf
         states[known, votes.gold[known]] = truth

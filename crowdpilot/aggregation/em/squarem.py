@@ -1,4 +1,4 @@
-"""Leaps between the rounds of EM: squared extrapolation of the counts."""
+"""SQUAREM: squared extrapolation of the expected counts, which accelerates EM."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ import math
 from crowdpilot.aggregation.em.backend import Stats
 from crowdpilot.arrays import library
 
-LEAST = 0.1  # of what a count was without the leap: none becomes zero or negative
+MIN_SHARE_OF_COUNT = 0.1  # extrapolation leaves at least this share of a count, so none becomes negative
 
 
-class Stride:
-    """Where EM steps from next.
+class Squarem:
+    """The expected counts at which the next iteration starts.
 
-    EM maps counts to counts. After two rounds s0, s1, s2 with steps r = s1 - s0 and v = (s2 - s1) - r
-    the next round begins at s0 - 2 a r + a^2 v with a = -|r| / |v|, which is s2 if a is -1. Sums that
-    all counts share (the votes of each worker) are those of s0, s1 and s2. Whoever leaps must look
-    where it led, and turn back if that is down.
+    EM maps counts to counts. After two iterations s0, s1, s2 with steps r = s1 - s0 and
+    v = (s2 - s1) - r the next iteration starts at s0 - 2 a r + a^2 v with a = -|r| / |v|, which is s2 if
+    a is -1. Linear constraints on the counts (the number of votes of each worker) are kept. The caller
+    compares the objective after an extrapolation with the one before, and calls `reject` if it fell.
 
     Parameters
     ----------
-    here
-        Counts at the beginning.
-    leaping
-        Whether to leap at all.
+    counts
+        Expected counts at the start.
+    accelerate
+        Whether to extrapolate at all.
 
     References
     ----------
@@ -31,43 +31,43 @@ class Stride:
     any EM algorithm, Scandinavian Journal of Statistics 35, 2008 (scheme S3).
     """
 
-    def __init__(self, here: Stats, leaping: bool) -> None:
-        self.here, self.leaping = here, leaping
-        self.leapt = False
-        self.farthest = 4.0  # leaps are not longer than this; it grows while they lead up
-        self._path = [here]
-        self._safe = here
+    def __init__(self, counts: Stats, accelerate: bool) -> None:
+        self.counts, self.accelerate = counts, accelerate
+        self.extrapolated = False
+        self.max_step = 4.0  # bound on -a; it grows while extrapolations raise the objective
+        self._path = [counts]
+        self._before = counts
 
-    def go_on(self, counts: Stats) -> None:
-        """The round from here led up, to these counts."""
-        if self.leapt:
-            self.farthest *= 2
+    def accept(self, counts: Stats) -> None:
+        """The iteration raised the objective and led to these counts."""
+        if self.extrapolated:
+            self.max_step *= 2
         self._path.append(counts)
-        self.here, self.leapt = counts, False
-        if self.leaping and len(self._path) == 3:
-            self._safe = counts
-            self.here, self.leapt = self._leap()
-            self._path = [self.here]
-        elif not self.leaping:
+        self.counts, self.extrapolated = counts, False
+        if self.accelerate and len(self._path) == 3:
+            self._before = counts
+            self.counts, self.extrapolated = self._extrapolate()
+            self._path = [self.counts]
+        elif not self.accelerate:
             self._path = [counts]
 
-    def turn_back(self) -> None:
-        """The leap led down: step from where it began."""
-        self.farthest = max(self.farthest / 4, 2.0)
-        self.here, self.leapt = self._safe, False
-        self._path = [self.here]
+    def reject(self) -> None:
+        """The extrapolation lowered the objective: go on from the counts before it."""
+        self.max_step = max(self.max_step / 4, 2.0)
+        self.counts, self.extrapolated = self._before, False
+        self._path = [self.counts]
 
-    def _leap(self) -> tuple[Stats, bool]:
+    def _extrapolate(self) -> tuple[Stats, bool]:
         s0, s1, s2 = self._path
         steps = [(b - a, c - b) for a, b, c in zip(s0, s1, s2, strict=True)]
-        length = sum(float((r * r).sum()) for r, _ in steps)
-        bend = sum(float(((r2 - r) ** 2).sum()) for r, r2 in steps)
-        far = math.sqrt(length / bend) if bend > 0 else 1.0
-        far = min(far, self.farthest)
-        if far <= 1:
+        r_squared = sum(float((r * r).sum()) for r, _ in steps)
+        v_squared = sum(float(((r2 - r) ** 2).sum()) for r, r2 in steps)
+        step = math.sqrt(r_squared / v_squared) if v_squared > 0 else 1.0
+        step = min(step, self.max_step)
+        if step <= 1:
             return s2, False
-        leapt = (
-            library(c).maximum(a + 2 * far * r + far**2 * (r2 - r), LEAST * c)
+        extrapolated = (
+            library(c).maximum(a + 2 * step * r + step**2 * (r2 - r), MIN_SHARE_OF_COUNT * c)
             for a, c, (r, r2) in zip(s0, s2, steps, strict=True)
         )
-        return tuple(leapt), True
+        return tuple(extrapolated), True

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from crowdpilot.aggregation.base import (
-    Aggregate,
-    Aggregator,
-    agreement,
-    known_prior,
-    recall,
-    shares,
-    started,
-)
-from crowdpilot.aggregation.em.loop import NotConverged
+from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_accuracy, fixed_prior
+from crowdpilot.aggregation.earlier_results import starting_probs, worker_history
 from crowdpilot.aggregation.truth_discovery import expect_positive
 from crowdpilot.arrays import Floats, share_best, to_probs
 from crowdpilot.votes import Votes
@@ -57,11 +48,11 @@ class BWA(Aggregator):
     smoothing
         Imaginary votes at random among those that tell the variance, so that it is not zero.
     max_iter
-        Rounds at most.
+        Largest number of iterations.
     tol
         Stop when the objective rises by less than this for each vote.
     seed
-        Draws the lot between equals when one label must be named.
+        Of the hash that breaks ties between classes.
 
     References
     ----------
@@ -85,8 +76,8 @@ class BWA(Aggregator):
     seed: int = 0
 
     name: ClassVar[str] = "bwa"
-    restarts: ClassVar[bool] = True
-    remembers: ClassVar[bool] = True
+    warm_start: ClassVar[bool] = True
+    uses_history: ClassVar[bool] = True
     per_worker: ClassVar[tuple[str, ...]] = ("precision",)
 
     def __post_init__(self) -> None:
@@ -94,11 +85,11 @@ class BWA(Aggregator):
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
         K = len(votes.classes)
-        prior, voted = known_prior(self.prior, K), votes.worker_sum()
-        first = shares(votes) if start is None else started(votes, start)
+        prior, voted = fixed_prior(self.prior, K), votes.worker_sum()
+        first = votes.shares() if start is None else starting_probs(votes, start)
         score = Score(first, np.zeros(len(first)))
-        shape = self.a + (K - 1) * recall(votes, history, "voted")
-        rate = self.a * self.variance(votes) + recall(votes, history, "distance")
+        shape = self.a + (K - 1) * worker_history(votes, history, "voted")
+        rate = self.a * self.variance(votes) + worker_history(votes, history, "distance")
         trace: list[float] = []
         converged = False
         while not converged and len(trace) < self.max_iter:
@@ -108,16 +99,16 @@ class BWA(Aggregator):
             trace.append(loglik + float((shape * np.log(precision) - rate * precision).sum() / 2))
             converged = len(trace) > 1 and trace[-1] - trace[-2] <= self.tol * len(votes)
         if not converged:
-            warnings.warn(f"{self} did not settle in {self.max_iter} rounds", NotConverged, stacklevel=3)
+            self.warn_not_converged(self.max_iter)
         params = {"precision": precision, "voted": voted, "distance": distance}
-        skill = agreement(votes, share_best(score.mean))
+        skill = expected_accuracy(votes, share_best(score.mean))
         return Aggregate(votes, to_probs(score.mean), skill, params, tuple(trace), converged)
 
     def variance(self, votes: Votes) -> float:
         """Mean square distance of votes from their shares in each dimension, between 0 and 1 / K."""
         K = len(votes.classes)
         random = self.smoothing * (1 - 1 / K) / 2
-        apart = float((votes.weights * distances(votes, shares(votes))).sum())
+        apart = float((votes.weights * distances(votes, votes.shares())).sum())
         return (apart + random) / (float(votes.weights.sum()) + self.smoothing) / (K - 1)
 
     def distance(self, votes: Votes, score: Score) -> Floats:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from crowdpilot.aggregation.base import Aggregate, Aggregator, agreement
+from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_accuracy
 from crowdpilot.aggregation.models.wawa import Record, remember
 from crowdpilot.arrays import Floats, share_best, to_probs
 from crowdpilot.votes import Votes
@@ -43,7 +43,7 @@ class Crowdlab(Aggregator):
         How often to compute everything, each time with the last outcome as the consensus. cleanlab takes
         labels from the first pass and scores from the second.
     seed
-        Draws the lot between equals when one label must be named.
+        Of the hash that breaks ties between classes.
 
     References
     ----------
@@ -62,7 +62,7 @@ class Crowdlab(Aggregator):
     seed: int = 0
 
     name: ClassVar[str] = "crowdlab"
-    remembers: ClassVar[bool] = True
+    uses_history: ClassVar[bool] = True
     per_worker: ClassVar[tuple[str, ...]] = ("weight",)
 
     def __post_init__(self) -> None:
@@ -82,7 +82,7 @@ class Crowdlab(Aggregator):
             probs = votes.clamp(to_probs(_mix(votes, machine, weights)))
             consensus = votes.clamp(share_best(probs))
         params = {"weight": weights.worker, "machine_weight": weights.machine, **own._asdict()}
-        return Aggregate(votes, probs, agreement(votes, probs), params)
+        return Aggregate(votes, probs, expected_accuracy(votes, probs), params)
 
     def _machine(self, votes: Votes) -> Floats:
         """The classifier's probabilities for these tasks, checked."""

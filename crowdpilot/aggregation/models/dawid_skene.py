@@ -8,8 +8,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from crowdpilot.aggregation.base import Aggregate
-from crowdpilot.aggregation.em.backend import Params, Stats
-from crowdpilot.aggregation.em.tables import Table, Tabled
+from crowdpilot.aggregation.em.backend import Params, Stats, Table
+from crowdpilot.aggregation.em.tables import TableEM
 from crowdpilot.aggregation.special_functions import digamma, gammaln, like, repeats
 from crowdpilot.arrays import Floats, library
 from crowdpilot.confusion_matrices import by_label, by_worker
@@ -21,13 +21,13 @@ class Matrices(NamedTuple):
 
     prior: Floats  # (classes,)
     confusion: Floats  # (workers, true, said); each row sums to one
-    log_prior: Floats
+    log_class_prior: Floats
     log_confusion: Floats  # (workers, true, said)
     counts: Stats
 
 
 @dataclass(frozen=True)
-class DawidSkene(Tabled):
+class DawidSkene(TableEM):
     """Worker *j* says *l* about a task of class *k* with probability `confusion[j, k, l]`.
 
     log P(k | votes) = log prior[k] + sum_j log confusion[j, k, vote_j] + const.
@@ -67,36 +67,36 @@ class DawidSkene(Tabled):
     def cells(self, votes: Votes) -> int:
         return super().cells(votes) + len(votes.workers) * len(votes.classes) ** 2
 
-    def pseudo(self, votes: Votes) -> Stats:
+    def pseudo_counts(self, votes: Votes) -> Stats:
         K, W = len(votes.classes), len(votes.workers)
         cell = self.smoothing + self.diagonal * np.eye(K)
         return np.full(K, self.class_smoothing), np.broadcast_to(cell, (W, K, K))
 
     def table(self, params: Params) -> Table:
-        return Table(by_label(params.log_confusion), params.log_prior)
+        return Table(by_label(params.log_confusion), params.log_class_prior)
 
-    def gather(self, seen: Floats, said: Floats) -> Stats:
+    def counts_from_table(self, seen: Floats, said: Floats) -> Stats:
         return seen, by_worker(said, len(seen))
 
-    def maximize(self, stats: Stats, params: Params | None) -> Params:
+    def m_step(self, stats: Stats, params: Params | None) -> Params:
         seen, said = stats
         log = library(said).log
         prior = like(self.class_prior(seen), seen)
         confusion = said / said.sum(axis=2, keepdims=True)
         if not self.variational:
             return Matrices(prior, confusion, log(prior), log(confusion), stats)
-        log_prior = mean_log(seen) if self.prior == "estimated" else log(prior)
-        return Matrices(prior, confusion, log_prior, mean_log(said), stats)
+        log_class_prior = mean_log(seen) if self.prior == "estimated" else log(prior)
+        return Matrices(prior, confusion, log_class_prior, mean_log(said), stats)
 
-    def score(self, pseudo: Stats, params: Params) -> float:
-        logs = (params.log_prior, params.log_confusion)
+    def log_prior(self, pseudo_counts: Stats, params: Params) -> float:
+        logs = (params.log_class_prior, params.log_confusion)
         if not self.variational:
-            return float(sum((p * log).sum() for p, log in zip(pseudo, logs, strict=True)))
+            return float(sum((p * log).sum() for p, log in zip(pseudo_counts, logs, strict=True)))
         skip = 0 if self.prior == "estimated" else 1
-        pairs = list(zip(pseudo, params.counts, logs, strict=True))[skip:]
+        pairs = list(zip(pseudo_counts, params.counts, logs, strict=True))[skip:]
         return sum(minus_divergence(p, c, log) for p, c, log in pairs)
 
-    def finish(self, votes: Votes, params: Params, probs: Floats) -> Aggregate:
+    def to_result(self, votes: Votes, params: Params, probs: Floats) -> Aggregate:
         skill = np.einsum("jkk,k->j", params.confusion, params.prior)
         kept = {"prior": params.prior, "confusion": params.confusion}
         return Aggregate(votes, probs, np.where(votes.worker_sum() > 0, skill, np.nan), kept)
@@ -108,9 +108,9 @@ def mean_log(counts: Floats) -> Floats:
     return logs
 
 
-def minus_divergence(pseudo: Floats, counts: Floats, logs: Floats) -> float:
+def minus_divergence(pseudo_counts: Floats, counts: Floats, logs: Floats) -> float:
     """Minus the Kullback-Leibler divergence of Dirichlet(counts) from Dirichlet(pseudo), all rows."""
-    gap = log_norm(counts) - log_norm(pseudo) - ((counts - pseudo) * logs).sum(axis=-1)
+    gap = log_norm(counts) - log_norm(pseudo_counts) - ((counts - pseudo_counts) * logs).sum(axis=-1)
     return float(gap.sum())
 
 

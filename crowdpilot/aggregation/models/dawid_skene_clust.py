@@ -10,7 +10,7 @@ import numpy as np
 
 from crowdpilot.aggregation.base import Aggregate
 from crowdpilot.aggregation.em.backend import Params, Stats
-from crowdpilot.aggregation.em.loop import by_random_trust
+from crowdpilot.aggregation.em.loop import random_weight_restarts
 from crowdpilot.aggregation.models.dawid_skene import DawidSkene
 from crowdpilot.arrays import Floats, softmax
 from crowdpilot.votes import Votes
@@ -23,7 +23,7 @@ class Clusters(NamedTuple):
     clusters: Floats  # (L, true, said)
     share: Floats  # (L,)
     member: Floats  # (workers, L); each row sums to one
-    log_prior: Floats
+    log_class_prior: Floats
     log_confusion: Floats  # (workers, true, said)
 
 
@@ -64,18 +64,18 @@ class DawidSkeneClust(DawidSkene):
     name: ClassVar[str] = "dawid_skene_clust"
     aliases: ClassVar[tuple[str, ...]] = ("dswc",)
 
-    def pseudo(self, votes: Votes) -> Stats:
-        prior, said = super().pseudo(votes)
+    def pseudo_counts(self, votes: Votes) -> Stats:
+        prior, said = super().pseudo_counts(votes)
         return prior, np.zeros_like(said)  # the smoothing goes to the clusters
 
     @property
-    def attempts(self) -> int:
+    def n_restarts(self) -> int:
         return self.tries
 
-    def beliefs(self, votes: Votes, probs: Floats) -> Iterator[Floats]:
-        return by_random_trust(votes, probs, self.tries, self.seed)
+    def starting_posteriors(self, votes: Votes, probs: Floats) -> Iterator[Floats]:
+        return random_weight_restarts(votes, probs, self.tries, self.seed)
 
-    def maximize(self, stats: Stats, params: Params | None) -> Clusters:
+    def m_step(self, stats: Stats, params: Params | None) -> Clusters:
         seen, said = stats
         prior = self.class_prior(seen)
         member = self._spread(said) if params is None else _assign(said, params.clusters, params.share)
@@ -99,26 +99,26 @@ class DawidSkeneClust(DawidSkene):
         own = np.full(self.L, 1 / self.L)
         return _assign(said / np.maximum(weight, 1)[:, None, None] * 10, np.stack(centers), own)
 
-    def score(self, pseudo: Stats, params: Params) -> float:
+    def log_prior(self, pseudo_counts: Stats, params: Params) -> float:
         K = len(params.prior)
         cell = self.smoothing + self.diagonal * np.eye(K)
         entropy = -(params.member * np.log(np.maximum(params.member, 1e-300))).sum()
         return float(
-            (pseudo[0] * params.log_prior).sum()
-            + (pseudo[1] * params.log_confusion).sum()
+            (pseudo_counts[0] * params.log_class_prior).sum()
+            + (pseudo_counts[1] * params.log_confusion).sum()
             + (cell * np.log(params.clusters)).sum()
             + ((params.member.sum(axis=0) + 1) * np.log(params.share)).sum()
             + entropy
         )
 
-    def finish(self, votes: Votes, params: Params, belief: Floats) -> Aggregate:
+    def to_result(self, votes: Votes, params: Params, posterior: Floats) -> Aggregate:
         confusion = np.einsum("jc,ckl->jkl", params.member, params.clusters)
         skill = np.einsum("jkk,k->j", confusion, params.prior)
         kept = {
             "prior": params.prior, "confusion": confusion, "clusters": params.clusters,
             "share": params.share, "member": params.member,
         }  # fmt: skip
-        return Aggregate(votes, belief, np.where(votes.worker_sum() > 0, skill, np.nan), kept)
+        return Aggregate(votes, posterior, np.where(votes.worker_sum() > 0, skill, np.nan), kept)
 
 
 def _assign(said: Floats, clusters: Floats, share: Floats) -> Floats:

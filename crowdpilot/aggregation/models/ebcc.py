@@ -9,9 +9,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from crowdpilot.aggregation.base import Aggregate
-from crowdpilot.aggregation.em.backend import Stats
-from crowdpilot.aggregation.em.loop import by_class
-from crowdpilot.aggregation.em.tables import Table, Tabled
+from crowdpilot.aggregation.em.backend import Stats, Table
+from crowdpilot.aggregation.em.loop import class_posterior
+from crowdpilot.aggregation.em.tables import TableEM
 from crowdpilot.aggregation.models.dawid_skene import mean_log, minus_divergence
 from crowdpilot.aggregation.special_functions import contiguous, like
 from crowdpilot.arrays import Floats, library
@@ -22,7 +22,7 @@ class Params(NamedTuple):
     """Dirichlet counts of everything unknown and the expected logs they give."""
 
     prior: Floats  # (classes,)
-    log_prior: Floats
+    log_class_prior: Floats
     kinds: Floats  # (classes, kinds)
     log_kinds: Floats
     said: Floats  # (workers, class, kind, said)
@@ -30,7 +30,7 @@ class Params(NamedTuple):
 
 
 @dataclass(frozen=True)
-class EBCC(Tabled):
+class EBCC(TableEM):
     """Tasks of class *k* come in M kinds; worker *j* says *l* about kind *m* of it with `said[j, k, m, l]`.
 
     Given the kind of a task workers are independent, so a kind that many get wrong explains
@@ -71,52 +71,52 @@ class EBCC(Tabled):
     seed: int = 0
 
     name: ClassVar[str] = "ebcc"
-    remembers: ClassVar[bool] = False  # the kinds of other tasks are not the kinds of these
+    uses_history: ClassVar[bool] = False  # the kinds of other tasks are not the kinds of these
 
     def cells(self, votes: Votes) -> int:
         return self.M * (super().cells(votes) + len(votes.workers) * len(votes.classes) ** 2)
 
-    def pseudo(self, votes: Votes) -> Stats:
+    def pseudo_counts(self, votes: Votes) -> Stats:
         K, W = len(votes.classes), len(votes.workers)
         cell = self.smoothing + self.diagonal * np.eye(K)
         kinds = np.full((1, K, self.M), self.kind_prior)
         return np.ones(K), np.broadcast_to(cell[:, None, :], (W, K, self.M, K)), kinds
 
-    def beliefs(self, votes: Votes, probs: Floats) -> Iterator[Floats]:
+    def starting_posteriors(self, votes: Votes, probs: Floats) -> Iterator[Floats]:
         rng = np.random.default_rng(self.seed)
         for _ in range(self.tries):
-            split = rng.dirichlet(np.ones(self.M), len(probs))
-            yield (probs[:, :, None] * split[:, None, :]).reshape(len(probs), -1)
+            split_tasks = rng.dirichlet(np.ones(self.M), len(probs))
+            yield (probs[:, :, None] * split_tasks[:, None, :]).reshape(len(probs), -1)
 
     @property
-    def attempts(self) -> int:
+    def n_restarts(self) -> int:
         return self.tries
 
-    def gather(self, seen: Floats, said: Floats) -> Stats:
+    def counts_from_table(self, seen: Floats, said: Floats) -> Stats:
         kinds = seen.reshape(1, -1, self.M)
         K = kinds.shape[1]
         return kinds.sum(axis=(0, 2)), library(said).moveaxis(said.reshape(-1, K, K, self.M), 1, 3), kinds
 
-    def maximize(self, stats: Stats, params: Params | None) -> Params:
+    def m_step(self, stats: Stats, params: Params | None) -> Params:
         seen, said, kinds = stats
         prior = like(self.class_prior(seen), seen)
-        log_prior = mean_log(seen) if self.prior == "estimated" else library(seen).log(prior)
-        return Params(seen, log_prior, kinds[0], mean_log(kinds[0]), said, mean_log(said))
+        log_class_prior = mean_log(seen) if self.prior == "estimated" else library(seen).log(prior)
+        return Params(seen, log_class_prior, kinds[0], mean_log(kinds[0]), said, mean_log(said))
 
     def table(self, params: Params) -> Table:
-        start = (params.log_prior[:, None] + params.log_kinds).ravel()
+        start = (params.log_class_prior[:, None] + params.log_kinds).ravel()
         said = contiguous(library(start).moveaxis(params.log_said, 3, 1)).reshape(-1, len(start))
         return Table(said, start)
 
-    def score(self, pseudo: Stats, params: Params) -> float:
+    def log_prior(self, pseudo_counts: Stats, params: Params) -> float:
         prior = 0.0
         if self.prior == "estimated":
-            prior = minus_divergence(pseudo[0], params.prior, params.log_prior)
-        kinds = minus_divergence(pseudo[2][0], params.kinds, params.log_kinds)
-        return prior + kinds + minus_divergence(pseudo[1], params.said, params.log_said)
+            prior = minus_divergence(pseudo_counts[0], params.prior, params.log_class_prior)
+        kinds = minus_divergence(pseudo_counts[2][0], params.kinds, params.log_kinds)
+        return prior + kinds + minus_divergence(pseudo_counts[1], params.said, params.log_said)
 
-    def finish(self, votes: Votes, params: Params, belief: Floats) -> Aggregate:
-        probs = by_class(votes, belief)
+    def to_result(self, votes: Votes, params: Params, posterior: Floats) -> Aggregate:
+        probs = class_posterior(votes, posterior)
         share = params.kinds / params.kinds.sum(axis=1, keepdims=True)
         said = params.said / params.said.sum(axis=3, keepdims=True)
         confusion = np.einsum("jkml,km->jkl", said, share)

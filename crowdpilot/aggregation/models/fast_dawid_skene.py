@@ -6,8 +6,9 @@ from dataclasses import dataclass, fields
 from typing import ClassVar
 
 from crowdpilot.aggregation.base import Aggregate
-from crowdpilot.aggregation.em.backend import CORES, Machine, Params
-from crowdpilot.aggregation.em.loop import fix_gold_
+from crowdpilot.aggregation.em.backend import Backend, Params
+from crowdpilot.aggregation.em.in_memory_backend import IN_MEMORY
+from crowdpilot.aggregation.em.loop import apply_gold_
 from crowdpilot.aggregation.models.dawid_skene import DawidSkene
 from crowdpilot.arrays import BLOCK, Floats, share_best, softmax_
 from crowdpilot.votes import Votes
@@ -45,15 +46,15 @@ class FastDawidSkene(DawidSkene):
     hard: ClassVar[bool] = True
 
     def run(
-        self, votes: Votes, start: Aggregate | None, history: Aggregate | None, on: Machine = CORES
+        self, votes: Votes, start: Aggregate | None, history: Aggregate | None, backend: Backend = IN_MEMORY
     ) -> Aggregate:
         if not self.hybrid or start is not None:
-            return super().run(votes, start, history, on)
+            return super().run(votes, start, history, backend)
         shared = {f.name: getattr(self, f.name) for f in fields(DawidSkene)}
-        soft = DawidSkene(**{**shared, "tol": 1e-3}).run(votes, None, history, on)
-        return super().run(votes, soft, history, on)
+        soft = DawidSkene(**{**shared, "tol": 1e-3}).run(votes, None, history, backend)
+        return super().run(votes, soft, history, backend)
 
-    def believe_(self, joint: Floats) -> float:
+    def normalize_(self, joint: Floats) -> float:
         total = 0.0
         for start in range(0, len(joint), BLOCK):
             rows = joint[start : start + BLOCK]
@@ -61,11 +62,11 @@ class FastDawidSkene(DawidSkene):
             rows[:] = share_best(rows)
         return total
 
-    def finish(self, votes: Votes, params: Params, belief: Floats) -> Aggregate:
-        soft = self.joint(votes, params)
-        fix_gold_(votes, soft)
+    def to_result(self, votes: Votes, params: Params, posterior: Floats) -> Aggregate:
+        soft = self.log_joint(votes, params)
+        apply_gold_(votes, soft)
         softmax_(soft)
-        return super().finish(votes, params, soft)
+        return super().to_result(votes, params, soft)
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from crowdpilot.aggregation.base import Aggregate, agreement
+from crowdpilot.aggregation.base import Aggregate, expected_accuracy
 from crowdpilot.aggregation.em.backend import Stats
-from crowdpilot.aggregation.em.loop import EM, Prior, by_class
+from crowdpilot.aggregation.em.loop import EM, Prior, class_posterior
 from crowdpilot.aggregation.special_functions import expit, like, log_expit
 from crowdpilot.arrays import Floats, library
 from crowdpilot.votes import Votes
@@ -64,27 +64,27 @@ class GLAD(EM):
 
     def _easiness(self, array: Floats) -> tuple[Floats, Floats]:
         """Levels of easiness and their probabilities, of the kind of another array."""
-        easiness, weight = levels(self.points)
+        easiness, weight = easiness_levels(self.points)
         return like(easiness, array), like(weight, array)
 
-    def pseudo(self, votes: Votes) -> Stats:
+    def pseudo_counts(self, votes: Votes) -> Stats:
         nothing = np.zeros((len(votes.workers), self.points))
         return np.full(len(votes.classes), self.smoothing), nothing, nothing
 
-    def beliefs(self, votes: Votes, probs: Floats) -> Iterator[Floats]:
+    def starting_posteriors(self, votes: Votes, probs: Floats) -> Iterator[Floats]:
         _, weight = self._easiness(probs)
         yield (probs[:, :, None] * weight).reshape(len(probs), probs.shape[1] * self.points)
 
-    def count(self, votes: Votes, belief: Floats) -> Stats:
+    def expected_counts(self, votes: Votes, posterior: Floats) -> Stats:
         K = len(votes.classes)
-        states = belief.reshape(len(belief) * K, self.points)
-        level = belief.reshape(len(belief), K, self.points).sum(axis=1)
+        states = posterior.reshape(len(posterior) * K, self.points)
+        level = posterior.reshape(len(posterior), K, self.points).sum(axis=1)
         right = votes.ballots.T @ states
         every = library(level).broadcast_to(level[:, None], (len(level), K, level.shape[1]))
         total = votes.ballots.T @ every.reshape(states.shape)
-        return by_class(votes, belief).sum(axis=0), right, (total - right).clip(min=0)
+        return class_posterior(votes, posterior).sum(axis=0), right, (total - right).clip(min=0)
 
-    def maximize(self, stats: Stats, params: Params | None) -> Params:
+    def m_step(self, stats: Stats, params: Params | None) -> Params:
         seen, right, wrong = stats
         prior = like(self.class_prior(seen), seen)
         ability = like(np.ones(len(right)), seen) if params is None else params.ability
@@ -115,7 +115,7 @@ class GLAD(EM):
         higher: Floats = where(falls, ability, ability + step)
         return higher
 
-    def joint(self, votes: Votes, params: Params) -> Floats:
+    def log_joint(self, votes: Votes, params: Params) -> Floats:
         K = len(votes.classes)
         easiness, weight = self._easiness(params.ability)
         xp = library(weight)
@@ -127,23 +127,25 @@ class GLAD(EM):
         joint += xp.log(params.prior)[:, None] + xp.log(weight)
         return joint.reshape(len(joint), -1)
 
-    def score(self, pseudo: Stats, params: Params) -> float:
+    def log_prior(self, pseudo_counts: Stats, params: Params) -> float:
         easiness, _ = self._easiness(params.ability)
         x = params.ability[:, None] * easiness
-        told = (pseudo[1] * log_expit(x) + pseudo[2] * log_expit(-x)).sum()
-        log_prior = library(params.prior).log(params.prior)
-        return float((pseudo[0] * log_prior).sum() + told - ((params.ability - 1) ** 2).sum() / 2)
+        told = (pseudo_counts[1] * log_expit(x) + pseudo_counts[2] * log_expit(-x)).sum()
+        log_class_prior = library(params.prior).log(params.prior)
+        return float(
+            (pseudo_counts[0] * log_class_prior).sum() + told - ((params.ability - 1) ** 2).sum() / 2
+        )
 
-    def finish(self, votes: Votes, params: Params, belief: Floats) -> Aggregate:
-        probs = by_class(votes, belief)
+    def to_result(self, votes: Votes, params: Params, posterior: Floats) -> Aggregate:
+        probs = class_posterior(votes, posterior)
         easiness, _ = self._easiness(params.ability)
-        levels = belief.reshape(len(belief), -1, self.points).sum(axis=1)
+        levels = posterior.reshape(len(posterior), -1, self.points).sum(axis=1)
         kept = {**params._asdict(), "difficulty": np.exp(-levels @ np.log(easiness))}
-        return Aggregate(votes, probs, agreement(votes, probs), kept)
+        return Aggregate(votes, probs, expected_accuracy(votes, probs), kept)
 
 
 @cache
-def levels(points: int) -> tuple[Floats, Floats]:
+def easiness_levels(points: int) -> tuple[Floats, Floats]:
     """So many levels of easiness, and their probabilities."""
     x, weight = np.polynomial.hermite_e.hermegauss(points)
     return np.exp(1 + x), weight / weight.sum()

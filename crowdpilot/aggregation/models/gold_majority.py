@@ -29,7 +29,7 @@ class GoldMajority(Aggregator):
         Imaginary gold votes of each worker, as good as the mean: how many real ones it takes to be
         judged by them rather than by the crowd. With 0 the plain accuracy counts.
     seed
-        Draws the lot between equals when one label must be named.
+        Of the hash that breaks ties between classes.
 
     References
     ----------
@@ -49,7 +49,7 @@ class GoldMajority(Aggregator):
 
     name: ClassVar[str] = "gold_majority"
     aliases: ClassVar[tuple[str, ...]] = ("gold_majority_vote", "gold_majority_voting")
-    remembers: ClassVar[bool] = True
+    uses_history: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not 0 <= self.smoothing < np.inf:

@@ -19,7 +19,7 @@ class Population(NamedTuple):
 
     prior: Floats
     confusion: Floats
-    log_prior: Floats
+    log_class_prior: Floats
     log_confusion: Floats
     counts: Stats
     population: Floats  # (true, said): imaginary votes of every worker
@@ -62,11 +62,11 @@ class HierarchicalDawidSkene(DawidSkene):
     name: ClassVar[str] = "hierarchical_dawid_skene"
     aliases: ClassVar[tuple[str, ...]] = ("hds", "rater")
 
-    def pseudo(self, votes: Votes) -> Stats:
+    def pseudo_counts(self, votes: Votes) -> Stats:
         K, W = len(votes.classes), len(votes.workers)
         return np.full(K, self.class_smoothing), np.zeros((W, K, K))
 
-    def maximize(self, stats: Stats, params: Params | None) -> Population:
+    def m_step(self, stats: Stats, params: Params | None) -> Population:
         seen, said = stats
         usual = self._usual(len(seen))
         population = usual if params is None else params.population
@@ -74,7 +74,7 @@ class HierarchicalDawidSkene(DawidSkene):
         for _ in range(3):
             population = self._raise(population, usual, active)
         counts = seen, said + population
-        base: Matrices = super().maximize(counts, None)
+        base: Matrices = super().m_step(counts, None)
         return Population(**base._asdict(), population=population)
 
     def _usual(self, K: int) -> Floats:
@@ -89,12 +89,12 @@ class HierarchicalDawidSkene(DawidSkene):
         raised: Floats = (shape + population * up) / (rate + down[:, None])
         return raised
 
-    def score(self, pseudo: Stats, params: Params) -> float:
+    def log_prior(self, pseudo_counts: Stats, params: Params) -> float:
         population = params.population
         prior = 0.0
         if self.prior == "estimated":
-            prior = minus_divergence(pseudo[0], params.counts[0], params.log_prior)
+            prior = minus_divergence(pseudo_counts[0], params.counts[0], params.log_class_prior)
         hyper = self.certainty * (np.log(population) - population / self._usual(len(population))).sum()
         rows = np.broadcast_to(population, params.log_confusion.shape)
         workers = minus_divergence(rows, params.counts[1], params.log_confusion)
-        return float(prior + hyper + workers + (pseudo[1] * params.log_confusion).sum())
+        return float(prior + hyper + workers + (pseudo_counts[1] * params.log_confusion).sum())

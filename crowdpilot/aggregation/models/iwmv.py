@@ -43,11 +43,11 @@ class IWMV(EM):
         Probability of each class: "uniform" as in the paper, "estimated" from the labels and one
         imaginary task of each class, or one number for each class.
     max_iter
-        Rounds at most.
+        Largest number of iterations.
     tol
         Stop when the objective rises by less than this for each vote.
     seed
-        Draws the lot between equals when one label must be named.
+        Of the hash that breaks ties between classes.
 
     References
     ----------
@@ -70,34 +70,34 @@ class IWMV(EM):
     name: ClassVar[str] = "iwmv"
     aliases: ClassVar[tuple[str, ...]] = ("iterative_weighted_majority_voting",)
 
-    def beliefs(self, votes: Votes, probs: Floats) -> Iterator[Floats]:
+    def starting_posteriors(self, votes: Votes, probs: Floats) -> Iterator[Floats]:
         yield share_best(probs)
 
-    def pseudo(self, votes: Votes) -> Stats:
+    def pseudo_counts(self, votes: Votes) -> Stats:
         return np.ones(len(votes.classes)), np.zeros((len(votes.workers), 2))
 
-    def count(self, votes: Votes, belief: Floats) -> Stats:
-        return belief.sum(axis=0), np.stack(record(votes, belief), axis=1)
+    def expected_counts(self, votes: Votes, posterior: Floats) -> Stats:
+        return posterior.sum(axis=0), np.stack(record(votes, posterior), axis=1)
 
-    def maximize(self, stats: Stats, params: Params | None) -> Params:
+    def m_step(self, stats: Stats, params: Params | None) -> Params:
         total = Record(*stats[1].T)
         return Params(self.class_prior(stats[0]), total.rate(1 / len(stats[0])), total.given)
 
-    def joint(self, votes: Votes, params: Params) -> Floats:
+    def log_joint(self, votes: Votes, params: Params) -> Floats:
         K = len(params.prior)
         tally = votes.tally((K * params.skill - 1)[votes.worker])
         return K / (K - 1) * tally + np.log(params.prior)
 
-    def believe_(self, joint: Floats) -> float:
+    def normalize_(self, joint: Floats) -> float:
         best = float(joint.max(axis=1).sum())
         joint[:] = share_best(joint)
         return best
 
-    def score(self, pseudo: Stats, params: Params) -> float:
-        K, (seen, counts) = len(params.prior), pseudo
+    def log_prior(self, pseudo_counts: Stats, params: Params) -> float:
+        K, (seen, counts) = len(params.prior), pseudo_counts
         gain = counts[:, 0] * params.skill - params.given * params.skill**2 / 2
         return float(K * K / (K - 1) * gain.sum() + seen @ np.log(params.prior))
 
-    def finish(self, votes: Votes, params: Params, belief: Floats) -> Aggregate:
-        probs = votes.clamp(softmax(self.joint(votes, params)))
+    def to_result(self, votes: Votes, params: Params, posterior: Floats) -> Aggregate:
+        probs = votes.clamp(softmax(self.log_joint(votes, params)))
         return Aggregate(votes, probs, np.where(params.given > 0, params.skill, np.nan))

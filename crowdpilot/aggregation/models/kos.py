@@ -8,7 +8,8 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdpilot.aggregation.base import Aggregate, Aggregator, agreement, shares, started
+from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_accuracy
+from crowdpilot.aggregation.earlier_results import starting_probs
 from crowdpilot.aggregation.truth_discovery import expect_positive
 from crowdpilot.arrays import Codes, Floats, share_best, to_probs
 from crowdpilot.votes import Votes
@@ -77,19 +78,19 @@ class KOS(Aggregator):
     seed: int = 0
 
     name: ClassVar[str] = "kos"
-    restarts: ClassVar[bool] = True
+    warm_start: ClassVar[bool] = True
     per_worker: ClassVar[tuple[str, ...]] = ("reliability",)
 
     def __post_init__(self) -> None:
         expect_positive(self, "max_iter")
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
-        begin = None if start is None else started(votes, start)
+        begin = None if start is None else starting_probs(votes, start)
         answers = [self.ask(votes, k, begin) for k in range(len(votes.classes))]
         yes, reliability = (np.stack(columns, axis=1) for columns in zip(*answers, strict=True))
         probs = votes.clamp(to_probs(yes))
         params = {"reliability": reliability.mean(axis=1)}
-        return Aggregate(votes, probs, agreement(votes, share_best(probs)), params)
+        return Aggregate(votes, probs, expected_accuracy(votes, share_best(probs)), params)
 
     def ask(self, votes: Votes, k: int, begin: Floats | None) -> tuple[Floats, Floats]:
         """Whether each task is of class *k*, from 0 to 1, and how reliable each worker is, from -1 to 1."""
@@ -106,7 +107,7 @@ class KOS(Aggregator):
             y = scaled(self.speak(edges, x))
         message, tasks, workers = edges.said * y, len(votes.tasks), len(votes.workers)
         positive = add_up(np.maximum(message, 0), edges.task, tasks)
-        yes = ratio(positive, add_up(np.abs(message), edges.task, tasks), shares(votes)[:, k])
+        yes = ratio(positive, add_up(np.abs(message), edges.task, tasks), votes.shares()[:, k])
         agreed = add_up(edges.said * x, edges.worker, workers)
         return yes, ratio(agreed, votes.worker_sum(), np.zeros(workers))
 

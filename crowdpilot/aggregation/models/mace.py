@@ -8,9 +8,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from crowdpilot.aggregation.base import Aggregate, agreement
+from crowdpilot.aggregation.base import Aggregate, expected_accuracy
 from crowdpilot.aggregation.em.backend import Stats
-from crowdpilot.aggregation.em.loop import EM, by_random_trust
+from crowdpilot.aggregation.em.loop import EM, random_weight_restarts
 from crowdpilot.aggregation.models.dawid_skene import mean_log, minus_divergence
 from crowdpilot.aggregation.special_functions import like
 from crowdpilot.arrays import Floats, library
@@ -69,21 +69,21 @@ class MACE(EM):
     per_worker: ClassVar[tuple[str, ...]] = ("honesty",)
 
     @property
-    def attempts(self) -> int:
+    def n_restarts(self) -> int:
         return self.tries
 
-    def beliefs(self, votes: Votes, probs: Floats) -> Iterator[Floats]:
-        return by_random_trust(votes, probs, self.tries, self.seed)
+    def starting_posteriors(self, votes: Votes, probs: Floats) -> Iterator[Floats]:
+        return random_weight_restarts(votes, probs, self.tries, self.seed)
 
-    def pseudo(self, votes: Votes) -> Stats:
+    def pseudo_counts(self, votes: Votes) -> Stats:
         nothing = np.zeros((len(votes.workers), len(votes.classes)))
         return np.full(len(votes.classes), self.smoothing), nothing, nothing
 
-    def count(self, votes: Votes, belief: Floats) -> Stats:
-        right = votes.cell_sum(belief[votes.task, votes.label])
-        return belief.sum(axis=0), right, (votes.cell_sum() - right).clip(min=0)
+    def expected_counts(self, votes: Votes, posterior: Floats) -> Stats:
+        right = votes.cell_sum(posterior[votes.task, votes.label])
+        return posterior.sum(axis=0), right, (votes.cell_sum() - right).clip(min=0)
 
-    def maximize(self, stats: Stats, params: Params | None) -> Params:
+    def m_step(self, stats: Stats, params: Params | None) -> Params:
         seen, right, wrong = stats
         xp = library(seen)
         prior = like(self.class_prior(seen), seen)
@@ -95,7 +95,7 @@ class MACE(EM):
         logs = (xp.log(c / c.sum(axis=1, keepdims=True)) for c in (honest, spam))
         return Params(prior, honest, spam, *logs)
 
-    def joint(self, votes: Votes, params: Params) -> Floats:
+    def log_joint(self, votes: Votes, params: Params) -> Floats:
         xp = library(params.log_spam)
         log_spam = params.log_honest[:, 1:] + params.log_spam
         log_right = xp.logaddexp(params.log_honest[:, :1], log_spam)
@@ -104,11 +104,13 @@ class MACE(EM):
         joint += votes.task_sum(spam)[:, None] + xp.log(params.prior)
         return joint
 
-    def score(self, pseudo: Stats, params: Params) -> float:
+    def log_prior(self, pseudo_counts: Stats, params: Params) -> float:
         xp = library(params.log_spam)
         log_spam = params.log_honest[:, 1:] + params.log_spam
         log_right = xp.logaddexp(params.log_honest[:, :1], log_spam)
-        told = (pseudo[0] * xp.log(params.prior)).sum() + (pseudo[1] * log_right + pseudo[2] * log_spam).sum()
+        told = (pseudo_counts[0] * xp.log(params.prior)).sum() + (
+            pseudo_counts[1] * log_right + pseudo_counts[2] * log_spam
+        ).sum()
         if not self.variational:
             own = self.honest_prior * params.log_honest.sum() + self.spam_prior * params.log_spam.sum()
             return float(told + own)
@@ -118,11 +120,11 @@ class MACE(EM):
         spam = minus_divergence(xp.full_like(params.spam, self.spam_prior), params.spam, params.log_spam)
         return float(told + honest + spam)
 
-    def finish(self, votes: Votes, params: Params, belief: Floats) -> Aggregate:
+    def to_result(self, votes: Votes, params: Params, posterior: Floats) -> Aggregate:
         share = params.honest / params.honest.sum(axis=1, keepdims=True)
         spam = params.spam / params.spam.sum(axis=1, keepdims=True)
         kept = {"prior": params.prior, "honesty": share[:, 0], "spamming": spam}
-        return Aggregate(votes, belief, agreement(votes, belief), kept)
+        return Aggregate(votes, posterior, expected_accuracy(votes, posterior), kept)
 
 
 def _knew(params: Params) -> Floats:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from crowdpilot.aggregation.base import Aggregate, Aggregator, agreement
-from crowdpilot.aggregation.sparse.candidates import winners
+from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_accuracy
+from crowdpilot.aggregation.sparse.candidates import majority_posterior
 from crowdpilot.votes import Votes
 
 
@@ -17,7 +17,7 @@ class MajorityVoting(Aggregator):
     Parameters
     ----------
     seed
-        Draws the lot between equals when one label must be named.
+        Of the hash that breaks ties between classes.
 
     References
     ----------
@@ -34,8 +34,8 @@ class MajorityVoting(Aggregator):
 
     name: ClassVar[str] = "majority_voting"
     aliases: ClassVar[tuple[str, ...]] = ("mv", "majority_vote")
-    wide: ClassVar[bool] = True
+    supports_sparse: ClassVar[bool] = True
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
-        probs = winners(votes)
-        return Aggregate(votes, probs, agreement(votes, probs))
+        probs = majority_posterior(votes)
+        return Aggregate(votes, probs, expected_accuracy(votes, probs))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_array
 
-from crowdpilot.aggregation.base import Aggregate, Aggregator, agreement, known_prior, shares, started
-from crowdpilot.aggregation.em.backend import split
-from crowdpilot.aggregation.em.loop import NotConverged, fix_gold_
+from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_accuracy, fixed_prior
+from crowdpilot.aggregation.earlier_results import starting_probs
+from crowdpilot.aggregation.em.in_memory import split_tasks
+from crowdpilot.aggregation.em.loop import apply_gold_
 from crowdpilot.aggregation.truth_discovery import expect_positive
 from crowdpilot.arrays import Floats, softmax, softmax_
 from crowdpilot.votes import Votes
@@ -68,11 +68,11 @@ class MinimaxEntropy(Aggregator):
     prior
         Probability of each class; all equal if not given.
     max_iter
-        Rounds at most.
+        Largest number of iterations.
     tol
         Stop when the objective rises by less than this for each vote.
     seed
-        Draws the lot between equals when one label must be named.
+        Of the hash that breaks ties between classes.
 
     References
     ----------
@@ -98,7 +98,7 @@ class MinimaxEntropy(Aggregator):
 
     name: ClassVar[str] = "minimax_entropy"
     aliases: ClassVar[tuple[str, ...]] = ("minimax",)
-    restarts: ClassVar[bool] = True
+    warm_start: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         expect_positive(self, "alpha", "beta", "max_iter")
@@ -107,8 +107,8 @@ class MinimaxEntropy(Aggregator):
         return (len(votes.tasks) + len(votes.workers)) * len(votes.classes) ** 2
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
-        log_prior = np.log(known_prior(self.prior, len(votes.classes)))
-        probs = shares(votes) if start is None else started(votes, start)
+        log_prior = np.log(fixed_prior(self.prior, len(votes.classes)))
+        probs = votes.shares() if start is None else starting_probs(votes, start)
         holds = self.holds(votes)
         state = begin(votes, probs, log_prior)
         trace: list[float] = []
@@ -118,14 +118,14 @@ class MinimaxEntropy(Aggregator):
             trace.append(objective(state, holds))
             converged = len(trace) > 1 and trace[-1] - trace[-2] <= self.tol * len(votes)
         if not converged:
-            warnings.warn(f"{self} did not settle in {self.max_iter} rounds", NotConverged, stacklevel=3)
+            self.warn_not_converged(self.max_iter)
         probs = np.concatenate([r.probs for r in state.rounds])
         params = {
             "confusion": softmax(state.worker.reshape(-1, len(log_prior))).reshape(state.worker.shape),
             "worker": state.worker,
             "task": np.concatenate(state.tasks),
         }
-        return Aggregate(votes, probs, agreement(votes, probs), params, tuple(trace), converged)
+        return Aggregate(votes, probs, expected_accuracy(votes, probs), params, tuple(trace), converged)
 
     def holds(self, votes: Votes) -> tuple[float, float]:
         """How strongly the shifts of workers and of tasks are held back in these votes."""
@@ -138,7 +138,7 @@ def begin(votes: Votes, probs: Floats, log_prior: Floats) -> State:
     """No shifts yet, and where these probabilities pull them."""
     K = len(log_prior)
     count = 1 + len(votes) * K**2 // CELLS
-    parts = [to_part(part) for part in (split(votes, count) if count > 1 else [votes])]
+    parts = [to_part(part) for part in (split_tasks(votes, count) if count > 1 else [votes])]
     beliefs = np.split(probs, np.cumsum([len(part.votes.tasks) for part in parts])[:-1])
     worker, tasks = np.zeros((len(votes.workers), K, K)), [np.zeros((len(b), K, K)) for b in beliefs]
     rounds = [look(*each, worker, log_prior) for each in zip(parts, beliefs, tasks, strict=True)]
@@ -183,7 +183,7 @@ def look(part: Part, probs: Floats | None, task: Floats, worker: Floats, log_pri
     loglik = 0.0
     if probs is None:
         probs = part.by_task @ (log_said - np.log(total)).T + log_prior
-        fix_gold_(votes, probs)
+        apply_gold_(votes, probs)
         loglik = softmax_(probs)
     believed = np.ascontiguousarray(probs[votes.task].T)  # (classes, votes)
     chance *= -(believed / total)[:, None]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdpilot.aggregation.base import Aggregate, Aggregator, agreement, started
-from crowdpilot.aggregation.em.loop import NotConverged
+from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_accuracy
+from crowdpilot.aggregation.earlier_results import starting_probs
 from crowdpilot.aggregation.truth_discovery import expect_positive
 from crowdpilot.aggregation.worker_agreement import Counts, Pairs, count, excess, join, to_pairs
 from crowdpilot.arrays import Floats, softmax
@@ -47,11 +46,11 @@ class MMSR(Aggregator):
     smoothing
         Imaginary votes of each worker for each class, so that nobody is perfect.
     max_iter
-        Rounds at most.
+        Largest number of iterations.
     tol
         Stop when no s moves by more than this.
     seed
-        Draws the lot between equals when one label must be named.
+        Of the hash that breaks ties between classes.
 
     References
     ----------
@@ -73,8 +72,8 @@ class MMSR(Aggregator):
     seed: int = 0
 
     name: ClassVar[str] = "mmsr"
-    restarts: ClassVar[bool] = True
-    remembers: ClassVar[bool] = True
+    warm_start: ClassVar[bool] = True
+    uses_history: ClassVar[bool] = True
     per_worker: ClassVar[tuple[str, ...]] = ("weight",)
 
     def __post_init__(self) -> None:
@@ -88,7 +87,7 @@ class MMSR(Aggregator):
         seen = counts if history is None else join(votes, counts, history)
         s, converged = self.settle(to_pairs(seen, K), self.first(votes, seen, start), K)
         if not converged:
-            warnings.warn(f"{self} did not settle in {self.max_iter} rounds", NotConverged, stacklevel=3)
+            self.warn_not_converged(self.max_iter)
         right = seen.voted * ((K - 1) * s + 1) / K
         p = ((right + self.smoothing) / (seen.voted + K * self.smoothing))[:W]
         weight = np.log((K - 1) * p / (1 - p))
@@ -101,7 +100,7 @@ class MMSR(Aggregator):
         K = len(votes.classes)
         s = np.ones(len(seen.voted))
         if start is not None:
-            known = excess(agreement(votes, started(votes, start)), K)
+            known = excess(expected_accuracy(votes, starting_probs(votes, start)), K)
             s[: len(known)] = np.nan_to_num(known, nan=1.0)
         teacher = np.append(np.zeros(len(s) - 1), 1)
         agreed, shared = seen.agreed @ teacher, seen.shared @ teacher

@@ -1,23 +1,23 @@
-"""The share of each label among the votes."""
+"""Naive soft: the share of each label among the votes of a task."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import ClassVar, Protocol, runtime_checkable
 
-from crowdpilot.aggregation.base import Aggregate, Aggregator, agreement
-from crowdpilot.aggregation.em.backend import Machine
+from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_accuracy
+from crowdpilot.aggregation.em.backend import Backend
 from crowdpilot.aggregation.sparse.candidates import vote_shares
 from crowdpilot.arrays import Floats
 from crowdpilot.votes import Votes
 
 
 @runtime_checkable
-class Sharing(Machine, Protocol):
-    """A machine that can count shares, too."""
+class VoteShareBackend(Backend, Protocol):
+    """A backend that can compute vote shares, too."""
 
     def shares(self, votes: Votes) -> Floats:
-        """The share of each class among the votes of each task, gold where it is known."""
+        """The share of each class among the votes of each task, (tasks, classes); gold where it is known."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class NaiveSoft(Aggregator):
     Parameters
     ----------
     seed
-        Draws the lot between equals when one label must be named.
+        Of the hash that breaks ties between classes.
 
     References
     ----------
@@ -49,16 +49,16 @@ class NaiveSoft(Aggregator):
 
     name: ClassVar[str] = "naive_soft"
     aliases: ClassVar[tuple[str, ...]] = ("ns",)
-    wide: ClassVar[bool] = True
+    supports_sparse: ClassVar[bool] = True
 
     def run_on(
-        self, on: Machine | None, votes: Votes, start: Aggregate | None, history: Aggregate | None
+        self, backend: Backend | None, votes: Votes, start: Aggregate | None, history: Aggregate | None
     ) -> Aggregate:
-        if not isinstance(on, Sharing):
-            return super().run_on(on, votes, start, history)
-        probs = on.shares(votes)
-        return Aggregate(votes, probs, agreement(votes, probs))
+        if not isinstance(backend, VoteShareBackend):
+            return super().run_on(backend, votes, start, history)
+        probs = backend.shares(votes)
+        return Aggregate(votes, probs, expected_accuracy(votes, probs))
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
         probs = vote_shares(votes)
-        return Aggregate(votes, probs, agreement(votes, probs))
+        return Aggregate(votes, probs, expected_accuracy(votes, probs))

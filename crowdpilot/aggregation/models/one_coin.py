@@ -8,10 +8,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from crowdpilot.aggregation.base import Aggregate
-from crowdpilot.aggregation.em.backend import Machine, Stats
+from crowdpilot.aggregation.em.backend import Backend, Stats
 from crowdpilot.aggregation.em.loop import EM, Prior
-from crowdpilot.aggregation.sparse.candidates import is_wide
-from crowdpilot.aggregation.sparse.em import Begin, Listed
+from crowdpilot.aggregation.sparse.candidates import needs_sparse
+from crowdpilot.aggregation.sparse.em import CandidateBackend, SparseOneCoin
 from crowdpilot.aggregation.special_functions import like
 from crowdpilot.arrays import Floats, library
 from crowdpilot.votes import Votes
@@ -59,49 +59,57 @@ class OneCoin(EM):
 
     name: ClassVar[str] = "one_coin"
     aliases: ClassVar[tuple[str, ...]] = ("onecoin", "one_coin_dawid_skene")
-    wide: ClassVar[bool] = True
+    supports_sparse: ClassVar[bool] = True
 
     def run_on(
-        self, on: Machine | None, votes: Votes, start: Aggregate | None, history: Aggregate | None
+        self, backend: Backend | None, votes: Votes, start: Aggregate | None, history: Aggregate | None
     ) -> Aggregate:
-        if not is_wide(votes):
-            return super().run_on(on, votes, start, history)
-        if on is not None:
+        if not needs_sparse(votes):
+            return super().run_on(backend, votes, start, history)
+        if backend is not None:
             raise ValueError(f"{self.name} of so many classes runs on this machine only, so leave out `on`")
-        return self.run(votes, None, history, Begin(start))
+        return self.run(votes, None, history, CandidateBackend(start))
 
-    def _listed(self) -> Listed:
+    def _listed(self) -> SparseOneCoin:
         """The same model for the candidates of each task alone: of all votes, or of some that lie apart."""
-        settings: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(Listed)}
-        return Listed(**settings)
+        settings: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(SparseOneCoin)}
+        return SparseOneCoin(**settings)
 
-    def first(self, votes: Votes) -> Floats:
-        return self._listed().first(votes) if is_wide(votes) else super().first(votes)
+    def initial_posterior(self, votes: Votes) -> Floats:
+        return (
+            self._listed().initial_posterior(votes)
+            if needs_sparse(votes)
+            else super().initial_posterior(votes)
+        )
 
-    def round(self, votes: Votes, params: Params) -> tuple[Stats, float]:
-        return self._listed().round(votes, params) if is_wide(votes) else super().round(votes, params)
+    def e_step(self, votes: Votes, params: Params) -> tuple[Stats, float]:
+        return self._listed().e_step(votes, params) if needs_sparse(votes) else super().e_step(votes, params)
 
-    def believe(self, votes: Votes, params: Params) -> Floats:
-        return self._listed().believe(votes, params) if is_wide(votes) else super().believe(votes, params)
+    def posterior(self, votes: Votes, params: Params) -> Floats:
+        return (
+            self._listed().posterior(votes, params)
+            if needs_sparse(votes)
+            else super().posterior(votes, params)
+        )
 
-    def pseudo(self, votes: Votes) -> Stats:
+    def pseudo_counts(self, votes: Votes) -> Stats:
         W = len(votes.workers)
         right_wrong = np.tile([self.smoothing + self.trust, self.smoothing], (W, 1))
         return np.full(len(votes.classes), self.smoothing), right_wrong
 
-    def count(self, votes: Votes, probs: Floats) -> Stats:
-        if is_wide(votes):
-            return self._listed().count(votes, probs)
+    def expected_counts(self, votes: Votes, probs: Floats) -> Stats:
+        if needs_sparse(votes):
+            return self._listed().expected_counts(votes, probs)
         right = votes.worker_sum(probs[votes.task, votes.label])
         wrong = (votes.worker_sum() - right).clip(min=0)
         return probs.sum(axis=0), library(right).stack([right, wrong], axis=1)
 
-    def maximize(self, stats: Stats, params: Params | None) -> Params:
+    def m_step(self, stats: Stats, params: Params | None) -> Params:
         seen, right_wrong = stats
         prior = like(self.class_prior(seen), seen)
         return Params(prior, right_wrong[:, 0] / right_wrong.sum(axis=1))
 
-    def joint(self, votes: Votes, params: Params) -> Floats:
+    def log_joint(self, votes: Votes, params: Params) -> Floats:
         log = library(params.skill).log
         log_right = log(params.skill)[votes.worker]
         log_wrong = log((1 - params.skill) / (len(votes.classes) - 1))[votes.worker]
@@ -109,13 +117,15 @@ class OneCoin(EM):
         joint += votes.task_sum(log_wrong)[:, None] + log(params.prior)
         return joint
 
-    def score(self, pseudo: Stats, params: Params) -> float:
+    def log_prior(self, pseudo_counts: Stats, params: Params) -> float:
         xp = library(params.skill)
         coin = xp.stack([params.skill, 1 - params.skill], axis=1)
-        return float((pseudo[0] * xp.log(params.prior)).sum() + (pseudo[1] * xp.log(coin)).sum())
+        return float(
+            (pseudo_counts[0] * xp.log(params.prior)).sum() + (pseudo_counts[1] * xp.log(coin)).sum()
+        )
 
-    def finish(self, votes: Votes, params: Params, probs: Floats) -> Aggregate:
-        if is_wide(votes):
-            return self._listed().finish(votes, params, probs)
+    def to_result(self, votes: Votes, params: Params, probs: Floats) -> Aggregate:
+        if needs_sparse(votes):
+            return self._listed().to_result(votes, params, probs)
         skill = np.where(votes.worker_sum() > 0, params.skill, np.nan)
         return Aggregate(votes, probs, skill, {"prior": params.prior})

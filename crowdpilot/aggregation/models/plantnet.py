@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdpilot.aggregation.base import Aggregate, Aggregator, agreement, match, started
-from crowdpilot.aggregation.em.loop import NotConverged
+from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_accuracy
+from crowdpilot.aggregation.earlier_results import starting_probs
 from crowdpilot.aggregation.sparse.posterior import TIE
-from crowdpilot.arrays import Floats, share_best, to_names, to_probs
+from crowdpilot.arrays import Floats, lookup, share_best, to_names, to_probs
 from crowdpilot.votes import Votes
 
 Mode = Literal["ignored", "worker", "fixed", "invalidating", "confident"]
@@ -49,9 +48,9 @@ class PlantNet(Aggregator):
     counts
         Whether n[j] counts different "classes", as in the paper, or "tasks".
     max_iter
-        Rounds at most.
+        Largest number of iterations.
     seed
-        Draws the lot between equals when one label must be named.
+        Of the hash that breaks ties between classes.
 
     References
     ----------
@@ -79,8 +78,8 @@ class PlantNet(Aggregator):
     seed: int = 0
 
     name: ClassVar[str] = "plantnet"
-    restarts: ClassVar[bool] = True
-    remembers: ClassVar[bool] = True
+    warm_start: ClassVar[bool] = True
+    uses_history: ClassVar[bool] = True
     per_worker: ClassVar[tuple[str, ...]] = ("weight",)
     per_task: ClassVar[tuple[str, ...]] = ("valid",)
 
@@ -107,14 +106,14 @@ class PlantNet(Aggregator):
                 break
         else:
             converged = False
-            warnings.warn(f"{self} did not settle in {self.max_iter} rounds", NotConverged, stacklevel=3)
+            self.warn_not_converged(self.max_iter)
         params = {"valid": valid, "weight": weight, "right": right}
         probs = votes.clamp(to_probs(tally))
-        return Aggregate(votes, probs, agreement(votes, labels), params, converged=converged)
+        return Aggregate(votes, probs, expected_accuracy(votes, labels), params, converged=converged)
 
     def _find_machine(self, votes: Votes) -> Bools:
         """Which of the workers is the machine, (workers,)."""
-        machine: Bools = match(votes.workers, to_names([self.ai_worker])) == 0
+        machine: Bools = lookup(votes.workers, to_names([self.ai_worker])) == 0
         if self.AI != "ignored" and not machine.any():
             raise ValueError(f"AI is {self.AI!r}, but no worker is called {str(self.ai_worker)!r}")
         return machine
@@ -134,7 +133,7 @@ class PlantNet(Aggregator):
         """What the workers got right, in the result to begin at."""
         if start is None:
             return np.zeros((len(votes.workers), len(votes.classes)))
-        labels = share_best(started(votes, start))
+        labels = share_best(starting_probs(votes, start))
         same = list(map(str, start.votes.classes)) == list(map(str, votes.classes))
         return _recall(votes, start) if same and "right" in start.params else _count_right(votes, labels)
 
@@ -162,6 +161,6 @@ def _recall(votes: Votes, result: Aggregate | None) -> Floats:
     """What an earlier result says these workers got right, (workers, classes)."""
     right = np.zeros((len(votes.workers), len(votes.classes)))
     if result is not None:
-        rows = match(votes.workers, result.votes.workers)
+        rows = lookup(votes.workers, result.votes.workers)
         right[rows >= 0] = result.params["right"][rows[rows >= 0]]
     return right

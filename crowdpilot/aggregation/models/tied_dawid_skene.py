@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from crowdpilot.aggregation.base import Aggregate
-from crowdpilot.aggregation.em.backend import CORES, Machine, Stats
+from crowdpilot.aggregation.em.backend import Backend, Stats
+from crowdpilot.aggregation.em.in_memory_backend import IN_MEMORY
 from crowdpilot.aggregation.models.dawid_skene import DawidSkene
 from crowdpilot.arrays import Floats
 from crowdpilot.votes import Votes
@@ -51,13 +52,13 @@ class TiedDawidSkene(DawidSkene):
     aliases: ClassVar[tuple[str, ...]] = ("tds",)
 
     def run(
-        self, votes: Votes, start: Aggregate | None, history: Aggregate | None, on: Machine = CORES
+        self, votes: Votes, start: Aggregate | None, history: Aggregate | None, backend: Backend = IN_MEMORY
     ) -> Aggregate:
         shared: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(DawidSkene)}
-        result = DawidSkene(**shared).run(votes, start, history, on)
+        result = DawidSkene(**shared).run(votes, start, history, backend)
         for _ in range(1, self.fits):
             said = result.params["stats"][1]
-            result = _Pulled(**shared, rows=self.tie * simpler(said)).run(votes, result, history, on)
+            result = _Pulled(**shared, rows=self.tie * simpler(said)).run(votes, result, history, backend)
         return result
 
 
@@ -69,7 +70,7 @@ class _Pulled(DawidSkene):
 
     name: ClassVar[str] = "tied_dawid_skene"
 
-    def pseudo(self, votes: Votes) -> Stats:
+    def pseudo_counts(self, votes: Votes) -> Stats:
         return np.full(len(votes.classes), self.class_smoothing), self.rows
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from crowdpilot.aggregation.base import Aggregate, Aggregator, agreement, shares
+from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_accuracy
 from crowdpilot.aggregation.sparse.posterior import TIE
 from crowdpilot.arrays import share_best
 from crowdpilot.votes import Votes
@@ -27,7 +27,7 @@ class TwoThird(Aggregator):
     least
         The least number of votes, their weights added up.
     seed
-        Draws the lot between equals when one label must be named.
+        Of the hash that breaks ties between classes.
 
     References
     ----------
@@ -55,5 +55,5 @@ class TwoThird(Aggregator):
         decided = (total > self.least - TIE) & (tally.max(axis=1) > self.share * total - TIE)
         if votes.gold is not None:
             decided |= votes.gold >= 0
-        skill = agreement(votes, votes.clamp(share_best(tally)))
-        return Aggregate(votes, shares(votes), skill, {"decided": decided})
+        skill = expected_accuracy(votes, votes.clamp(share_best(tally)))
+        return Aggregate(votes, votes.shares(), skill, {"decided": decided})

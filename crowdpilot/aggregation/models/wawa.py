@@ -7,9 +7,10 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from crowdpilot.aggregation.base import Aggregate, Aggregator, recall
-from crowdpilot.aggregation.sparse.candidates import vote_shares, winners
-from crowdpilot.aggregation.sparse.posterior import Beliefs, at
+from crowdpilot.aggregation.base import Aggregate, Aggregator
+from crowdpilot.aggregation.earlier_results import worker_history
+from crowdpilot.aggregation.sparse.candidates import majority_posterior, vote_shares
+from crowdpilot.aggregation.sparse.posterior import Posterior, probability_of
 from crowdpilot.arrays import Floats
 from crowdpilot.votes import Votes
 
@@ -43,7 +44,7 @@ class Wawa(Aggregator):
     Parameters
     ----------
     seed
-        Draws the lot between equals when one label must be named.
+        Of the hash that breaks ties between classes.
 
     References
     ----------
@@ -64,21 +65,21 @@ class Wawa(Aggregator):
 
     name: ClassVar[str] = "wawa"
     aliases: ClassVar[tuple[str, ...]] = ("worker_agreement_with_aggregate",)
-    remembers: ClassVar[bool] = True
-    wide: ClassVar[bool] = True
+    uses_history: ClassVar[bool] = True
+    supports_sparse: ClassVar[bool] = True
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
-        own = record(votes, winners(votes))
+        own = record(votes, majority_posterior(votes))
         skill = own.plus(remember(votes, history)).rate()
         probs = vote_shares(votes, skill[votes.worker])
         return Aggregate(votes, probs, skill, own._asdict())
 
 
-def record(votes: Votes, probs: Beliefs) -> Record:
+def record(votes: Votes, probs: Posterior) -> Record:
     """How much each worker agrees with these probabilities."""
-    return Record(votes.worker_sum(at(probs, votes.task, votes.label)), votes.worker_sum())
+    return Record(votes.worker_sum(probability_of(probs, votes.task, votes.label)), votes.worker_sum())
 
 
 def remember(votes: Votes, history: Aggregate | None) -> Record:
     """What an earlier result recorded of these workers; zero for those that are new to it."""
-    return Record(*(recall(votes, history, name) for name in Record._fields))
+    return Record(*(worker_history(votes, history, name) for name in Record._fields))

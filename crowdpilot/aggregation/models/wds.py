@@ -28,7 +28,7 @@ class WDS(DawidSkene):
     Parameters
     ----------
     seed
-        Draws the lot between equals when one label must be named.
+        Of the hash that breaks ties between classes.
 
     References
     ----------
@@ -47,8 +47,8 @@ class WDS(DawidSkene):
     name: ClassVar[str] = "wds"
     aliases: ClassVar[tuple[str, ...]] = ("weighted_dawid_skene",)
 
-    def finish(self, votes: Votes, params: Params, probs: Floats) -> Aggregate:
-        fitted = super().finish(votes, params, probs)
+    def to_result(self, votes: Votes, params: Params, probs: Floats) -> Aggregate:
+        fitted = super().to_result(votes, params, probs)
         right = np.diagonal(fitted.params["confusion"], axis1=1, axis2=2)  # (workers, classes)
         tally = votes.tally(right[votes.worker, votes.label])
-        return replace(fitted, beliefs=votes.clamp(to_probs(tally)))
+        return replace(fitted, posterior=votes.clamp(to_probs(tally)))

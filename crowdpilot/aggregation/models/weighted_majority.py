@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from crowdpilot.aggregation.base import Aggregate, Aggregator, agreement, match
-from crowdpilot.aggregation.sparse.candidates import vote_shares, winners
-from crowdpilot.arrays import Floats, to_names
+from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_accuracy
+from crowdpilot.aggregation.sparse.candidates import majority_posterior, vote_shares
+from crowdpilot.arrays import Floats, lookup, to_names
 from crowdpilot.votes import Votes
 
 Weights = Mapping[Any, float] | tuple[tuple[Any, float], ...]
@@ -30,7 +30,7 @@ class WeightedMajority(Aggregator):
         A weight of 0 or more for workers by name, as a mapping or as pairs; 1 for all others.
         Kept as pairs in the order of the names, so that the settings can be compared.
     seed
-        Draws the lot between equals when one label must be named.
+        Of the hash that breaks ties between classes.
 
     References
     ----------
@@ -49,7 +49,7 @@ class WeightedMajority(Aggregator):
 
     name: ClassVar[str] = "weighted_majority"
     aliases: ClassVar[tuple[str, ...]] = ("wmv", "weighted_majority_vote", "weighted_majority_voting")
-    wide: ClassVar[bool] = True
+    supports_sparse: ClassVar[bool] = True
     per_worker: ClassVar[tuple[str, ...]] = ("weight",)
 
     def __post_init__(self) -> None:
@@ -58,13 +58,13 @@ class WeightedMajority(Aggregator):
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
         weight = self._weigh(votes)
         value = weight[votes.worker]
-        skill = agreement(votes, winners(votes, value))
+        skill = expected_accuracy(votes, majority_posterior(votes, value))
         return Aggregate(votes, vote_shares(votes, value), skill, {"weight": weight})
 
     def _weigh(self, votes: Votes) -> Floats:
         """The weight of each worker, (workers,)."""
         given = dict(self.weights)
-        places = match(to_names(list(given)), votes.workers)
+        places = lookup(to_names(list(given)), votes.workers)
         if (places < 0).any():
             unknown = list(given)[int(np.argmax(places < 0))]
             raise ValueError(f"a weight is given to {unknown!r}, which is not one of the workers")

@@ -9,8 +9,8 @@ import numpy as np
 
 from crowdpilot.aggregation.em.loop import Prior
 from crowdpilot.aggregation.models.one_coin import OneCoin
-from crowdpilot.aggregation.sparse.candidates import is_wide
-from crowdpilot.aggregation.sparse.em import as_reliable
+from crowdpilot.aggregation.sparse.candidates import needs_sparse
+from crowdpilot.aggregation.sparse.em import equal_skill_posterior
 from crowdpilot.arrays import Floats, softmax
 from crowdpilot.votes import Votes
 
@@ -48,10 +48,10 @@ class ZenCrowd(OneCoin):
     name: ClassVar[str] = "zencrowd"
     aliases: ClassVar[tuple[str, ...]] = ("zc",)
 
-    def first(self, votes: Votes) -> Floats:
+    def initial_posterior(self, votes: Votes) -> Floats:
         K, r = len(votes.classes), self.reliability
         if not 1 / K < r < 1:
             raise ValueError(f"reliability is {r}, expected a number between 1/{K} and 1")
-        if is_wide(votes):
-            return as_reliable(votes, np.log((K - 1) * r / (1 - r)))
+        if needs_sparse(votes):
+            return equal_skill_posterior(votes, np.log((K - 1) * r / (1 - r)))
         return votes.clamp(softmax(np.log((K - 1) * r / (1 - r)) * votes.tally()))

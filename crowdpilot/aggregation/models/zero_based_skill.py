@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from crowdpilot.aggregation.base import Aggregate, Aggregator, started
-from crowdpilot.aggregation.em.loop import NotConverged
+from crowdpilot.aggregation.base import Aggregate, Aggregator
+from crowdpilot.aggregation.earlier_results import starting_probs
 from crowdpilot.aggregation.models.wawa import record, remember
-from crowdpilot.aggregation.sparse.candidates import candidates, is_wide, vote_shares, winners
-from crowdpilot.aggregation.sparse.em import begun
-from crowdpilot.aggregation.sparse.posterior import Beliefs
+from crowdpilot.aggregation.sparse.candidates import (
+    find_candidates,
+    majority_posterior,
+    needs_sparse,
+    vote_shares,
+)
+from crowdpilot.aggregation.sparse.em import starting_candidates
+from crowdpilot.aggregation.sparse.posterior import Posterior
 from crowdpilot.arrays import share_best
 from crowdpilot.votes import Votes
 
@@ -32,7 +36,7 @@ class ZeroBasedSkill(Aggregator):
     Parameters
     ----------
     max_iter
-        Rounds at most.
+        Largest number of iterations.
     rate
         How far a skill moves in one round: 1 is all the way.
     rate_steps, rate_factor
@@ -42,7 +46,7 @@ class ZeroBasedSkill(Aggregator):
     tol
         Stop when no skill moves more than this.
     seed
-        Draws the lot between equals when one label must be named.
+        Of the hash that breaks ties between classes.
 
     References
     ----------
@@ -66,9 +70,9 @@ class ZeroBasedSkill(Aggregator):
 
     name: ClassVar[str] = "zero_based_skill"
     aliases: ClassVar[tuple[str, ...]] = ("zbs",)
-    restarts: ClassVar[bool] = True
-    remembers: ClassVar[bool] = True
-    wide: ClassVar[bool] = True
+    warm_start: ClassVar[bool] = True
+    uses_history: ClassVar[bool] = True
+    supports_sparse: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.max_iter < 1:
@@ -82,14 +86,14 @@ class ZeroBasedSkill(Aggregator):
         if start is not None:
             skill = record(votes, _winners(votes, start)).plus(past).rate(skill)
         for n in range(1, self.max_iter + 1):
-            own = record(votes, winners(votes, skill[votes.worker]))
+            own = record(votes, majority_posterior(votes, skill[votes.worker]))
             step = self._rate(n) * (own.plus(past).rate(skill) - skill)
             skill = skill + step
             if converged := bool(np.abs(step).max(initial=0) <= self.tol):
                 break
         else:
             converged = False
-            warnings.warn(f"{self} did not settle in {self.max_iter} rounds", NotConverged, stacklevel=3)
+            self.warn_not_converged(self.max_iter)
         probs = vote_shares(votes, skill[votes.worker])
         known = own.plus(past).given > 0
         return Aggregate(votes, probs, np.where(known, skill, np.nan), own._asdict(), converged=converged)
@@ -98,11 +102,11 @@ class ZeroBasedSkill(Aggregator):
         return self.rate * self.rate_factor ** (n // self.rate_steps)
 
 
-def _winners(votes: Votes, start: Aggregate) -> Beliefs:
+def _winners(votes: Votes, start: Aggregate) -> Posterior:
     """The classes that win in an earlier result."""
-    if not is_wide(votes):
-        return share_best(started(votes, start))
-    found = candidates(votes)
-    listed = begun(votes, start)
+    if not needs_sparse(votes):
+        return share_best(starting_probs(votes, start))
+    found = find_candidates(votes)
+    listed = starting_candidates(votes, start)
     others = (1 - found.per_task(listed)) / np.maximum(found.unlisted, 1)
     return found.to_matrix(found.share_best(listed, others))

@@ -1,1 +1,1 @@
-"""Aggregation of votes that arrive one by one."""
+"""Online aggregation: votes that arrive one by one, by incremental EM."""

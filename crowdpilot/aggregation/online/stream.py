@@ -1,4 +1,4 @@
-"""Stream: votes one by one, with an answer at any moment."""
+"""Stream: votes added, corrected and deleted one by one, with labels at any moment (incremental EM)."""
 
 from __future__ import annotations
 
@@ -10,44 +10,43 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowdpilot.aggregation.base import Aggregate, Aggregator
-from crowdpilot.aggregation.em.backend import add
+from crowdpilot.aggregation.em.backend import sum_stats
 from crowdpilot.aggregation.em.loop import EM
-from crowdpilot.aggregation.online.base import Expected
-from crowdpilot.aggregation.online.counts import Tally
-from crowdpilot.aggregation.online.models import ONLINE, rule_of
-from crowdpilot.aggregation.online.name_index import Register
-from crowdpilot.aggregation.online.vote_log import Rows
-from crowdpilot.aggregation.parsing import parse
+from crowdpilot.aggregation.online import snapshot
+from crowdpilot.aggregation.online.base import OnlineEM
+from crowdpilot.aggregation.online.counts import StreamCounts
+from crowdpilot.aggregation.online.models import online_model
+from crowdpilot.aggregation.online.name_index import NameIndex
+from crowdpilot.aggregation.online.vote_log import Integers
+from crowdpilot.aggregation.registry import parse_strategy
 from crowdpilot.arrays import Codes, Floats, to_names, to_probs
-from crowdpilot.json_values import pack, unpack
 from crowdpilot.votes import Votes
 
-CHUNK = 4096  # votes that are taken at once
-VERSION = 1
+VOTES_PER_CHUNK = 4096  # votes that are added by one partial E-step
 
 
 class Stream:
-    """A model that follows votes as they come, are corrected and are taken back.
+    """A model that follows votes while they are added, corrected and deleted.
 
-    What is counted of workers is, at every moment, the sum over all votes of what was believed of their
-    tasks when these had their last vote (incremental EM). A vote touches the votes on the same task and
-    nothing else: it takes time O(classes x votes on the task), however many there are in all. Votes that
-    are added together are judged by what was known of workers before. Models of shares (majority,
-    naive soft, weighted, wawa) have the batch answer at every moment; the others come close to it, and
-    `refit` brings them there.
+    Incremental EM: the expected counts of workers are at all times the sum over all votes of the
+    posterior that their tasks had at their last vote. A vote changes the posterior of its own task alone
+    and takes time O(classes x votes on the task), however many votes there are in all. Votes that are
+    added together are judged by the parameters before. Models without likelihood (majority, naive soft,
+    weighted, wawa) have the batch answer at all times; the others come close to it, and `refit` brings
+    them there.
 
-    With a `half_life` old votes fade in what they tell of workers (stepwise EM with a constant step), and
-    not in what they tell of their task: a task is shown as believed at its last vote, by what workers were
-    like then, and not by what they are like now.
+    With a `half_life` the expected counts of workers forget old votes exponentially (stepwise EM with a
+    constant step), while tasks do not: a task keeps the posterior that it had at its last vote, by the
+    skills that workers had then.
 
     Parameters
     ----------
     model
-        Any of those in `crowdpilot.aggregation.online.models.ONLINE`.
+        Any of those in `crowdpilot.aggregation.online.models.ONLINE_MODELS`.
     classes
         All classes, two or more.
     half_life
-        After so many more votes of a worker, a vote of theirs counts half for what they are like.
+        After so many more votes of a worker, a vote of theirs counts half in the expected counts.
 
     References
     ----------
@@ -71,14 +70,14 @@ class Stream:
 
     def __init__(self, model: Aggregator, classes: Sequence[Any], *, half_life: float = np.inf) -> None:
         self.model = model
-        self.classes = Register("class", to_names(classes).tolist())
-        self.tasks, self.workers = Register("task"), Register("worker")
+        self.classes = NameIndex("class", to_names(classes).tolist())
+        self.tasks, self.workers = NameIndex("task"), NameIndex("worker")
         if len(self.classes) < 2 or len(self.classes) < len(classes):
             raise ValueError("a stream needs two or more classes, each once")
-        self.tally = Tally(rule_of(model, len(self.classes)), half_life)
+        self.counts = StreamCounts(online_model(model, len(self.classes)), half_life)
 
     def __len__(self) -> int:
-        return len(self.tally.book)
+        return len(self.counts.log)
 
     def __repr__(self) -> str:
         sizes = f"{len(self)} votes, {len(self.tasks)} tasks, {len(self.workers)} workers"
@@ -87,20 +86,20 @@ class Stream:
     # Votes -----------------------------------------------------------------------------------
 
     def add(self, task: Any, worker: Any, label: Any, *, weight: float = 1.0) -> None:
-        """A vote; if the worker has voted on the task before, it takes the place of that vote."""
+        """Add a vote; it replaces an earlier vote of the same worker on the task."""
         self._add([task], [worker], [label], np.array([weight], float))
 
     def add_many(
         self, tasks: Iterable[Any], workers: Iterable[Any], labels: Iterable[Any], *, weights: ArrayLike = 1.0
     ) -> None:
-        """Many votes, in the order in which they came; all are checked before any is taken."""
+        """Add many votes, in the order in which they came; all are checked before any is added."""
         task, worker, label = (to_names(c).tolist() for c in (tasks, workers, labels))  # type: ignore[arg-type]  # any
         if len({len(task), len(worker), len(label)}) > 1:
             raise ValueError("tasks, workers and labels have different lengths")
         self._add(task, worker, label, np.broadcast_to(np.asarray(weights, float), len(task)))
 
-    def tell(self, votes: Votes) -> None:
-        """Many votes, and the classes of tasks that are known."""
+    def add_votes(self, votes: Votes) -> None:
+        """Add all of these votes, and their gold labels."""
         names = votes.tasks[votes.task], votes.workers[votes.worker], votes.classes[votes.label]
         self.add_many(*names, weights=votes.weights)
         if votes.gold is not None:
@@ -109,151 +108,146 @@ class Stream:
             self.reveal(dict(zip(*gold, strict=True)))
 
     def _add(self, tasks: list[Any], workers: list[Any], labels: list[Any], weight: Floats) -> None:
-        label = self.classes.find(labels)
+        label = self.classes.codes(labels)
         if not (np.isfinite(weight) & (weight >= 0)).all():
             raise ValueError("a vote has a negative or infinite weight; weights are 0 or more")
-        self._meet(self.tasks.new(tasks), self.workers.new(workers))
-        task, worker = self.tasks.find(tasks), self.workers.find(workers)
-        for n in range(0, len(task), CHUNK):
-            part = slice(n, n + CHUNK)
-            self._take(task[part], worker[part], label[part], weight[part])
+        self._add_names(self.tasks.new(tasks), self.workers.new(workers))
+        task, worker = self.tasks.codes(tasks), self.workers.codes(workers)
+        for n in range(0, len(task), VOTES_PER_CHUNK):
+            part = slice(n, n + VOTES_PER_CHUNK)
+            self._add_codes(task[part], worker[part], label[part], weight[part])
 
-    def _meet(self, tasks: list[Any], workers: list[Any]) -> None:
+    def _add_names(self, tasks: list[Any], workers: list[Any]) -> None:
         """Tasks and workers that are new."""
-        self.tasks.enlist(tasks)
-        self.workers.enlist(workers)
-        self.tally.meet(len(tasks), workers)
+        self.tasks.add(tasks)
+        self.workers.add(workers)
+        self.counts.add_names(len(tasks), workers)
 
-    def _take(self, task: Codes, worker: Codes, label: Codes, weight: Floats) -> None:
+    def _add_codes(self, task: Codes, worker: Codes, label: Codes, weight: Floats) -> None:
         if len(task) > 1:
             last = last_of_each(task, worker)
             task, worker, label, weight = task[last], worker[last], label[last], weight[last]
-        if len(rows := self._same(task, worker)):
-            self.tally.drop(rows)
-        self.tally.add(task, worker, label, weight)
+        if len(rows := self._replaced(task, worker)):
+            self.counts.delete(rows)
+        self.counts.add(task, worker, label, weight)
 
-    def _same(self, task: Codes, worker: Codes) -> Rows:
+    def _replaced(self, task: Codes, worker: Codes) -> Integers:
         """The rows of earlier votes of the same workers on the same tasks."""
-        book = self.tally.book
+        log = self.counts.log
         if len(task) == 1:
-            row = book.find(int(task[0]), int(worker[0]))
+            row = log.find(int(task[0]), int(worker[0]))
             return np.array([row] if row >= 0 else [], np.intp)
-        rows, _ = book.of(np.unique(task[book.last[task] >= 0]))
-        return rows[np.isin(pairs(book.task[rows], book.worker[rows]), pairs(task, worker))]
+        rows, _ = log.rows_of(np.unique(task[log.last[task] >= 0]))
+        return rows[np.isin(pair_keys(log.task[rows], log.worker[rows]), pair_keys(task, worker))]
 
     def correct(self, task: Any, worker: Any, label: Any) -> None:
-        """Another label of a worker for a task; it counts as given now, as much as the one before."""
+        """Change the label of a vote; it counts as given now, with the weight it had."""
         row = self._row(task, worker)
-        self.add(task, worker, label, weight=float(self.tally.book.more["weight"][row]))
+        self.add(task, worker, label, weight=float(self.counts.log.extra["weight"][row]))
 
     def delete(self, task: Any, worker: Any) -> None:
-        """Take back the vote of a worker on a task; both stay known."""
+        """Delete the vote of a worker on a task; both names stay known."""
         row = self._row(task, worker)
-        self.tally.drop(np.array([row]))
-        self.tally.renew(self.tasks.find([task]))
+        self.counts.delete(np.array([row]))
+        self.counts.update(self.tasks.codes([task]))
 
     def _row(self, task: Any, worker: Any) -> int:
-        row = self.tally.book.find(int(self.tasks.find([task])[0]), int(self.workers.find([worker])[0]))
+        row = self.counts.log.find(int(self.tasks.codes([task])[0]), int(self.workers.codes([worker])[0]))
         if row < 0:
             raise ValueError(f"worker {worker!r} has not voted on task {task!r}")
         return row
 
     def reveal(self, gold: Mapping[Any, Any]) -> None:
-        """The classes of these tasks are known from now on, or not any more if None."""
-        given = [name for name in gold.values() if name is not None]
-        self.classes.find(given)
-        self._meet(self.tasks.new(gold), [])
-        tasks = self.tasks.find(gold)
-        self.tally.known[tasks] = [-1 if name is None else self.classes.place[name] for name in gold.values()]
-        self.tally.renew(tasks)
+        """Set the gold labels of these tasks, or remove them where None is given."""
+        labels = [name for name in gold.values() if name is not None]
+        self.classes.codes(labels)
+        self._add_names(self.tasks.new(gold), [])
+        tasks = self.tasks.codes(gold)
+        self.counts.gold[tasks] = [-1 if name is None else self.classes.code[name] for name in gold.values()]
+        self.counts.update(tasks)
 
     def votes(self) -> Votes:
-        """All votes, in the order in which they came, with the classes that are known."""
-        book, known = self.tally.book, self.tally.known
-        weight = book.kept("weight")
+        """All votes, in the order in which they came, with the gold labels."""
+        log, gold = self.counts.log, self.counts.gold
+        weight = log.column("weight")
         return Votes(
-            book.kept("task"), book.kept("worker"), book.kept("label"),
+            log.column("task"), log.column("worker"), log.column("label"),
             to_names(self.tasks.names), to_names(self.workers.names), to_names(self.classes.names),
             weight=None if (weight == 1).all() else weight,
-            gold=known.copy() if (known >= 0).any() else None,
+            gold=gold.copy() if (gold >= 0).any() else None,
         )  # fmt: skip
 
-    # Answers ---------------------------------------------------------------------------------
+    # Results ---------------------------------------------------------------------------------
 
     def probs(self, task: Any) -> Floats:
-        """The probability of each class of a task, by what is known of workers."""
-        probs: Floats = self.tally.show(self.tasks.find([task]))[0]
+        """Posterior of a task, (classes,), by the current parameters of workers."""
+        probs: Floats = self.counts.probs(self.tasks.codes([task]))[0]
         return probs
 
     def label(self, task: Any) -> Any:
-        """The most probable class of a task; equals are drawn by lot, as in `Aggregate`."""
+        """The most probable class of a task; ties are broken as in `Aggregate`."""
         none = np.zeros(0, np.int32)
         votes = Votes(none, none, none, to_names([task]), none, to_names(self.classes.names))
         return Aggregate(votes, self.probs(task)[None], np.zeros(0), model=self.model).labels[0]
 
     def skill(self, worker: Any) -> float:
-        """How often a worker is right, lately if votes fade; NaN for one without votes."""
-        who = self.workers.find([worker])
-        return float(self.tally.rule.skill(who, self.tally.fading.scale(who))[0])
+        """Accuracy of a worker, of recent votes if there is a half-life; NaN without votes."""
+        code = self.workers.codes([worker])
+        return float(self.counts.model.skill(code, self.counts.forgetting.scale(code))[0])
 
     def result(self) -> Aggregate:
-        """What is believed of all tasks by what is known of workers: one look at all votes."""
-        votes, rule = self.votes(), self.tally.rule
-        scale = self.tally.fading.scale(np.arange(len(self.workers)))
-        if not isinstance(rule, Expected) or not isinstance(self.model, EM):
-            everybody = np.arange(len(self.workers))
-            probs = self.tally.show(np.arange(len(self.tasks)))
-            return Aggregate(votes, probs, rule.skill(everybody, scale), model=self.model)
-        stats = rule.stats(scale)
-        params = rule.params(add([stats, self.model.pseudo(votes)]))
-        belief = self.model.believe(votes.merged, params)
-        dated = self.tally.dated(np.arange(len(belief)))
-        belief[dated] = to_probs(self.tally.belief[dated])
-        found = self.model.finish(votes.merged, params, belief)
-        return replace(found, votes=votes, model=self.model, params={**found.params, "stats": stats})
+        """Posterior of all tasks by the current parameters of workers: one E-step over all votes."""
+        votes, online = self.votes(), self.counts.model
+        everybody = np.arange(len(self.workers))
+        scale = self.counts.forgetting.scale(everybody)
+        if not isinstance(online, OnlineEM) or not isinstance(self.model, EM):
+            probs = self.counts.probs(np.arange(len(self.tasks)))
+            return Aggregate(votes, probs, online.skill(everybody, scale), model=self.model)
+        stats = online.stats(scale)
+        params = online.params(sum_stats([stats, self.model.pseudo_counts(votes)]))
+        posterior = self.model.posterior(votes.merged, params)
+        kept = self.counts.keeps_posterior(np.arange(len(posterior)))
+        posterior[kept] = to_probs(self.counts.posterior[kept])
+        result = self.model.to_result(votes.merged, params, posterior)
+        return replace(result, votes=votes, model=self.model, params={**result.params, "stats": stats})
 
     def refit(self) -> Aggregate:
-        """The answer of the model to all votes at once, from which the stream goes on."""
-        votes, rule = self.votes(), self.tally.rule
-        found = self.model.fit(votes)
-        if isinstance(rule, Expected) and isinstance(self.model, EM):
-            rule.adopt(found)
-            params = rule.params(add([found.params["stats"], self.model.pseudo(votes)]))
-            self.tally.recount(self.model.believe(votes.merged, params))
-        return found
+        """Fit the model to all votes at once, and go on from there."""
+        votes, online = self.votes(), self.counts.model
+        result = self.model.fit(votes)
+        if isinstance(online, OnlineEM) and isinstance(self.model, EM):
+            online.adopt(result)
+            params = online.params(sum_stats([result.params["stats"], self.model.pseudo_counts(votes)]))
+            self.counts.recount(self.model.posterior(votes.merged, params))
+        return result
 
-    # State -----------------------------------------------------------------------------------
+    # Snapshots -------------------------------------------------------------------------------
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data that JSON can hold, from which `Stream.from_dict` goes on exactly."""
-        half_life = self.tally.fading.half_life
-        return {
-            "version": VERSION,
-            "model": str(self.model),
-            "half_life": half_life if np.isfinite(half_life) else None,
-            **{name: pack(getattr(self, name).names) for name in ("classes", "tasks", "workers")},
-            "tally": pack(self.tally.state()),
-        }
+        """A snapshot as plain data that JSON can hold, from which `from_dict` goes on exactly."""
+        names = {"classes": self.classes.names, "tasks": self.tasks.names, "workers": self.workers.names}
+        return snapshot.write(str(self.model), names, self.counts)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """The stream that `to_dict` has written down."""
-        if data["version"] != VERSION:
-            raise ValueError(f"the stream was written in form {data['version']}, expected {VERSION}")
-        half_life = np.inf if data["half_life"] is None else data["half_life"]
-        model = parse(data["model"], ONLINE)
-        made = cls(model, unpack(data["classes"]), half_life=half_life)
-        made._meet(unpack(data["tasks"]), unpack(data["workers"]))
-        made.tally.resume(unpack(data["tally"]))
-        return made
+        """The stream of a snapshot."""
+        snapshot.check(data)
+        stream = cls(
+            parse_strategy(data["strategy"]),
+            snapshot.names(data, "classes"),
+            half_life=snapshot.half_life(data),
+        )
+        stream._add_names(snapshot.names(data, "tasks"), snapshot.names(data, "workers"))
+        snapshot.restore(data, stream.counts)
+        return stream
 
 
-def pairs(task: Rows, worker: Rows) -> Rows:
-    """One number for each task and worker."""
+def pair_keys(task: Integers, worker: Integers) -> Integers:
+    """One number for each pair of task and worker."""
     return task.astype(np.int64) << 32 | worker
 
 
-def last_of_each(task: Rows, worker: Rows) -> Rows:
-    """The places of votes that no later vote of the same worker on the same task follows."""
-    _, back = np.unique(pairs(task, worker)[::-1], return_index=True)
+def last_of_each(task: Integers, worker: Integers) -> Integers:
+    """The positions of votes that no later vote of the same worker on the same task follows."""
+    _, back = np.unique(pair_keys(task, worker)[::-1], return_index=True)
     return np.sort(len(task) - 1 - back)

@@ -1,4 +1,4 @@
-"""Book: votes by number that come and go, and are found again by their task."""
+"""VoteLog: votes by code in the order of arrival, with insertion, deletion and lookup by task."""
 
 from __future__ import annotations
 
@@ -11,18 +11,17 @@ from numpy.typing import NDArray
 from crowdpilot.arrays import Codes
 from crowdpilot.growing_arrays import grown
 
-Rows = NDArray[Any]  # whole numbers
+Integers = NDArray[Any]  # codes, or rows of a log
 
-SPARE = 64  # rows without a vote that do no harm
+MAX_SPARE_DELETED_ROWS = 64  # deleted rows that are kept, beyond as many as there are votes
 
 
-class Book:
-    """Columns that grow, and through them a chain from each vote on a task to the one before.
+class VoteLog:
+    """Columns of votes that grow, with a linked list from each vote on a task to the one before.
 
-    A vote is added in time that depends on nothing, found and dropped in time that depends on the
-    number of votes on its task. Rows of votes that were dropped are left empty, and given up when they
-    are as many as the others; the others stay in the order in which they came. A row is known by its
-    number until the next drop.
+    A vote is added in constant time, and found or deleted in time proportional to the number of votes on
+    its task. A deleted row is only marked; when more than half of the rows are deleted, the log is
+    compacted, and the order of the others stays. A row number is valid until the next deletion.
 
     Parameters
     ----------
@@ -31,43 +30,43 @@ class Book:
 
     Examples
     --------
-    >>> book = Book()
-    >>> _ = book.add([0, 1, 0], [5, 5, 7], [1, 1, 2])
-    >>> book.of([0])[0].tolist()
+    >>> log = VoteLog()
+    >>> _ = log.add([0, 1, 0], [5, 5, 7], [1, 1, 2])
+    >>> log.rows_of([0])[0].tolist()
     [2, 0]
-    >>> book.drop([book.find(0, 5)])
-    >>> book.kept("worker").tolist()
+    >>> log.delete([log.find(0, 5)])
+    >>> log.column("worker").tolist()
     [5, 7]
     """
 
     def __init__(self, **columns: type) -> None:
         self.task: Codes = np.zeros(0, np.int32)
         self.worker: Codes = np.zeros(0, np.int32)
-        self.label: Codes = np.zeros(0, np.int32)  # -1 where there is no vote any more
-        self.before: Codes = np.zeros(0, np.int32)  # the row of the last vote on the same task, -1 if none
-        self.last: Codes = np.zeros(0, np.int32)  # the row of the last vote on each task, -1 if none
-        self.more: dict[str, NDArray[Any]] = {name: np.zeros(0, kind) for name, kind in columns.items()}
-        self.empty = 0
+        self.label: Codes = np.zeros(0, np.int32)  # -1 in a deleted row
+        self.previous: Codes = np.zeros(0, np.int32)  # row of the vote before on the same task, -1 if none
+        self.last: Codes = np.zeros(0, np.int32)  # row of the last vote on each task, -1 if none
+        self.extra: dict[str, NDArray[Any]] = {name: np.zeros(0, dtype) for name, dtype in columns.items()}
+        self.n_deleted = 0
 
     def __len__(self) -> int:
-        return len(self.task) - self.empty
+        return len(self.task) - self.n_deleted
 
-    def add(self, task: Any, worker: Any, label: Any, **more: Any) -> int:
-        """Votes that came last; the row of the first of them, which others follow."""
+    def add(self, task: Any, worker: Any, label: Any, **extra: Any) -> int:
+        """Append votes; the row of the first of them, which the others follow."""
         first = len(self.task)
         top = task[0] if len(task) == 1 else int(np.max(task, initial=-1))
         if top >= len(self.last):
             self.last = grown(self.last, np.full(top + 1 - len(self.last), -1))
-        self.before = grown(self.before, self._chain(task, first))
+        self.previous = grown(self.previous, self._link(task, first))
         self.task = grown(self.task, task)
         self.worker = grown(self.worker, worker)
         self.label = grown(self.label, label)
-        for name, column in self.more.items():
-            self.more[name] = grown(column, more[name])
+        for name, column in self.extra.items():
+            self.extra[name] = grown(column, extra[name])
         return first
 
-    def _chain(self, task: Any, first: int) -> Any:
-        """For each new vote the one before on the same task; the new ones are the last from now on."""
+    def _link(self, task: Any, first: int) -> Any:
+        """For each new vote the row of the one before on the same task; `last` is updated."""
         if len(task) == 1:
             earlier = self.last[task[0]]
             self.last[task[0]] = first
@@ -75,73 +74,73 @@ class Book:
         order = np.argsort(task, kind="stable")
         by_task, rows = np.asarray(task)[order], first + order
         begins = np.diff(by_task, prepend=-1) != 0
-        before = np.empty(len(order), np.int32)
-        before[order] = np.where(begins, self.last[by_task], np.roll(rows, 1))
+        previous = np.empty(len(order), np.int32)
+        previous[order] = np.where(begins, self.last[by_task], np.roll(rows, 1))
         ends = np.roll(begins, -1)
         self.last[by_task[ends]] = rows[ends]
-        return before
+        return previous
 
-    def of(self, tasks: Any) -> tuple[Rows, Rows]:
-        """The rows of all votes on some tasks, and for each the place of its task among these."""
+    def rows_of(self, tasks: Any) -> tuple[Integers, Integers]:
+        """The rows of all votes on some tasks, and for each row the position of its task in `tasks`."""
         if len(tasks) == 1:
-            walked = self._walk(int(self.last[tasks[0]]))
-            return np.array(walked, np.intp), np.zeros(len(walked), np.intp)
+            rows_of_task = self._walk(int(self.last[tasks[0]]))
+            return np.array(rows_of_task, np.intp), np.zeros(len(rows_of_task), np.intp)
         row = self.last[tasks].astype(np.intp)
-        place = np.flatnonzero(row >= 0)
-        row = row[place]
-        found = [(row, place)]
+        position = np.flatnonzero(row >= 0)
+        row = row[position]
+        steps = [(row, position)]
         while len(row):
-            row = self.before[row].astype(np.intp)
+            row = self.previous[row].astype(np.intp)
             more = row >= 0
-            row, place = row[more], place[more]
-            found.append((row, place))
-        rows, places = zip(*found, strict=True)
-        return np.concatenate(rows), np.concatenate(places)
+            row, position = row[more], position[more]
+            steps.append((row, position))
+        rows, positions = zip(*steps, strict=True)
+        return np.concatenate(rows), np.concatenate(positions)
 
     def _walk(self, row: int) -> list[int]:
         rows = []
         while row >= 0:
             rows.append(row)
-            row = int(self.before[row])
+            row = int(self.previous[row])
         return rows
 
     def find(self, task: int, worker: int) -> int:
         """The row of the last vote of a worker on a task, -1 if there is none."""
         row = int(self.last[task]) if task < len(self.last) else -1
         while row >= 0 and self.worker[row] != worker:
-            row = int(self.before[row])
+            row = int(self.previous[row])
         return row
 
-    def drop(self, rows: Iterable[int]) -> None:
-        """Take votes back, each by its row."""
+    def delete(self, rows: Iterable[int]) -> None:
+        """Delete votes, each by its row."""
         for row in rows:
-            self._unchain(row)
+            self._unlink(row)
             self.label[row] = -1
-            self.empty += 1
-        if self.empty > SPARE + len(self):
-            self._close_up()
+            self.n_deleted += 1
+        if self.n_deleted > MAX_SPARE_DELETED_ROWS + len(self):
+            self._compact()
 
-    def _unchain(self, row: int) -> None:
+    def _unlink(self, row: int) -> None:
         task = self.task[row]
         after = int(self.last[task])
         if after == row:
-            self.last[task] = self.before[row]
+            self.last[task] = self.previous[row]
             return
-        while (earlier := int(self.before[after])) != row:
+        while (earlier := int(self.previous[after])) != row:
             after = earlier
-        self.before[after] = self.before[row]
+        self.previous[after] = self.previous[row]
 
-    def _close_up(self) -> None:
-        """Give up the rows without a vote."""
-        full = self.label >= 0
-        new = np.append(np.cumsum(full) - 1, -1).astype(np.int32)  # what is -1 stays so
-        self.before, self.last = new[self.before[full]], new[self.last]
+    def _compact(self) -> None:
+        """Remove the deleted rows."""
+        kept = self.label >= 0
+        new_row = np.append(np.cumsum(kept) - 1, -1).astype(np.int32)  # -1 stays -1
+        self.previous, self.last = new_row[self.previous[kept]], new_row[self.last]
         for name in ("task", "worker", "label"):
-            setattr(self, name, getattr(self, name)[full])
-        self.more = {name: column[full] for name, column in self.more.items()}
-        self.empty = 0
+            setattr(self, name, getattr(self, name)[kept])
+        self.extra = {name: column[kept] for name, column in self.extra.items()}
+        self.n_deleted = 0
 
-    def kept(self, name: str) -> NDArray[Any]:
-        """A copy of one column, without rows that are empty."""
-        column = self.more[name] if name in self.more else getattr(self, name)
-        return column[self.label >= 0] if self.empty else column.copy()
+    def column(self, name: str) -> NDArray[Any]:
+        """A copy of one column, without deleted rows."""
+        column = self.extra[name] if name in self.extra else getattr(self, name)
+        return column[self.label >= 0] if self.n_deleted else column.copy()

@@ -1,1 +1,1 @@
-"""Posteriors over candidate classes alone, for tasks with very many classes."""
+"""Sparse posteriors over candidate classes, for tasks with very many classes."""

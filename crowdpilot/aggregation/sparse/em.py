@@ -1,4 +1,4 @@
-"""EM whose beliefs are held for the candidates of each task alone, whatever the number of classes."""
+"""EM over candidate classes: the one-coin model with a sparse posterior, for any number of classes."""
 
 from __future__ import annotations
 
@@ -8,47 +8,56 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy.special import xlogy
 
-from crowdpilot.aggregation.base import Aggregate, Aggregator, match
-from crowdpilot.aggregation.em.backend import CORES, Here, Machine, Stats
+from crowdpilot.aggregation.base import Aggregate, Aggregator
+from crowdpilot.aggregation.earlier_results import starting_classes
+from crowdpilot.aggregation.em.backend import Backend, EMModel, Stats
+from crowdpilot.aggregation.em.in_memory import InMemoryVotes
+from crowdpilot.aggregation.em.in_memory_backend import IN_MEMORY
 from crowdpilot.aggregation.em.loop import EM, Prior
-from crowdpilot.aggregation.sparse.candidates import Candidates, candidates, is_wide, vote_shares
-from crowdpilot.aggregation.sparse.posterior import at, fill
-from crowdpilot.arrays import Floats, sum_by
+from crowdpilot.aggregation.sparse.candidates import Candidates, find_candidates, needs_sparse, vote_shares
+from crowdpilot.aggregation.sparse.posterior import probability_of, to_dense
+from crowdpilot.arrays import Floats, lookup, sum_by
 from crowdpilot.votes import Votes
 
 
-class Coins(NamedTuple):
-    """Estimates of the one-coin model."""
+class CoinParams(NamedTuple):
+    """Parameters of the one-coin model."""
 
     prior: Floats  # (classes,)
     skill: Floats  # (workers,)
 
 
 @dataclass(frozen=True)
-class Begin:
-    """One machine, for beliefs of candidates; they begin at an earlier result if there is one."""
+class CandidateBackend:
+    """Votes in the memory of this process, with a posterior over candidates.
+
+    Parameters
+    ----------
+    start
+        An earlier result to start at, if there is one.
+    """
 
     start: Aggregate | None
 
-    def hold(self, model: EM, votes: Votes, probs: Floats) -> Here:
+    def load(self, model: EMModel, votes: Votes, probs: Floats) -> InMemoryVotes:
         if self.start is not None:
-            probs = with_none(candidates(votes), begun(votes, self.start))
-        return Here(votes, probs)
+            probs = with_unlisted(find_candidates(votes), starting_candidates(votes, self.start))
+        return InMemoryVotes(votes, probs)
 
 
 @dataclass(frozen=True)
-class Listed(EM):
-    """The one-coin model over candidates: the classes somebody gave to a task, or it is known to have.
+class SparseOneCoin(EM):
+    """The one-coin model over candidates: the classes that somebody gave to a task, and its gold label.
 
-    A belief is one array: a number for each candidate of all tasks, then one for each task, the
-    probability that its class is none of them. Nothing is as large as tasks x classes.
+    A posterior is one array: the probability of each candidate of all tasks, then for each task the
+    probability that its class is unlisted, none of its candidates. Nothing is as large as tasks x classes.
 
     Parameters
     ----------
     smoothing
-        Imaginary votes of each worker, as often right as wrong.
+        Pseudo-counts of right and of wrong votes of each worker.
     trust
-        Further imaginary votes that are right.
+        Further pseudo-counts of right votes.
     """
 
     prior: Prior = "uniform"
@@ -56,124 +65,127 @@ class Listed(EM):
     trust: float = 1.0
 
     name: ClassVar[str] = "one_coin"
-    divisible: ClassVar[bool] = False
-    wide: ClassVar[bool] = True
+    additive_counts: ClassVar[bool] = False
+    supports_sparse: ClassVar[bool] = True
 
     def run_on(
-        self, on: Machine | None, votes: Votes, start: Aggregate | None, history: Aggregate | None
+        self, backend: Backend | None, votes: Votes, start: Aggregate | None, history: Aggregate | None
     ) -> Aggregate:
-        return Aggregator.run_on(self, on, votes, start, history)  # the cores of this machine alone
+        return Aggregator.run_on(self, backend, votes, start, history)  # in memory alone
 
     def run(
-        self, votes: Votes, start: Aggregate | None, history: Aggregate | None, on: Machine = CORES
+        self, votes: Votes, start: Aggregate | None, history: Aggregate | None, backend: Backend = IN_MEMORY
     ) -> Aggregate:
-        return super().run(votes, None, history, Begin(start))
+        return super().run(votes, None, history, CandidateBackend(start))
 
-    def pseudo(self, votes: Votes) -> Stats:
+    def pseudo_counts(self, votes: Votes) -> Stats:
         right_wrong = np.tile([self.smoothing + self.trust, self.smoothing], (len(votes.workers), 1))
         return np.full(len(votes.classes), self.smoothing), right_wrong
 
-    def first(self, votes: Votes) -> Floats:
-        found = candidates(votes)
-        return with_none(found, at(vote_shares(votes), found.task, found.label))
+    def initial_posterior(self, votes: Votes) -> Floats:
+        candidates = find_candidates(votes)
+        shares = probability_of(vote_shares(votes), candidates.task, candidates.label)
+        return with_unlisted(candidates, shares)
 
-    def count(self, votes: Votes, belief: Floats) -> Stats:
-        return self.tell(votes, belief, np.full(len(votes.classes), 1 / len(votes.classes)))
+    def expected_counts(self, votes: Votes, posterior: Floats) -> Stats:
+        uniform = np.full(len(votes.classes), 1 / len(votes.classes))
+        return self.candidate_counts(votes, posterior, uniform)
 
-    def tell(self, votes: Votes, belief: Floats, prior: Floats) -> Stats:
-        """The counts; `prior` says of which class are tasks of none of their candidates."""
-        found = candidates(votes)
-        listed, none = np.split(belief, [len(found.task)])
-        each = np.divide(none, outside(found, prior), out=np.zeros(len(none)), where=found.unlisted > 0)
-        seen = sum_by(found.label, listed - each[found.task] * prior[found.label], len(prior))
-        right = votes.worker_sum(listed[found.vote])
+    def candidate_counts(self, votes: Votes, posterior: Floats, prior: Floats) -> Stats:
+        """Expected counts; tasks of an unlisted class are divided between the classes by `prior`."""
+        candidates = find_candidates(votes)
+        listed, unlisted = np.split(posterior, [len(candidates.task)])
+        mass = unlisted_prior(candidates, prior)
+        per_prior = np.divide(unlisted, mass, out=np.zeros(len(unlisted)), where=candidates.unlisted > 0)
+        surplus = listed - per_prior[candidates.task] * prior[candidates.label]
+        class_counts = sum_by(candidates.label, surplus, len(prior))
+        right = votes.worker_sum(listed[candidates.vote])
         wrong = np.maximum(votes.worker_sum() - right, 0)
-        return np.maximum(seen + each.sum() * prior, 0), np.stack([right, wrong], axis=1)
+        return np.maximum(class_counts + per_prior.sum() * prior, 0), np.stack([right, wrong], axis=1)
 
-    def maximize(self, stats: Stats, params: Any) -> Any:
-        seen, right_wrong = stats
-        return Coins(self.class_prior(seen), right_wrong[:, 0] / right_wrong.sum(axis=1))
+    def m_step(self, stats: Stats, params: Any) -> Any:
+        class_counts, right_wrong = stats
+        return CoinParams(self.class_prior(class_counts), right_wrong[:, 0] / right_wrong.sum(axis=1))
 
-    def joint(self, votes: Votes, params: Any) -> Floats:
-        found = candidates(votes)
+    def log_joint(self, votes: Votes, params: Any) -> Floats:
+        candidates = find_candidates(votes)
         log_right, log_wrong = np.log(params.skill)[votes.worker], np.log1p(-params.skill)[votes.worker]
         all_wrong = votes.task_sum(log_wrong)
-        listed = found.tally(votes, log_right - log_wrong) + np.log(params.prior)[found.label]
-        listed += all_wrong[found.task] + self.blame(votes, found, params)
+        listed = candidates.tally(votes, log_right - log_wrong) + np.log(params.prior)[candidates.label]
+        listed += all_wrong[candidates.task] + self.log_mistakes(votes, candidates, params)
         chance = votes.task_sum() * np.log(len(params.prior) - 1)
         with np.errstate(divide="ignore"):  # every class may be a candidate
-            none = all_wrong - chance + np.log(outside(found, params.prior))
-        return np.concatenate([listed, none])
+            unlisted = all_wrong - chance + np.log(unlisted_prior(candidates, params.prior))
+        return np.concatenate([listed, unlisted])
 
-    def blame(self, votes: Votes, found: Candidates, params: Any) -> Floats:
-        """For each candidate the log-probability of the mistakes, given who makes one, if it is the class."""
-        mistakes = votes.task_sum()[found.task] - found.weight
+    def log_mistakes(self, votes: Votes, candidates: Candidates, params: Any) -> Floats:
+        """For each candidate, were it the class: log P(labels of the wrong votes | they are wrong)."""
+        mistakes = votes.task_sum()[candidates.task] - candidates.weight
         logs: Floats = -mistakes * np.log(len(votes.classes) - 1)
         return logs
 
-    def score(self, pseudo: Stats, params: Any) -> float:
+    def log_prior(self, pseudo_counts: Stats, params: Any) -> float:
         coin = np.stack([params.skill, 1 - params.skill], axis=1)
-        return float(xlogy(pseudo[0], params.prior).sum() + xlogy(pseudo[1], coin).sum())
+        return float(xlogy(pseudo_counts[0], params.prior).sum() + xlogy(pseudo_counts[1], coin).sum())
 
-    def round(self, votes: Votes, params: Any) -> tuple[Stats, float]:
-        belief = self.joint(votes, params)
-        loglik = normalize_(candidates(votes), belief)
-        return self.tell(votes, belief, params.prior), loglik
+    def e_step(self, votes: Votes, params: Any) -> tuple[Stats, float]:
+        posterior = self.log_joint(votes, params)
+        log_likelihood = normalize_candidates_(find_candidates(votes), posterior)
+        return self.candidate_counts(votes, posterior, params.prior), log_likelihood
 
-    def believe(self, votes: Votes, params: Any) -> Floats:
-        belief = self.joint(votes, params)
-        normalize_(candidates(votes), belief)
-        return belief
+    def posterior(self, votes: Votes, params: Any) -> Floats:
+        posterior = self.log_joint(votes, params)
+        normalize_candidates_(find_candidates(votes), posterior)
+        return posterior
 
-    def finish(self, votes: Votes, params: Any, belief: Floats) -> Aggregate:
-        found = candidates(votes)
-        listed = found.to_matrix(belief[: len(found.task)])
-        probs = listed if is_wide(votes) else fill(listed, params.prior)
+    def to_result(self, votes: Votes, params: Any, posterior: Floats) -> Aggregate:
+        candidates = find_candidates(votes)
+        listed = candidates.to_matrix(posterior[: len(candidates.task)])
+        probs = listed if needs_sparse(votes) else to_dense(listed, params.prior)
         skill = np.where(votes.worker_sum() > 0, params.skill, np.nan)
         return Aggregate(votes, probs, skill, {"prior": params.prior})
 
 
-def outside(found: Candidates, prior: Floats) -> Floats:
-    """For each task the probability of all classes that are no candidates."""
-    rest = 1 - found.per_task(prior[found.label])
-    return np.where(found.unlisted > 0, np.maximum(rest, np.finfo(np.float64).tiny), 0)
+def unlisted_prior(candidates: Candidates, prior: Floats) -> Floats:
+    """Prior probability that the class of each task is none of its candidates, (tasks,)."""
+    rest = 1 - candidates.per_task(prior[candidates.label])
+    return np.where(candidates.unlisted > 0, np.maximum(rest, np.finfo(np.float64).tiny), 0)
 
 
-def normalize_(found: Candidates, joint: Floats) -> float:
-    """Turn logs of candidates, and of none of them, into probabilities in place; the log-likelihood."""
-    listed, none = np.split(joint, [len(found.task)])  # views
-    if found.gold is not None:
-        listed[found.excluded] = -np.inf
-        none[found.gold >= 0] = -np.inf
-    top = np.maximum(found.highest(listed), none)
-    joint -= np.concatenate([top[found.task], top])
-    np.exp(joint, out=joint)
-    total = found.per_task(listed) + none
-    joint /= np.concatenate([total[found.task], total])
+def normalize_candidates_(candidates: Candidates, log_joint: Floats) -> float:
+    """Turn `log_joint` of candidates and unlisted classes into the posterior in place; the log-likelihood."""
+    listed, unlisted = np.split(log_joint, [len(candidates.task)])  # views
+    if candidates.gold is not None:
+        listed[candidates.excluded] = -np.inf
+        unlisted[candidates.gold >= 0] = -np.inf
+    top = np.maximum(candidates.per_task_max(listed), unlisted)
+    log_joint -= np.concatenate([top[candidates.task], top])
+    np.exp(log_joint, out=log_joint)
+    total = candidates.per_task(listed) + unlisted
+    log_joint /= np.concatenate([total[candidates.task], total])
     return float((top + np.log(total)).sum())
 
 
-def with_none(found: Candidates, listed: Floats) -> Floats:
-    """What is believed of each candidate, then of none of them for each task."""
-    return np.concatenate([listed, np.maximum(1 - found.per_task(listed), 0)])
+def with_unlisted(candidates: Candidates, listed: Floats) -> Floats:
+    """The probability of each candidate, then for each task what is left for unlisted classes."""
+    return np.concatenate([listed, np.maximum(1 - candidates.per_task(listed), 0)])
 
 
-def begun(votes: Votes, start: Aggregate) -> Floats:
-    """What an earlier result says of each candidate; shares of the votes for tasks that are new to it."""
-    found = candidates(votes)
-    columns = match(votes.classes, start.votes.classes)
-    if (columns < 0).any():
-        raise ValueError("the result to begin at has other classes than the votes")
-    rows = match(votes.tasks, start.votes.tasks)[found.task]
-    old = at(start.beliefs, np.maximum(rows, 0), columns[found.label], start.others)
-    new = at(vote_shares(votes), found.task, found.label)
-    return found.clamp(np.where(rows >= 0, old, new))
+def starting_candidates(votes: Votes, start: Aggregate) -> Floats:
+    """Probability of each candidate in an earlier result; vote shares for tasks that are new to it."""
+    candidates = find_candidates(votes)
+    columns = starting_classes(votes, start)
+    rows = lookup(votes.tasks, start.votes.tasks)[candidates.task]
+    known = columns[candidates.label]
+    old = probability_of(start.posterior, np.maximum(rows, 0), known, start.unlisted_prior)
+    new = probability_of(vote_shares(votes), candidates.task, candidates.label)
+    return candidates.clamp(np.where(rows >= 0, old, new))
 
 
-def as_reliable(votes: Votes, gain: float) -> Floats:
-    """What is believed if each vote for a class makes it more probable by as much, in logs."""
-    found = candidates(votes)
+def equal_skill_posterior(votes: Votes, log_odds: float) -> Floats:
+    """Posterior if every vote for a class adds the same log-odds to it."""
+    candidates = find_candidates(votes)
     with np.errstate(divide="ignore"):  # every class may be a candidate
-        joint = np.concatenate([gain * found.weight, np.log(found.unlisted)])
-    normalize_(found, joint)
-    return joint
+        posterior = np.concatenate([log_odds * candidates.weight, np.log(candidates.unlisted)])
+    normalize_candidates_(candidates, posterior)
+    return posterior

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from crowdpilot import io
 from crowdpilot.aggregation import EM, MODELS, Aggregate, Aggregator
-from crowdpilot.aggregation.vote_shares import PLAIN
+from crowdpilot.aggregation.registry import MODELS_OF_SHARES
 from crowdpilot.arrays import Floats, Names, divide
-from crowdpilot.io.tables import names_array
+from crowdpilot.io.arrow import names_array
 from crowdpilot.scale.distributed_backend import Labeller, Spread, Tell, say_nothing
 from crowdpilot.scale.engines import Disk, Engine
 from crowdpilot.scale.files.file_contents import Part
@@ -111,8 +111,10 @@ def aggregate(
     folder = None if output is None else Path(os.path.abspath(output))
     targets = () if folder is None else make_targets(shards, folder)
     with gather(shards, on or Disk(), partial(tell, "reading")) as gathered:
-        if gathered.shares and model.name not in PLAIN:
-            raise ValueError(f"{model.name} cannot learn from the shares of a whole crowd; choose {PLAIN[0]}")
+        if gathered.shares and model.name not in MODELS_OF_SHARES:
+            raise ValueError(
+                f"{model.name} cannot learn from the shares of a whole crowd; choose {MODELS_OF_SHARES[0]}"
+            )
         fitted, labeller = fit(model, gathered, tell)
         job = Job(labeller, None if folder is None else (str(shards.folder), str(folder)), probs)
         right, given = np.zeros(len(gathered.workers)), np.zeros(len(gathered.workers))
@@ -153,7 +155,7 @@ def check_possible(model: Aggregator) -> None:
 
 
 def _is_possible(model: type[Aggregator]) -> bool:
-    return model.name in PLAIN or (issubclass(model, EM) and model.divisible)
+    return model.name in MODELS_OF_SHARES or (issubclass(model, EM) and model.divisible)
 
 
 class Job(NamedTuple):

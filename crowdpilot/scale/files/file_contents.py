@@ -15,10 +15,9 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from crowdpilot import io
-from crowdpilot.aggregation.vote_shares import are_shares
 from crowdpilot.arrays import Codes, Names
+from crowdpilot.io.arrow import names_array
 from crowdpilot.io.column_names import resolve
-from crowdpilot.io.tables import names_array
 from crowdpilot.votes import Votes
 
 Hashes = NDArray[np.uint64]
@@ -102,7 +101,7 @@ def brief(looked: Looked, _: None = None) -> Brief:
     names = names_array(votes.workers), names_array(votes.classes)
     sizes = len(votes), len(votes.tasks), votes.dropped
     return Brief(
-        looked.path, looked.roles, looked.names.type, names[0], given, names[1], *sizes, are_shares(votes)
+        looked.path, looked.roles, looked.names.type, names[0], given, names[1], *sizes, votes.are_shares
     )
 
 

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from crowdpilot import io
-from crowdpilot.io.atomic_write import whole
+from crowdpilot.io.atomic_write import atomic_path
 from crowdpilot.scale.engines import Count, Disk, Engine, in_silence
 from crowdpilot.simulation import Crowd
 
@@ -48,7 +48,7 @@ def simulate(
     target, known = Path(folder), None if truth is None else Path(truth)
     for place in (target, known):
         check_new(place)
-    with whole(target) as draft, nullcontext() if known is None else whole(known) as known_draft:
+    with atomic_path(target) as draft, nullcontext() if known is None else atomic_path(known) as known_draft:
         parts = {str(draft / name): n for n, name in enumerate(file_names(shards))}
         for place in (draft, known_draft):
             if place is not None:

@@ -11,8 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from crowdpilot.io.atomic_write import whole
-from crowdpilot.io.tables import names_array, to_table
+from crowdpilot.io.arrow import arrow_table, names_array
+from crowdpilot.io.atomic_write import atomic_path
+from crowdpilot.io.votes_tables import votes_columns
 from crowdpilot.scale.files.file_contents import hash_array
 from crowdpilot.scale.files.simulate import check_new, file_names
 from crowdpilot.votes import Votes
@@ -36,7 +37,7 @@ def write_shards(batches: Iterable[Votes], folder: str | os.PathLike[str], shard
         raise ValueError(f"{shards} files were asked for, expected 1 or more")
     check_new(Path(folder))
     total = 0
-    with whole(folder) as draft, ExitStack() as opened:
+    with atomic_path(folder) as draft, ExitStack() as opened:
         draft.mkdir()
         writers: list[pq.ParquetWriter] = []
         for votes in batches:
@@ -51,7 +52,7 @@ def write_shards(batches: Iterable[Votes], folder: str | os.PathLike[str], shard
 
 def _cut(votes: Votes, shards: int) -> tuple[pa.Table, np.ndarray]:
     """Rows in the order of the files they go to, and the number of that file for each."""
-    table = to_table(votes)
+    table = arrow_table(votes_columns(votes))
     of_task = (hash_array(names_array(votes.tasks)) % np.uint64(shards)).astype(np.int64)
     shard = of_task[np.asarray(table["task"].combine_chunks().indices)]
     order = np.argsort(shard, kind="stable")

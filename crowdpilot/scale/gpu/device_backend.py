@@ -12,8 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from crowdpilot.aggregation.em.backend import Params, Stats, add
-from crowdpilot.aggregation.em.loop import EM
+from crowdpilot.aggregation.em.backend import EMModel, Params, Stats, sum_stats
 from crowdpilot.arrays import Floats
 from crowdpilot.scale.gpu.tensor_votes import TensorVotes, cut
 from crowdpilot.votes import Votes
@@ -37,8 +36,8 @@ class Device:
         The type of tables in memory, where a round is one pass over the votes; all else is double.
     chunk
         Votes to have on the device at a time, if not all.
-    beginning
-        The same votes and the probabilities to begin at; the shares of the votes if not given.
+    start
+        The same votes and the probabilities to start at; vote shares if not given.
     """
 
     def __init__(
@@ -48,11 +47,11 @@ class Device:
         *,
         numbers: torch.dtype = torch.float64,
         chunk: int | None = None,
-        beginning: tuple[Votes, Floats] | None = None,
+        start: tuple[Votes, Floats] | None = None,
     ) -> None:
-        self.size = len(votes)
+        self.n_votes = len(votes)
         self._tasks = len(votes.tasks)
-        self._target, self._numbers, self._beginning = target, numbers, beginning
+        self._target, self._numbers, self._start = target, numbers, start
         self._short = max(1, WRITTEN // len(votes.classes))
         if chunk is None and fills(votes, target):
             chunk = min(FLOWING, self._short)
@@ -66,19 +65,21 @@ class Device:
         """How many votes a part may have."""
         return self._short
 
-    # The place -------------------------------------------------------------------------------
+    # LoadedVotes -----------------------------------------------------------------------------
 
-    def begin(self, model: EM, attempt: int) -> Stats:
-        if self._beginning is None:
-            return add_up(self.count(model, part, self._first(model, part)) for part in self._flow())
-        votes, probs = self._beginning
-        belief = torch.from_numpy(next(islice(model.beliefs(votes, probs), attempt, None)))
-        if attempt + 1 == model.attempts:
-            self._beginning = None  # it is large, and not needed any more
-        own = belief.split([len(part.tasks) for part in self._parts])
-        return add_up(self.count(model, *pair) for pair in zip(self._flow(), own, strict=True))
+    def initial_counts(self, model: EMModel, restart: int) -> Stats:
+        if self._start is None:
+            return add_up(
+                self.expected_counts(model, part, self._first(model, part)) for part in self._flow()
+            )
+        votes, probs = self._start
+        posterior = torch.from_numpy(next(islice(model.starting_posteriors(votes, probs), restart, None)))
+        if restart + 1 == model.n_restarts:
+            self._start = None  # it is large, and not needed any more
+        own = posterior.split([len(part.tasks) for part in self._parts])
+        return add_up(self.expected_counts(model, *pair) for pair in zip(self._flow(), own, strict=True))
 
-    def round(self, model: EM, params: Params) -> tuple[Stats, float]:
+    def iterate(self, model: EMModel, params: Params) -> tuple[Stats, float]:
         logliks: list[Tensor] = []
 
         def visit(part: TensorVotes) -> Stats:
@@ -88,15 +89,15 @@ class Device:
 
         return add_up(map(visit, self._flow())), float(sum(logliks))
 
-    def take(self, stats: Stats) -> Stats:
+    def to_backend(self, stats: Stats) -> Stats:
         sent: list[Any] = [send(array, self._target) for array in stats]
         return tuple(sent)
 
-    def give(self, params: Params) -> Params:
+    def to_host(self, params: Params) -> Params:
         return each(lambda tensor: tensor.cpu().numpy(), params)
 
-    def believe(self, model: EM, params: Params) -> Floats:
-        return self._collect(self.beliefs(model, piece, params) for piece in self._pieces())
+    def posterior(self, model: EMModel, params: Params) -> Floats:
+        return self._collect(self.part_posterior(model, piece, params) for piece in self._pieces())
 
     # What else can be asked of it ------------------------------------------------------------
 
@@ -104,41 +105,41 @@ class Device:
         """The share of each class among the votes of each task, gold where it is known."""
         return self._collect(piece.shares() for piece in self._pieces())
 
-    def label(self, model: EM, params: Params) -> NDArray[np.integer]:
+    def label(self, model: EMModel, params: Params) -> NDArray[np.integer]:
         """The code of the most probable class of each task, the first of equals."""
         best = [
-            by_class(piece, self.beliefs(model, piece, params)).argmax(dim=1).int().cpu()
+            class_posterior(piece, self.part_posterior(model, piece, params)).argmax(dim=1).int().cpu()
             for piece in self._pieces()
         ]
         return torch.cat(best).numpy()
 
     # How it is done --------------------------------------------------------------------------
 
-    def count(self, model: EM, part: Any, belief: Tensor) -> Stats:
+    def expected_counts(self, model: EMModel, part: Any, belief: Tensor) -> Stats:
         """The counts of a part, given what is believed of its tasks."""
         own: Any = belief.to(self._target)
-        return model.count(part, own)
+        return model.expected_counts(part, own)
 
-    def visit(self, model: EM, part: Any, params: Params) -> tuple[Stats, Tensor]:
+    def visit(self, model: EMModel, part: Any, params: Params) -> tuple[Stats, Tensor]:
         """One round over a part."""
-        joint = self._joint(model, part, params)
+        joint = self._log_joint(model, part, params)
         loglik = share_best_(joint) if getattr(model, "hard", False) else softmax_(joint)
-        return self.count(model, part, joint), loglik
+        return self.expected_counts(model, part, joint), loglik
 
-    def beliefs(self, model: EM, part: Any, params: Params) -> Tensor:
+    def part_posterior(self, model: EMModel, part: Any, params: Params) -> Tensor:
         """What is believed of the tasks of a part in the end: this is soft for all models."""
-        joint = self._joint(model, part, params)
+        joint = self._log_joint(model, part, params)
         softmax_(joint)
         return joint
 
-    def _joint(self, model: EM, part: Any, params: Params) -> Tensor:
-        joint: Tensor = torch.as_tensor(model.joint(part, params))  # models say that it is an array
+    def _log_joint(self, model: EMModel, part: Any, params: Params) -> Tensor:
+        joint: Tensor = torch.as_tensor(model.log_joint(part, params))  # models say that it is an array
         part.fix_gold_(joint)
         return joint
 
-    def _first(self, model: EM, part: Any) -> Tensor:
+    def _first(self, model: EMModel, part: Any) -> Tensor:
         probs: Any = torch.cat([piece.shares().to(self._numbers) for piece in cut(part, self._short)])
-        return torch.as_tensor(next(model.beliefs(part, probs)))
+        return torch.as_tensor(next(model.starting_posteriors(part, probs)))
 
     def _pieces(self) -> Iterator[Any]:
         """The parts, cut so small that their beliefs can be written."""
@@ -185,7 +186,7 @@ def _copy(part: TensorVotes, target: torch.device, stream: torch.cuda.Stream) ->
 
 def add_up(stats: Iterable[Stats]) -> Stats:
     """Sum of the counts of several parts, which are not kept."""
-    return reduce(lambda total, more: add([total, more]), stats)
+    return reduce(lambda total, more: sum_stats([total, more]), stats)
 
 
 def softmax_(joint: Tensor) -> Tensor:
@@ -204,7 +205,7 @@ def share_best_(joint: Tensor) -> Tensor:
     return best.sum()
 
 
-def by_class(votes: TensorVotes, belief: Tensor) -> Tensor:
+def class_posterior(votes: TensorVotes, belief: Tensor) -> Tensor:
     """Probabilities of the classes alone, (tasks, classes), whatever else is believed."""
     return belief.view(len(belief), len(votes.classes), -1).sum(dim=2)
 

@@ -21,8 +21,8 @@ from crowdpilot.aggregation import (
     HybridDawidSkene,
     OneCoin,
 )
-from crowdpilot.aggregation.em.backend import Place
-from crowdpilot.aggregation.em.tables import Tabled
+from crowdpilot.aggregation.em.backend import EMModel, LoadedVotes
+from crowdpilot.aggregation.em.tables import TableEM
 from crowdpilot.arrays import Floats
 from crowdpilot.scale.gpu import triton_kernel
 from crowdpilot.scale.gpu.device_backend import Device
@@ -41,7 +41,7 @@ READY: set[type[EM]] = SIMPLE | {HybridDawidSkene, EBCC, MACE}
 
 @dataclass(frozen=True)
 class Torch:
-    """A GPU, or whatever else PyTorch can compute on: `DawidSkene().fit(votes, on=Torch("cuda"))`.
+    """A GPU, or whatever else PyTorch can compute on: `DawidSkene().fit(votes, backend=Torch("cuda"))`.
 
     The models are dawid_skene, fast_dawid_skene, hybrid_dawid_skene, ibcc, ebcc, one_coin, glad, mace
     and naive_soft, with all their settings. On an NVIDIA GPU the rounds of those with confusion
@@ -65,7 +65,7 @@ class Torch:
     >>> from crowdpilot.aggregation import DawidSkene
     >>> from crowdpilot.simulation import one_coin
     >>> votes, truth = one_coin(tasks=200, skill=[0.9, 0.8, 0.6, 0.3], seed=0)
-    >>> DawidSkene().fit(votes, on=Torch("cpu")).skill.round(1).tolist()
+    >>> DawidSkene().fit(votes, backend=Torch("cpu")).skill.round(1).tolist()
     [0.9, 0.8, 0.6, 0.3]
     """
 
@@ -79,7 +79,7 @@ class Torch:
         if self.chunk is not None and self.chunk < 1:
             raise ValueError(f"chunk is {self.chunk}, expected a number of votes")
         if self.target.type == "cuda" and not torch.cuda.is_available():
-            raise ValueError("PyTorch finds no GPU here; leave out `on`, or use the device 'cpu'")
+            raise ValueError("PyTorch finds no GPU here; leave out `backend`, or use the device 'cpu'")
 
     @property
     def target(self) -> torch.device:
@@ -93,18 +93,16 @@ class Torch:
         """The type of tables for so many votes."""
         return torch.float32 if self.precision == "single" and votes >= MANY else torch.float64
 
-    def hold(self, model: EM, votes: Votes, probs: Floats) -> Place:
-        return self.place(model, from_votes(votes), beginning=(votes, probs))
+    def load(self, model: EMModel, votes: Votes, probs: Floats) -> LoadedVotes:
+        return self.load_tensors(model, from_votes(votes), start=(votes, probs))
 
-    def place(
-        self, model: EM, votes: TensorVotes, *, beginning: tuple[Votes, Floats] | None = None
+    def load_tensors(
+        self, model: EMModel, votes: TensorVotes, *, start: tuple[Votes, Floats] | None = None
     ) -> Device:
-        """A place for votes that are tensors already; rounds begin at their shares if not told otherwise."""
-        _check(model, SIMPLE if beginning is None else READY)
+        """Load votes that are tensors already; iterations start at vote shares if nothing else is given."""
+        _check(model, SIMPLE if start is None else READY)
         kind = self._kind(model, len(votes.classes))
-        return kind(
-            votes, self.target, numbers=self.numbers(len(votes)), chunk=self.chunk, beginning=beginning
-        )
+        return kind(votes, self.target, numbers=self.numbers(len(votes)), chunk=self.chunk, start=start)
 
     def shares(self, votes: Votes) -> Floats:
         """The share of each class among the votes of each task, gold where it is known."""
@@ -125,11 +123,11 @@ class Torch:
         votes: Any = from_columns(*(_tensor(column).to(where) for column in (task, worker, label)))
         if len(votes.classes) < 2:
             raise ValueError("all labels are 0; there is nothing to find out")
-        place = self.place(model, votes)
-        return place.label(model, model.highest(place, model.pseudo(votes)).params)
+        loaded = self.load_tensors(model, votes)
+        return loaded.label(model, model.best_restart(loaded, model.pseudo_counts(votes)).params)
 
-    def _kind(self, model: EM, classes: int) -> type[Device]:
-        fits = isinstance(model, Tabled) and classes * getattr(model, "M", 1) <= triton_kernel.WIDEST
+    def _kind(self, model: EMModel, classes: int) -> type[Device]:
+        fits = isinstance(model, TableEM) and classes * getattr(model, "M", 1) <= triton_kernel.WIDEST
         return OnePass if fits and self.target.type == "cuda" and triton_kernel.THERE else Device
 
 
@@ -137,7 +135,7 @@ def _tensor(column: Column) -> Tensor:
     return column if isinstance(column, Tensor) else torch.from_numpy(np.require(column, requirements="W"))
 
 
-def _check(model: EM, ready: set[type[EM]]) -> None:
+def _check(model: Any, ready: set[type[EM]]) -> None:
     if type(model) not in ready:
         known = ", ".join(sorted(m.name for m in ready))
         raise ValueError(f"{model.name} cannot do this on a GPU; {known} can")

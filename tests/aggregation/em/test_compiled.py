@@ -17,11 +17,12 @@ from crowdpilot.aggregation import (
     FastDawidSkene,
     HierarchicalDawidSkene,
 )
-from crowdpilot.aggregation.em.backend import Here, add
+from crowdpilot.aggregation.em.backend import sum_stats
+from crowdpilot.aggregation.em.in_memory import InMemoryVotes
 from crowdpilot.simulation import one_coin
 
 pytest.importorskip("numba")
-fused = pytest.importorskip("crowdpilot.aggregation.em.compiled")
+compiled = pytest.importorskip("crowdpilot.aggregation.em.compiled")
 kernels = pytest.importorskip("crowdpilot.aggregation.em.numba_kernels")
 
 MODELS = [DawidSkene(), IBCC(), FastDawidSkene(), EBCC(M=3), DawidSkeneClust(), HierarchicalDawidSkene()]
@@ -36,8 +37,8 @@ def make(tasks=400, gold=False, weighted=False, seed=0):
 
 
 def places(model, votes, threads=2):
-    first = model.first(votes)
-    return Here(votes, first.copy()), fused.Fused(votes, first.copy(), threads)
+    first = model.initial_posterior(votes)
+    return InMemoryVotes(votes, first.copy()), compiled.CompiledVotes(votes, first.copy(), threads)
 
 
 @pytest.mark.parametrize("model", MODELS, ids=str)
@@ -46,25 +47,25 @@ def places(model, votes, threads=2):
 def test_a_round_is_the_same(model, gold, weighted):
     votes = make(gold=gold, weighted=weighted)
     plain, quick = places(model, votes)
-    pseudo = model.pseudo(votes)
-    begun = plain.begin(model, 0)
-    for mine, other in zip(quick.begin(model, 0), begun, strict=True):
+    pseudo = model.pseudo_counts(votes)
+    begun = plain.initial_counts(model, 0)
+    for mine, other in zip(quick.initial_counts(model, 0), begun, strict=True):
         np.testing.assert_allclose(mine, other, rtol=1e-5, atol=1e-6)
-    params = model.maximize(add([begun, pseudo]), None)
-    (stats, loglik), (others, expected) = quick.round(model, params), plain.round(model, params)
+    params = model.m_step(sum_stats([begun, pseudo]), None)
+    (stats, loglik), (others, expected) = quick.iterate(model, params), plain.iterate(model, params)
     assert loglik == pytest.approx(expected, rel=1e-7)
     for mine, other in zip(stats, others, strict=True):
         np.testing.assert_allclose(mine, other, rtol=1e-5, atol=1e-5)
-    np.testing.assert_allclose(quick.believe(model, params), plain.believe(model, params), atol=1e-12)
+    np.testing.assert_allclose(quick.posterior(model, params), plain.posterior(model, params), atol=1e-12)
 
 
 @pytest.mark.parametrize("model", MODELS, ids=str)
 def test_a_fit_is_the_same_however_many_votes_there_are(model, monkeypatch):
     votes = make(gold=True, weighted=True)
     plain = model.fit(votes)
-    monkeypatch.setattr("crowdpilot.aggregation.em.tables.MANY", 0)
-    monkeypatch.setattr("crowdpilot.aggregation.em.backend.SHARD", 100)
-    monkeypatch.setattr("crowdpilot.aggregation.em.compiled.LEAST", 50)
+    monkeypatch.setattr("crowdpilot.aggregation.em.in_memory_backend.LARGE_FIT_VOTES", 0)
+    monkeypatch.setattr("crowdpilot.aggregation.em.in_memory_backend.MIN_VOTES_PER_THREAD", 100)
+    monkeypatch.setattr("crowdpilot.aggregation.em.compiled.MIN_VOTES_PER_SINGLE_PRECISION_SUM", 50)
     quick = model.fit(votes)
     np.testing.assert_allclose(quick.probs, plain.probs, atol=1e-5)
     np.testing.assert_array_equal(quick.codes, plain.codes)
@@ -84,7 +85,9 @@ def test_few_tasks_and_tasks_without_votes_are_no_trouble():
     votes, _ = one_coin(5, [0.9, 0.8], seed=0)
     listed = replace(votes, tasks=np.arange(9), gold=None).merged
     plain, quick = places(DawidSkene(), listed, threads=4)
-    params = DawidSkene().maximize(add([plain.begin(DawidSkene(), 0), DawidSkene().pseudo(listed)]), None)
+    params = DawidSkene().m_step(
+        sum_stats([plain.initial_counts(DawidSkene(), 0), DawidSkene().pseudo_counts(listed)]), None
+    )
     np.testing.assert_allclose(
-        quick.believe(DawidSkene(), params), plain.believe(DawidSkene(), params), atol=1e-12
+        quick.posterior(DawidSkene(), params), plain.posterior(DawidSkene(), params), atol=1e-12
     )

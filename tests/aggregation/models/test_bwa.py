@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from crowdpilot.aggregation.base import known_prior
-from crowdpilot.aggregation.base import NotConverged
+from crowdpilot.aggregation.base import NotConverged, fixed_prior
 from crowdpilot.aggregation.models.bwa import BWA
 from crowdpilot.aggregation.models.majority_voting import MajorityVoting
 from crowdpilot.simulation import one_coin
@@ -102,7 +101,7 @@ def test_a_class_prior_decides_a_tie():
 @pytest.mark.parametrize("prior", [(0.5, 0.25, 0.25), (0.5, 0.4), (1.0, 0.0)])
 def test_a_class_prior_that_is_none_is_refused(prior):
     with pytest.raises(ValueError, match="expected 2 positive numbers that sum to 1"):
-        known_prior(prior, 2)
+        fixed_prior(prior, 2)
 
 
 def test_a_start_elsewhere_ends_at_the_same_answer(simulated):

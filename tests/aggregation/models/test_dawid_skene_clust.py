@@ -9,7 +9,9 @@ from crowdpilot.simulation import StudentTeacher
 
 
 def test_students_are_put_with_their_teacher():
-    simulation = StudentTeacher(tasks=1500, workers=12, classes=3, votes_per_task=12, ratio=0.75, seed=4).run()
+    simulation = StudentTeacher(
+        tasks=1500, workers=12, classes=3, votes_per_task=12, ratio=0.75, seed=4
+    ).run()
     member = DawidSkeneClust(L=3).fit(simulation.votes).params["member"].argmax(axis=1)
     together = member[:, None] == member
     same = simulation.teacher[:, None] == simulation.teacher

@@ -32,7 +32,7 @@ def test_it_learns_what_a_spammer_always_says(simulated):
 def test_beginnings_differ_and_the_best_end_is_kept(simulated):
     """Restarts that share one seed all end alike; ours begin at different places."""
     votes, _ = simulated
-    beginnings = list(MACE(tries=4).beliefs(votes.merged, votes.tally() / 5))
+    beginnings = list(MACE(tries=4).starting_posteriors(votes.merged, votes.tally() / 5))
     assert len(beginnings) == 4
     gaps = [np.abs(a - b).max() for i, a in enumerate(beginnings) for b in beginnings[:i]]
     assert min(gaps) > 0.01

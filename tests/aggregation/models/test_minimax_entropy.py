@@ -129,5 +129,5 @@ def test_history_is_refused():
 
 def test_too_few_rounds_are_told(simulated):
     votes, _ = simulated
-    with pytest.warns(NotConverged, match=r"minimax_entropy\[max_iter=2\] did not settle in 2 rounds"):
+    with pytest.warns(NotConverged, match=r"minimax_entropy\[max_iter=2\] did not converge in 2 iterations"):
         assert not MinimaxEntropy(max_iter=2).fit(votes).converged

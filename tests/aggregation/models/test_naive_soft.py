@@ -27,5 +27,5 @@ def test_history_and_start_are_refused():
     result = NaiveSoft().fit(votes)
     with pytest.raises(ValueError, match="naive_soft cannot use the history"):
         NaiveSoft().fit(votes, history=result)
-    with pytest.raises(ValueError, match="naive_soft does not work in rounds"):
+    with pytest.raises(ValueError, match="naive_soft is not iterative"):
         NaiveSoft().fit(votes, start=result)

@@ -155,6 +155,6 @@ def test_valid_labels_are_better_than_the_rest(simulated):
 
 
 def test_rounds_that_run_out_are_told():
-    with pytest.warns(NotConverged, match="did not settle in 1 rounds"):
+    with pytest.warns(NotConverged, match="did not converge in 1 iterations"):
         result = PlantNet(max_iter=1).fit(one_task("aaa"))
     assert not result.converged

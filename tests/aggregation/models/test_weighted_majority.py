@@ -7,7 +7,7 @@ import pytest
 
 from crowdpilot.aggregation.models.majority_voting import MajorityVoting
 from crowdpilot.aggregation.models.weighted_majority import WeightedMajority
-from crowdpilot.aggregation.parsing import parse
+from crowdpilot.aggregation.registry import parse_strategy
 from crowdpilot.votes import Votes
 
 VOTES = Votes.of([1, 1, 1, 2, 2], list("xyzxy"), list("abbab"))
@@ -46,9 +46,8 @@ def test_settings_can_be_compared_hashed_and_written_as_a_strategy():
     model = WeightedMajority({"y": 2, "x": 1})
     assert model == WeightedMajority((("x", 1.0), ("y", 2.0)))
     assert len({model, WeightedMajority({"x": 1, "y": 2})}) == 1
-    models = {"weighted_majority": WeightedMajority}
-    assert parse("WMV[weights={'x':1,'y':2}]", models) == model
-    assert parse(str(model), models) == model
+    assert parse_strategy("WMV[weights={'x':1,'y':2}]") == model
+    assert parse_strategy(str(model)) == model
 
 
 @pytest.mark.parametrize(

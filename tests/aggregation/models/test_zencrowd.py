@@ -37,7 +37,7 @@ def test_it_comes_to_rest_where_one_coin_with_a_uniform_prior_does(simulated):
 
 def test_before_the_first_round_every_vote_counts_the_same():
     votes = Votes.of([1, 1, 1], list("xyz"), list("aab"), classes=list("abc"))
-    guess = ZenCrowd(reliability=0.6).first(votes)
+    guess = ZenCrowd(reliability=0.6).initial_posterior(votes)
     odds = np.array([(0.6 / 0.2) ** 2, 0.6 / 0.2, 1])
     np.testing.assert_allclose(guess[0], odds / odds.sum())
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crowdpilot.aggregation.base import agreement
-from crowdpilot.aggregation.base import NotConverged
+from crowdpilot.aggregation.base import NotConverged, expected_accuracy
 from crowdpilot.aggregation.models.majority_voting import MajorityVoting
 from crowdpilot.aggregation.models.zero_based_skill import ZeroBasedSkill
 from crowdpilot.arrays import share_best
@@ -24,7 +23,7 @@ def test_crowd_kit_gives_the_same_when_settled():
 
 def test_crowd_kit_gives_the_same_on_the_way():
     """Numbers of crowd-kit 1.4.2, `ZeroBasedSkill(n_iter=3, lr_init=.5, lr_steps_to_reduce=2)`."""
-    with pytest.warns(NotConverged, match="did not settle in 3 rounds"):
+    with pytest.warns(NotConverged, match="did not converge in 3 iterations"):
         result = ZeroBasedSkill(max_iter=3, rate=0.5, rate_steps=2).fit(SMALL)
     np.testing.assert_allclose(result.skill, [0.81250281, 0.66875281, 0.45312781, 0.23750281], atol=1e-8)
     np.testing.assert_allclose(result.probs[0], [0.68201345, 0.20863331, 0.10935325], atol=1e-8)
@@ -36,7 +35,7 @@ def test_skills_settle_at_agreement_with_the_labels_they_give(simulated):
     votes, _ = simulated
     result = ZeroBasedSkill().fit(votes)
     assert result.converged
-    np.testing.assert_allclose(result.skill, agreement(votes, share_best(result.probs)), atol=1e-8)
+    np.testing.assert_allclose(result.skill, expected_accuracy(votes, share_best(result.probs)), atol=1e-8)
 
 
 def test_it_is_better_than_the_majority(simulated):

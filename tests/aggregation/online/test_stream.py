@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from crowdpilot.aggregation import MODELS, NotConverged, parse_strategy
-from crowdpilot.aggregation.online.models import ONLINE
+from crowdpilot.aggregation.online.models import ONLINE_MODELS
 from crowdpilot.aggregation.online.stream import Stream
 from crowdpilot.votes import Votes
 
@@ -87,8 +87,8 @@ def simulate(tasks, workers, classes, per_task, seed, skill=None):
 
 
 def test_the_models_here_are_all_that_can_follow_a_stream():
-    assert {parse_strategy(name).name for name in SHARES + EXPECTED} == set(ONLINE)
-    assert set(ONLINE) <= set(MODELS)
+    assert {parse_strategy(name).name for name in SHARES + EXPECTED} == set(ONLINE_MODELS)
+    assert set(ONLINE_MODELS) <= set(MODELS)
 
 
 @every
@@ -143,12 +143,14 @@ def test_counts_are_exactly_the_sum_over_votes_of_what_is_believed(name, steps):
 
 
 def check_counts(stream):
-    votes, rule = stream.votes(), stream.tally.rule
-    counts = rule.stats(np.ones(len(votes.workers)))
+    votes, online = stream.votes(), stream.counts.model
+    counts = online.stats(np.ones(len(votes.workers)))
     assert min((array.min(initial=0) for array in counts), default=0) >= 0
-    for mine, expected in zip(counts, stream.model.count(votes.merged, stream.tally.belief), strict=True):
+    for mine, expected in zip(
+        counts, stream.model.expected_counts(votes.merged, stream.counts.posterior), strict=True
+    ):
         np.testing.assert_array_equal(mine, expected)
-    np.testing.assert_array_equal(rule.given, votes.worker_sum())
+    np.testing.assert_array_equal(online.vote_weight, votes.worker_sum())
 
 
 @every
@@ -246,28 +248,32 @@ def test_what_fades_is_taken_back_as_what_is_left_of_it(name):
         if n % 3 == 0:
             m = rng.integers(max(0, n - 30), n + 1)
             if (
-                stream.tally.book.find(
-                    stream.tasks.place[task[m].item()], stream.workers.place[worker[m].item()]
+                stream.counts.log.find(
+                    stream.tasks.code[task[m].item()], stream.workers.code[worker[m].item()]
                 )
                 >= 0
             ):
                 stream.delete(task[m].item(), worker[m].item())
-    tally = stream.tally
-    book, fading = tally.book, tally.fading
-    age = fading.turn[book.kept("worker")] - book.kept("turn")
+    counts = stream.counts
+    log, forgetting = counts.log, counts.forgetting
+    age = forgetting.clock[log.column("worker")] - log.column("clock")
     faded = 0.5 ** (age / 10)
     who = np.arange(3)
     votes = stream.votes()
-    np.testing.assert_allclose(tally.rule.given * fading.scale(who), votes.worker_sum(faded), atol=1e-6)
-    if hasattr(tally.rule, "stats"):
+    np.testing.assert_allclose(
+        counts.model.vote_weight * forgetting.scale(who), votes.worker_sum(faded), atol=1e-6
+    )
+    if hasattr(counts.model, "stats"):
         old = Votes(
             votes.task, votes.worker, votes.label, votes.tasks, votes.workers, votes.classes, weight=faded
         )
-        expected = stream.model.count(old.merged, tally.belief)
-        for mine, theirs in zip(tally.rule.stats(fading.scale(who))[1:], expected[1:], strict=True):
+        expected = stream.model.expected_counts(old.merged, counts.posterior)
+        for mine, theirs in zip(counts.model.stats(forgetting.scale(who))[1:], expected[1:], strict=True):
             np.testing.assert_allclose(mine, theirs, atol=1e-6)
     stream.refit()
-    np.testing.assert_allclose(tally.rule.given * fading.scale(who), votes.worker_sum(faded), atol=1e-6)
+    np.testing.assert_allclose(
+        counts.model.vote_weight * forgetting.scale(who), votes.worker_sum(faded), atol=1e-6
+    )
 
 
 @every
@@ -285,7 +291,7 @@ def test_votes_are_told_with_what_is_known_of_their_tasks():
     task, worker, label, truth = simulate(30, 5, 3, 2, seed=10)
     votes = Votes.of(task, worker, label, gold={0: truth[0], 4: truth[4]})
     stream = Stream(parse_strategy("ds"), range(3))
-    stream.tell(votes)
+    stream.add_votes(votes)
     np.testing.assert_array_equal(stream.refit().probs, stream.model.fit(votes).probs)
 
 

@@ -146,8 +146,8 @@ def test_one_pass_and_two_products_count_the_same(crowd: Votes) -> None:
     pytest.importorskip("numba")
     model, votes = DawidSkene(), crowd.merged
     part = Part("here", votes, pa.array(votes.tasks), votes.classes, None)
-    params = model.maximize(
-        tuple(map(np.add, model.pseudo(votes), model.count(votes, model.first(votes)))), None
+    params = model.m_step(
+        tuple(map(np.add, model.pseudo_counts(votes), model.expected_counts(votes, model.initial_posterior(votes)))), None
     )
     both = [run_round(part, Step(*prepare(model, params, many), many)) for many in (False, True)]
     for plain, fused in zip(*both, strict=True):

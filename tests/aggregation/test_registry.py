@@ -4,7 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from crowdpilot.aggregation import MODELS, parse_strategy
-from crowdpilot.aggregation.vote_shares import PLAIN, are_shares, check_shares
+from crowdpilot.aggregation.registry import MODELS_OF_SHARES, check_shares
 from crowdpilot.cli import app
 from crowdpilot.io import from_shares
 from crowdpilot.votes import Votes
@@ -13,15 +13,15 @@ SHARES = from_shares([[0.25, 0.75], [1, 0]], tasks=["a", "b"], classes=["cat", "
 
 
 def test_votes_of_one_worker_are_no_shares_if_each_task_has_one() -> None:
-    assert are_shares(SHARES)
-    assert not are_shares(Votes.of(["a", "b"], ["x", "x"], ["cat", "dog"]))
-    assert not are_shares(Votes.of(["a", "a"], ["x", "y"], ["cat", "dog"]))
+    assert SHARES.are_shares
+    assert not Votes.of(["a", "b"], ["x", "x"], ["cat", "dog"]).are_shares
+    assert not Votes.of(["a", "a"], ["x", "y"], ["cat", "dog"]).are_shares
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_models_of_workers_refuse_shares(name: str) -> None:
     model = parse_strategy(name)
-    if model.name in PLAIN:
+    if model.name in MODELS_OF_SHARES:
         check_shares(model, SHARES)
     else:
         with pytest.raises(ValueError, match="choose naive_soft or majority_voting"):

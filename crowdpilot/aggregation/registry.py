@@ -1,0 +1,102 @@
+"""Registry of the aggregation models by name, and the parser of strategy strings."""
+
+from __future__ import annotations
+
+from crowdpilot.aggregation.auto import Auto
+from crowdpilot.aggregation.base import Aggregator
+from crowdpilot.aggregation.models.bwa import BWA
+from crowdpilot.aggregation.models.catd import CATD
+from crowdpilot.aggregation.models.common_mistakes import CommonMistakes
+from crowdpilot.aggregation.models.crowdlab import Crowdlab
+from crowdpilot.aggregation.models.dawid_skene import DawidSkene
+from crowdpilot.aggregation.models.dawid_skene_clust import DawidSkeneClust
+from crowdpilot.aggregation.models.ebcc import EBCC
+from crowdpilot.aggregation.models.fast_dawid_skene import FastDawidSkene, HybridDawidSkene
+from crowdpilot.aggregation.models.glad import GLAD
+from crowdpilot.aggregation.models.gold_majority import GoldMajority
+from crowdpilot.aggregation.models.hierarchical_dawid_skene import HierarchicalDawidSkene
+from crowdpilot.aggregation.models.ibcc import IBCC
+from crowdpilot.aggregation.models.iwmv import IWMV
+from crowdpilot.aggregation.models.kos import KOS
+from crowdpilot.aggregation.models.mace import MACE
+from crowdpilot.aggregation.models.majority_voting import MajorityVoting
+from crowdpilot.aggregation.models.minimax_entropy import MinimaxEntropy
+from crowdpilot.aggregation.models.mmsr import MMSR
+from crowdpilot.aggregation.models.naive_soft import NaiveSoft
+from crowdpilot.aggregation.models.one_coin import OneCoin
+from crowdpilot.aggregation.models.plantnet import PlantNet
+from crowdpilot.aggregation.models.pm import PM
+from crowdpilot.aggregation.models.tied_dawid_skene import TiedDawidSkene
+from crowdpilot.aggregation.models.two_third import TwoThird
+from crowdpilot.aggregation.models.wawa import Wawa
+from crowdpilot.aggregation.models.wds import WDS
+from crowdpilot.aggregation.models.weighted_majority import WeightedMajority
+from crowdpilot.aggregation.models.zencrowd import ZenCrowd
+from crowdpilot.aggregation.models.zero_based_skill import ZeroBasedSkill
+from crowdpilot.option_strings import choose
+from crowdpilot.votes import Votes
+
+MODELS: dict[str, type[Aggregator]] = {
+    model.name: model
+    for model in (
+        Auto,
+        MajorityVoting,
+        WeightedMajority,
+        NaiveSoft,
+        Wawa,
+        ZeroBasedSkill,
+        IWMV,
+        TwoThird,
+        GoldMajority,
+        OneCoin,
+        ZenCrowd,
+        CommonMistakes,
+        DawidSkene,
+        FastDawidSkene,
+        HybridDawidSkene,
+        DawidSkeneClust,
+        HierarchicalDawidSkene,
+        TiedDawidSkene,
+        IBCC,
+        EBCC,
+        BWA,
+        GLAD,
+        MACE,
+        KOS,
+        MMSR,
+        MinimaxEntropy,
+        CATD,
+        PM,
+        WDS,
+        PlantNet,
+        Crowdlab,
+    )
+}
+
+Aggregator.many_classes_fallback = CommonMistakes  # fitted where another model would need too much memory
+
+MODELS_OF_SHARES = ("naive_soft", "majority_voting")  # do not estimate the skill of workers
+
+
+def parse_strategy(text: str) -> Aggregator:
+    """The model that a strategy string names, such as `dawid_skene` or `DSWC[L=5]`.
+
+    Examples
+    --------
+    >>> print(parse_strategy("DS[smoothing=.5]"))
+    dawid_skene[smoothing=0.5]
+    """
+    known = {
+        name: model for model in MODELS.values() for name in (model.name, model.__name__, *model.aliases)
+    }
+    model, options = choose(text, known, "strategy")
+    return model(**options)
+
+
+def check_shares(model: Aggregator, votes: Votes) -> None:
+    """Refuse a model that estimates the skill of workers for votes that are shares of a whole crowd."""
+    if model.name not in MODELS_OF_SHARES and votes.are_shares:
+        raise ValueError(
+            f"{model.name} cannot learn what workers are like from the shares of a whole crowd; "
+            f"choose {' or '.join(MODELS_OF_SHARES)}"
+        )
