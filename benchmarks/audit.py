@@ -41,13 +41,13 @@ def follow(pool: Pool, alpha: float, seed: int) -> Way:
     """Audit a fifth of a pool in small steps, looking at the bound after each."""
     size = len(pool.truth)
     own = 10_000 + seed  # no random number of the pool comes again
-    audit = Audit(pool.costs, pool.decided, pool.probs, alpha=alpha, seed=own)
+    audit = Audit(pool.costs, pool.decided, pool.probs, level=1 - alpha, seed=own)
     marks = [int(np.ceil(mark * size)) for mark in MARKS]
     stops = sorted({*range(0, marks[-1], max(5, size // 50)), *marks} - {0})
     cost, error, done = {}, {}, 0
     for stop in stops:
-        items = audit.next(stop - done)
-        audit.tell(items, pool.truth[items])
+        items = audit.draw(stop - done)
+        audit.add_answers(items, pool.truth[items])
         found, done = audit.bound(), stop
         cost[stop], error[stop] = found.cost, found.error_rate
     loss, rate = pool.losses.mean() * (1 - 1e-9), pool.wrong.mean() * (1 - 1e-9)

@@ -78,8 +78,8 @@ def check(campaign: Campaign) -> None:
     """An expert looks at some decisions, and a bound on the loss of all follows, whatever was believed."""
     now = campaign.decide()
     audit = Audit(COSTS, now.codes, now.probs, seed=1, planned=90)
-    items = audit.next(90)
-    audit.tell(items, truth[items].astype(int))
+    items = audit.draw(90)
+    audit.add_answers(items, truth[items].astype(int))
     bound, lost = audit.bound(), COSTS.errors[truth.astype(int), now.codes].mean()
     console.print(
         f"The campaign expects a loss of {now.expected.mean():.3f} per item. After {bound.checked} checks by "

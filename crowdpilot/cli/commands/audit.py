@@ -1,4 +1,4 @@
-"""`crowdpilot audit`: which labels an expert should check, and what the checked ones prove."""
+"""`crowdpilot audit`: draws labels for an expert to check, and bounds the cost of all labels."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from crowdpilot.cli.shared.help_examples import examples
 from crowdpilot.cli.shared.output import note, show, working
 from crowdpilot.hybrid.audit.audit import Audit
 
-DEFAULTS: dict[str, Any] = {"costs": "error=1", "alpha": 0.05, "seed": 0, "experts_err": False}
-UNSURE = 0.1  # chance that a label is wrong, where the file says nothing
+DEFAULTS: dict[str, Any] = {"costs": "error=1", "level": 0.95, "seed": 0, "experts_err": False}
+DEFAULT_ERROR_PROBABILITY = 0.1  # of a label, where the file has neither probabilities nor confidences
+STATE_VERSION = 1  # of the file that keeps an audit
 ROWS = {
     "cost per item": ("cost", "cost_low"),
     "cost in all": ("total", None),
     "error rate": ("error_rate", "error_rate_low"),
-    "cost per item, checked ones put right": ("remaining_cost", None),
-    "error rate, checked ones put right": ("remaining_error_rate", None),
+    "cost per item, checked ones corrected": ("remaining_cost", None),
+    "error rate, checked ones corrected": ("remaining_error_rate", None),
 }
 
 EXAMPLES = examples(
@@ -33,7 +34,7 @@ EXAMPLES = examples(
 
 
 class Pool(NamedTuple):
-    """Labelled tasks."""
+    """Labelled tasks, with the posterior of their classes."""
 
     tasks: list[str]
     classes: list[str]
@@ -53,22 +54,21 @@ def audit(
     again: Annotated[int | None, typer.Option(help="Name this many of them for a second expert.")] = None,
     second: Annotated[Path | None, typer.Option(help="That file with the labels of the second.")] = None,
     experts_err: Annotated[
-        bool, typer.Option("--experts-err", help="From the beginning: checked labels may be wrong.")
+        bool, typer.Option("--experts-err", help="From the start: checked labels may be wrong.")
     ] = False,
     costs: Prices = None,
-    level: Annotated[float | None, typer.Option(help="How often the bound should hold; 0.95.")] = None,
+    level: Annotated[float | None, typer.Option(help="Confidence level of the bound; 0.95.")] = None,
     target_loss: Annotated[
         float | None, typer.Option(help="Cost of wrong decisions per item that would be low enough.")
     ] = None,
-    target: Annotated[float | None, typer.Option(hidden=True)] = None,  # its name at first
     classes: options.Classes = None,
     state: Annotated[
         Path | None, typer.Option(help="File that keeps the audit; LABELS with .audit.json.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Where random numbers begin.", show_default="0")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of the random draws.", show_default="0")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Draw tasks of LABELS for an expert to check; from the answers, bound what all labels cost.
+    """Draw tasks of LABELS for an expert to check; the answers bound the cost of all labels.
 
     First `--sample 50 -o check.csv`; then, with the column `label` filled in, `--checked check.csv`.
     Both may be repeated until the bound is low enough: it holds at any time, however wrong the
@@ -78,28 +78,30 @@ def audit(
     """
     from crowdpilot import io
 
-    _check(sample, again, output)
+    _check(sample, again, output, level)
     options.ready(output, io.TABLES)
     state = labels.with_name(f"{labels.stem}.audit.json") if state is None else state
     options.ready(state, (".json",))
     with working(f"reading {labels}"):
         pool = _read_pool(labels, options.reading(None, None, None, classes, None)["classes"])
-    asked = {"costs": costs, "alpha": _alpha(level), "seed": seed, "experts_err": experts_err or None}
+    asked = {"costs": costs, "level": level, "seed": seed, "experts_err": experts_err or None}
     if not state.exists() and (sample is None or checked or second):
         raise ValueError("no audit has begun: draw tasks first with --sample 50 -o check.csv")
-    begun, settings = _resume(state, pool, asked) if state.exists() else _begin(pool, asked, sample)
-    if (again or second) and not begun.experts_err:
+    current, settings = _resume(state, pool, asked) if state.exists() else _start(pool, asked, sample)
+    if (again or second) and not current.experts_err:
         raise ValueError("second opinions count in audits that have begun with --experts-err only")
     if checked is not None:
-        _tell(begun, pool, checked)
+        new = _new_answers(pool, checked, current.answers, current.pending)
+        current.add_answers(list(new), list(new.values()))
     if second is not None:
-        _tell_again(begun, pool, second)
-    drawn = begun.next(sample) if sample else begun.next_again(again) if again else []
-    _save(state, pool, settings, begun, output, drawn)
-    _print(begun, target if target_loss is None else target_loss, as_json)
+        new = _new_answers(pool, second, current.second_answers, current.pending_second)
+        current.add_second_answers(list(new), list(new.values()))
+    drawn = current.draw(sample) if sample else current.draw_second(again) if again else []
+    _save(state, pool, settings, current, output, drawn)
+    _print(current, target_loss, as_json)
 
 
-def _check(sample: int | None, again: int | None, output: Path | None) -> None:
+def _check(sample: int | None, again: int | None, output: Path | None, level: float | None) -> None:
     given = options.given(sample=sample, again=again)
     if len(given) > 1:
         raise ValueError("--sample and --again are two files: give one of them at a time")
@@ -108,73 +110,63 @@ def _check(sample: int | None, again: int | None, output: Path | None) -> None:
     for name, number in given.items():
         if number < 1:
             raise ValueError(f"--{name} is {number}, expected one or more")
-
-
-def _alpha(level: float | None) -> float | None:
-    """How often a bound of this level may fail."""
     if level is not None and not 0 < level < 1:
         raise ValueError(f"--level is {level:g}, expected a number between 0 and 1 such as 0.95")
-    return None if level is None else round(1 - level, 12)
 
 
-def _begin(pool: Pool, asked: dict[str, Any], sample: int | None) -> tuple[Audit, dict[str, Any]]:
+def _start(pool: Pool, asked: dict[str, Any], sample: int | None) -> tuple[Audit, dict[str, Any]]:
     settings = {**DEFAULTS, **options.given(**asked)}
     costs = parse_costs(settings["costs"], len(pool.classes))
-    rest = {name: settings[name] for name in ("alpha", "seed", "experts_err")}
+    rest = {name: settings[name] for name in ("level", "seed", "experts_err")}
     return Audit(costs, pool.decided, pool.probs, planned=sample, **rest), settings
 
 
 def _resume(state: Path, pool: Pool, asked: dict[str, Any]) -> tuple[Audit, dict[str, Any]]:
-    kept = _kept(state)
+    saved = _load(state)
     decided = [pool.classes[k] for k in pool.decided]
-    if (kept["tasks"], kept["labels"], kept["classes"]) != (pool.tasks, decided, pool.classes):
+    if (saved["tasks"], saved["labels"], saved["classes"]) != (pool.tasks, decided, pool.classes):
         raise ValueError(f"the labels are not those of the audit in {state}; remove it to begin another")
     for name, value in asked.items():
-        if value is not None and value != kept["settings"][name]:
-            option = "level" if name == "alpha" else name.replace("_", "-")
+        if value is not None and value != saved["settings"][name]:
+            option = name.replace("_", "-")
             raise ValueError(f"--{option} is not that of the audit in {state}; remove it to begin another")
-    return Audit.from_dict(kept["audit"]), kept["settings"]
+    return Audit.from_dict(saved["audit"]), saved["settings"]
 
 
-def _kept(state: Path) -> dict[str, Any]:
+def _load(state: Path) -> dict[str, Any]:
+    """What `_save` wrote; ValueError for any other file."""
     try:
-        kept = json.loads(state.read_text(encoding="utf-8"))
-        return {name: kept[name] for name in ("tasks", "labels", "classes", "settings", "audit")}
+        saved = json.loads(state.read_text(encoding="utf-8"))
+        parts = {name: saved[name] for name in ("tasks", "labels", "classes", "settings", "audit")}
+        version = saved["version"]
     except (ValueError, KeyError, TypeError):
         raise ValueError(f"{state} holds no audit") from None
+    if version != STATE_VERSION:
+        raise ValueError(f"{state} holds an audit of version {version}, expected {STATE_VERSION}")
+    return parts
 
 
-def _tell(audit: Audit, pool: Pool, file: Path) -> None:
-    fresh = _fresh(pool, file, audit.answers, set(audit.waiting))
-    audit.tell(list(fresh), list(fresh.values()))
-
-
-def _tell_again(audit: Audit, pool: Pool, file: Path) -> None:
-    fresh = _fresh(pool, file, audit.second_answers, set(audit.waiting_again))
-    audit.tell_again(list(fresh), list(fresh.values()))
-
-
-def _fresh(pool: Pool, file: Path, known: dict[int, int], waiting: set[int]) -> dict[int, int]:
+def _new_answers(pool: Pool, file: Path, known: dict[int, int], pending: list[int]) -> dict[int, int]:
     """New answers of a file, by item; those that are known already must be the same."""
     from crowdpilot.io import read_labels
 
     task = {name: i for i, name in enumerate(pool.tasks)}
     code = {name: k for k, name in enumerate(pool.classes)}
-    found = {str(name): str(label) for name, label in read_labels(file).items()}
-    if lost := [name for name in found if name not in task]:
-        raise ValueError(f"{file} has the task {lost[0]!r}, which has no label to be checked")
-    if lost := [label for label in found.values() if label not in code]:
-        raise ValueError(f"{file} has the label {lost[0]!r}, which is none of {', '.join(pool.classes)}")
-    answers = {task[name]: code[label] for name, label in found.items()}
+    labels = {str(name): str(label) for name, label in read_labels(file).items()}
+    if unknown := [name for name in labels if name not in task]:
+        raise ValueError(f"{file} has the task {unknown[0]!r}, which has no label to be checked")
+    if unknown := [label for label in labels.values() if label not in code]:
+        raise ValueError(f"{file} has the label {unknown[0]!r}, which is none of {', '.join(pool.classes)}")
+    answers = {task[name]: code[label] for name, label in labels.items()}
     if changed := [i for i, truth in answers.items() if known.get(i, truth) != truth]:
-        raise ValueError(f"{file} has another label for {pool.tasks[changed[0]]!r} than was told before")
-    fresh = {i: truth for i, truth in answers.items() if i not in known}
-    if other := [i for i in fresh if i not in waiting]:
+        raise ValueError(f"{file} has another label for {pool.tasks[changed[0]]!r} than before")
+    new = {i: truth for i, truth in answers.items() if i not in known}
+    if other := [i for i in new if i not in set(pending)]:
         raise ValueError(
             f"{file} has the task {pool.tasks[other[0]]!r}, which was not drawn by this audit and would "
-            "break the bound's promise"
+            "make the bound invalid"
         )
-    return fresh
+    return new
 
 
 def _save(
@@ -182,14 +174,18 @@ def _save(
 ) -> None:
     """Both files, or none."""
     from crowdpilot import io
-    from crowdpilot.io.atomic_write import whole
+    from crowdpilot.io.atomic_write import atomic_path
 
-    kept = {
-        "tasks": pool.tasks, "labels": [pool.classes[k] for k in pool.decided], "classes": pool.classes,
-        "settings": settings, "audit": audit.to_dict(),
-    }  # fmt: skip
-    with whole(state) as draft:
-        draft.write_text(json.dumps(kept), encoding="utf-8")
+    saved = {
+        "version": STATE_VERSION,
+        "tasks": pool.tasks,
+        "labels": [pool.classes[k] for k in pool.decided],
+        "classes": pool.classes,
+        "settings": settings,
+        "audit": audit.to_dict(),
+    }
+    with atomic_path(state) as draft:
+        draft.write_text(json.dumps(saved), encoding="utf-8")
         if output is not None:
             tasks = [pool.tasks[i] for i in drawn]
             io.write_table({"task": tasks, "label": [""] * len(tasks)}, output)
@@ -198,7 +194,7 @@ def _save(
 
 def _print(audit: Audit, target: float | None, as_json: bool) -> None:
     bound = audit.bound()
-    numbers: dict[str, Any] = {**bound.to_dict(), "estimate": audit.estimate(), "waiting": len(audit.waiting)}
+    numbers: dict[str, Any] = {**bound.to_dict(), "estimate": audit.estimate(), "waiting": len(audit.pending)}
     if target is not None:
         numbers |= {"target": target, "done": bound.cost <= target}
     if as_json:
@@ -207,8 +203,8 @@ def _print(audit: Audit, target: float | None, as_json: bool) -> None:
     if bound.checked:
         rows = [(name, numbers.get(low or ""), numbers[up]) for name, (up, low) in ROWS.items()]
         show(("measure", "at least", "at most"), [row for row in rows if row[2] is not None])
-        if audit.waiting:
-            note(f"{len(audit.waiting)} tasks wait for a label; answers count up to the first of them")
+        if audit.pending:
+            note(f"{len(audit.pending)} tasks wait for a label; answers count up to the first of them")
     if target is not None:
         reached = "is at most" if numbers["done"] else "is not yet surely at most"
         note(f"after {bound.checked} of {bound.items} tasks the cost per item {reached} {target:g}")
@@ -217,31 +213,38 @@ def _print(audit: Audit, target: float | None, as_json: bool) -> None:
 def _read_pool(path: Path, classes: list[str] | None) -> Pool:
     """Tasks, labels and probabilities of a file that `aggregate` or anything else has written."""
     from crowdpilot.io import FORMATS, LABEL_FORMATS, read_labels
-    from crowdpilot.io.detect import find
+    from crowdpilot.io.detect import parse_source
 
-    found = {str(task): str(label) for task, label in read_labels(path).items()}
-    tasks = list(found)
+    label_of = {str(task): str(label) for task, label in read_labels(path).items()}
+    tasks = list(label_of)
     columns = (
-        () if path.suffix == ".npy" else find(path, {n: FORMATS[n] for n in LABEL_FORMATS}, None, {}).names
+        ()
+        if path.suffix == ".npy"
+        else parse_source(path, {n: FORMATS[n] for n in LABEL_FORMATS}, None, {}).names
     )
-    given = [name[2:] for name in columns if name.startswith("p_")]
-    labels = to_names(sorted(set(found.values())))
-    names = classes or given or [str(name) for name in labels[natural_order(labels)]]
+    with_probs = [name[2:] for name in columns if name.startswith("p_")]
+    labels = to_names(sorted(set(label_of.values())))
+    names = classes or with_probs or [str(name) for name in labels[natural_order(labels)]]
     code = {name: k for k, name in enumerate(names)}
-    if lost := [label for label in found.values() if label not in code]:
-        raise ValueError(f"{path} has the label {lost[0]!r}, which is none of the classes {', '.join(names)}")
+    if unknown := [label for label in label_of.values() if label not in code]:
+        known = ", ".join(names)
+        raise ValueError(f"{path} has the label {unknown[0]!r}, which is none of the classes {known}")
     if len(names) < 2:
         raise ValueError(f"{path} has one class only, {names[0]!r}; name the others with --classes")
-    decided = np.asarray([code[label] for label in found.values()], np.int32)
-    if given:
+    decided = np.asarray([code[label] for label in label_of.values()], np.int32)
+    if with_probs:
         probs = np.zeros((len(tasks), len(names)))
-        for name in given:
+        for name in with_probs:
             if name in code:
                 probs[:, code[name]] = _numbers(path, f"p_{name}", tasks)
         return Pool(tasks, names, decided, probs)
-    sure = _numbers(path, "confidence", tasks) if "confidence" in columns else np.full(len(tasks), 1 - UNSURE)
-    probs = np.repeat((1 - sure[:, None]) / (len(names) - 1), len(names), axis=1)
-    probs[np.arange(len(tasks)), decided] = sure
+    confidence = (
+        _numbers(path, "confidence", tasks)
+        if "confidence" in columns
+        else np.full(len(tasks), 1 - DEFAULT_ERROR_PROBABILITY)
+    )
+    probs = np.repeat((1 - confidence[:, None]) / (len(names) - 1), len(names), axis=1)
+    probs[np.arange(len(tasks)), decided] = confidence
     return Pool(tasks, names, decided, probs)
 
 

@@ -1,1 +1,1 @@
-"""Audit: experts check a few decided items, and a bound covers all of them."""
+"""Audit: experts check a sample of decided items, and a confidence sequence bounds the loss of all."""

@@ -1,17 +1,18 @@
-"""Bounds on a total of unknown losses, by bets that can only win if the total is smaller.
+"""Confidence sequences by betting: bounds on a total of unknown losses, sampled without replacement.
 
-Item *i* of a pool loses `f[i]`, between 0 and a known cap. Items are drawn one after the other
-without replacement, item *i* with a share `q[i]` of the luck that may depend on all that is past.
-A bettor against "the total is at least m" names a ceiling `w[i]` for each item, never below its
-cap, and has the wealth multiplied by `(w[i] - f[i]) / q[i] / (W - m + A)`, where `W` is the sum of
-the ceilings of all items not yet drawn and `A` what is known to be lost. If the total is m or more
-this is at most one on average, whatever the ceilings and shares, so that the wealth exceeds
-`1 / alpha` at any time with probability `alpha` at most (Ville). The wealth grows with m: the bound
-is the m at which it reaches `1 / alpha`. A model of the losses decides how tight it is, never
-whether it holds.
+Item *i* of a pool loses `f[i]`, between 0 and a known cap. Items are drawn one after the other without
+replacement, item *i* with a probability `q[i]` that may depend on all earlier draws. A bettor against
+"the total is at least m" chooses a ceiling `w[i]` for each item, never below its cap, and has the wealth
+multiplied by `(w[i] - f[i]) / q[i] / (W - m + A)`, where `W` is the sum of the ceilings of all items not
+yet drawn and `A` the loss of those drawn. If the total is m or more this factor is at most one on average,
+whatever the ceilings and probabilities (the wealth is a supermartingale), so that by Ville's inequality
+the wealth ever exceeds `1 / alpha` with probability `alpha` at most. The wealth grows with m: the upper
+bound is the m at which it reaches `1 / alpha`. A model of the losses decides how tight the bound is, never
+whether it holds. To bet on more than m, floors `z[i]` take the place of the ceilings.
 
-If an item is believed to lose its cap `M` with chance p, the wealth grows fastest with the roots
-below; shares and ceilings follow from them for a wanted growth per draw.
+If the model says that an item loses its cap `M` with probability p and nothing otherwise, the expected
+logarithm of the wealth grows fastest with the roots below; sampling probabilities and ceilings follow from
+them for a desired growth per draw. `alpha` is 1 - level throughout.
 
 References
 ----------
@@ -32,133 +33,149 @@ from scipy.optimize import brentq
 
 from crowdpilot.arrays import Floats
 
-HORIZONS = (0.5, 1.0, 2.0)  # parts of the planned number of draws at which the bettors want to have won
-FLOOR = 0.3  # the least chance of a loss that is believed in, in growths per draw
-TOP = 0.9  # the highest
-FEWEST = 3.0  # draws in which a bettor wants to win at least
-FINE = 1e-9  # how closely a bound is found, in parts of what it can be
-ENDLESS = 1e3  # the logarithm of a wealth that needs no number
+HORIZONS = (0.5, 1.0, 2.0)  # times the planned draws after which the bettors aim at a wealth of 1 / alpha
+MIN_PROBABILITY_PER_GROWTH = 0.3  # smallest probability of a loss that is used, in growths per draw
+MAX_PROBABILITY = 0.9  # largest probability of a loss that is used
+MIN_HORIZON_DRAWS = 3.0
+BOUND_TOLERANCE = 1e-9  # of a bound, as a share of its range
+MAX_LOG_WEALTH = 1e3  # beyond which only the sign counts
+LEVEL_DECIMALS = 12
 
-_ODDS = np.concatenate([np.geomspace(1e-9, 0.5, 2000), 1 - np.geomspace(0.5, 1e-6, 2000)[1:]])
-_PAYS = np.log((1 - _ODDS) / _ODDS + np.log(_ODDS))  # falls as the odds rise
-
-
-def growths(planned: float, alpha: float) -> Floats:
-    """How much the logarithm of wealth must grow per draw to win at about the planned number of draws."""
-    draws = np.maximum(np.asarray(HORIZONS) * planned, FEWEST)
-    wanted: Floats = np.log(1 / alpha) / draws
-    return wanted
+_RETAINED = np.concatenate([np.geomspace(1e-9, 0.5, 2000), 1 - np.geomspace(0.5, 1e-6, 2000)[1:]])
+_LOG_GROWTH_PER_PROBABILITY = np.log((1 - _RETAINED) / _RETAINED + np.log(_RETAINED))  # falls with x
 
 
-def kept(chance: Floats, growth: Floats | float) -> Floats:
-    """What share x of its stake a bettor should keep if an item loses its cap.
+def failure_probability(level: float) -> float:
+    """The alpha of a confidence level: 1 - level, rounded to 12 decimals, so that 0.95 gives 0.05 exactly.
 
-    It solves `p ((1 - x) / x + log x) = growth`, from a table: near zero for items believed safe, near
-    one for those believed lost.
+    Examples
+    --------
+    >>> failure_probability(0.95)
+    0.05
     """
-    ratio = np.log(growth / chance)
-    x: Floats = np.interp(ratio, _PAYS[::-1], _ODDS[::-1])
+    if not 0 < level < 1:
+        raise ValueError(f"level is {level}, expected a number between 0 and 1 such as 0.95")
+    return round(1 - level, LEVEL_DECIMALS)
+
+
+def growth_rates(planned: float, alpha: float) -> Floats:
+    """Growth of the log-wealth per draw that reaches 1 / alpha at the horizon of each bettor, (bettors,)."""
+    draws = np.maximum(np.asarray(HORIZONS) * planned, MIN_HORIZON_DRAWS)
+    growth: Floats = np.log(1 / alpha) / draws
+    return growth
+
+
+def retained_share(probability: Floats, growth: Floats | float) -> Floats:
+    """The share x of its stake that a bettor should retain if an item loses its cap.
+
+    It solves `p ((1 - x) / x + log x) = growth`, by interpolation in a table: near zero for items that are
+    probably safe, near one for those that are probably lost.
+    """
+    ratio = np.log(growth / probability)
+    x: Floats = np.interp(ratio, _LOG_GROWTH_PER_PROBABILITY[::-1], _RETAINED[::-1])
     return x
 
 
-def pull(cap: Floats, chance: Floats, growth: Floats | float) -> Floats:
-    """How strongly items should be drawn: as their caps where believed safe, more where in doubt.
+def sampling_weight(cap: Floats, probability: Floats, growth: Floats | float) -> Floats:
+    """Weights with which items should be drawn: their caps where probably safe, more where in doubt.
 
     For large p this is `M sqrt(p)`, the root of the second moment, as in importance sampling; for p far
-    below the growth per draw it is `M`, because no belief replaces a look.
+    below the growth per draw it is `M`, because no model replaces an observation.
     """
-    x = kept(chance, growth)
-    strength: Floats = cap * x**chance / (1 - x)
-    return strength
+    x = retained_share(probability, growth)
+    weight: Floats = cap * x**probability / (1 - x)
+    return weight
 
 
-def ceilings(cap: Floats, chance: Floats, share: Floats, rate: Floats) -> Floats:
-    """Best ceilings for given shares: `q ((1 - p) / w + p / (w - M)) = rate`, never below the cap."""
+def ceilings(cap: Floats, probability: Floats, share: Floats, rate: Floats) -> Floats:
+    """Best ceilings for given draws: `q ((1 - p) / w + p / (w - M)) = rate`, never below the cap."""
     both = rate * cap + share
-    root = np.sqrt(np.maximum(both**2 - 4 * rate * share * (1 - chance) * cap, 0))
+    root = np.sqrt(np.maximum(both**2 - 4 * rate * share * (1 - probability) * cap, 0))
     w: Floats = np.maximum((both + root) / (2 * rate), cap)
     return w
 
 
-def footings(cap: Floats, chance: Floats, share: Floats, rate: Floats) -> Floats:
-    """The mirror image, to bet on more than m: `q ((1 - p) / z + p / (z + M)) = rate`, at least zero."""
-    left = share - rate * cap
-    root = np.sqrt(left**2 + 4 * rate * share * (1 - chance) * cap)
-    z: Floats = np.maximum((left + root) / (2 * rate), 0)
+def floors(cap: Floats, probability: Floats, share: Floats, rate: Floats) -> Floats:
+    """The same to bet on more than m: `q ((1 - p) / z + p / (z + M)) = rate`, at least zero."""
+    difference = share - rate * cap
+    root = np.sqrt(difference**2 + 4 * rate * share * (1 - probability) * cap)
+    z: Floats = np.maximum((difference + root) / (2 * rate), 0)
     return z
 
 
 class Stakes(NamedTuple):
-    """What the bettors have staked on one draw, each (bettors,)."""
+    """The bets on one draw; arrays are (bettors,)."""
 
-    whole: Floats  # sum of the ceilings of all items not yet drawn
-    ceiling: Floats  # that of the item drawn
-    base: Floats  # sum of the footings
-    footing: Floats
-    share: float  # of the item drawn
+    ceiling_sum: Floats  # of all items not yet drawn
+    ceiling: Floats  # of the item drawn
+    floor_sum: Floats
+    floor: Floats
+    share: float  # probability with which the item was drawn
 
 
-def stake(cap: Floats, chance: Floats, left: Floats, share: Floats, drawn: int, growth: Floats) -> Stakes:
+def stake(
+    cap: Floats, probability: Floats, left: Floats, share: Floats, drawn: int, growth: Floats
+) -> Stakes:
     """Bets on the next draw, from strata of equal items.
 
     Parameters
     ----------
-    cap, chance
-        Of the items of each stratum, (strata,).
+    cap, probability
+        Largest loss of the items of each stratum, and its probability, (strata,).
     left
-        Number of its items not yet drawn, (strata,).
+        Number of items not yet drawn, (strata,).
     share
         Probability with which each of them is drawn, (strata,).
     drawn
         The stratum from which the item has been drawn; it may not influence the bets.
     growth
-        Of each bettor, (bettors,).
+        Desired growth of the log-wealth per draw, (bettors,).
     """
-    wanted = growth[:, None]
-    rate = np.exp(wanted) / (pull(cap, chance, wanted) @ left)[:, None]
-    w, z = (best(cap, chance, share, rate) for best in (ceilings, footings))
+    each = growth[:, None]
+    rate = np.exp(each) / (sampling_weight(cap, probability, each) @ left)[:, None]
+    w, z = (best(cap, probability, share, rate) for best in (ceilings, floors))
     return Stakes(w @ left, w[:, drawn], z @ left, z[:, drawn], float(share[drawn]))
 
 
-class Wealth:
-    """The wealth of several bettors who began with equal parts of one unit.
+def upper_total(ceiling_sums: Floats, log_gains: Floats, known: float, most: float, alpha: float) -> float:
+    """The smallest total that bettors with equal parts of one unit have refuted.
 
     Parameters
     ----------
-    whole
-        Sum of the ceilings before each draw, plus what was known to be lost then, (draws, bettors).
-    gain
-        Logarithm of `(w - f) / q` for each draw, (draws, bettors).
+    ceiling_sums
+        Sum of the ceilings before each draw, plus the loss known then, (draws, bettors).
+    log_gains
+        `log((w - f) / q)` of each draw, (draws, bettors).
+    known, most
+        The loss of all draws, and the largest total that is possible.
+    alpha
+        Probability with which the bound may fail.
     """
+    gain = log_gains.sum(axis=0)
 
-    def __init__(self, whole: Floats, gain: Floats) -> None:
-        self._whole, self._gain = whole, gain.sum(axis=0)
-
-    def against(self, total: float) -> float:
-        """Logarithm of their wealth together if they bet against at least this total."""
-        room = self._whole - total
+    def log_wealth(total: float) -> float:
+        room = ceiling_sums - total
         if not (room > 0).all():
-            return float(np.inf)  # more than all ceilings: impossible
-        return _log_mean(self._gain - np.log(room).sum(axis=0))
+            return float(np.inf)  # above the sum of all ceilings: impossible
+        return _log_mean(gain - np.log(room).sum(axis=0))
 
-    def upper(self, known: float, most: float, alpha: float) -> float:
-        """The least total that they have refuted, between what is known and the most there can be."""
-        return _crossing(self.against, most, known, alpha)
+    return _crossing(log_wealth, most, known, alpha)
 
 
-class Doubt(Wealth):
-    """The mirror image: bettors against "the total is at most m"; `whole` has footings."""
+def lower_total(floor_sums: Floats, log_gains: Floats, known: float, most: float, alpha: float) -> float:
+    """The largest total that bettors on a higher one have refuted; as `upper_total`, with floors.
 
-    def against(self, total: float) -> float:
-        """Logarithm of their wealth together if they bet against at most this total."""
-        room = self._whole + total
+    `floor_sums` are those of the floors, less the loss known then; gains are `log((z + f) / q)`.
+    """
+    gain = log_gains.sum(axis=0)
+
+    def log_wealth(total: float) -> float:
+        room = floor_sums + total
         if not (room > 0).all():
             return -np.inf
-        return _log_mean(self._gain - np.log(room).sum(axis=0))
+        return _log_mean(gain - np.log(room).sum(axis=0))
 
-    def lower(self, known: float, most: float, alpha: float) -> float:
-        """The greatest total that they have refuted."""
-        return _crossing(self.against, known, most, alpha)
+    return _crossing(log_wealth, known, most, alpha)
 
 
 def _log_mean(logs: Floats) -> float:
@@ -167,41 +184,42 @@ def _log_mean(logs: Floats) -> float:
     return float(top + np.log(np.exp(logs - top).mean())) if np.isfinite(top) else float(top)
 
 
-def _crossing(wealth: Callable[[float], float], refuted: float, open: float, alpha: float) -> float:
+def _crossing(log_wealth: Callable[[float], float], refuted: float, open: float, alpha: float) -> float:
     """Where the wealth reaches 1 / alpha, on the refuted side of it; the refuted end if it never does."""
     enough = float(np.log(1 / alpha))
 
-    def spare(total: float) -> float:
-        return float(np.clip(wealth(total) - enough, -ENDLESS, ENDLESS))
+    def excess(total: float) -> float:
+        return float(np.clip(log_wealth(total) - enough, -MAX_LOG_WEALTH, MAX_LOG_WEALTH))
 
-    if spare(refuted) <= 0:
+    if excess(refuted) <= 0:
         return refuted
-    if spare(open) >= 0:
+    if excess(open) >= 0:
         return open
-    step = FINE * abs(refuted - open)
-    root = float(brentq(spare, open, refuted, xtol=step))
+    step = BOUND_TOLERANCE * abs(refuted - open)
+    root = float(brentq(excess, open, refuted, xtol=step))
     return root + 2 * step * float(np.sign(refuted - open))
 
 
-def upper_mean(values: ArrayLike, size: int, alpha: float, *, cap: float = 1.0) -> float:
+def upper_mean(values: ArrayLike, size: int, *, level: float = 0.95, cap: float = 1.0) -> float:
     """Upper bound on the mean of a pool, from a uniform sample without replacement in its order.
 
     Parameters
     ----------
     values
-        Of the items of the sample, between 0 and `cap`.
+        Of the items of the sample, between 0 and `cap`, (sampled items,).
     size
         Of the pool.
-    alpha
-        How often the bound may fail, if the size of the sample was decided before it was looked at.
+    level
+        Probability with which the bound holds, if the size of the sample was fixed in advance.
     cap
-        The most that a value of the pool can be.
+        The largest possible value of the pool.
 
     Examples
     --------
-    >>> round(upper_mean([0] * 100, size=2000, alpha=0.05), 3)
+    >>> round(upper_mean([0] * 100, size=2000, level=0.95), 3)
     0.035
     """
+    alpha = failure_probability(level)
     f = np.asarray(values, np.float64)
     if f.ndim != 1 or len(f) > size or size < 1:
         raise ValueError(f"a sample of shape {f.shape} is not one of a pool of {size} items")
@@ -209,15 +227,16 @@ def upper_mean(values: ArrayLike, size: int, alpha: float, *, cap: float = 1.0) 
         raise ValueError(f"a value of the sample is not between 0 and {cap}")
     if len(f) == 0:
         return cap
-    before = np.concatenate([[0.0], np.cumsum(f)[:-1]])  # known to be lost before each draw
-    steps = np.arange(len(f))
-    left = (size - steps)[:, None]
-    growth = np.log(1 / alpha) / np.maximum(len(f) * np.array([0.5, 1.0]), FEWEST)
-    chance = (before / cap + 0.5) / (steps + 2)
-    chance = np.clip(chance, FLOOR * growth[-1], TOP)[:, None]
-    caps = np.full_like(chance, cap)
-    rate = np.exp(growth) / (pull(caps, chance, growth) * left)
-    w = ceilings(caps, chance, 1 / left, rate)
-    wealth = Wealth(w * left + before[:, None], np.log((w - f[:, None]) * left))
+    known = np.concatenate([[0.0], np.cumsum(f)[:-1]])  # loss known before each draw
+    draw = np.arange(len(f))
+    left = (size - draw)[:, None]
+    growth = np.log(1 / alpha) / np.maximum(len(f) * np.array([0.5, 1.0]), MIN_HORIZON_DRAWS)
+    probability = (known / cap + 0.5) / (draw + 2)
+    probability = np.clip(probability, MIN_PROBABILITY_PER_GROWTH * growth[-1], MAX_PROBABILITY)[:, None]
+    caps = np.full_like(probability, cap)
+    rate = np.exp(growth) / (sampling_weight(caps, probability, growth) * left)
+    w = ceilings(caps, probability, 1 / left, rate)
     lost = float(f.sum())
-    return wealth.upper(lost, lost + cap * (size - len(f)), alpha) / size
+    most = lost + cap * (size - len(f))
+    log_gains = np.log((w - f[:, None]) * left)
+    return upper_total(w * left + known[:, None], log_gains, lost, most, alpha) / size

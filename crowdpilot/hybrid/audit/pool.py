@@ -1,4 +1,4 @@
-"""What an audit is told of a pool, and what it says about it."""
+"""Pool of an audit: checks of its input (decisions, posteriors), and the `Bound` that an audit reports."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from crowdpilot.hybrid.costs import Costs
 
 @dataclass(frozen=True)
 class Bound:
-    """What an audit can say for sure, or rather with confidence 1 - alpha, at whatever time.
+    """Bounds at the confidence level of an audit, valid at any stopping time.
 
-    Each number holds with this confidence by itself. What remains is what is left once the checked items
-    are put right; it is None if experts err, who then put some of them wrong.
+    Each number holds at this level by itself. The remaining cost is that after the checked items are
+    corrected; it is None if experts err, who then correct some of them wrongly.
     """
 
     items: int
@@ -43,14 +43,14 @@ def wrong_decisions(errors: Floats) -> NDArray[np.bool_]:
     return worse
 
 
-def pick(values: Floats, decided: Codes) -> Floats:
-    """Of each row the value of its decision."""
-    picked: Floats = values[np.arange(len(decided)), decided]
-    return picked
+def of_decision(values: Floats, decided: Codes) -> Floats:
+    """Of each row, (items, decisions), the value of its decision, (items,)."""
+    selected: Floats = values[np.arange(len(decided)), decided]
+    return selected
 
 
 def check_pool(costs: Costs, decided: NDArray[Any], probs: Floats) -> None:
-    """Raise if these are no finished items of which some could have cost something."""
+    """Raise ValueError if these are no decided items of which some could have a loss."""
     classes, decisions = costs.errors.shape
     if decided.ndim != 1 or not len(decided) or decided.dtype.kind not in "iu":
         raise ValueError("the decisions are expected as one code for each item, for one item at least")

@@ -1,4 +1,4 @@
-"""How frequent each class is, from all predictions and a few true labels."""
+"""Prevalence of each class with intervals, by prediction-powered inference from a few true labels."""
 
 from __future__ import annotations
 
@@ -9,26 +9,27 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from crowdpilot.arrays import Floats
+from crowdpilot.hybrid.audit.betting import failure_probability
 
 
 class Prevalence(NamedTuple):
-    """Shares of classes in a pool with their intervals, each (classes,)."""
+    """Shares of the classes in a pool with their intervals, each (classes,)."""
 
     share: Floats
     low: Floats
     high: Floats
-    trust: Floats  # how much the predictions counted: 0 not at all, 1 fully
-    classical: Floats  # the same from the true labels alone
+    prediction_weight: Floats  # the c of `prevalence`: 0 for useless predictions, 1 for full use
+    classical: Floats  # the estimate from the true labels alone
     classical_low: Floats
     classical_high: Floats
 
 
-def prevalence(probs: ArrayLike, items: ArrayLike, truths: ArrayLike, *, alpha: float = 0.1) -> Prevalence:
+def prevalence(probs: ArrayLike, items: ArrayLike, truths: ArrayLike, *, level: float = 0.9) -> Prevalence:
     """Share of each class in a pool, by prediction-powered inference.
 
     With truth *y* of n sampled items and predictions *f* of all N, the share of a class is estimated
-    by `c mean(f over all) + mean(y - c f over the sample)`: what the predictions say, corrected by what
-    they get wrong. The best c makes the variance least, so that bad predictions do no harm. Intervals
+    by `c mean(f over all) + mean(y - c f over the sample)`: the mean prediction, corrected by the mean error
+    of predictions. The c with the smallest variance is used, so that bad predictions do no harm. Intervals
     are asymptotic, for a finite pool: their width vanishes as the sample becomes the pool.
 
     Parameters
@@ -36,11 +37,11 @@ def prevalence(probs: ArrayLike, items: ArrayLike, truths: ArrayLike, *, alpha: 
     probs
         Probabilities of the classes, or ones and zeros for labels, (items, classes).
     items
-        Places of a uniform sample without replacement, of two or more.
+        Indices of a uniform sample without replacement, of two items or more, (sampled items,).
     truths
-        True classes of these, as codes.
-    alpha
-        How often an interval may miss the share.
+        True classes of these, as codes, (sampled items,).
+    level
+        Probability with which an interval contains the share.
 
     References
     ----------
@@ -55,24 +56,26 @@ def prevalence(probs: ArrayLike, items: ArrayLike, truths: ArrayLike, *, alpha: 
     >>> yes = rng.beta(0.2, 0.8, 5000)
     >>> truth = (rng.random(5000) < yes).astype(int)
     >>> sample = rng.permutation(5000)[:200]
-    >>> found = prevalence(np.stack([1 - yes, yes], axis=1), sample, truth[sample])
-    >>> bool(found.high[1] - found.low[1] < 0.8 * (found.classical_high - found.classical_low)[1])
+    >>> shares = prevalence(np.stack([1 - yes, yes], axis=1), sample, truth[sample])
+    >>> bool(shares.high[1] - shares.low[1] < 0.8 * (shares.classical_high - shares.classical_low)[1])
     True
     """
     f, sample, codes = np.asarray(probs, np.float64), np.asarray(items), np.asarray(truths)
     _check(f, sample, codes)
     n, size, classes = len(sample), *f.shape
-    y, seen = np.eye(classes)[codes], f[sample]
-    spread = seen.var(axis=0)
-    together = (y * seen).mean(axis=0) - y.mean(axis=0) * seen.mean(axis=0)
-    trust = np.clip(np.divide(together, spread, out=np.zeros(classes), where=spread > 0), 0, 1)
-    share = trust * f.mean(axis=0) + (y - trust * seen).mean(axis=0)
-    width = ndtri(1 - alpha / 2) * np.sqrt((1 - n / size) / n)
-    near, far = ((rest.std(axis=0, ddof=1) * width) for rest in (y - trust * seen, y))
-    plain = y.mean(axis=0)
-    ends = (share - near, share + near), (plain - far, plain + far)
-    (low, high), (plain_low, plain_high) = (tuple(np.clip(end, 0, 1) for end in pair) for pair in ends)
-    return Prevalence(np.clip(share, 0, 1), low, high, trust, plain, plain_low, plain_high)
+    y, predicted = np.eye(classes)[codes], f[sample]
+    variance = predicted.var(axis=0)
+    covariance = (y * predicted).mean(axis=0) - y.mean(axis=0) * predicted.mean(axis=0)
+    c = np.clip(np.divide(covariance, variance, out=np.zeros(classes), where=variance > 0), 0, 1)
+    share = c * f.mean(axis=0) + (y - c * predicted).mean(axis=0)
+    width = ndtri(1 - failure_probability(level) / 2) * np.sqrt((1 - n / size) / n)
+    half, half_classical = ((rest.std(axis=0, ddof=1) * width) for rest in (y - c * predicted, y))
+    classical = y.mean(axis=0)
+    intervals = [
+        np.clip(end, 0, 1)
+        for end in (share - half, share + half, classical - half_classical, classical + half_classical)
+    ]
+    return Prevalence(np.clip(share, 0, 1), *intervals[:2], c, classical, *intervals[2:])
 
 
 def _check(f: Floats, sample: ArrayLike, codes: ArrayLike) -> None:

@@ -10,8 +10,6 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from crowdpilot.arrays import Codes, Floats
 from crowdpilot.hybrid import Audit, Costs
 from crowdpilot.hybrid.audit.pool import wrong_decisions
@@ -31,7 +29,8 @@ Answers = Mapping[str, str | Mapping[str, str]]
 
 PATIENCE = 8  # how often a change is made again if somebody else was faster
 SHOWN = 500  # drawn items that are shown at once
-ALPHA = 0.05
+DEFAULT_LEVEL = 0.95
+STATE_VERSION = 1  # of an audit in the database
 NONE = "no audit has begun; draw items first with POST"
 CHANGED = "{} decisions have changed since the audit began; the bound is about those of that time"
 
@@ -60,17 +59,18 @@ def look(replica: Replica, project: Record) -> Pool:
     return Pool(project.id, project.votes, names, now.codes, now.probs, campaign.costs, classes, criteria)
 
 
-def draw(store: Store, pool: Pool, n: int, alpha: float | None, target: float | None, who: str) -> Data:
+def draw(store: Store, pool: Pool, n: int, level: float | None, target: float | None, who: str) -> Data:
     """Draw the next items to be checked, in an audit that begins now if there is none; what it shows then."""
 
     def change(data: Data | None) -> Data:
         if data is None:
-            data = _begin(pool, n, alpha)
-        elif alpha is not None and alpha != data["audit"]["alpha"]:
-            begun = data["audit"]["alpha"]
-            raise ConflictError(f"the audit has begun with alpha {begun:g}; remove it to begin another")
-        audit = Audit.from_dict(data["audit"])
-        audit.next(n)
+            data = _begin(pool, n, level)
+        audit = _read(data)
+        if level is not None and level != audit.level:
+            raise ConflictError(
+                f"the audit has begun with the level {audit.level:g}; remove it to begin another"
+            )
+        audit.draw(n)
         target_ = data["target"] if target is None else target
         return {**data, "audit": audit.to_dict(), "target": target_}
 
@@ -83,9 +83,9 @@ def answer(store: Store, pool: Pool, answers: Answers, who: str) -> Data:
     def change(data: Data | None) -> Data:
         if data is None:
             raise ConflictError(NONE)
-        audit = Audit.from_dict(data["audit"])
+        audit = _read(data)
         fresh = _fresh(pool, data, audit, answers)
-        audit.tell(list(fresh), list(fresh.values()))
+        audit.add_answers(list(fresh), list(fresh.values()))
         return {**data, "audit": audit.to_dict()}
 
     return _changed(store, pool, change, who, "audit answers", n=len(answers))
@@ -108,15 +108,22 @@ def remove(store: Store, project: str, who: str) -> None:
         keys.note(c, who, "remove audit", project)
 
 
-def _begin(pool: Pool, planned: int, alpha: float | None) -> Data:
+def _begin(pool: Pool, planned: int, level: float | None) -> Data:
     if not pool.names:
         raise ConflictError("no item is decided yet, so that there is nothing to check; wait for the first")
     audit = Audit(
-        pool.costs, pool.codes, pool.probs, alpha=ALPHA if alpha is None else alpha,
+        pool.costs, pool.codes, pool.probs, level=DEFAULT_LEVEL if level is None else level,
         seed=secrets.randbelow(2**31), planned=planned,
     )  # fmt: skip
     about = {"names": pool.names, "begun": time.time(), "votes": pool.votes, "target": None}
-    return {**about, "audit": audit.to_dict()}
+    return {"version": STATE_VERSION, **about, "audit": audit.to_dict()}
+
+
+def _read(data: Data) -> Audit:
+    """The audit as it was saved."""
+    if data.get("version") != STATE_VERSION:
+        raise ConflictError("the audit was saved by another version; remove it to begin another")
+    return Audit.from_dict(data["audit"])
 
 
 def _changed(
@@ -139,7 +146,7 @@ def _changed(
 def _fresh(pool: Pool, data: Data, audit: Audit, answers: Answers) -> dict[int, int]:
     """New answers, by place; those that are known already must be the same."""
     place = {name: n for n, name in enumerate(data["names"])}
-    waiting, known, fresh = set(audit.waiting), audit.answers, {}
+    waiting, known, fresh = set(audit.pending), audit.answers, {}
     for name, said in answers.items():
         code, n = _code(pool, said), place.get(name, -1)
         if n not in waiting and n not in known:
@@ -166,15 +173,15 @@ def _code(pool: Pool, said: str | Mapping[str, str]) -> int:
 
 
 def _shown(store: Store, pool: Pool, data: Data) -> Data:
-    audit, names = Audit.from_dict(data["audit"]), data["names"]
-    bound, decided = audit.bound(), data["audit"]["decided"]
-    wrong = wrong_decisions(np.asarray(data["audit"]["errors"]))
+    audit, names = _read(data), data["names"]
+    bound, decided = audit.bound(), audit.decided.tolist()
+    wrong = wrong_decisions(audit.errors)
     errors = sum(bool(wrong[truth, decided[n]]) for n, truth in audit.answers.items())
-    waiting = [names[n] for n in audit.waiting]
+    waiting = [names[n] for n in audit.pending]
     now = dict(zip(pool.names, pool.codes.tolist(), strict=True))
     changed = sum(now.get(name) != code for name, code in zip(names, decided, strict=True))
     return {
-        "begun": data["begun"], "alpha": data["audit"]["alpha"], "target": data["target"],
+        "begun": data["begun"], "level": audit.level, "target": data["target"],
         "reached": None if data["target"] is None else bool(bound.cost <= data["target"]),
         "bound": bound.to_dict(), "estimate": audit.estimate() if bound.checked else None,
         "answered": len(audit.answers), "errors": errors, "waiting": len(waiting),

@@ -64,7 +64,7 @@ def test_two_steps_prove_a_bound_and_more_steps_a_better_one(
 def test_a_table_says_what_is_sure(here: Path, cli: Run, truth: dict[str, str]) -> None:
     cli("audit", "labels.csv", "--sample", "40", "-o", "check.csv")
     fill(here / "check.csv", truth)
-    shown = cli("audit", "labels.csv", "--checked", "check.csv", "--target", "0.001")
+    shown = cli("audit", "labels.csv", "--checked", "check.csv", "--target-loss", "0.001")
     rows = {row["measure"]: row for row in csv.DictReader(shown.stdout.splitlines())}
     assert 0 < float(rows["cost per item"]["at least"]) < float(rows["cost per item"]["at most"]) < 1
     assert "is not yet surely at most 0.001" in shown.stderr
@@ -105,7 +105,7 @@ def test_wrong_input_is_one_sentence_and_writes_nothing(
     assert sorted(here.iterdir()) == before
 
 
-def test_what_would_break_the_promise_is_refused(here: Path, cli: Run, truth: dict[str, str]) -> None:
+def test_what_would_make_the_bound_invalid_is_refused(here: Path, cli: Run, truth: dict[str, str]) -> None:
     cli("audit", "labels.csv", "--sample", "20", "-o", "check.csv")
     drawn = fill(here / "check.csv", truth)
     kept = (here / "labels.audit.json").read_bytes()
@@ -123,7 +123,7 @@ def test_what_would_break_the_promise_is_refused(here: Path, cli: Run, truth: di
     cli("audit", "labels.csv", "--checked", "check.csv")
     changed = {"yes": "no", "no": "yes"}[truth[drawn[0]]]
     (here / "wrong.csv").write_text(f"task,label\n{drawn[0]},{changed}\n")
-    assert "than was told before" in cli("audit", "labels.csv", "--checked", "wrong.csv").stderr
+    assert "than before" in cli("audit", "labels.csv", "--checked", "wrong.csv").stderr
     text = (here / "labels.csv").read_text()
     (here / "labels.csv").write_text(
         text.replace("t0,no", "t0,yes") if "t0,no" in text else text.replace("t0,yes", "t0,no")

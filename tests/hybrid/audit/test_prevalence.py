@@ -9,7 +9,7 @@ from crowdpilot.hybrid.audit.prevalence import prevalence
 
 
 def predictions(seed: int, size: int = 2000) -> tuple[np.ndarray, np.ndarray, np.random.Generator]:
-    """A machine that is far too sure, and the truth."""
+    """Predictions that are far too confident, and the truth."""
     rng = np.random.default_rng(seed)
     honest = rng.dirichlet([0.2, 0.3, 0.8], size)
     truth = (rng.random(size)[:, None] > honest.cumsum(axis=1)).sum(axis=1)
@@ -23,7 +23,7 @@ def test_intervals_hold_the_share_as_often_as_they_say_and_are_narrower() -> Non
     held, held_plain, widths = [], [], []
     for _ in range(400):
         sample = rng.permutation(len(truth))[:150]
-        found = prevalence(probs, sample, truth[sample], alpha=0.1)
+        found = prevalence(probs, sample, truth[sample], level=0.9)
         held.append((found.low <= shares) & (shares <= found.high))
         held_plain.append((found.classical_low <= shares) & (shares <= found.classical_high))
         widths.append((found.high - found.low) / (found.classical_high - found.classical_low))
@@ -32,7 +32,7 @@ def test_intervals_hold_the_share_as_often_as_they_say_and_are_narrower() -> Non
     assert np.mean(widths) < 0.8
 
 
-def test_the_estimate_has_no_bias_although_the_machine_has() -> None:
+def test_the_estimate_has_no_bias_although_the_classifier_has() -> None:
     probs, truth, rng = predictions(1)
     biased = probs * [1, 1, 3] / (probs * [1, 1, 3]).sum(axis=1, keepdims=True)
     samples = [rng.permutation(len(truth))[:100] for _ in range(500)]
@@ -40,10 +40,10 @@ def test_the_estimate_has_no_bias_although_the_machine_has() -> None:
     np.testing.assert_allclose(mean, np.bincount(truth) / len(truth), atol=0.01)
 
 
-def test_a_machine_that_knows_nothing_is_not_trusted() -> None:
+def test_useless_predictions_get_no_weight() -> None:
     _, truth, rng = predictions(2)
     found = prevalence(rng.dirichlet(np.ones(3), len(truth)), np.arange(1000), truth[:1000])
-    assert (found.trust < 0.1).all()
+    assert (found.prediction_weight < 0.1).all()
     np.testing.assert_allclose(found.share, found.classical, atol=0.01)
 
 

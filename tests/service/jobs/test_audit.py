@@ -40,7 +40,7 @@ def test_an_audit_draws_items_takes_answers_and_bounds_the_cost(decided: tuple[S
     with site.client() as client:
         assert client.get(audit).status_code == 404
         begun = post(client, audit, {"items": 40, "target": 0.5}, 201)
-        assert (len(begun["drawn"]), begun["alpha"], begun["bound"]["checked"]) == (40, 0.05, 0)
+        assert (len(begun["drawn"]), begun["level"], begun["bound"]["checked"]) == (40, 0.95, 0)
         assert begun["drawn"][0]["content"]["text"]
         assert set(begun["drawn"][0]) == {"item", "content"}
         assert client.get(audit).json() == begun
@@ -77,12 +77,12 @@ def test_only_answers_about_drawn_items_count_and_the_first_is_the_last(decided:
         post(client, f"{audit}/answers", {}, 422)
         post(client, f"{audit}/answers", {name: label}, 200)
         post(client, f"{audit}/answers", {name: "no" if label == "yes" else "yes"}, 409)
-        post(client, audit, {"items": 5, "alpha": 0.1}, 409)
-        for bad in ({"items": 0}, {"items": 5, "alpha": 0}, {"items": 5, "target": -1}, {"n": 5}):
+        post(client, audit, {"items": 5, "level": 0.9}, 409)
+        for bad in ({"items": 0}, {"items": 5, "level": 0}, {"items": 5, "target": -1}, {"n": 5}):
             post(client, audit, bad, 422)
         assert client.delete(audit).status_code == 204
         assert client.delete(audit).status_code == 404
-        assert post(client, audit, {"items": 5, "alpha": 0.1}, 201)["alpha"] == 0.1
+        assert post(client, audit, {"items": 5, "level": 0.9}, 201)["level"] == 0.9
 
 
 def test_an_audit_is_about_the_decisions_of_its_beginning(decided: tuple[Site, str]) -> None:
