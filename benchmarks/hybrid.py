@@ -1,12 +1,12 @@
 """Policies on real crowds: `python -m benchmarks.hybrid --data DIR [--jobs N]`.
 
-Every policy votes its way through recorded votes, drawn without replacement. Two costs of an error
+Every policy asks for recorded votes, drawn without replacement. Two costs of an error
 are compared: a missed positive costs 1, 5 or 20 times as much as a false alarm (with more classes: a
 missed item of the first class). A vote costs `PRICE`.
 
-Policies that stop at a setting of their own (a belief, a number of votes) are run to the end and
-given the stop with the least total cost over all seeds, which they could not know. Ours stops by
-itself. With `--only`, what is written already about other sets stays.
+Policies that stop at a threshold of their own (a posterior, a number of votes) are run to the end and
+get the threshold with the least total cost over all seeds, which they could not know. `value` needs none.
+With `--only`, the results of other sets are kept.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ import numpy as np
 import typer
 
 from benchmarks.hybrid_picture import draw
-from benchmarks.hybrid_sets import SETS, read_case
+from benchmarks.hybrid_sets import SETS, read_scenario
 from benchmarks.hybrid_tables import Curves, render
 from benchmarks.process import launch
 from benchmarks.tables import RESULTS
 from crowdpilot.arrays import Floats
 from crowdpilot.hybrid import Campaign, Costs, Plan
-from crowdpilot.hybrid.replay import replay
+from crowdpilot.hybrid.replay import replay_scenario
 
 RATIOS = (1, 5, 20)
 PRICE, CHEAP = 0.02, 0.001
@@ -39,14 +39,14 @@ OTHERS = {
     "fixed": "fixed[votes=5]",
     "first_agree 2": "first_agree[votes=2,max_votes=5]",
     "first_agree 3": "first_agree[votes=3,max_votes=5]",
-    "machine .9": "classifier_threshold[confidence=.9]",
-    "machine .97": "classifier_threshold[confidence=.97]",
-    "belief": "posterior_threshold[threshold=.9995]",
+    "classifier .9": "classifier_threshold[confidence=.9]",
+    "classifier .97": "classifier_threshold[confidence=.97]",
+    "posterior": "posterior_threshold[threshold=.9995]",
     "shortest_run": "shortest_run[threshold=.9995]",
     "switch_point": "switch_point[switch=.2,threshold=.9995]",
 }
 OURS = "value"
-LARGE = 3000  # items from which on there are fewer seeds, and machines learn less often
+LARGE = 3000  # items from which on there are fewer seeds, and classifiers are trained less often
 SEEDS, FEWER = 10, 4
 POINTS = 120  # of a curve that is kept
 SLOW = ("jn_product", "sentiment_polarity", "labelme")
@@ -62,41 +62,42 @@ def costs_of(K: int, ratio: float, price: float) -> Costs:
 def run(data: Path, name: str, policy: str, ratio: int, price: float, seed: int) -> dict[str, Any]:
     """One campaign to its end; what it would lose with each ratio of costs on the way."""
     warnings.simplefilter("ignore")
-    case = read_case(data, name)
-    K, known = len(case.classes), np.flatnonzero(case.truth >= 0)
+    scenario = read_scenario(data, name)
+    K, known = len(scenario.classes), np.flatnonzero(scenario.truth >= 0)
     lost: list[list[float]] = []
 
-    def watch(campaign: Campaign) -> None:
+    def measure(campaign: Campaign) -> None:
         probs = campaign.believed()[known]
         every = [costs_of(K, r, price) for r in RATIOS]
-        lost.append([float(c.errors[case.truth[known], c.decide(probs)].mean()) for c in every])
+        lost.append([float(c.errors[scenario.truth[known], c.decide(probs)].mean()) for c in every])
 
-    seldom = case.classifier is not None
+    seldom = scenario.classifier is not None
     plan = Plan(
-        policy=policy, seed=seed, growth=(0.25 if len(case.items) > LARGE else 0.1) if seldom else 0.05
+        policy=policy, seed=seed, growth=(0.25 if len(scenario.items) > LARGE else 0.1) if seldom else 0.05
     )
     start = time.perf_counter()
-    most = np.inf if price == PRICE and policy == OURS else _enough(case)
-    found = replay(case, costs_of(K, ratio, price), plan, most=most, watch=watch)
+    most = np.inf if price == PRICE and policy == OURS else _max_votes_per_item(scenario)
+    costs = costs_of(K, ratio, price)
+    result = replay_scenario(scenario, costs, plan, max_votes_per_item=most, callback=measure)
     return {
-        "set": name, "policy": policy, "ratio": ratio, "price": price, "seed": seed, "items": len(case.items),
-        "seconds": time.perf_counter() - start, "votes": found.votes.tolist(), "losses": lost,
-        "expected": found.expected.tolist(), "error": found.error.tolist(), "own": found.loss.tolist(),
+        "set": name, "policy": policy, "ratio": ratio, "price": price, "seed": seed,
+        "items": len(scenario.items), "seconds": time.perf_counter() - start, "votes": result.votes.tolist(), "losses": lost,
+        "expected": result.expected.tolist(), "error": result.error.tolist(), "own": result.loss.tolist(),
     }  # fmt: skip
 
 
-def _enough(case: Any) -> float:
-    """Votes for each item after which nobody is followed."""
-    return sum(min(5.0, len(votes) / len(case.items)) for votes in case.votes.values())
+def _max_votes_per_item(scenario: Any) -> float:
+    """Votes per item after which a campaign is ended."""
+    return sum(min(5.0, len(votes) / len(scenario.items)) for votes in scenario.votes.values())
 
 
 def jobs_for(data: Path, names: Sequence[str], seeds: int) -> list[tuple[Any, ...]]:
     """All campaigns, the slow ones first."""
     jobs: list[tuple[Any, ...]] = []
     for name in names:
-        case = read_case(data, name)
-        binary = len(case.classes) == 2
-        slow = len(case.items) > LARGE and case.classifier is not None
+        scenario = read_scenario(data, name)
+        binary = len(scenario.classes) == 2
+        slow = len(scenario.items) > LARGE and scenario.classifier is not None
         for seed in range(min(seeds, FEWER) if slow else seeds):
             jobs += [
                 (data, name, p, 1, PRICE, seed) for p in OTHERS.values() if binary or "shortest" not in p

@@ -1,4 +1,4 @@
-"""Crowds to try policies on: items, votes, what a machine may see, and the truth that nobody is told."""
+"""Scenarios of real crowds on which policies are tried: items, votes, features of a classifier, and truth."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from crowdpilot import io
 from crowdpilot.arrays import Codes
-from crowdpilot.hybrid import Case, Logistic
+from crowdpilot.hybrid import Logistic, Scenario
 from crowdpilot.votes import Votes
 
 NETWORKS = {"densenet": "densenet_bc_l190_k40", "preresnet": "preresnet_110", "resnet": "resnet_110"}
@@ -21,11 +21,11 @@ SETS = (
 )  # fmt: skip
 WORDS = [Logistic(0.1), Logistic(0.3), Logistic(1.0)]
 PIXELS = [Logistic(10.0)]
-CIFAR_VOTES = 20  # of the 50 of each image; a policy that wants more has failed anyway
+CIFAR_VOTES = 20  # of the 50 of each image; no policy needs more
 
 
 @cache
-def read_case(data: Path, name: str) -> Case:
+def read_scenario(data: Path, name: str) -> Scenario:
     """One of `SETS`."""
     if name == "amazon_screening_min3":
         return _screening(data / name)
@@ -34,7 +34,7 @@ def read_case(data: Path, name: str) -> Case:
     return _with_votes(data / name)
 
 
-def _with_votes(folder: Path) -> Case:
+def _with_votes(folder: Path) -> Scenario:
     """Items whose class is known; votes on others are left out."""
     truth = _column(folder / "truth.csv", "label")
     votes = io.read(folder / "answers.csv").with_gold(truth)
@@ -47,11 +47,13 @@ def _with_votes(folder: Path) -> Case:
     task = place[some.task].astype(np.int32)
     kept = Votes(task, some.worker, some.label, items, votes.workers, votes.classes)
     features, classifier = _features(folder, items.tolist())
-    return Case(items, votes.classes, gold[known].astype(np.int32), {"": kept}, None, features, classifier)
+    return Scenario(
+        items, votes.classes, gold[known].astype(np.int32), {"": kept}, None, features, classifier
+    )
 
 
 def _features(folder: Path, items: list[str]) -> tuple[Any, Any]:
-    """What a machine sees of each item, and the machine; nothing if there is nothing to see."""
+    """Features of each item and a classifier; None if the set has no features."""
     if (folder / "texts.csv").exists():
         texts = _column(folder / "texts.csv", "text")
         return words([texts[item] for item in items]), WORDS
@@ -71,7 +73,7 @@ def words(texts: list[str]) -> Any:
     return count.fit_transform(texts).tocsr()
 
 
-def _screening(folder: Path) -> Case:
+def _screening(folder: Path) -> Scenario:
     with (folder / "items.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     items = np.arange(len(rows))
@@ -82,24 +84,24 @@ def _screening(folder: Path) -> Case:
         for criterion in ("is_book", "is_negative")
     }
     truth = np.array([int(row["Y"]) for row in rows], np.int32)
-    seen = words([row["tokens"] for row in rows])
-    return Case(items, np.arange(2), truth, votes, None, seen, WORDS)
+    features = words([row["tokens"] for row in rows])
+    return Scenario(items, np.arange(2), truth, votes, None, features, WORDS)
 
 
-def _cifar(data: Path, network: str) -> Case:
+def _cifar(data: Path, network: str) -> Scenario:
     counts = np.array(
         [[int(row[f"n{k}"]) for k in range(10)] for row in _rows(data / "cifar10h" / "counts.csv")]
     )
     truth = np.array([int(row["label"]) for row in _rows(data / "cifar10h" / "truth.csv")], np.int32)
-    said = np.load(data / "cifar10h_models" / "probabilities.npz")[network].astype(np.float64)
+    probs = np.load(data / "cifar10h_models" / "probabilities.npz")[network].astype(np.float64)
     rng = np.random.default_rng(0)
     drawn = np.stack([rng.multivariate_hypergeometric(row, CIFAR_VOTES) for row in counts])
     items = np.arange(len(counts))
-    return Case(items, np.arange(10), truth, {"": _anonymous(drawn, items)}, said)
+    return Scenario(items, np.arange(10), truth, {"": _anonymous(drawn, items)}, probs)
 
 
 def _anonymous(counts: Codes, items: Codes) -> Votes:
-    """Votes of people whose names nobody knows, from how many chose each class."""
+    """Votes of anonymous workers, from how many chose each class."""
     task, label = (np.repeat(codes.ravel(), counts.ravel()) for codes in np.indices(counts.shape))
     nobody = np.array([None], object)
     who = np.zeros(len(task), np.int32)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crowdpilot.hybrid.audit.audit import Audit
 from crowdpilot.hybrid.audit.expert_errors import expert_error_bound
-from crowdpilot.hybrid.audit.pac_labels import MachineLabels, pac_labels
+from crowdpilot.hybrid.audit.pac_labels import ClassifierLabels, pac_labels
 from crowdpilot.hybrid.audit.pool import Bound
 from crowdpilot.hybrid.audit.prevalence import Prevalence, prevalence
 from crowdpilot.hybrid.campaign.campaign import Campaign
@@ -12,12 +12,11 @@ from crowdpilot.hybrid.campaign.decisions import Ask, Decisions
 from crowdpilot.hybrid.campaign.status import Status
 from crowdpilot.hybrid.costs import CROWD, EXPERT, Costs
 from crowdpilot.hybrid.forecast.curves import Forecast
-from crowdpilot.hybrid.forecast.simulation import forecast, forecast_design
 from crowdpilot.hybrid.logistic_regression import Logistic
 from crowdpilot.hybrid.plan import Plan
 from crowdpilot.hybrid.policies import POLICIES, Policy, View, find_policy
-from crowdpilot.hybrid.replay.run import Replayed, replay
-from crowdpilot.hybrid.replay.vote_source import Case, Recorded, Simulated
+from crowdpilot.hybrid.replay.run import ReplayResult
+from crowdpilot.hybrid.replay.vote_source import RecordedVotes, Scenario, SimulatedVotes
 from crowdpilot.hybrid.value.dynamic_program import DynamicProgram
 from crowdpilot.hybrid.value.look_ahead import best_worker_kind, expected_loss_after, look_ahead, plan_ahead
 from crowdpilot.hybrid.value.posterior import FUSIONS, find_fusion
@@ -32,19 +31,19 @@ __all__ = [
     "Audit",
     "Bound",
     "Campaign",
-    "Case",
+    "ClassifierLabels",
     "Costs",
     "Decisions",
     "DynamicProgram",
     "Forecast",
     "Logistic",
-    "MachineLabels",
     "Plan",
     "Policy",
     "Prevalence",
-    "Recorded",
-    "Replayed",
-    "Simulated",
+    "RecordedVotes",
+    "ReplayResult",
+    "Scenario",
+    "SimulatedVotes",
     "Status",
     "View",
     "best_worker_kind",
@@ -52,13 +51,10 @@ __all__ = [
     "expert_error_bound",
     "find_fusion",
     "find_policy",
-    "forecast",
-    "forecast_design",
     "inclusion_probability",
     "look_ahead",
     "pac_labels",
     "plan_ahead",
     "prevalence",
-    "replay",
     "screening_errors",
 ]

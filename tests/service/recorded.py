@@ -6,14 +6,14 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from crowdpilot.hybrid import Ask, Case, Costs, Plan, Recorded
-from crowdpilot.hybrid.replay.run import BATCHES
+from crowdpilot.hybrid import Ask, Costs, Plan, RecordedVotes, Scenario
+from crowdpilot.hybrid.replay.run import BATCHES_PER_PASS
 
 Send = Callable[..., Any]  # method, path, JSON -> JSON
 PATIENCE = 60.0
 
 
-def describe(case: Case, costs: Costs, plan: Plan) -> dict[str, Any]:
+def describe(scenario: Scenario, costs: Costs, plan: Plan) -> dict[str, Any]:
     """The project that does what `replay` would do."""
     told = plan.to_dict()
     kept = (
@@ -30,29 +30,33 @@ def describe(case: Case, costs: Costs, plan: Plan) -> dict[str, Any]:
     )
     return {
         "name": "replay",
-        "classes": [str(name) for name in case.classes.tolist()],
-        "criteria": [{"name": name} for name in case.criteria],
+        "classes": [str(name) for name in scenario.classes.tolist()],
+        "criteria": [{"name": name} for name in scenario.criteria],
         "costs": costs.to_dict(),
         "policy": plan.policy,
         "plan": {name: told[name] for name in kept},
-        "machine": "none" if case.machine is None else "given",
+        "machine": "none" if scenario.classifier_probs is None else "given",
     }
 
 
-def replay_over_http(send: Send, case: Case, costs: Costs, plan: Plan) -> dict[str, dict[str, Any]]:
+def replay_over_http(send: Send, scenario: Scenario, costs: Costs, plan: Plan) -> dict[str, dict[str, Any]]:
     """Run a project to its end; what was decided about each item."""
-    project = send("POST", "/api/projects", describe(case, costs, plan))["id"]
+    project = send("POST", "/api/projects", describe(scenario, costs, plan))["id"]
     at = f"/api/projects/{project}"
-    machine = [None] * len(case.items) if case.machine is None else case.machine.tolist()
+    machine = (
+        [None] * len(scenario.items)
+        if scenario.classifier_probs is None
+        else scenario.classifier_probs.tolist()
+    )
     items = [
         {"name": str(name), "text": str(name), "machine": said}
-        for name, said in zip(case.items.tolist(), machine, strict=True)
+        for name, said in zip(scenario.items.tolist(), machine, strict=True)
     ]
     send("POST", f"{at}/items", {"items": items})
-    who = Recorded(case, plan.seed)
-    names = {str(name): name for name in case.items.tolist()}
-    size = max(plan.every, len(case.items) // BATCHES)
-    _stop(send, at, who)
+    source = RecordedVotes(scenario, plan.seed)
+    names = {str(name): name for name in scenario.items.tolist()}
+    size = max(plan.every, len(scenario.items) // BATCHES_PER_PASS)
+    _stop(send, at, source)
     while True:
         said = send("POST", f"{at}/asks", {"n": size})
         asked = said["items"]
@@ -61,20 +65,20 @@ def replay_over_http(send: Send, case: Case, costs: Costs, plan: Plan) -> dict[s
                 break
             _settled(send, at)
             continue
-        told = who.answer([Ask(names[ask["item"]], ask.get("criterion", "")) for ask in asked])
+        told = source.answer([Ask(names[ask["item"]], ask.get("criterion", "")) for ask in asked])
         votes = [
             {"item": str(item), "worker": str(worker), "label": str(label), "criterion": criterion}
             for item, worker, label, criterion in told
         ]
         send("POST", f"{at}/told", {"votes": votes})
-        _stop(send, at, who)
+        _stop(send, at, source)
         _settled(send, at)
     rows = send("GET", f"{at}/decisions?format=ndjson")
     return {row["item"]: row for row in rows}
 
 
-def _stop(send: Send, at: str, who: Recorded) -> None:
-    over = who.spent()
+def _stop(send: Send, at: str, source: RecordedVotes) -> None:
+    over = source.exhausted()
     if over:
         send("POST", f"{at}/items/stop", {"items": [str(ask.item) for ask in over]})
 

@@ -23,9 +23,9 @@ from crowdpilot.cli.shared.training_results import write_all
 from crowdpilot.hybrid.costs import Costs
 from crowdpilot.hybrid.plan import Plan
 from crowdpilot.hybrid.policies import POLICIES, find_policy
-from crowdpilot.hybrid.replay.run import Replayed
+from crowdpilot.hybrid.replay.run import ReplayResult
 from crowdpilot.hybrid.replay.run import replay as run_replay
-from crowdpilot.hybrid.replay.vote_source import Case
+from crowdpilot.hybrid.replay.vote_source import Scenario
 from crowdpilot.hybrid.value.posterior import FUSIONS, find_fusion
 
 DEFAULT = ("value", "fixed", "posterior_threshold")
@@ -160,7 +160,7 @@ def _check(seeds: int, batch: int | None, until: float) -> None:
         raise ValueError(f"--until is {until}, expected a number above 0")
 
 
-def _prices(text: str | None, case: Case) -> Costs:
+def _prices(text: str | None, case: Scenario) -> Costs:
     costs = parse_costs(text or "error=1", len(case.classes))
     if len(costs.prices) > 1:
         kinds = " and ".join(costs.prices)
@@ -169,9 +169,9 @@ def _prices(text: str | None, case: Case) -> Costs:
 
 
 def _run(
-    case: Case, costs: Costs, policies: Sequence[str], seeds: int, fusion: str, batch: int | None,
+    case: Scenario, costs: Costs, policies: Sequence[str], seeds: int, fusion: str, batch: int | None,
     until: float, crowd: dict[str, Any] | None,
-) -> list[Replayed]:  # fmt: skip
+) -> list[ReplayResult]:  # fmt: skip
     """Every policy with every seed; policies with the same seed have the same luck."""
     runs = []
     with warnings.catch_warnings(), working("replaying") as say:

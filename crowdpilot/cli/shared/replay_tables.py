@@ -12,8 +12,8 @@ from rich.text import Text
 
 from crowdpilot.cli.shared.output import note, on_terminal, show
 from crowdpilot.hybrid.costs import Costs
-from crowdpilot.hybrid.replay.run import Replayed
-from crowdpilot.hybrid.replay.vote_source import Case
+from crowdpilot.hybrid.replay.run import ReplayResult
+from crowdpilot.hybrid.replay.vote_source import Scenario
 
 CURVE = ("votes", "spent", "loss", "error", "expected")
 MEASURES = {  # what the table calls them
@@ -33,10 +33,10 @@ class Measured(NamedTuple):
     policy: str
     mean: dict[str, float]
     sd: dict[str, float]
-    runs: list[Replayed]
+    runs: list[ReplayResult]
 
 
-def measure(policy: str, runs: list[Replayed]) -> Measured:
+def measure(policy: str, runs: list[ReplayResult]) -> Measured:
     """How the runs of a policy ended."""
     last = {name: np.array([getattr(run, name)[-1] for run in runs]) for name in CURVE}
     last |= {"total": last["spent"] + last["loss"]}
@@ -51,7 +51,7 @@ def _best(found: Sequence[Measured]) -> str | None:
     return min(known, key=lambda one: one.mean["total"]).policy if known else None
 
 
-def show_runs(case: Case, costs: Costs, found: Sequence[Measured]) -> None:
+def show_runs(case: Scenario, costs: Costs, found: Sequence[Measured]) -> None:
     """A row for each policy on standard output."""
     best = _best(found)
     names = [name for name in MEASURES if best is not None or name not in UNKNOWN]
@@ -94,7 +94,7 @@ def _number(one: Measured, name: str, part: str) -> float | None:
     return round(value, 6) if math.isfinite(value) else None
 
 
-def to_json(case: Case, costs: Costs, found: Sequence[Measured]) -> str:
+def to_json(case: Scenario, costs: Costs, found: Sequence[Measured]) -> str:
     """Everything, with the curves of all runs."""
     about = {
         "items": len(case.items),
@@ -114,7 +114,7 @@ def to_json(case: Case, costs: Costs, found: Sequence[Measured]) -> str:
     return json.dumps(_plain(about), indent=2, ensure_ascii=False)
 
 
-def curves(runs: Sequence[Replayed]) -> dict[str, Any]:
+def curves(runs: Sequence[ReplayResult]) -> dict[str, Any]:
     """A row for each point of each run."""
     of = np.repeat(np.arange(len(runs)), [len(run.votes) for run in runs])
     columns = {"policy": [runs[r].policy for r in of.tolist()], "seed": [runs[r].seed for r in of.tolist()]}

@@ -11,10 +11,10 @@ import numpy as np
 from crowdpilot.arrays import Codes, Floats, Names, divide, has_repeats, natural_order, to_names
 from crowdpilot.cli.shared.labels import as_votes, read_codes
 from crowdpilot.cli.shared.output import working
-from crowdpilot.cli.shared.training_options import load_learn
+from crowdpilot.cli.shared.training_options import load_learning
 from crowdpilot.cli.shared.vote_files import read_votes
 from crowdpilot.hybrid.logistic_regression import Logistic
-from crowdpilot.hybrid.replay.vote_source import Case, Simulated
+from crowdpilot.hybrid.replay.vote_source import Scenario, SimulatedVotes
 from crowdpilot.option_strings import choose
 from crowdpilot.votes import Votes
 
@@ -30,7 +30,7 @@ def read_case(
     machine: Sequence[str] = (),
     x: Path | None = None,
     criteria: str | None = None,
-) -> Case:
+) -> Scenario:
     """Votes of a file, of a folder or of a data set that comes along, and what is known of their tasks.
 
     Parameters
@@ -54,7 +54,7 @@ def read_case(
         raise ValueError(f"{dataset} has one class only; name all with --classes")
     items = first.tasks if criteria is None else _tasks(votes.values())
     rows, classifier = (None, None) if x is None else _content(x, items)
-    return Case(
+    return Scenario(
         items, first.classes, _truth(truth, items, first, criteria), votes,
         machine=_machine(machine, items, first.classes, tuple(votes)),
         features=rows, classifier=classifier,
@@ -70,7 +70,7 @@ def simulated(
     spread: float = 0.1,
     classes: int = 2,
     share: float | None = None,
-) -> tuple[Case, Simulated]:
+) -> tuple[Scenario, SimulatedVotes]:
     """Items, and a crowd that answers without end.
 
     Parameters
@@ -102,8 +102,8 @@ def simulated(
     confusion = wrong[:, None, None] + (right - wrong)[:, None, None] * np.eye(classes)
     tasks, names = np.arange(items), to_names(["no", "yes"] if classes == 2 else list(range(classes)))
     none = np.zeros(0, np.int32)
-    case = Case(tasks, names, truth, {"": Votes(none, none, none, tasks, np.arange(workers), names)})
-    return case, Simulated(tasks, names, truth, confusion, seed)
+    case = Scenario(tasks, names, truth, {"": Votes(none, none, none, tasks, np.arange(workers), names)})
+    return case, SimulatedVotes(tasks, names, truth, confusion, seed)
 
 
 def read_crowd(text: str) -> dict[str, Any]:
@@ -155,11 +155,11 @@ def _read_criteria(dataset: Path, asked: Mapping[str, Any], column: str) -> dict
 def _split(file: Path, column: str, columns: Mapping[str, str]) -> dict[str, tuple[Any, dict[str, str]]]:
     """The rows of a table by what a column says, and which of the other columns plays which role."""
     from crowdpilot.io import FORMATS, LABEL_FORMATS
-    from crowdpilot.io.detect import find
-    from crowdpilot.io.tables import split_rows
+    from crowdpilot.io.detect import parse_source
+    from crowdpilot.io.votes_tables import split_rows
 
     formats = {name: FORMATS[name] for name in LABEL_FORMATS}
-    raw = find(file, formats, None, {**columns, "gold": column})  # a role that this column may have
+    raw = parse_source(file, formats, None, {**columns, "gold": column})  # a role that this column may have
     roles = {role: name for role, name in raw.roles.items() if role in ("task", "worker", "label")}
     return {name: (table, roles) for name, table in split_rows(raw.table, column).items()}
 
@@ -176,9 +176,9 @@ def _truth(file: Path | None, items: Names, votes: Votes, criteria: str | None) 
     if criteria is None or file.suffix == ".npy":
         return read_codes(file, items, len(items), votes.classes)
     from crowdpilot.io import FORMATS, LABEL_FORMATS, read_labels
-    from crowdpilot.io.detect import find
+    from crowdpilot.io.detect import parse_source
 
-    if criteria not in find(file, {name: FORMATS[name] for name in LABEL_FORMATS}, None, {}).names:
+    if criteria not in parse_source(file, {name: FORMATS[name] for name in LABEL_FORMATS}, None, {}).names:
         return read_codes(file, items, len(items), votes.classes)
     place = {str(name): k for k, name in enumerate(votes.classes.tolist())}
     codes = []
@@ -224,7 +224,7 @@ def _probs(file: Path, items: Names, classes: Names) -> Floats:
 
 def _content(file: Path, items: Names) -> tuple[Any, list[Logistic]]:
     """A row of numbers for each item, those of the file or of the words in it; and what learns from them."""
-    load_learn()
+    load_learning()
     from crowdpilot.learning.data.content_files import read_x
     from crowdpilot.learning.encoders.tfidf import Tfidf
 

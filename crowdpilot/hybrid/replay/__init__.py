@@ -1,6 +1,14 @@
-"""Replay of policies on recorded or simulated votes."""
+"""Replay: run a policy on recorded or simulated votes, and measure its votes, cost and loss."""
 
-from crowdpilot.hybrid.replay.run import Replayed, replay
-from crowdpilot.hybrid.replay.vote_source import Case, Recorded, Simulated, World
+from crowdpilot.hybrid.replay.run import ReplayResult, replay, replay_scenario
+from crowdpilot.hybrid.replay.vote_source import RecordedVotes, Scenario, SimulatedVotes, VoteSource
 
-__all__ = ["Case", "Recorded", "Replayed", "Simulated", "World", "replay"]
+__all__ = [
+    "RecordedVotes",
+    "ReplayResult",
+    "Scenario",
+    "SimulatedVotes",
+    "VoteSource",
+    "replay",
+    "replay_scenario",
+]

@@ -1,4 +1,4 @@
-"""Worlds that answer: recorded votes, drawn without replacement, or a simulated crowd without end."""
+"""Scenario and vote sources: recorded votes without replacement, or simulated workers, answer a campaign."""
 
 from __future__ import annotations
 
@@ -12,131 +12,135 @@ from crowdpilot.arrays import Codes, Floats, Names
 from crowdpilot.hybrid.campaign.decisions import Ask
 from crowdpilot.votes import Votes
 
-Told = tuple[Any, Any, Any, str]  # item, worker, label, criterion
+VoteTuple = tuple[Any, Any, Any, str]  # item, worker, label, criterion
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
-    """What a policy is tried on: items whose classes are known to us, and not to it.
+class Scenario:
+    """Items with known truth on which policies are tried; the truth is not shown to the policy.
 
     Parameters
     ----------
     items, classes
         Their names.
     truth
-        The right decision about each item, -1 where it is not known; such items count for nothing.
+        The right decision about each item, (items,); -1 where it is not known, which is left out of the loss.
     votes
-        What workers said, for each criterion (one called "" if there is but one question). Tasks are
-        items. A worker called None is not known by name.
-    machine
-        As for `Campaign`.
+        The votes on each criterion, by its name (one named "" if there is but one question). Tasks are
+        items. A worker named None is anonymous.
+    classifier_probs
+        Fixed probabilities of a classifier, (items, classes); with criteria a mapping from names to these.
     features, classifier
-        As for `Campaign`.
+        Rows for each item, and a classifier that learns from them: as for `Campaign`.
     """
 
     items: Names
     classes: Names
     truth: Codes
     votes: Mapping[str, Votes]
-    machine: Any = None
+    classifier_probs: Any = None
     features: Any = None
     classifier: Any = None
 
     @property
     def criteria(self) -> tuple[str, ...]:
-        """Their names, if there are any."""
+        """Names of the criteria; none if there is one question only."""
         return () if set(self.votes) == {""} else tuple(self.votes)
 
 
-class World(Protocol):
-    """Whoever answers."""
+class VoteSource(Protocol):
+    """Answers the requests of a campaign with votes."""
 
-    def answer(self, asks: Sequence[Ask]) -> list[Told]:
-        """One vote for each."""
+    def answer(self, asks: Sequence[Ask]) -> list[VoteTuple]:
+        """One vote for each request."""
 
-    def spent(self) -> list[Ask]:
-        """Questions to which there will be no more answers, told once."""
+    def exhausted(self) -> list[Ask]:
+        """Questions on which no further vote can be had."""
 
 
 @dataclass(eq=False)
-class Recorded:
-    """The votes of a case in a random order; each is given once.
+class RecordedVotes:
+    """The recorded votes of a scenario in a random order, without replacement.
 
     Parameters
     ----------
-    case
+    scenario
         Whose votes they are.
     seed
-        Draws the order.
+        Of the order.
     """
 
-    case: Case
-    seed: int
-    queue: dict[Ask, list[tuple[Any, Any]]] = field(init=False)
-    over: list[Ask] = field(init=False)
+    scenario: Scenario
+    seed: int = 0
+    _queue: dict[Ask, list[tuple[Any, Any]]] = field(init=False)  # workers and labels
+    _exhausted: list[Ask] = field(init=False)
 
     def __post_init__(self) -> None:
         rng = np.random.default_rng(self.seed)
-        self.queue = {Ask(item, c): [] for c in self.case.votes for item in self.case.items.tolist()}
-        for criterion, votes in self.case.votes.items():
-            names = (votes.tasks.tolist(), votes.workers.tolist(), votes.classes.tolist())
+        items = self.scenario.items.tolist()
+        self._queue = {Ask(item, criterion): [] for criterion in self.scenario.votes for item in items}
+        for criterion, votes in self.scenario.votes.items():
+            tasks, workers, classes = votes.tasks.tolist(), votes.workers.tolist(), votes.classes.tolist()
             for v in rng.permutation(len(votes)).tolist():
-                place = Ask(names[0][votes.task[v]], criterion)
-                if place in self.queue:
-                    self.queue[place].append((names[1][votes.worker[v]], names[2][votes.label[v]]))
-        self.over = [ask for ask, votes in self.queue.items() if not votes]
+                ask = Ask(tasks[votes.task[v]], criterion)
+                if ask in self._queue:
+                    self._queue[ask].append((workers[votes.worker[v]], classes[votes.label[v]]))
+        self._exhausted = [ask for ask, votes in self._queue.items() if not votes]
 
-    def answer(self, asks: Sequence[Ask]) -> list[Told]:
-        told = [(ask.item, *self.queue[ask].pop(), ask.criterion) for ask in asks]
-        self.over += [ask for ask in asks if not self.queue[ask]]
-        return told
+    def answer(self, asks: Sequence[Ask]) -> list[VoteTuple]:
+        votes = [(ask.item, *self._queue[ask].pop(), ask.criterion) for ask in asks]
+        self._exhausted += [ask for ask in asks if not self._queue[ask]]
+        return votes
 
-    def spent(self) -> list[Ask]:
-        over, self.over = self.over, []
-        return over
+    def exhausted(self) -> list[Ask]:
+        """Questions on which no further vote can be had; each is returned once."""
+        asks, self._exhausted = self._exhausted, []
+        return asks
 
 
 @dataclass(eq=False)
-class Simulated:
-    """Workers who come at random and confuse classes as their matrices say.
+class SimulatedVotes:
+    """Random workers who answer by their confusion matrices, each once on an item.
 
     Parameters
     ----------
     items, classes
         Their names.
     truth
-        The class of each item.
+        The class of each item, (items,).
     confusion
         (workers, true, said).
     seed
-        Draws workers and answers.
+        Of workers and answers.
     """
 
     items: Names
     classes: Names
     truth: Codes
     confusion: Floats
-    seed: int
-    rng: np.random.Generator = field(init=False)
-    place: dict[Any, int] = field(init=False)
-    asked: dict[Any, set[int]] = field(init=False)
+    seed: int = 0
+    _rng: np.random.Generator = field(init=False)
+    _row: dict[Any, int] = field(init=False)
+    _answered_by: dict[Any, set[int]] = field(init=False)  # workers, by item
 
     def __post_init__(self) -> None:
-        self.rng = np.random.default_rng(self.seed)
-        self.place = {item: n for n, item in enumerate(self.items.tolist())}
-        self.asked = {}
+        self._rng = np.random.default_rng(self.seed)
+        self._row = {item: n for n, item in enumerate(self.items.tolist())}
+        self._answered_by = {}
 
-    def answer(self, asks: Sequence[Ask]) -> list[Told]:
-        told: list[Told] = []
+    def answer(self, asks: Sequence[Ask]) -> list[VoteTuple]:
+        votes: list[VoteTuple] = []
         for ask in asks:
-            before = self.asked.setdefault(ask.item, set())
-            free = [w for w in range(len(self.confusion)) if w not in before]
-            worker = int(self.rng.choice(free))
-            before.add(worker)
-            chances = self.confusion[worker, self.truth[self.place[ask.item]]]
-            label = self.classes[self.rng.choice(len(chances), p=chances)]
-            told.append((ask.item, f"worker {worker}", label, ask.criterion))
-        return told
+            previous = self._answered_by.setdefault(ask.item, set())
+            free = [w for w in range(len(self.confusion)) if w not in previous]
+            worker = int(self._rng.choice(free))
+            previous.add(worker)
+            probs = self.confusion[worker, self.truth[self._row[ask.item]]]
+            label = self.classes[self._rng.choice(len(probs), p=probs)]
+            votes.append((ask.item, f"worker {worker}", label, ask.criterion))
+        return votes
 
-    def spent(self) -> list[Ask]:
-        return [Ask(item) for item, who in self.asked.items() if len(who) == len(self.confusion)]
+    def exhausted(self) -> list[Ask]:
+        return [
+            Ask(item) for item, workers in self._answered_by.items() if len(workers) == len(self.confusion)
+        ]

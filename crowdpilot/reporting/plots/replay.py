@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from crowdpilot.arrays import Floats
-from crowdpilot.hybrid.replay.run import Replayed
-from crowdpilot.reporting.plots.axes import (
+from crowdpilot.hybrid.replay.run import ReplayResult
+from crowdpilot.reporting.plots.style import (
     BLUE,
     GREEN,
     HEIGHT,
@@ -40,7 +40,7 @@ LOSSES = {"loss": "loss per item", "expected": "expected loss per item", "error"
 
 
 def replay_curves(
-    runs: Sequence[Replayed],
+    runs: Sequence[ReplayResult],
     *,
     against: Literal["votes", "spent"] = "votes",
     what: Literal["loss", "expected", "error"] | None = None,
@@ -82,7 +82,7 @@ def replay_curves(
     return ax
 
 
-def total_costs(runs: Sequence[Replayed], *, ax: Axes | None = None) -> Axes:
+def total_costs(runs: Sequence[ReplayResult], *, ax: Axes | None = None) -> Axes:
     """What each policy costs for each item in the end: votes, and wrong decisions on top of them.
 
     The line is ± one standard deviation of the total over seeds; the diamond is the total that the
@@ -119,7 +119,7 @@ def total_costs(runs: Sequence[Replayed], *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def save_replay(path: Path, runs: Sequence[Replayed]) -> None:
+def save_replay(path: Path, runs: Sequence[ReplayResult]) -> None:
     """Both pictures side by side in a file; without truth the first alone."""
     policies = len(by_policy(runs))
     high = max(HEIGHT, 1.6 + 0.3 * policies)
@@ -134,19 +134,19 @@ def save_replay(path: Path, runs: Sequence[Replayed]) -> None:
     figure.savefig(path, dpi=200)
 
 
-def by_policy(runs: Sequence[Replayed]) -> dict[str, list[Replayed]]:
+def by_policy(runs: Sequence[ReplayResult]) -> dict[str, list[ReplayResult]]:
     """The runs of each policy, in the order in which policies come."""
     return {
         name: [run for run in runs if run.policy == name] for name in dict.fromkeys(r.policy for r in runs)
     }
 
 
-def is_known(runs: Sequence[Replayed]) -> bool:
+def is_known(runs: Sequence[ReplayResult]) -> bool:
     """Whether there was a truth to measure by."""
     return any(bool(np.isfinite(run.loss).any()) for run in runs)
 
 
-def _looks(runs: Sequence[Replayed]) -> list[tuple[str, str]]:
+def _looks(runs: Sequence[ReplayResult]) -> list[tuple[str, str]]:
     """Of each policy a colour and a mark that no other has, unless there are very many."""
     size = len(COLORS)
     return [(COLORS[n % size], SHAPES[(n + n // size) % size]) for n in range(len(by_policy(runs)))]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crowdpilot.hybrid import Ask, Campaign, Costs, Logistic, Plan, Simulated
+from crowdpilot.hybrid import Ask, Campaign, Costs, Logistic, Plan, SimulatedVotes
 from crowdpilot.votes import Votes
 
 ITEMS = [f"item {n}" for n in range(30)]
@@ -421,10 +421,10 @@ def test_a_crowd_is_asked_until_it_does_not_pay_and_decisions_are_as_good_as_exp
     truth = rng.integers(2, size=300)
     skill = rng.uniform(0.75, 0.95, 30)[:, None, None]
     confusion = skill * np.eye(2) + (1 - skill) * (1 - np.eye(2))
-    world = Simulated(np.arange(300), np.array(CLASSES, object), truth, confusion, seed=0)
+    source = SimulatedVotes(np.arange(300), np.array(CLASSES, object), truth, confusion, seed=0)
     c = Campaign(range(300), CLASSES, Costs.binary(crowd=0.02), plan=Plan())
     while asks := c.ask(None, 60):
-        c.tell(world.answer(asks))
+        c.tell(source.answer(asks))
     now, status = c.decide(), c.status()
     assert now.done.all()
     wrong = (now.codes != truth).mean()

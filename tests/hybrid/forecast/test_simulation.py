@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crowdpilot.hybrid import Ask, Campaign, Costs, Plan, Simulated
+from crowdpilot.hybrid import Ask, Campaign, Costs, Plan, SimulatedVotes
 from crowdpilot.hybrid.forecast.curves import Forecast
 from crowdpilot.hybrid.forecast.pilot import SHARES, Pilot, draws, misled_shares
 from crowdpilot.hybrid.forecast.simulated_crowd import Crowd
@@ -19,15 +19,15 @@ from crowdpilot.votes import Votes
 COSTS = Costs.equal(2, crowd=0.02)
 
 
-def crowd_of(items: int, seed: int, skill: float = 0.8) -> Simulated:
+def crowd_of(items: int, seed: int, skill: float = 0.8) -> SimulatedVotes:
     rng = np.random.default_rng(seed)
     right = np.clip(rng.normal(skill, 0.08, 30), 0.5, 0.99)[:, None, None]
     confusion = np.where(np.eye(2, dtype=bool), right, 1 - right)
     truth = rng.integers(0, 2, items)
-    return Simulated(np.arange(items), np.arange(2), truth, confusion, seed)
+    return SimulatedVotes(np.arange(items), np.arange(2), truth, confusion, seed)
 
 
-def run(campaign: Campaign, world: Simulated) -> None:
+def run(campaign: Campaign, world: SimulatedVotes) -> None:
     while True:
         if asks := campaign.ask(None, 50):
             campaign.tell(world.answer(asks))
@@ -37,7 +37,7 @@ def run(campaign: Campaign, world: Simulated) -> None:
             return
 
 
-def piloted(world: Simulated, pilot: int, policy: str = "value", costs: Costs = COSTS) -> Campaign:
+def piloted(world: SimulatedVotes, pilot: int, policy: str = "value", costs: Costs = COSTS) -> Campaign:
     """A campaign that is done with its first items."""
     campaign = Campaign(world.items[:pilot], world.classes, costs, plan=Plan(policy=policy))
     run(campaign, world)
