@@ -1,169 +1,204 @@
-"""Wishes: how much each vote is wanted, kept up to date item by item, and which to ask for next."""
+"""Acquisition values: the value of a vote of each kind of worker on each item, and the choice of batches."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crowdpilot.arrays import Floats
 from crowdpilot.growing_arrays import grown
-from crowdpilot.hybrid.campaign.batch import SPARE, best_places, explore, unlike
-from crowdpilot.hybrid.campaign.classifier import Learner
-from crowdpilot.hybrid.campaign.items import Pool, Rows
+from crowdpilot.hybrid.campaign.batch import CANDIDATES_PER_VOTE, best_cells, diverse, explore
+from crowdpilot.hybrid.campaign.classifier import CrossFittedClassifier
+from crowdpilot.hybrid.campaign.items import Items, Rows
 from crowdpilot.hybrid.campaign.ledger import Ledger
 from crowdpilot.hybrid.campaign.question import Question
-from crowdpilot.hybrid.campaign.workers import Place
+from crowdpilot.hybrid.campaign.workers import Cell
 from crowdpilot.hybrid.costs import Costs
 from crowdpilot.hybrid.plan import Plan
 from crowdpilot.hybrid.policies import View, find_policy
 from crowdpilot.hybrid.policy import NEVER
 from crowdpilot.hybrid.value.screening import inclusion_probability, others_hold, screening_errors
 from crowdpilot.hybrid.value.training_value import training_value
+from crowdpilot.json_values import pack, unpack
 
-SEVERAL = 2  # votes that decide about an item, roughly
+VOTES_TO_DECIDE = 2  # roughly, on an item that the classifier leaves open
 
 
-class Wishes:
-    """What the policy wants, for every kind of worker and every question about every item.
+class AcquisitionValues:
+    """The policy's value of a vote of every kind of worker on every question about every item.
 
     Parameters
     ----------
     plan, costs
         Of the campaign.
-    questions, pool, ledger
-        What is known of the items, and what is asked already.
+    questions, items, ledger
+        Posteriors, states of the items and pending votes; only read here.
+    classifier
+        Whose features make batches diverse and whose learning curve gives labels a training value, if any.
     """
 
     def __init__(
-        self, plan: Plan, costs: Costs, questions: Sequence[Question], pool: Pool, ledger: Ledger
+        self,
+        plan: Plan,
+        costs: Costs,
+        questions: Sequence[Question],
+        items: Items,
+        ledger: Ledger,
+        classifier: CrossFittedClassifier | None = None,
     ) -> None:
-        self.plan, self.costs, self.policy = plan, costs, find_policy(plan.policy)
-        self.questions, self.pool, self.ledger = questions, pool, ledger
+        self._plan, self._costs, self.policy = plan, costs, find_policy(plan.policy)
+        self._questions, self._items, self._ledger = questions, items, ledger
+        self._classifier = classifier
         self.prices = np.array(list(costs.prices.values()))
-        self.met = np.arange(len(self.prices)) == 0  # kinds of workers that have come
-        self.want: Floats = np.zeros((0, len(self.prices), len(questions)))
-        self.reached = 0.0  # share of the items that have votes
-        self.training = 0.0  # what a label brings through the machine
-        self.curve: list[tuple[int, float]] = []
+        self.kinds_met = np.arange(len(self.prices)) == 0  # kinds of which a worker has come
+        self.values: Floats = np.zeros((0, len(self.prices), len(questions)))  # (items, kinds, questions)
+        self.share_with_votes = 0.0  # of the items, at the last refit
+        self.training_value = 0.0  # of one more label, through the classifier
+        self.learning_curve: list[tuple[int, float]] = []  # (votes, mean loss) after each refit
 
-    def grow(self, items: int) -> None:
-        """There are more items."""
-        self.want = grown(self.want, np.zeros((items, *self.want.shape[1:])))
+    def add_items(self, n: int) -> None:
+        """Make room for new items, whose values are to be recomputed."""
+        self.values = grown(self.values, np.zeros((n, *self.values.shape[1:])))
 
     def keep(self, rows: Rows) -> None:
-        """Forget all other items."""
-        self.want = self.want[rows]
+        """Drop all other items."""
+        self.values = self.values[rows]
 
-    def meet(self, kind: int) -> None:
-        """A worker of a kind is there: from now on items may wait for such, before nothing does."""
-        if not self.met[kind]:
-            self.met[kind] = True
-            self.weigh(np.arange(len(self.pool)))
+    def include_kind(self, kind: int) -> None:
+        """A worker of a kind has come: items may wait for votes of this kind from now on."""
+        if not self.kinds_met[kind]:
+            self.kinds_met[kind] = True
+            self.recompute_all()
+
+    def restore_kinds(self, kinds_met: NDArray[np.bool_]) -> None:
+        """Go back to these kinds, (kinds,)."""
+        if (self.kinds_met != kinds_met).any():
+            self.kinds_met[:] = kinds_met
+            self.recompute_all()
 
     @property
-    def over(self) -> NDArray[np.bool_]:
-        """Whether no vote on an item is wanted, and none awaited, (items,)."""
-        unwanted, idle = (self.want <= 0).all(axis=(1, 2)), ~self.ledger.pending.any(axis=1)
-        return np.asarray(unwanted & idle)
+    def done(self) -> NDArray[np.bool_]:
+        """Items on which no vote has a value above 0 and none is pending, (items,)."""
+        worthless, idle = (self.values <= 0).all(axis=(1, 2)), ~self._ledger.pending.any(axis=1)
+        return np.asarray(worthless & idle)
 
-    def weigh(self, rows: Iterable[int] | Rows) -> None:
-        """Find out anew how much votes on these items are wanted."""
+    def recompute(self, rows: Iterable[int] | Rows) -> None:
+        """Recompute the values of votes on these items."""
         some = np.unique(np.asarray(list(rows) if not isinstance(rows, np.ndarray) else rows, np.intp))
-        for q, question in enumerate(self.questions):
-            self.want[some, :, q] = self._wanted(some, q, question.voters).T
+        for q, question in enumerate(self._questions):
+            self.values[some, :, q] = self._values_of(some, q, question.next_worker_confusion()).T
 
-    def _wanted(self, rows: Rows, q: int, voters: Floats) -> Floats:
-        """How much a vote of each kind is wanted on one question about some items, (kinds, items)."""
-        question = self.questions[q]
-        errors, rest = self._stakes(rows, q)
-        prices = np.where(self.met, self.prices, np.inf)
+    def recompute_all(self) -> None:
+        """Recompute the values of votes on all items."""
+        self.recompute(np.arange(len(self._items)))
+
+    def _values_of(self, rows: Rows, q: int, confusion: Floats) -> Floats:
+        """Values of votes on one question, (kinds, rows), by workers with matrices (kinds, true, said)."""
+        question, items = self._questions[q], self._items
+        errors, others = self._errors(rows, q)
+        prices = np.where(self.kinds_met, self.prices, np.inf)
         view = View(
-            question.probs[rows], question.machine_of(rows), question.tally[rows],
-            self.ledger.pending[rows, q], errors, voters, prices, rest, self.training, self.reached,
+            question.posterior[rows], question.calibrated_probs(rows), question.tally[rows],
+            self._ledger.pending[rows, q], errors, confusion, prices, others, self.training_value,
+            self.share_with_votes,
         )  # fmt: skip
-        wanted = self.policy.acquisition_values(view)
-        wanted[0, self.pool.pilot[rows] & (view.votes < self.plan.pilot_votes)] = np.inf
-        full = False if self.plan.per_item is None else view.votes >= self.plan.per_item
-        open_ = ~self.pool.withdrawn[rows] & (self.pool.closed[rows] < 0) & ~self.pool.shut[rows, q]
-        return np.where(full | ~open_ | (question.gold[rows] >= 0), NEVER, wanted)
+        values = self.policy.acquisition_values(view)
+        values[0, items.pilot[rows] & (view.votes < self._plan.pilot_votes)] = np.inf
+        full = False if self._plan.per_item is None else view.votes >= self._plan.per_item
+        open_ = ~items.withdrawn[rows] & (items.closed[rows] < 0) & ~items.stopped[rows, q]
+        return np.where(full | ~open_ | (question.gold[rows] >= 0), NEVER, values)
 
-    def _stakes(self, rows: Rows, q: int) -> tuple[Floats, Floats]:
-        """Costs of decisions as one question sees them, and how probably all others hold."""
-        if len(self.questions) == 1:
-            return self.costs.errors, np.ones(len(rows))
-        holds = np.stack([question.probs[rows, 1] for question in self.questions], axis=1).ravel()
-        item = np.repeat(np.arange(len(rows)), len(self.questions))
-        mine = slice(q, None, len(self.questions))
-        return screening_errors(holds, item, self.costs.errors)[mine], others_hold(holds, item)[mine]
-
-    def joined(self, probs: Sequence[Floats]) -> Floats:
-        """One belief about each item from those of all questions, (items, classes)."""
-        if len(self.questions) == 1:
-            return probs[0]
-        holds = np.stack([p[:, 1] for p in probs], axis=1)
-        item = np.repeat(np.arange(len(holds)), len(probs))
-        inside = inclusion_probability(holds.ravel(), item, len(holds))
-        return np.stack([1 - inside, inside], axis=1)
+    def _errors(self, rows: Rows, q: int) -> tuple[Floats, Floats]:
+        """Error costs as one question sees them, and the probability that all other criteria hold."""
+        if len(self._questions) == 1:
+            return self._costs.errors, np.ones(len(rows))
+        holds = np.stack([question.posterior[rows, 1] for question in self._questions], axis=1).ravel()
+        item = np.repeat(np.arange(len(rows)), len(self._questions))
+        own = slice(q, None, len(self._questions))
+        return screening_errors(holds, item, self._costs.errors)[own], others_hold(holds, item)[own]
 
     def choose(
-        self,
-        worker: int,
-        kind: int,
-        seen: set[Place],
-        n: int,
-        learner: Learner | None,
-        rng: np.random.Generator,
-    ) -> list[Place]:
-        """Up to `n` votes to ask for together, of one worker, or of anyone of a kind (below 0)."""
-        wanted = best_places(self.want[:, kind], self.pool.lot, SPARE * n, seen)
+        self, worker: int, kind: int, asked: set[Cell], n: int, rng: np.random.Generator
+    ) -> list[Cell]:
+        """Up to `n` cells to ask of one worker, or (below 0) of anyone of a kind; none of `asked`."""
+        items, classifier = self._items, self._classifier
+        cells = best_cells(self.values[:, kind], items.tie_break, CANDIDATES_PER_VOTE * n, asked)
         if worker >= 0:
-            wanted = self._by_worker(wanted, worker, kind)
-        if learner is not None and learner.compares and self.training > 0 and len(wanted) > n:
-            worth = np.array([self.want[row, kind, q] for q, row in wanted])
-            rows = np.array([row for _, row in wanted], np.intp)
-            wanted = [wanted[i] for i in unlike(worth, learner.take(rows), n)]
-        if self.plan.explore + self.plan.gold == 0:
-            return wanted[:n]
-        known = np.stack([question.gold >= 0 for question in self.questions], axis=1)
-        free = self.pool.open[:, None] & ~self.pool.shut
-        if self.plan.per_item is not None:
-            votes = np.stack([question.tally.sum(axis=1) for question in self.questions], axis=1)
-            free &= votes + self.ledger.pending < self.plan.per_item
-        tests = known & ~self.pool.withdrawn[:, None] & ~self.pool.shut
-        return explore(wanted[:n], seen, free & ~known, tests, self.plan, rng)
+            cells = self._for_worker(cells, worker, kind)
+        if classifier is not None and classifier.is_numeric and self.training_value > 0 and len(cells) > n:
+            values = np.array([self.values[row, kind, q] for q, row in cells])
+            rows = np.array([row for _, row in cells], np.intp)
+            cells = [cells[i] for i in diverse(values, classifier.features_of(rows), n)]
+        if self._plan.explore + self._plan.gold == 0:
+            return cells[:n]
+        known = np.stack([question.gold >= 0 for question in self._questions], axis=1)
+        free = items.open[:, None] & ~items.stopped
+        if self._plan.per_item is not None:
+            votes = np.stack([question.tally.sum(axis=1) for question in self._questions], axis=1)
+            free &= votes + self._ledger.pending < self._plan.per_item
+        tests = known & ~items.withdrawn[:, None] & ~items.stopped
+        return explore(cells[:n], asked, free & ~known, tests, self._plan, rng)
 
-    def _by_worker(self, wanted: list[Place], worker: int, kind: int) -> list[Place]:
-        """The same places by what this worker's vote is worth there, without those where it is not.
+    def _for_worker(self, cells: list[Cell], worker: int, kind: int) -> list[Cell]:
+        """The same cells by the value of this worker's own vote, without those where it has none.
 
-        Who is as good as most is given the others too: if a vote of a usual worker is wanted, somebody
-        has to give it.
+        A worker whose accuracy is at least the median of the kind keeps all cells: a vote that is worth
+        its price from an average worker must be given by somebody.
         """
-        worth: dict[Place, float] = {}
-        for q, question in enumerate(self.questions):
-            rows = np.array([row for place, row in wanted if place == q], np.intp)
-            voters = question.voters
-            voters[kind] = question.voter(worker)
-            found = self._wanted(rows, q, voters)[kind].tolist()
-            least = -np.inf if question.is_good(worker) else 0.0
-            worth |= {(q, row): w for row, w in zip(rows.tolist(), found, strict=True) if w > least}
-        return sorted((place for place in wanted if place in worth), key=lambda place: -worth[place])
+        own_value: dict[Cell, float] = {}
+        for q, question in enumerate(self._questions):
+            rows = np.array([row for asked_about, row in cells if asked_about == q], np.intp)
+            confusion = question.next_worker_confusion()
+            confusion[kind] = question.worker_confusion(worker)
+            values = self._values_of(rows, q, confusion)[kind].tolist()
+            least = -np.inf if question.is_above_median(worker) else 0.0
+            own_value |= {(q, row): v for row, v in zip(rows.tolist(), values, strict=True) if v > least}
+        return sorted((cell for cell in cells if cell in own_value), key=lambda cell: -own_value[cell])
 
-    def learned(self, learner: Learner | None) -> None:
-        """Workers and machine are known better now: weigh all items again."""
-        voted = np.any([question.tally.any(axis=1) for question in self.questions], axis=0)
-        self.reached = float(voted.mean()) if len(voted) else 0.0
-        if learner is not None:
-            self.training = self._taught(self.pool.open & ~voted)
-        self.weigh(np.arange(len(self.pool)))
+    def after_refit(self) -> None:
+        """Recompute everything with the newly fitted confusion matrices and classifier."""
+        voted = np.any([question.tally.any(axis=1) for question in self._questions], axis=0)
+        self.share_with_votes = float(voted.mean()) if len(voted) else 0.0
+        if self._classifier is not None:
+            self.training_value = self._extend_curve(self._items.open & ~voted)
+        self.recompute_all()
 
-    def _taught(self, new: NDArray[np.bool_]) -> float:
-        """What one more label brings through the machine, by its learning curve so far."""
-        said = [question.machine for question in self.questions if question.machine is not None]
-        if len(said) < len(self.questions) or not new.any():
+    def _extend_curve(self, unlabelled: NDArray[np.bool_]) -> float:
+        """Add a point to the learning curve; the training value of one more label."""
+        probs = [q.classifier_probs for q in self._questions if q.classifier_probs is not None]
+        if len(probs) < len(self._questions) or not unlabelled.any():
             return 0.0
-        # Whatever the machine leaves undone, a few votes will do.
-        loss = np.minimum(self.costs.expected(self.joined(said)), SEVERAL * self.prices[0])
-        self.curve.append((sum(len(question.book) for question in self.questions), float(loss.mean())))
-        return training_value(self.curve, int(new.sum()))
+        # An item that the classifier leaves open costs no more than the few votes that decide it.
+        loss = np.minimum(self._costs.expected(joint_posterior(probs)), VOTES_TO_DECIDE * self.prices[0])
+        votes = sum(len(question.vote_log) for question in self._questions)
+        self.learning_curve.append((votes, float(loss.mean())))
+        return training_value(self.learning_curve, int(unlabelled.sum()))
+
+    def to_state(self) -> dict[str, Any]:
+        """Plain data for a saved campaign."""
+        return {
+            "kinds_met": pack(self.kinds_met),
+            "values": pack(self.values),
+            "share_with_votes": self.share_with_votes,
+            "training_value": self.training_value,
+            "learning_curve": [list(point) for point in self.learning_curve],
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over what `to_state` returned."""
+        self.kinds_met, self.values = unpack(state["kinds_met"]), unpack(state["values"])
+        self.share_with_votes, self.training_value = state["share_with_votes"], state["training_value"]
+        self.learning_curve = [(votes, loss) for votes, loss in state["learning_curve"]]
+
+
+def joint_posterior(posteriors: Sequence[Floats]) -> Floats:
+    """One posterior from those of all questions, each (items, classes): with criteria P(out) and P(in)."""
+    if len(posteriors) == 1:
+        return posteriors[0]
+    holds = np.stack([posterior[:, 1] for posterior in posteriors], axis=1)
+    item = np.repeat(np.arange(len(holds)), len(posteriors))
+    inside = inclusion_probability(holds.ravel(), item, len(holds))
+    return np.stack([1 - inside, inside], axis=1)

@@ -1,4 +1,4 @@
-"""A batch: which of the wanted votes to ask for together."""
+"""Batch: which votes to ask for together, by value, diversity and random exploration."""
 
 from __future__ import annotations
 
@@ -9,102 +9,103 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdpilot.arrays import Floats
-from crowdpilot.hybrid.campaign.workers import Place
+from crowdpilot.hybrid.campaign.workers import Cell
 from crowdpilot.hybrid.plan import Plan
 
-SPARE = 4  # candidates for each place in a batch, when they are compared with each other
-NEARLY = 1e-9  # wishes this close are drawn by lot
-HUGE = 1e300
+CANDIDATES_PER_VOTE = 4  # candidates for each vote of a batch, when they are compared with each other
+TIE_TOLERANCE = 1e-9  # relative difference of values below which the hash of the item decides
+MAX_VALUE = 1e300
+MIN_NORM = 1e-12
 
 
-def best_places(wanted: Floats, lot: Floats, n: int, without: Iterable[Place] = ()) -> list[Place]:
-    """The `n` places with the largest wish above zero, largest first, equals by lot.
+def best_cells(values: Floats, tie_break: Floats, n: int, without: Iterable[Cell] = ()) -> list[Cell]:
+    """The `n` cells with the largest value above zero, largest first; ties are broken by a seeded hash.
 
     Parameters
     ----------
-    wanted
-        (items, questions).
-    lot
-        Of each item.
+    values
+        Acquisition values, (items, questions).
+    tie_break
+        Hash of each item in [0, 1).
     n
         How many at most.
     without
-        Places that may not be chosen.
+        Cells that may not be chosen.
     """
-    Q = wanted.shape[1]
-    score = (np.minimum(wanted, HUGE) * (1 + NEARLY * lot)[:, None]).ravel()
+    Q = values.shape[1]
+    score = (np.minimum(values, MAX_VALUE) * (1 + TIE_TOLERANCE * tie_break)[:, None]).ravel()
     score[[row * Q + question for question, row in without]] = 0
-    places = np.flatnonzero(score > 0)
-    score = score[places]
-    if len(places) > n:
-        kept = np.argpartition(-score, n - 1)[:n]
-        places, score = places[kept], score[kept]
-    return [(place % Q, place // Q) for place in places[np.lexsort((places, -score))].tolist()]
+    flat = np.flatnonzero(score > 0)
+    score = score[flat]
+    if len(flat) > n:
+        best = np.argpartition(-score, n - 1)[:n]
+        flat, score = flat[best], score[best]
+    return [(cell % Q, cell // Q) for cell in flat[np.lexsort((flat, -score))].tolist()]
 
 
-def unlike(wanted: Floats, features: Any, n: int) -> list[int]:
-    """`n` places among candidates, each wanted in proportion to how little it is like those before it.
+def diverse(values: Floats, features: Any, n: int) -> list[int]:
+    """Greedy choice of `n` candidates by value x (1 - largest cosine similarity to those chosen before).
 
-    Two items that look the same teach the machine the same thing.
+    Two items with the same features teach a classifier the same.
 
     Parameters
     ----------
-    wanted
-        How much each candidate is wanted, above zero, largest first.
+    values
+        Of each candidate, above zero, largest first.
     features
         A row for each.
     n
         How many to choose.
     """
     squares = features.multiply(features) if hasattr(features, "multiply") else np.asarray(features) ** 2
-    length = np.sqrt(np.asarray(squares.sum(axis=1), np.float64)).ravel()
-    scale = 1 / np.maximum(length, 1e-12)
+    norm = np.sqrt(np.asarray(squares.sum(axis=1), np.float64)).ravel()
+    scale = 1 / np.maximum(norm, MIN_NORM)
     chosen: list[int] = []
-    left = np.minimum(wanted, HUGE).astype(np.float64)
-    near = np.zeros(len(left))
-    for _ in range(min(n, len(left))):
-        score = left * (1 - near)
+    values = np.minimum(values, MAX_VALUE).astype(np.float64)
+    similarity = np.zeros(len(values))
+    for _ in range(min(n, len(values))):
+        score = values * (1 - similarity)
         score[chosen] = -1
-        first = int(score.argmax())
-        chosen.append(first)
-        like = features @ features[[first]].T
-        like = np.asarray(like.todense() if hasattr(like, "todense") else like).ravel()
-        near = np.maximum(near, np.clip(like * scale * scale[first], 0, 1))
+        best = int(score.argmax())
+        chosen.append(best)
+        products = features @ features[[best]].T
+        products = np.asarray(products.todense() if hasattr(products, "todense") else products).ravel()
+        similarity = np.maximum(similarity, np.clip(products * scale * scale[best], 0, 1))
     return chosen
 
 
 def explore(
-    chosen: list[Place],
-    seen: Iterable[Place],
+    chosen: list[Cell],
+    asked: Iterable[Cell],
     free: NDArray[np.bool_],
     known: NDArray[np.bool_],
     plan: Plan,
     rng: np.random.Generator,
-) -> list[Place]:
-    """The same places, some replaced by random ones and by items whose class is known, as the plan says.
+) -> list[Cell]:
+    """The same cells, some replaced by random ones and by items whose class is known, as the plan says.
 
     Parameters
     ----------
     chosen
-        Places that would be asked about.
-    seen
-        Places that may not be asked about.
+        Cells by value.
+    asked
+        Cells that may not be asked about.
     free, known
-        Where else a vote may be asked for, and where the class is known, to test workers; (items, questions).
+        Where a vote may be asked for, and where the class is known, to test workers; (items, questions).
     plan
-        With the shares of both.
+        Has the shares of both.
     rng
         Draws them.
     """
     if plan.explore + plan.gold == 0:
         return chosen
-    out = list(chosen)
+    cells = list(chosen)
     for n, (q, _) in enumerate(chosen):
         draw = rng.random()
         if draw >= plan.explore + plan.gold:
             continue
-        some = (known if draw < plan.gold else free)[:, q].copy()
-        some[[row for question, row in {*seen, *chosen, *out} if question == q]] = False
-        if some.any():
-            out[n] = q, int(rng.choice(np.flatnonzero(some)))
-    return out
+        candidates = (known if draw < plan.gold else free)[:, q].copy()
+        candidates[[row for question, row in {*asked, *chosen, *cells} if question == q]] = False
+        if candidates.any():
+            cells[n] = q, int(rng.choice(np.flatnonzero(candidates)))
+    return cells

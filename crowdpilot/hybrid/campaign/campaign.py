@@ -1,4 +1,4 @@
-"""Campaign: asks for the next votes, takes what comes, and can decide at any moment."""
+"""Campaign: the loop between items, crowd and classifier (ask, tell, decide), composed of its parts."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from typing import Any, Self
 
 import numpy as np
 
-from crowdpilot.arrays import Floats, Names, to_names
-from crowdpilot.hybrid.campaign import model_update, saved_state
-from crowdpilot.hybrid.campaign.acquisition import Wishes
-from crowdpilot.hybrid.campaign.classifier import Learner
-from crowdpilot.hybrid.campaign.decisions import Ask, Decisions
-from crowdpilot.hybrid.campaign.input_checks import PerQuestion, check_machine, check_votes, gold_codes, split
-from crowdpilot.hybrid.campaign.items import Pool
-from crowdpilot.hybrid.campaign.leases import Lending
-from crowdpilot.hybrid.campaign.ledger import Ledger, anyone
-from crowdpilot.hybrid.campaign.question import Question, evidence_of
-from crowdpilot.hybrid.campaign.status import Status, status_of
-from crowdpilot.hybrid.campaign.workers import Staff
+from crowdpilot.arrays import Floats, Names
+from crowdpilot.hybrid.campaign import input_checks
+from crowdpilot.hybrid.campaign.acquisition import joint_posterior
+from crowdpilot.hybrid.campaign.decisions import Ask, Decisions, make_decisions
+from crowdpilot.hybrid.campaign.items import Rows
+from crowdpilot.hybrid.campaign.model_update import read_model_update, write_model_update
+from crowdpilot.hybrid.campaign.parts import Parts
+from crowdpilot.hybrid.campaign.saved_state import CAMPAIGN_FORMAT, CAMPAIGN_VERSION, check_header, header
+from crowdpilot.hybrid.campaign.status import Status, make_status
+from crowdpilot.hybrid.campaign.view import CampaignView
+from crowdpilot.hybrid.campaign.workers import Cell
 from crowdpilot.hybrid.costs import Costs
 from crowdpilot.hybrid.plan import Plan
+from crowdpilot.names import to_names
 from crowdpilot.votes import Votes
 
 
-class Campaign(Lending):
-    """The one loop between items, crowd and machine.
+class Campaign:
+    """The loop between items, crowd and classifier.
 
     Parameters
     ----------
@@ -36,13 +36,13 @@ class Campaign(Lending):
     costs
         Of errors and votes, and the budget. With criteria errors are about "out" and "in".
     plan
-        How it is run.
+        Settings.
     criteria
         Names of several questions about each item, which is in only if all hold.
-    machine
-        What a machine says, (items, classes); with criteria a mapping from names to arrays.
+    classifier_probs
+        Class probabilities of a classifier, (items, classes); with criteria a mapping from names to arrays.
     features, classifier
-        Rows for each item, and what learns from them: anything with `fit` and `predict_proba`.
+        Rows for each item, and what is trained on them: anything with `fit` and `predict_proba`.
     gold
         Known classes of some items, by name; with criteria a mapping from names to these.
 
@@ -64,38 +64,27 @@ class Campaign(Lending):
         *,
         plan: Plan | None = None,
         criteria: Sequence[str] = (),
-        machine: PerQuestion = None,
+        classifier_probs: input_checks.PerCriterion = None,
         features: Any = None,
         classifier: Any = None,
-        gold: PerQuestion = None,
+        gold: input_checks.PerCriterion = None,
     ) -> None:
         self.plan = Plan() if plan is None else plan
         self.costs, self.classes, self.criteria = costs, to_names(list(classes)), tuple(criteria) or ("",)
-        if len(self.classes) != len(costs.errors):
-            raise ValueError(f"there are {len(self.classes)} classes, but costs of {len(costs.errors)}")
-        if self.several and costs.errors.shape != (2, 2):
-            raise ValueError("with criteria there are two classes (no, yes) and two decisions (out, in)")
-        self.label = {name: k for k, name in enumerate(self.classes.tolist())}
-        if len(self.label) < len(self.classes) or len(set(self.criteria)) < len(self.criteria):
-            raise ValueError("a class or a criterion is given twice")
-        self.asked = 0
-        kinds = list(costs.prices)
-        usual = np.stack([self.plan.usual(kind, len(self.classes)) for kind in kinds])
-        self.learner = None if classifier is None else Learner(classifier)
-        self.questions = [Question(self.plan, usual, self.learner) for _ in self.criteria]
-        self.staff = Staff(kinds, self.questions)
-        self.ledger = Ledger(costs.budget, len(self.criteria))
-        self.pool = Pool(len(self.criteria), self.plan.seed)
-        self.wishes = Wishes(self.plan, costs, self.questions, self.pool, self.ledger)
-        self.policy = self.wishes.policy
-        pilot = self.plan.first(len(items), classifier is not None)
-        self.pool.first = pilot if self.policy.starts_with_pilot else 0
-        self.fresh = 0  # votes since workers and machine were learned
-        self.add(items, machine=machine, features=features, gold=gold)
+        self._class_code = input_checks.check_classes(self.classes.tolist(), self.criteria, costs)
+        self._parts = parts = Parts.build(self.plan, costs, len(self.classes), len(self.criteria), classifier)
+        self._items, self._leases = parts.items, parts.leases
+        self.policy = parts.values.policy
+        self.view = CampaignView(parts, self.criteria)
+        self.set_pilot_size(len(items), trains_classifier=classifier is not None)
+        self.add(items, classifier_probs=classifier_probs, features=features, gold=gold)
+
+    def __len__(self) -> int:
+        return len(self._items)
 
     @property
-    def several(self) -> bool:
-        """Whether there are criteria."""
+    def has_criteria(self) -> bool:
+        """Whether there are several questions, one for each criterion."""
         return self.criteria != ("",)
 
     # Items -----------------------------------------------------------------------------------
@@ -104,182 +93,208 @@ class Campaign(Lending):
         self,
         items: Sequence[Any] | Names,
         *,
-        machine: PerQuestion = None,
+        classifier_probs: input_checks.PerCriterion = None,
         features: Any = None,
-        gold: PerQuestion = None,
+        gold: input_checks.PerCriterion = None,
     ) -> None:
-        """New items, with what the machine says of them, or what a machine that learns sees of them."""
+        """Add items, with class probabilities of a classifier, or features for the one that is trained."""
         names = to_names(list(items)).tolist()
-        self.pool.check(names)
-        said = [check_machine(m, len(names), len(self.classes)) for m in split(machine, self.criteria)]
-        known = [gold_codes(g, names, self.label) for g in split(gold, self.criteria)]
-        looked = any(s is not None for s in said) or self.learner is not None
-        price = len(names) * self.costs.machine * looked
-        if price > self.ledger.left:
-            raise ValueError(f"the budget does not pay for the machine to look at {len(names)} items")
-        if self.learner is not None:
-            self.learner.add(features, len(names))
-        self.ledger.charge(price)
-        rows = self.pool.add(names)
-        self.ledger.grow(len(names))
-        self.wishes.grow(len(names))
-        for question, s, k in zip(self.questions, said, known, strict=True):
-            question.add(k, s)
-        self.wishes.weigh(rows)
+        self._items.check_new(names)
+        by_criterion = input_checks.split_by_criterion(classifier_probs, self.criteria)
+        probs = [input_checks.check_classifier_probs(p, len(names), len(self.classes)) for p in by_criterion]
+        known = [
+            input_checks.gold_codes(g, names, self._class_code)
+            for g in input_checks.split_by_criterion(gold, self.criteria)
+        ]
+        classified = any(p is not None for p in probs) or self.view.trains_classifier
+        price = len(names) * self.costs.machine * classified
+        if price > self._parts.ledger.left:
+            raise ValueError(f"the budget does not pay for the classifier to look at {len(names)} items")
+        self._parts.add_items(names, known, probs, features)
+        self._parts.ledger.charge(price)
 
-    def reveal(self, gold: PerQuestion) -> None:
+    def set_pilot_size(self, items: int, *, trains_classifier: bool) -> None:
+        """Draw the pilot from the items that are added next, as large as the plan says for so many items."""
+        if self.policy.starts_with_pilot:
+            self._items.pilot_left = self.plan.pilot_size(items, trains_classifier)
+
+    def reveal(self, gold: input_checks.PerCriterion) -> None:
         """The classes of these items are known from now on; with criteria a mapping from names to these."""
-        known = [{} if given is None else dict(given) for given in split(gold, self.criteria)]
-        rows = [self.pool.rows(names) for names in known]
-        codes = [gold_codes(given, list(given), self.label) for given in known]
-        for question, row, code in zip(self.questions, rows, codes, strict=True):
-            question.gold[row] = code
-            question.believe(row)
-        self.wishes.weigh(np.concatenate(rows))
+        known = [{} if g is None else dict(g) for g in input_checks.split_by_criterion(gold, self.criteria)]
+        rows = [self._items.rows(names) for names in known]
+        codes = [input_checks.gold_codes(names, list(names), self._class_code) for names in known]
+        self._parts.reveal(rows, codes)
 
     def withdraw(self, items: Iterable[Any]) -> None:
-        """These items are not to be decided any more; votes on them still tell about workers."""
-        rows = self.pool.rows(items)
-        self.pool.withdrawn[rows] = True
-        self.wishes.weigh(rows)
+        """Take items out of the decisions; their votes still count in the confusion matrices of workers."""
+        self._parts.withdraw(self._items.rows(items))
 
     def close(self, items: Iterable[Any] | None = None) -> None:
-        """The decision about these items (or all that are done) is final: later votes do not change it."""
+        """Make the decision about these items (or all that are done) final: later votes do not change it."""
         now = self.decide()
-        rows = self.pool.rows(now.items[now.done].tolist() if items is None else items)
-        final = np.full(len(self.pool), -1, np.int32)
-        final[~self.pool.withdrawn] = now.codes
-        self.pool.closed[rows] = final[rows]
-        self.wishes.weigh(rows)
+        rows = self._items.rows(now.items[now.done].tolist() if items is None else items)
+        self._parts.close(rows, now.codes)
 
     def stop(self, asks: Iterable[Ask]) -> None:
-        """No more votes can be had on these."""
-        places = self._places(asks)
-        for question, row in places:
-            self.pool.shut[row, question] = True
-        self.wishes.weigh([row for _, row in places])
+        """Never ask for these again: no more votes can be had on them."""
+        self._parts.stop(self._cells(asks))
 
-    def forget(self) -> Decisions:
-        """Drop closed and withdrawn items that nobody is voting on; what was decided about the closed ones.
+    def drop_closed(self) -> Decisions:
+        """Drop closed and withdrawn items without open leases; returns the decisions about the closed ones.
 
-        What their votes tell of workers stays. A machine that learns has only the others to learn from.
+        Their votes still count in the confusion matrices of workers. A classifier is trained on the others.
         """
-        gone = ~self.pool.open & ~self.ledger.pending.any(axis=1)
-        final = self.decide().only(gone[~self.pool.withdrawn])
-        new = np.where(gone, -1, np.cumsum(~gone) - 1).tolist()
-        rows = np.flatnonzero(~gone)
-        for question in self.questions:
-            question.keep(rows)
-        if self.learner is not None and len(gone):
-            self.learner.rows = self.learner.take(rows)
-        self.pool.keep(rows)
-        self.staff.move(new)
-        self.ledger.move(new)
-        self.wishes.keep(rows)
+        gone = ~self._items.open & ~self._parts.ledger.pending.any(axis=1)
+        final = self.decide().only(gone[~self._items.withdrawn])
+        self._parts.keep_items(np.flatnonzero(~gone))
         return final
+
+    # Leases ----------------------------------------------------------------------------------
+
+    def register_worker(self, worker: Any, kind: str | None = None) -> None:
+        """Add a worker of a kind, such as an expert; workers who are not registered are of the first kind."""
+        self._leases.register(worker, kind)
+
+    def ask(self, worker: Any = None, n: int = 1, *, kind: str | None = None) -> list[Ask]:
+        """Lease up to `n` votes that are worth their price to one worker (or to anyone of a kind).
+
+        Nobody is asked the same question twice. The price is reserved until the vote arrives (`tell`) or
+        the lease ends (`release`).
+        """
+        return self._asks(self._leases.ask(worker, n, kind))
+
+    def propose(self, n: int = 1, *, kind: str | None = None) -> list[Ask]:
+        """What `ask` would lease to anyone of a kind, without leasing it; counts as one of `requests`."""
+        return self._asks(self._leases.propose(n, kind))
+
+    def lease(self, asks: Iterable[Ask], worker: Any = None, *, kind: str | None = None) -> None:
+        """Lease these to a worker (or to anyone) as if `ask` had chosen them.
+
+        So a replica follows another campaign that does the choosing.
+        """
+        self._leases.lease(self._cells(asks), worker, kind)
+
+    def release(
+        self, worker: Any = None, asks: Iterable[Ask] | None = None, *, ask_again: bool = True
+    ) -> None:
+        """End the leases of a worker (None: those to anyone), or only these; late votes are still accepted.
+
+        With `ask_again` the worker may be asked the same later; without, they said that they cannot tell.
+        """
+        self._leases.release(worker, None if asks is None else self._cells(asks), ask_again=ask_again)
+
+    def retract(self, asks: Iterable[Ask], worker: Any) -> None:
+        """Delete answers of a worker, votes or "cannot tell", and lease the same to them again."""
+        self._leases.retract(self._cells(asks), worker)
+
+    def _cells(self, asks: Iterable[Ask]) -> list[Cell]:
+        return [
+            (input_checks.criterion_code(name, self.criteria), self._items.row(item)) for item, name in asks
+        ]
+
+    def _asks(self, cells: Iterable[Cell]) -> list[Ask]:
+        return [Ask(self._items.names[row], self.criteria[question]) for question, row in cells]
 
     # Votes -----------------------------------------------------------------------------------
 
     def tell(self, votes: Votes | Iterable[Sequence[Any]], *, refit: bool | None = None) -> None:
-        """Votes that came, asked for or not, early or late; all are checked before any is taken.
+        """Add votes, asked for or not, early or late; all are checked before any is added.
 
         Parameters
         ----------
         votes
             `Votes` (without weights), or (item, worker, label), with criteria (item, worker, label,
-            criterion). A worker whose name nobody knows is None.
+            criterion). A worker without a name is None.
         refit
-            Whether to learn workers and machine anew; if not given, as often as the plan says.
+            Whether to refit confusion matrices and classifier; if not given, as often as the plan says.
         """
-        told = check_votes(votes, self.label, self.criteria, self.pool, self.staff, self.ledger)
-        who = [self.staff.find(vote.worker) for vote in told]
-        for (q, row, worker, _), w in zip(told, who, strict=True):
-            kind = self.staff.kind[w]
-            key = q, row, anyone(kind) if worker is None else w
-            self.ledger.settle(key, kind, float(self.wishes.prices[kind]))
-            self.staff.votes[kind] += 1
-            if worker is not None:
-                self.staff.give(w, (q, row))
-        codes = np.array([(t.question, t.row, w, t.label) for t, w in zip(told, who, strict=True)])
-        for q, question in enumerate(self.questions if told else ()):
-            question.hear(*codes[codes[:, 0] == q, 1:].T)
-        self.fresh += len(told)
-        self.wishes.weigh([vote.row for vote in told])
-        if self.due if refit is None else refit:
+        parts = self._parts
+        parts.add_votes(
+            input_checks.check_votes(
+                votes, self._class_code, self.criteria, parts.items, parts.workers, parts.ledger
+            )
+        )
+        if self.refit_due if refit is None else refit:
             self.refit()
 
-    # Judgement -------------------------------------------------------------------------------
+    # Estimates and decisions -----------------------------------------------------------------
 
     @property
-    def due(self) -> bool:
-        """Whether enough votes have come to learn workers and machine anew."""
-        count = sum(len(question.book) for question in self.questions)
-        return 0 < self.plan.every <= self.fresh and self.fresh >= self.plan.growth * count
+    def refit_due(self) -> bool:
+        """Whether enough votes have arrived for a refit, by `Plan.refit_due`."""
+        return self.plan.refit_due(self.view.votes_since_refit, self.view.vote_count)
 
     def refit(self) -> None:
-        """Learn workers and machine anew from all votes, and weigh all items again."""
-        for question in self.questions:
-            question.refit(self.pool.fold)
-        self.fresh = 0
-        self.wishes.learned(self.learner)
+        """Fit confusion matrices and classifier to all votes, and recompute all acquisition values."""
+        self._parts.refit()
 
-    def lesson(self) -> dict[str, Any]:
-        """What the last `refit` has learned, as plain data that JSON can hold."""
-        return model_update.written(self)
+    def model_update(self, *, with_classifier: bool | None = None) -> dict[str, Any]:
+        """The estimates of the last `refit` as plain data, with those of a classifier that is trained here."""
+        include = self.view.trains_classifier if with_classifier is None else with_classifier
+        return write_model_update(self._parts.questions, self._parts.values, with_classifier=include)
 
-    def learn(self, lesson: Mapping[str, Any], *, weigh: bool = True) -> None:
-        """Take over what another campaign with the same items and workers has learned, instead of `refit`.
+    def apply_model_update(self, update: Mapping[str, Any], *, recompute_values: bool = True) -> None:
+        """Take over the estimates of another campaign with the same items and workers, instead of `refit`.
 
-        Both may have heard more votes since. What is believed then follows from lesson and votes alone.
-
-        Parameters
-        ----------
-        lesson
-            What `lesson` of the other gave.
-        weigh
-            Whether to find out at once what is wanted now, for all items; if not, until `wishes.weigh` is
-            called for an item its votes are wanted as much as before.
+        Both may have received more votes since: the posterior follows from update and votes alone. Without
+        `recompute_values` the acquisition values stay until the method of that name is called for all rows.
         """
-        model_update.take(self, lesson, weigh)
+        read_model_update(self._parts.questions, self._parts.values, update)
+        if recompute_values:
+            self._parts.values.recompute_all()
 
-    def believed(self) -> Floats:
-        """What decisions rest on, (items, classes); with criteria (items, out and in)."""
-        return self.wishes.joined([self.policy.final_posterior(evidence_of(q)) for q in self.questions])
+    def recompute_values(self, rows: Rows) -> None:
+        """Recompute the acquisition values of votes on the items in these rows."""
+        self._parts.values.recompute(rows)
+
+    def posterior(self) -> Floats:
+        """The posterior that decisions use, (items, classes); with criteria (items, out and in)."""
+        return joint_posterior([self.policy.final_posterior(q.evidence()) for q in self._parts.questions])
 
     def decide(self) -> Decisions:
-        """The decision with the least expected cost about every item; asking for it changes nothing."""
-        kept = np.flatnonzero(~self.pool.withdrawn)
-        probs = self.believed()[kept]
-        final = self.pool.closed[kept]
-        codes = np.where(final >= 0, final, self.costs.decide(probs)).astype(np.int32)
-        risk = (probs @ self.costs.errors)[np.arange(len(kept)), codes]
-        votes = sum(question.tally.sum(axis=1) for question in self.questions)[kept].astype(np.int32)
-        names = to_names(self.pool.items)[kept]
-        labels = self.classes[codes] if self.costs.errors.shape[1] == len(self.classes) else codes
-        return Decisions(names, codes, labels, probs, risk, votes, self.wishes.over[kept])
+        """The decision with the least expected cost about every item; changes nothing."""
+        return make_decisions(self.posterior(), self.costs, self.classes, self.view.items())
 
     def status(self) -> Status:
         """Where the campaign stands."""
-        return status_of(self)
+        return make_status(self.decide(), self.costs.errors, self._parts, refit_due=self.refit_due)
 
     # State -----------------------------------------------------------------------------------
 
+    def synchronize(
+        self, *, requests: int | None = None, votes_since_refit: int | None = None, spent: float | None = None
+    ) -> None:
+        """Take over counters that a database keeps; those that are not given stay as they are.
+
+        `spent` is then all that votes and classifier have cost, so that no vote is unpaid.
+        """
+        if requests is not None:
+            self._leases.requests = requests
+        if votes_since_refit is not None:
+            self._leases.votes_since_refit = votes_since_refit
+        if spent is not None:
+            self._parts.ledger.spent, self._parts.ledger.unpaid = spent, 0
+
     def to_dict(self) -> dict[str, Any]:
-        """Plain data that JSON can hold, from which `Campaign.from_dict` goes on exactly."""
-        return saved_state.written(self)
+        """Plain data that JSON can hold, from which `Campaign.from_dict` continues exactly."""
+        return {
+            **header(CAMPAIGN_FORMAT, CAMPAIGN_VERSION),
+            "classes": self.classes.tolist(),
+            "criteria": list(self.criteria) if self.has_criteria else [],
+            "costs": self.costs.to_dict(),
+            "plan": self.plan.to_dict(),
+            "trains_classifier": self.view.trains_classifier,
+            **self._parts.to_state(),
+        }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, features: Any = None, classifier: Any = None) -> Self:
-        """The campaign that `to_dict` has written down.
-
-        Parameters
-        ----------
-        data
-            What `to_dict` gave.
-        features, classifier
-            As given before, which are not written down: rows for all items that are not forgotten.
-        """
+        """The campaign that `to_dict` has saved, with features of its items and classifier as before."""
+        check_header(data, CAMPAIGN_FORMAT, CAMPAIGN_VERSION)
+        if data["trains_classifier"] != (classifier is not None):
+            raise ValueError("a campaign goes on with a classifier if and only if it had one before")
         costs, plan = Costs.from_dict(data["costs"]), Plan.from_dict(data["plan"])
-        made = cls([], data["classes"], costs, plan=plan, criteria=data["criteria"], classifier=classifier)
-        saved_state.resume(made, data, features)
-        return made
+        criteria = data["criteria"]
+        campaign = cls([], data["classes"], costs, plan=plan, criteria=criteria, classifier=classifier)
+        campaign._parts.restore(data, features)
+        return campaign

@@ -1,4 +1,4 @@
-"""What a campaign says: votes that are wanted, and decisions."""
+"""Ask and Decisions: a vote that a campaign asks for, and its decisions about all items."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdpilot.arrays import Codes, Floats, Names
+from crowdpilot.hybrid.campaign.estimates import ItemTable
+from crowdpilot.hybrid.costs import Costs
+from crowdpilot.names import to_names
 
 
 class Ask(NamedTuple):
-    """A vote that is wanted: on an item and, where there are several, on one criterion."""
+    """A vote to be asked for: on an item and, where there are criteria, on one of them."""
 
     item: Any
     criterion: str = ""
@@ -20,15 +23,15 @@ class Ask(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Decisions:
-    """What is decided about each item that was not withdrawn, and how sure that is."""
+    """The decision about each item that was not withdrawn, with its probability and expected cost."""
 
     items: Names
     codes: Codes
     labels: Names
-    probs: Floats  # (items, classes)
+    probs: Floats  # the posterior, (items, classes)
     expected: Floats  # expected cost of the decision
     votes: Codes
-    done: NDArray[np.bool_]  # whether no further vote is wanted
+    done: NDArray[np.bool_]  # whether no further vote is worth its price, and none is pending
 
     def __len__(self) -> int:
         return len(self.items)
@@ -36,3 +39,26 @@ class Decisions:
     def only(self, which: NDArray[np.bool_]) -> Decisions:
         """Those about some items."""
         return Decisions(**{f.name: getattr(self, f.name)[which] for f in fields(self)})
+
+
+def make_decisions(posterior: Floats, costs: Costs, classes: Names, items: ItemTable) -> Decisions:
+    """The decision with the least expected cost about every item that is not withdrawn.
+
+    Parameters
+    ----------
+    posterior
+        Of all items, (items, classes); with criteria of "out" and "in".
+    costs
+        Of errors.
+    classes
+        Names of the classes; decisions that are no classes are known by number.
+    items
+        States of all items.
+    """
+    kept = np.flatnonzero(~items.withdrawn)
+    probs = posterior[kept]
+    codes = np.where(items.final[kept] >= 0, items.final[kept], costs.decide(probs)).astype(np.int32)
+    cost = (probs @ costs.errors)[np.arange(len(kept)), codes]
+    labels = classes[codes] if costs.errors.shape[1] == len(classes) else codes
+    votes = items.votes.sum(axis=1)[kept].astype(np.int32)
+    return Decisions(to_names(items.names)[kept], codes, labels, probs, cost, votes, items.done[kept])

@@ -1,4 +1,4 @@
-"""What is given to a campaign: a machine's word, known classes and votes; checked before anything changes."""
+"""Input checks: classifier probabilities, known classes and votes, all checked before a campaign changes."""
 
 from __future__ import annotations
 
@@ -7,48 +7,62 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from crowdpilot.arrays import Codes, Floats, is_missing
-from crowdpilot.hybrid.campaign.items import Pool
+from crowdpilot.arrays import Codes, Floats
+from crowdpilot.hybrid.campaign.items import Items
 from crowdpilot.hybrid.campaign.ledger import Ledger
-from crowdpilot.hybrid.campaign.workers import Staff, check_name
+from crowdpilot.hybrid.campaign.workers import Workers, check_name
+from crowdpilot.hybrid.costs import Costs
+from crowdpilot.names import is_missing
 from crowdpilot.votes import Votes
 
-PerQuestion = Any  # one value, or with criteria a mapping from their names to values
+PerCriterion = Any  # one value, or with criteria a mapping from their names to values
 
 
-def split(given: PerQuestion, criteria: Sequence[str]) -> list[Any]:
-    """What is given for each criterion, None where nothing is."""
-    if given is None or tuple(criteria) == ("",):
-        return [given] * len(criteria)
-    if not isinstance(given, Mapping):
-        raise ValueError(f"with criteria a mapping from their names is expected, not {type(given).__name__}")
-    for name in given:
+def check_classes(classes: list[Any], criteria: Sequence[str], costs: Costs) -> dict[Any, int]:
+    """The code of each class; ValueError if classes, criteria and costs do not fit together."""
+    if len(classes) != len(costs.errors):
+        raise ValueError(f"there are {len(classes)} classes, but costs of {len(costs.errors)}")
+    if tuple(criteria) != ("",) and costs.errors.shape != (2, 2):
+        raise ValueError("with criteria there are two classes (no, yes) and two decisions (out, in)")
+    class_code = {name: k for k, name in enumerate(classes)}
+    if len(class_code) < len(classes) or len(set(criteria)) < len(criteria):
+        raise ValueError("a class or a criterion is given twice")
+    return class_code
+
+
+def split_by_criterion(values: PerCriterion, criteria: Sequence[str]) -> list[Any]:
+    """The value for each criterion, None where there is none."""
+    if values is None or tuple(criteria) == ("",):
+        return [values] * len(criteria)
+    if not isinstance(values, Mapping):
+        raise ValueError(f"with criteria a mapping from their names is expected, not {type(values).__name__}")
+    for name in values:
         criterion_code(name, criteria)
-    return [given.get(name) for name in criteria]
+    return [values.get(name) for name in criteria]
 
 
-def check_machine(said: Any, n: int, K: int) -> Floats | None:
-    """What a machine says of `n` items, (items, classes), if it says anything."""
-    if said is None:
+def check_classifier_probs(probs: Any, n: int, K: int) -> Floats | None:
+    """Class probabilities of `n` items, (items, classes), if there are any."""
+    if probs is None:
         return None
-    probs = np.asarray(said, np.float64)
-    if probs.shape != (n, K):
-        raise ValueError(f"the machine's probabilities have shape {probs.shape}, expected {(n, K)}")
-    if not (np.isfinite(probs) & (probs >= 0)).all() or not (probs.sum(axis=1) > 0).all():
-        raise ValueError("the machine's probabilities hold a number below 0, none at all, or not a number")
-    return probs
+    array = np.asarray(probs, np.float64)
+    if array.shape != (n, K):
+        raise ValueError(f"the classifier's probabilities have shape {array.shape}, expected {(n, K)}")
+    if not (np.isfinite(array) & (array >= 0)).all() or not (array.sum(axis=1) > 0).all():
+        raise ValueError("the classifier's probabilities hold a number below 0, none at all, or not a number")
+    return array
 
 
-def gold_codes(known: Mapping[Any, Any] | None, names: list[Any], label: Mapping[Any, int]) -> Codes:
+def gold_codes(gold: Mapping[Any, Any] | None, names: list[Any], class_code: Mapping[Any, int]) -> Codes:
     """The code of the known class of each item, -1 where it is not known."""
-    known = known or {}
-    if unknown := [name for name in known.values() if name not in label]:
-        raise ValueError(f"gold label {unknown[0]!r} is not a class ({', '.join(map(str, label))})")
-    return np.asarray([label[known[name]] if name in known else -1 for name in names], np.int32)
+    gold = gold or {}
+    if unknown := [name for name in gold.values() if name not in class_code]:
+        raise ValueError(f"gold label {unknown[0]!r} is not a class ({', '.join(map(str, class_code))})")
+    return np.asarray([class_code[gold[name]] if name in gold else -1 for name in names], np.int32)
 
 
-class Told(NamedTuple):
-    """A vote in numbers, but for the worker, who may be new; None is somebody without a name."""
+class CheckedVote(NamedTuple):
+    """A vote in codes, except for the worker, who may be new; None is a worker without a name."""
 
     question: int
     row: int
@@ -58,27 +72,28 @@ class Told(NamedTuple):
 
 def check_votes(
     votes: Votes | Iterable[Sequence[Any]],
-    label: Mapping[Any, int],
+    class_code: Mapping[Any, int],
     criteria: Sequence[str],
-    pool: Pool,
-    staff: Staff,
+    items: Items,
+    workers: Workers,
     ledger: Ledger,
-) -> list[Told]:
-    """Votes that may be taken, all of them or none."""
-    told = [_check_vote(vote, label, criteria, pool) for vote in listed(votes)]
-    named = [vote for vote in told if vote.worker is not None]
-    met = set()
-    for vote in named:
-        place, w = vote[:2], staff.place.get(vote.worker, -1)
-        answered = w >= 0 and place in staff.seen[w] and (*place, w) not in ledger.lent
-        if answered or (place, vote.worker) in met:
+) -> list[CheckedVote]:
+    """All votes in codes; ValueError if any is not valid or repeats an earlier one."""
+    checked = [_check_vote(vote, class_code, criteria, items) for vote in as_rows(votes)]
+    seen = set()
+    for vote in checked:
+        if vote.worker is None:
+            continue
+        cell, w = (vote.question, vote.row), workers.number_of.get(vote.worker, -1)
+        answered = w >= 0 and cell in workers.asked[w] and (*cell, w) not in ledger.leases
+        if answered or (cell, vote.worker) in seen:
             when = "already" if answered else "twice at once"
-            raise ValueError(f"worker {vote.worker!r} has voted on item {pool.items[vote.row]!r} {when}")
-        met.add((place, vote.worker))
-    return told
+            raise ValueError(f"worker {vote.worker!r} has voted on item {items.names[vote.row]!r} {when}")
+        seen.add((cell, vote.worker))
+    return checked
 
 
-def listed(votes: Votes | Iterable[Sequence[Any]]) -> list[Sequence[Any]]:
+def as_rows(votes: Votes | Iterable[Sequence[Any]]) -> list[Sequence[Any]]:
     """Votes one by one: item, worker, label and, if given, criterion."""
     if not isinstance(votes, Votes):
         return list(votes)
@@ -86,19 +101,21 @@ def listed(votes: Votes | Iterable[Sequence[Any]]) -> list[Sequence[Any]]:
     return list(zip(*(column.tolist() for column in names), strict=True))
 
 
-def _check_vote(vote: Any, label: Mapping[Any, int], criteria: Sequence[str], pool: Pool) -> Told:
+def _check_vote(
+    vote: Any, class_code: Mapping[Any, int], criteria: Sequence[str], items: Items
+) -> CheckedVote:
     if not isinstance(vote, Sequence) or isinstance(vote, str) or not 3 <= len(vote) <= 4:
         raise ValueError(
             f"the vote {vote!r} is not (item, worker, label) or (item, worker, label, criterion)"
         )
-    item, worker, said, *rest = vote
-    row, question = pool.row(item), criterion_code(rest[0] if rest else "", criteria)
+    item, worker, label, *rest = vote
+    row, question = items.row(item), criterion_code(rest[0] if rest else "", criteria)
     check_name(worker)
     try:
-        return Told(question, row, None if is_missing(worker) else worker, label[said])
+        return CheckedVote(question, row, None if is_missing(worker) else worker, class_code[label])
     except (KeyError, TypeError):
-        known = ", ".join(map(str, list(label)[:10]))
-        raise ValueError(f"the label {said!r} of item {item!r} is not a class ({known})") from None
+        known = ", ".join(map(str, list(class_code)[:10]))
+        raise ValueError(f"the label {label!r} of item {item!r} is not a class ({known})") from None
 
 
 def criterion_code(name: Any, criteria: Sequence[str]) -> int:

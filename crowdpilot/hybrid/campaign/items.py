@@ -1,69 +1,72 @@
-"""Pool: the items of a campaign, by name and by number, and what has become of them."""
+"""Items: the items of a campaign by name and row, which are withdrawn, closed, stopped or in the pilot."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdpilot.arrays import Codes, Floats, Names, hash_names, to_names
+from crowdpilot.arrays import Codes, Floats, Names
 from crowdpilot.growing_arrays import grown
 from crowdpilot.hybrid.campaign.classifier import FOLDS
+from crowdpilot.json_values import pack, unpack
+from crowdpilot.names import hash_names, to_names
 
 Rows = NDArray[np.intp]
 
 
-class Pool:
-    """Items that may be added, withdrawn, closed or forgotten in the middle.
+class Items:
+    """Items that may be added, withdrawn, closed or dropped at any time.
+
+    Row *n* of every array is about `names[n]`.
 
     Parameters
     ----------
-    criteria
-        How many questions there are about each.
+    questions
+        Number of questions about each item.
     seed
-        Of the lots that are drawn between equals.
-    pilot
-        How many items, drawn by lot, come first.
+        Of the hash of names that breaks ties, draws the pilot and divides items into folds.
     """
 
-    def __init__(self, criteria: int, seed: int, pilot: int = 0) -> None:
-        self.seed, self.first = seed, pilot
-        self.items: list[Any] = []
-        self.place: dict[Any, int] = {}
+    def __init__(self, questions: int, seed: int) -> None:
+        self.seed = seed
+        self.names: list[Any] = []
+        self.row_of: dict[Any, int] = {}
         self.withdrawn = np.zeros(0, bool)
         self.closed: Codes = np.zeros(0, np.int32)  # the final decision, -1 while there is none
-        self.shut = np.zeros((0, criteria), bool)  # where no more votes can be had
-        self.lot: Floats = np.zeros(0)
+        self.stopped = np.zeros((0, questions), bool)  # where no more votes can be had
+        self.tie_break: Floats = np.zeros(0)  # a hash of each name in [0, 1)
         self.pilot = np.zeros(0, bool)
-        self.fold: Rows = np.zeros(0, np.intp)
-        self.forgotten = 0
+        self.fold: Rows = np.zeros(0, np.intp)  # for cross-fitting
+        self.pilot_left = 0  # items of the pilot that are not drawn yet
+        self.dropped = 0
 
     def __len__(self) -> int:
-        return len(self.items)
+        return len(self.names)
 
-    def check(self, names: Sequence[Any]) -> None:
-        """Refuse a name that is there already, or twice."""
-        if len(set(names)) == len(names) and self.place.keys().isdisjoint(names):
+    def check_new(self, names: Sequence[Any]) -> None:
+        """Raise ValueError if a name exists already or is given twice."""
+        if len(set(names)) == len(names) and self.row_of.keys().isdisjoint(names):
             return
-        twice = next(name for i, name in enumerate(names) if name in self.place or name in names[:i])
+        twice = next(name for i, name in enumerate(names) if name in self.row_of or name in names[:i])
         raise ValueError(f"there is an item {twice!r} already; every item has a name of its own")
 
     def add(self, names: Sequence[Any]) -> Rows:
-        """New items; where they are."""
-        self.check(names)
+        """Append items; returns their rows. Those with the smallest hash fill the pilot."""
+        self.check_new(names)
         n, before = len(names), len(self)
-        self.place.update((name, before + i) for i, name in enumerate(names))
-        self.items += names
-        lot = self._hash(names, 0) / 2.0**64
+        self.row_of.update((name, before + i) for i, name in enumerate(names))
+        self.names += names
+        tie_break = self._hash(names, 0) / 2.0**64
         pilot = np.zeros(n, bool)
-        pilot[np.argsort(lot, kind="stable")[: self.first]] = True
-        self.first -= int(pilot.sum())
+        pilot[np.argsort(tie_break, kind="stable")[: self.pilot_left]] = True
+        self.pilot_left -= int(pilot.sum())
         self.withdrawn = grown(self.withdrawn, np.zeros(n, bool))
         self.closed = grown(self.closed, np.full(n, -1))
-        self.shut = grown(self.shut, np.zeros((n, self.shut.shape[1]), bool))
-        self.lot = grown(self.lot, lot)
+        self.stopped = grown(self.stopped, np.zeros((n, self.stopped.shape[1]), bool))
+        self.tie_break = grown(self.tie_break, tie_break)
         self.pilot = grown(self.pilot, pilot)
         self.fold = grown(self.fold, self._hash(names, 1) % FOLDS)
         return np.arange(before, before + n)
@@ -72,26 +75,54 @@ class Pool:
         """A number for each name, the same in every run with this seed."""
         return hash_names(to_names(list(names)), self.seed + salt)
 
-    def row(self, item: Any) -> int:
-        """Where an item is."""
+    def row(self, name: Any) -> int:
+        """The row of an item; ValueError if there is none of this name."""
         try:
-            return self.place[item]
+            return self.row_of[name]
         except (KeyError, TypeError):
-            raise ValueError(f"there is no item {item!r}") from None
+            raise ValueError(f"there is no item {name!r}") from None
 
-    def rows(self, items: Iterable[Any]) -> Rows:
-        """Where these items are."""
-        return np.asarray([self.row(item) for item in items], np.intp)
+    def rows(self, names: Iterable[Any]) -> Rows:
+        """The rows of these items."""
+        return np.asarray([self.row(name) for name in names], np.intp)
 
     @property
     def open(self) -> NDArray[np.bool_]:
-        """Which items are still to be decided, (items,)."""
+        """Items that are neither withdrawn nor closed, (items,)."""
         return ~self.withdrawn & (self.closed < 0)
 
     def keep(self, rows: Rows) -> None:
-        """Forget all other items."""
-        self.forgotten += len(self) - len(rows)
-        self.items = [self.items[row] for row in rows.tolist()]
-        self.place = {name: n for n, name in enumerate(self.items)}
-        for name in ("withdrawn", "closed", "shut", "lot", "pilot", "fold"):
-            setattr(self, name, getattr(self, name)[rows])
+        """Drop all other items; the rest is renumbered in order."""
+        self.dropped += len(self) - len(rows)
+        self.names = [self.names[row] for row in rows.tolist()]
+        self.row_of = {name: n for n, name in enumerate(self.names)}
+        self.withdrawn, self.closed = self.withdrawn[rows], self.closed[rows]
+        self.stopped, self.tie_break = self.stopped[rows], self.tie_break[rows]
+        self.pilot, self.fold = self.pilot[rows], self.fold[rows]
+
+    def to_state(self) -> dict[str, Any]:
+        """Plain data for a saved campaign."""
+        return {
+            "names": pack(self.names),
+            "withdrawn": pack(self.withdrawn),
+            "closed": pack(self.closed),
+            "stopped": pack(self.stopped),
+            "tie_break": pack(self.tie_break),
+            "pilot": pack(self.pilot),
+            "fold": pack(self.fold),
+            "pilot_left": self.pilot_left,
+            "dropped": self.dropped,
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over what `to_state` returned."""
+        self.names = unpack(state["names"])
+        self.row_of = {name: n for n, name in enumerate(self.names)}
+        self.withdrawn = unpack(state["withdrawn"])
+        self.closed = unpack(state["closed"])
+        self.stopped = unpack(state["stopped"])
+        self.tie_break = unpack(state["tie_break"])
+        self.pilot = unpack(state["pilot"])
+        self.fold = unpack(state["fold"])
+        self.pilot_left = state["pilot_left"]
+        self.dropped = state["dropped"]

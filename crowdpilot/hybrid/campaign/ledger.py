@@ -1,107 +1,126 @@
-"""Ledger: what was asked and has not come, what was spent, and what is left."""
+"""Ledger: the money of a campaign (spent, reserved for open leases, left) and votes that are not paid."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
 from crowdpilot.arrays import Floats
 from crowdpilot.growing_arrays import grown
+from crowdpilot.json_values import pack, unpack
 
-ROUNDING = 1e-9  # by which a sum of prices may miss the budget
-MANY = 2**62
+BUDGET_TOLERANCE = 1e-9  # by which a sum of prices may miss the budget through rounding
+UNLIMITED_VOTES = 2**62
 
-Key = tuple[int, int, int]  # question, item, worker
+LeaseKey = tuple[int, int, int]  # (question, row of the item, worker)
 
 
 def anyone(kind: int) -> int:
-    """The number of a worker of whom nothing is known but the kind."""
+    """The number, below 0, that stands for an unknown worker of a kind."""
     return -1 - kind
 
 
 class Ledger:
-    """Money and loans: an item is lent to a worker until their vote comes or they leave.
+    """Money spent and reserved: the price of a leased vote is reserved until it arrives or is released.
 
-    What is lent is put aside, so that spent and put aside together never exceed the budget. A vote
-    that nobody asked for is paid if there is money for it, and taken as a gift if there is not.
+    Spent and reserved money together never exceed the budget. A vote that nobody asked for is paid if
+    money is left; otherwise it counts as unpaid.
 
     Parameters
     ----------
     budget
-        What may be spent at most.
+        Most money that may be spent.
     questions
-        How many there are about each item.
+        Number of questions about each item.
     """
 
     def __init__(self, budget: float, questions: int) -> None:
         self.budget = budget
         self.spent = 0.0
-        self.aside = 0.0  # for votes that have not come
-        self.gifts = 0
-        self.lent: dict[Key, list[float]] = {}
-        self.pending: Floats = np.zeros((0, questions))
+        self.reserved = 0.0
+        self.unpaid = 0  # votes
+        self.leases: dict[LeaseKey, list[float]] = {}  # prices; several if leased to anyone of a kind
+        self.pending: Floats = np.zeros((0, questions))  # open leases of each item, (items, questions)
 
     @property
     def left(self) -> float:
-        """What may still be promised."""
-        return self.budget - self.spent - self.aside
+        """Money that is neither spent nor reserved."""
+        return self.budget - self.spent - self.reserved
 
-    def room(self, price: float) -> int:
-        """How many more votes of this price there is money for; very many if they cost nothing."""
+    def affordable_votes(self, price: float) -> int:
+        """How many more votes of this price the budget pays for."""
         if price <= 0 or np.isinf(self.budget):
-            return MANY
-        return max(0, int((self.left + ROUNDING) / price))
+            return UNLIMITED_VOTES
+        return max(0, int((self.left + BUDGET_TOLERANCE) / price))
 
     def charge(self, amount: float) -> bool:
-        """Spend money at once, if it is there."""
-        if self.left + ROUNDING < amount:
+        """Spend money at once; False, and nothing changes, if it is not there."""
+        if self.left + BUDGET_TOLERANCE < amount:
             return False
         self.spent += amount
         return True
 
-    def lend(self, key: Key, price: float) -> None:
-        """An item goes out to a worker, and its price aside."""
+    def reserve(self, key: LeaseKey, price: float) -> None:
+        """Open a lease and reserve its price."""
         question, item, _ = key
-        self.lent.setdefault(key, []).append(price)
-        self.aside += price
+        self.leases.setdefault(key, []).append(price)
+        self.reserved += price
         self.pending[item, question] += 1
 
-    def settle(self, key: Key, kind: int, price: float) -> None:
-        """A vote has come: on what was lent to this worker, or to anyone of this kind, or on neither."""
+    def settle(self, key: LeaseKey, kind: int, price: float) -> None:
+        """Pay for a vote: from the worker's lease, else from one to anyone of the kind, else unasked."""
         question, item, _ = key
-        asked = key if key in self.lent else (question, item, anyone(kind))
-        if asked in self.lent:
-            self.spent += self._back(asked)
+        leased = key if key in self.leases else (question, item, anyone(kind))
+        if leased in self.leases:
+            self.spent += self._end(leased)
         elif not self.charge(price):
-            self.gifts += 1
+            self.unpaid += 1
 
-    def release(self, worker: int, only: Iterable[tuple[int, int]] | None = None) -> list[Key]:
-        """What was lent to a worker, or only these questions, is free again."""
+    def release(self, worker: int, only: Iterable[tuple[int, int]] | None = None) -> list[LeaseKey]:
+        """End the leases of a worker (or only those of these cells) without a vote; returns their keys."""
         if only is None:
-            back = [key for key in self.lent if key[2] == worker]
+            ended = [key for key in self.leases if key[2] == worker]
         else:
-            back = [key for key in ((*place, worker) for place in only) if key in self.lent]
-        for key in back:
-            while key in self.lent:
-                self._back(key)
-        return back
+            ended = [key for key in ((*cell, worker) for cell in only) if key in self.leases]
+        for key in ended:
+            while key in self.leases:
+                self._end(key)
+        return ended
 
-    def _back(self, key: Key) -> float:
+    def _end(self, key: LeaseKey) -> float:
+        """End one lease; its price is not reserved any more."""
         question, item, _ = key
-        prices = self.lent[key]
+        prices = self.leases[key]
         price = prices.pop()
         if not prices:
-            del self.lent[key]
-        self.aside = max(0.0, self.aside - price) if self.lent else 0.0
+            del self.leases[key]
+        self.reserved = max(0.0, self.reserved - price) if self.leases else 0.0
         self.pending[item, question] -= 1
         return price
 
-    def grow(self, items: int) -> None:
-        """There are more items."""
-        self.pending = grown(self.pending, np.zeros((items, self.pending.shape[1])))
+    def add_items(self, n: int) -> None:
+        """Make room for new items."""
+        self.pending = grown(self.pending, np.zeros((n, self.pending.shape[1])))
 
-    def move(self, new: list[int]) -> None:
-        """Items have new numbers, below 0 if they are forgotten; what is lent is not."""
-        self.pending = self.pending[np.asarray(new, np.intp) >= 0]
-        self.lent = {(q, new[item], who): prices for (q, item, who), prices in self.lent.items()}
+    def renumber_items(self, new_row: list[int]) -> None:
+        """Items have new rows, -1 where they were dropped; an item with an open lease never is."""
+        self.pending = self.pending[np.asarray(new_row, np.intp) >= 0]
+        self.leases = {(q, new_row[item], who): prices for (q, item, who), prices in self.leases.items()}
+
+    def to_state(self) -> dict[str, Any]:
+        """Plain data for a saved campaign."""
+        return {
+            "spent": pack(self.spent),
+            "reserved": pack(self.reserved),
+            "unpaid": self.unpaid,
+            "leases": pack(self.leases),
+            "pending": pack(self.pending),
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over what `to_state` returned."""
+        self.spent, self.reserved, self.unpaid = state["spent"], state["reserved"], state["unpaid"]
+        self.leases = unpack(state["leases"])
+        self.pending = unpack(state["pending"])

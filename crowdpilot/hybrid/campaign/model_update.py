@@ -1,53 +1,66 @@
-"""Lessons: what a refit has learned of workers and machine, as plain data that travels between processes."""
+"""Model update: the parameters that a refit has estimated, as plain data that is sent to every replica."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from crowdpilot.confusion_matrices import hear
-from crowdpilot.hybrid.campaign.online_update import recount
+from crowdpilot.hybrid.campaign.acquisition import AcquisitionValues
+from crowdpilot.hybrid.campaign.question import Question
+from crowdpilot.hybrid.campaign.saved_state import (
+    MODEL_UPDATE_FORMAT,
+    MODEL_UPDATE_VERSION,
+    check_header,
+    header,
+)
 from crowdpilot.json_values import pack, unpack
 
-if TYPE_CHECKING:
-    from crowdpilot.hybrid.campaign.campaign import Campaign
 
-LEARNED = ("common", "logs", "prior", "bold")  # by a question
-CURVE = ("reached", "training", "curve")  # by the whole campaign
+def write_model_update(
+    questions: Sequence[Question], values: AcquisitionValues, *, with_classifier: bool
+) -> dict[str, Any]:
+    """The estimates of the last refit; with or without the classifier's probabilities of all items."""
+    return {
+        **header(MODEL_UPDATE_FORMAT, MODEL_UPDATE_VERSION),
+        "questions": [
+            {
+                "kind_confusion": pack(question.kind_confusion),
+                "log_confusion": pack(question.log_confusion),
+                "class_prior": pack(question.class_prior),
+                "temperature": pack(question.temperature),
+                "classifier_probs": pack(question.classifier_probs if with_classifier else None),
+            }
+            for question in questions
+        ],
+        "share_with_votes": values.share_with_votes,
+        "training_value": values.training_value,
+        "learning_curve": [list(point) for point in values.learning_curve],
+    }
 
 
-def written(campaign: Campaign) -> dict[str, Any]:
-    """What the last refit has learned."""
-    questions = [{name: pack(getattr(q, name)) for name in LEARNED} for q in campaign.questions]
-    machine = [pack(q.machine if campaign.learner is not None else None) for q in campaign.questions]
-    curve = {name: pack(getattr(campaign.wishes, name)) for name in CURVE}
-    return {"questions": questions, "machine": machine, **curve}
+def read_model_update(
+    questions: Sequence[Question], values: AcquisitionValues, update: Mapping[str, Any]
+) -> None:
+    """Take over the estimates and recompute the posterior of all items; acquisition values stay as they are.
 
-
-def take(campaign: Campaign, lesson: Mapping[str, Any], weigh: bool) -> None:
-    """Believe of items what the lesson and all votes heard so far say together.
-
-    Items that are newer than the lesson get what its machine says on average, as new items do; new
-    workers are taken to be like the others of their kind.
+    Items newer than the update get the mean probabilities of its classifier, as new items do; newer workers
+    get the confusion matrix of their kind.
     """
-    for question, learned, machine in zip(
-        campaign.questions, lesson["questions"], lesson["machine"], strict=True
-    ):
-        for name in LEARNED:
-            setattr(question, name, unpack(learned[name]))
-        new = question.kind[len(question.logs) :]
-        question.logs = np.concatenate([question.logs, np.log(question.common[new])])
-        if machine is not None:
-            said = unpack(machine)
-            rest = np.tile(said.mean(axis=0), (len(question.gold) - len(said), 1))
-            question.machine = np.concatenate([said, rest])
-        question.heard = hear(question.votes(), question.logs)
-        question.believe(np.arange(len(question.gold)))
-        if question.plan.follow:
-            recount(question)
-    for name in CURVE:
-        setattr(campaign.wishes, name, unpack(lesson[name]))
-    if weigh:
-        campaign.wishes.weigh(np.arange(len(campaign.pool)))
+    check_header(update, MODEL_UPDATE_FORMAT, MODEL_UPDATE_VERSION)
+    for question, estimates in zip(questions, update["questions"], strict=True):
+        question.kind_confusion = unpack(estimates["kind_confusion"])
+        log_confusion = unpack(estimates["log_confusion"])
+        newer = question.worker_kind[len(log_confusion) :]
+        question.log_confusion = np.concatenate([log_confusion, np.log(question.kind_confusion[newer])])
+        question.class_prior = unpack(estimates["class_prior"])
+        question.temperature = estimates["temperature"]
+        if estimates["classifier_probs"] is not None:
+            probs = unpack(estimates["classifier_probs"])
+            rest = np.tile(probs.mean(axis=0), (len(question.gold) - len(probs), 1))
+            question.classifier_probs = np.concatenate([probs, rest])
+        question.recompute()
+    values.share_with_votes = update["share_with_votes"]
+    values.training_value = update["training_value"]
+    values.learning_curve = [(votes, loss) for votes, loss in update["learning_curve"]]

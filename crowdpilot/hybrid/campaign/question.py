@@ -1,237 +1,304 @@
-"""Question: one thing that is asked about every item, with all that is known of the answers."""
+"""Question: the votes on one question about every item, the fitted confusion matrices, and the posterior."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from crowdpilot.aggregation.online.vote_log import Book
+from crowdpilot.aggregation.online.vote_log import VoteLog
 from crowdpilot.arrays import Codes, Floats, to_probs
-from crowdpilot.calibration import find_map, fit_on_votes
-from crowdpilot.confusion_matrices import count_labels, hear
+from crowdpilot.confusion_matrices import count_labels, votes_log_likelihood
 from crowdpilot.growing_arrays import grown
-from crowdpilot.hybrid.campaign.classifier import Learner, find_boldness
+from crowdpilot.hybrid.campaign.classifier import (
+    MIN_PROBABILITY,
+    CrossFittedClassifier,
+    fit_temperature,
+    floored,
+)
+from crowdpilot.hybrid.campaign.estimates import combine
 from crowdpilot.hybrid.campaign.items import Rows
-from crowdpilot.hybrid.campaign.online_update import follow, recount, uncount
-from crowdpilot.hybrid.campaign.worker_model import fit_crew
+from crowdpilot.hybrid.campaign.online_update import ExpectedCounts
+from crowdpilot.hybrid.campaign.worker_model import fit_worker_model, only_voted, with_label_shares
 from crowdpilot.hybrid.plan import Plan
 from crowdpilot.hybrid.policy import Evidence
-from crowdpilot.hybrid.value.posterior import crowd_only, find_fusion
+from crowdpilot.hybrid.value.posterior import find_fusion
+from crowdpilot.json_values import pack, unpack
 from crowdpilot.votes import Votes
 
-FIRST = 20  # votes before a machine learns anything
-LEAST = 1e-6  # of what a machine says
+MIN_VOTES_TO_TRAIN = 20  # before a classifier is fitted or scaled
+MIN_PRIOR = 1e-12
+ACCURACY_TOLERANCE = 1e-12
 
 
 class Question:
-    """Votes, matrices of workers, the machine's word, and what is believed of each item.
+    """State of one question: without criteria a campaign has one, with criteria one for each.
+
+    Items are known by row, workers and classes by number.
 
     Parameters
     ----------
     plan
-        The settings of the campaign.
-    usual
-        Imaginary votes of each kind of worker, (kinds, true, said).
-    learner
-        What learns to say something of each item, if anything does.
+        Settings of the campaign.
+    kind_pseudo_counts
+        Prior of the confusion matrix of each kind of worker, (kinds, true, said).
+    classifier
+        Fitted to the posterior at every refit, if there is one.
     """
 
-    def __init__(self, plan: Plan, usual: Floats, learner: Learner | None = None) -> None:
-        K = usual.shape[1]
-        self.plan, self.usual, self.learner = plan, usual, learner
-        self.join = find_fusion(plan.fusion)
-        self.book = Book()
-        self.gold = np.zeros(0, np.int32)  # the known class of each item, -1 where it is not known
-        self.tally = np.zeros((0, K))
-        self.heard = np.zeros((0, K))  # log-probability of the votes on each item, were it of each class
-        self.probs = np.zeros((0, K))
-        self.machine: Floats | None = None
-        self.bold = 1.0  # the power to which its probabilities are honest
-        self.prior = np.full(K, 1 / K)
-        self.common = to_probs(usual)
-        self.kind = np.zeros(0, np.int32)
-        self.logs = np.zeros((0, K, K))
-        self.history = np.zeros((0, K, K))  # what workers said of items that are forgotten, (true, said)
-        self.past = np.zeros(K)  # classes of those items
-        self.counts = np.zeros((0, K, K))  # votes behind each matrix, if they are followed
-        self.counted = np.zeros((0, K))  # what they take items to be
+    def __init__(
+        self, plan: Plan, kind_pseudo_counts: Floats, classifier: CrossFittedClassifier | None = None
+    ) -> None:
+        K = kind_pseudo_counts.shape[1]
+        self.plan, self.kind_pseudo_counts, self._classifier = plan, kind_pseudo_counts, classifier
+        self.fusion = find_fusion(plan.fusion)
+        self.vote_log = VoteLog()
+        self.gold: Codes = np.zeros(0, np.int32)  # the known class of each item, -1 where it is not known
+        self.tally = np.zeros((0, K))  # votes for each class, (items, classes)
+        self.log_likelihood = np.zeros((0, K))  # log P(votes | class), (items, classes)
+        self.posterior = np.zeros((0, K))  # (items, classes)
+        self.classifier_probs: Floats | None = None  # (items, classes), before temperature scaling
+        self.temperature = 1.0  # the power of these probabilities
+        self.class_prior = np.full(K, 1 / K)
+        self.worker_kind: Codes = np.zeros(0, np.int32)
+        self.kind_confusion = to_probs(kind_pseudo_counts)  # of a new worker, (kinds, true, said)
+        self.log_confusion = np.zeros((0, K, K))  # (workers, true, said)
+        self.dropped_counts = np.zeros((0, K, K))  # votes on dropped items, (workers, true, said)
+        self.dropped_classes = np.zeros(K)  # expected number of dropped items of each class
+        self._online = ExpectedCounts(K) if plan.online else None
 
     @property
     def classes(self) -> int:
-        """How many answers there are."""
-        return int(self.usual.shape[1])
+        """Number of classes."""
+        return int(self.kind_pseudo_counts.shape[1])
 
-    def enlist(self, kind: int) -> None:
-        """A new worker, who is taken to be like the others of the kind."""
-        self.kind = grown(self.kind, [kind])
-        self.logs = grown(self.logs, np.log(self.common[[kind]]))
-        self.history = grown(self.history, np.zeros((1, *self.past.shape * 2)))
-        if self.plan.follow:
-            self.counts = grown(self.counts, self.plan.shared * self.common[[kind]])
+    def add_worker(self, kind: int) -> None:
+        """A new worker, with the confusion matrix of their kind."""
+        self.worker_kind = grown(self.worker_kind, [kind])
+        self.log_confusion = grown(self.log_confusion, np.log(self.kind_confusion[[kind]]))
+        self.dropped_counts = grown(self.dropped_counts, np.zeros((1, self.classes, self.classes)))
+        if self._online is not None:
+            self._online.add_worker(self.plan.worker_pseudo_counts * self.kind_confusion[[kind]])
 
-    def add(self, gold: Codes, machine: Floats | None) -> None:
-        """New items; if there is a machine and it has not seen them, it says what it says on average."""
+    def add_items(self, gold: Codes, classifier_probs: Floats | None) -> None:
+        """New items with their known classes (-1: unknown) and class probabilities.
+
+        Without probabilities they get the mean of those of other items, if there are any.
+        """
         n, K = len(gold), self.classes
-        if machine is None and self.machine is not None:
-            machine = np.tile(self.machine.mean(axis=0), (n, 1))
-        if machine is not None:
-            new = floored(machine, LEAST)
-            old = np.tile(self.prior, (len(self.gold), 1)) if self.machine is None else self.machine
-            self.machine = grown(old, new)
+        if classifier_probs is None and self.classifier_probs is not None:
+            classifier_probs = np.tile(self.classifier_probs.mean(axis=0), (n, 1))
+        if classifier_probs is not None:
+            new = floored(classifier_probs, MIN_PROBABILITY)
+            old = self.classifier_probs
+            if old is None:
+                old = np.tile(self.class_prior, (len(self.gold), 1))
+            self.classifier_probs = grown(old, new)
         self.gold = grown(self.gold, gold)
-        for name in ("tally", "heard", "probs"):
-            setattr(self, name, grown(getattr(self, name), np.zeros((n, K))))
-        if self.plan.follow:
-            self.counted = grown(self.counted, np.zeros((n, K)))
-        self.believe(np.arange(len(self.gold) - n, len(self.gold)))
+        self.tally = grown(self.tally, np.zeros((n, K)))
+        self.log_likelihood = grown(self.log_likelihood, np.zeros((n, K)))
+        self.posterior = grown(self.posterior, np.zeros((n, K)))
+        if self._online is not None:
+            self._online.add_items(n)
+        self.update_posterior(np.arange(len(self.gold) - n, len(self.gold)))
 
-    def hear(self, item: Rows, worker: Rows, label: Rows) -> None:
+    def reveal(self, rows: Rows, gold: Codes) -> None:
+        """The classes of these items are known from now on."""
+        self.gold[rows] = gold
+        self.update_posterior(rows)
+
+    # Votes -----------------------------------------------------------------------------------
+
+    def add_votes(self, item: Rows, worker: Rows, label: Rows) -> None:
         """New votes, in time that depends on their number and that of the classes."""
-        first, items = self.book.add(item, worker, label), np.unique(item)
+        first, items = self.vote_log.add(item, worker, label), np.unique(item)
         np.add.at(self.tally, (item, label), 1)
-        np.add.at(self.heard, item, self.logs[worker, :, label])
-        self.believe(items)
-        if self.plan.follow:
-            follow(self, items, first)
+        np.add.at(self.log_likelihood, item, self.log_confusion[worker, :, label])
+        self.update_posterior(items)
+        self._update_online(items, first)
 
-    def unhear(self, item: int, worker: int) -> bool:
-        """Forget the vote of a worker on an item; whether there was one."""
-        row = self.book.find(item, worker)
+    def delete_vote(self, item: int, worker: int) -> bool:
+        """Delete the vote of a worker on an item; whether there was one."""
+        row = self.vote_log.find(item, worker)
         if row < 0:
             return False
-        label = int(self.book.label[row])
-        self.book.drop([row])
-        if self.plan.follow:
-            uncount(self, item, worker, label)
+        label = int(self.vote_log.label[row])
+        self.vote_log.delete([row])
+        if self._online is not None:
+            self._online.subtract(item, worker, label)
         self.tally[item, label] -= 1
-        self.heard[item] -= self.logs[worker, :, label]
+        self.log_likelihood[item] -= self.log_confusion[worker, :, label]
         if not self.tally[item].any():
-            self.heard[item] = 0
-        self.believe(np.array([item]))
-        if self.plan.follow:
-            follow(self, np.array([item]))
+            self.log_likelihood[item] = 0
+        self.update_posterior(np.array([item]))
+        self._update_online(np.array([item]))
         return True
 
-    def believe(self, rows: Rows) -> None:
-        """Work out the belief of some items anew."""
-        if self.machine is None:
-            heard = self.join.crowd_weight * self.heard[rows]
-            self.probs[rows] = crowd_only(heard, heard, self.prior)
-        else:
-            self.probs[rows] = self.join(self.calibrated(rows), self.heard[rows], self.prior)
-        known = rows[self.gold[rows] >= 0]
-        self.probs[known] = np.eye(self.classes)[self.gold[known]]
-
-    @property
-    def voters(self) -> Floats:
-        """How the next worker of each kind confuses classes, if believed so far; (kinds, true, said)."""
-        return to_probs(self.common**self.join.crowd_weight)
-
-    def voter(self, worker: int) -> Floats:
-        """The same of one worker, (true, said)."""
-        return to_probs(np.exp(self.logs[worker] * self.join.crowd_weight))
-
-    def is_good(self, worker: int) -> bool:
-        """Whether a worker is right as often as most others of the kind are, as far as is known."""
-        often = np.einsum("wkk,k->w", np.exp(self.logs), self.prior)
-        return bool(often[worker] >= np.median(often[self.kind == self.kind[worker]]) - 1e-12)
-
-    def machine_of(self, rows: Rows) -> Floats | None:
-        """What the machine says of some items, if there is one."""
-        return None if self.machine is None else self.calibrated(rows)
-
-    def calibrated(self, rows: Rows) -> Floats:
-        """What the machine says of some items, as bold as it may be; the prior if there is none."""
-        if self.machine is None:
-            return np.tile(self.prior, (len(rows), 1))
-        return floored(to_probs(self.machine[rows] ** self.bold), self.plan.floor)
-
     def votes(self) -> Votes:
-        """All votes on all items, by number; with the known classes."""
-        names = np.arange(len(self.gold)), np.arange(len(self.kind)), np.arange(self.classes)
-        task, worker, label = (self.book.kept(name) for name in ("task", "worker", "label"))
+        """All votes by number: tasks are rows of items; with the known classes."""
+        names = np.arange(len(self.gold)), np.arange(len(self.worker_kind)), np.arange(self.classes)
+        task, worker, label = (self.vote_log.column(name) for name in ("task", "worker", "label"))
         return Votes(task, worker, label, *names, gold=self.gold)
 
     def keep(self, rows: Rows) -> None:
-        """Forget all other items; what their votes tell of workers stays."""
+        """Drop all other items; the expected counts of their votes stay."""
         votes, gone = self.votes(), np.ones(len(self.gold), bool)
         gone[rows] = False
-        lost = votes.take(gone[votes.task])
-        self.history = self.history + count_labels(lost, self.probs)
-        if self.plan.follow:  # they count by what is believed last, from now on
-            self.counts = self.counts + count_labels(lost, self.probs - self.counted)
-        self.past = self.past + self.probs[gone & self.tally.any(axis=1)].sum(axis=0)
-        left = votes.take(~gone[votes.task])
-        self.book = Book()
-        self.book.add(np.searchsorted(rows, left.task), left.worker, left.label)
-        for name in ("gold", "tally", "heard", "probs", *(["counted"] if self.plan.follow else [])):
-            setattr(self, name, getattr(self, name)[rows])
-        self.machine = None if self.machine is None else self.machine[rows]
+        dropped = votes.take(gone[votes.task])
+        self.dropped_counts = self.dropped_counts + count_labels(dropped, self.posterior)
+        if self._online is not None:
+            self._online.keep(rows, dropped, self.posterior)
+        self.dropped_classes = self.dropped_classes + self.posterior[gone & self.tally.any(axis=1)].sum(
+            axis=0
+        )
+        kept = votes.take(~gone[votes.task])
+        self.vote_log = VoteLog()
+        self.vote_log.add(np.searchsorted(rows, kept.task), kept.worker, kept.label)
+        self.gold, self.tally = self.gold[rows], self.tally[rows]
+        self.log_likelihood, self.posterior = self.log_likelihood[rows], self.posterior[rows]
+        self.classifier_probs = None if self.classifier_probs is None else self.classifier_probs[rows]
+
+    # Posterior -------------------------------------------------------------------------------
+
+    def update_posterior(self, rows: Rows) -> None:
+        """Recompute the posterior of some items from classifier, log-likelihood and known classes."""
+        self.posterior[rows] = self.posterior_given(rows, self.log_likelihood[rows])
+        known = rows[self.gold[rows] >= 0]
+        self.posterior[known] = np.eye(self.classes)[self.gold[known]]
+
+    def posterior_given(self, rows: Rows, log_likelihood: Floats) -> Floats:
+        """The posterior of items under this log-likelihood (rows, classes), were their classes unknown."""
+        return combine(self.fusion, self.calibrated_probs(rows), log_likelihood, self.class_prior)
+
+    def calibrated_probs(self, rows: Rows) -> Floats | None:
+        """The classifier's probabilities after temperature scaling, (rows, classes), if there is one."""
+        if self.classifier_probs is None:
+            return None
+        return floored(to_probs(self.classifier_probs[rows] ** self.temperature), self.plan.floor)
+
+    def evidence(self) -> Evidence:
+        """What a policy may use to decide about all items."""
+        return Evidence(self.posterior, self.classifier_probs, self.tally, self.votes)
+
+    def next_worker_confusion(self) -> Floats:
+        """Confusion matrix of a new worker of each kind, with the vote weight; (kinds, true, said)."""
+        return to_probs(self.kind_confusion**self.fusion.crowd_weight)
+
+    def worker_confusion(self, worker: int) -> Floats:
+        """Confusion matrix of one worker, with the vote weight; (true, said)."""
+        return to_probs(np.exp(self.log_confusion[worker] * self.fusion.crowd_weight))
+
+    def is_above_median(self, worker: int) -> bool:
+        """Whether a worker's accuracy is at least the median of their kind."""
+        accuracy = np.einsum("wkk,k->w", np.exp(self.log_confusion), self.class_prior)
+        median = np.median(accuracy[self.worker_kind == self.worker_kind[worker]])
+        return bool(accuracy[worker] >= median - ACCURACY_TOLERANCE)
+
+    # Refit -----------------------------------------------------------------------------------
 
     def refit(self, fold: Rows) -> None:
-        """Learn workers and machine anew from all votes; nothing depends on the order in which they came."""
+        """Fit confusion matrices (EM) and classifier to all votes; their order does not matter.
+
+        `fold` of every item divides them for cross-fitting the classifier.
+        """
         votes = self.votes()
         voted = np.unique(votes.task).astype(np.intp)
         if len(voted) == 0:
             return
-        some = _only(votes, voted)
-        before = self._before(voted)
-        crew = fit_crew(
+        some = only_voted(votes, voted)
+        fitted = fit_worker_model(
             some,
-            before,
-            self.usual,
-            kind=self.kind,
-            estimate=self.machine is None,
-            shared=self.plan.shared,
-            history=(self.past, self.history),
+            self._log_prior(voted),
+            self.kind_pseudo_counts,
+            kind=self.worker_kind,
+            estimate_prior=self.classifier_probs is None,
+            worker_pseudo_counts=self.plan.worker_pseudo_counts,
+            earlier=(self.dropped_classes, self.dropped_counts),
         )
-        self.common, self.logs = crew.common, np.log(crew.confusion)
-        believed = crew.believed
-        self.prior = to_probs(believed.sum(axis=0) + self.past + 1)
-        self.heard = hear(votes, self.logs)
-        if self.learner is not None and len(votes) >= FIRST:
-            self._learn(some, voted, believed, fold)
-        elif self.machine is not None and len(votes) >= FIRST:
-            self.bold = find_boldness(self.machine[voted], self.heard[voted])
-        self.believe(np.arange(len(self.gold)))
-        if self.plan.follow:
-            recount(self)
+        self.kind_confusion, self.log_confusion = fitted.kind_confusion, np.log(fitted.confusion)
+        self.class_prior = to_probs(fitted.posterior.sum(axis=0) + self.dropped_classes + 1)
+        self.log_likelihood = votes_log_likelihood(votes, self.log_confusion)
+        if self._classifier is not None and len(votes) >= MIN_VOTES_TO_TRAIN:
+            confusion = np.exp(self.fusion.crowd_weight * self.log_confusion)
+            self.classifier_probs = self._classifier.fit_predict_calibrated(
+                some, fitted.posterior, fold, confusion, self.plan.map
+            )
+        elif self.classifier_probs is not None and len(votes) >= MIN_VOTES_TO_TRAIN:
+            self.temperature = fit_temperature(self.classifier_probs[voted], self.log_likelihood[voted])
+        self.update_posterior(np.arange(len(self.gold)))
+        self._recount()
 
-    def _before(self, voted: Rows) -> Floats:
-        """Log of what is believed of items before their votes."""
-        if self.machine is None:
-            return np.zeros((len(voted), self.classes))
-        silent = np.zeros((len(voted), self.classes))
-        return np.log(np.maximum(self.join(self.calibrated(voted), silent, self.prior), 1e-12))
+    def recompute(self) -> None:
+        """Recompute log-likelihood and posterior of all items from the present confusion matrices."""
+        self.log_likelihood = votes_log_likelihood(self.votes(), self.log_confusion)
+        self.update_posterior(np.arange(len(self.gold)))
+        self._recount()
 
-    def _learn(self, votes: Votes, voted: Rows, believed: Floats, fold: Rows) -> None:
-        """A new machine, calibrated by what the votes alone say.
+    def _log_prior(self, voted: Rows) -> Floats:
+        """Log of the posterior of items before their votes, (voted, classes)."""
+        no_votes = np.zeros((len(voted), self.classes))
+        probs = self.calibrated_probs(voted)
+        if probs is None:
+            return no_votes
+        return np.log(np.maximum(self.fusion(probs, no_votes, self.class_prior), MIN_PRIOR))
 
-        A map is found under which the votes are most likely. That votes were asked where they were
-        wanted does no harm to it, as it would to the shares of classes among these items.
-        """
-        if self.learner is None:
+    # Incremental EM --------------------------------------------------------------------------
+
+    def _update_online(self, items: Rows, first: int | None = None) -> None:
+        """Move the workers who voted on some items, if the plan says so; votes from `first` on are new."""
+        if self._online is None:
             return
-        said = self.learner.foresee(voted, believed, fold)
-        name = self.plan.map or ("platt" if self.classes == 2 else "temperature")
-        map = fit_on_votes(find_map(name), said[voted], votes, np.exp(self.join.crowd_weight * self.logs))
-        self.machine = floored(map(said), LEAST)
+        rows, position = self.vote_log.rows_of(items)
+        worker, label = self.vote_log.worker[rows], self.vote_log.label[rows]
+        new = None if first is None else rows >= first
+        moved = self._online.replace(items, position, worker, label, self.posterior[items], new)
+        self.log_confusion[moved] = np.log(to_probs(self._online.counts[moved]))
+        self.log_likelihood[items] = 0
+        np.add.at(self.log_likelihood, items[position], self.log_confusion[worker, :, label])
+        self.update_posterior(items)
 
+    def _recount(self) -> None:
+        """Expected counts of all votes by the present posterior, if the plan says so."""
+        if self._online is not None:
+            votes, kind = self.votes(), self.worker_kind
+            prior = to_probs(with_label_shares(self.kind_pseudo_counts, votes, self.dropped_counts))[kind]
+            counts = self.plan.worker_pseudo_counts * np.stack([prior, self.kind_confusion[kind]])
+            self._online.recount(votes, self.posterior, self.dropped_counts, *counts)
 
-def evidence_of(question: Question) -> Evidence:
-    """What a policy may use to decide about all items."""
-    return Evidence(question.probs, question.machine, question.tally, question.votes)
+    # State -----------------------------------------------------------------------------------
 
+    def to_state(self) -> dict[str, Any]:
+        """Plain data for a saved campaign."""
+        task, worker, label = (pack(self.vote_log.column(name)) for name in ("task", "worker", "label"))
+        return {
+            "votes": {"item": task, "worker": worker, "label": label},
+            "gold": pack(self.gold),
+            "tally": pack(self.tally),
+            "log_likelihood": pack(self.log_likelihood),
+            "posterior": pack(self.posterior),
+            "classifier_probs": pack(self.classifier_probs),
+            "temperature": pack(self.temperature),
+            "class_prior": pack(self.class_prior),
+            "worker_kind": pack(self.worker_kind),
+            "kind_confusion": pack(self.kind_confusion),
+            "log_confusion": pack(self.log_confusion),
+            "dropped_counts": pack(self.dropped_counts),
+            "dropped_classes": pack(self.dropped_classes),
+            "online": None if self._online is None else self._online.to_state(),
+        }
 
-def floored(probs: Any, floor: float) -> Floats:
-    """Probabilities with none below the floor."""
-    p = np.asarray(probs, np.float64)
-    return to_probs(np.maximum(p, floor / max(p.shape[1] - 1, 1)))
-
-
-def _only(votes: Votes, items: Rows) -> Votes:
-    """The same votes, where other items do not exist."""
-    place = np.searchsorted(items, votes.task).astype(np.int32)
-    gold = None if votes.gold is None else votes.gold[items]
-    return Votes(place, votes.worker, votes.label, items, votes.workers, votes.classes, gold=gold)
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over what `to_state` returned."""
+        votes = state["votes"]
+        self.vote_log.add(*(unpack(votes[name]) for name in ("item", "worker", "label")))
+        self.gold, self.tally = unpack(state["gold"]), unpack(state["tally"])
+        self.log_likelihood, self.posterior = unpack(state["log_likelihood"]), unpack(state["posterior"])
+        self.classifier_probs = unpack(state["classifier_probs"])
+        self.temperature, self.class_prior = state["temperature"], unpack(state["class_prior"])
+        self.worker_kind, self.kind_confusion = unpack(state["worker_kind"]), unpack(state["kind_confusion"])
+        self.log_confusion = unpack(state["log_confusion"])
+        self.dropped_counts = unpack(state["dropped_counts"])
+        self.dropped_classes = unpack(state["dropped_classes"])
+        if self._online is not None:
+            self._online.restore(state["online"])

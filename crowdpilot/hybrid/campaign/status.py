@@ -1,15 +1,15 @@
-"""Status: where a campaign stands, in plain numbers."""
+"""Status: where a campaign stands, in plain numbers (items, votes, money, expected loss)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from crowdpilot.hybrid.campaign.campaign import Campaign
+from crowdpilot.arrays import Floats
+from crowdpilot.hybrid.campaign.decisions import Decisions
+from crowdpilot.hybrid.campaign.parts import Parts
 
 
 @dataclass(frozen=True)
@@ -19,27 +19,27 @@ class Status:
     Parameters
     ----------
     items
-        All that it knows of; `forgotten` ones are not among them.
+        All items that it holds; dropped ones are not among them.
     open, done
-        Items that are neither withdrawn nor closed; those of them where no further vote is wanted.
-    withdrawn, closed, forgotten
+        Items that are neither withdrawn nor closed; those of them where no further vote is worth its price.
+    withdrawn, closed, dropped
         Other items.
     votes
-        That came, for each kind of worker.
-    spent, aside, left
-        Money for votes that came, for votes that were asked for, and for others.
-    gifts
-        Votes that nobody asked for and that there was no money for.
+        That have arrived, for each kind of worker.
+    spent, reserved, left
+        Money for votes that have arrived, for open leases, and the rest of the budget.
+    unpaid
+        Votes that nobody asked for and the budget did not pay for.
     loss, loss_per_item
-        What wrong decisions about items that are not withdrawn are expected to cost.
+        Expected cost of wrong decisions about items that are not withdrawn.
     error_rate
-        Share of these decisions that are expected not to be the best for the true class.
+        Expected share of these decisions that are not the best for the true class.
     workers
         That are known by name.
-    training
-        What one more label is worth for what it teaches the machine.
-    due
-        Whether it is time to learn workers and machine anew.
+    training_value
+        Of one more label, through what the classifier learns from it.
+    refit_due
+        Whether confusion matrices and classifier should be fitted again.
     """
 
     items: int
@@ -47,43 +47,43 @@ class Status:
     done: int
     withdrawn: int
     closed: int
-    forgotten: int
+    dropped: int
     votes: Mapping[str, int]
     spent: float
-    aside: float
+    reserved: float
     left: float
-    gifts: int
+    unpaid: int
     loss: float
     loss_per_item: float
     error_rate: float
     workers: int
-    training: float
-    due: bool
+    training_value: float
+    refit_due: bool
 
 
-def status_of(campaign: Campaign) -> Status:
-    """Where a campaign stands now."""
-    now, errors = campaign.decide(), campaign.costs.errors
-    pool, ledger, staff = campaign.pool, campaign.ledger, campaign.staff
-    open_ = pool.open
+def make_status(decisions: Decisions, errors: Floats, parts: Parts, *, refit_due: bool) -> Status:
+    """The status that follows from the present decisions, with error costs (classes, decisions)."""
+    items, workers, ledger = parts.items, parts.workers, parts.ledger
+    open_ = items.open
     wrong = errors > errors.min(axis=1, keepdims=True)
-    mistaken = np.einsum("ik,ki->i", now.probs, wrong[:, now.codes])
+    error_probability = np.einsum("ik,ki->i", decisions.probs, wrong[:, decisions.codes])
+    n = max(len(decisions), 1)
     return Status(
-        items=len(pool),
+        items=len(items),
         open=int(open_.sum()),
-        done=int((now.done & open_[~pool.withdrawn]).sum()),
-        withdrawn=int(pool.withdrawn.sum()),
-        closed=int((pool.closed >= 0).sum()),
-        forgotten=pool.forgotten,
-        votes=dict(zip(staff.kinds, staff.votes, strict=True)),
+        done=int((decisions.done & open_[~items.withdrawn]).sum()),
+        withdrawn=int(items.withdrawn.sum()),
+        closed=int((items.closed >= 0).sum()),
+        dropped=items.dropped,
+        votes=dict(zip(workers.kinds, workers.votes_by_kind, strict=True)),
         spent=ledger.spent,
-        aside=ledger.aside,
+        reserved=ledger.reserved,
         left=ledger.left,
-        gifts=ledger.gifts,
-        loss=float(now.expected.sum()),
-        loss_per_item=float(now.expected.sum() / max(len(now), 1)),
-        error_rate=float(mistaken.sum() / max(len(now), 1)),
-        workers=sum(name is not None for name in staff.names),
-        training=campaign.wishes.training,
-        due=campaign.due,
+        unpaid=ledger.unpaid,
+        loss=float(decisions.expected.sum()),
+        loss_per_item=float(decisions.expected.sum() / n),
+        error_rate=float(error_probability.sum() / n),
+        workers=sum(name is not None for name in workers.names),
+        training_value=parts.values.training_value,
+        refit_due=refit_due,
     )

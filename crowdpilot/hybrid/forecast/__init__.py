@@ -1,4 +1,4 @@
-"""Forecast of cost and loss by simulating the rest of a campaign."""
+"""Forecast: cost and loss of the rest of a campaign, by simulation from the posterior after a pilot."""
 
 from crowdpilot.hybrid.forecast.curves import Forecast
 from crowdpilot.hybrid.forecast.simulation import forecast, forecast_design

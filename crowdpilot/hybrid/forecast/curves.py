@@ -1,4 +1,4 @@
-"""Curves of what is lost against what is spent, as they may come."""
+"""Forecast: curves of loss and error rate against cost with prediction intervals, and the cost of a target."""
 
 from __future__ import annotations
 
@@ -10,48 +10,49 @@ import numpy as np
 from crowdpilot.arrays import Floats
 
 MEASURES = ("loss", "error")
+TARGET_TOLERANCE = 1e-12
 
 
-class Interval(NamedTuple):
-    """A number that is not known: its median, and between what it probably lies."""
+class PredictionInterval(NamedTuple):
+    """Median and prediction interval of a number."""
 
     low: float
-    middle: float
+    median: float
     high: float
 
     def to_dict(self) -> dict[str, float | None]:
-        """Plain numbers that JSON can hold, None for what is never reached."""
+        """Plain numbers that JSON can hold, None for infinite ones."""
         return {name: value if np.isfinite(value) else None for name, value in self._asdict().items()}
 
 
-class Band(NamedTuple):
-    """A curve that is not known, over the cost for each item."""
+class PredictionBand(NamedTuple):
+    """Median and prediction interval of a curve at each cost per item, all (points,)."""
 
     cost: Floats
     low: Floats
-    middle: Floats
+    median: Floats
     high: Floats
 
 
 @dataclass(frozen=True)
-class Answer:
-    """What it costs to come down to a target.
+class TargetCost:
+    """The cost of reaching a target.
 
     Parameters
     ----------
     measure, target
-        What is to be at most how much.
+        "loss" or "error", and the value that it should not exceed.
     cost
-        For each item, what was spent before included; infinite where the target is not reached.
+        Per item, with what was spent before; infinite where the target is not reached.
     reached
-        How probably the campaign reaches the target before it ends by itself.
+        Probability that the campaign reaches the target before it ends by itself.
     possible
-        How probably this crowd could reach it, were it asked without end.
+        Probability that this crowd could reach it with an unlimited number of votes.
     """
 
     measure: str
     target: float
-    cost: Interval
+    cost: PredictionInterval
     reached: float
     possible: float
 
@@ -62,7 +63,7 @@ class Answer:
         if self.reached < 0.5:
             return f"{what} is probably not reached: the campaign ends before"
         high = f"{self.cost.high:.3g}" if np.isfinite(self.cost.high) else "never"
-        return f"{what} costs {self.cost.middle:.3g} for each item ({self.cost.low:.3g} to {high})"
+        return f"{what} costs {self.cost.median:.3g} for each item ({self.cost.low:.3g} to {high})"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers that JSON can hold."""
@@ -72,24 +73,24 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class Forecast:
-    """How a campaign may go on, in many ways that are equally probable.
+    """Simulated continuations of a campaign, all equally probable; numbers are per item.
 
-    All numbers are for each item, and count what was spent before.
+    Costs include what was spent before. A simulation is a run of the campaign with one drawn truth.
 
     Parameters
     ----------
     items
-        How many there are.
+        Number of items.
     level
-        How often intervals should hold the truth.
+        Of the prediction intervals.
     cost
-        Points on the way, (points,).
+        Points of the curves, (points,).
     loss, error
-        What wrong decisions cost and their share, if so much has been spent; (ways, points).
+        Cost of wrong decisions and their share, if so much has been spent; (simulations, points).
     best
-        The same for a crowd that is asked without end: rows of loss and error, (2, ways).
+        The same with an unlimited number of votes: rows of loss and error, (2, simulations).
     votes, spent
-        In the end, (ends,).
+        At the end of each run, (runs,).
     """
 
     items: int
@@ -101,52 +102,52 @@ class Forecast:
     votes: Floats
     spent: Floats
 
-    def band(self, measure: str = "loss") -> Band:
-        """The curve of "loss" or "error" with its interval at every cost."""
-        return Band(self.cost, *self._quantiles(self._ways(measure)))
+    def band(self, measure: str = "loss") -> PredictionBand:
+        """The curve of "loss" or "error" with its prediction interval at every cost."""
+        return PredictionBand(self.cost, *self._quantiles(self._simulations(measure)))
 
-    def at(self, cost: float, measure: str = "loss") -> Interval:
-        """Loss or error if so much is spent on each item; what a campaign that ends before has then."""
-        ways = self._ways(measure)
-        place = np.interp(cost, self.cost, np.arange(len(self.cost)))
-        left, share = int(place), place - int(place)
+    def at(self, cost: float, measure: str = "loss") -> PredictionInterval:
+        """Loss or error if so much is spent per item; that of the end if the campaign ends before."""
+        simulations = self._simulations(measure)
+        position = np.interp(cost, self.cost, np.arange(len(self.cost)))
+        left, share = int(position), position - int(position)
         right = min(left + 1, len(self.cost) - 1)
-        return self._interval((1 - share) * ways[:, left] + share * ways[:, right])
+        return self._interval((1 - share) * simulations[:, left] + share * simulations[:, right])
 
-    def end(self, measure: str = "loss") -> Interval:
+    def end(self, measure: str = "loss") -> PredictionInterval:
         """When the campaign ends by itself: "votes", "spent", "loss" or "error"."""
         if measure in ("votes", "spent"):
             return self._interval(self.votes if measure == "votes" else self.spent)
-        return self._interval(self._ways(measure)[:, -1])
+        return self._interval(self._simulations(measure)[:, -1])
 
-    def cost_of(self, *, loss: float | None = None, error: float | None = None) -> Answer:
-        """What it costs to come down to a loss or to an error rate, and to stay there."""
+    def cost_of(self, *, loss: float | None = None, error: float | None = None) -> TargetCost:
+        """The cost of reaching a loss or an error rate, and of not exceeding it afterwards."""
         if (loss is None) == (error is None):
             raise ValueError("expected either a loss or an error rate")
         measure, target = ("loss", loss) if loss is not None else ("error", error)
-        ways = self._ways(measure)
-        above = ways > float(target or 0) + 1e-12
-        after = np.where(above.any(axis=1), ways.shape[1] - above[:, ::-1].argmax(axis=1), 0)
-        reached = after < ways.shape[1]
+        simulations = self._simulations(measure)
+        above = simulations > float(target or 0) + TARGET_TOLERANCE
+        after = np.where(above.any(axis=1), simulations.shape[1] - above[:, ::-1].argmax(axis=1), 0)
+        reached = after < simulations.shape[1]
         cost = np.where(reached, np.append(self.cost, np.inf)[after], np.inf)
-        possible = reached | (self.best[MEASURES.index(measure)] <= float(target or 0) + 1e-12)
+        possible = reached | (self.best[MEASURES.index(measure)] <= float(target or 0) + TARGET_TOLERANCE)
         shares = float(reached.mean()), float(possible.mean())
-        return Answer(measure, float(target or 0), self._interval(cost), *shares)
+        return TargetCost(measure, float(target or 0), self._interval(cost), *shares)
 
-    def _ways(self, measure: str) -> Floats:
+    def _simulations(self, measure: str) -> Floats:
         if measure not in MEASURES:
             raise ValueError(f"there is no forecast of {measure!r}, expected 'loss' or 'error'")
         return self.loss if measure == "loss" else self.error
 
     def _quantiles(self, values: Floats) -> Floats:
         tail = (1 - self.level) / 2
-        # Not between two values, as some are infinite; outward, as they are few.
+        # Not interpolated, as some are infinite; outward, as they are few.
         low = np.quantile(values, tail, axis=0, method="lower")
         high = np.quantile(values, 1 - tail, axis=0, method="higher")
         return np.stack([low, np.quantile(values, 0.5, axis=0, method="higher"), high])
 
-    def _interval(self, values: Floats) -> Interval:
-        return Interval(*self._quantiles(values).tolist())
+    def _interval(self, values: Floats) -> PredictionInterval:
+        return PredictionInterval(*self._quantiles(values).tolist())
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers that JSON can hold."""

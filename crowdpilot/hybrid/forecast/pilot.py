@@ -1,4 +1,4 @@
-"""What a pilot leaves open: draws of workers, of classes, and of how often the crowd errs together."""
+"""Pilot: posterior draws of confusion matrices, item classes and shared crowd errors, given a pilot's votes."""
 
 from __future__ import annotations
 
@@ -9,100 +9,100 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdpilot.arrays import Codes, Floats, softmax, to_probs
-from crowdpilot.confusion_matrices import hear
-from crowdpilot.hybrid.campaign.worker_model import Crew, fit_crew
+from crowdpilot.confusion_matrices import votes_log_likelihood
+from crowdpilot.hybrid.campaign.worker_model import WorkerModel, fit_worker_model
 from crowdpilot.votes import Votes
 
-SHARES = (np.arange(400) + 0.5) / 400  # of items that mislead the crowd
-RATIO, OFFSET, SPREAD = 0.6, 0.05, 1.3  # of that share to the error rate of single votes: log-normal
-EFFECT = 30.0  # votes on each class that a pilot is taken to be worth, as votes on one item err together
-ALIKE = 2.0  # imaginary items that mislead, of the classes that the others seem to have
-DOUBT = 0.1  # that an item whose class is known misleads, while workers are learned
-TINY = 1e-12
+MISLEADING_SHARES = (np.arange(400) + 0.5) / 400  # grid of the share of items that mislead the crowd
+SHARE_PER_VOTE_ERROR, VOTE_ERROR_OFFSET, LOG_SD = 0.6, 0.05, 1.3  # log-normal prior of that share
+MAX_KIND_COUNTS = 30.0  # votes on each class that a pilot is worth at most, as votes on one item err together
+PRIOR_MISLEADING_ITEMS = 2.0  # pseudo-counts of misleading items, with the classes of the others
+GOLD_MISLEADING_SHARE = 0.1  # that is assumed of items with known class while workers are fitted
+MIN_PROBABILITY = 1e-12
 
 Random = np.random.Generator
 
 
 @dataclass(frozen=True, eq=False)
 class Pilot:
-    """What is known of one question.
+    """What is known of one question before the rest of a campaign is simulated.
 
     Parameters
     ----------
     votes
-        So far; tasks are all items of the pool.
-    kind
-        Of each worker.
-    usual
-        Imaginary votes of each kind of worker, (kinds, true, said).
-    shared
-        Imaginary votes of each worker that are divided as those of the kind.
-    machine
-        What is believed of each item before its votes, (items, classes), if there is a machine.
+        So far; tasks are all items of the campaign.
+    worker_kind
+        The kind of each worker, (workers,).
+    kind_pseudo_counts
+        Prior of the confusion matrix of each kind of worker, (kinds, true, said).
+    worker_pseudo_counts
+        Weight of the confusion matrix of the kind in that of each worker.
+    item_prior
+        Posterior of each item before its votes, (items, classes), if there is a classifier.
     gold
-        The class of each item, -1 where it is not known.
-    past
-        Earlier or imaginary items of each class.
-    earlier
-        What workers said of items that are forgotten, (workers, true, said).
+        The class of each item, -1 where it is not known, (items,).
+    earlier_classes
+        Number of earlier items (or pseudo-counts) of each class, (classes,).
+    earlier_counts
+        Expected counts of votes on items that were dropped, (workers, true, said).
     """
 
     votes: Votes
-    kind: Codes
-    usual: Floats
-    shared: float
-    machine: Floats | None
+    worker_kind: Codes
+    kind_pseudo_counts: Floats
+    worker_pseudo_counts: float
+    item_prior: Floats | None
     gold: Codes
-    past: Floats
-    earlier: Floats
+    earlier_classes: Floats
+    earlier_counts: Floats
 
 
 @dataclass(frozen=True, eq=False)
-class Draw:
-    """One way in which things may be.
+class PosteriorDraw:
+    """One draw of everything that the pilot leaves uncertain.
 
     Parameters
     ----------
-    seems
-        The class of each item, as a crowd without end would see it.
+    consensus
+        The class of each item that unlimited votes would give, (items,).
     confusion
-        Of each worker, (workers, true, said).
-    common
+        Of each worker with respect to the consensus, (workers, true, said).
+    kind_confusion
         Of a new worker of each kind, (kinds, true, said).
-    rest
-        Shares of the classes among items that mislead.
-    misled
-        What is believed of the share of items that mislead, at each of `SHARES`.
+    misleading_classes
+        Class distribution of the items that mislead the crowd, (classes,).
+    misleading_share
+        Posterior of their share, at each of `MISLEADING_SHARES`.
     """
 
-    seems: NDArray[np.intp]
+    consensus: NDArray[np.intp]
     confusion: Floats
-    common: Floats
-    rest: Floats
-    misled: Floats
+    kind_confusion: Floats
+    misleading_classes: Floats
+    misleading_share: Floats
 
-    def truth(self, gold: Codes, rng: Random) -> NDArray[np.intp]:
-        """Draw true classes: of a share of the items the crowd tells nothing, they may be of any class."""
-        share = rng.choice(SHARES, p=self.misled)
-        other = rng.choice(len(self.rest), len(self.seems), p=self.rest)
-        true = np.where(rng.random(len(self.seems)) < share, other, self.seems)
+    def draw_truth(self, gold: Codes, rng: Random) -> NDArray[np.intp]:
+        """True classes, (items,): the consensus, but any class for misleading items; gold where known."""
+        share = rng.choice(MISLEADING_SHARES, p=self.misleading_share)
+        other = rng.choice(len(self.misleading_classes), len(self.consensus), p=self.misleading_classes)
+        true = np.where(rng.random(len(self.consensus)) < share, other, self.consensus)
         return np.where(gold >= 0, gold, true)
 
 
-def draws(pilot: Pilot, n: int, rng: Random) -> Iterator[Draw]:
-    """Draw from what the pilot leaves open.
+def posterior_draws(pilot: Pilot, n: int, rng: Random) -> Iterator[PosteriorDraw]:
+    """Draw from the posterior after a pilot, by a weighted likelihood bootstrap.
 
-    The items of the pilot are drawn again with replacement and the workers learned from these, so that
-    other pilots that might have been have their say; then matrices and classes are drawn from what that
-    fit believes. Shares of the classes lie between those that it finds and those of the votes, since
-    fits to few votes tend to find too few of a class. An item of class k seems to the crowd to be of
-    class z. On a share s of the items, those that mislead, z and k have nothing to do with each other:
+    The items of the pilot are resampled with replacement and the workers fitted to these, which covers the
+    variation between pilots; then confusion matrices and classes are drawn from the posterior of that
+    fit. Shares of the classes lie between those of the fit and those of the votes, since fits to few votes
+    tend to find too few items of a class. An item of class k has the consensus z of the crowd. On a share s
+    of the items, those that mislead, z and k are independent:
 
-        P(k | z) = (1 - s) [k = z] + s rest_k.
+        P(k | z) = (1 - s) [k = z] + s misleading_classes[k].
 
-    No vote can tell s. Before any truth is known, it is taken to be RATIO times the error rate of single
-    votes and a bit more, OFFSET, with a log-normal factor of SPREAD. Items of known class are evidence of
-    it: P(k | votes) = sum_z P(k | z) P(z | votes).
+    Votes carry no information on s. Its prior is log-normal, around SHARE_PER_VOTE_ERROR times the error rate
+    of single votes plus VOTE_ERROR_OFFSET, with LOG_SD. Items of known class are evidence of it:
+    P(k | votes) = sum_z P(k | z) P(z | votes).
 
     References
     ----------
@@ -112,73 +112,102 @@ def draws(pilot: Pilot, n: int, rng: Random) -> Iterator[Draw]:
     votes = pilot.votes
     N = len(votes.tasks)
     voted = np.unique(votes.task).astype(np.intp)
-    said = np.bincount(votes.label, minlength=len(votes.classes)) * len(voted) / max(len(votes), 1)
+    label_counts = np.bincount(votes.label, minlength=len(votes.classes)) * len(voted) / max(len(votes), 1)
+    has_votes = len(voted) > 0 or bool(pilot.earlier_counts.any())
     for _ in range(n):
-        crew = _fit(pilot, rng.choice(voted, len(voted))) if len(voted) else _nobody(pilot)
-        met = len(voted) > 0 or bool(pilot.earlier.any())
-        common = _dirichlet(EFFECT * crew.common if met else pilot.usual, rng)
+        fitted = _fit(pilot, rng.choice(voted, len(voted))) if len(voted) else _without_votes(pilot)
+        kind_counts = MAX_KIND_COUNTS * fitted.kind_confusion if has_votes else pilot.kind_pseudo_counts
+        kind_confusion = _dirichlet(kind_counts, rng)
         mix = rng.random()
-        prior = _dirichlet(mix * crew.believed.sum(axis=0) + (1 - mix) * said + pilot.past + 1, rng)
-        confusion = _dirichlet(crew.counts + pilot.shared * common[pilot.kind], rng)
-        before = np.tile(prior, (N, 1)) if pilot.machine is None else pilot.machine
-        belief = softmax(np.log(np.maximum(before, TINY)) + hear(votes, np.log(confusion)))
-        single = 1 - float(prior @ np.diag(common[0]))
+        class_counts = mix * fitted.posterior.sum(axis=0) + (1 - mix) * label_counts
+        prior = _dirichlet(class_counts + pilot.earlier_classes + 1, rng)
+        worker_prior = pilot.worker_pseudo_counts * kind_confusion[pilot.worker_kind]
+        confusion = _dirichlet(fitted.counts + worker_prior, rng)
+        item_prior = np.tile(prior, (N, 1)) if pilot.item_prior is None else pilot.item_prior
+        log_likelihood = votes_log_likelihood(votes, np.log(confusion))
+        posterior = softmax(np.log(np.maximum(item_prior, MIN_PROBABILITY)) + log_likelihood)
+        vote_error = 1 - float(prior @ np.diag(kind_confusion[0]))
         known = np.bincount(pilot.gold[pilot.gold >= 0], minlength=len(prior))
-        rest = _dirichlet(1 + ALIKE * prior + known, rng)
-        misled = misled_shares(single, belief, rest, pilot.gold)
-        likely = belief * _evidence(pilot.gold, rest, float(misled @ SHARES))
-        yield Draw(pick(likely, rng), confusion, common, rest, misled)
+        misleading = _dirichlet(1 + PRIOR_MISLEADING_ITEMS * prior + known, rng)
+        share = misleading_share_posterior(vote_error, posterior, misleading, pilot.gold)
+        weights = posterior * _gold_likelihood(pilot.gold, misleading, float(share @ MISLEADING_SHARES))
+        yield PosteriorDraw(draw_classes(weights, rng), confusion, kind_confusion, misleading, share)
 
 
-def misled_shares(single: float, belief: Floats, rest: Floats, gold: Codes) -> Floats:
-    """What is believed of the share of items that mislead, at each of `SHARES`."""
-    logs = -0.5 * (np.log(SHARES / (RATIO * (single + OFFSET))) / SPREAD) ** 2 - np.log(SHARES)
+def misleading_share_posterior(
+    vote_error: float, posterior: Floats, misleading_classes: Floats, gold: Codes
+) -> Floats:
+    """Posterior of the share of misleading items at each of `MISLEADING_SHARES`.
+
+    Parameters
+    ----------
+    vote_error
+        Error rate of single votes.
+    posterior
+        Of the consensus of each item, (items, classes).
+    misleading_classes
+        Class distribution of misleading items, (classes,).
+    gold
+        Known class of each item, or -1, (items,).
+    """
+    s = MISLEADING_SHARES
+    centre = SHARE_PER_VOTE_ERROR * (vote_error + VOTE_ERROR_OFFSET)
+    logs = -0.5 * (np.log(s / centre) / LOG_SD) ** 2 - np.log(s)
     known = np.flatnonzero(gold >= 0)
-    seen, luck = belief[known, gold[known]], rest[gold[known]]
-    logs += np.log((1 - SHARES[:, None]) * seen + SHARES[:, None] * luck + TINY).sum(axis=1)
+    agreeing, independent = posterior[known, gold[known]], misleading_classes[gold[known]]
+    likelihood = (1 - s[:, None]) * agreeing + s[:, None] * independent
+    logs += np.log(likelihood + MIN_PROBABILITY).sum(axis=1)
     return to_probs(np.exp(logs - logs.max()))
 
 
-def _fit(pilot: Pilot, items: NDArray[np.intp]) -> Crew:
-    """Workers as learned from some items, each as often as it is named."""
+def _fit(pilot: Pilot, items: NDArray[np.intp]) -> WorkerModel:
+    """Workers fitted to some items, each as often as it is named."""
     votes, K = pilot.votes, len(pilot.votes.classes)
     order = np.argsort(votes.task, kind="stable")
     start = np.searchsorted(votes.task[order], items)
     size = np.searchsorted(votes.task[order], items, side="right") - start
     task = np.repeat(np.arange(len(items), dtype=np.int32), size)
-    chosen = order[np.repeat(start - np.cumsum(size) + size, size) + np.arange(size.sum())]
-    some = Votes(
-        task, votes.worker[chosen], votes.label[chosen], np.arange(len(items)), votes.workers, votes.classes
+    rows = order[np.repeat(start - np.cumsum(size) + size, size) + np.arange(size.sum())]
+    resampled = Votes(
+        task, votes.worker[rows], votes.label[rows], np.arange(len(items)), votes.workers, votes.classes
     )
-    before = np.ones((len(items), K)) if pilot.machine is None else pilot.machine[items]
-    before = before * _evidence(pilot.gold[items], np.full(K, 1 / K), DOUBT)
-    return fit_crew(
-        some, np.log(np.maximum(before, TINY)), pilot.usual, kind=pilot.kind,
-        estimate=pilot.machine is None, shared=pilot.shared, history=(pilot.past, pilot.earlier),
-    )  # fmt: skip
+    prior = np.ones((len(items), K)) if pilot.item_prior is None else pilot.item_prior[items]
+    prior = prior * _gold_likelihood(pilot.gold[items], np.full(K, 1 / K), GOLD_MISLEADING_SHARE)
+    return fit_worker_model(
+        resampled,
+        np.log(np.maximum(prior, MIN_PROBABILITY)),
+        pilot.kind_pseudo_counts,
+        kind=pilot.worker_kind,
+        estimate_prior=pilot.item_prior is None,
+        worker_pseudo_counts=pilot.worker_pseudo_counts,
+        earlier=(pilot.earlier_classes, pilot.earlier_counts),
+    )
 
 
-def _nobody(pilot: Pilot) -> Crew:
-    """What is known without votes on any item that is left."""
-    total = pilot.usual.astype(np.float64)
-    np.add.at(total, pilot.kind, pilot.earlier)
-    common = to_probs(total)
-    counts = pilot.earlier + pilot.shared * common[pilot.kind]
-    return Crew(to_probs(counts), common, pilot.earlier, np.zeros((0, common.shape[1])))
+def _without_votes(pilot: Pilot) -> WorkerModel:
+    """Workers if no item of the campaign has votes: prior and earlier votes alone."""
+    total = pilot.kind_pseudo_counts.astype(np.float64)
+    np.add.at(total, pilot.worker_kind, pilot.earlier_counts)
+    kind_confusion = to_probs(total)
+    counts = pilot.earlier_counts + pilot.worker_pseudo_counts * kind_confusion[pilot.worker_kind]
+    no_items = np.zeros((0, kind_confusion.shape[1]))
+    return WorkerModel(to_probs(counts), kind_confusion, pilot.earlier_counts, no_items)
 
 
-def _evidence(gold: Codes, rest: Floats, share: float) -> Floats:
-    """P(true class | class it seems to be), (items, classes it seems); ones where it is not known."""
-    hit = gold[:, None] == np.arange(len(rest))
-    return np.where(gold[:, None] >= 0, (1 - share) * hit + share * rest[np.maximum(gold, 0)][:, None], 1.0)
+def _gold_likelihood(gold: Codes, misleading_classes: Floats, share: float) -> Floats:
+    """P(true class | consensus), (items, consensus classes); ones where the true class is not known."""
+    agrees = gold[:, None] == np.arange(len(misleading_classes))
+    likelihood = (1 - share) * agrees + share * misleading_classes[np.maximum(gold, 0)][:, None]
+    return np.where(gold[:, None] >= 0, likelihood, 1.0)
 
 
 def _dirichlet(counts: Floats, rng: Random) -> Floats:
-    return to_probs(np.maximum(rng.standard_gamma(counts), TINY))
+    """Draws from Dirichlet distributions over the last axis."""
+    return to_probs(np.maximum(rng.standard_gamma(counts), MIN_PROBABILITY))
 
 
-def pick(probs: Floats, rng: Random) -> NDArray[np.intp]:
-    """A class for each row, drawn in proportion to it."""
-    reach = np.cumsum(probs, axis=1)
-    found: NDArray[np.intp] = (rng.random((len(probs), 1)) * reach[:, -1:] > reach).sum(axis=1)
-    return found
+def draw_classes(weights: Floats, rng: Random) -> NDArray[np.intp]:
+    """A class for each row, drawn with probabilities proportional to its weights."""
+    cumulative = np.cumsum(weights, axis=1)
+    codes: NDArray[np.intp] = (rng.random((len(weights), 1)) * cumulative[:, -1:] > cumulative).sum(axis=1)
+    return codes

@@ -12,7 +12,7 @@ from crowdpilot.arrays import to_probs
 from crowdpilot.hybrid.campaign.campaign import Campaign
 from crowdpilot.hybrid.campaign.decisions import Ask
 from crowdpilot.hybrid.forecast.pilot import TINY, Draw, Random, pick
-from crowdpilot.hybrid.replay.vote_source import Told
+from crowdpilot.hybrid.replay.vote_source import VoteTuple
 
 TRIES = 5  # to find somebody who has not answered before somebody new comes
 USUAL = 20.0  # votes of one worker, before any are seen
@@ -47,33 +47,35 @@ class Crowd:
     ) -> None:
         self.campaign, self.draws, self.rng = campaign, draws, rng
         self.criteria = {name: q for q, name in enumerate(campaign.criteria)}
-        self.names: list[Any] = list(campaign.staff.names)
-        self.kind = np.asarray(campaign.staff.kind, np.intp)
+        workers = campaign.view.workers()
+        self.items = campaign.view.item_names
+        self.names: list[Any] = workers.names
+        self.kind, self.kinds = workers.kind, workers.kinds
         self.confusion = [draw.confusion for draw in draws]
         self.anyone = np.array([name is None for name in self.names], bool)
-        votes = [question.votes() for question in campaign.questions]
+        votes = [campaign.view.votes(criterion) for criterion in campaign.criteria]
         self.votes = np.stack([np.bincount(v.task, minlength=len(v.tasks)) for v in votes], axis=1)
         every = np.concatenate([v.worker for v in votes])
         self.given = np.bincount(every, minlength=len(self.names)).astype(np.float64)
-        self.given += sum(question.history.sum(axis=(1, 2)) for question in campaign.questions)
-        seen = [(w, row, q) for w, places in enumerate(campaign.staff.seen) for q, row in places]
-        self.answered = self._code(*np.array(seen, np.intp).reshape(-1, 3).T)  # "cannot tell" is an answer
+        dropped = [campaign.view.estimates(criterion).dropped_counts for criterion in campaign.criteria]
+        self.given += sum(counts.sum(axis=(1, 2)) for counts in dropped)
+        self.answered = self._code(*workers.asked.T)  # "cannot tell" is an answer
         once = np.count_nonzero((self.given == 1) & ~self.anyone)
         self.new = (once + 1) / (self.given.sum() + USUAL)
         self.most = self._limits(most)
         self.over = np.zeros(self.votes.shape, bool)
 
     def _limits(self, most: Mapping[Any, int] | int | None) -> NDArray[Any]:
-        items = self.campaign.pool.items
+        items = self.items
         if isinstance(most, Mapping):
             return np.array([most.get(item, np.inf) for item in items])
         return np.full(len(items), np.inf if most is None else most)
 
-    def answer(self, asks: Sequence[Ask], kind: str) -> list[Told]:
+    def answer(self, asks: Sequence[Ask], kind: str) -> list[VoteTuple]:
         """One vote for each, by workers of one kind."""
-        rows = self.campaign.pool.rows(ask.item for ask in asks)
+        rows = self.campaign.view.item_rows(ask.item for ask in asks)
         which = np.array([self.criteria[ask.criterion] for ask in asks], np.intp)
-        who = self._who(rows, which, self.campaign.staff.code_of(kind))
+        who = self._who(rows, which, self.kinds.index(kind))
         label = np.zeros(len(asks), np.intp)
         for q, draw in enumerate(self.draws):
             mine = which == q
@@ -87,7 +89,7 @@ class Crowd:
         """Questions to which there will be no more answers, told once."""
         full = (self.votes >= self.most[:, None]) & ~self.over
         self.over |= full
-        items, names = self.campaign.pool.items, self.campaign.criteria
+        items, names = self.items, self.campaign.criteria
         return [Ask(items[row], names[q]) for row, q in np.argwhere(full).tolist()]
 
     def _who(self, rows: Ints, which: Ints, kind: int) -> Ints:
@@ -117,7 +119,7 @@ class Crowd:
         return again
 
     def _code(self, who: Any, rows: Any, which: Any) -> Ints:
-        place: Ints = (np.asarray(who, np.intp) * len(self.campaign.pool) + rows) * len(self.draws) + which
+        place: Ints = (np.asarray(who, np.intp) * len(self.items) + rows) * len(self.draws) + which
         return place
 
     def _enlist(self, n: int, kind: int) -> Ints:
@@ -125,7 +127,7 @@ class Crowd:
         first = len(self.names)
         names = [f"new worker {first + i} of a forecast" for i in range(n)]
         for name in names:
-            self.campaign.hire(name, self.campaign.staff.kinds[kind])
+            self.campaign.register_worker(name, self.kinds[kind])
         self.names += names
         self.kind = np.append(self.kind, np.full(n, kind))
         self.given, self.anyone = (
@@ -133,7 +135,7 @@ class Crowd:
             np.append(self.anyone, np.zeros(n, bool)),
         )
         for q, draw in enumerate(self.draws):
-            counts = np.repeat(self.campaign.plan.shared * draw.common[[kind]], n, axis=0)
+            counts = np.repeat(self.campaign.plan.worker_pseudo_counts * draw.common[[kind]], n, axis=0)
             new = to_probs(np.maximum(self.rng.standard_gamma(counts), TINY))
             self.confusion[q] = np.concatenate([self.confusion[q], new])
         return np.arange(first, first + n)

@@ -11,7 +11,6 @@ import numpy as np
 from crowdpilot.arrays import Codes, Floats, to_probs
 from crowdpilot.hybrid.campaign.campaign import Campaign
 from crowdpilot.hybrid.campaign.input_checks import gold_codes
-from crowdpilot.hybrid.campaign.question import Question
 from crowdpilot.hybrid.costs import CROWD, Costs
 from crowdpilot.hybrid.forecast.curves import Forecast
 from crowdpilot.hybrid.forecast.pilot import Draw, Pilot, Random, draws
@@ -81,12 +80,9 @@ def forecast(
     """
     data = campaign.to_dict()
     pilots = [
-        Pilot(
-            question.votes(), question.kind, question.usual, campaign.plan.shared, _machine(question),
-            known, question.past, question.history,
-        )
-        for question, known in zip(campaign.questions, _known(campaign, gold), strict=True)
-    ]  # fmt: skip
+        _pilot(campaign, criterion, known)
+        for criterion, known in zip(campaign.criteria, _known(campaign, gold), strict=True)
+    ]
     return _simulate(data, pilots, most, ways, level, np.random.default_rng(seed))
 
 
@@ -115,7 +111,7 @@ def forecast_design(
     skill
         How often a worker of the crowd is expected to be right.
     spread
-        Standard deviation of that expectation. Workers differ on top of it as `plan.shared` says.
+        Standard deviation of that expectation. Workers differ on top of it as `plan.worker_pseudo_counts` says.
     prevalence
         Expected shares of the classes, equal ones if not given.
     machine
@@ -130,17 +126,16 @@ def forecast_design(
     _check_design(items, K, skill, spread, shares, machine)
     plan = Plan() if plan is None else plan
     plan = replace(
-        plan, skill={**plan.skill, CROWD: skill}, certainty=max(skill * (1 - skill) / spread**2 - 1, 1.0)
+        plan,
+        skill={**plan.skill, CROWD: skill},
+        kind_pseudo_counts=max(skill * (1 - skill) / spread**2 - 1, 1.0),
     )
     rng = np.random.default_rng(seed)
     said = None if machine is None else _sayings(items, to_probs(shares), machine, rng)
-    campaign = Campaign(range(items), range(K), costs, plan=plan, machine=said)
-    question = campaign.questions[0]
-    nothing = np.full(items, -1, np.int32)
-    pilot = Pilot(
-        question.votes(), question.kind, question.usual, plan.shared, said, nothing, SURE * to_probs(shares),
-        question.history,
-    )  # fmt: skip
+    campaign = Campaign(range(items), range(K), costs, plan=plan, classifier_probs=said)
+    pilot = replace(
+        _pilot(campaign, "", np.full(items, -1, np.int32)), machine=said, past=SURE * to_probs(shares)
+    )
     return _simulate(campaign.to_dict(), [pilot], most, ways, level, rng)
 
 
@@ -158,8 +153,8 @@ def _simulate(
         raise ValueError(f"{ways} ways are to be simulated, expected one or more")
     if not 0 < level < 1:
         raise ValueError(f"the level is {level}, expected a number between 0 and 1")
-    plan = {**data["plan"], "growth": max(data["plan"]["growth"], GROWTH)}
-    data = {**data, "plan": plan, "learns": False}
+    plan = {**data["plan"], "refit_growth": max(data["plan"]["refit_growth"], GROWTH)}
+    data = {**data, "plan": plan, "trains_classifier": False}
     samples = zip(*(draws(pilot, ways, rng) for pilot in pilots), strict=True)
     paths = [_follow(Campaign.from_dict(data), each, most, rng) for each in samples]
     errors = Costs.from_dict(data["costs"]).errors
@@ -170,32 +165,32 @@ def _follow(
     campaign: Campaign, each: Sequence[Draw], most: Mapping[Any, int] | int | None, rng: Random
 ) -> Path:
     """Run a campaign to its end with a crowd that is drawn."""
-    for worker in campaign.staff.names if campaign.ledger.lent else ():
+    for worker in campaign.view.workers().names if campaign.view.has_open_leases else ():
         campaign.release(worker)
     crowd = Crowd(campaign, each, most, rng)
-    size = max(campaign.plan.every, len(campaign.pool) // BATCHES)
+    size = max(campaign.plan.refit_every, len(campaign) // BATCHES)
     campaign.stop(crowd.spent())
     points = [_look(campaign)]
     while points[-1][1] < LONGEST:
         before = len(points)
-        for kind in campaign.staff.kinds:
+        for kind in campaign.costs.prices:
             if asks := campaign.ask(None, size, kind=kind):
                 campaign.tell(crowd.answer(asks, kind))
                 campaign.stop(crowd.spent())
                 points.append(_look(campaign))
         if len(points) == before:
-            if campaign.fresh == 0:
+            if campaign.view.votes_since_refit == 0:
                 break
             campaign.refit()
     spent, votes, codes = (np.array(column) for column in zip(*points, strict=True))
-    kept = np.flatnonzero(~campaign.pool.withdrawn).astype(np.int32)
+    kept = np.flatnonzero(~campaign.view.items().withdrawn).astype(np.int32)
     return Path(each, kept, spent, votes, codes)
 
 
 def _look(campaign: Campaign) -> tuple[float, float, Codes]:
     now = campaign.decide()
     N = max(len(now), 1)
-    return campaign.ledger.spent / N, float(now.votes.sum()) / N, now.codes
+    return campaign.view.spent / N, float(now.votes.sum()) / N, now.codes
 
 
 def joined(
@@ -219,24 +214,31 @@ def joined(
     )
 
 
-def _machine(question: Question) -> Floats | None:
-    """What the campaign believes of each item before its votes, if there is a machine."""
-    if question.machine is None:
-        return None
-    return question.join(question.machine, np.zeros_like(question.machine), question.prior)
+def _pilot(campaign: Campaign, criterion: str, gold: Codes) -> Pilot:
+    """What is known of one question so far; `gold` has the known class of each item, or -1."""
+    known = campaign.view.estimates(criterion)
+    probs = known.classifier_probs
+    if probs is not None:  # the posterior of each item before its votes
+        probs = known.fusion(probs, np.zeros_like(probs), known.class_prior)
+    return Pilot(
+        campaign.view.votes(criterion), known.worker_kind, known.kind_pseudo_counts,
+        campaign.plan.worker_pseudo_counts, probs, gold, known.dropped_classes, known.dropped_counts,
+    )  # fmt: skip
 
 
 def _known(campaign: Campaign, gold: PerQuestion) -> list[Codes]:
     """The class of each item, -1 where it is not known; for each criterion."""
     told = gold or {}
-    if campaign.several and (lost := [name for name in told if name not in campaign.criteria]):
+    if campaign.has_criteria and (lost := [name for name in told if name not in campaign.criteria]):
         raise ValueError(f"there is no criterion {lost[0]!r}; there are {', '.join(campaign.criteria)}")
     found = []
-    for criterion, question in zip(campaign.criteria, campaign.questions, strict=True):
-        mine = told.get(criterion, {}) if campaign.several else told
-        campaign.pool.rows(mine)
-        codes = gold_codes(mine, campaign.pool.items, campaign.label)
-        found.append(np.where(codes >= 0, codes, question.gold).astype(np.int32))
+    names, before = campaign.view.item_names, campaign.view.items().gold
+    class_code = {name: k for k, name in enumerate(campaign.classes.tolist())}
+    for q, criterion in enumerate(campaign.criteria):
+        mine = told.get(criterion, {}) if campaign.has_criteria else told
+        campaign.view.item_rows(mine)
+        codes = gold_codes(mine, names, class_code)
+        found.append(np.where(codes >= 0, codes, before[:, q]).astype(np.int32))
     return found
 
 

@@ -1,0 +1,122 @@
+"""Estimates, item table, worker table: the state of a campaign as plain arrays that others may read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.typing import NDArray
+
+from crowdpilot.arrays import Codes, Floats
+from crowdpilot.hybrid.value.posterior import FusionRule, crowd_only
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """What a campaign has estimated about one question; items by row, workers and classes by number.
+
+    The arrays are those of the campaign, not copies: they are to be read, not changed.
+
+    Parameters
+    ----------
+    posterior
+        (items, classes), with known classes as known.
+    log_likelihood
+        log P(votes | class), (items, classes).
+    class_prior
+        (classes,).
+    log_confusion
+        Logs of the confusion matrices, (workers, true, said).
+    classifier_probs, calibrated_probs
+        Of the classifier, (items, classes), before and after temperature scaling; None without one.
+    kind_pseudo_counts
+        Prior of the confusion matrix of each kind of worker, (kinds, true, said).
+    worker_kind
+        The kind of each worker, (workers,).
+    dropped_counts, dropped_classes
+        Expected counts of votes on dropped items, (workers, true, said), and of their classes, (classes,).
+    fusion
+        Combines classifier and votes.
+    """
+
+    posterior: Floats
+    log_likelihood: Floats
+    class_prior: Floats
+    log_confusion: Floats
+    classifier_probs: Floats | None
+    calibrated_probs: Floats | None
+    kind_pseudo_counts: Floats
+    worker_kind: Codes
+    dropped_counts: Floats
+    dropped_classes: Floats
+    fusion: FusionRule
+
+    def posterior_given(self, rows: NDArray[Any], log_likelihood: Floats) -> Floats:
+        """The posterior of items under this log-likelihood, (rows, classes), were their classes unknown."""
+        probs = None if self.calibrated_probs is None else self.calibrated_probs[rows]
+        return combine(self.fusion, probs, log_likelihood, self.class_prior)
+
+
+def combine(fusion: FusionRule, probs: Floats | None, log_likelihood: Floats, class_prior: Floats) -> Floats:
+    """The posterior from a classifier's probabilities (if any) and the votes' log-likelihood."""
+    if probs is None:
+        log_likelihood = fusion.crowd_weight * log_likelihood
+        return crowd_only(log_likelihood, log_likelihood, class_prior)
+    return fusion(probs, log_likelihood, class_prior)
+
+
+@dataclass(frozen=True, eq=False)
+class ItemTable:
+    """The state of every item that was not dropped; row *n* of every array is about `names[n]`.
+
+    Parameters
+    ----------
+    names
+        Of the items, in the order in which they were added.
+    open
+        Neither withdrawn nor closed, (items,).
+    withdrawn, pilot
+        (items,).
+    final
+        Code of the final decision of a closed item, -1 while there is none, (items,).
+    done
+        No vote on the item is worth its price, and none is pending, (items,).
+    gold
+        Code of the known class, -1 where it is not known, (items, questions).
+    votes
+        Number of votes, (items, questions).
+    """
+
+    names: list[Any]
+    open: NDArray[Any]
+    withdrawn: NDArray[Any]
+    pilot: NDArray[Any]
+    final: Codes
+    done: NDArray[Any]
+    gold: Codes
+    votes: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class WorkerTable:
+    """All workers by number.
+
+    Parameters
+    ----------
+    names
+        Of the workers, in the order in which they came; None is a worker without a name.
+    kind
+        Number of the kind of each, (workers,).
+    kinds
+        Names of the kinds.
+    votes_by_kind
+        Votes that have arrived from workers of each kind.
+    asked
+        What each was asked or has answered: rows (worker, item, question), (n, 3).
+    """
+
+    names: list[Any]
+    kind: NDArray[Any]
+    kinds: list[str]
+    votes_by_kind: list[int]
+    asked: NDArray[Any]

@@ -1,0 +1,153 @@
+"""View of a campaign: its items, workers, votes, estimates and money for others to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowdpilot.hybrid.campaign.decisions import Ask
+from crowdpilot.hybrid.campaign.estimates import Estimates, ItemTable, WorkerTable
+from crowdpilot.hybrid.campaign.input_checks import criterion_code
+from crowdpilot.hybrid.campaign.parts import Parts
+from crowdpilot.hybrid.campaign.question import Question
+from crowdpilot.hybrid.campaign.workers import Cell
+from crowdpilot.votes import Votes
+
+
+class CampaignView:
+    """What may be read of a campaign; nothing here changes it.
+
+    Parameters
+    ----------
+    parts
+        Of the campaign.
+    criteria
+        Names of the questions.
+    """
+
+    def __init__(self, parts: Parts, criteria: Sequence[str]) -> None:
+        self._parts, self._criteria = parts, criteria
+
+    @property
+    def item_names(self) -> list[Any]:
+        """Names of all items that were not dropped, in the order in which they were added."""
+        return list(self._parts.items.names)
+
+    def item_rows(self, names: Iterable[Any]) -> NDArray[np.intp]:
+        """The rows of these items in `item_names`; ValueError if there is no such item."""
+        return self._parts.items.rows(names)
+
+    def items(self) -> ItemTable:
+        """The state of every item."""
+        items, questions = self._parts.items, self._parts.questions
+        return ItemTable(
+            names=list(items.names),
+            open=items.open,
+            withdrawn=items.withdrawn.copy(),
+            pilot=items.pilot.copy(),
+            final=items.closed.copy(),
+            done=self._parts.values.done,
+            gold=np.stack([question.gold for question in questions], axis=1),
+            votes=np.stack([question.tally.sum(axis=1) for question in questions], axis=1),
+        )
+
+    def workers(self) -> WorkerTable:
+        """All workers, their kinds, and what each was asked."""
+        workers = self._parts.workers
+        asked = [(w, row, q) for w, cells in enumerate(workers.asked) for q, row in cells]
+        return WorkerTable(
+            names=list(workers.names),
+            kind=np.asarray(workers.kind, np.intp),
+            kinds=list(workers.kinds),
+            votes_by_kind=list(workers.votes_by_kind),
+            asked=np.array(asked, np.intp).reshape(-1, 3),
+        )
+
+    def votes(self, criterion: str = "") -> Votes:
+        """All votes on one question, with known classes; tasks are rows of items, all else is by number."""
+        return self._question(criterion).votes()
+
+    def estimates(self, criterion: str = "") -> Estimates:
+        """Posterior, confusion matrices and classifier probabilities of one question."""
+        question = self._question(criterion)
+        return Estimates(
+            posterior=question.posterior,
+            log_likelihood=question.log_likelihood,
+            class_prior=question.class_prior,
+            log_confusion=question.log_confusion,
+            classifier_probs=question.classifier_probs,
+            calibrated_probs=question.calibrated_probs(np.arange(len(question.gold))),
+            kind_pseudo_counts=question.kind_pseudo_counts,
+            worker_kind=question.worker_kind,
+            dropped_counts=question.dropped_counts,
+            dropped_classes=question.dropped_classes,
+            fusion=question.fusion,
+        )
+
+    def _question(self, criterion: str) -> Question:
+        return self._parts.questions[criterion_code(criterion, self._criteria)]
+
+    @property
+    def vote_count(self) -> int:
+        """Votes on all questions about items that were not dropped."""
+        return sum(len(question.vote_log) for question in self._parts.questions)
+
+    @property
+    def trains_classifier(self) -> bool:
+        """Whether a classifier is fitted to the votes here."""
+        return self._parts.classifier is not None
+
+    @property
+    def is_classified(self) -> bool:
+        """Whether every question has class probabilities of a classifier."""
+        return all(question.classifier_probs is not None for question in self._parts.questions)
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether there are open items, and all of them are done."""
+        open_ = self._parts.items.open
+        return bool(open_.any() and self._parts.values.done[open_].all())
+
+    @property
+    def pilot_left(self) -> int:
+        """Items that the pilot still takes from those that are added next."""
+        return self._parts.items.pilot_left
+
+    @property
+    def has_open_leases(self) -> bool:
+        """Whether any vote is pending."""
+        return bool(self._parts.ledger.leases)
+
+    def is_leased(self, ask: Ask, worker: Any) -> bool:
+        """Whether a worker holds a lease of this vote."""
+        return self._parts.leases.is_leased(self._cell(ask), worker)
+
+    def has_answered(self, ask: Ask, worker: Any) -> bool:
+        """Whether a worker has voted on this, or said that they cannot tell."""
+        return self._parts.leases.has_answered(self._cell(ask), worker)
+
+    def _cell(self, ask: Ask) -> Cell:
+        return criterion_code(ask.criterion, self._criteria), self._parts.items.row(ask.item)
+
+    @property
+    def votes_since_refit(self) -> int:
+        """Votes that have arrived since confusion matrices and classifier were fitted."""
+        return self._parts.leases.votes_since_refit
+
+    @property
+    def requests(self) -> int:
+        """Requests for votes served so far, which number the streams of random draws."""
+        return self._parts.leases.requests
+
+    @property
+    def spent(self) -> float:
+        """Money spent so far."""
+        return self._parts.ledger.spent
+
+    @property
+    def budget_left(self) -> float:
+        """Money that is neither spent nor reserved."""
+        return self._parts.ledger.left
