@@ -72,7 +72,7 @@ def _one(data: Path, cache: Path | None, name: str, backbone: str, seed: int) ->
         if text != "best":
             for how, one in (("all votes", False), ("one vote", True)):
                 matrices = workers.params["confusion"]
-                fitted[how] = fit_on_votes(map, held_out, votes, matrices, one=one, seed=seed)
+                fitted[how] = fit_on_votes(map, held_out, votes, matrices, one_vote_per_task=one, seed=seed)
         found |= {f"{text}, {how}": metrics.ece(y, f(raw)) for how, f in fitted.items()}
     return found
 

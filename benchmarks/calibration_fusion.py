@@ -12,7 +12,7 @@ from benchmarks.tables import markdown
 from crowdpilot import metrics
 from crowdpilot.arrays import Codes, Floats
 from crowdpilot.calibration import Fusion, find_map, fit_fusion, fit_fusion_on_votes
-from crowdpilot.confusion_matrices import count_labels, hear
+from crowdpilot.confusion_matrices import count_labels, votes_log_likelihood
 from crowdpilot.votes import Votes
 
 SPLITS = 10
@@ -58,7 +58,7 @@ def _split(machine: Floats, counts: Codes, truth: Codes, n: int, seed: int) -> d
     eye = np.eye(counts.shape[1])
     part = _of(votes, known)
     logs = _matrix(part, eye[truth[known]])
-    heard = hear(votes, logs)
+    heard = votes_log_likelihood(votes, logs)
     by_truth = fit_fusion(machine[known], heard[known], truth[known])
     beliefs = {
         "Bayes": Fusion()(machine, heard), "average": (machine + Fusion(0)(machine, heard)) / 2,
@@ -76,8 +76,8 @@ def _by_votes(machine: Floats, votes: Votes, part: Votes, known: Codes) -> Float
     for _ in range(LAST):
         logs = _matrix(part, belief)
         fusion = fit_fusion_on_votes(machine[known], part, belief)
-        belief = fusion(machine[known], hear(part, logs))
-    return fusion(machine, hear(votes, logs))
+        belief = fusion(machine[known], votes_log_likelihood(part, logs))
+    return fusion(machine, votes_log_likelihood(votes, logs))
 
 
 def _matrix(votes: Votes, belief: Floats) -> Floats:

@@ -18,8 +18,8 @@ from crowdpilot.arrays import Codes, Floats
 from crowdpilot.calibration import best_map, find_map
 from crowdpilot.io import from_shares
 from crowdpilot.learning import CrowdClassifier
-from crowdpilot.learning.calibrated import even
 from crowdpilot.learning.data.inputs import to_rows
+from crowdpilot.learning.held_out_calibration import class_balanced_weights
 from crowdpilot.learning.training.tuning import tune
 
 TARGETS = {
@@ -88,7 +88,7 @@ def perform(row: Row, data: Path, cache: Path | None, probs: Floats) -> dict[str
     said = [final.predict_proba(rows) for rows in tests]
     label = np.eye(probs.shape[1])[probs.argmax(axis=1)]
     sample = final.held_out_, label
-    weight = even(label) if best.balance == "reweight" else None
+    weight = class_balanced_weights(label) if best.balance == "reweight" else None
     maps = {
         "none": find_map("none").fit(*sample), "temperature": own,
         "best": best_map(*sample, weight=weight).fit(*sample, weight=weight),

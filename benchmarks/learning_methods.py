@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from crowdpilot.learning import METHODS
-from crowdpilot.learning.targets import TARGETS
+from crowdpilot.learning.data.targets import TARGETS
 
 AGGREGATORS = {
     "mv": "majority_voting",
@@ -18,7 +18,7 @@ AGGREGATORS = {
     "wds": "wds",
 }
 BALANCES = ("resample", "reweight", "focal", "cb_focal")
-CHOICES = ("confidence", "random", "dasc")
+SELECTIONS = ("confidence", "random", "dasc")
 BASES = ("anno_reg", "crowdlayer", "wdn")  # those of the DASC paper
 PAPERS = {
     "two_stage",
@@ -178,8 +178,8 @@ def self_trained(settings: Settings, methods: Iterable[str]) -> Iterator[Entry]:
     """Each way of choosing pseudo-votes over each method."""
     for method in methods:
         options = f"[add={settings.added(method)},rounds={settings.rounds}]"
-        for choice in CHOICES:
-            yield Entry(f"{method} + {choice}", method, self_training=f"{choice}{options}", base=method)
+        for selection in SELECTIONS:
+            yield Entry(f"{method} + {selection}", method, self_training=f"{selection}{options}", base=method)
 
 
 def choose(entries: Iterable[Entry], wanted: str) -> list[Entry]:

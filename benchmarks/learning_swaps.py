@@ -16,10 +16,10 @@ from benchmarks.learning_sets import labelme
 from benchmarks.tables import RESULTS, machine, markdown, write
 from crowdpilot.arrays import Codes, Floats
 from crowdpilot.learning.data.inputs import to_rows
-from crowdpilot.learning.pruning.prune import find_score
+from crowdpilot.learning.pruning.scores.entropy import find_score
 from crowdpilot.learning.training.loop import Training
-from crowdpilot.learning.training.recipe import Recipe
-from crowdpilot.learning.vote_loss import Cost
+from crowdpilot.learning.training.procedure import TrainingProcedure
+from crowdpilot.learning.training.vote_loss import VoteLoss
 from crowdpilot.votes import Votes
 
 Bools = NDArray[np.bool_]
@@ -54,9 +54,9 @@ def main(
     for seed in range(seeds):
         votes, bad = swap(crowd.votes, crowd.truth, seed)
         training = Training(epochs=50, seed=seed)
-        recipe = Recipe("mlp", "two_stage", Cost(), training, device, standardize=False)
+        procedure = TrainingProcedure("mlp", "two_stage", VoteLoss(), training, device, standardize=False)
         for name in NAMES:
-            found[name].append(precision(find_score(name).score(recipe, rows, votes), bad))
+            found[name].append(precision(find_score(name).score(procedure, rows, votes), bad))
     body = [(name, f"{np.mean(v):.3f} ± {np.std(v, ddof=1):.3f}") for name, v in found.items()]
     table = markdown(("score", "average precision"), body)
     write(output, "learning_swaps", TEXT.format(machine=machine(), seeds=seeds, table=table), found)

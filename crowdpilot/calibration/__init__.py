@@ -1,9 +1,9 @@
-"""Maps that make probabilities honest: one file each, one list."""
+"""Calibration of probabilities: maps, their selection, and fusion of a classifier with votes."""
 
 from __future__ import annotations
 
-from crowdpilot.calibration.base import Fitted, Map, load_map
-from crowdpilot.calibration.from_votes import fit_on_votes, one_vote_each
+from crowdpilot.calibration.base import FittedMap, Map, load_map
+from crowdpilot.calibration.from_votes import fit_on_votes, sample_one_vote_per_task
 from crowdpilot.calibration.fusion import Fusion, fit_fusion, fit_fusion_on_votes
 from crowdpilot.calibration.maps.beta import Beta
 from crowdpilot.calibration.maps.dirichlet import Dirichlet
@@ -14,17 +14,17 @@ from crowdpilot.calibration.maps.none import NoMap
 from crowdpilot.calibration.maps.platt import Platt
 from crowdpilot.calibration.maps.temperature import Temperature
 from crowdpilot.calibration.maps.vector import Vector
-from crowdpilot.calibration.selection import SINGLE, Best, Trial, best_map, try_maps
+from crowdpilot.calibration.selection import SINGLE_MAPS, Best, Trial, best_map, compare_maps
 from crowdpilot.option_strings import choose
 
-MAPS: dict[str, type[Map]] = {**SINGLE, Best.name: Best}
+MAPS: dict[str, type[Map]] = {**SINGLE_MAPS, Best.name: Best}
 
 __all__ = [
     "MAPS",
     "Best",
     "Beta",
     "Dirichlet",
-    "Fitted",
+    "FittedMap",
     "Fusion",
     "Histogram",
     "Isotonic",
@@ -36,18 +36,18 @@ __all__ = [
     "Trial",
     "Vector",
     "best_map",
+    "compare_maps",
     "find_map",
     "fit_fusion",
     "fit_fusion_on_votes",
     "fit_on_votes",
     "load_map",
-    "one_vote_each",
-    "try_maps",
+    "sample_one_vote_per_task",
 ]
 
 
 def find_map(text: str) -> Map:
-    """The map that a text names, such as `temperature` or `dirichlet[strength=.01]`.
+    """The map that a text stands for, such as `temperature` or `dirichlet[strength=.01]`.
 
     Examples
     --------

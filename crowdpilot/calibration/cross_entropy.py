@@ -1,4 +1,4 @@
-"""The one fit of all smooth maps: least cross-entropy of a softmax of a linear function."""
+"""Regularized softmax regression by L-BFGS: fits parametric calibration maps, such as the temperature."""
 
 from __future__ import annotations
 
@@ -10,33 +10,34 @@ from scipy.optimize import Bounds, minimize
 
 from crowdpilot.arrays import Floats, sum_by
 
+MIN_INVERSE_TEMPERATURE = 0.01
 
-class Problem(NamedTuple):
-    """Find the coefficients of softmax(features @ coefficients) that are closest to the targets.
 
-    Entry (d, k) of the coefficients is parameter `tied[d, k]`, zero where that is -1. Parameters
-    begin at a centre and are drawn back to it: the objective is the mean over rows of
+class SoftmaxRegression(NamedTuple):
+    """The problem to find coefficients of softmax(features @ coefficients) with least cross-entropy.
 
-        -sum_k target_k log softmax_k  +  sum_i strength_i (parameter_i - centre_i)^2 / (2 rows)
+    Entry (d, k) of the coefficients is parameter `index[d, k]`, and zero where that is -1, so that
+    coefficients may share a parameter. The objective is the mean over rows of
 
-    where a row of weight w counts as w rows. It is convex; the strengths are the precisions of a
-    normal prior around the centre, so that few rows move little and perfect separation, whose
-    best parameters are infinite, has an answer.
+        -Σ_k target_k log softmax_k  +  Σ_i precision_i (parameter_i - mean_i)² / (2 rows)
+
+    where a row of weight w counts as w rows: the negative log-posterior with normal priors. It is
+    convex; the priors keep the parameters finite where the classes are perfectly separated.
     """
 
     features: Floats  # (rows, features)
     target: Floats  # (rows, outputs), rows sum to one
     weight: Floats  # (rows,)
-    tied: NDArray[np.intp]  # (features, outputs)
-    centre: Floats  # (parameters,)
-    strength: Floats  # (parameters,)
+    index: NDArray[np.intp]  # (features, outputs)
+    mean: Floats  # (parameters,), of the prior; also the starting point
+    precision: Floats  # (parameters,), of the prior
 
     def coefficients(self, parameters: Floats) -> Floats:
-        """(features, outputs), the parameters at their places."""
-        return np.append(parameters, 0.0)[self.tied]
+        """(features, outputs), from (parameters,)."""
+        return np.append(parameters, 0.0)[self.index]
 
     def objective(self, parameters: Floats) -> tuple[float, Floats]:
-        """What is minimised, and its gradient."""
+        """The objective and its gradient, (parameters,)."""
         rows = float(self.weight.sum())
         joint = self.features @ self.coefficients(parameters)
         joint -= joint.max(axis=1, keepdims=True)
@@ -47,30 +48,39 @@ class Problem(NamedTuple):
         joint *= (self.weight / mass)[:, None]  # now the weighted probabilities
         joint -= self.target * self.weight[:, None]
         slope = self.features.T @ joint
-        away = parameters - self.centre
-        pull = self.strength * away
-        gradient = sum_by(self.tied.ravel() + 1, slope.ravel(), len(parameters) + 1)[1:] + pull
-        return float(loss + pull @ away / 2) / rows, gradient / rows
+        deviation = parameters - self.mean
+        prior = self.precision * deviation
+        gradient = sum_by(self.index.ravel() + 1, slope.ravel(), len(parameters) + 1)[1:] + prior
+        return float(loss + prior @ deviation / 2) / rows, gradient / rows
 
 
-def solve(problem: Problem, lower: ArrayLike = -np.inf, rounds: int = 1000) -> Floats:
-    """Coefficients (features, outputs) of least objective, by L-BFGS from the centre.
+def fit_coefficients(
+    problem: SoftmaxRegression, lower: ArrayLike = -np.inf, max_iterations: int = 1000
+) -> Floats:
+    """Coefficients (features, outputs) that minimize the objective, by L-BFGS from the prior mean.
 
-    No parameter goes below `lower`, one number or one for each.
+    `lower` bounds the parameters from below, one number or one for each.
     """
-    found = minimize(
+    optimum = minimize(
         problem.objective,
-        problem.centre,
+        problem.mean,
         jac=True,
         method="L-BFGS-B",
-        bounds=Bounds(np.broadcast_to(lower, problem.centre.shape), np.inf),
-        options={"maxiter": rounds, "maxfun": 2 * rounds, "ftol": 1e-13, "gtol": 1e-8, "maxcor": 20},
-    )
-    return problem.coefficients(found.x)
+        bounds=Bounds(np.broadcast_to(lower, problem.mean.shape), np.inf),
+        options={
+            "maxiter": max_iterations, "maxfun": 2 * max_iterations, "ftol": 1e-13, "gtol": 1e-8, "maxcor": 20
+        },
+    )  # fmt: skip
+    return problem.coefficients(optimum.x)
 
 
-def slope(logs: Floats, target: Floats, weight: Floats, strength: float = 1.0) -> float:
-    """1 / T of the best temperature, softmax(log p / T), held at 1; T is at most 100."""
-    tied = np.eye(logs.shape[1], dtype=np.intp) - 1
-    problem = Problem(logs, target, weight, tied, np.ones(1), np.full(1, strength))
-    return float(solve(problem, 0.01)[0, 0])
+def fit_inverse_temperature(
+    log_probs: Floats, target: Floats, weight: Floats, strength: float = 1.0
+) -> float:
+    """1 / T of temperature scaling, softmax(log p / T), with a normal prior around 1; T is at most 100.
+
+    `log_probs` and `target` are (tasks, classes), `weight` is (tasks,), `strength` the prior precision.
+    """
+    index = np.eye(log_probs.shape[1], dtype=np.intp) - 1
+    problem = SoftmaxRegression(log_probs, target, weight, index, np.ones(1), np.full(1, strength))
+    return float(fit_coefficients(problem, MIN_INVERSE_TEMPERATURE)[0, 0])

@@ -1,4 +1,4 @@
-"""Fusion: what a machine says of a task and what the crowd says, as one belief."""
+"""Fusion: one posterior from a classifier's probabilities and the votes of a crowd, with fitted weights."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax, logsumexp, softmax
 
 from crowdpilot.arrays import Floats
-from crowdpilot.calibration.base import raised
-from crowdpilot.calibration.sample import all_tasks, check_probs
+from crowdpilot.calibration.base import raise_to_floor
+from crowdpilot.calibration.sample import check_probs, make_sample
 from crowdpilot.confusion_matrices import count_labels
 from crowdpilot.votes import Votes
 
-FLOOR = 1e-12  # a probability of a machine counts as at least this
-CELLS = 2**23  # numbers in an array of (votes, classes); of more votes a part is looked at
-MOST = 10.0  # what machine and crowd may count at most
+MIN_PROB = 1e-12  # a probability of a classifier counts as at least this
+MAX_VOTE_NUMBERS = 2**23  # in an array of (votes, classes); of more votes a part is used
+MAX_WEIGHT = 10.0  # of classifier and crowd
 
-Cost = Callable[[Floats], tuple[float, Floats]]  # of log-beliefs: its value and its slope
+Loss = Callable[[Floats], tuple[float, Floats]]  # of unnormalized log-posteriors: its value and gradient
 
 
 @dataclass(frozen=True)
 class Fusion:
-    """P(k) ∝ machine_k^a · prior_k^(1 - a) · exp(b · sum over votes of log confusion[worker, k, said]).
+    """P(k) ∝ p_k^a · prior_k^(1 - a) · exp(b · Σ over votes of log confusion[worker, k, said]).
 
-    With a = b = 1 this is Bayes' rule with the machine as the prior; a = 0 is the crowd alone. Less
-    than one is right for a machine that is too sure, and for votes that err together.
+    With a = b = 1 this is Bayes' rule with the classifier's prediction p as the prior; a = 0 is the crowd
+    alone. Weights below one suit a classifier that is overconfident, and votes with dependent errors.
 
     Parameters
     ----------
-    machine, crowd
-        a and b.
+    classifier, crowd
+        The weights a and b.
 
     References
     ----------
@@ -47,138 +47,142 @@ class Fusion:
     [[0.73, 0.27]]
     """
 
-    machine: float = 1.0
+    classifier: float = 1.0
     crowd: float = 1.0
 
-    def __call__(self, probs: ArrayLike, heard: ArrayLike, prior: ArrayLike | None = None) -> Floats:
-        """What to believe, (tasks, classes).
+    def __call__(self, probs: ArrayLike, log_likelihood: ArrayLike, prior: ArrayLike | None = None) -> Floats:
+        """The posterior, (tasks, classes).
 
         Parameters
         ----------
         probs
-            What the machine says, (tasks, classes).
-        heard
-            Log-probability of the votes on each task, were it of each class; see `hear`.
+            Predictions of the classifier, (tasks, classes).
+        log_likelihood
+            log P(votes on the task | class), (tasks, classes); see `votes_log_likelihood`.
         prior
             Shares of the classes, (classes,); equal ones if not given.
         """
-        logs, base = _logs(probs, prior)
-        belief: Floats = softmax(
-            base + self.machine * (logs - base) + self.crowd * _like(heard, logs), axis=1
+        log_probs, log_prior = _logs(probs, prior)
+        of_votes = _checked(log_likelihood, log_probs)
+        posterior: Floats = softmax(
+            log_prior + self.classifier * (log_probs - log_prior) + self.crowd * of_votes, axis=1
         )
-        return belief
+        return posterior
 
 
 def fit_fusion(
     probs: ArrayLike,
-    heard: ArrayLike,
+    log_likelihood: ArrayLike,
     target: ArrayLike,
     *,
     prior: ArrayLike | None = None,
     weight: ArrayLike | None = None,
 ) -> Fusion:
-    """The fusion with the best log-loss on tasks of known class.
+    """The fusion with the least log-loss on tasks of known class.
 
     Parameters
     ----------
-    probs, heard, prior
-        As for `Fusion`; the machine must not have been trained on these tasks.
+    probs, log_likelihood, prior
+        As for `Fusion`; the classifier must not have been trained on these tasks.
     target, weight
         As for `Map.fit`: codes with -1 where unknown, or soft labels.
     """
-    logs, base = _logs(probs, prior)
-    sample = all_tasks(probs, target, weight)
+    log_probs, log_prior = _logs(probs, prior)
+    sample = make_sample(probs, target, weight)
     known = sample.target * sample.weight[:, None]
-    rows = known.sum(axis=1)
-    if not rows.any():
+    mass = known.sum(axis=1)
+    if not mass.any():
         raise ValueError("no task has a known class and a weight, expected at least one")
 
-    def cost(joint: Floats) -> tuple[float, Floats]:
-        said = log_softmax(joint, axis=1)
-        return -float((known * said).sum() / rows.sum()), (rows[:, None] * np.exp(said) - known) / rows.sum()
+    def loss(joint: Floats) -> tuple[float, Floats]:
+        log_posterior = log_softmax(joint, axis=1)
+        gradient = (mass[:, None] * np.exp(log_posterior) - known) / mass.sum()
+        return -float((known * log_posterior).sum() / mass.sum()), gradient
 
-    return _best(logs - base, _like(heard, logs), base, cost)
+    return _fit_weights(log_probs - log_prior, _checked(log_likelihood, log_probs), log_prior, loss)
 
 
 def fit_fusion_on_votes(
     probs: ArrayLike,
     votes: Votes,
-    believed: Floats,
+    posterior: Floats,
     *,
     counts: Floats | None = None,
     prior: ArrayLike | None = None,
-    most: float = MOST,
+    max_weight: float = MAX_WEIGHT,
 ) -> Fusion:
-    """The fusion that foresees held-out votes best; nobody needs to know the truth.
+    """The fusion with the best held-out log-likelihood of the votes; no true labels are needed.
 
-    Each vote is foreseen from the machine and the other votes on its task. The confusion matrix of
-    its worker is used without that vote.
+    Each vote is predicted from the classifier and the other votes on its task, with the confusion matrix
+    of its worker without that vote.
 
     Parameters
     ----------
     probs, prior
-        As for `Fusion`; the machine must not have seen these votes.
+        As for `Fusion`; the classifier must not have seen these votes.
     votes
-        Several for most tasks, or there is nothing to learn about votes beside each other.
-    believed
-        What a model of the workers believes of the tasks, (tasks, classes).
+        Several for most tasks, or there is nothing to learn about the weight of votes.
+    posterior
+        Of a worker model, (tasks, classes).
     counts
-        How often each worker gave each label to each class, (workers, true, said), imaginary votes
-        included; if not given, from what is believed, and half a vote in each cell.
-    most
-        What machine and crowd may count at most.
+        How often each worker gave each label to each class, (workers, true, said), pseudo-counts
+        included; if not given, expected counts by the posterior plus half a vote in each cell.
+    max_weight
+        Upper bound of both weights.
     """
-    logs, base = _logs(probs, prior)
-    if len(logs) != len(votes.tasks):
+    log_probs, log_prior = _logs(probs, prior)
+    if len(log_probs) != len(votes.tasks):
         raise ValueError(
-            f"there are {len(logs)} rows of probabilities, expected a row for each of "
+            f"there are {len(log_probs)} rows of probabilities, expected a row for each of "
             f"{len(votes.tasks)} tasks"
         )
     if counts is None:
-        counts = count_labels(votes, believed) + 0.5
-    votes = _some(votes)
-    own = believed[votes.task]
-    left = np.log(np.maximum(counts[votes.worker, :, votes.label] - own, 1e-3))
-    left -= np.log(counts.sum(axis=2)[votes.worker] - own)
-    others = _sums(votes, left)[votes.task] - left
+        counts = count_labels(votes, posterior) + 0.5
+    votes = _subsample(votes)
+    own = posterior[votes.task]
+    log_vote = np.log(np.maximum(counts[votes.worker, :, votes.label] - own, 1e-3))
+    log_vote -= np.log(counts.sum(axis=2)[votes.worker] - own)
+    others = _task_sums(votes, log_vote)[votes.task] - log_vote
 
-    def cost(joint: Floats) -> tuple[float, Floats]:
-        before, after = joint, joint + left
+    def loss(joint: Floats) -> tuple[float, Floats]:
+        before, after = joint, joint + log_vote
         gain = logsumexp(after, axis=1) - logsumexp(before, axis=1)
         return -float(gain.mean()), (softmax(before, axis=1) - softmax(after, axis=1)) / len(joint)
 
-    return _best((logs - base)[votes.task], others, base, cost, most)
+    return _fit_weights((log_probs - log_prior)[votes.task], others, log_prior, loss, max_weight)
 
 
-def _best(machine: Floats, crowd: Floats, base: Floats, cost: Cost, most: float = MOST) -> Fusion:
-    """The two weights of least cost."""
+def _fit_weights(
+    classifier: Floats, crowd: Floats, log_prior: Floats, loss: Loss, max_weight: float = MAX_WEIGHT
+) -> Fusion:
+    """The two weights of least loss, by L-BFGS from one."""
 
     def objective(weights: Floats) -> tuple[float, Floats]:
-        value, slope = cost(base + weights[0] * machine + weights[1] * crowd)
-        return value, np.array([(slope * machine).sum(), (slope * crowd).sum()])
+        value, gradient = loss(log_prior + weights[0] * classifier + weights[1] * crowd)
+        return value, np.array([(gradient * classifier).sum(), (gradient * crowd).sum()])
 
-    found = minimize(objective, np.ones(2), jac=True, method="L-BFGS-B", bounds=[(0, most)] * 2)
-    return Fusion(float(found.x[0]), float(found.x[1]))
+    optimum = minimize(objective, np.ones(2), jac=True, method="L-BFGS-B", bounds=[(0, max_weight)] * 2)
+    return Fusion(float(optimum.x[0]), float(optimum.x[1]))
 
 
 def _logs(probs: ArrayLike, prior: ArrayLike | None) -> tuple[Floats, Floats]:
-    """Logs of the probabilities, (tasks, classes), and of the prior, (1, classes)."""
-    logs = np.log(raised(check_probs(probs), FLOOR))
-    K = logs.shape[1]
+    """Logarithms of the probabilities, (tasks, classes), and of the prior, (1, classes)."""
+    log_probs = np.log(raise_to_floor(check_probs(probs), MIN_PROB))
+    K = log_probs.shape[1]
     shares = np.full((1, K), 1 / K) if prior is None else check_probs(np.asarray(prior)[None], "prior")
     if shares.shape[1] != K:
         raise ValueError(f"the prior has {shares.shape[1]} numbers, expected one for each of {K} classes")
-    return logs, np.log(raised(shares, FLOOR))
+    return log_probs, np.log(raise_to_floor(shares, MIN_PROB))
 
 
-def _like(heard: ArrayLike, logs: Floats) -> Floats:
-    h = np.asarray(heard, np.float64)
-    if h.shape != logs.shape:
-        raise ValueError(f"the votes are heard for {h.shape} tasks and classes, expected {logs.shape}")
-    return h
+def _checked(log_likelihood: ArrayLike, log_probs: Floats) -> Floats:
+    array = np.asarray(log_likelihood, np.float64)
+    if array.shape != log_probs.shape:
+        raise ValueError(f"the log-likelihood has shape {array.shape}, expected {log_probs.shape}")
+    return array
 
 
-def _sums(votes: Votes, values: Floats) -> Floats:
+def _task_sums(votes: Votes, values: Floats) -> Floats:
     """The sum of the rows of each task's votes, (tasks, classes)."""
     order = np.argsort(votes.task, kind="stable")
     total = np.zeros((len(votes.tasks), values.shape[1]))
@@ -188,7 +192,7 @@ def _sums(votes: Votes, values: Floats) -> Floats:
     return total
 
 
-def _some(votes: Votes) -> Votes:
+def _subsample(votes: Votes) -> Votes:
     """All votes, or those on every n-th task if they are too many."""
-    step = -(-len(votes) * len(votes.classes) // CELLS)
+    step = -(-len(votes) * len(votes.classes) // MAX_VOTE_NUMBERS)
     return votes if step <= 1 else votes.take(votes.task % step == 0)

@@ -1,8 +1,9 @@
-"""Maps that are a linear function of the logarithms: softmax(W log p + b)."""
+"""Linear scaling: the base of maps softmax(W log p + b), such as vector, matrix and Dirichlet scaling."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,14 +11,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdpilot.arrays import Floats, softmax
-from crowdpilot.calibration.base import Fitted, Map, raised
-from crowdpilot.calibration.cross_entropy import Problem, slope, solve
+from crowdpilot.calibration.base import FittedMap, Map, raise_to_floor
+from crowdpilot.calibration.cross_entropy import SoftmaxRegression, fit_coefficients, fit_inverse_temperature
 from crowdpilot.calibration.sample import Sample
 
 
 @dataclass(frozen=True, eq=False)
-class Scaled(Fitted):
+class FittedScaling(FittedMap):
     """softmax(weights @ log p + intercept)."""
+
+    kind: ClassVar[str] = "linear_scaling"
+    file_names: ClassVar[Mapping[str, str]] = {"weights": "weights", "intercept": "intercept"}
 
     weights: Floats  # (classes, classes), [to, from]
     intercept: Floats  # (classes,)
@@ -31,41 +35,43 @@ class Scaled(Fitted):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Scaling(Map):
-    """softmax(W log p + b), where each map constrains W and b in its own way.
+class LinearScaling(Map):
+    """softmax(W log p + b), where each map has its own constraints on W and b.
 
     Parameters
     ----------
     floor
-        Probabilities below count as this, so that all have a logarithm.
+        Smaller probabilities are raised to this, so that all have a logarithm.
     strength
-        How firmly the parameters are held at those of the best temperature: the precision of a
-        normal prior, that counts little against hundreds of tasks.
+        Precision of the normal prior of the parameters around temperature scaling (W = 1/T, b = 0);
+        it matters little with hundreds of tasks.
     """
 
     strength: float = 10.0
 
-    centred: ClassVar[bool] = False  # whether the logarithms of each task are brought to a mean of zero
+    centred: ClassVar[bool] = False  # whether log p is centred to mean zero for each task
 
-    def size(self, K: int) -> int:
-        return int(self.tied(K).max()) + 1
+    def n_parameters(self, K: int) -> int:
+        return int(self.parameter_index(K).max()) + 1
 
     @abstractmethod
-    def tied(self, K: int) -> NDArray[np.intp]:
-        """Which parameter stands where in W transposed over b, (classes + 1, classes); -1: none."""
+    def parameter_index(self, K: int) -> NDArray[np.intp]:
+        """The parameter of each entry of W transposed, b below it, (classes + 1, classes); -1 is a zero."""
 
-    def strengths(self, tied: NDArray[np.intp]) -> Floats:
-        """The strength of each parameter."""
-        return np.full(tied.max() + 1, self.strength)
+    def precisions(self, index: NDArray[np.intp]) -> Floats:
+        """The prior precision of each parameter, (parameters,)."""
+        return np.full(index.max() + 1, self.strength)
 
-    def learn(self, sample: Sample) -> Fitted:
-        logs = np.log(raised(sample.probs, self.floor))
-        K = logs.shape[1]
-        seen = np.eye(K) - self.centred / K  # what of the logarithms W is shown
-        tied = self.tied(K)
-        centre = np.zeros(tied.max() + 1)
-        centre[tied[np.diag_indices(K)]] = slope(logs, sample.target, sample.weight)
-        features = np.column_stack([logs @ seen, np.ones(len(logs))])
-        problem = Problem(features, sample.target, sample.weight, tied, centre, self.strengths(tied))
-        found = solve(problem)
-        return Scaled(self.name, self.floor, found[:K].T @ seen, found[K])
+    def fit_sample(self, sample: Sample) -> FittedMap:
+        log_probs = np.log(raise_to_floor(sample.probs, self.floor))
+        K = log_probs.shape[1]
+        centring = np.eye(K) - self.centred / K
+        index = self.parameter_index(K)
+        mean = np.zeros(index.max() + 1)
+        mean[index[np.diag_indices(K)]] = fit_inverse_temperature(log_probs, sample.target, sample.weight)
+        features = np.column_stack([log_probs @ centring, np.ones(len(log_probs))])
+        problem = SoftmaxRegression(
+            features, sample.target, sample.weight, index, mean, self.precisions(index)
+        )
+        coefficients = fit_coefficients(problem)
+        return FittedScaling(self.name, self.floor, coefficients[:K].T @ centring, coefficients[K])

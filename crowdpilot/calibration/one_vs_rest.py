@@ -1,7 +1,8 @@
-"""Maps that look at one class at a time: a smooth curve for each, then rows that sum to one."""
+"""One-vs-rest calibration: the base of maps with a logistic curve for each class, such as Platt and beta."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,18 +11,21 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from crowdpilot.arrays import Floats
-from crowdpilot.calibration.base import Fitted, Map, raised
-from crowdpilot.calibration.cross_entropy import Problem, slope, solve
-from crowdpilot.calibration.sample import Sample, nll
+from crowdpilot.calibration.base import FittedMap, Map, raise_to_floor
+from crowdpilot.calibration.cross_entropy import SoftmaxRegression, fit_coefficients, fit_inverse_temperature
+from crowdpilot.calibration.sample import Sample, log_loss
 
 IDENTITY = np.array([1.0, 1.0, 0.0])  # logistic(log p - log(1 - p)) is p
 
 
 @dataclass(frozen=True, eq=False)
-class Curved(Fitted):
-    """logistic(a log p - b log(1 - p) + c) of each class, with its own a, b and c."""
+class FittedCurves(FittedMap):
+    """logistic(a log p - b log(1 - p) + c) for each class, divided by the sum over classes."""
 
-    coefficients: Floats  # (classes, 3)
+    kind: ClassVar[str] = "one_vs_rest"
+    file_names: ClassVar[Mapping[str, str]] = {"coefficients": "coefficients"}
+
+    coefficients: Floats  # a, b and c of each class, (classes, 3)
 
     @property
     def classes(self) -> int:
@@ -34,49 +38,51 @@ class Curved(Fitted):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OneAgainstRest(Map):
-    """logistic(a log p - b log(1 - p) + c) of each class, divided by the sum over classes.
+class OneVsRest(Map):
+    """logistic(a log p - b log(1 - p) + c) for each class, divided by the sum over classes.
 
-    With two classes the curves are mirror images that sum to one by themselves. With more they are
-    fitted one by one, and if their quotients fit the tasks no better than the probabilities did, the
-    identity is kept.
+    With two classes the curves sum to one by themselves. With more they are fitted one by one, and if the
+    normalized result has no lower cross-entropy than the probabilities themselves, the identity is used.
 
     Parameters
     ----------
     floor
-        Probabilities below count as this, so that all have a logarithm.
+        Smaller probabilities are raised to this, so that all have a logarithm.
     strength
-        How firmly a and b are held at the best temperature and c at 0: the precision of a normal
-        prior, that counts little against hundreds of tasks.
+        Precision of the normal prior of a and b around the best inverse temperature, and of c around 0;
+        it matters little with hundreds of tasks.
     """
 
     strength: float = 10.0
 
-    places: ClassVar[tuple[int, int, int]]  # which parameters a, b and c are
-    lowest: ClassVar[tuple[float, ...]]  # of each parameter
+    parameter_index: ClassVar[tuple[int, int, int]]  # of a, b and c
+    lower_bounds: ClassVar[tuple[float, ...]]  # of each parameter
 
-    def size(self, K: int) -> int:
-        return K * len(self.lowest)
+    def n_parameters(self, K: int) -> int:
+        return K * len(self.lower_bounds)
 
-    def learn(self, sample: Sample) -> Fitted:
-        probs = raised(sample.probs, self.floor)
-        centre = IDENTITY * slope(np.log(probs), sample.target, sample.weight)
+    def fit_sample(self, sample: Sample) -> FittedMap:
+        probs = raise_to_floor(sample.probs, self.floor)
+        mean = IDENTITY * fit_inverse_temperature(np.log(probs), sample.target, sample.weight)
         classes = zip(probs.T, sample.target.T, strict=True)
-        curves = [self._curve(p, t, sample.weight, centre) for p, t in classes]
-        fitted = Curved(self.name, self.floor, np.array(curves))
-        if sample.weight @ (nll(sample, fitted(probs)) - nll(sample, probs)) > 0:
-            return Curved(self.name, self.floor, np.tile(IDENTITY, (len(curves), 1)))
+        curves = [self._fit_curve(p, t, sample.weight, mean) for p, t in classes]
+        fitted = FittedCurves(self.name, self.floor, np.array(curves))
+        if sample.weight @ (log_loss(sample, fitted(probs)) - log_loss(sample, probs)) > 0:
+            return FittedCurves(self.name, self.floor, np.tile(IDENTITY, (len(curves), 1)))
         return fitted
 
-    def aim(self, target: Floats, weight: Floats) -> Floats:
-        """What the curve of one class is fitted to, (tasks,)."""
+    def curve_target(self, target: Floats, weight: Floats) -> Floats:
+        """The target of the curve of one class, (tasks,)."""
         return target
 
-    def _curve(self, p: Floats, target: Floats, weight: Floats, centre: Floats) -> Floats:
+    def _fit_curve(self, p: Floats, target: Floats, weight: Floats, mean: Floats) -> Floats:
+        """a, b and c of one class, (3,), with this prior mean."""
         features = np.column_stack([np.log(p), -np.log1p(-p), np.ones(len(p))])
-        aim = self.aim(target, weight)
-        tied: NDArray[np.intp] = np.column_stack([[-1, -1, -1], self.places])
-        begin = centre[[self.places.index(n) for n in range(len(self.lowest))]]
-        strength = np.full(len(begin), self.strength)
-        problem = Problem(features, np.column_stack([1 - aim, aim]), weight, tied, begin, strength)
-        return solve(problem, self.lowest)[:, 1]
+        goal = self.curve_target(target, weight)
+        index: NDArray[np.intp] = np.column_stack([[-1, -1, -1], self.parameter_index])
+        means = mean[[self.parameter_index.index(n) for n in range(len(self.lower_bounds))]]
+        precision = np.full(len(means), self.strength)
+        problem = SoftmaxRegression(
+            features, np.column_stack([1 - goal, goal]), weight, index, means, precision
+        )
+        return fit_coefficients(problem, self.lower_bounds)[:, 1]

@@ -1,4 +1,4 @@
-"""Probabilities beside what is known of the classes: checked here, once, for every map."""
+"""Sample: probabilities with targets and weights, checked once for every calibration map."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from numpy.typing import ArrayLike, NDArray
 
 from crowdpilot.arrays import Floats
 
-FEWEST = 2  # tasks of known class that a map is fitted on
+MIN_TASKS = 2  # of known class, to fit a map
 
 
 class Sample(NamedTuple):
     """Tasks of known class."""
 
-    probs: Floats  # (tasks, classes), what the classifier says
-    target: Floats  # (tasks, classes), how much of a task belongs to each class
+    probs: Floats  # (tasks, classes), predictions of a classifier
+    target: Floats  # (tasks, classes), probability of each class
     weight: Floats  # (tasks,)
 
     def take(self, rows: NDArray[Any]) -> Sample:
-        """Some of the tasks."""
+        """The sample of some of the tasks."""
         return Sample(self.probs[rows], self.target[rows], self.weight[rows])
 
-    def shares(self, imaginary: float) -> Floats:
-        """The share of each class, (classes,), with some imaginary tasks that are a bit of each."""
+    def class_shares(self, pseudo_count: float) -> Floats:
+        """The share of each class, (classes,), with a total pseudo-count spread equally over the classes."""
         K = self.target.shape[1]
-        shares: Floats = (self.weight @ self.target + imaginary / K) / (self.weight.sum() + imaginary)
+        shares: Floats = (self.weight @ self.target + pseudo_count / K) / (self.weight.sum() + pseudo_count)
         return shares
 
 
@@ -48,23 +48,25 @@ def check_probs(probs: ArrayLike, what: str = "probabilities") -> Floats:
     return p
 
 
-def learnable(probs: ArrayLike, target: ArrayLike, weight: ArrayLike | None) -> Sample:
-    """The tasks that teach something: of known class, with a weight above zero.
+def labelled_sample(probs: ArrayLike, target: ArrayLike, weight: ArrayLike | None) -> Sample:
+    """The sample of the tasks of known class with a weight above zero.
 
     Raises
     ------
     ValueError
         If they are fewer than two, or the arrays do not fit each other.
     """
-    sample = all_tasks(probs, target, weight)
+    sample = make_sample(probs, target, weight)
     sample = sample.take(sample.target.any(axis=1) & (sample.weight > 0))
-    if (n := len(sample.probs)) < FEWEST:
-        raise ValueError(f"{n} tasks have a known class and a weight, expected {FEWEST} or more to fit a map")
+    if (n := len(sample.probs)) < MIN_TASKS:
+        raise ValueError(
+            f"{n} tasks have a known class and a weight, expected {MIN_TASKS} or more to fit a map"
+        )
     return sample
 
 
-def all_tasks(probs: ArrayLike, target: ArrayLike, weight: ArrayLike | None) -> Sample:
-    """All tasks; the target of those of unknown class is zeros.
+def make_sample(probs: ArrayLike, target: ArrayLike, weight: ArrayLike | None) -> Sample:
+    """The sample of all tasks; the target of those of unknown class is zeros.
 
     Raises
     ------
@@ -82,8 +84,8 @@ def all_tasks(probs: ArrayLike, target: ArrayLike, weight: ArrayLike | None) -> 
     return Sample(p, soft, w)
 
 
-def nll(sample: Sample, probs: Floats) -> Floats:
-    """Cross-entropy of some probabilities to the target of each task, (tasks,)."""
+def log_loss(sample: Sample, probs: Floats) -> Floats:
+    """The cross-entropy of probabilities (tasks, classes) to the target of each task, (tasks,)."""
     loss: Floats = -np.einsum("nk,nk->n", sample.target, np.log(probs))
     return loss
 

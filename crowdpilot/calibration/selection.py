@@ -1,4 +1,4 @@
-"""The map that does best on tasks it was not fitted on."""
+"""Selection of a calibration map by cross-validation, with the one-standard-error rule."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowdpilot.arrays import Floats
-from crowdpilot.calibration.base import Fitted, Map
+from crowdpilot.calibration.base import FittedMap, Map
 from crowdpilot.calibration.maps.beta import Beta
 from crowdpilot.calibration.maps.dirichlet import Dirichlet
 from crowdpilot.calibration.maps.histogram import Histogram
@@ -20,25 +20,25 @@ from crowdpilot.calibration.maps.none import NoMap
 from crowdpilot.calibration.maps.platt import Platt
 from crowdpilot.calibration.maps.temperature import Temperature
 from crowdpilot.calibration.maps.vector import Vector
-from crowdpilot.calibration.sample import Sample, learnable, nll
+from crowdpilot.calibration.sample import Sample, labelled_sample, log_loss
 
-TASKS_EACH = 5  # a map is tried if there are as many tasks for each number it learns
+MIN_TASKS_PER_PARAMETER = 5  # of the maps that are compared
 
-SINGLE: dict[str, type[Map]] = {
+SINGLE_MAPS: dict[str, type[Map]] = {
     map.name: map for map in (NoMap, Temperature, Platt, Vector, Beta, Matrix, Dirichlet, Histogram, Isotonic)
 }
 
 
 class Trial(NamedTuple):
-    """How well a map foretells tasks it was not fitted on."""
+    """The cross-validated loss of a map."""
 
     map: Map
     loss: float  # mean cross-entropy
-    behind: float  # how much more that is than of the map with the least
-    error: float  # the standard error of `behind`, from the tasks one by one
+    excess: float  # its difference to the smallest loss of all maps
+    error: float  # the standard error of `excess` over tasks
 
 
-def try_maps(
+def compare_maps(
     probs: ArrayLike,
     target: ArrayLike,
     *,
@@ -47,9 +47,9 @@ def try_maps(
     folds: int = 5,
     seed: int = 0,
 ) -> list[Trial]:
-    """Cross-validated cross-entropy of each map, those that learn fewer numbers first.
+    """Cross-validated cross-entropy of each map, in order of their number of parameters.
 
-    A map that learns more than one number for five tasks is not tried, unless all do.
+    Maps with more than one parameter per five tasks are left out, unless all have.
 
     Parameters
     ----------
@@ -58,12 +58,11 @@ def try_maps(
     maps
         The candidates; all of `MAPS` but `best` unless given.
     folds
-        Parts into which the tasks are drawn; each is foretold by maps fitted on the others. No more
-        than there are tasks.
+        Number of cross-validation folds; no more than there are tasks.
     seed
-        Draws the parts.
+        Of the assignment of tasks to folds.
     """
-    return _try(learnable(probs, target, weight), maps, folds, seed)
+    return _cross_validate(labelled_sample(probs, target, weight), maps, folds, seed)
 
 
 def best_map(
@@ -77,8 +76,8 @@ def best_map(
 ) -> Map:
     """The simplest map whose held-out cross-entropy is within one standard error of the least.
 
-    Parameters are those of `try_maps`. The error is that of the difference between the two maps on
-    the same tasks; the simplest map learns the fewest numbers, and is the first of equals.
+    Parameters are those of `compare_maps`. The standard error is that of the paired difference between two
+    maps; the simplest map has the fewest parameters, and is the first of equals.
 
     Examples
     --------
@@ -89,19 +88,19 @@ def best_map(
     >>> print(best_map(too_sure, truth), best_map(p, truth))
     temperature none
     """
-    return _best(_try(learnable(probs, target, weight), maps, folds, seed))
+    return _simplest(_cross_validate(labelled_sample(probs, target, weight), maps, folds, seed))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Best(Map):
-    """Whichever map foretells held-out tasks best; see `best_map`.
+    """The map that is selected by cross-validation; see `best_map`.
 
     Parameters
     ----------
     floor
-        Probabilities below count as this, in every map.
+        Smaller probabilities are raised to this, in every map.
     maps
-        Names of the maps to choose from; `best_map` chooses among maps with any settings.
+        Names of the maps to select from; `best_map` selects among maps with any settings.
     folds, seed
         As in `best_map`.
 
@@ -112,7 +111,7 @@ class Best(Map):
     'temperature'
     """
 
-    maps: tuple[str, ...] = tuple(SINGLE)
+    maps: tuple[str, ...] = tuple(SINGLE_MAPS)
     folds: int = 5
     seed: int = 0
 
@@ -121,51 +120,53 @@ class Best(Map):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not self.maps or not set(self.maps) <= set(SINGLE):
-            raise ValueError(f"maps are {self.maps}, expected some of {', '.join(SINGLE)}")
+        if not self.maps or not set(self.maps) <= set(SINGLE_MAPS):
+            raise ValueError(f"maps are {self.maps}, expected some of {', '.join(SINGLE_MAPS)}")
         _check(self.folds)
 
-    def size(self, K: int) -> int:
-        return max(SINGLE[name]().size(K) for name in self.maps)
+    def n_parameters(self, K: int) -> int:
+        return max(SINGLE_MAPS[name]().n_parameters(K) for name in self.maps)
 
-    def learn(self, sample: Sample) -> Fitted:
-        maps = [SINGLE[name](floor=self.floor) for name in self.maps]
-        return _best(_try(sample, maps, self.folds, self.seed)).learn(sample)
+    def fit_sample(self, sample: Sample) -> FittedMap:
+        maps = [SINGLE_MAPS[name](floor=self.floor) for name in self.maps]
+        return _simplest(_cross_validate(sample, maps, self.folds, self.seed)).fit_sample(sample)
 
 
-def _try(sample: Sample, maps: Sequence[Map] | None, folds: int, seed: int) -> list[Trial]:
+def _cross_validate(sample: Sample, maps: Sequence[Map] | None, folds: int, seed: int) -> list[Trial]:
     _check(folds)
-    candidates = [map() for map in SINGLE.values()] if maps is None else list(maps)
+    candidates = [map() for map in SINGLE_MAPS.values()] if maps is None else list(maps)
     if not candidates:
         raise ValueError("there are no maps to choose from, expected one or more")
     n, K = sample.probs.shape
-    candidates.sort(key=lambda map: map.size(K))
-    candidates = [map for map in candidates if map.size(K) * TASKS_EACH <= n] or candidates[:1]
-    part = np.random.default_rng(seed).permutation(n) % min(folds, n)
-    losses = np.array([_held_out(map, sample, part) for map in candidates])
+    candidates.sort(key=lambda map: map.n_parameters(K))
+    candidates = [
+        map for map in candidates if map.n_parameters(K) * MIN_TASKS_PER_PARAMETER <= n
+    ] or candidates[:1]
+    fold = np.random.default_rng(seed).permutation(n) % min(folds, n)
+    losses = np.array([_held_out_loss(map, sample, fold) for map in candidates])
     share = sample.weight / sample.weight.sum()
     mean = losses @ share
-    behind = losses - losses[mean.argmin()]
-    spread = ((behind - (behind @ share)[:, None]) ** 2) @ share
-    errors = np.sqrt(spread * (share @ share))  # share @ share is 1 / tasks if all weigh the same
+    excess = losses - losses[mean.argmin()]
+    variance = ((excess - (excess @ share)[:, None]) ** 2) @ share
+    errors = np.sqrt(variance * (share @ share))  # share @ share is 1 / tasks if weights are equal
     return [
         Trial(*row)
-        for row in zip(candidates, mean.tolist(), (behind @ share).tolist(), errors.tolist(), strict=True)
+        for row in zip(candidates, mean.tolist(), (excess @ share).tolist(), errors.tolist(), strict=True)
     ]
 
 
-def _held_out(map: Map, sample: Sample, part: NDArray[np.int64]) -> Floats:
-    """Cross-entropy of each task by the map fitted on the other parts."""
-    loss = np.empty(len(part))
-    for fold in range(part.max() + 1):
-        out = part == fold
-        rest = sample.take(out)
-        loss[out] = nll(rest, map.learn(sample.take(~out))(rest.probs))
+def _held_out_loss(map: Map, sample: Sample, fold: NDArray[np.int64]) -> Floats:
+    """Cross-entropy of each task by the map fitted on the other folds, (tasks,)."""
+    loss = np.empty(len(fold))
+    for n in range(fold.max() + 1):
+        held_out = fold == n
+        rest = sample.take(held_out)
+        loss[held_out] = log_loss(rest, map.fit_sample(sample.take(~held_out))(rest.probs))
     return loss
 
 
-def _best(trials: list[Trial]) -> Map:
-    return next(trial.map for trial in trials if trial.behind <= trial.error)
+def _simplest(trials: list[Trial]) -> Map:
+    return next(trial.map for trial in trials if trial.excess <= trial.error)
 
 
 def _check(folds: int) -> None:

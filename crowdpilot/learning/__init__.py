@@ -1,4 +1,4 @@
-"""Classifiers trained on votes; the only room that knows PyTorch."""
+"""Classifiers trained on votes, with PyTorch."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from crowdpilot.learning.classifier import CrowdClassifier
 from crowdpilot.learning.method import Method
 from crowdpilot.learning.methods import METHODS
 from crowdpilot.learning.networks import NETWORKS
-from crowdpilot.learning.pruning.prune import SCORES
+from crowdpilot.learning.pruning.scores import SCORES
 from crowdpilot.learning.self_training.loop import SelfTraining
 from crowdpilot.learning.training.loop import Training
 from crowdpilot.learning.training.tuning import tune

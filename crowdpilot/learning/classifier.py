@@ -1,4 +1,4 @@
-"""CrowdClassifier: scikit-learn's contract, with votes in place of labels."""
+"""CrowdClassifier: a scikit-learn classifier that is trained on votes in place of labels."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from sklearn.utils.validation import check_is_fitted
 from crowdpilot import metrics
 from crowdpilot.arrays import Codes, Floats, Names
 from crowdpilot.calibration import find_map
-from crowdpilot.learning.calibrated import By, calibrate
 from crowdpilot.learning.data.batches import Rows
-from crowdpilot.learning.data.inputs import SIZE, check_shape, shape_of, to_rows
-from crowdpilot.learning.data.labels import known_codes, votes_on
-from crowdpilot.learning.encoders.frozen_encoder import Backbone
-from crowdpilot.learning.model_file import Model, load_model, save_model
-from crowdpilot.learning.prediction import foretell, posterior
-from crowdpilot.learning.pruning.prune import prune
-from crowdpilot.learning.registry import MakeMethod, Network, backbone_for
-from crowdpilot.learning.self_training.loop import SelfTrained, find_self_training
-from crowdpilot.learning.training.device import find_device, threads
+from crowdpilot.learning.data.frozen_features import Backbone
+from crowdpilot.learning.data.inputs import DEFAULT_IMAGE_SIZE, check_shape, shape_of, to_rows
+from crowdpilot.learning.data.labels import to_codes, votes_on
+from crowdpilot.learning.held_out_calibration import CalibrateBy, calibrate
+from crowdpilot.learning.model_file import SavedModel, load_model, save_model
+from crowdpilot.learning.prediction import posterior, predict_probs
+from crowdpilot.learning.pruning.scores import find_score
+from crowdpilot.learning.registry import MakeMethod, Network, find_backbone
+from crowdpilot.learning.self_training.loop import SelfTrainingResult, parse_self_training
 from crowdpilot.learning.training.loop import Optimizer, Precision, Schedule, Training
-from crowdpilot.learning.training.progress import Progress, Tell
-from crowdpilot.learning.training.recipe import Recipe
+from crowdpilot.learning.training.procedure import TrainingProcedure
+from crowdpilot.learning.training.progress import OnEpoch, Progress
+from crowdpilot.learning.training.torch_runtime import find_device, use_threads
 from crowdpilot.learning.training.validation import validator
-from crowdpilot.learning.vote_loss import Balance, Cost
+from crowdpilot.learning.training.vote_loss import Balance, VoteLoss
 from crowdpilot.votes import Votes
 
 
@@ -44,33 +44,33 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
     method
         A name of `METHODS` with options in brackets, such as "conal[scale=1e-4]".
     backbone
-        What turns X into features first, once: a network of torchvision by name; for texts "minilm",
-        "wordllama", or "tfidf", which is learned from them; or any module or function.
+        A frozen encoder of X into features: a network of torchvision by name; for texts "minilm",
+        "wordllama", or "tfidf", which is fitted to them; or any module or function.
     standardize
-        Whether columns of numbers are brought to a common scale first.
+        Whether columns of numbers are standardized first.
     prune
-        Leave out the most ambiguous tasks before learning, such as "waum[alpha=.01]"; see `SCORES`.
+        Remove the most ambiguous tasks before training, such as "waum[alpha=.01]"; see `SCORES`.
     self_training
-        Foresee missing votes and learn from them, such as "dasc[rounds=5]"; see `SelfTraining`.
+        Train on pseudo-votes too, such as "dasc[rounds=5]"; see `SelfTraining`.
     calibrate
-        Make probabilities honest with a map of `crowdpilot.calibration`, such as "temperature". It is
-        fitted on votes alone; the classifier is trained six times instead of once.
+        Calibrate probabilities with a map of `crowdpilot.calibration`, such as "temperature". It is
+        fitted on votes alone, by cross-validation: the classifier is trained six times instead of once.
     calibrate_by
-        "posterior" of a model of the workers, "votes" or "one_vote"; see `calibrate`. If the
-        classifier is much better than the crowd, take one vote.
+        "posterior" of a worker model, "votes" or "one_vote"; see `calibrate`. If the classifier is much
+        better than the crowd, "one_vote" is best.
     balance
-        What is done for rare classes: "none", "resample", "reweight", "focal" or "cb_focal".
+        How imbalanced classes are treated: "none", "resample", "reweight", "focal" or "cb_focal".
     epochs, ..., seed
         See `Training`.
     device
         "auto" takes a GPU if there is one.
     threads
-        How many threads torch may use on the processor.
+        CPU threads of torch.
     progress
-        Show a bar on standard error.
+        Show a progress bar on standard error.
     checkpoint
-        A folder that keeps the state after each epoch. A run that was stopped and is started again
-        goes on from there, and ends as if it had not been stopped.
+        A folder for the state after each epoch. A run that was interrupted and is started again resumes
+        from there, and ends as if it had not been interrupted.
 
     Attributes
     ----------
@@ -81,20 +81,20 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
     history_
         Scores of each epoch.
     backbone_
-        What turns X into features, as it was learned.
+        The backbone, as it was fitted.
     votes_
         The votes it was trained on, tasks in the order of the rows of X.
     posterior_
-        The probability of each class of a task given its votes and content, (tasks, classes).
+        The posterior of each training task given its votes and content, (tasks, classes).
     pruned_
-        The names of the tasks that were left out.
+        The names of the tasks that were removed.
     rounds_
-        What each round of self-training was trained on.
+        The pseudo-votes and scores of each round of self-training.
     map_, held_out_
-        The fitted map, None without; and the probabilities it was fitted on, (tasks, classes), NaN
-        for tasks without votes.
+        The fitted calibration map, or None; and the held-out predictions it was fitted on, (tasks,
+        classes), NaN for tasks without votes.
     seconds_
-        How long it took.
+        The time of `fit`.
 
     Examples
     --------
@@ -116,7 +116,7 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         prune: str | None = None,
         self_training: str | None = None,
         calibrate: str | None = None,
-        calibrate_by: By = "posterior",
+        calibrate_by: CalibrateBy = "posterior",
         balance: Balance = "none",
         epochs: int = 100,
         batch_size: int = 64,
@@ -131,7 +131,7 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         precision: Precision = "full",
         seed: int = 0,
         augment: bool = False,
-        size: int = SIZE,
+        size: int = DEFAULT_IMAGE_SIZE,
         device: str = "auto",
         threads: int = 1,
         progress: bool = False,
@@ -175,7 +175,7 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         classes: Sequence[Any] | None = None,
         truth: Any = None,
     ) -> Self:
-        """Learn from votes.
+        """Train on votes.
 
         Parameters
         ----------
@@ -190,44 +190,46 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         classes
             All classes in their order, if y is a matrix or labels.
         truth
-            The true label of each row, if known: it only tells how good foreseen votes are (`rounds_`).
+            The true label of each row, if known, to measure the quality of pseudo-votes (`rounds_`).
         """
-        began = time.perf_counter()
+        start = time.perf_counter()
         map = None if self.calibrate is None else find_map(self.calibrate)
-        with threads(self.threads), Progress(self.epochs, shown=self.progress) as progress:
+        with use_threads(self.threads), Progress(self.epochs, shown=self.progress) as progress:
             rows = self.prepare(X)
             self.backbone_ = getattr(rows, "backbone", None) or self.backbone
             votes = votes_on(rows, y, classes, tasks)
-            codes = None if truth is None else known_codes(truth, len(rows), votes)
-            recipe = self._recipe(votes.classes, validation, progress.tell)
-            pruned = None if self.prune is None else prune(self.prune, recipe, rows, votes)
-            used = votes if pruned is None else pruned.votes
-            self.method_, self.history_, self.rounds_, _ = self._learn(recipe, rows, used, codes)
+            codes = None if truth is None else to_codes(truth, len(rows), votes)
+            procedure = self._procedure(votes.classes, validation, progress.on_epoch)
+            pruned = None if self.prune is None else find_score(self.prune).prune(procedure, rows, votes)
+            training = votes if pruned is None else pruned.votes
+            self.method_, self.history_, self.rounds_, _ = self._train(procedure, rows, training, codes)
             self.posterior_ = posterior(self.method_, rows, votes)
             self.map_ = None
             if map is not None:
-                self.map_, self.held_out_ = calibrate(map, self.calibrate_by, self._learn, recipe, rows, used)
+                self.map_, self.held_out_ = calibrate(
+                    map, self.calibrate_by, self._train, procedure, rows, training
+                )
         self.pruned_ = votes.tasks[:0] if pruned is None else votes.tasks[pruned.dropped]
-        self.votes_, self.classes_, self.shape_ = used, votes.classes, shape_of(rows)
+        self.votes_, self.classes_, self.shape_ = training, votes.classes, shape_of(rows)
         self.n_features_in_ = int(np.prod(self.shape_))
-        self.seconds_ = time.perf_counter() - began
+        self.seconds_ = time.perf_counter() - start
         return self
 
     def prepare(self, X: Any, backbone: Backbone | None = None) -> Rows:
-        """X as rows, which may be given in place of X, so that several fits share the work of a backbone.
+        """X as rows, which may be passed in place of X, so that several fits share features.
 
-        `backbone` is what another classifier has learned; see `backbone_`.
+        `backbone` is the fitted one of another classifier; see `backbone_`.
         """
-        device, backbone = find_device(self.device), backbone or backbone_for(self.network, self.backbone)
+        device, backbone = find_device(self.device), backbone or find_backbone(self.network, self.backbone)
         return to_rows(X, device, size=self.size, augment=self.augment, backbone=backbone)
 
     def predict_proba(self, X: Any) -> Floats:
         """The probability of each class, (rows, classes)."""
         check_is_fitted(self, "method_")
-        with threads(self.threads):
+        with use_threads(self.threads):
             rows = self.prepare(X, self.backbone_)
             check_shape(rows, self.shape_)
-            probs = foretell(self.method_, rows)
+            probs = predict_probs(self.method_, rows)
         return probs if self.map_ is None else self.map_(probs)
 
     def predict(self, X: Any) -> Names:
@@ -237,18 +239,18 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         return labels
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of labels that are foreseen: of the true ones, or of all votes if y holds votes."""
+        """Accuracy by the true labels in y, or by all votes if y holds votes."""
         check_is_fitted(self, "method_")
         rows = self.prepare(X, self.backbone_)
-        said, votes = self.predict_proba(rows).argmax(axis=1), votes_on(rows, y, self.classes_.tolist())
+        labels, votes = self.predict_proba(rows).argmax(axis=1), votes_on(rows, y, self.classes_.tolist())
         weight = votes.weights * (1 if sample_weight is None else np.asarray(sample_weight)[votes.task])
-        return metrics.accuracy(votes.label, said[votes.task], weight=weight)
+        return metrics.accuracy(votes.label, labels[votes.task], weight=weight)
 
     def save(self, path: str | Path) -> None:
         """Write it to one file, without the votes; `load` reads it."""
         check_is_fitted(self, "method_")
-        known = self.classes_, self.votes_.workers, self.history_, self.backbone_, self.map_
-        save_model(path, Model(self.get_params(deep=False), self.method_, self.shape_, *known))
+        rest = self.classes_, self.votes_.workers, self.history_, self.backbone_, self.map_
+        save_model(path, SavedModel(self.get_params(deep=False), self.method_, self.shape_, *rest))
 
     @classmethod
     def load(
@@ -280,19 +282,23 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         self.votes_, self.map_ = model.votes, model.map
         return self
 
-    def _learn(self, recipe: Recipe, rows: Rows, votes: Votes, truth: Codes | None = None) -> SelfTrained:
+    def _train(
+        self, procedure: TrainingProcedure, rows: Rows, votes: Votes, truth: Codes | None = None
+    ) -> SelfTrainingResult:
         if self.self_training is not None:
-            return find_self_training(self.self_training).run(recipe, rows, votes, truth)
-        return SelfTrained(*recipe.learn(rows, votes), [], 0)
+            return parse_self_training(self.self_training).run(procedure, rows, votes, truth)
+        return SelfTrainingResult(*procedure.train(rows, votes), [], 0)
 
-    def _recipe(self, classes: Names, validation: tuple[Any, Any] | None, tell: Tell) -> Recipe:
+    def _procedure(
+        self, classes: Names, validation: tuple[Any, Any] | None, on_epoch: OnEpoch
+    ) -> TrainingProcedure:
         validate = None
         if validation is not None:
             rows = self.prepare(validation[0], self.backbone_)
             validate = validator(rows, votes_on(rows, validation[1], classes.tolist()))
         loop = {name: getattr(self, name) for name in Training.__dataclass_fields__}
-        return Recipe(
-            self.network, self.method, Cost(self.balance), Training(**loop), find_device(self.device),
-            standardize=self.standardize, validate=validate, tell=tell,
+        return TrainingProcedure(
+            self.network, self.method, VoteLoss(self.balance), Training(**loop), find_device(self.device),
+            standardize=self.standardize, validate=validate, on_epoch=on_epoch,
             checkpoint=None if self.checkpoint is None else Path(self.checkpoint),
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""What a trained method says of rows, and of tasks that have votes."""
+"""Predictions of a trained method: class probabilities of rows, and posteriors of tasks given their votes."""
 
 from __future__ import annotations
 
@@ -6,40 +6,43 @@ import numpy as np
 import torch
 
 from crowdpilot.arrays import Floats, softmax
-from crowdpilot.confusion_matrices import hear
+from crowdpilot.confusion_matrices import votes_log_likelihood
 from crowdpilot.learning.data.batches import Batches, Rows
 from crowdpilot.learning.method import Method
-from crowdpilot.learning.training.loop import in_parts, sweep
+from crowdpilot.learning.training.loop import evaluate_all, evaluation_batches
 from crowdpilot.votes import Votes
 
-LEAST = 1e-6  # a probability of a confusion matrix counts as at least this
+MIN_CONFUSION = 1e-6  # a probability of a confusion matrix counts as at least this
 
 
-def foretell(method: Method, rows: Rows) -> Floats:
+def predict_probs(method: Method, rows: Rows) -> Floats:
     """The probability of each class of each row, (rows, classes), by the method as it is deployed."""
     method.eval()
     device = next(method.parameters()).device
     with torch.no_grad():
-        logits = [method(rows.take(part, train=False).to(device)).float().cpu() for part in in_parts(rows)]
+        logits = [
+            method(rows.take(batch, train=False).to(device)).float().cpu()
+            for batch in evaluation_batches(rows)
+        ]
     return softmax(torch.cat(logits).numpy().astype(np.float64))
 
 
 def posterior(method: Method, rows: Rows, votes: Votes) -> Floats:
-    """The probability of each class of each training task given content and votes, (tasks, classes).
+    """The posterior of each training task given its content and votes, (tasks, classes).
 
-    The network is the prior, and the confusion matrices of the method weigh the votes; a method
-    without a model of the workers says what its network says.
+    By Bayes' rule with the network as the prior and the likelihood of the votes under the confusion
+    matrices of the method; for a method without a model of the workers, the network's prediction.
     """
     device = next(method.parameters()).device
-    found = sweep(method, Batches(rows, votes, device), method.prior).float().cpu().numpy()
-    logs = found.astype(np.float64)
-    if (matrices := _matrices(method)) is None:
-        return votes.clamp(softmax(logs))
-    heard = hear(votes, np.log(np.maximum(matrices, LEAST)))
-    return votes.clamp(softmax(logs + method.weigh(logs) * heard))
+    log_prior = evaluate_all(method, Batches(rows, votes, device), method.log_prior).float().cpu().numpy()
+    log_prior = log_prior.astype(np.float64)
+    if (matrices := _confusion(method)) is None:
+        return votes.clamp(softmax(log_prior))
+    log_likelihood = votes_log_likelihood(votes, np.log(np.maximum(matrices, MIN_CONFUSION)))
+    return votes.clamp(softmax(log_prior + method.posterior_vote_weight(log_prior) * log_likelihood))
 
 
-def _matrices(method: Method) -> Floats | None:
+def _confusion(method: Method) -> Floats | None:
     try:
         with torch.no_grad():
             return method.confusion().cpu().numpy().astype(np.float64)

@@ -1,4 +1,4 @@
-"""Networks and methods by name, with options in brackets."""
+"""Registry: networks, methods and backbones by name with options in brackets, and their construction."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import torch
 from torch import Tensor, nn
 
 from crowdpilot.learning.data.batches import Rows
-from crowdpilot.learning.encoders.frozen_encoder import Backbone
+from crowdpilot.learning.data.frozen_features import Backbone
+from crowdpilot.learning.layers import standardize_layer
 from crowdpilot.learning.method import Method
 from crowdpilot.learning.methods import METHODS
 from crowdpilot.learning.networks import NETWORKS
-from crowdpilot.learning.networks.standardize import standard_layer
 from crowdpilot.learning.networks.transformer import transformer
 from crowdpilot.learning.networks.vision import is_vision, vision_networks
 from crowdpilot.option_strings import choose
@@ -25,7 +25,7 @@ from crowdpilot.votes import Votes
 Network = str | nn.Module | Callable[[int, int], nn.Module]  # a name, a module, or a function of two sizes
 MakeMethod = Callable[[nn.Module, Votes], Method]
 
-STARTS = ("pretrained", "weights")  # options that say with which weights a network begins
+INITIAL_WEIGHTS = ("pretrained", "weights")  # options of a network about its initial weights
 
 
 def find_method(method: str | MakeMethod) -> MakeMethod:
@@ -33,8 +33,8 @@ def find_method(method: str | MakeMethod) -> MakeMethod:
     if not isinstance(method, str):
         return method
     known = {n: m for m in METHODS.values() for n in (m.name, m.__name__, *m.aliases)}
-    made, options = choose(method, known, "method")
-    return partial(made, **options)
+    kind, options = choose(method, known, "method")
+    return partial(kind, **options)
 
 
 def find_network(name: str) -> tuple[Callable[..., nn.Module], dict[str, Any]]:
@@ -46,7 +46,7 @@ def find_network(name: str) -> tuple[Callable[..., nn.Module], dict[str, Any]]:
 def make_network(
     network: Network, rows: Rows, classes: int, *, standardize: bool = True, blank: bool = False
 ) -> nn.Module:
-    """A network for these rows, checked to give one number for each class.
+    """A network for these rows, checked to have one output for each class.
 
     Parameters
     ----------
@@ -54,11 +54,11 @@ def make_network(
         A name, a function of the numbers of features (channels of images) and classes, or a
         module, which is copied.
     rows
-        What it will be shown.
+        Its input.
     classes
         How many there are.
     standardize
-        Whether its input is brought to a common scale first; see `standard_layer`.
+        Whether its input is standardized first; see `standardize_layer`.
     blank
         Whether its weights will be replaced, so that none are read or downloaded.
     """
@@ -67,32 +67,34 @@ def make_network(
         net = copy.deepcopy(network)
     else:
         make, options = find_network(network) if isinstance(network, str) else (network, {})
-        net = make(first.shape[1], classes, **(_without_start(make, options) if blank else options))
+        net = make(first.shape[1], classes, **(_without_initial_weights(make, options) if blank else options))
     if standardize and not getattr(net, "reads_tokens", False):
-        net = nn.Sequential(standard_layer(rows), net)
+        net = nn.Sequential(standardize_layer(rows), net)
     net.eval().to(first.device)
     _check_output(net, first, classes)
     return net
 
 
-def backbone_for(network: Network, backbone: Backbone | None) -> Backbone | None:
-    """The backbone, which for a transformer is what makes tokens of texts."""
-    make, options = (None, {}) if _is_own(network) else find_network(str(network))
+def find_backbone(network: Network, backbone: Backbone | None) -> Backbone | None:
+    """The backbone, which for a transformer is its tokenizer."""
+    make, options = (None, {}) if _is_not_listed(network) else find_network(str(network))
     if make is not transformer:
         return backbone
     if backbone is not None:
         raise ValueError("a transformer reads texts itself; leave the backbone out")
-    said = ",".join(f"{name}={value!r}" for name, value in options.items() if name not in STARTS)
-    return f"tokens[{said}]"
+    tokenizer_options = ",".join(
+        f"{name}={value!r}" for name, value in options.items() if name not in INITIAL_WEIGHTS
+    )
+    return f"tokens[{tokenizer_options}]"
 
 
-def _is_own(network: Network) -> bool:
+def _is_not_listed(network: Network) -> bool:
     return not isinstance(network, str) or is_vision(network)
 
 
-def _without_start(make: Callable[..., nn.Module], options: dict[str, Any]) -> dict[str, Any]:
-    """The same options, but those that say with which weights it begins."""
-    kept = {name: value for name, value in options.items() if name not in STARTS}
+def _without_initial_weights(make: Callable[..., nn.Module], options: dict[str, Any]) -> dict[str, Any]:
+    """The options without those about initial weights."""
+    kept = {name: value for name, value in options.items() if name not in INITIAL_WEIGHTS}
     return kept | ({"pretrained": False} if "pretrained" in inspect.signature(make).parameters else {})
 
 

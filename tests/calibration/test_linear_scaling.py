@@ -58,8 +58,8 @@ def test_where_dirichlet_ends_the_tasks_pull_as_much_as_the_prior(strength, off_
     probs = normalized(rng.gamma(1 + 2 * np.eye(3)[truth]))
     fitted = Dirichlet(strength=strength, off_diagonal=off_diagonal).fit(probs, truth)
     pull = (np.eye(3)[truth] - fitted(probs)).T @ np.column_stack([np.log(probs), np.ones(300)])
-    centre = Temperature().fit(probs, truth)
-    away = np.column_stack([fitted.weights - centre.weights, fitted.intercept])
+    mean = Temperature().fit(probs, truth)
+    away = np.column_stack([fitted.weights - mean.weights, fitted.intercept])
     firm = np.where(np.eye(3, 4) > 0, strength, off_diagonal)
     firm[:, 3] = strength
     np.testing.assert_allclose(pull, firm * away, atol=1e-3)

@@ -7,7 +7,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
-from crowdpilot.calibration import MAPS, Best, Dirichlet, NoMap, Temperature, Vector, best_map, try_maps
+from crowdpilot.calibration import MAPS, Best, Dirichlet, NoMap, Temperature, Vector, best_map, compare_maps
 from crowdpilot.metrics import log_loss
 from tests.calibration.conftest import draw, honest, normalized
 
@@ -73,7 +73,7 @@ def test_losses_are_those_of_tasks_left_out() -> None:
     p, truth = honest(120, 2)
     part = np.random.default_rng(3).permutation(120) % 4
     free = Dirichlet(strength=0, off_diagonal=0)
-    (trial,) = try_maps(p, truth, maps=[free], folds=4, seed=3)
+    (trial,) = compare_maps(p, truth, maps=[free], folds=4, seed=3)
     theirs = cross_val_predict(
         LogisticRegression(C=np.inf, tol=1e-8, max_iter=10_000),
         np.log(p),
@@ -87,43 +87,43 @@ def test_losses_are_those_of_tasks_left_out() -> None:
 def test_the_loss_of_none_needs_no_folds() -> None:
     p, truth = honest(50, 3)
     weight = np.random.default_rng(0).uniform(0.5, 2, 50)
-    trials = try_maps(p, truth, weight=weight, maps=[NoMap(), Vector()])
+    trials = compare_maps(p, truth, weight=weight, maps=[NoMap(), Vector()])
     assert trials[0].loss == pytest.approx(log_loss(truth, p, weight=weight))
-    assert trials[1].loss - trials[0].loss == pytest.approx(trials[1].behind - trials[0].behind)
+    assert trials[1].loss - trials[0].loss == pytest.approx(trials[1].excess - trials[0].excess)
 
 
 def test_the_error_is_that_of_a_mean_of_differences() -> None:
     p, truth = honest(400, 2)
     sure = normalized(p**2)
-    first, second = try_maps(sure, truth, maps=[NoMap(), NoMap(floor=0.2)])
+    first, second = compare_maps(sure, truth, maps=[NoMap(), NoMap(floor=0.2)])
     a, b = (-np.log(m.fit(sure, truth)(sure)[np.arange(400), truth]) for m in (NoMap(), NoMap(floor=0.2)))
     worse = max(first, second, key=lambda t: t.loss)
     assert worse.error == pytest.approx((a - b).std() / np.sqrt(400))
-    assert min(first.behind, second.behind) == 0
+    assert min(first.excess, second.excess) == 0
 
 
 def test_the_same_seed_draws_the_same_folds() -> None:
     p, truth = honest(200, 3)
-    assert try_maps(p, truth, seed=4) == try_maps(p, truth, seed=4)
-    assert try_maps(p, truth, seed=4) != try_maps(p, truth, seed=5)
+    assert compare_maps(p, truth, seed=4) == compare_maps(p, truth, seed=4)
+    assert compare_maps(p, truth, seed=4) != compare_maps(p, truth, seed=5)
 
 
 def test_it_tries_all_maps_from_the_simplest() -> None:
     assert (*Best().maps, "best") == tuple(MAPS)
     p, truth = honest(200, 2)
-    assert {t.map.name for t in try_maps(p, truth)} == set(Best().maps)
-    sizes = [t.map.size(2) for t in try_maps(p, truth)]
+    assert {t.map.name for t in compare_maps(p, truth)} == set(Best().maps)
+    sizes = [t.map.n_parameters(2) for t in compare_maps(p, truth)]
     assert sizes == sorted(sizes)
 
 
 def test_maps_that_learn_too_much_from_too_little_are_not_tried() -> None:
     p, truth = honest(60, 3)
-    assert all(t.map.size(3) <= 12 for t in try_maps(p, truth))
+    assert all(t.map.n_parameters(3) <= 12 for t in compare_maps(p, truth))
     assert best_map(p, truth, maps=[Dirichlet(), Dirichlet(floor=1e-3)]) == Dirichlet()
 
 
 def test_a_map_learns_as_many_numbers_as_it_says() -> None:
-    assert [MAPS[name]().size(3) for name in Best().maps] == [0, 1, 6, 6, 9, 12, 12, 30, 30]
+    assert [MAPS[name]().n_parameters(3) for name in Best().maps] == [0, 1, 6, 6, 9, 12, 12, 30, 30]
 
 
 def test_no_maps_are_an_error() -> None:

@@ -61,7 +61,9 @@ def test_a_loaded_method_says_what_the_saved_one_said(tmp_path: Path, method: st
     np.testing.assert_array_equal(logits(again, X), logits(model, X))
     was, now = model.method.state_dict(), again.method.state_dict()
     assert was.keys() == now.keys()
-    about = set(was) - set(model.method.of_tasks)  # what the training tasks were believed to be is not kept
+    about = set(was) - set(
+        model.method.task_buffers
+    )  # what the training tasks were believed to be is not kept
     assert all(torch.equal(was[name], now[name]) for name in about)
     assert not again.method.training
 
@@ -81,7 +83,7 @@ def test_what_is_known_of_workers_is_kept(tmp_path: Path, method: str) -> None:
     assert again.workers.tolist() == model.workers.tolist()
     x = torch.as_tensor(X, dtype=torch.float32)
     with torch.no_grad():
-        np.testing.assert_array_equal(again.method.annotate(x), model.method.annotate(x))
+        np.testing.assert_array_equal(again.method.predict_votes(x), model.method.predict_votes(x))
         np.testing.assert_array_equal(again.method.confusion(), model.method.confusion())
 
 

@@ -17,9 +17,9 @@ from torch import nn
 from crowdpilot.learning import NETWORKS, CrowdClassifier
 from crowdpilot.learning.data.images import Images
 from crowdpilot.learning.data.rows import Dense, Sparse
-from crowdpilot.learning.encoders.frozen_encoder import embed
+from crowdpilot.learning.data.frozen_features import embed
 from crowdpilot.learning.networks.resnet_small import resnet_small
-from crowdpilot.learning.networks.standardize import Standardize, standard_layer
+from crowdpilot.learning.layers import Standardize, standardize_layer
 from crowdpilot.learning.networks.vision import fit_stem, head_of, is_vision, without_head
 from crowdpilot.learning.registry import make_network
 
@@ -86,7 +86,7 @@ def test_rows_of_numbers_and_images_want_different_networks() -> None:
 
 def test_columns_get_mean_zero_and_deviation_one() -> None:
     x = X * torch.tensor([1e6, 1e-6, 1.0, 10.0]) + torch.tensor([1e6, 0.0, -5.0, 1e3])
-    found = standard_layer(dense(x))(x)
+    found = standardize_layer(dense(x))(x)
     np.testing.assert_allclose(found.mean(dim=0), np.zeros(4), atol=1e-3)
     np.testing.assert_allclose(found.std(dim=0, correction=0), np.ones(4), rtol=1e-3)
 
@@ -94,26 +94,26 @@ def test_columns_get_mean_zero_and_deviation_one() -> None:
 @pytest.mark.parametrize("value", [0.0, 0.1, 1e30, -3e-30, 16777217.0])
 def test_what_is_the_same_in_all_rows_becomes_zero(value: float) -> None:
     x = torch.cat([X, torch.full((50, 1), value)], dim=1)
-    layer = standard_layer(dense(x))
+    layer = standardize_layer(dense(x))
     np.testing.assert_array_equal(layer(x)[:, 4], np.zeros(50))
     assert torch.isfinite(layer(x + 1)).all()
 
 
 def test_a_single_row_has_no_deviation() -> None:
-    np.testing.assert_array_equal(standard_layer(dense(X[:1]))(X[:1]), np.zeros((1, 4)))
+    np.testing.assert_array_equal(standardize_layer(dense(X[:1]))(X[:1]), np.zeros((1, 4)))
 
 
 def test_images_are_scaled_by_channel() -> None:
     rows = Images(PIXELS, CPU)
     x = rows.take(torch.arange(6), train=False)
-    found = standard_layer(rows)(x)
+    found = standardize_layer(rows)(x)
     np.testing.assert_allclose(found.mean(dim=(0, 2, 3)), np.zeros(3), atol=1e-5)
     np.testing.assert_allclose(found.std(dim=(0, 2, 3), correction=0), np.ones(3), rtol=1e-4)
 
 
 def test_features_of_a_backbone_keep_the_proportions_of_their_columns() -> None:
     x = X * torch.tensor([1.0, 2.0, 3.0, 400.0]) + 5
-    found = standard_layer(Dense(x, CPU, alike=True))(x)
+    found = standardize_layer(Dense(x, CPU, alike=True))(x)
     np.testing.assert_allclose(found.mean(dim=0), np.zeros(4), atol=1e-5)
     ratio = found.std(dim=0) / x.std(dim=0)
     np.testing.assert_allclose(ratio, np.full(4, ratio[0]), rtol=1e-4)
@@ -123,15 +123,15 @@ def test_features_of_a_backbone_keep_the_proportions_of_their_columns() -> None:
 
 def test_a_sparse_matrix_keeps_its_zeros_and_the_proportions_of_its_numbers() -> None:
     x = np.array([[300.0, 0], [0, 400], [0, 0]], np.float32)
-    found = standard_layer(Sparse(csr_array(x)))(torch.as_tensor(x))
+    found = standardize_layer(Sparse(csr_array(x)))(torch.as_tensor(x))
     np.testing.assert_allclose(found, x / np.sqrt((300**2 + 400**2) / 2), rtol=1e-6)
-    empty = standard_layer(Sparse(csr_array((3, 2), dtype=np.float32)))
+    empty = standardize_layer(Sparse(csr_array((3, 2), dtype=np.float32)))
     np.testing.assert_array_equal(empty(torch.ones(1, 2)), np.ones((1, 2)))
 
 
 def test_more_rows_than_are_looked_at_give_about_the_same_scale() -> None:
     x = torch.as_tensor(np.random.default_rng(0).normal(3, 2, (50_000, 1)), dtype=torch.float32)
-    layer = standard_layer(dense(x))
+    layer = standardize_layer(dense(x))
     assert abs(float(layer.mean) - 3) < 0.1
     assert abs(float(layer.scale) - 2) < 0.1
 

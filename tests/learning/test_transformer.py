@@ -13,8 +13,8 @@ import torch
 
 from crowdpilot.learning import CrowdClassifier, tune
 from crowdpilot.learning.data.inputs import to_rows
-from crowdpilot.learning.networks.last_layer import apply_and_tap, find_last
-from crowdpilot.learning.networks.standardize import Standardize
+from crowdpilot.learning.layers import forward_with_features, find_last_linear
+from crowdpilot.learning.layers import Standardize
 from crowdpilot.learning.registry import make_network
 from crowdpilot.simulation import one_coin
 from crowdpilot.votes import Votes
@@ -115,10 +115,10 @@ def test_many_texts_are_read_in_parts_when_nothing_is_learned(folder: str) -> No
     rows = to_rows(texts * 2, CPU, backbone=f"tokens[path={folder!r},length=16]")
     net, x = make_network(network(folder), rows, 2), rows.take(torch.arange(240), train=False)
     whole = net(x)
-    found = find_last(net, 2)
+    found = find_last_linear(net, 2)
     assert found is not None
     with torch.no_grad():
-        parts, features = apply_and_tap(net, found[1], x)
+        parts, features = forward_with_features(net, found[1], x)
     torch.testing.assert_close(parts, whole)
     torch.testing.assert_close(found[1](features), whole)
 

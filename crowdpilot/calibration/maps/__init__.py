@@ -1,1 +1,1 @@
-"""Calibration maps: one file each."""
+"""Calibration maps: one file each, listed in `selection.py`."""

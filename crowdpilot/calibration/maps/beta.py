@@ -1,4 +1,4 @@
-"""Beta calibration: curves that may bend either way, and can be the identity."""
+"""Beta calibration (Kull et al. 2017): a logistic curve of log p and log(1 - p) for each class."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from crowdpilot.calibration.one_vs_rest import OneAgainstRest
+from crowdpilot.calibration.one_vs_rest import OneVsRest
 
 
 @dataclass(frozen=True, kw_only=True)
-class Beta(OneAgainstRest):
+class Beta(OneVsRest):
     """logistic(a log p - b log(1 - p) + c) with a and b of 0 or more.
 
-    It is right if the probabilities of a class are beta distributed, among tasks of the class and
-    among the rest.
+    It is exact if the probabilities of a class are beta distributed among tasks of the class, and among
+    the rest. The identity is a = b = 1, c = 0.
 
     References
     ----------
@@ -32,5 +32,5 @@ class Beta(OneAgainstRest):
     """
 
     name: ClassVar[str] = "beta"
-    places: ClassVar[tuple[int, int, int]] = (0, 1, 2)
-    lowest: ClassVar[tuple[float, ...]] = (0, 0, -np.inf)
+    parameter_index: ClassVar[tuple[int, int, int]] = (0, 1, 2)
+    lower_bounds: ClassVar[tuple[float, ...]] = (0, 0, -np.inf)

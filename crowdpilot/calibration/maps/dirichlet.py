@@ -1,4 +1,4 @@
-"""Dirichlet calibration: every class may speak for and against every other."""
+"""Dirichlet calibration (Kull et al. 2019): softmax(W log p + b) with a full matrix W."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdpilot.arrays import Floats
-from crowdpilot.calibration.linear_scaling import Scaling
+from crowdpilot.calibration.linear_scaling import LinearScaling
 
 
 @dataclass(frozen=True, kw_only=True)
-class Dirichlet(Scaling):
-    """softmax(W log p + b) with any W: what is right if the probabilities of each class are Dirichlet.
+class Dirichlet(LinearScaling):
+    """softmax(W log p + b) with any W; exact if the probabilities are Dirichlet distributed given the class.
 
     With n tasks and K classes, the ODIR of the paper with its factors lambda and mu is
     `off_diagonal` = 2 n lambda / (K (K - 1)) and a `strength` of 2 n mu / K on b, 0 on the diagonal.
@@ -22,12 +22,12 @@ class Dirichlet(Scaling):
     Parameters
     ----------
     floor
-        Probabilities below count as this, so that all have a logarithm.
+        Smaller probabilities are raised to this, so that all have a logarithm.
     strength
-        How firmly the diagonal of W is held at the best temperature and b at 0: the precision of a
-        normal prior.
+        Precision of the normal prior of the diagonal of W around the best inverse temperature, and of b
+        around 0.
     off_diagonal
-        How firmly the rest of W is held at 0.
+        Precision of the normal prior of the other entries of W around 0.
 
     References
     ----------
@@ -49,11 +49,11 @@ class Dirichlet(Scaling):
     name: ClassVar[str] = "dirichlet"
     aliases: ClassVar[tuple[str, ...]] = ("dir_odir",)
 
-    def tied(self, K: int) -> NDArray[np.intp]:
+    def parameter_index(self, K: int) -> NDArray[np.intp]:
         return np.arange((K + 1) * K).reshape(K + 1, K)
 
-    def strengths(self, tied: NDArray[np.intp]) -> Floats:
-        strengths = np.full(tied.shape, self.off_diagonal)
-        strengths[np.diag_indices(tied.shape[1])] = self.strength
-        strengths[-1] = self.strength
-        return strengths.ravel()
+    def precisions(self, index: NDArray[np.intp]) -> Floats:
+        precisions = np.full(index.shape, self.off_diagonal)
+        precisions[np.diag_indices(index.shape[1])] = self.strength
+        precisions[-1] = self.strength
+        return precisions.ravel()

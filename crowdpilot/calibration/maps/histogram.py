@@ -1,20 +1,24 @@
-"""Histogram binning: what is true of the tasks with about the same probability."""
+"""Histogram binning (Zadrozny and Elkan 2001): the share of a class in bins of its probability."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from crowdpilot.arrays import Floats, sum_by
-from crowdpilot.calibration.base import Fitted, Map
+from crowdpilot.calibration.base import FittedMap, Map
 from crowdpilot.calibration.sample import Sample
 
 
 @dataclass(frozen=True, eq=False)
-class Binned(Fitted):
-    """A level for each bin of each class; a bin includes its upper edge."""
+class FittedHistogram(FittedMap):
+    """A step function for each class; a bin includes its upper edge."""
+
+    kind: ClassVar[str] = "histogram"
+    file_names: ClassVar[Mapping[str, str]] = {"edges": "edges", "levels": "levels"}
 
     edges: Floats  # (classes, bins - 1), the last one repeated if a class has fewer
     levels: Floats  # (classes, bins)
@@ -30,19 +34,18 @@ class Binned(Fitted):
 
 @dataclass(frozen=True, kw_only=True)
 class Histogram(Map):
-    """Each class against the rest: the share of the class in bins of equally many tasks.
+    """One-vs-rest: the share of the class in bins of equally many tasks, then normalized rows.
 
-    Equal probabilities are in one bin, so there may be fewer bins. Rows are divided by their sums.
+    Equal probabilities are in one bin, so that there may be fewer bins.
 
     Parameters
     ----------
     floor
-        Probabilities below count as this.
+        Smaller probabilities are raised to this.
     bins
-        How many there are at most.
+        Maximum number of bins.
     smoothing
-        Imaginary tasks in each bin, whose class is as open as that of the average task, so that no
-        class is ever impossible or certain.
+        Pseudo-count of tasks in each bin, with the overall class shares, so that no level is 0 or 1.
 
     References
     ----------
@@ -68,24 +71,24 @@ class Histogram(Map):
         if not (isinstance(self.bins, int) and self.bins >= 1):
             raise ValueError(f"bins is {self.bins}, expected 1 or more")
 
-    def size(self, K: int) -> int:
+    def n_parameters(self, K: int) -> int:
         return self.bins * K
 
-    def learn(self, sample: Sample) -> Fitted:
-        parts = zip(sample.probs.T, sample.target.T, sample.shares(self.smoothing), strict=True)
-        curves = [self._steps(p, t, sample.weight, usual) for p, t, usual in parts]
+    def fit_sample(self, sample: Sample) -> FittedMap:
+        parts = zip(sample.probs.T, sample.target.T, sample.class_shares(self.smoothing), strict=True)
+        curves = [self._steps(p, t, sample.weight, share) for p, t, share in parts]
         edges, levels = zip(*curves, strict=True)
-        return Binned(self.name, self.floor, np.array(edges), np.array(levels))
+        return FittedHistogram(self.name, self.floor, np.array(edges), np.array(levels))
 
-    def _steps(self, p: Floats, target: Floats, weight: Floats, usual: float) -> tuple[Floats, Floats]:
+    def _steps(self, p: Floats, target: Floats, weight: Floats, share: float) -> tuple[Floats, Floats]:
         """Edges (bins - 1,) and levels (bins,) of one class."""
         x, which = np.unique(p, return_inverse=True)
         mass = sum_by(which, weight, len(x))
-        middle = (np.cumsum(mass) - mass / 2) / mass.sum()  # rank of each probability, from 0 to 1
+        middle = (np.cumsum(mass) - mass / 2) / mass.sum()  # relative rank of each probability
         _, bin = np.unique((middle * self.bins).astype(np.intp), return_inverse=True)
         last = np.flatnonzero(np.diff(bin))
         inside = sum_by(bin, mass, bin[-1] + 1)
         true = sum_by(bin[which], weight * target, bin[-1] + 1)
-        levels = (true + self.smoothing * usual) / (inside + self.smoothing)
+        levels = (true + self.smoothing * share) / (inside + self.smoothing)
         missing = self.bins - len(levels)
         return np.append((x[last] + x[last + 1]) / 2, np.ones(missing)), np.append(levels, np.zeros(missing))

@@ -1,7 +1,8 @@
-"""Isotonic regression: the best curve of each class that never falls."""
+"""Isotonic regression (Zadrozny and Elkan 2002): a monotone curve for each class."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -9,17 +10,20 @@ import numpy as np
 from scipy.optimize import isotonic_regression
 
 from crowdpilot.arrays import Floats, sum_by
-from crowdpilot.calibration.base import Fitted, Map
+from crowdpilot.calibration.base import FittedMap, Map
 from crowdpilot.calibration.sample import Sample
 
 
 @dataclass(frozen=True, eq=False)
-class Bent(Fitted):
-    """A line from knot to knot for each class, level before the first and after the last."""
+class FittedIsotonic(FittedMap):
+    """Linear interpolation between knots for each class, constant before the first and after the last."""
 
-    said: Floats  # (knots,) of all classes, one after the other
-    meant: Floats  # (knots,)
-    ends: Floats  # (classes,), where the knots of the next class begin
+    kind: ClassVar[str] = "isotonic"
+    file_names: ClassVar[Mapping[str, str]] = {"x": "x", "y": "y", "ends": "ends"}
+
+    x: Floats  # probabilities at the knots of all classes, one class after the other, (knots,)
+    y: Floats  # calibrated probabilities at the knots, (knots,)
+    ends: Floats  # index of the first knot of the next class, (classes,)
 
     @property
     def classes(self) -> int:
@@ -27,25 +31,25 @@ class Bent(Fitted):
 
     def apply(self, probs: Floats) -> Floats:
         ends = self.ends[:-1].astype(np.intp)
-        knots = zip(probs.T, np.split(self.said, ends), np.split(self.meant, ends), strict=True)
+        knots = zip(probs.T, np.split(self.x, ends), np.split(self.y, ends), strict=True)
         return np.column_stack([np.interp(p, x, y) for p, x, y in knots])
 
 
 @dataclass(frozen=True, kw_only=True)
 class Isotonic(Map):
-    """Each class against the rest: the share of the class never falls as its probability rises.
+    """One-vs-rest: the class share as a nondecreasing function of the probability, then normalized rows.
 
-    Pool adjacent violators gives blocks of tasks that share a value. The curve joins the middles of
-    the blocks by lines, which predicts other tasks better than steps do, and then rows are divided
-    by their sums.
+    Pool-adjacent-violators gives blocks of tasks that share a value. The curve interpolates linearly
+    between the centres of the blocks (centred isotonic regression), which predicts other tasks better than
+    a step function does.
 
     Parameters
     ----------
     floor
-        Probabilities below count as this.
+        Smaller probabilities are raised to this.
     smoothing
-        Imaginary tasks at the lowest and at the highest probability, whose class is as open as that
-        of the average task, so that no class is ever impossible or certain.
+        Pseudo-count of tasks at the lowest and at the highest probability, with the overall class shares,
+        so that no value is 0 or 1.
 
     References
     ----------
@@ -65,24 +69,24 @@ class Isotonic(Map):
 
     name: ClassVar[str] = "isotonic"
 
-    def size(self, K: int) -> int:
-        return 10 * K  # as many as histogram binning: it learns more the more tasks there are
+    def n_parameters(self, K: int) -> int:
+        return 10 * K  # as histogram binning; the true number grows with the tasks
 
-    def learn(self, sample: Sample) -> Fitted:
-        parts = zip(sample.probs.T, sample.target.T, sample.shares(self.smoothing), strict=True)
-        curves = [self._curve(p, t, sample.weight, usual) for p, t, usual in parts]
-        said, meant = (np.concatenate(part) for part in zip(*curves, strict=True))
-        ends = np.cumsum([len(x) for x, _ in curves])
-        return Bent(self.name, self.floor, said, meant, ends.astype(np.float64))
+    def fit_sample(self, sample: Sample) -> FittedMap:
+        parts = zip(sample.probs.T, sample.target.T, sample.class_shares(self.smoothing), strict=True)
+        curves = [self._curve(p, t, sample.weight, share) for p, t, share in parts]
+        x, y = (np.concatenate(part) for part in zip(*curves, strict=True))
+        ends = np.cumsum([len(knots) for knots, _ in curves])
+        return FittedIsotonic(self.name, self.floor, x, y, ends.astype(np.float64))
 
-    def _curve(self, p: Floats, target: Floats, weight: Floats, usual: float) -> tuple[Floats, Floats]:
-        """Middles of the blocks of one class, and their values."""
+    def _curve(self, p: Floats, target: Floats, weight: Floats, share: float) -> tuple[Floats, Floats]:
+        """Centres of the blocks of one class, and their values."""
         x, which = np.unique(p, return_inverse=True)
-        imagined = np.zeros(len(x))
-        imagined[0] += self.smoothing
-        imagined[-1] += self.smoothing
-        mass = sum_by(which, weight, len(x)) + imagined
-        share = (sum_by(which, weight * target, len(x)) + imagined * usual) / mass
-        pooled = isotonic_regression(share, weights=mass)
+        pseudo_counts = np.zeros(len(x))
+        pseudo_counts[0] += self.smoothing
+        pseudo_counts[-1] += self.smoothing
+        mass = sum_by(which, weight, len(x)) + pseudo_counts
+        shares = (sum_by(which, weight * target, len(x)) + pseudo_counts * share) / mass
+        pooled = isotonic_regression(shares, weights=mass)
         first = pooled.blocks[:-1]
         return np.add.reduceat(x * mass, first) / np.add.reduceat(mass, first), pooled.x[first]

@@ -1,4 +1,4 @@
-"""Matrix scaling: every class may speak for and against every other, by ratios alone."""
+"""Matrix scaling (Guo et al. 2017): softmax(W z + b) of centred logits z with a full matrix W."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from crowdpilot.calibration.maps.dirichlet import Dirichlet
 
 @dataclass(frozen=True, kw_only=True)
 class Matrix(Dirichlet):
-    """softmax(W z + b), where z are the logits: the logarithms of p less their mean.
+    """softmax(W z + b), where z = log p - mean(log p) are the logits.
 
-    Logits are known from probabilities up to one number for each task; with a mean of zero, only the
-    ratios of the probabilities count. Dirichlet calibration also uses how small the product of all
-    of them is. Parameters are those of `Dirichlet`.
+    Probabilities determine logits up to a constant for each task; with mean zero, only the ratios of the
+    probabilities matter. Dirichlet calibration also uses their product. Parameters are those of
+    `Dirichlet`.
 
     References
     ----------
-    Guo, Pleiss, Sun and Weinberger, On calibration of modern neural networks, ICML 2017; held at
-    zero off the diagonal as by Kull et al., NeurIPS 2019.
+    Guo, Pleiss, Sun and Weinberger, On calibration of modern neural networks, ICML 2017;
+    off-diagonal regularization (ODIR) as by Kull et al., NeurIPS 2019.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""No map at all, as a map: what every other one has to beat."""
+"""The identity map: no calibration, the baseline of all others."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from crowdpilot.calibration.base import Fitted, Map
-from crowdpilot.calibration.linear_scaling import Scaled
+from crowdpilot.calibration.base import FittedMap, Map
+from crowdpilot.calibration.linear_scaling import FittedScaling
 from crowdpilot.calibration.sample import Sample
 
 
 @dataclass(frozen=True, kw_only=True)
 class NoMap(Map):
-    """The identity: probabilities stay what they are, above the floor.
+    """The identity, except that probabilities are raised to the floor.
 
     Examples
     --------
@@ -25,9 +25,9 @@ class NoMap(Map):
     name: ClassVar[str] = "none"
     aliases: ClassVar[tuple[str, ...]] = ("identity",)
 
-    def size(self, K: int) -> int:
+    def n_parameters(self, K: int) -> int:
         return 0
 
-    def learn(self, sample: Sample) -> Fitted:
+    def fit_sample(self, sample: Sample) -> FittedMap:
         K = sample.probs.shape[1]
-        return Scaled(self.name, self.floor, np.eye(K), np.zeros(K))
+        return FittedScaling(self.name, self.floor, np.eye(K), np.zeros(K))

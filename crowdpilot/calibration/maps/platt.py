@@ -1,4 +1,4 @@
-"""Platt scaling: a logistic curve over the log-odds of each class."""
+"""Platt scaling (Platt 1999): a logistic curve of the log-odds for each class."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import ClassVar
 import numpy as np
 
 from crowdpilot.arrays import Floats
-from crowdpilot.calibration.one_vs_rest import OneAgainstRest
+from crowdpilot.calibration.one_vs_rest import OneVsRest
 
 
 @dataclass(frozen=True, kw_only=True)
-class Platt(OneAgainstRest):
+class Platt(OneVsRest):
     """logistic(a log(p / (1 - p)) + c).
 
     Parameters
     ----------
     floor
-        Probabilities below count as this, so that all have a logarithm.
+        Smaller probabilities are raised to this, so that all have a logarithm.
     strength
-        How firmly a is held at the best temperature and c at 0: the precision of a normal prior.
+        Precision of the normal prior of a around the best inverse temperature, and of c around 0.
     smoothing
-        Whether no target is 0 or 1, as Platt proposes: of N tasks of the class and M others, those
-        count as (N + 1) / (N + 2) of the class, these as 1 / (M + 2); soft labels in between. With
-        many classes and few tasks of each that is a strong pull, and `strength` does the same work.
+        Whether targets are smoothed as Platt proposes: with N tasks of the class and M others, to
+        (N + 1) / (N + 2) and 1 / (M + 2); soft labels in between. With many classes and few tasks of each
+        the shrinkage is strong, and `strength` serves the same purpose.
 
     References
     ----------
@@ -43,10 +43,10 @@ class Platt(OneAgainstRest):
 
     name: ClassVar[str] = "platt"
     aliases: ClassVar[tuple[str, ...]] = ("sigmoid", "logistic")
-    places: ClassVar[tuple[int, int, int]] = (0, 0, 1)
-    lowest: ClassVar[tuple[float, ...]] = (-np.inf, -np.inf)
+    parameter_index: ClassVar[tuple[int, int, int]] = (0, 0, 1)
+    lower_bounds: ClassVar[tuple[float, ...]] = (-np.inf, -np.inf)
 
-    def aim(self, target: Floats, weight: Floats) -> Floats:
+    def curve_target(self, target: Floats, weight: Floats) -> Floats:
         if not self.smoothing:
             return target
         inside, outside = weight @ target, weight @ (1 - target)

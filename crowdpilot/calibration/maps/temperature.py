@@ -1,4 +1,4 @@
-"""Temperature scaling: one number makes all probabilities bolder or more modest."""
+"""Temperature scaling (Guo et al. 2017): softmax(log p / T) with one temperature T."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import ClassVar
 
 import numpy as np
 
-from crowdpilot.calibration.base import Fitted, Map, raised
-from crowdpilot.calibration.cross_entropy import slope
-from crowdpilot.calibration.linear_scaling import Scaled
+from crowdpilot.calibration.base import FittedMap, Map, raise_to_floor
+from crowdpilot.calibration.cross_entropy import fit_inverse_temperature
+from crowdpilot.calibration.linear_scaling import FittedScaling
 from crowdpilot.calibration.sample import Sample
 
 
 @dataclass(frozen=True, kw_only=True)
 class Temperature(Map):
-    """softmax(log p / T): the most probable class stays what it was.
+    """softmax(log p / T); the most probable class does not change.
 
     Parameters
     ----------
     floor
-        Probabilities below count as this, so that all have a logarithm.
+        Smaller probabilities are raised to this, so that all have a logarithm.
     strength
-        How firmly 1 / T is held at 1: the precision of a normal prior. It counts little against more
-        than some dozens of tasks.
+        Precision of the normal prior of 1 / T around 1; it matters little with more than some dozens of
+        tasks.
 
     References
     ----------
@@ -42,11 +42,11 @@ class Temperature(Map):
     name: ClassVar[str] = "temperature"
     aliases: ClassVar[tuple[str, ...]] = ("ts",)
 
-    def size(self, K: int) -> int:
+    def n_parameters(self, K: int) -> int:
         return 1
 
-    def learn(self, sample: Sample) -> Fitted:
+    def fit_sample(self, sample: Sample) -> FittedMap:
         K = sample.probs.shape[1]
-        logs = np.log(raised(sample.probs, self.floor))
-        bold = slope(logs, sample.target, sample.weight, self.strength)
-        return Scaled(self.name, self.floor, bold * np.eye(K), np.zeros(K))
+        log_probs = np.log(raise_to_floor(sample.probs, self.floor))
+        slope = fit_inverse_temperature(log_probs, sample.target, sample.weight, self.strength)
+        return FittedScaling(self.name, self.floor, slope * np.eye(K), np.zeros(K))

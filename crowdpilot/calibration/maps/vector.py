@@ -1,4 +1,4 @@
-"""Vector scaling: every class has a temperature and a bonus of its own."""
+"""Vector scaling (Guo et al. 2017): a slope and an intercept of log p for each class."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdpilot.calibration.linear_scaling import Scaling
+from crowdpilot.calibration.linear_scaling import LinearScaling
 
 
 @dataclass(frozen=True, kw_only=True)
-class Vector(Scaling):
-    """softmax(w * log p + b), with a number of w and of b for each class.
+class Vector(LinearScaling):
+    """softmax(w * log p + b), with w and b (classes,).
 
-    `strength` holds w at the best temperature and b at 0.
+    `strength` is the precision of the normal prior of w around the best inverse temperature, and of b
+    around 0.
 
     References
     ----------
@@ -32,6 +33,6 @@ class Vector(Scaling):
     name: ClassVar[str] = "vector"
     aliases: ClassVar[tuple[str, ...]] = ("vector_scaling", "vs")
 
-    def tied(self, K: int) -> NDArray[np.intp]:
+    def parameter_index(self, K: int) -> NDArray[np.intp]:
         own = np.where(np.eye(K, dtype=bool), np.arange(K), -1)
         return np.vstack([own, np.arange(K, 2 * K)])

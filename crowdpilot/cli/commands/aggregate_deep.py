@@ -15,7 +15,7 @@ from crowdpilot.cli.shared.help_examples import examples
 from crowdpilot.cli.shared.output import check_json
 from crowdpilot.cli.shared.predictions import Output, Predictions, Probs
 from crowdpilot.cli.shared.training_data import Data, read_data
-from crowdpilot.cli.shared.training_options import MODEL, Dataset, Learning, learning, load_learn
+from crowdpilot.cli.shared.training_options import MODEL, Dataset, Learning, learning, load_learning
 from crowdpilot.cli.shared.training_results import measure, score_parts, tell, to_json, write_all
 
 DEFAULT = "mutual"
@@ -79,7 +79,7 @@ def _parse(strategy: str) -> tuple[str, str | None]:
 
     The option `base` of self-training is its method, as in `dasc[base='conal',rounds=3]`.
     """
-    load_learn()
+    load_learning()
     from crowdpilot.learning.self_training.pseudo_votes import CHOICES
 
     name, _, rest = strategy.strip().partition("[")

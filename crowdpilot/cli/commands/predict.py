@@ -12,7 +12,7 @@ from crowdpilot.cli.shared import options
 from crowdpilot.cli.shared.help_examples import examples
 from crowdpilot.cli.shared.output import check_json, working
 from crowdpilot.cli.shared.predictions import Output, Predictions, Probs
-from crowdpilot.cli.shared.training_options import Device, Threads, load_learn
+from crowdpilot.cli.shared.training_options import Device, Threads, load_learning
 from crowdpilot.cli.shared.training_results import write_all
 
 EXAMPLES = examples(
@@ -42,7 +42,7 @@ def predict(
     Without -o, CSV (or JSON) with task, label and confidence goes to standard output; .npy is the array of
     probabilities, (tasks, classes), alone. If DATA does not name its tasks, they are numbers.
     """
-    learn = load_learn()
+    learn = load_learning()
     from crowdpilot.learning.data.content_files import read_x
 
     check_json(as_json, output)

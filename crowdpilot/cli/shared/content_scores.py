@@ -14,7 +14,7 @@ from crowdpilot.arrays import Floats
 from crowdpilot.cli.shared.completion import complete_network
 from crowdpilot.cli.shared.options import given, ready
 from crowdpilot.cli.shared.training_data import Data
-from crowdpilot.cli.shared.training_options import load_learn
+from crowdpilot.cli.shared.training_options import load_learning
 from crowdpilot.votes import Votes
 
 if TYPE_CHECKING:
@@ -134,8 +134,8 @@ class Asked:
 
     def find(self, strategy: str, labels: str | None) -> Any:
         """The score that is asked for."""
-        load_learn()
-        from crowdpilot.learning.pruning.prune import find_score
+        load_learning()
+        from crowdpilot.learning.pruning.scores.entropy import find_score
 
         ready(self.too_hard, (".txt",))
         score = find_score(strategy)
@@ -152,14 +152,14 @@ class Asked:
     def identification(self, score: Any, content: Data) -> Identification:
         """How to make a table with the score of each task, and whether it is among the lowest."""
         from crowdpilot.diagnosis import Identification
-        from crowdpilot.io.atomic_write import whole
+        from crowdpilot.io.atomic_write import atomic_path
         from crowdpilot.learning.pruning.task_score import lowest
 
         def run(votes: Votes, model: Aggregator) -> dict[str, Any]:
             found = self._score(score, content)
             worst = lowest(found, votes, score.alpha)
             if self.too_hard is not None:
-                with whole(self.too_hard) as draft:
+                with atomic_path(self.too_hard) as draft:
                     draft.write_text("".join(f"{name}\n" for name in votes.tasks[worst].tolist()))
             count = np.bincount(votes.task, minlength=len(votes.tasks))
             ambiguous = np.isin(np.arange(len(found)), worst)
@@ -168,7 +168,7 @@ class Asked:
         return Identification("Tasks that a network cannot believe.", score.name, worst_low=True, run=run)
 
     def _score(self, score: Any, content: Data) -> Floats:
-        from crowdpilot.learning.pruning.score_tasks import score_tasks
+        from crowdpilot.learning.pruning.scoring import score_tasks
         from crowdpilot.learning.training.loop import Training
 
         loop = {"epochs": EPOCHS} | given(epochs=self.epochs, seed=self.seed)

@@ -71,10 +71,10 @@ def _probs(file: Path, votes: Votes) -> Floats | None:
     if file.suffix == ".npy":
         return _from_numpy(file, votes)
     from crowdpilot.io import FORMATS, LABEL_FORMATS, read_labels
-    from crowdpilot.io.detect import find
+    from crowdpilot.io.detect import parse_source
 
     columns = [f"p_{name}" for name in votes.classes.tolist()]
-    names = find(file, {name: FORMATS[name] for name in LABEL_FORMATS}, None, {}).names
+    names = parse_source(file, {name: FORMATS[name] for name in LABEL_FORMATS}, None, {}).names
     if not any(name.startswith("p_") for name in names):
         return None
     if lost := [column for column in columns if column not in names]:

@@ -229,7 +229,7 @@ class Learning:
     def classifier(self, method: str, self_training: str | None) -> Any:
         """The classifier that these options ask for, not yet trained."""
         options.ready(self.save, (".safetensors",))
-        return load_learn().CrowdClassifier(
+        return load_learning().CrowdClassifier(
             _with(self.network, "pretrained=True") if self.pretrained else self.network, method,
             backbone=self.backbone, standardize=self.standardize, size=self.size, augment=self.augment,
             balance=self.balance, prune=self.prune, self_training=self_training, calibrate=self.calibrate,
@@ -278,7 +278,7 @@ def learning(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def load_learn() -> Any:
+def load_learning() -> Any:
     """The room that trains, if its packages are installed."""
     try:
         from crowdpilot import learning

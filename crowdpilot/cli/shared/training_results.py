@@ -64,12 +64,12 @@ def to_json(model: Any, data: Data, scores: Scores) -> str:
 
 def write_all(files: Mapping[Path | None, Callable[[Path], Any]]) -> None:
     """Write every file that has a name, or none of them."""
-    from crowdpilot.io.atomic_write import whole
+    from crowdpilot.io.atomic_write import atomic_path
 
     with ExitStack() as drafts:
         for path, write in files.items():
             if path is not None:
-                write(drafts.enter_context(whole(path)))
+                write(drafts.enter_context(atomic_path(path)))
 
 
 def _plain(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Votes as tensors: any set of tasks with all their votes, at the cost of those votes alone."""
+"""Batches of tasks with all their votes as tensors, and the protocol of rows (network input)."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from crowdpilot.votes import Votes
 
 
 class Rows(Protocol):
-    """What a network is shown: one row for each task."""
+    """The input of a network: one row for each task."""
 
     def __len__(self) -> int: ...
 
     def take(self, rows: Tensor, *, train: bool) -> Tensor:
-        """The input of these rows; while training it may be a random variant of it."""
+        """The input of these rows; while training it may be randomly augmented."""
         ...
 
 
@@ -40,9 +40,9 @@ class Batches:
     rows
         Row *i* is the content of task *i* of the votes.
     votes
-        What the workers said.
+        On these tasks.
     device
-        Where the votes are kept.
+        Where the votes are.
     """
 
     def __init__(self, rows: Rows, votes: Votes, device: torch.device | str = "cpu") -> None:
@@ -56,8 +56,10 @@ class Batches:
             for codes in (votes.worker, votes.label)
         )
         self.weight = torch.as_tensor(votes.weights[order], dtype=torch.float32, device=self.device)
-        known = np.diff(starts) > 0 if votes.gold is None else (np.diff(starts) > 0) | (votes.gold >= 0)
-        self.taught = torch.as_tensor(np.flatnonzero(known))  # tasks whose class somebody has said
+        labelled = np.diff(starts) > 0
+        if votes.gold is not None:
+            labelled |= votes.gold >= 0
+        self.labelled_tasks = torch.as_tensor(np.flatnonzero(labelled))  # with votes or a known class
 
     def __len__(self) -> int:
         return len(self.votes.tasks)

@@ -1,4 +1,4 @@
-"""The content of tasks from files and folders."""
+"""Content of tasks from files (npy, npz, CSV, TSV, Parquet) and folders of images."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from crowdpilot.arrays import Names
+from crowdpilot.io.arrow import as_table, table_errors
 from crowdpilot.io.column_names import listed
-from crowdpilot.io.delimited import read_columns
+from crowdpilot.io.csv_reading import read_columns
 from crowdpilot.io.detect import suffix_of
+from crowdpilot.io.errors import TableError
 from crowdpilot.io.image_folders import find_images
 from crowdpilot.io.source import Source
 from crowdpilot.learning.data.table_content import split_table
 
-KINDS = ".npy, .npz, .csv, .tsv, .parquet or a folder of images"
+FORMATS = ".npy, .npz, .csv, .tsv, .parquet or a folder of images"
 
 
 def read_x(path: str | PathLike[str]) -> tuple[Names | None, Any]:
-    """The names of tasks and what is known of each: numbers, texts, or the paths of images.
+    """The names of tasks and the content of each: numbers, texts, or paths of images.
 
     Parameters
     ----------
@@ -38,25 +39,27 @@ def read_x(path: str | PathLike[str]) -> tuple[Names | None, Any]:
         The task of each row, None if the file does not say; an array, a list of texts or a list of
         paths.
     """
-    place = Path(path)
-    if not place.exists():
-        raise ValueError(f"{place}: there is no such file or folder")
-    if place.is_dir():
-        return find_images(place)
-    suffix = suffix_of(place)
+    source = Path(path)
+    if not source.exists():
+        raise ValueError(f"{source}: there is no such file or folder")
+    if source.is_dir():
+        return find_images(source)
+    suffix = suffix_of(source)
     if suffix in (".npy", ".npz"):
-        return _read_numpy(place)
+        return _read_numpy(source)
     if suffix in (".csv", ".tsv", ".txt"):
-        return _read_text(place)
+        return _read_text(source)
     if suffix in (".parquet", ".pq"):
-        return _read_parquet(place)
-    raise ValueError(f"{place}: the content of tasks is not read from {suffix or 'such'} files, only {KINDS}")
+        return _read_parquet(source)
+    raise ValueError(
+        f"{source}: the content of tasks is not read from {suffix or 'such'} files, only {FORMATS}"
+    )
 
 
 def _read_numpy(path: Path) -> tuple[Names | None, Any]:
     try:
-        found = np.load(path, allow_pickle=False)
-        with nullcontext({"x": found}) if isinstance(found, np.ndarray) else found as opened:
+        loaded = np.load(path, allow_pickle=False)
+        with nullcontext({"x": loaded}) if isinstance(loaded, np.ndarray) else loaded as opened:
             arrays = dict(opened)
     except (OSError, ValueError, EOFError) as error:
         reason = str(error).partition("\n")[0]
@@ -82,15 +85,16 @@ def _read_text(path: Path) -> tuple[Names | None, Any]:
         table = read_columns(source, source.header)
     except UnicodeDecodeError as error:
         raise source.not_utf8() from error
-    except (pa.ArrowException, OSError) as error:
+    except (TableError, OSError) as error:
         raise source.error(f"cannot be read ({str(error).partition(chr(10))[0]})") from error
     return split_table(table, source.error, is_text=True)
 
 
 def _read_parquet(path: Path) -> tuple[Names | None, Any]:
     try:
-        table = pq.read_table(path)
-    except (pa.ArrowException, OSError) as error:
+        with table_errors():
+            table = as_table(pq.read_table(path))
+    except (TableError, OSError) as error:
         reason = str(error).partition("\n")[0]
         raise ValueError(f"{path}: cannot be read as a Parquet file ({reason})") from error
     return split_table(table, Source(path).error)

@@ -1,4 +1,4 @@
-"""Images as rows: decoded once if they fit into memory, varied at random while training."""
+"""Images as network input: decoding, resizing, and random augmentation while training."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from torch import Tensor
 
 from crowdpilot.arrays import Names
 
-MEMORY = 4 << 30  # bytes of pixels that are kept in memory: 28,532 images of 224 x 224
-NEAR = 1 << 30  # bytes of them that are kept where the network is
+MAX_DECODED_BYTES = 4 << 30  # of pixels that are kept in memory: 28,532 images of 224 x 224
+MAX_DEVICE_BYTES = 1 << 30  # of pixels that are kept on the device of the network
 CHANNELS = (1, 3, 4)  # gray, colours, colours with transparency
-SHIFT = 8  # an image is moved by up to an eighth of its size
+MAX_SHIFT_DIVISOR = 8  # an image is shifted by up to an eighth of its size
 
 
-class Files:
-    """Images in files, decoded when they are asked for.
+class ImageFiles:
+    """Images in files, decoded on demand.
 
     Parameters
     ----------
@@ -39,10 +39,10 @@ class Files:
         return len(self.paths)
 
     def __getitem__(self, rows: Tensor) -> Tensor:
-        wanted = [self.paths[row] for row in rows.tolist()]
+        paths = [self.paths[row] for row in rows.tolist()]
         with ThreadPoolExecutor(torch.get_num_threads()) as pool:
-            found = list(pool.map(partial(decode, size=self.size), wanted))
-        return torch.from_numpy(np.stack(found)).permute(0, 3, 1, 2)
+            images = list(pool.map(partial(decode, size=self.size), paths))
+        return torch.from_numpy(np.stack(images)).permute(0, 3, 1, 2)
 
 
 def decode(path: Path, size: int) -> np.ndarray:
@@ -68,24 +68,24 @@ class Images:
         Bytes (rows, channels, height, width), in memory or in files; files that need no more than
         4 GiB are decoded once and kept.
     device
-        Where the images are varied and shown.
+        Where the images are augmented and passed to the network.
     augment
-        While training, mirror every second image and move each by up to an eighth of its size.
+        While training, flip half of the images and shift each by up to an eighth of its size.
     names
         The task of each image, if X says so.
     """
 
     def __init__(
         self,
-        pixels: Tensor | Files,
+        pixels: Tensor | ImageFiles,
         device: torch.device,
         *,
         augment: bool = False,
         names: Names | None = None,
     ) -> None:
-        if isinstance(pixels, Files) and len(pixels) * 3 * pixels.size**2 <= MEMORY:
+        if isinstance(pixels, ImageFiles) and len(pixels) * 3 * pixels.size**2 <= MAX_DECODED_BYTES:
             pixels = pixels[torch.arange(len(pixels))]
-        if isinstance(pixels, Tensor) and pixels.nbytes <= NEAR:
+        if isinstance(pixels, Tensor) and pixels.nbytes <= MAX_DEVICE_BYTES:
             pixels = pixels.to(device)
         self.pixels, self.device = pixels, device
         self.augment, self.names = augment, names
@@ -95,29 +95,29 @@ class Images:
 
     def take(self, rows: Tensor, *, train: bool) -> Tensor:
         x = self.pixels[rows.to(self.pixels.device)].to(self.device, non_blocking=True)
-        x = vary(x) if train and self.augment else x
-        # the order that convolutions like best; on processors, channels last can crash torch 2.13
+        x = augmented(x) if train and self.augment else x
+        # the fastest memory format for convolutions; on CPUs, channels last can crash torch 2.13
         layout = torch.channels_last if x.device.type == "cuda" else torch.contiguous_format
         return x.contiguous(memory_format=layout).float() / 255
 
 
-def vary(x: Tensor) -> Tensor:
-    """Each image moved at random, its edge mirrored where it left a gap, and half of them turned around."""
+def augmented(x: Tensor) -> Tensor:
+    """Each image shifted at random, with reflected borders, and half of them flipped horizontally."""
     n, _, height, width = x.shape
-    down = _moved(height, n, x.device)
-    along = _moved(width, n, x.device)
-    turned = torch.rand(n, 1, device=x.device) < 0.5
-    along = torch.where(turned, along.flip(1), along)
+    row = _shifted(height, n, x.device)
+    column = _shifted(width, n, x.device)
+    flipped = torch.rand(n, 1, device=x.device) < 0.5
+    column = torch.where(flipped, column.flip(1), column)
     image = torch.arange(n, device=x.device)[:, None, None]
-    return x.permute(0, 2, 3, 1)[image, down[:, :, None], along[:, None, :]].permute(0, 3, 1, 2)
+    return x.permute(0, 2, 3, 1)[image, row[:, :, None], column[:, None, :]].permute(0, 3, 1, 2)
 
 
-def _moved(size: int, images: int, device: torch.device) -> Tensor:
-    """For each image the places that are shown along one side, (images, size)."""
-    most = size // SHIFT
+def _shifted(size: int, images: int, device: torch.device) -> Tensor:
+    """The pixel indices along one side of each randomly shifted image, (images, size)."""
+    most = size // MAX_SHIFT_DIVISOR
     offset = torch.randint(-most, most + 1, (images, 1), device=device)
-    place = (torch.arange(size, device=device) + offset).abs()
-    return torch.where(place < size, place, 2 * (size - 1) - place)
+    index = (torch.arange(size, device=device) + offset).abs()
+    return torch.where(index < size, index, 2 * (size - 1) - index)
 
 
 def is_pixels(x: Tensor) -> bool:

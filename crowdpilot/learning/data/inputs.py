@@ -1,4 +1,4 @@
-"""Anything people have as X, as rows that a network can be shown."""
+"""X to rows: arrays, tensors, tables, sparse matrices, texts, images and files as network input."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from torch import Tensor, nn
 
 from crowdpilot.arrays import Names
 from crowdpilot.io.image_folders import is_image
-from crowdpilot.io.tables import as_table
+from crowdpilot.io.votes_tables import as_table
 from crowdpilot.learning.data.batches import Rows
 from crowdpilot.learning.data.content_files import read_x
-from crowdpilot.learning.data.images import Files, Images, channels_first, is_pixels
+from crowdpilot.learning.data.frozen_features import embed, embed_texts
+from crowdpilot.learning.data.images import ImageFiles, Images, channels_first, is_pixels
 from crowdpilot.learning.data.rows import Dense, Sparse
 from crowdpilot.learning.data.table_content import split_table
-from crowdpilot.learning.data.text_hashing import hash_texts
-from crowdpilot.learning.encoders.frozen_encoder import embed, embed_texts
+from crowdpilot.learning.encoders.text_hashing import hash_texts
 
-SIZE = 224  # pixels
+DEFAULT_IMAGE_SIZE = 224  # pixels, high and wide
 
 __all__ = ["Dense", "Images", "Sparse", "check_shape", "shape_of", "to_rows"]
 
@@ -32,7 +32,7 @@ def to_rows(
     x: Any,
     device: torch.device,
     *,
-    size: int = SIZE,
+    size: int = DEFAULT_IMAGE_SIZE,
     augment: bool = False,
     backbone: str | nn.Module | Callable[[Any], Any] | None = None,
     cache: Path | None = None,
@@ -46,15 +46,15 @@ def to_rows(
         channels), with channels first or without, are images. A list of texts; a list of paths of
         images; a folder of images, or a file that `read_x` reads; or rows, which are given back.
     device
-        Where the rows are kept, if they fit.
+        Where the rows are kept, if they fit into its memory.
     size
         To how many pixels, high and wide, images in files are scaled.
     augment
-        Whether images are mirrored and moved at random while training.
+        Whether images are flipped and shifted at random while training.
     backbone
         What turns X into features first; see `embed`.
     cache
-        A folder that keeps the features of a backbone.
+        A folder for the features of a backbone.
     """
     if isinstance(x, (Dense, Sparse, Images)):
         return x
@@ -63,7 +63,7 @@ def to_rows(
         if not all(is_image(Path(text)) for text in texts):
             return _from_texts(list(map(str, texts)), device, backbone, cache, names)
         x = [Path(text) for text in texts]
-        rows: Rows = Images(Files(x, size), device, augment=augment and backbone is None, names=names)
+        rows: Rows = Images(ImageFiles(x, size), device, augment=augment and backbone is None, names=names)
     elif issparse(x):
         rows = _from_sparse(x)
     else:
@@ -127,7 +127,7 @@ def _tensor(x: Any) -> Tensor:
         if array.dtype.kind not in "biufO":
             raise ValueError(f"it holds values of type {array.dtype}")
         if array.dtype != np.uint8:
-            with np.errstate(over="ignore"):  # what is too large is found later
+            with np.errstate(over="ignore"):  # overflow is detected later
                 array = array.astype(np.float32, copy=False)
     except (TypeError, ValueError) as error:
         reason = str(error).partition(". ")[0]
@@ -166,7 +166,7 @@ def shape_of(rows: Rows) -> tuple[int, ...]:
 
 
 def check_shape(rows: Rows, expected: tuple[int, ...]) -> None:
-    """Raise if the rows are not such as a network was made for."""
+    """Raise if rows have another shape than a network was built for."""
     if (found := shape_of(rows)) != tuple(expected):
         was, wanted = ("x".join(map(str, shape)) for shape in (found, expected))
         raise ValueError(f"a row of X is {was}, but the classifier was trained on rows of {wanted}")

@@ -1,4 +1,4 @@
-"""What people give as y: votes, a matrix of votes, or plain labels."""
+"""y to votes: `Votes`, a matrix (tasks, workers) or plain labels, aligned with the rows of X."""
 
 from __future__ import annotations
 
@@ -8,24 +8,25 @@ from typing import Any
 
 import numpy as np
 
-from crowdpilot.arrays import Codes, to_names
+from crowdpilot.arrays import Codes
 from crowdpilot.learning.data.batches import Rows
+from crowdpilot.names import to_names
 from crowdpilot.votes import Votes
 
-MISSING = -1
+NO_VOTE = -1
 
 
 def votes_on(
     rows: Rows, y: Any, classes: Sequence[Any] | None = None, tasks: Sequence[Any] | None = None
 ) -> Votes:
-    """Votes about these rows, whose tasks are named by `tasks` or by the rows themselves; see `to_votes`."""
+    """Votes on these rows, whose tasks are named by `tasks` or by the rows themselves; see `to_votes`."""
     names = getattr(rows, "names", None) if tasks is None else tasks
     y = align(y, names) if names is not None and isinstance(y, Votes) else y
     return to_votes(y, len(rows), classes)
 
 
 def to_votes(y: Any, rows: int, classes: Sequence[Any] | None = None) -> Votes:
-    """Votes about `rows` tasks, from whatever y is.
+    """Votes on `rows` tasks from any form of y.
 
     Parameters
     ----------
@@ -49,11 +50,11 @@ def to_votes(y: Any, rows: int, classes: Sequence[Any] | None = None) -> Votes:
 
 
 def _recode(votes: Votes, classes: Sequence[Any] | None) -> Votes:
-    """The same votes for these classes."""
+    """The same votes with the codes of these classes."""
     if classes is None or list(classes) == votes.classes.tolist():
         return votes
-    place = {str(name): k for k, name in enumerate(classes)}
-    code = np.asarray([place.get(str(name), -1) for name in votes.classes.tolist()], np.int32)
+    index = {str(name): k for k, name in enumerate(classes)}
+    code = np.asarray([index.get(str(name), -1) for name in votes.classes.tolist()], np.int32)
     gold = votes.gold
     used = votes.label if gold is None else np.append(votes.label, gold[gold >= 0])
     if (lost := used[code[used] < 0]).size:
@@ -68,30 +69,29 @@ def _from_array(y: Any, classes: Sequence[Any] | None) -> Votes:
     if y.ndim not in (1, 2):
         raise ValueError(f"y has {y.ndim} dimensions, expected votes, (tasks, workers) or (tasks,)")
     matrix = y[:, None] if y.ndim == 1 else y
-    given = _given(matrix)
-    task, worker = np.nonzero(given)
+    task, worker = np.nonzero(_has_vote(matrix))
     names = np.arange(len(matrix))
     votes = Votes.of(task, worker, matrix[task, worker], classes=classes, tasks=names.tolist())
     return align(votes, names.tolist())
 
 
-def _given(matrix: Any) -> Any:
+def _has_vote(matrix: Any) -> Any:
     if matrix.dtype.kind == "f":
-        return ~np.isnan(matrix) & (matrix != MISSING)
+        return ~np.isnan(matrix) & (matrix != NO_VOTE)
     if matrix.dtype.kind in "iu":
-        return matrix != MISSING
+        return matrix != NO_VOTE
     return ~np.isin(matrix.astype(str), ["", "nan", "None", "-1"])
 
 
 def align(votes: Votes, tasks: Sequence[Any]) -> Votes:
     """The same votes with the tasks in this order; votes about other tasks are an error."""
-    place = {str(name): n for n, name in enumerate(tasks)}
-    if len(place) < len(tasks):
+    index = {str(name): n for n, name in enumerate(tasks)}
+    if len(index) < len(tasks):
         raise ValueError("a task is named twice among the rows of X")
-    lost = [name for name in votes.tasks.tolist() if str(name) not in place]
+    lost = [name for name in votes.tasks.tolist() if str(name) not in index]
     if lost:
         raise ValueError(f"{len(lost)} tasks with votes have no row in X, such as {str(lost[0])!r}")
-    code: Codes = np.asarray([place[str(name)] for name in votes.tasks.tolist()], np.int32)
+    code: Codes = np.asarray([index[str(name)] for name in votes.tasks.tolist()], np.int32)
     gold = None
     if votes.gold is not None:
         gold = np.full(len(tasks), -1, np.int32)
@@ -102,7 +102,7 @@ def align(votes: Votes, tasks: Sequence[Any]) -> Votes:
     )  # fmt: skip
 
 
-def known_codes(truth: Any, rows: int, votes: Votes) -> Codes:
+def to_codes(truth: Any, rows: int, votes: Votes) -> Codes:
     """The code of the true label of each row, -1 where it is missing."""
     known = to_votes(truth, rows, votes.classes.tolist())
     codes = np.full(rows, -1, np.int32)

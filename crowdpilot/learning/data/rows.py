@@ -1,4 +1,4 @@
-"""Rows of numbers that a network can be shown."""
+"""Rows of numbers as network input: dense tensors and sparse matrices."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from crowdpilot.arrays import Names
 
 
 class Dense:
-    """Rows of a tensor, which lie where the network is.
+    """Rows of a tensor, on the device of the network.
 
     Parameters
     ----------
     x
         (rows, ...).
     device
-        Where it is kept.
+        Where the tensor is.
     names
         The task of each row, if X says so.
-    alike
-        Whether all columns have one scale, as the features of a network do.
+    one_scale
+        Whether all columns share one scale, as the features of a network do.
     """
 
     def __init__(
-        self, x: Tensor, device: torch.device, names: Names | None = None, *, alike: bool = False
+        self, x: Tensor, device: torch.device, names: Names | None = None, *, one_scale: bool = False
     ) -> None:
         self.x = x.detach().to(device).contiguous()
-        self.names, self.alike = names, alike
+        self.names, self.one_scale = names, one_scale
 
     def __len__(self) -> int:
         return len(self.x)
@@ -47,7 +47,7 @@ class Sparse:
     names
         The task of each row, if X says so.
     backbone
-        What made them, if it was learned, so that it can make more.
+        The fitted encoder that computed them, if any, to encode other texts.
     """
 
     def __init__(self, x: csr_array, names: Names | None = None, *, backbone: object = None) -> None:

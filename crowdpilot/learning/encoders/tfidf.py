@@ -1,4 +1,4 @@
-"""Words that count more the rarer they are: a backbone that is learned from the training texts."""
+"""TF-IDF: word counts weighted by inverse document frequency, learned from the training texts."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from crowdpilot.arrays import Floats
 
 @dataclass(frozen=True)
 class Tfidf:
-    """How often a word occurs in a text, times log of the share of texts without it; rows of length one.
+    """TF-IDF, tf · (1 + log((1 + n) / (1 + df))) for n texts; each row is scaled to unit length.
 
     Parameters
     ----------
     features
-        The most frequent words that are kept at most; None keeps all.
+        Maximum size of the vocabulary, by frequency; None keeps all words.
     min_df
-        Words that occur in fewer texts are left out; below 1.0 it is a share of the texts.
+        Minimum document frequency of a word: a number of texts, or below 1.0 a share of them.
     ngrams
-        Words in a row that count as one more word, at most.
+        Maximum length of the n-grams of words.
     sublinear
-        Whether n occurrences count 1 + log n, not n.
+        Whether n occurrences count as 1 + log n, not n.
 
     References
     ----------
@@ -48,20 +48,20 @@ class Tfidf:
         if not (0 < self.min_df <= 1 if is_share else isinstance(self.min_df, int) and self.min_df > 0):
             raise ValueError(f"min_df of tfidf is {self.min_df!r}, expected a number of texts or a share")
 
-    def fit(self, texts: Sequence[str]) -> Words:
-        """The words of these texts, and how rare they are."""
-        count = self.vectorizer(min_df=self.min_df, max_features=self.features)
+    def fit(self, texts: Sequence[str]) -> FittedTfidf:
+        """The vocabulary of these texts, and the weight of each word."""
+        vectorizer = self.vectorizer(min_df=self.min_df, max_features=self.features)
         try:
-            count.fit(texts)
+            vectorizer.fit(texts)
         except ValueError as error:
             problem = f"no word occurs in {self.min_df} or more of the {len(texts)} texts"
             raise ValueError(f"{problem}; give a smaller min_df to tfidf") from error
-        return Words(self, tuple(count.get_feature_names_out().tolist()), count.idf_)
+        return FittedTfidf(self, tuple(vectorizer.get_feature_names_out().tolist()), vectorizer.idf_)
 
-    def restore(self, state: Mapping[str, Tensor]) -> Words:
-        """What was fitted, from its `state_dict`."""
+    def restore(self, state: Mapping[str, Tensor]) -> FittedTfidf:
+        """The fitted encoder from its `state_dict`."""
         words = bytes(state["words"].numpy()).decode().split("\n")
-        return Words(self, tuple(words), state["idf"].numpy())
+        return FittedTfidf(self, tuple(words), state["idf"].numpy())
 
     def vectorizer(self, **options: Any) -> Any:
         """The vectorizer of scikit-learn with these settings."""
@@ -70,28 +70,28 @@ class Tfidf:
         return TfidfVectorizer(ngram_range=(1, self.ngrams), sublinear_tf=self.sublinear, **options)
 
 
-class Words:
-    """From texts to a sparse row each.
+class FittedTfidf:
+    """A function from texts to sparse features, (texts, words).
 
     Parameters
     ----------
     settings
-        With which it was learned.
+        With which it was fitted.
     words
         One for each column.
     idf
-        What an occurrence of each counts.
+        The weight of each.
     """
 
     def __init__(self, settings: Tfidf, words: tuple[str, ...], idf: Floats) -> None:
         self.words, self.idf = words, idf
-        self._count = settings.vectorizer(vocabulary={word: n for n, word in enumerate(words)})
-        self._count.idf_ = idf
+        self._vectorizer = settings.vectorizer(vocabulary={word: n for n, word in enumerate(words)})
+        self._vectorizer.idf_ = idf
 
     def __call__(self, texts: Sequence[str]) -> csr_array:
-        return csr_array(self._count.transform(texts)).astype(np.float32)
+        return csr_array(self._vectorizer.transform(texts)).astype(np.float32)
 
     def state_dict(self) -> dict[str, Tensor]:
-        """The words, as lines of UTF-8, and their numbers."""
+        """The words as lines of UTF-8, and their weights."""
         lines = np.frombuffer("\n".join(self.words).encode(), np.uint8).copy()
         return {"words": torch.from_numpy(lines), "idf": torch.from_numpy(np.array(self.idf))}

@@ -1,21 +1,21 @@
-"""Means of word vectors whose weights come with their package, without torch."""
+"""WordLlama: means of word vectors whose weights come with their package, without torch."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import torch
 
-from crowdpilot.learning.networks.quiet_import import same_logging
-
 
 def wordllama(device: torch.device) -> Callable[[list[str]], Any]:
-    """The function from texts to 256 features each: the mean of vectors distilled from large language models.
+    """A function from texts to (texts, 256): the mean of word vectors distilled from large language models.
 
-    It takes no account of the order of words, and is about fifty times as fast as minilm.
+    The order of words is ignored. It is about fifty times as fast as minilm.
 
     References
     ----------
@@ -23,10 +23,22 @@ def wordllama(device: torch.device) -> Callable[[list[str]], Any]:
     https://github.com/dleemiller/wordllama
     """
     try:
-        with same_logging():
+        with root_logger_unchanged():
             package = import_module("wordllama")
     except ImportError as error:
         raise ValueError("wordllama needs its package: pip install 'crowdpilot[text]'") from error
     home = Path(str(package.__file__)).parent  # its own loader looks for the tokenizer beside the folder
     encoder = package.WordLlama.load(cache_dir=home, disable_download=True)
     return lambda texts: encoder.embed(texts, norm=False)
+
+
+@contextmanager
+def root_logger_unchanged() -> Iterator[None]:
+    """A context after which the root logger is as before, whatever an import does to it."""
+    root = logging.getLogger()
+    level, handlers = root.level, list(root.handlers)
+    try:
+        yield
+    finally:
+        root.setLevel(level)
+        root.handlers[:] = handlers

@@ -1,4 +1,4 @@
-"""Ways to learn from votes: one file each, one line here."""
+"""Methods to learn from votes: one file each, one line here."""
 
 from __future__ import annotations
 

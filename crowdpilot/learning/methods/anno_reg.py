@@ -1,7 +1,8 @@
-"""Anno-Reg: confusion matrices kept as far from the identity as the votes allow."""
+"""Anno-Reg (Tanno et al. 2019): confusion matrices of the workers with trace regularization."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 import torch
@@ -9,24 +10,24 @@ from torch import Tensor, nn
 
 from crowdpilot.learning.data.batches import Batch
 from crowdpilot.learning.method import Method
-from crowdpilot.learning.vote_loss import weighted_mean
+from crowdpilot.learning.training.vote_loss import weighted_mean
 from crowdpilot.votes import Votes
 
 
 class AnnoReg(Method):
-    """Worker *j* says *l* about *x* with probability Σ_k p(x)[k] · confusion[j, k, l].
+    """P(worker *j* says *l* | *x*) = Σ_k p(x)[k] · confusion[j, k, l], with trace regularization.
 
-    p is the softmax of the network, and each row of each confusion matrix is one too; it begins as the
-    softmax of a row of the identity. To the mean cost of a vote, `strength` times the mean trace of the
-    matrix of the worker who gave it is added: of all explanations of the votes, the one in which the
-    workers are least reliable leaves most to the network, and it is the true one if workers are right
-    more often than not. As the mean is over votes, a worker without any stays as at the start.
+    p is the softmax of the network, and each row of each confusion matrix is a softmax of parameters
+    that start as the identity. The loss is the mean cross-entropy of the votes plus `strength` times the
+    mean over votes of the trace of the worker's matrix. Of all factorizations that explain the votes,
+    the one with the least trace is the true one if workers are right more often than not. Workers
+    without votes keep their initial matrix.
 
     Parameters
     ----------
     strength
-        The paper's λ: how much of the trace is added to the cost. Too much of it, such as 1, makes
-        the workers so unreliable that the network learns other classes than theirs.
+        The paper's λ, the factor of the trace. Too large a value, such as 1, makes the workers so
+        unreliable that the network learns permuted classes.
 
     References
     ----------
@@ -36,6 +37,7 @@ class AnnoReg(Method):
 
     name = "anno_reg"
     aliases: ClassVar[tuple[str, ...]] = ("anno-reg", "trace_reg", "trace-reg", "tanno")
+    file_names: ClassVar[Mapping[str, str]] = {"matrix": "confusion_logits"}
 
     def __init__(self, net: nn.Module, votes: Votes, *, strength: float = 0.1) -> None:
         super().__init__(net, votes)
@@ -44,17 +46,17 @@ class AnnoReg(Method):
         self.strength = strength
         self.matrix = nn.Parameter(
             torch.eye(self.classes).repeat(self.workers, 1, 1)
-        )  # (workers, said, true)
+        )  # logits, (workers, said, true)
 
     def loss(self, batch: Batch) -> Tensor:
         J, K = self.workers, self.classes
-        said = self.matrix.log_softmax(dim=1)
-        by_class = said.view(J * K, K).index_select(0, batch.worker * K + batch.label)
-        logs = (self(batch.x).log_softmax(dim=-1).index_select(0, batch.row) + by_class).logsumexp(dim=-1)
-        loss = self.cost(logs, batch.label, batch.weight)
+        log_confusion = self.matrix.log_softmax(dim=1)
+        of_vote = log_confusion.view(J * K, K).index_select(0, batch.worker * K + batch.label)
+        log_class = self(batch.x).log_softmax(dim=-1).index_select(0, batch.row)
+        loss = self.vote_loss((log_class + of_vote).logsumexp(dim=-1), batch.label, batch.weight)
         if not self.strength:
             return loss
-        trace = said.diagonal(dim1=1, dim2=2).exp().sum(dim=1).index_select(0, batch.worker)
+        trace = log_confusion.diagonal(dim1=1, dim2=2).exp().sum(dim=1).index_select(0, batch.worker)
         return loss + self.strength * weighted_mean(trace, batch.weight)
 
     def confusion(self) -> Tensor:

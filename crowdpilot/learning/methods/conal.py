@@ -1,32 +1,34 @@
-"""CoNAL: confusions that all workers share beside those of each worker."""
+"""CoNAL (Chu et al. 2021): a confusion matrix common to all workers beside one for each worker."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from crowdpilot.learning.data.batches import Batch
+from crowdpilot.learning.layers import find_last_linear, forward_with_features
 from crowdpilot.learning.method import Method
-from crowdpilot.learning.networks.last_layer import apply_and_tap, find_last
-from crowdpilot.learning.vote_loss import log_prob
+from crowdpilot.learning.training.vote_loss import log_prob_of_label
 from crowdpilot.votes import Votes
 
 
 class CoNAL(Method):
-    """Worker *j* says *l* about *x* with probability softmax(p(x) · (w·common + (1 - w)·own[j]))[l].
+    """P(worker *j* says *l* | *x*) = softmax(p(x) · (w·common + (1 - w)·own[j]))[l].
 
-    p is the softmax of the network, and w = sigmoid(u_j · v(x)) is how much of the answer comes from
-    the confusion that all workers share. An auxiliary network finds it: u_j is a unit vector for the
-    worker; v(x) is a linear map of what the last layer of the network is given (the logits, if it
-    does not end in a linear layer), brought to unit length. All matrices begin as the identity. The
-    loss is less by `scale` times the sum of the distances between own matrices and the common one,
-    so that they come to explain different things.
+    p is the softmax of the network, and w = sigmoid(u_j · v(x)) is the weight of the common confusion
+    matrix. An auxiliary network predicts it: u_j is a unit vector for the worker; v(x) is a linear map
+    of the input of the network's last linear layer (of the logits, if it has none), scaled to unit
+    length. All matrices start as the identity. The loss is the cross-entropy of the votes less `scale`
+    times Σ_j ||own[j] - common||, which keeps own matrices apart from the common one.
 
     Parameters
     ----------
     scale
-        The paper's λ: how much own matrices are rewarded for being unlike the common one.
+        The paper's λ, the factor of the distances.
     embedding
         The length of u and v.
 
@@ -38,6 +40,10 @@ class CoNAL(Method):
 
     name = "conal"
     aliases = ("common_noise_adaptation_layers",)
+    file_names: ClassVar[Mapping[str, str]] = {
+        "common": "common_confusion", "own": "worker_confusion", "u.weight": "worker_embedding",
+        "v.weight": "task_embedding/weight", "v.bias": "task_embedding/bias",
+    }  # fmt: skip
 
     def __init__(self, net: nn.Module, votes: Votes, *, scale: float = 1e-4, embedding: int = 20) -> None:
         super().__init__(net, votes)
@@ -49,40 +55,40 @@ class CoNAL(Method):
         self.scale = scale
         self.common = nn.Parameter(torch.eye(K))
         self.own = nn.Parameter(torch.eye(K).repeat(J, 1, 1))
-        last = find_last(net, K)
+        last = find_last_linear(net, K)
         self.last = None if last is None else last[0]
         self.v = nn.Linear(K if last is None else last[1].in_features, embedding)
         self.u = nn.Embedding(J, embedding)
 
     def loss(self, batch: Batch) -> Tensor:
-        probs, v = self._see(batch.x)
+        probs, v = self._probs_and_embedding(batch.x)
         u = F.normalize(self.u.weight, dim=-1).index_select(0, batch.worker)
         w = (u * v.index_select(0, batch.row)).sum(dim=-1, keepdim=True).sigmoid()
         own = probs.index_select(0, batch.row)[:, :, None] * self.own.index_select(0, batch.worker)
         own, common = own.sum(dim=1), (probs @ self.common).index_select(0, batch.row)
-        said = own + w * (common - own)
-        cost = self.cost(log_prob(said, batch.label), batch.label, batch.weight)
-        return cost - self.scale * self._apart() if self.scale else cost
+        label_logits = own + w * (common - own)
+        loss = self.vote_loss(log_prob_of_label(label_logits, batch.label), batch.label, batch.weight)
+        return loss - self.scale * self._distances() if self.scale else loss
 
-    def _see(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """The probabilities of the classes and the embedding of each task."""
+    def _probs_and_embedding(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """p(x), (rows, classes), and v(x), (rows, embedding)."""
         if self.last is None:
             logits = features = self(x)
         else:
-            logits, features = apply_and_tap(self.net, self.net.get_submodule(self.last), x)
+            logits, features = forward_with_features(self.net, self.net.get_submodule(self.last), x)
         return logits.softmax(dim=-1), F.normalize(self.v(features), dim=-1)
 
-    def _apart(self) -> Tensor:
-        """How far all own matrices are from the common one."""
-        far: Tensor = torch.linalg.vector_norm(self.own - self.common, dim=(1, 2))
-        return far.sum()
+    def _distances(self) -> Tensor:
+        """The sum over workers of the Frobenius distance between own and common matrix."""
+        distance: Tensor = torch.linalg.vector_norm(self.own - self.common, dim=(1, 2))
+        return distance.sum()
 
-    def annotate(self, x: Tensor) -> Tensor:
-        probs, v = self._see(x)
+    def predict_votes(self, x: Tensor) -> Tensor:
+        probs, v = self._probs_and_embedding(x)
         w = torch.sigmoid(v @ F.normalize(self.u.weight, dim=-1).T)[..., None]  # (rows, workers, 1)
         own = torch.einsum("nk,jkl->njl", probs, self.own)
         return (own + w * ((probs @ self.common)[:, None] - own)).softmax(dim=-1)
 
     def confusion(self) -> Tensor:
-        """As in tasks of which nothing is known: half common, half the worker's own."""
+        """The matrices for a task of unknown content, w = 1/2: the mean of common and own."""
         return ((self.common + self.own) / 2).softmax(dim=-1)

@@ -1,25 +1,26 @@
-"""CrowdLayer: one more layer for each worker."""
+"""CrowdLayer (Rodrigues and Pereira 2018): one more layer for each worker on top of the network."""
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from collections.abc import Mapping
+from typing import ClassVar, Literal, get_args
 
 import torch
 from torch import Tensor, nn
 
 from crowdpilot.learning.data.batches import Batch
 from crowdpilot.learning.method import Method
-from crowdpilot.learning.vote_loss import log_prob
+from crowdpilot.learning.training.vote_loss import log_prob_of_label
 from crowdpilot.votes import Votes
 
 Kind = Literal["mw", "vw", "vb", "vw+b"]
 
 
 class CrowdLayer(Method):
-    """Worker *j* says *l* about *x* with probability softmax(p(x) · weight[j] + bias[j])[l].
+    """P(worker *j* says *l* | *x*) = softmax(p(x) · weight[j] + bias[j])[l].
 
-    p is the softmax of the network. The layer begins as the identity, so that the network begins as
-    if all workers were right.
+    p is the softmax of the network. The layer starts as the identity: at first all workers are taken to
+    be right. The loss is the cross-entropy of the votes.
 
     Parameters
     ----------
@@ -34,6 +35,9 @@ class CrowdLayer(Method):
 
     name = "crowdlayer"
     aliases = ("crowd_layer", "CL")
+    file_names: ClassVar[Mapping[str, str]] = {
+        "matrix": "worker_matrix", "scale": "worker_scale", "bias": "worker_bias"
+    }  # fmt: skip
 
     def __init__(self, net: nn.Module, votes: Votes, *, kind: Kind = "mw") -> None:
         super().__init__(net, votes)
@@ -46,29 +50,29 @@ class CrowdLayer(Method):
         self.bias = nn.Parameter(torch.zeros(J, K)) if "b" in kind else None
 
     def loss(self, batch: Batch) -> Tensor:
-        said = self(batch.x).softmax(dim=-1).index_select(0, batch.row)
+        logits = self(batch.x).softmax(dim=-1).index_select(0, batch.row)
         if self.matrix is not None:  # faster than a product of many tiny matrices
-            said = (said[:, :, None] * self.matrix.index_select(0, batch.worker)).sum(dim=1)
+            logits = (logits[:, :, None] * self.matrix.index_select(0, batch.worker)).sum(dim=1)
         if self.scale is not None:
-            said = said * self.scale.index_select(0, batch.worker)
+            logits = logits * self.scale.index_select(0, batch.worker)
         if self.bias is not None:
-            said = said + self.bias.index_select(0, batch.worker)
-        return self.cost(log_prob(said, batch.label), batch.label, batch.weight)
+            logits = logits + self.bias.index_select(0, batch.worker)
+        return self.vote_loss(log_prob_of_label(logits, batch.label), batch.label, batch.weight)
 
-    def annotate(self, x: Tensor) -> Tensor:
-        return self._everyone(self(x).softmax(dim=-1))
+    def predict_votes(self, x: Tensor) -> Tensor:
+        return self._worker_probs(self(x).softmax(dim=-1))
 
     def confusion(self) -> Tensor:
         certain = torch.eye(self.classes).to(next(self.parameters()))
-        return self._everyone(certain).swapaxes(0, 1)
+        return self._worker_probs(certain).swapaxes(0, 1)
 
-    def _everyone(self, probs: Tensor) -> Tensor:
-        """What all workers say where the classes have these probabilities, (rows, workers, classes)."""
-        said = probs[:, None].expand(-1, self.workers, -1)
+    def _worker_probs(self, probs: Tensor) -> Tensor:
+        """P(label) of all workers, (rows, workers, classes), for class probabilities (rows, classes)."""
+        logits = probs[:, None].expand(-1, self.workers, -1)
         if self.matrix is not None:
-            said = torch.einsum("nk,jkl->njl", probs, self.matrix)
+            logits = torch.einsum("nk,jkl->njl", probs, self.matrix)
         if self.scale is not None:
-            said = said * self.scale
+            logits = logits * self.scale
         if self.bias is not None:
-            said = said + self.bias
-        return said.softmax(dim=-1)
+            logits = logits + self.bias
+        return logits.softmax(dim=-1)

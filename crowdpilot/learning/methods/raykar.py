@@ -1,29 +1,32 @@
-"""EM between a network and the confusion matrices of the workers."""
+"""Raykar's EM (AggNet): a network as the prior of the classes, and a confusion matrix for each worker."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from crowdpilot.arrays import Floats, softmax, to_probs
-from crowdpilot.confusion_matrices import count_labels, hear
+from crowdpilot.confusion_matrices import count_labels, votes_log_likelihood
 from crowdpilot.learning.data.batches import Batch
-from crowdpilot.learning.method import Method, Sweep
+from crowdpilot.learning.method import EvaluateAll, Method
 from crowdpilot.votes import Votes
 
 
 class Raykar(Method):
-    """The network is the prior of each task in the model of Dawid and Skene.
+    """The model of Dawid and Skene whose class prior is the network's prediction.
 
-    Before each epoch the classes of all tasks are worked out anew, q(k) ∝ p_k(x) · prod_j
-    confusion[j, k, vote_j], then the matrices from them; in the epoch the network is trained
-    towards q. It begins with the shares of the votes.
+    Before each epoch, the E-step computes the posterior of all tasks, q(k) ∝ p_k(x) · Π_j
+    confusion[j, k, vote_j], and the M-step the confusion matrices from it; in the epoch the network is
+    trained by cross-entropy towards q. q starts as the shares of the votes.
 
     Parameters
     ----------
     smoothing
-        Imaginary votes in each cell of each matrix, so that no probability is zero.
+        Pseudo-count in each cell of each matrix, so that no probability is zero.
     warmup
         Share of the epochs in which the network is trained towards the shares of the votes.
 
@@ -36,36 +39,37 @@ class Raykar(Method):
 
     name = "raykar"
     aliases = ("aggnet", "em")
-    of_tasks = ("target",)
-    heeds_gold = True
+    task_buffers = ("target",)
+    uses_gold = True
+    file_names: ClassVar[Mapping[str, str]] = {"target": "posterior", "matrices": "confusion"}
 
-    target: Tensor
-    matrices: Tensor
+    target: Tensor  # posterior of the tasks, (tasks, classes)
+    matrices: Tensor  # (workers, true, said)
 
     def __init__(self, net: nn.Module, votes: Votes, *, smoothing: float = 0.1, warmup: float = 0.1) -> None:
         super().__init__(net, votes)
         self.votes, self.smoothing, self.warmup = votes, smoothing, warmup
-        self.register_buffer("target", torch.as_tensor(_shares(votes), dtype=torch.float32))
-        self.register_buffer("matrices", torch.as_tensor(self._matrices(), dtype=torch.float32))
+        shares = votes.clamp(to_probs(votes.tally()))
+        self.register_buffer("target", torch.as_tensor(shares, dtype=torch.float32))
+        self.register_buffer("matrices", torch.as_tensor(self._m_step(), dtype=torch.float32))
 
-    def begin(self, epoch: int, epochs: int, sweep: Sweep) -> None:
+    def before_epoch(self, epoch: int, epochs: int, evaluate_all: EvaluateAll) -> None:
         if epoch < self.warmup * epochs:
             return
-        logs = sweep(lambda batch: self(batch.x).log_softmax(dim=-1)).cpu().numpy().astype(np.float64)
-        joint = logs + hear(self.votes, np.log(self.matrices.cpu().numpy().astype(np.float64)))
+        log_prior = evaluate_all(self.log_prior).cpu().numpy().astype(np.float64)
+        joint = log_prior + votes_log_likelihood(
+            self.votes, np.log(self.matrices.cpu().numpy().astype(np.float64))
+        )
         self.target.copy_(torch.as_tensor(self.votes.clamp(softmax(joint))))
-        self.matrices.copy_(torch.as_tensor(self._matrices()))
+        self.matrices.copy_(torch.as_tensor(self._m_step()))
 
     def loss(self, batch: Batch) -> Tensor:
-        return self.towards(self(batch.x), self.target[batch.task])
+        return self.soft_cross_entropy(self(batch.x), self.target[batch.task])
 
     def confusion(self) -> Tensor:
         return self.matrices
 
-    def _matrices(self) -> Floats:
-        said = count_labels(self.votes, self.target.cpu().numpy().astype(np.float64))
-        return to_probs(said + self.smoothing)
-
-
-def _shares(votes: Votes) -> Floats:
-    return votes.clamp(to_probs(votes.tally()))
+    def _m_step(self) -> Floats:
+        """Confusion matrices from expected counts, (workers, true, said)."""
+        counts = count_labels(self.votes, self.target.cpu().numpy().astype(np.float64))
+        return to_probs(counts + self.smoothing)

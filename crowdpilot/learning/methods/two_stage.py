@@ -1,30 +1,33 @@
-"""First an aggregator, then a classifier trained towards what it says."""
+"""Two-stage learning: an aggregator labels the tasks, then a classifier is trained on its labels."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
 
 from crowdpilot.aggregation import parse_strategy
-from crowdpilot.aggregation.vote_shares import check_shares
+from crowdpilot.aggregation.registry import check_shares
 from crowdpilot.learning.data.batches import Batch
+from crowdpilot.learning.data.targets import TARGETS
 from crowdpilot.learning.method import Method
-from crowdpilot.learning.targets import TARGETS
 from crowdpilot.votes import Votes
 
 
 class TwoStage(Method):
-    """Cross-entropy to targets that any aggregator makes of the votes.
+    """Cross-entropy -Σ_k target_ik log p_k(x_i) to targets from the posterior of any aggregator.
 
     Parameters
     ----------
     labels
         The aggregator, such as "dawid_skene" or "glad[max_iter=20]".
     targets
-        "soft", the probabilities; "hard", the most probable label; "smoothed", that label with a
-        share of its weight spread over all classes; or "shard", that label worth its probability.
+        "soft", the posterior; "hard", its most probable label; "smoothed", that label with label
+        smoothing; or "shard", that label weighted by its probability.
     alpha
-        The share that "smoothed" spreads; a tenth if not given.
+        The share of "smoothed" that is spread over all classes; 0.1 if not given.
 
     References
     ----------
@@ -34,11 +37,12 @@ class TwoStage(Method):
 
     name = "two_stage"
     aliases = ("aggregate", "train")
-    of_tasks = ("target",)
-    heeds_gold = True
+    task_buffers = ("target",)
+    uses_gold = True
+    file_names: ClassVar[Mapping[str, str]] = {"target": "target", "matrices": "confusion"}
 
-    target: Tensor
-    matrices: Tensor | None
+    target: Tensor  # (tasks, classes)
+    matrices: Tensor | None  # (workers, true, said), of aggregators that have them
 
     def __init__(
         self,
@@ -63,11 +67,11 @@ class TwoStage(Method):
         self.class_counts = self.target.sum(dim=0)
         self.labels = labels
         matrices = result.params.get("confusion")
-        known = None if matrices is None else torch.as_tensor(matrices, dtype=torch.float32)
-        self.register_buffer("matrices", known)
+        confusion = None if matrices is None else torch.as_tensor(matrices, dtype=torch.float32)
+        self.register_buffer("matrices", confusion)
 
     def loss(self, batch: Batch) -> Tensor:
-        return self.towards(self(batch.x), self.target[batch.task])
+        return self.soft_cross_entropy(self(batch.x), self.target[batch.task])
 
     def confusion(self) -> Tensor:
         if self.matrices is None:

@@ -1,4 +1,4 @@
-"""Networks by name: one function each, one line here; those of torchvision are known by their names there."""
+"""Networks by name: one function each, one line here; those of torchvision have their names there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Networks for rows of numbers."""
+"""Multilayer perceptron (MLP) and linear network for rows of numbers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from torch import nn
 
 
 def linear(features: int, classes: int) -> nn.Module:
-    """Logistic regression."""
+    """A linear layer: logistic regression."""
     return nn.Linear(features, classes)
 
 

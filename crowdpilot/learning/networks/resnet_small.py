@@ -1,4 +1,4 @@
-"""A small residual network for small images."""
+"""Small residual network (ResNet) for small images."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from torch import Tensor, nn
 
 
 class Block(nn.Module):
-    """Two convolutions whose result is added to their input.
+    """A residual block: two convolutions whose output is added to their input.
 
     Parameters
     ----------
     before, after
         Channels of the input and of the output.
     stride
-        2 makes the image half as high and wide.
+        2 halves height and width of the image.
+
+    The names of the layers are those of tensors in saved files.
     """
 
     def __init__(self, before: int, after: int, stride: int) -> None:
@@ -47,13 +49,13 @@ def resnet_small(
     Parameters
     ----------
     features, classes
-        Channels of the images, and numbers that come out.
+        Channels of the images, and number of logits.
     width
         Channels of the first stage; each next one has twice as many at half the size.
     blocks, stages
         Blocks of two convolutions in each stage, and how many stages.
     dropout
-        Share of the features that are left out at random before the last layer.
+        Dropout rate before the last layer.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Image networks by their names in torchvision, which is loaded when one is asked for."""
+"""Vision networks: those of torchvision by name, which is loaded when one is asked for."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ FAMILIES = (
     "alexnet", "convnext", "densenet", "efficientnet", "maxvit", "mnasnet", "mobilenet", "regnet", "resnet",
     "resnext", "shufflenet", "squeezenet", "swin", "vgg", "vit", "wideresnet",
 )  # fmt: skip
-OURS = "resnetsmall"
-LARGEST = 7  # pixels; a first convolution that is wider cuts an image into patches
+OWN_NETWORK = "resnetsmall"
+MAX_STEM_PIXELS = 7  # a first convolution that is wider cuts an image into patches
 
 
 def is_vision(name: str) -> bool:
     """Whether a network of this name is one of torchvision's."""
     plain = re.sub(r"[\s_-]", "", name.partition("[")[0]).lower()
-    return plain.startswith(FAMILIES) and plain != OURS
+    return plain.startswith(FAMILIES) and plain != OWN_NETWORK
 
 
 def vision_networks(asked: str) -> dict[str, Callable[..., nn.Module]]:
-    """All networks for images that torchvision has; what is asked for is named if there is none."""
+    """All networks of torchvision for images; `asked` is named in the error if it is not installed."""
     try:
         models = import_module("torchvision.models")
     except ImportError as error:
@@ -51,11 +51,11 @@ def vision(
     name
         Such as "resnet18".
     features, classes
-        Channels of the images, and numbers that come out.
+        Channels of the images, and number of logits.
     pretrained
-        Begin with the weights that torchvision offers, which are downloaded once.
+        Start from the weights of torchvision, which are downloaded once.
     weights
-        Begin with the weights in this file (.safetensors or .pth) instead.
+        Start from the weights in this file (.safetensors or .pth) instead.
     small
         For images of about 32 x 32 pixels: the first layers keep their size.
     """
@@ -74,8 +74,8 @@ def load_body(net: nn.Module, state: dict[str, Tensor], source: str) -> None:
     """Load all weights but those of the last layer, which is new."""
     head = f"{head_of(net)}."
     try:
-        found = net.load_state_dict({k: v for k, v in state.items() if not k.startswith(head)}, strict=False)
-        lost = [key for key in found.missing_keys if not key.startswith(head)] + found.unexpected_keys
+        keys = net.load_state_dict({k: v for k, v in state.items() if not k.startswith(head)}, strict=False)
+        lost = [key for key in keys.missing_keys if not key.startswith(head)] + keys.unexpected_keys
     except RuntimeError as error:
         lost = [str(error).splitlines()[-1].strip()]
     if lost:
@@ -88,20 +88,20 @@ def head_of(net: nn.Module) -> str:
 
 
 def without_head(net: nn.Module) -> nn.Module:
-    """The same network without its last layer: what comes out are features."""
+    """The same network without its last layer: its output are features."""
     replace_layer(net, head_of(net), nn.Identity())
     return net
 
 
 def fit_stem(net: nn.Module, features: int, *, small: bool) -> None:
-    """Replace the first convolution: for so many channels, and for small images if wanted.
+    """Replace the first convolution: by one for so many channels, and for small images if wanted.
 
-    For small images it looks at 3 x 3 pixels at each place, and a maximum that follows at once is
-    left out.
+    For small images it is a 3 x 3 convolution of stride 1, and a max-pooling that follows at once is
+    removed.
     """
     layers = [(p, m) for p, m in net.named_modules() if isinstance(m, (nn.Conv2d, nn.MaxPool2d))]
     path, conv = layers[0]
-    if not isinstance(conv, nn.Conv2d) or (small and max(conv.kernel_size) > LARGEST):
+    if not isinstance(conv, nn.Conv2d) or (small and max(conv.kernel_size) > MAX_STEM_PIXELS):
         raise ValueError("this network cuts images into patches, so that it has no form for small ones")
     window: dict[str, Any] = {"kernel_size": 3, "stride": 1, "padding": 1}
     if not small:
@@ -114,7 +114,7 @@ def fit_stem(net: nn.Module, features: int, *, small: bool) -> None:
 
 
 def replace_layer(net: nn.Module, path: str, layer: nn.Module) -> None:
-    """Put another layer in the place of one."""
+    """Replace the layer at a path."""
     parent, _, name = path.rpartition(".")
     setattr(net.get_submodule(parent), name, layer)
 

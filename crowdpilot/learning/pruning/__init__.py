@@ -1,1 +1,1 @@
-"""Scores of ambiguous tasks (AUM, WAUM, entropy) and their removal before training."""
+"""Pruning: scores of ambiguous tasks (AUM, WAUM, entropy), and their removal before training."""

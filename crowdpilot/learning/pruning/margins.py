@@ -1,38 +1,38 @@
-"""Margins of every label while a network learns: how hard it is to believe in each."""
+"""Margins of every label during training (Yang, Pleiss), and scores made of the areas under them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from crowdpilot.arrays import Codes, Floats
 from crowdpilot.learning.data.batches import Batch, Batches, Rows
 from crowdpilot.learning.method import Method
 from crowdpilot.learning.pruning.task_score import TaskScore
-from crowdpilot.learning.training.folds import deal
-from crowdpilot.learning.training.loop import SWEEP
-from crowdpilot.learning.training.recipe import Recipe
+from crowdpilot.learning.training.folds import assign_folds
+from crowdpilot.learning.training.loop import MAX_TASKS_PER_EVALUATION_BATCH
+from crowdpilot.learning.training.procedure import TrainingProcedure
 from crowdpilot.votes import Votes
 
 Margin = Literal["yang", "pleiss"]
 
-EPOCHS = 20  # after which margins of votes on other tasks get worse, not better
+DEFAULT_EPOCHS = 20  # after which held-out margins get worse, not better
 
 
 def margins(logits: Tensor, kind: Margin = "yang", topk: int = 1) -> Tensor:
-    """By how much each label beats its rivals, (rows, classes).
+    """The margin of each label over its strongest competitors, (rows, classes).
 
     Parameters
     ----------
     logits
         (rows, classes).
     kind
-        "yang", σ_y − σ_[k+1]: the probability of the label less the (k+1)-th largest of all; or
-        "pleiss", z_y less the k-th largest logit of the other labels.
+        "yang", σ_y − σ_[k+1]: the probability of the label minus the (k+1)-th largest of all; or
+        "pleiss", z_y minus the k-th largest logit of the other labels.
     topk
         The k: how many labels may be right at once.
 
@@ -45,10 +45,10 @@ def margins(logits: Tensor, kind: Margin = "yang", topk: int = 1) -> Tensor:
     """
     scores = logits.softmax(dim=-1) if kind == "yang" else logits
     best = scores.topk(topk + 1, dim=-1).values
-    last, next_one = best[:, topk - 1 : topk], best[:, topk:]
-    # a label that is itself among the k best has the next one as the k-th of the others
-    rival = next_one if kind == "yang" else torch.where(scores >= last, next_one, last)
-    return scores - rival
+    kth, next_best = best[:, topk - 1 : topk], best[:, topk:]
+    # for a label among the k best, the k-th of the others is the next best
+    competitor = next_best if kind == "yang" else torch.where(scores >= kth, next_best, kth)
+    return scores - competitor
 
 
 def _check(kind: str) -> None:
@@ -56,49 +56,52 @@ def _check(kind: str) -> None:
         raise ValueError(f"margin is {kind!r}, expected one of {', '.join(get_args(Margin))}")
 
 
-class Margins(nn.Module):
-    """A watcher that adds up the margins of every label of some tasks, epoch by epoch.
+class MarginRecorder:
+    """A callback that sums the margins of every label of some tasks over the epochs.
 
     It holds two (tasks, classes) arrays, however long the training is.
 
     Parameters
     ----------
     tasks
-        The tasks to watch, in any order.
+        The tasks to record, in any order.
     classes
         How many there are.
     kind, topk
         See `margins`.
     """
 
-    total: Tensor  # (tasks, classes), over the epochs
-    probs: Tensor  # (tasks, classes), after the last epoch
-    epochs: Tensor
-
     def __init__(self, tasks: Codes, classes: int, *, kind: Margin = "yang", topk: int = 1) -> None:
-        super().__init__()
         _check(kind)
         if not 1 <= topk < classes:
             raise ValueError(f"topk is {topk}, expected at least 1 and less than the {classes} classes")
         self.tasks, self.kind, self.topk = torch.as_tensor(tasks, dtype=torch.long), kind, topk
-        self.register_buffer("total", torch.zeros(len(tasks), classes, dtype=torch.float64))
-        self.register_buffer("probs", torch.zeros(len(tasks), classes, dtype=torch.float64))
-        self.register_buffer("epochs", torch.zeros((), dtype=torch.long))
+        self.margin_sum = torch.zeros(len(tasks), classes, dtype=torch.float64)  # over the epochs
+        self.probs = torch.zeros(len(tasks), classes, dtype=torch.float64)  # after the last epoch
+        self.epochs = 0
 
     @torch.no_grad()
-    def watch(self, method: Method, batches: Batches) -> None:
+    def after_epoch(self, method: Method, batches: Batches) -> None:
         """Add the margins after one more epoch."""
         method.eval()
-        parts = [method(batches.batch(part).x).double().cpu() for part in self.tasks.split(SWEEP)]
-        logits = torch.cat(parts)
-        self.total += margins(logits, self.kind, self.topk)
-        self.probs.copy_(logits.softmax(dim=-1))
+        parts = self.tasks.split(MAX_TASKS_PER_EVALUATION_BATCH)
+        logits = torch.cat([method(batches.batch(part).x).double().cpu() for part in parts])
+        self.margin_sum += margins(logits, self.kind, self.topk)
+        self.probs = logits.softmax(dim=-1)
         self.epochs += 1
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state in a checkpoint."""
+        return {"margin_sum": self.margin_sum, "probs": self.probs, "epochs": self.epochs}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Restore what `state_dict` gave."""
+        self.margin_sum, self.probs, self.epochs = state["margin_sum"], state["probs"], state["epochs"]
 
     @property
     def area(self) -> Floats:
         """The area under the margin of each label, (tasks, classes): its mean over the epochs."""
-        area: Floats = (self.total / self.epochs).numpy()
+        area: Floats = (self.margin_sum / self.epochs).numpy()
         return area
 
 
@@ -108,34 +111,34 @@ class EachVote(Method):
     name = "each_vote"
 
     def loss(self, batch: Batch) -> Tensor:
-        logs = self(batch.x).log_softmax(dim=-1)[batch.row, batch.label]
-        return self.cost(logs, batch.label, batch.weight)
+        log_probs = self(batch.x).log_softmax(dim=-1)[batch.row, batch.label]
+        return self.vote_loss(log_probs, batch.label, batch.weight)
 
 
-class Areas(NamedTuple):
-    """What a network that learned from votes thinks of all labels of each task."""
+class MarginAreas(NamedTuple):
+    """Areas under the margin and predictions of all labels of each task, by a network trained on votes."""
 
     area: Floats  # (tasks, classes), area under the margin
     probs: Floats  # (tasks, classes), after the last epoch
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measuring(TaskScore):
-    """A score made of areas under the margin.
+class MarginScore(TaskScore):
+    """The base of scores that are made of areas under the margin.
 
     Parameters
     ----------
     margin
-        "yang" or "pleiss"; see `margins`. Yang's is lowest where the network wavers, and near zero
-        for a label that it rejects for sure: "pleiss" is better at finding wrong labels.
+        "yang" or "pleiss"; see `margins`. Yang's is lowest where the network is uncertain, and near zero
+        for a label that it surely rejects: "pleiss" is better at finding wrong labels.
     topk
         How many labels may be right at once.
     folds
-        Into how many parts the tasks are cut; the margins of each part are those of a network that
-        learns from all others. 1 trains a single network, as in the paper; it learns the labels of
-        few tasks by heart, and then no margin tells which are wrong.
+        Number of cross-validation folds: the margins of each fold are those of a network trained on all
+        others. 1 trains a single network, as in the paper; it memorizes the labels of few tasks, and
+        then no margin tells which are wrong.
     epochs
-        How long a network is trained; if not given, as long as the recipe says, but at most 20.
+        How long a network is trained; if not given, the epochs of the procedure, but at most 20.
     """
 
     margin: Margin = "yang"
@@ -150,17 +153,22 @@ class Measuring(TaskScore):
             if (value := getattr(self, name)) is not None and value < 1:
                 raise ValueError(f"{name} is {value}, expected 1 or more")
 
-    def run(self, recipe: Recipe, rows: Rows, votes: Votes, stage: str = "margins") -> Areas:
-        """Train on every vote, and watch the margins."""
+    def held_out_areas(
+        self, procedure: TrainingProcedure, rows: Rows, votes: Votes, stage: str = "margins"
+    ) -> MarginAreas:
+        """Areas and predictions of each task by a network trained on every vote of the other folds."""
         area, probs = np.full((2, len(votes.tasks), len(votes.classes)), np.nan)
-        for n, (tasks, seen) in enumerate(deal(votes, self.folds, recipe.training.seed), 1):
-            area[tasks], probs[tasks] = self.watch(recipe, rows, seen, tasks, f"{stage}-{n}of{self.folds}")
-        return Areas(area, probs)
+        for n, (tasks, training) in enumerate(assign_folds(votes, self.folds, procedure.training.seed), 1):
+            name = f"{stage}-{n}of{self.folds}"
+            area[tasks], probs[tasks] = self.train_and_record(procedure, rows, training, tasks, name)
+        return MarginAreas(area, probs)
 
-    def watch(self, recipe: Recipe, rows: Rows, votes: Votes, tasks: Codes, stage: str) -> Areas:
-        """Train on these votes, and watch the margins of some tasks, one row for each."""
-        seen = Margins(tasks, len(votes.classes), kind=self.margin, topk=self.topk)
-        epochs = self.epochs or min(EPOCHS, recipe.training.epochs)
-        loop = recipe.but(method=EachVote, validate=None, patience=None, epochs=epochs)
-        loop.learn(rows, votes, f"{stage}-{self.margin}-top{self.topk}", watchers=[seen])
-        return Areas(seen.area, seen.probs.numpy())
+    def train_and_record(
+        self, procedure: TrainingProcedure, rows: Rows, votes: Votes, tasks: Codes, stage: str
+    ) -> MarginAreas:
+        """Train on every one of these votes, and record the margins of some tasks, a row for each."""
+        recorder = MarginRecorder(tasks, len(votes.classes), kind=self.margin, topk=self.topk)
+        epochs = self.epochs or min(DEFAULT_EPOCHS, procedure.training.epochs)
+        on_votes = procedure.with_changes(method=EachVote, validate=None, patience=None, epochs=epochs)
+        on_votes.train(rows, votes, f"{stage}-{self.margin}-top{self.topk}", callbacks=[recorder])
+        return MarginAreas(recorder.area, recorder.probs.numpy())

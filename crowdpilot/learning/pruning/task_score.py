@@ -1,4 +1,4 @@
-"""What a score of tasks is: one number for each, low where votes should not be learned from."""
+"""TaskScore: the base of scores that are low for ambiguous tasks, and the pruning of the lowest ones."""
 
 from __future__ import annotations
 
@@ -8,24 +8,25 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdpilot.arrays import Floats, hash_names
+from crowdpilot.arrays import Floats
 from crowdpilot.learning.data.batches import Rows
-from crowdpilot.learning.training.recipe import Recipe
+from crowdpilot.learning.training.procedure import TrainingProcedure
+from crowdpilot.names import hash_names
 from crowdpilot.votes import Votes
 
 
 @dataclass(frozen=True, eq=False)
 class Pruned:
-    """What pruning leaves.
+    """The votes that remain after pruning.
 
     Parameters
     ----------
     votes
-        The votes on the tasks that were kept; the others are still listed, without votes.
+        The votes on the remaining tasks; the others are still listed, without votes.
     scores
         (tasks,); low ones are pruned.
     dropped
-        The places of the tasks that were pruned, the lowest score first.
+        The indices of the tasks that were pruned, the lowest score first.
     """
 
     votes: Votes
@@ -40,7 +41,7 @@ class TaskScore:
     Parameters
     ----------
     alpha
-        The share of the tasks with votes that pruning leaves out.
+        The share of the tasks with votes that pruning removes.
     """
 
     name: ClassVar[str]
@@ -50,24 +51,24 @@ class TaskScore:
         if not 0 <= self.alpha < 1:
             raise ValueError(f"alpha is {self.alpha}, expected a share of the tasks: at least 0, less than 1")
 
-    def score(self, recipe: Recipe, rows: Rows, votes: Votes) -> Floats:
-        """(tasks,); NaN where nothing can be said."""
+    def score(self, procedure: TrainingProcedure, rows: Rows, votes: Votes) -> Floats:
+        """(tasks,); NaN for a task that cannot be scored."""
         raise NotImplementedError
 
-    def prune(self, recipe: Recipe, rows: Rows, votes: Votes) -> Pruned:
-        """Score the tasks, and leave out the votes on the lowest ones."""
-        scores = self.score(recipe, rows, votes)
-        dropped = lowest(scores, votes, self.alpha)
+    def prune(self, procedure: TrainingProcedure, rows: Rows, votes: Votes) -> Pruned:
+        """Score the tasks, and remove the votes on the lowest ones."""
+        scores = self.score(procedure, rows, votes)
+        dropped = lowest_scores(scores, votes, self.alpha)
         kept = np.ones(len(scores), bool)
         kept[dropped] = False
         return Pruned(votes.take(kept[votes.task]), scores, dropped)
 
 
-def lowest(scores: Floats, votes: Votes, alpha: float) -> NDArray[np.intp]:
-    """The tasks whose scores are below the quantile alpha, the lowest first.
+def lowest_scores(scores: Floats, votes: Votes, alpha: float) -> NDArray[np.intp]:
+    """The indices of the tasks with scores below the quantile alpha, the lowest first.
 
-    As many as if no two scores were equal; of equals the first by a hash of their names, so that
-    neither their order nor their number of votes decides.
+    As many as if no two scores were equal: ties are broken by a seeded hash of the task names, so that
+    neither their order nor their number of votes matters.
     """
     scored = np.flatnonzero(~np.isnan(scores))
     count = int(np.ceil(alpha * (len(scored) - 1) - 1e-9))

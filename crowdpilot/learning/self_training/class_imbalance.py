@@ -1,4 +1,4 @@
-"""How unequal classes are, and how good the votes are that a model made up."""
+"""Class imbalance of votes (imbalance ratio, majority classes), and precision and recall of pseudo-votes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from crowdpilot.arrays import Codes, Floats, divide, sum_by
 from crowdpilot.votes import Votes
 
 
-def count(votes: Votes) -> Floats:
-    """How many votes each class has, (classes,); votes count by their weight."""
+def class_counts(votes: Votes) -> Floats:
+    """The total weight of the votes for each class, (classes,)."""
     return sum_by(votes.label, votes.weights, len(votes.classes))
 
 
-def ratio(counts: Floats) -> float:
+def imbalance_ratio(counts: Floats) -> float:
     """The imbalance ratio R: the size of the largest class over that of the smallest.
 
     One if all classes are alike, infinite if one is empty, NaN if all are.
@@ -28,7 +28,7 @@ def ratio(counts: Floats) -> float:
 
     Examples
     --------
-    >>> ratio(np.array([30.0, 20.0, 10.0]))
+    >>> imbalance_ratio(np.array([30.0, 20.0, 10.0]))
     3.0
     """
     if counts.sum() == 0:
@@ -36,8 +36,8 @@ def ratio(counts: Floats) -> float:
     return float(divide(counts.max(), counts.min(), np.inf))
 
 
-def majority(counts: Floats) -> NDArray[np.bool_]:
-    """Which classes are the half with the most votes, (classes,).
+def majority_classes(counts: Floats) -> NDArray[np.bool_]:
+    """Whether each class is in the half with the most votes, (classes,).
 
     Of an odd number of classes, the middle one is not; of equal classes, the first ones are.
     """
@@ -46,34 +46,34 @@ def majority(counts: Floats) -> NDArray[np.bool_]:
     return large
 
 
-class Quality(NamedTuple):
-    """How good made-up votes are, by the true classes of their tasks; NaN where nothing can be said."""
+class PseudoVoteQuality(NamedTuple):
+    """Quality of pseudo-votes by the true classes of their tasks; NaN where it is undefined."""
 
-    precision: float  # of votes for a majority class, those about tasks of that class; mean of the classes
-    recall: float  # of votes about tasks of a minority class, those that say so; mean of the classes
+    precision: float  # of votes for a majority class: share on tasks of that class; mean over classes
+    recall: float  # of votes on tasks of a minority class: share for that class; mean over classes
 
 
-def quality(votes: Votes, truth: Codes, large: NDArray[np.bool_]) -> Quality:
-    """How good these votes are.
+def pseudo_vote_quality(votes: Votes, truth: Codes, large: NDArray[np.bool_]) -> PseudoVoteQuality:
+    """Precision on majority classes and recall on minority classes of pseudo-votes.
 
     Parameters
     ----------
     votes
-        What is judged.
+        The pseudo-votes.
     truth
-        The code of the true class of each task, -1 where it is not known: votes about it are left out.
+        The code of the true class of each task, (tasks,), -1 where it is unknown: those are left out.
     large
-        Which classes are the majority.
+        Whether each class is a majority class, (classes,).
     """
     K = len(votes.classes)
     known = truth[votes.task] >= 0
     cell = truth[votes.task][known].astype(np.int64) * K + votes.label[known]
-    met = sum_by(cell, votes.weights[known], K * K).reshape(K, K)  # [true, said]
-    right = np.diag(met)
-    precision, recall = divide(right, met.sum(axis=0)), divide(right, met.sum(axis=1))
-    return Quality(_mean(precision[large]), _mean(recall[~large]))
+    confusion = sum_by(cell, votes.weights[known], K * K).reshape(K, K)  # [true, said]
+    right = np.diag(confusion)
+    precision, recall = divide(right, confusion.sum(axis=0)), divide(right, confusion.sum(axis=1))
+    return PseudoVoteQuality(_mean(precision[large]), _mean(recall[~large]))
 
 
 def _mean(values: Floats) -> float:
-    seen = values[~np.isnan(values)]
-    return float(seen.mean()) if len(seen) else float("nan")
+    defined = values[~np.isnan(values)]
+    return float(defined.mean()) if len(defined) else float("nan")

@@ -1,4 +1,4 @@
-"""Self-training: a method foresees the votes that nobody gave, believes some, and learns again."""
+"""Self-training: rounds of training on the votes and on pseudo-votes that the method itself predicts."""
 
 from __future__ import annotations
 
@@ -14,28 +14,39 @@ from crowdpilot.arrays import Codes
 from crowdpilot.learning.data.batches import Rows
 from crowdpilot.learning.method import Method
 from crowdpilot.learning.registry import MakeMethod, find_method
-from crowdpilot.learning.self_training.class_imbalance import count, majority, quality, ratio
-from crowdpilot.learning.self_training.pseudo_votes import CHOICES, Choice, Foreseen, choose_foreseen, foresee
+from crowdpilot.learning.self_training.class_imbalance import (
+    class_counts,
+    imbalance_ratio,
+    majority_classes,
+    pseudo_vote_quality,
+)
+from crowdpilot.learning.self_training.pseudo_votes import (
+    SELECTIONS,
+    PseudoVotes,
+    Selection,
+    predict_missing_votes,
+    select_pseudo_votes,
+)
 from crowdpilot.learning.training.loop import Scores
-from crowdpilot.learning.training.recipe import Recipe
+from crowdpilot.learning.training.procedure import TrainingProcedure
 from crowdpilot.option_strings import choose
 from crowdpilot.votes import Votes
 
 
 class Round(NamedTuple):
-    """What one round was trained on and how well it did: plain numbers, ready for a file or a plot."""
+    """What one round of self-training was trained on, and its scores: plain numbers for a file or a plot."""
 
-    made: list[float]  # foreseen votes of each class; none in round 0, which is the base
-    ratio_real: float  # imbalance ratio R of the votes that were given,
-    ratio_made: float  # of those that were foreseen,
-    ratio_all: float  # and of both
-    precision: float  # of the foreseen votes on majority classes, see `Quality`; NaN without truth
-    recall: float  # of the foreseen votes on minority classes
+    pseudo_votes: list[float]  # of each class; none in round 0, which is the base
+    imbalance_votes: float  # imbalance ratio R of the votes,
+    imbalance_pseudo_votes: float  # of the pseudo-votes,
+    imbalance_all: float  # and of both
+    precision: float  # of pseudo-votes on majority classes, see `PseudoVoteQuality`; NaN without truth
+    recall: float  # of pseudo-votes on minority classes
     scores: Scores  # of the epoch that was kept
 
 
-class SelfTrained(NamedTuple):
-    """What self-training ends with."""
+class SelfTrainingResult(NamedTuple):
+    """The trained method, and the scores of all rounds."""
 
     method: Method  # of the round that was kept
     history: list[Scores]  # of all epochs of all rounds
@@ -45,27 +56,27 @@ class SelfTrained(NamedTuple):
 
 @dataclass(frozen=True)
 class SelfTraining:
-    """Rounds of training, each with more votes than the last: those that the method itself foresees.
+    """Rounds of training on the votes and on pseudo-votes for the missing pairs of task and worker.
 
-    A crowd leaves most pairs of task and worker empty. Round 0 trains the base method on the votes
-    that were given. Each round then foresees the missing votes, adds some of them, and trains again.
-    To believe the surest ones makes common classes ever more common; "dasc" (distribution aware
-    self-training) believes the surest ones of each class, and more of those that are rare.
+    Round 0 trains the base method on the votes. Each later round predicts the missing votes, adds some
+    of these pseudo-votes, and trains again. Adding the most confident ones makes frequent classes ever
+    more frequent; "dasc" (distribution aware self-training) adds the most confident ones of each class,
+    and more of the rare classes.
 
     Parameters
     ----------
-    choice
-        "dasc"; "confidence", the surest votes whatever they say; or "random".
+    selection
+        "dasc"; "confidence", the most confident pseudo-votes of all; or "random".
     add
-        How many votes each round adds: a whole number, or a share of all that are missing.
+        How many pseudo-votes each round adds: a whole number, or a share of all missing votes.
     rounds
         How many rounds follow round 0; fewer if there is nothing left to add.
     accumulate
-        Keep the votes that were added before. If not, each round foresees all votes anew.
-    go_on
-        Each round goes on with the weights of the last. If not, it begins with fresh ones.
+        Keep the pseudo-votes of earlier rounds. If not, each round predicts all missing votes again.
+    warm_start
+        Each round starts from the weights of the last. If not, from new random ones.
     weight
-        How much a foreseen vote counts beside one that was given.
+        The weight of a pseudo-vote; that of a vote is 1.
 
     References
     ----------
@@ -73,16 +84,16 @@ class SelfTraining:
     112, 2023. https://doi.org/10.1007/s10994-022-06185-w
     """
 
-    choice: Choice = "dasc"
+    selection: Selection = "dasc"
     add: float = 0.15
     rounds: int = 6
     accumulate: bool = True
-    go_on: bool = True
+    warm_start: bool = True
     weight: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.choice not in CHOICES:
-            raise ValueError(f"choice is {self.choice!r}, expected one of {', '.join(CHOICES)}")
+        if self.selection not in SELECTIONS:
+            raise ValueError(f"selection is {self.selection!r}, expected one of {', '.join(SELECTIONS)}")
         if not (self.add > 0 and (isinstance(self.add, int) or self.add <= 1)):
             raise ValueError(f"add is {self.add}, expected a whole number above 0 or a share of at most 1.0")
         if self.rounds < 1:
@@ -90,79 +101,84 @@ class SelfTraining:
         if not 0 < self.weight < np.inf:
             raise ValueError(f"weight is {self.weight}, expected a number above 0")
 
-    def run(self, recipe: Recipe, rows: Rows, votes: Votes, truth: Codes | None = None) -> SelfTrained:
-        """Train as often as the settings say.
+    def run(
+        self, procedure: TrainingProcedure, rows: Rows, votes: Votes, truth: Codes | None = None
+    ) -> SelfTrainingResult:
+        """Train round 0 and all rounds of self-training.
 
         Parameters
         ----------
-        recipe
-            How each round is trained. If it validates, the round that is best on the validation set
-            is kept, with its best epoch; otherwise the last one.
+        procedure
+            How each round is trained. With validation data, the round that is best on them is kept, with
+            its best epoch; otherwise the last one.
         rows, votes
-            What is learned from: row *i* is task *i*.
+            The training data: row *i* is task *i*.
         truth
-            The code of the true class of each task, -1 where it is not known; `votes.gold` if not
-            given. It only tells how good the foreseen votes are, and decides nothing.
+            The code of the true class of each task, (tasks,), -1 where it is unknown; `votes.gold` if not
+            given. It is only used to measure the quality of the pseudo-votes.
         """
         truth = votes.gold if truth is None else truth
-        add = self._count(votes)
-        now, (method, history) = votes, recipe.learn(rows, votes, "round0")
-        rounds = [_look(votes, now, truth, history)]
-        best, kept, told = method, 0, [{"round": 0.0} | scores for scores in history]
+        add = self._pseudo_votes_per_round(votes)
+        now, (method, history) = votes, procedure.train(rows, votes, "round0")
+        rounds = [_describe(votes, now, truth, history)]
+        best, kept, epochs = method, 0, [{"round": 0.0} | scores for scores in history]
         for number in range(1, self.rounds + 1):
-            taken = now if self.accumulate else votes
-            rng = np.random.default_rng([recipe.training.seed, number])
-            new = choose_foreseen(foresee(method, rows, taken), self.choice, add, len(votes.classes), rng)
+            before = now if self.accumulate else votes
+            rng = np.random.default_rng([procedure.training.seed, number])
+            missing = predict_missing_votes(method, rows, before)
+            new = select_pseudo_votes(missing, self.selection, add, len(votes.classes), rng)
             if len(new.task) == 0:
                 break
-            now = _join(taken, new, self.weight)
-            onward = recipe.but(method=_Onward(recipe.method, method)) if self.go_on else recipe
-            method, history = onward.learn(rows, now, f"round{number}")
-            told += [{"round": float(number)} | scores for scores in history]
-            rounds.append(_look(votes, now, truth, history))
+            now = _join(before, new, self.weight)
+            step = procedure
+            if self.warm_start:
+                step = procedure.with_changes(method=_WarmStart(procedure.method, method))
+            method, history = step.train(rows, now, f"round{number}")
+            epochs += [{"round": float(number)} | scores for scores in history]
+            rounds.append(_describe(votes, now, truth, history))
             if rounds[-1].scores.get("score", np.inf) > rounds[kept].scores.get("score", -np.inf):
                 best, kept = method, number
-        return SelfTrained(best, told, rounds, kept)
+        return SelfTrainingResult(best, epochs, rounds, kept)
 
-    def _count(self, votes: Votes) -> int:
+    def _pseudo_votes_per_round(self, votes: Votes) -> int:
         if isinstance(self.add, int):
             return self.add
         pairs = np.unique(votes.task.astype(np.int64) * len(votes.workers) + votes.worker)
         return max(1, round(self.add * (len(votes.tasks) * len(votes.workers) - len(pairs))))
 
 
-def find_self_training(text: str) -> SelfTraining:
-    """What a text such as `dasc[add=10000,rounds=5]` stands for.
+def parse_self_training(text: str) -> SelfTraining:
+    """The self-training that a text such as `dasc[add=10000,rounds=5]` stands for.
 
     Examples
     --------
-    >>> find_self_training("dasc[add=10000,rounds=5]")
-    SelfTraining(choice='dasc', add=10000, rounds=5, accumulate=True, go_on=True, weight=1.0)
+    >>> parse_self_training("dasc[add=10000,rounds=5]")
+    SelfTraining(selection='dasc', add=10000, rounds=5, accumulate=True, warm_start=True, weight=1.0)
     """
-    known: dict[str, Callable[..., SelfTraining]] = {name: partial(SelfTraining, name) for name in CHOICES}
-    made, options = choose(text, known, "self-training")
-    return made(**options)
+    known: dict[str, Callable[..., SelfTraining]] = {name: partial(SelfTraining, name) for name in SELECTIONS}
+    settings, options = choose(text, known, "self-training")
+    return settings(**options)
 
 
 @dataclass(frozen=True)
-class _Onward:
-    """Makes a method that has learned what another one has; what follows from the votes is its own."""
+class _WarmStart:
+    """Makes a method with the weights of another one; what is computed from the votes is its own."""
 
-    made: str | MakeMethod
-    last: Method
+    base: str | MakeMethod
+    trained: Method
 
     def __call__(self, net: nn.Module, votes: Votes) -> Method:
-        method = find_method(self.made)(net, votes)
-        buffers = {f"net.{name}": buffer for name, buffer in self.last.net.named_buffers()}
-        method.load_state_dict({**dict(self.last.named_parameters()), **buffers}, strict=False)
+        method = find_method(self.base)(net, votes)
+        buffers = {f"net.{name}": buffer for name, buffer in self.trained.net.named_buffers()}
+        method.load_state_dict({**dict(self.trained.named_parameters()), **buffers}, strict=False)
         return method
 
-    def __str__(self) -> str:  # a checkpoint knows a method by its text
-        return f"{self.made} that goes on"
+    def __str__(self) -> str:  # identifies the method in a checkpoint
+        return f"{self.base} with a warm start"
 
 
-def _join(votes: Votes, new: Foreseen, weight: float) -> Votes:
-    """The votes, and after them those that were foreseen."""
+def _join(votes: Votes, new: PseudoVotes, weight: float) -> Votes:
+    """The votes followed by the pseudo-votes."""
     weights = np.concatenate([votes.weights, np.full(len(new.task), weight)])
     return replace(
         votes,
@@ -173,12 +189,13 @@ def _join(votes: Votes, new: Foreseen, weight: float) -> Votes:
     )  # fmt: skip
 
 
-def _look(votes: Votes, now: Votes, truth: Codes | None, history: list[Scores]) -> Round:
-    """What a round was trained on, beyond the votes that were given."""
-    made = now.take(slice(len(votes), None))
-    real, unreal = count(votes), count(made)
+def _describe(votes: Votes, now: Votes, truth: Codes | None, history: list[Scores]) -> Round:
+    """The pseudo-votes and scores of a round that was trained on the votes `now`."""
+    pseudo = now.take(slice(len(votes), None))
+    real, added = class_counts(votes), class_counts(pseudo)
     unknown = np.full(len(votes.tasks), -1, np.int32) if truth is None else truth
     return Round(
-        unreal.tolist(), ratio(real), ratio(unreal), ratio(real + unreal),
-        *quality(made, unknown, majority(real)), max(history, key=lambda h: h.get("score", h["epoch"])),
+        added.tolist(), imbalance_ratio(real), imbalance_ratio(added), imbalance_ratio(real + added),
+        *pseudo_vote_quality(pseudo, unknown, majority_classes(real)),
+        max(history, key=lambda h: h.get("score", h["epoch"])),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Votes that a trained method foresees where nobody voted, and which of them to believe."""
+"""Pseudo-votes: votes predicted for pairs of task and worker without one, and the selection among them."""
 
 from __future__ import annotations
 
@@ -14,108 +14,108 @@ from crowdpilot.learning.data.batches import Rows
 from crowdpilot.learning.method import Method
 from crowdpilot.votes import Votes
 
-Choice = Literal["dasc", "confidence", "random"]
-CHOICES: tuple[Choice, ...] = get_args(Choice)
-CELLS = 2**20  # numbers in a block of (tasks, workers, classes), the largest array made here
+Selection = Literal["dasc", "confidence", "random"]
+SELECTIONS: tuple[Selection, ...] = get_args(Selection)
+MAX_BLOCK_NUMBERS = 2**20  # in a block of (tasks, workers, classes), the largest array made here
 
 
-class Foreseen(NamedTuple):
-    """Votes that nobody gave: worker `worker[n]` would say `label[n]` of task `task[n]`."""
+class PseudoVotes(NamedTuple):
+    """Predicted votes: worker `worker[n]` would give `label[n]` to task `task[n]`."""
 
     task: Codes
     worker: Codes
     label: Codes  # the most probable one
-    doubt: Floats  # the smaller, the sooner it is believed
+    uncertainty: Floats  # entropy, or a random number; the lowest are selected
 
-    def take(self, which: NDArray[np.intp]) -> Foreseen:
-        """Some of them."""
-        return Foreseen(self.task[which], self.worker[which], self.label[which], self.doubt[which])
+    def take(self, which: NDArray[np.intp]) -> PseudoVotes:
+        """The pseudo-votes at these indices."""
+        return PseudoVotes(self.task[which], self.worker[which], self.label[which], self.uncertainty[which])
 
-    def join(self, more: Foreseen) -> Foreseen:
-        """Those, and others after them."""
+    def join(self, more: PseudoVotes) -> PseudoVotes:
+        """These pseudo-votes followed by more."""
         both = (np.concatenate([getattr(v, name) for v in (self, more)]) for name in self._fields)
-        return Foreseen(*both)
+        return PseudoVotes(*both)
 
 
-def foresee(method: Method, rows: Rows, taken: Votes) -> Iterator[Foreseen]:
-    """What each worker would say of each task they did not vote on, in blocks of tasks.
+def predict_missing_votes(method: Method, rows: Rows, taken: Votes) -> Iterator[PseudoVotes]:
+    """The most probable label of each worker for each task without their vote, in blocks of tasks.
 
-    The doubt is the entropy of the foreseen label, Eq. 2 of the paper of `SelfTraining`. No array
-    is larger than (tasks of a block, workers, classes), which is `CELLS` numbers or one task.
+    The uncertainty is the entropy of the predicted label, Eq. 2 of the paper of `SelfTraining`. No array is
+    larger than (tasks of a block, workers, classes), which is `MAX_BLOCK_NUMBERS` numbers or one task.
     """
     J, K = len(taken.workers), len(taken.classes)
     order = np.argsort(taken.task, kind="stable")
     device = next(method.parameters()).device
     method.eval()
-    for part in torch.arange(len(taken.tasks)).split(max(1, CELLS // max(1, J * K))):
+    for part in torch.arange(len(taken.tasks)).split(max(1, MAX_BLOCK_NUMBERS // max(1, J * K))):
         first, last = int(part[0]), int(part[-1]) + 1
         with torch.no_grad():
-            probs = method.annotate(rows.take(part, train=False).to(device)).double()
-        doubt = torch.special.entr(probs).sum(dim=-1).cpu().numpy()
+            probs = method.predict_votes(rows.take(part, train=False).to(device)).double()
+        uncertainty = torch.special.entr(probs).sum(dim=-1).cpu().numpy()
         label = probs.argmax(dim=-1).to(torch.int32).cpu().numpy()
-        given = order[slice(*np.searchsorted(taken.task, (first, last), sorter=order))]
+        cast = order[slice(*np.searchsorted(taken.task, (first, last), sorter=order))]
         missing = np.ones((last - first, J), bool)
-        missing[taken.task[given] - first, taken.worker[given]] = False
+        missing[taken.task[cast] - first, taken.worker[cast]] = False
         row, worker = np.nonzero(missing)
-        yield Foreseen(
-            (row + first).astype(np.int32), worker.astype(np.int32), label[missing], doubt[missing]
+        yield PseudoVotes(
+            (row + first).astype(np.int32), worker.astype(np.int32), label[missing], uncertainty[missing]
         )
 
 
-def choose_foreseen(
-    blocks: Iterator[Foreseen], choice: Choice, add: int, classes: int, rng: np.random.Generator
-) -> Foreseen:
-    """At most `add` of the foreseen votes, in the order of their tasks.
+def select_pseudo_votes(
+    blocks: Iterator[PseudoVotes], selection: Selection, add: int, classes: int, rng: np.random.Generator
+) -> PseudoVotes:
+    """At most `add` of the pseudo-votes, in the order of their tasks.
 
-    Only those that can still be chosen are held in memory: `add` of each class for "dasc", `add`
+    Only those that can still be selected are held in memory: `add` of each class for "dasc", `add`
     in all for the others.
 
     Parameters
     ----------
     blocks
-        All foreseen votes.
-    choice
-        "dasc", the least doubtful of each class, as many as `shares` says; "confidence", the least
-        doubtful of all; or "random".
+        All pseudo-votes.
+    selection
+        "dasc", the least uncertain of each class, in the proportions of `class_shares`; "confidence",
+        the least uncertain of all; or "random".
     add, classes
-        How many to choose, and how many classes there are.
+        How many to select, and how many classes there are.
     rng
-        Decides "random".
+        Of "random".
     """
-    by_class = choice == "dasc"
+    by_class = selection == "dasc"
     none = np.empty(0, np.int32)
-    kept = Foreseen(none, none, none, np.empty(0))
-    found = np.zeros(classes)
+    kept = PseudoVotes(none, none, none, np.empty(0))
+    predicted = np.zeros(classes)  # votes for each class
     for block in blocks:
-        if choice == "random":
-            block = block._replace(doubt=rng.random(len(block.doubt)))
-        found += np.bincount(block.label, minlength=classes)
+        if selection == "random":
+            block = block._replace(uncertainty=rng.random(len(block.uncertainty)))
+        predicted += np.bincount(block.label, minlength=classes)
         both = kept.join(block)
-        kept = _least_doubtful(both, both.label * by_class, np.full(classes, add))
+        kept = _least_uncertain(both, both.label * by_class, np.full(classes, add))
     if by_class:
-        kept = _least_doubtful(kept, kept.label, np.rint(add * shares(found)))
+        kept = _least_uncertain(kept, kept.label, np.rint(add * class_shares(predicted)))
     return kept.take(np.lexsort((kept.worker, kept.task)))
 
 
-def shares(found: Floats) -> Floats:
-    """The share t of each class among the chosen votes: t_c is proportional to 1 / N'_c (Eqs. 3 and 4).
+def class_shares(predicted: Floats) -> Floats:
+    """The share t of each class among the selected pseudo-votes, t_c ∝ 1 / N'_c (Eqs. 3 and 4), (classes,).
 
-    N'_c is how many votes for the class are foreseen. A class of which none is foreseen has no
-    share. A class with fewer foreseen votes than its share gives all it has, and the others are not
-    given the rest: that would undo the balance (and lifts less, as measured on LabelMe).
+    N'_c is how many votes for the class are predicted; a class without any has no share. A class with
+    fewer pseudo-votes than its share contributes all it has, and the rest is not passed on to the others:
+    that would undo the balance (and gains less, as measured on LabelMe).
 
     Examples
     --------
-    >>> shares(np.array([100.0, 300.0, 0.0])).tolist()
+    >>> class_shares(np.array([100.0, 300.0, 0.0])).tolist()
     [0.75, 0.25, 0.0]
     """
-    inverse = divide(np.ones(len(found)), found, 0)
+    inverse = divide(np.ones(len(predicted)), predicted, 0)
     return divide(inverse, inverse.sum(), 0)
 
 
-def _least_doubtful(votes: Foreseen, group: Codes, most: NDArray[np.number]) -> Foreseen:
-    """The first `most` of each group; of equally doubtful ones, those that came first."""
-    order = np.lexsort((votes.doubt, group))
+def _least_uncertain(votes: PseudoVotes, group: Codes, most: NDArray[np.number]) -> PseudoVotes:
+    """The `most` least uncertain ones of each group; ties in their order."""
+    order = np.lexsort((votes.uncertainty, group))
     group = group[order]
-    place = np.arange(len(order)) - np.searchsorted(group, group)
-    return votes.take(order[place < most[group]])
+    rank = np.arange(len(order)) - np.searchsorted(group, group)
+    return votes.take(order[rank < most[group]])

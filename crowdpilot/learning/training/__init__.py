@@ -1,1 +1,1 @@
-"""The training loop and what surrounds it: checkpoints, tuning, validation."""
+"""Training: the loop, the loss of votes, checkpoints, validation, tuning, folds, progress."""

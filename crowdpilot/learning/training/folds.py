@@ -1,4 +1,4 @@
-"""Tasks dealt to parts: what is said of each part is learned from all others."""
+"""Cross-validation folds of tasks: each fold is predicted by what is learned from all others."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from crowdpilot.votes import Votes
 
 
 class Fold(NamedTuple):
-    """Tasks that are held out, and the votes on all others."""
+    """Tasks that are held out, (tasks,), and the votes on all others."""
 
-    tasks: Codes
-    seen: Votes
+    held_out: Codes
+    training: Votes
 
 
-def deal(votes: Votes, folds: int, seed: int) -> Iterator[Fold]:
-    """All tasks with votes, dealt to folds at random; a single fold sees all votes.
+def assign_folds(votes: Votes, folds: int, seed: int = 0) -> Iterator[Fold]:
+    """All tasks with votes, assigned to folds at random; a single fold is trained on all votes.
 
     There are no more folds than tasks.
     """
     voted = np.unique(votes.task)
     folds = min(folds, len(voted))
-    part = np.random.default_rng(seed).permutation(len(voted)) % max(folds, 1)
+    fold = np.random.default_rng(seed).permutation(len(voted)) % max(folds, 1)
     for n in range(folds):
-        tasks = voted[part == n]
+        tasks = voted[fold == n]
         yield Fold(tasks, votes if folds == 1 else _without(votes, tasks))
 
 

@@ -1,10 +1,9 @@
-"""The one training loop."""
+"""The training loop: epochs, optimizer, learning-rate schedule, early stopping, checkpoints."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, get_args
 
@@ -14,9 +13,11 @@ from torch import Tensor, nn
 
 from crowdpilot.learning.data.batches import Batch, Batches, Rows
 from crowdpilot.learning.method import Method
-from crowdpilot.learning.training.checkpoint import Checkpoint
+from crowdpilot.learning.training.checkpoint import Checkpoint, Stateful
+from crowdpilot.learning.training.torch_runtime import seeded
 
-SWEEP, NUMBERS = 1024, 2**24  # tasks at a time when nothing is learned, and numbers they hold at most
+MAX_TASKS_PER_EVALUATION_BATCH = 1024
+MAX_NUMBERS_PER_EVALUATION_BATCH = 2**24  # of the input
 Optimizer = Literal["adam", "adamw", "sgd"]
 Schedule = Literal["constant", "cosine", "multistep"]
 Precision = Literal["full", "mixed"]
@@ -25,29 +26,29 @@ Scores = dict[str, float]
 
 @dataclass(frozen=True)
 class Training:
-    """How to train.
+    """Settings of the training loop.
 
     Parameters
     ----------
     epochs
-        How often every task is seen.
+        Passes over all tasks.
     batch_size
         Tasks in a batch.
     lr, weight_decay, optimizer
-        "adam", "adamw" or "sgd", its step and the pull of its weights to zero.
+        "adam", "adamw" or "sgd" (with Nesterov momentum), its learning rate and weight decay.
     momentum
         Of "sgd".
     schedule
-        "constant"; "cosine" from `lr` down to zero; or "multistep", at each of the `milestones`
-        (epochs) `lr_decay` times what it was.
+        Of the learning rate: "constant"; "cosine" from `lr` down to zero; or "multistep", multiplied
+        by `lr_decay` at each of the `milestones` (epochs).
     milestones, lr_decay
         See `schedule`.
     patience
-        Stop after so many epochs in which the validation set did not get better.
+        Stop early after so many epochs without a better score on the validation set.
     precision
-        "full", or "mixed" for half precision where it does no harm.
+        "full", or "mixed" for automatic mixed precision with bfloat16.
     seed
-        Decides everything that is random.
+        Of all random numbers.
     """
 
     epochs: int = 100
@@ -75,16 +76,25 @@ class Training:
                 raise ValueError(f"{name} is {value}, expected 0 or more")
 
 
-class Watcher(Protocol):
-    """Something that looks at a method after each epoch; what it must remember is its `state_dict`."""
+class EpochCallback(Stateful, Protocol):
+    """A callback after each epoch; what it must remember across a restart is its `state_dict`."""
 
-    def watch(self, method: Method, batches: Batches) -> None:
-        """Look at the method after an epoch."""
+    def after_epoch(self, method: Method, batches: Batches) -> None:
+        """Called with the method after each epoch."""
         ...
 
-    def state_dict(self) -> dict[str, Any]: ...
 
-    def load_state_dict(self, state: dict[str, Any]) -> Any: ...
+@dataclass(frozen=True)
+class _MethodState:
+    """The state of a method by its names in files."""
+
+    method: Method
+
+    def state_dict(self) -> dict[str, Tensor]:
+        return self.method.to_file(self.method.state_dict())
+
+    def load_state_dict(self, state: dict[str, Tensor]) -> None:
+        self.method.load_state_dict(self.method.from_file(state))
 
 
 def train(
@@ -93,84 +103,78 @@ def train(
     settings: Training,
     *,
     validate: Callable[[Method], Scores] | None = None,
-    watchers: Sequence[Watcher] = (),
+    callbacks: Sequence[EpochCallback] = (),
     checkpoint: Checkpoint | None = None,
-    tell: Callable[[Scores], None] | None = None,
+    on_epoch: Callable[[Scores], None] | None = None,
 ) -> list[Scores]:
-    """Train a method in place and say what happened in each epoch.
+    """Train a method in place, and return the scores of each epoch.
 
-    Every epoch draws its random numbers from the seed and its own number, so a run that goes on
-    from a checkpoint ends where an uninterrupted one does.
+    Every epoch draws its random numbers from the seed and its own number, so that a run resumed from a
+    checkpoint ends where an uninterrupted one does.
 
     Parameters
     ----------
     method, batches, settings
         What is trained, on what, and how.
     validate
-        Scores of the method as it is; `score` is the one that decides which epoch is kept. If not
-        given, the last epoch is.
-    watchers
-        Are shown the method after each epoch.
+        Scores of the method; the epoch with the largest `score` is kept. If not given, the last epoch is.
+    callbacks
+        Called with the method after each epoch.
     checkpoint
-        Where to save the state after each epoch, and where to go on from.
-    tell
-        Is told the scores of each epoch.
+        Where to save the state after each epoch, and from where to resume.
+    on_epoch
+        Called with the scores of each epoch.
     """
     method.to(batches.device)
     optimizer = _optimizer(method, settings)
     history: list[Scores] = []
     best: dict[str, Tensor] | None = None
-    parts = {"method": method, "optimizer": optimizer, **{f"watcher{n}": w for n, w in enumerate(watchers)}}
+    parts: dict[str, Stateful] = {"method": _MethodState(method), "optimizer": optimizer}
+    parts |= {f"callback{n}": callback for n, callback in enumerate(callbacks)}
     if checkpoint is not None and (saved := checkpoint.load(parts)):
-        history, best = saved
+        history, best = saved[0], None if saved[1] is None else method.from_file(saved[1])
     while not _finished(history, settings):
         epoch = len(history)
         with seeded(settings.seed, epoch + 1, batches.device):
             _set_lr(optimizer, settings, epoch)
-            method.begin(epoch, settings.epochs, lambda f: sweep(method, batches, f))
+            method.before_epoch(epoch, settings.epochs, lambda f: evaluate_all(method, batches, f))
             scores = {"epoch": float(epoch), "loss": _epoch(method, batches, optimizer, settings)}
-            for watcher in watchers:
-                watcher.watch(method, batches)
+            for callback in callbacks:
+                callback.after_epoch(method, batches)
         if validate is not None:
             scores |= validate(method.eval())
-            if epoch < method.first(settings.epochs):
-                scores["score"] = -np.inf  # phases come first
+            if epoch < method.first_selectable_epoch(settings.epochs):
+                scores["score"] = -np.inf  # a phase of training that may not be kept
             elif scores["score"] > max((h["score"] for h in history), default=-np.inf):
                 best = copy.deepcopy(method.state_dict())
         history.append(scores)
         if checkpoint is not None:
-            checkpoint.save(parts, history, best)
-        if tell is not None:
-            tell(scores)
+            checkpoint.save(parts, history, None if best is None else method.to_file(best))
+        if on_epoch is not None:
+            on_epoch(scores)
     if best is not None:
         method.load_state_dict(best)
     method.eval()
     return history
 
 
-def sweep(method: nn.Module, batches: Batches, look: Callable[[Batch], Tensor]) -> Tensor:
-    """`look` of all tasks in their order, in batches, with the method as it is deployed."""
-    was, _ = method.training, method.eval()
+def evaluate_all(method: nn.Module, batches: Batches, function: Callable[[Batch], Tensor]) -> Tensor:
+    """`function` of all tasks in their order, (tasks, ...), with the method in evaluation mode."""
+    was_training, _ = method.training, method.eval()
     with torch.no_grad():
-        found = [look(batches.batch(tasks)) for tasks in in_parts(batches.rows)]
-    method.train(was)
-    return torch.cat(found)
+        values = [function(batches.batch(tasks)) for tasks in evaluation_batches(batches.rows)]
+    method.train(was_training)
+    return torch.cat(values)
 
 
-def in_parts(rows: Rows) -> Sequence[Tensor]:
-    """The numbers of all rows, as many at a time as can be looked at together."""
-    size = rows.take(torch.zeros(1, dtype=torch.long), train=False).numel()
-    parts: Sequence[Tensor] = torch.arange(len(rows)).split(max(16, min(SWEEP, NUMBERS // max(size, 1))))
+def evaluation_batches(rows: Rows) -> Sequence[Tensor]:
+    """The indices of all rows in order, in batches of bounded memory."""
+    numbers = rows.take(torch.zeros(1, dtype=torch.long), train=False).numel()
+    fitting = MAX_NUMBERS_PER_EVALUATION_BATCH // max(numbers, 1)
+    parts: Sequence[Tensor] = torch.arange(len(rows)).split(
+        max(16, min(MAX_TASKS_PER_EVALUATION_BATCH, fitting))
+    )
     return parts
-
-
-@contextmanager
-def seeded(seed: int, turn: int, device: torch.device) -> Iterator[None]:
-    """Random numbers of torch that depend on these two alone; those outside go on as if nothing was."""
-    devices = [device] if device.type == "cuda" else []
-    with torch.random.fork_rng(devices=devices):
-        torch.manual_seed(int(np.random.SeedSequence([seed, turn]).generate_state(1, np.uint64)[0] >> 1))
-        yield
 
 
 def _finished(history: list[Scores], settings: Training) -> bool:
@@ -183,27 +187,27 @@ def _finished(history: list[Scores], settings: Training) -> bool:
 
 
 def _epoch(method: Method, batches: Batches, optimizer: torch.optim.Optimizer, settings: Training) -> float:
-    """The mean loss of one pass over all tasks that say anything."""
+    """Train one pass over all tasks with votes or a known class; the mean loss."""
     method.train()
     device = batches.device.type
     total = torch.zeros((), device=batches.device)
-    rounds = _shuffled(batches.taught, settings.batch_size)
-    for tasks in rounds:
+    shuffled = _shuffled(batches.labelled_tasks, settings.batch_size)
+    for tasks in shuffled:
         batch = batches.batch(tasks, train=True)
         with torch.autocast(device, torch.bfloat16, enabled=settings.precision == "mixed"):
-            loss = method.full_loss(batch)
+            loss = method.loss_with_gold(batch)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         total += loss.detach()
-    mean = float(total) / len(rounds)
+    mean = float(total) / len(shuffled)
     if not np.isfinite(mean):
         raise ValueError(f"the loss became {mean} while training; try a smaller lr than {settings.lr}")
     return mean
 
 
 def _shuffled(tasks: Tensor, size: int) -> list[Tensor]:
-    """All tasks in random order; a last one that would be alone joins those before it."""
+    """All tasks in random batches; a single last task joins the batch before it."""
     parts = list(tasks[torch.randperm(len(tasks))].split(size))
     if len(parts) > 1 and len(parts[-1]) == 1 < size:
         parts[-2:] = [torch.cat(parts[-2:])]
@@ -213,9 +217,9 @@ def _shuffled(tasks: Tensor, size: int) -> list[Tensor]:
 def _optimizer(method: nn.Module, settings: Training) -> torch.optim.Optimizer:
     kinds: dict[str, Any] = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW, "sgd": torch.optim.SGD}
     momentum = settings.momentum
-    own = {"momentum": momentum, "nesterov": momentum > 0} if settings.optimizer == "sgd" else {}
+    options = {"momentum": momentum, "nesterov": momentum > 0} if settings.optimizer == "sgd" else {}
     optimizer: torch.optim.Optimizer = kinds[settings.optimizer](
-        method.parameters(), lr=settings.lr, weight_decay=settings.weight_decay, fused=True, **own
+        method.parameters(), lr=settings.lr, weight_decay=settings.weight_decay, fused=True, **options
     )
     return optimizer
 

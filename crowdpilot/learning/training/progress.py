@@ -1,4 +1,4 @@
-"""A bar that shows how far the training is."""
+"""Progress bars of training on standard error."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
 
-Tell = Callable[[str, dict[str, float]], None]  # told the stage and the scores of each epoch
+OnEpoch = Callable[[str, dict[str, float]], None]  # of the stage and the scores of each epoch
 
 
 class Progress:
-    """Bars on standard error, one for each stage.
+    """Progress bars, one for each stage of training.
 
     Parameters
     ----------
     epochs
-        How many each stage has, at most.
+        Of each stage, at most.
     shown
-        Whether there is anything to see.
+        Whether bars are shown at all.
     """
 
     def __init__(self, epochs: int, *, shown: bool) -> None:
-        said = TextColumn("{task.description}"), TextColumn("{task.fields[scores]}")
-        columns = said[0], BarColumn(), MofNCompleteColumn(), said[1], TimeRemainingColumn()
+        stage, scores = TextColumn("{task.description}"), TextColumn("{task.fields[scores]}")
+        columns = stage, BarColumn(), MofNCompleteColumn(), scores, TimeRemainingColumn()
         self.bar = Bar(*columns, console=Console(stderr=True), disable=not shown)
         self.epochs = epochs
         self.stages: dict[str, TaskID] = {}
@@ -37,8 +37,8 @@ class Progress:
     def __exit__(self, *_: object) -> None:
         self.bar.stop()
 
-    def tell(self, stage: str, scores: dict[str, float]) -> None:
-        """Move the bar of a stage to an epoch."""
+    def on_epoch(self, stage: str, scores: dict[str, float]) -> None:
+        """Advance the bar of a stage to this epoch."""
         if stage not in self.stages:
             self.stages[stage] = self.bar.add_task(stage, total=self.epochs, scores="")
         shown = " ".join(

@@ -1,4 +1,4 @@
-"""The best of many settings, by tasks that are not learned from."""
+"""Hyperparameter tuning: grid search over the settings of a classifier on a validation set."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from crowdpilot import metrics
 from crowdpilot.learning.classifier import CrowdClassifier
 from crowdpilot.learning.data.batches import Rows
 from crowdpilot.learning.data.labels import votes_on
-from crowdpilot.learning.registry import backbone_for
+from crowdpilot.learning.registry import find_backbone
 
-By = Literal["log_loss", "accuracy", "macro_f1"]
+TuneBy = Literal["log_loss", "accuracy", "macro_f1"]
 Grid = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
 
 
 class Tuned(NamedTuple):
-    """The best classifier, and the settings and scores of all, in the order in which they were tried."""
+    """The best classifier, and the settings and scores of all combinations in their order."""
 
     model: CrowdClassifier
     tried: list[dict[str, Any]]
@@ -33,31 +33,31 @@ def tune(
     y: Any,
     validation: tuple[Any, Any],
     *,
-    by: By = "log_loss",
+    by: TuneBy = "log_loss",
     tasks: Sequence[Any] | None = None,
     classes: Sequence[Any] | None = None,
-    tell: Callable[[dict[str, Any]], None] | None = None,
+    on_result: Callable[[dict[str, Any]], None] | None = None,
 ) -> Tuned:
     """Train a classifier with each combination of settings, and keep the best.
 
-    What a backbone makes of X is made once for all combinations with this backbone.
+    Features of a backbone are computed once for all combinations with the same backbone.
 
     Parameters
     ----------
     model
-        Has all settings that the grid does not name.
+        A classifier with the settings that the grid does not name.
     grid
-        The values of each setting that are tried, such as {"lr": [0.1, 0.01], "backbone":
+        The values to try of each setting, such as {"lr": [0.1, 0.01], "backbone":
         ["tfidf[min_df=1]", "tfidf[min_df=5]"]}; or several such grids.
     X, y, tasks, classes
         As for `CrowdClassifier.fit`.
     validation
-        X and the true labels (or votes) of other tasks: they choose the epoch and the settings, so
-        the scores of the best are flattering.
+        X and the true labels (or votes) of other tasks. They select the epoch and the settings, so that
+        the scores of the best are biased upwards.
     by
-        The score that decides; of equals, the one with the smaller log-loss is kept.
-    tell
-        Is told each row of the table when it is there.
+        The score that selects the best; ties are broken by the smaller log-loss.
+    on_result
+        Called with the settings and scores of each combination.
 
     Examples
     --------
@@ -68,28 +68,28 @@ def tune(
     >>> tune(model, {"lr": [1e-6, 0.1]}, X[:200], y[:200], (X[200:], y[200:])).model.lr
     0.1
     """
-    if by not in get_args(By):
-        raise ValueError(f"by is {by!r}, expected one of {', '.join(get_args(By))}")
+    if by not in get_args(TuneBy):
+        raise ValueError(f"by is {by!r}, expected one of {', '.join(get_args(TuneBy))}")
     combinations = list(ParameterGrid(grid))
     if unknown := {name for one in combinations for name in one} - model.get_params(deep=False).keys():
         raise ValueError(f"the grid names {min(unknown)!r}, which is no setting of CrowdClassifier")
-    made: dict[Any, tuple[Rows, Rows]] = {}
+    features: dict[Any, tuple[Rows, Rows]] = {}
     best: tuple[tuple[float, float], CrowdClassifier] | None = None
     tried: list[dict[str, Any]] = []
     for n, settings in enumerate(combinations):
         one = clone(model).set_params(**settings)
         if one.checkpoint is not None:
             one.checkpoint = Path(one.checkpoint) / f"{n:03}"
-        key = backbone_for(one.network, one.backbone), one.size, one.augment, one.device
-        if key not in made:
+        key = find_backbone(one.network, one.backbone), one.size, one.augment, one.device
+        if key not in features:
             rows = one.prepare(X)
-            made[key] = rows, one.prepare(validation[0], getattr(rows, "backbone", None))
-        rows, other = made[key]
+            features[key] = rows, one.prepare(validation[0], getattr(rows, "backbone", None))
+        rows, other = features[key]
         one.fit(rows, y, validation=(other, validation[1]), tasks=tasks, classes=classes)
         scores = _scores(one, other, validation[1])
         tried.append({**settings, **scores, "seconds": one.seconds_})
-        if tell is not None:
-            tell(tried[-1])
+        if on_result is not None:
+            on_result(tried[-1])
         rank = (-scores[by] if by == "log_loss" else scores[by], -scores["log_loss"])
         if best is None or rank > best[0]:
             best = rank, one
@@ -100,11 +100,11 @@ def tune(
 
 def _scores(model: CrowdClassifier, rows: Rows, y: Any) -> dict[str, float]:
     probs, known = model.predict_proba(rows), votes_on(rows, y, model.classes_.tolist())
-    said, truth, weight = probs[known.task], known.label, known.weights
-    labels = said.argmax(axis=1)
+    of_vote, truth, weight = probs[known.task], known.label, known.weights
+    labels = of_vote.argmax(axis=1)
     return {
         "accuracy": metrics.accuracy(truth, labels, weight=weight),
         "macro_f1": metrics.macro_f1(truth, labels, weight=weight),
-        "log_loss": metrics.log_loss(truth, said, weight=weight),
-        "ece": metrics.ece(truth, said, weight=weight),
+        "log_loss": metrics.log_loss(truth, of_vote, weight=weight),
+        "ece": metrics.ece(truth, of_vote, weight=weight),
     }

@@ -30,4 +30,4 @@ def test_a_batch_holds_its_tasks_with_all_their_votes_and_no_others(seed, tasks,
 def test_tasks_that_nobody_has_judged_teach_nothing():
     votes = Votes.of(["a"], ["x"], [1], tasks=["a", "b", "c"], classes=[0, 1], gold={"c": 0})
     rows = Dense(torch.zeros(3, 1), torch.device("cpu"))
-    assert Batches(rows, votes).taught.tolist() == [0, 2]
+    assert Batches(rows, votes).labelled_tasks.tolist() == [0, 2]

@@ -22,7 +22,7 @@ def softmax(logits: np.ndarray) -> np.ndarray:
     return np.exp(logits) / np.exp(logits).sum(axis=-1, keepdims=True)
 
 
-def no_sweep(look: object) -> Tensor:
+def no_evaluation(look: object) -> Tensor:
     raise AssertionError("nothing needs to be swept")
 
 
@@ -53,10 +53,10 @@ def test_the_first_phase_foresees_the_votes_of_each_worker(drawn: tuple, simulat
     """Eqs. 5 and 6 of Shu et al. on the model of Guan et al. 2018."""
     votes, _ = simulated
     method, _, x, said = drawn
-    method.begin(0, 10, no_sweep)
+    method.before_epoch(0, 10, no_evaluation)
     expected = -np.log(said[votes.task, votes.worker, votes.label]).mean()
     assert method.loss(batch_of(x, votes)).item() == pytest.approx(expected)
-    assert not method.trust.requires_grad
+    assert not method.weight_logits.requires_grad
 
 
 def test_the_second_phase_brings_the_weighted_mean_to_the_shares_of_the_votes(
@@ -66,7 +66,7 @@ def test_the_second_phase_brings_the_weighted_mean_to_the_shares_of_the_votes(
     votes, _ = simulated
     votes = votes.take(np.arange(len(votes)) % 5 <= votes.task % 5)
     method, p, x, said = drawn
-    method.begin(9, 10, no_sweep)
+    method.before_epoch(9, 10, no_evaluation)
     mean = np.einsum("j,njk->nk", softmax(method.speed * p["trust"]), said)
     shares = votes.tally() / votes.tally().sum(axis=1, keepdims=True)
     expected = -(shares * np.log(mean)).sum(axis=1).mean()
@@ -81,9 +81,9 @@ def test_the_second_phase_learns_the_weights_alone(simulated: Simulated) -> None
     seen: list[dict[str, Tensor]] = []
 
     class Watched(DoctorNet):
-        def begin(self, epoch: int, epochs: int, sweep: object) -> None:
+        def before_epoch(self, epoch: int, epochs: int, evaluate_all: object) -> None:
             seen.append({name: part.clone() for name, part in self.state_dict().items()})
-            super().begin(epoch, epochs, sweep)  # type: ignore[arg-type]
+            super().before_epoch(epoch, epochs, evaluate_all)  # type: ignore[arg-type]
 
     CrowdClassifier(net, Watched, epochs=6, lr=0.01, standardize=False).fit(X, votes)
     for n, (before, after) in enumerate(pairwise(seen)):
@@ -108,7 +108,7 @@ def test_workers_begin_alike_and_the_network_that_was_given_is_left_alone(simula
     before = {name: part.clone() for name, part in net.state_dict().items()}
     method = DoctorNet(net, votes)
     x = torch.randn(6, 4)
-    torch.testing.assert_close(method.annotate(x), net(x).softmax(dim=-1)[:, None].expand(-1, 8, -1))
+    torch.testing.assert_close(method.predict_votes(x), net(x).softmax(dim=-1)[:, None].expand(-1, 8, -1))
     torch.testing.assert_close(method(x).softmax(dim=-1), net(x).softmax(dim=-1))
     assert net.state_dict().keys() == before.keys()
     assert all(torch.equal(part, before[name]) for name, part in net.state_dict().items())
@@ -128,7 +128,7 @@ def test_a_worker_without_votes_has_no_say(simulated: Simulated) -> None:
 def test_what_was_frozen_stays_frozen(simulated: Simulated) -> None:
     net = nn.Sequential(nn.Linear(4, 5).requires_grad_(False), nn.Linear(5, 3))
     method = DoctorNet(net, simulated[0])
-    method.begin(0, 10, no_sweep)
+    method.before_epoch(0, 10, no_evaluation)
     learned = {name for name, part in method.named_parameters() if part.requires_grad}
     assert learned == {"net.1.weight", "net.1.bias"}
 
@@ -138,11 +138,11 @@ def test_the_second_phase_has_its_share_of_the_epochs_and_decides_if_there_is_on
     second: float, first: int, simulated: Simulated
 ) -> None:
     method = DoctorNet(nn.Linear(4, 3), simulated[0], second=second)
-    assert method.first(10) == first
+    assert method.first_selectable_epoch(10) == first
     weighing = []
     for epoch in range(10):
-        method.begin(epoch, 10, no_sweep)
-        weighing.append(method.trust.requires_grad)
+        method.before_epoch(epoch, 10, no_evaluation)
+        weighing.append(method.weight_logits.requires_grad)
     assert weighing == [epoch >= (first or 10) for epoch in range(10)]
 
 
@@ -152,5 +152,5 @@ def test_settings_and_networks_that_make_no_sense_are_refused(simulated: Simulat
         DoctorNet(nn.Linear(4, 3), votes, second=1)
     with pytest.raises(ValueError, match="wdn needs a network with a last linear layer"):
         DoctorNet(nn.Sequential(nn.Linear(4, 5), nn.Tanh()), votes)
-    with pytest.raises(ValueError, match="ask annotate"):
+    with pytest.raises(ValueError, match="call predict_votes"):
         DoctorNet(nn.Linear(4, 3), votes).confusion()

@@ -16,7 +16,7 @@ from crowdpilot.learning.data.batches import Batch, Batches
 from crowdpilot.learning.data.rows import Dense
 from crowdpilot.learning.method import Method
 from crowdpilot.learning.registry import find_method
-from crowdpilot.learning.training.loop import seeded, sweep
+from crowdpilot.learning.training.loop import seeded, evaluate_all
 from crowdpilot.votes import Votes
 
 VARIANTS = {
@@ -52,7 +52,7 @@ def build(name: str, votes: Votes, epoch: int = 0, net: nn.Module | None = None)
         x = torch.randn(len(votes.tasks), FEATURES, dtype=torch.float64)
     batches = Batches(Dense(x, CPU), votes)
     for early in range(epoch + 1):
-        method.begin(early, 10, lambda look: sweep(method, batches, look))
+        method.before_epoch(early, 10, lambda look: evaluate_all(method, batches, look))
     return method
 
 
@@ -95,7 +95,7 @@ def test_the_gradient_of_the_loss_is_its_slope(name: str, epoch: int, crowd: Any
 def test_what_a_worker_says_is_a_distribution(name: str, crowd: Any) -> None:
     x, votes = crowd
     method = build(name, votes)
-    said = method.annotate(x).detach()
+    said = method.predict_votes(x).detach()
     assert said.shape == (TASKS, WORKERS, CLASSES)
     assert (said > 0).all()
     np.testing.assert_allclose(said.sum(dim=-1), 1, atol=1e-6)
@@ -114,7 +114,7 @@ def test_the_loss_of_a_vote_is_minus_the_log_of_its_probability(name: str, crowd
     """A penalty on matrices is the same for all votes of a worker, and so it has no part in differences."""
     x, votes = crowd
     method, batch = build(name, votes), whole(*crowd)
-    logs = method.annotate(x).log().detach()
+    logs = method.predict_votes(x).log().detach()
     seen = 0
     for worker in range(WORKERS - 1):
         a, b = np.flatnonzero(batch.worker == worker)[:2]
@@ -146,7 +146,7 @@ def test_a_method_in_the_state_of_another_says_the_same(name: str, crowd: Any) -
     other.load_state_dict(copy.deepcopy(method.state_dict()))
     torch.testing.assert_close(other(x), method(x), rtol=0, atol=0)
     if name != "two_stage":
-        torch.testing.assert_close(other.annotate(x), method.annotate(x), rtol=0, atol=0)
+        torch.testing.assert_close(other.predict_votes(x), method.predict_votes(x), rtol=0, atol=0)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -166,7 +166,7 @@ def test_a_batch_may_hold_no_votes_but_gold(name: str, epoch: int, crowd: Any) -
     method = build(name, replace(votes.take(votes.task > 4), gold=gold), epoch)
     batch = Batches(Dense(x, CPU), replace(votes.take(votes.task > 4), gold=gold)).batch(torch.arange(3))
     assert len(batch.row) == 0
-    method.full_loss(batch._replace(weight=batch.weight.double())).backward()
+    method.loss_with_gold(batch._replace(weight=batch.weight.double())).backward()
     slopes = [part.grad for part in method.parameters() if part.grad is not None]
     assert all(torch.isfinite(slope).all() for slope in slopes)
     assert any(slope.abs().max() > 0 for slope in slopes)

@@ -31,7 +31,7 @@ def test_each_task_is_judged_by_the_network_that_has_not_seen_it(known):
     x = torch.as_tensor(known.X, dtype=torch.float32)
     batch = Batches(Dense(x, torch.device("cpu")), known.votes).batch(torch.arange(len(x)))
     with torch.no_grad():
-        said = method.prior(batch)
+        said = method.log_prior(batch)
         alone = torch.stack([m(x).log_softmax(dim=-1) for m in method.net.members])
     torch.testing.assert_close(said, alone[method.fold, torch.arange(len(x))])
 

@@ -24,7 +24,7 @@ def test_with_a_network_that_says_nothing_it_is_dawid_and_skene(known):
     """An independent implementation as the oracle."""
     method = Raykar(Silent(), known.votes, warmup=0)
     for epoch in range(200):
-        method.begin(epoch, 200, lambda look: torch.zeros(len(known.X), 3).log_softmax(dim=-1))
+        method.before_epoch(epoch, 200, lambda look: torch.zeros(len(known.X), 3).log_softmax(dim=-1))
     oracle = DawidSkene(prior="uniform", diagonal=0, max_iter=1000, tol=1e-12).fit(known.votes)
     np.testing.assert_allclose(method.target, oracle.probs, atol=1e-4)
     np.testing.assert_allclose(method.confusion(), oracle.params["confusion"], atol=1e-4)

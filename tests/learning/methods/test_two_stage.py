@@ -12,7 +12,7 @@ from crowdpilot.io import from_shares
 from crowdpilot.learning.data.batches import Batches
 from crowdpilot.learning.data.rows import Dense
 from crowdpilot.learning.methods import TwoStage
-from crowdpilot.learning.targets import TARGETS
+from crowdpilot.learning.data.targets import TARGETS
 from crowdpilot.votes import Votes
 
 Simulated = tuple[Votes, np.ndarray]
@@ -43,7 +43,7 @@ def test_confusion_matrices_are_those_of_the_aggregator(simulated: Simulated) ->
 def test_an_aggregator_without_confusion_matrices_says_so(simulated: Simulated) -> None:
     method = TwoStage(nn.Linear(4, 3), simulated[0], labels="majority_voting")
     with pytest.raises(ValueError, match="has no confusion matrices; choose labels='dawid_skene'"):
-        method.annotate(torch.zeros(1, 4))
+        method.predict_votes(torch.zeros(1, 4))
 
 
 def test_unknown_targets_are_refused(simulated: Simulated) -> None:

@@ -12,10 +12,17 @@ from torch import Tensor, nn
 from crowdpilot.learning.data.batches import Batches
 from crowdpilot.learning.data.inputs import to_rows
 from crowdpilot.learning.method import Method
-from crowdpilot.learning.pruning.margins import Areas, EachVote, Margin, Margins, Measuring, margins
+from crowdpilot.learning.pruning.margins import (
+    MarginAreas,
+    EachVote,
+    Margin,
+    MarginRecorder,
+    MarginScore,
+    margins,
+)
 from crowdpilot.learning.training.loop import Scores, Training
-from crowdpilot.learning.training.recipe import Recipe
-from crowdpilot.learning.vote_loss import Cost
+from crowdpilot.learning.training.procedure import TrainingProcedure
+from crowdpilot.learning.training.vote_loss import VoteLoss
 from crowdpilot.votes import Votes
 
 CPU = torch.device("cpu")
@@ -26,7 +33,9 @@ TASK, WORKER = np.repeat(np.arange(60), 3), np.tile(np.arange(3), 60)
 LABEL = np.where(RNG.random(180) < 0.7, TRUTH[TASK], RNG.integers(4, size=180))
 VOTES = Votes(TASK, WORKER, LABEL, np.arange(60), np.arange(3), np.arange(4))
 ROWS = to_rows(X, CPU)
-RECIPE = Recipe("linear", "crowdlayer", Cost(), Training(epochs=5, batch_size=20, lr=0.1), CPU)
+PROCEDURE = TrainingProcedure(
+    "linear", "crowdlayer", VoteLoss(), Training(epochs=5, batch_size=20, lr=0.1), CPU
+)
 
 
 class Remember(nn.Module):
@@ -36,7 +45,7 @@ class Remember(nn.Module):
         super().__init__()
         self.logits: list[Tensor] = []
 
-    def watch(self, method: Method, batches: Batches) -> None:
+    def after_epoch(self, method: Method, batches: Batches) -> None:
         method.eval()
         with torch.no_grad():
             self.logits.append(method(batches.batch(torch.arange(len(batches))).x))
@@ -68,8 +77,8 @@ def test_only_the_likeliest_label_has_a_positive_margin() -> None:
 @pytest.mark.parametrize("kind", ["yang", "pleiss"])
 def test_the_area_is_the_mean_margin_of_all_epochs(kind: Margin) -> None:
     tasks = np.array([41, 3, 17], np.int32)
-    seen, all_of_them = Margins(tasks, 4, kind=kind, topk=2), Remember()
-    RECIPE.but(method=EachVote).learn(ROWS, VOTES, watchers=[seen, all_of_them])
+    seen, all_of_them = MarginRecorder(tasks, 4, kind=kind, topk=2), Remember()
+    PROCEDURE.with_changes(method=EachVote).train(ROWS, VOTES, callbacks=[seen, all_of_them])
     logits = torch.stack(all_of_them.logits)[:, tasks].double()
     wanted = torch.stack([margins(epoch, kind, 2) for epoch in logits]).mean(0)
     np.testing.assert_allclose(seen.area, wanted, atol=1e-6)
@@ -78,9 +87,9 @@ def test_the_area_is_the_mean_margin_of_all_epochs(kind: Margin) -> None:
 
 def test_watching_changes_nothing() -> None:
     network = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.5), nn.Linear(8, 4))
-    loop = RECIPE.but(network=network, method=EachVote)
-    watched, _ = loop.learn(ROWS, VOTES, watchers=[Margins(np.arange(60, dtype=np.int32), 4)])
-    alone, _ = loop.learn(ROWS, VOTES)
+    loop = PROCEDURE.with_changes(network=network, method=EachVote)
+    watched, _ = loop.train(ROWS, VOTES, callbacks=[MarginRecorder(np.arange(60, dtype=np.int32), 4)])
+    alone, _ = loop.train(ROWS, VOTES)
     for a, b in zip(watched.parameters(), alone.parameters(), strict=True):
         assert torch.equal(a, b)
 
@@ -104,29 +113,31 @@ def test_a_run_that_was_stopped_ends_as_if_it_was_not(tmp_path: Path) -> None:
         if scores["epoch"] == 2 and stage.startswith("margins-2of3"):
             raise Stopped
 
-    kept = replace(RECIPE, checkpoint=tmp_path)
+    kept = replace(PROCEDURE, checkpoint=tmp_path)
     with pytest.raises(Stopped):
-        Measuring(folds=3).run(replace(kept, tell=stop), ROWS, VOTES)
-    done, whole = (Measuring(folds=3).run(r, ROWS, VOTES) for r in (kept, RECIPE))
+        MarginScore(folds=3).run(replace(kept, on_epoch=stop), ROWS, VOTES)
+    done, whole = (MarginScore(folds=3).run(r, ROWS, VOTES) for r in (kept, PROCEDURE))
     for a, b in zip(done, whole, strict=True):
         np.testing.assert_array_equal(a, b)
 
 
 def test_margins_of_another_kind_do_not_go_on_from_a_checkpoint(tmp_path: Path) -> None:
-    kept = replace(RECIPE, checkpoint=tmp_path)
-    Measuring().run(kept, ROWS, VOTES)
-    for other in (Measuring(margin="pleiss"), Measuring(topk=2), Measuring(folds=1)):
-        fresh, after = other.run(RECIPE, ROWS, VOTES), other.run(kept, ROWS, VOTES)
+    kept = replace(PROCEDURE, checkpoint=tmp_path)
+    MarginScore().run(kept, ROWS, VOTES)
+    for other in (MarginScore(margin="pleiss"), MarginScore(topk=2), MarginScore(folds=1)):
+        fresh, after = other.run(PROCEDURE, ROWS, VOTES), other.run(kept, ROWS, VOTES)
         np.testing.assert_array_equal(fresh.area, after.area)
 
 
-def without_word_of(task: int, folds: int) -> tuple[Areas, Areas]:
+def without_word_of(task: int, folds: int) -> tuple[MarginAreas, MarginAreas]:
     """Areas with the votes on a task as they are, and with all of them turned and its class told."""
     mine = VOTES.task == task
     turned = replace(
         VOTES, label=np.where(mine, (LABEL + 1) % 4, LABEL), gold=np.where(np.arange(60) == task, 2, -1)
     )
-    return Measuring(folds=folds).run(RECIPE, ROWS, VOTES), Measuring(folds=folds).run(RECIPE, ROWS, turned)
+    return MarginScore(folds=folds).run(PROCEDURE, ROWS, VOTES), MarginScore(folds=folds).run(
+        PROCEDURE, ROWS, turned
+    )
 
 
 @pytest.mark.parametrize("task", [0, 31])
@@ -143,34 +154,38 @@ def test_with_one_fold_it_does() -> None:
 
 
 def test_tasks_without_votes_have_no_area() -> None:
-    area, probs = Measuring().run(RECIPE, ROWS, VOTES.take(VOTES.task % 7 != 0))
+    area, probs = MarginScore().run(PROCEDURE, ROWS, VOTES.take(VOTES.task % 7 != 0))
     none = np.arange(60) % 7 == 0
     np.testing.assert_array_equal(np.isnan(area).all(axis=1), none)
     np.testing.assert_array_equal(np.isnan(probs).any(axis=1), none)
 
 
 def test_there_may_be_fewer_tasks_than_folds() -> None:
-    area, _ = Measuring(folds=9).run(RECIPE, ROWS, VOTES.take(VOTES.task < 2))
+    area, _ = MarginScore(folds=9).run(PROCEDURE, ROWS, VOTES.take(VOTES.task < 2))
     assert np.isfinite(area[:2]).all()
-    alone, _ = Measuring(folds=9).run(RECIPE, ROWS, VOTES.take(VOTES.task == 5))
+    alone, _ = MarginScore(folds=9).run(PROCEDURE, ROWS, VOTES.take(VOTES.task == 5))
     assert np.isfinite(alone[5]).all()
 
 
 def test_margins_are_watched_to_the_end_whatever_validates() -> None:
-    impatient = replace(RECIPE.but(patience=1), validate=lambda method: {"score": 0.0})
-    for a, b in zip(*(Measuring(epochs=7).run(r, ROWS, VOTES) for r in (impatient, RECIPE)), strict=True):
+    impatient = replace(PROCEDURE.with_changes(patience=1), validate=lambda method: {"score": 0.0})
+    for a, b in zip(
+        *(MarginScore(epochs=7).run(r, ROWS, VOTES) for r in (impatient, PROCEDURE)), strict=True
+    ):
         np.testing.assert_array_equal(a, b)
 
 
 @pytest.mark.parametrize(
-    ("asked", "recipe", "watched"), [(None, 5, 5), (None, 50, 20), (3, 5, 3), (30, 5, 30)]
+    ("asked", "procedure", "watched"), [(None, 5, 5), (None, 50, 20), (3, 5, 3), (30, 5, 30)]
 )
 def test_margins_are_watched_as_long_as_the_recipe_says_but_not_too_long(
-    asked: int | None, recipe: int, watched: int
+    asked: int | None, procedure: int, watched: int
 ) -> None:
     told: list[float] = []
-    loop = replace(RECIPE.but(epochs=recipe), tell=lambda stage, scores: told.append(scores["epoch"]))
-    Measuring(folds=1, epochs=asked).run(loop, ROWS, VOTES)
+    loop = replace(
+        PROCEDURE.with_changes(epochs=procedure), on_epoch=lambda stage, scores: told.append(scores["epoch"])
+    )
+    MarginScore(folds=1, epochs=asked).run(loop, ROWS, VOTES)
     assert len(told) == watched
 
 
@@ -187,4 +202,4 @@ def test_margins_are_watched_as_long_as_the_recipe_says_but_not_too_long(
 )
 def test_settings_that_make_no_sense_are_refused(settings: dict[str, object], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        Measuring(**settings).run(RECIPE, ROWS, VOTES)  # type: ignore[arg-type]  # wrong on purpose
+        MarginScore(**settings).run(PROCEDURE, ROWS, VOTES)  # type: ignore[arg-type]  # wrong on purpose

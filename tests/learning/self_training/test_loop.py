@@ -12,11 +12,11 @@ from crowdpilot.learning.data.batches import Rows
 from crowdpilot.learning.data.inputs import to_rows
 from crowdpilot.learning.method import Method
 from crowdpilot.learning.registry import MakeMethod
-from crowdpilot.learning.self_training.loop import SelfTrained, SelfTraining, find_self_training
-from crowdpilot.learning.self_training.pseudo_votes import CHOICES
+from crowdpilot.learning.self_training.loop import SelfTrainingResult, SelfTraining, parse_self_training
+from crowdpilot.learning.self_training.pseudo_votes import SELECTIONS
 from crowdpilot.learning.training.loop import Scores, Training
-from crowdpilot.learning.training.recipe import Recipe
-from crowdpilot.learning.vote_loss import Cost
+from crowdpilot.learning.training.procedure import TrainingProcedure
+from crowdpilot.learning.training.vote_loss import VoteLoss
 from crowdpilot.votes import Votes
 
 CPU = torch.device("cpu")
@@ -39,53 +39,55 @@ ROWS: Rows = to_rows(X, CPU)
 SMALL = SelfTraining(add=200, rounds=3)
 
 
-def recipe(method: str | MakeMethod = "crowdlayer", **settings: object) -> Recipe:
+def procedure(method: str | MakeMethod = "crowdlayer", **settings: object) -> TrainingProcedure:
     loop = Training(epochs=6, batch_size=50, lr=0.05)
-    return replace(Recipe("linear", method, Cost(), loop, CPU), **settings)
+    return replace(TrainingProcedure("linear", method, VoteLoss(), loop, CPU), **settings)
 
 
-def fixed_scores(*scores: float) -> Recipe:
-    """A recipe whose validation gives these scores, one after the other."""
+def fixed_scores(*scores: float) -> TrainingProcedure:
+    """A procedure whose validation gives these scores, one after the other."""
     rest = iter(scores)
-    made = recipe(validate=lambda method: {"score": next(rest)})
-    return made.but(epochs=1)
+    pseudo_votes = procedure(validate=lambda method: {"score": next(rest)})
+    return pseudo_votes.with_changes(epochs=1)
 
 
-def state(done: SelfTrained) -> dict[str, Tensor]:
+def state(done: SelfTrainingResult) -> dict[str, Tensor]:
     return dict(done.method.state_dict())
 
 
-def same(a: SelfTrained, b: SelfTrained) -> bool:
+def same(a: SelfTrainingResult, b: SelfTrainingResult) -> bool:
     return all(torch.equal(x, y) for x, y in zip(state(a).values(), state(b).values(), strict=True))
 
 
-@pytest.mark.parametrize("choice", CHOICES)
-def test_each_round_has_its_votes_and_its_numbers(choice: str) -> None:
-    done = SelfTraining(choice, add=200, rounds=3).run(recipe(), ROWS, VOTES, TRUTH)
+@pytest.mark.parametrize("selection", SELECTIONS)
+def test_each_round_has_its_votes_and_its_numbers(selection: str) -> None:
+    done = SelfTraining(selection, add=200, rounds=3).run(procedure(), ROWS, VOTES, TRUTH)
     base, *later = done.rounds
     real = np.bincount(VOTES.label)
-    assert sum(base.made) == 0
-    assert np.isnan([base.ratio_made, base.precision, base.recall]).all()
+    assert sum(base.pseudo_votes) == 0
+    assert np.isnan([base.imbalance_pseudo_votes, base.precision, base.recall]).all()
     for number, one in enumerate(later, start=1):
-        made = np.array(one.made)
-        assert 100 * number < made.sum() <= 200 * number + 3
-        assert one.ratio_real == real.max() / real.min()
-        assert one.ratio_made == made.max() / made.min()
-        assert one.ratio_all == (made + real).max() / (made + real).min()
+        pseudo_votes = np.array(one.pseudo_votes)
+        assert 100 * number < pseudo_votes.sum() <= 200 * number + 3
+        assert one.imbalance_votes == real.max() / real.min()
+        assert one.imbalance_pseudo_votes == pseudo_votes.max() / pseudo_votes.min()
+        assert one.imbalance_all == (pseudo_votes + real).max() / (pseudo_votes + real).min()
         assert 0.3 < min(one.precision, one.recall) <= max(one.precision, one.recall) <= 1
     assert [h["round"] for h in done.history] == np.repeat(range(4), 6).tolist()
 
 
 def test_dasc_makes_classes_more_equal_and_confidence_less() -> None:
     """The finding of the paper's Figure 4."""
-    ends = {c: SelfTraining(c, add=300, rounds=2).run(recipe(), ROWS, VOTES).rounds[-1] for c in CHOICES}
-    assert ends["dasc"].ratio_all < ends["random"].ratio_all < ends["confidence"].ratio_all
-    assert ends["dasc"].ratio_all < ends["dasc"].ratio_real
+    ends = {
+        c: SelfTraining(c, add=300, rounds=2).run(procedure(), ROWS, VOTES).rounds[-1] for c in SELECTIONS
+    }
+    assert ends["dasc"].imbalance_all < ends["random"].imbalance_all < ends["confidence"].imbalance_all
+    assert ends["dasc"].imbalance_all < ends["dasc"].imbalance_votes
 
 
 def test_the_base_is_what_the_recipe_alone_gives() -> None:
     done = SMALL.run(fixed_scores(9, 1, 1, 1), ROWS, VOTES)
-    alone, _ = recipe().but(epochs=1).learn(ROWS, VOTES)
+    alone, _ = procedure().with_changes(epochs=1).train(ROWS, VOTES)
     assert done.kept == 0
     assert all(
         torch.equal(x, y) for x, y in zip(state(done).values(), alone.state_dict().values(), strict=True)
@@ -102,11 +104,11 @@ def test_the_round_that_validates_best_is_kept(scores: tuple[float, ...], kept: 
 
 
 def test_without_validation_the_last_round_is_kept() -> None:
-    assert SMALL.run(recipe(), ROWS, VOTES).kept == 3
+    assert SMALL.run(procedure(), ROWS, VOTES).kept == 3
 
 
 def test_truth_decides_nothing() -> None:
-    with_truth, without = (SMALL.run(recipe(), ROWS, VOTES, truth) for truth in (TRUTH, None))
+    with_truth, without = (SMALL.run(procedure(), ROWS, VOTES, truth) for truth in (TRUTH, None))
     assert same(with_truth, without)
     assert np.isnan(without.rounds[-1].precision)
 
@@ -114,24 +116,24 @@ def test_truth_decides_nothing() -> None:
 def test_gold_tells_how_good_the_foreseen_votes_are() -> None:
     gold = np.where(np.arange(200) < 100, TRUTH, -1).astype(np.int32)
     known = replace(VOTES, gold=gold)
-    assert SMALL.run(recipe(), ROWS, known).rounds[-1].precision > 0.5
+    assert SMALL.run(procedure(), ROWS, known).rounds[-1].precision > 0.5
 
 
 def test_rounds_end_when_there_is_nothing_left_to_add() -> None:
     missing = 200 * 12 - len(VOTES)
-    done = SelfTraining("random", add=missing // 2 + 1, rounds=9).run(recipe(), ROWS, VOTES)
-    assert [sum(one.made) for one in done.rounds] == [0, missing // 2 + 1, missing]
+    done = SelfTraining("random", add=missing // 2 + 1, rounds=9).run(procedure(), ROWS, VOTES)
+    assert [sum(one.pseudo_votes) for one in done.rounds] == [0, missing // 2 + 1, missing]
 
 
 def test_a_share_is_one_of_the_missing_votes() -> None:
     missing = 200 * 12 - len(VOTES)
-    done = SelfTraining("random", add=0.25, rounds=1).run(recipe(), ROWS, VOTES)
-    assert sum(done.rounds[1].made) == round(missing / 4)
+    done = SelfTraining("random", add=0.25, rounds=1).run(procedure(), ROWS, VOTES)
+    assert sum(done.rounds[1].pseudo_votes) == round(missing / 4)
 
 
 def test_votes_can_be_foreseen_anew_in_each_round() -> None:
-    done = SelfTraining("confidence", add=200, rounds=3, accumulate=False).run(recipe(), ROWS, VOTES)
-    assert [sum(one.made) for one in done.rounds] == [0, 200, 200, 200]
+    done = SelfTraining("confidence", add=200, rounds=3, accumulate=False).run(procedure(), ROWS, VOTES)
+    assert [sum(one.pseudo_votes) for one in done.rounds] == [0, 200, 200, 200]
 
 
 class Recorder(Method):
@@ -145,7 +147,7 @@ class Recorder(Method):
         self.register_buffer("total", torch.tensor(float(len(votes))))
         self.votes = votes
 
-    def begin(self, epoch: int, epochs: int, sweep: object) -> None:
+    def before_epoch(self, epoch: int, epochs: int, evaluate_all: object) -> None:
         if epoch == 0:
             self.seen.append((next(self.net.parameters()).detach().clone(), self.votes))
 
@@ -157,18 +159,18 @@ class Recorder(Method):
 
 
 @pytest.mark.parametrize("go_on", [True, False])
-def test_a_round_goes_on_with_the_last_weights_if_wanted(go_on: bool) -> None:
+def test_a_round_goes_on_with_the_last_weights_if_wanted(warm_start: bool) -> None:
     Recorder.seen.clear()
-    done = replace(SMALL, go_on=go_on, rounds=2).run(recipe(Recorder), ROWS, VOTES)
+    done = replace(SMALL, warm_start=warm_start, rounds=2).run(procedure(Recorder), ROWS, VOTES)
     (first, _), (second, votes), (_, last) = Recorder.seen
-    assert torch.equal(first, second) is not go_on
+    assert torch.equal(first, second) is not warm_start
     assert done.method.total == len(last)  # what follows from the votes is not taken over
     assert len(votes) < len(last)
 
 
 def test_foreseen_votes_come_after_the_given_ones_with_their_weight() -> None:
     Recorder.seen.clear()
-    replace(SMALL, weight=0.25, rounds=1).run(recipe(Recorder), ROWS, VOTES)
+    replace(SMALL, weight=0.25, rounds=1).run(procedure(Recorder), ROWS, VOTES)
     votes = Recorder.seen[1][1]
     n = len(VOTES)
     np.testing.assert_array_equal(votes.label[:n], VOTES.label)
@@ -177,23 +179,25 @@ def test_foreseen_votes_come_after_the_given_ones_with_their_weight() -> None:
 
 
 def test_a_run_that_is_stopped_goes_on_to_the_same_result(tmp_path: Path) -> None:
-    whole = SMALL.run(recipe(), ROWS, VOTES)
+    whole = SMALL.run(procedure(), ROWS, VOTES)
 
     def stop(stage: str, scores: Scores) -> None:
         if (stage, scores["epoch"]) == ("round2", 3):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        SMALL.run(recipe(checkpoint=tmp_path, tell=stop), ROWS, VOTES)
+        SMALL.run(procedure(checkpoint=tmp_path, on_epoch=stop), ROWS, VOTES)
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"round{n}.safetensors" for n in range(3)]
-    resumed = SMALL.run(recipe(checkpoint=tmp_path), ROWS, VOTES)
+    resumed = SMALL.run(procedure(checkpoint=tmp_path), ROWS, VOTES)
     assert same(resumed, whole)
     assert resumed.history == whole.history
 
 
 def test_a_text_says_what_to_do() -> None:
-    assert find_self_training("DASC") == SelfTraining()
-    assert find_self_training("confidence[add=.5, rounds=2]") == SelfTraining("confidence", add=0.5, rounds=2)
+    assert parse_self_training("DASC") == SelfTraining()
+    assert parse_self_training("confidence[add=.5, rounds=2]") == SelfTraining(
+        "confidence", add=0.5, rounds=2
+    )
 
 
 @pytest.mark.parametrize(
@@ -209,7 +213,7 @@ def test_a_text_says_what_to_do() -> None:
 )
 def test_a_wrong_text_is_explained(text: str, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
-        find_self_training(text)
+        parse_self_training(text)
 
 
 def test_an_unknown_choice_is_explained() -> None:
@@ -219,4 +223,4 @@ def test_an_unknown_choice_is_explained() -> None:
 
 def test_a_base_without_a_model_of_workers_says_so() -> None:
     with pytest.raises(ValueError, match="confusion matrices"):
-        SMALL.run(recipe("two_stage"), ROWS, VOTES)
+        SMALL.run(procedure("two_stage"), ROWS, VOTES)

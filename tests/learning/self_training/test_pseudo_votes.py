@@ -11,12 +11,12 @@ from crowdpilot.learning.data.inputs import to_rows
 from crowdpilot.learning.method import Method
 from crowdpilot.learning.self_training import pseudo_votes
 from crowdpilot.learning.self_training.pseudo_votes import (
-    CHOICES,
-    Choice,
-    Foreseen,
-    choose_foreseen,
-    foresee,
-    shares,
+    SELECTIONS,
+    Selection,
+    PseudoVotes,
+    select_pseudo_votes,
+    predict_missing_votes,
+    class_shares,
 )
 from crowdpilot.votes import Votes
 
@@ -31,7 +31,7 @@ class Oracle(Method):
     def __init__(self, votes: Votes) -> None:
         super().__init__(nn.Linear(1, K), votes)
 
-    def annotate(self, x: Tensor) -> Tensor:
+    def predict_votes(self, x: Tensor) -> Tensor:
         return x.view(len(x), J, K)
 
 
@@ -46,26 +46,26 @@ def draw(seed: int = 0) -> tuple[np.ndarray, Votes]:
     return probs, votes
 
 
-def blocks_of(probs: np.ndarray, votes: Votes) -> Iterator[Foreseen]:
+def blocks_of(probs: np.ndarray, votes: Votes) -> Iterator[PseudoVotes]:
     rows = to_rows(probs.reshape(N, -1), torch.device("cpu"))
-    return foresee(Oracle(votes), rows, votes)
+    return predict_missing_votes(Oracle(votes), rows, votes)
 
 
-def chosen(choice: Choice, add: int, seed: int = 0) -> Foreseen:
-    return choose_foreseen(blocks_of(*draw()), choice, add, K, np.random.default_rng(seed))
+def chosen(selection: Selection, add: int, seed: int = 0) -> PseudoVotes:
+    return select_pseudo_votes(blocks_of(*draw()), selection, add, K, np.random.default_rng(seed))
 
 
-def pairs(votes: Foreseen | Votes) -> set[tuple[int, int]]:
+def pairs(votes: PseudoVotes | Votes) -> set[tuple[int, int]]:
     return set(zip(votes.task.tolist(), votes.worker.tolist(), strict=True))
 
 
-def everything() -> Foreseen:
+def everything() -> PseudoVotes:
     """All that is missing, found the plain way."""
     probs, votes = draw()
     missing = [(n, j) for n in range(N) for j in range(J) if (n, j) not in pairs(votes)]
     task, worker = np.array(missing).T
     p = probs[task, worker].astype(float)
-    return Foreseen(task, worker, p.argmax(axis=1), -(p * np.log(p)).sum(axis=1))
+    return PseudoVotes(task, worker, p.argmax(axis=1), -(p * np.log(p)).sum(axis=1))
 
 
 def test_all_pairs_without_a_vote_are_foreseen_with_label_and_entropy() -> None:
@@ -74,28 +74,30 @@ def test_all_pairs_without_a_vote_are_foreseen_with_label_and_entropy() -> None:
         np.testing.assert_allclose(mine, right, rtol=1e-5)
 
 
-@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize("selection", SELECTIONS)
 @pytest.mark.parametrize("add", [1, 17, 10_000])
-def test_only_pairs_without_a_vote_are_chosen_and_each_once(choice: Choice, add: int) -> None:
-    found, oracle = chosen(choice, add), everything()
+def test_only_pairs_without_a_vote_are_chosen_and_each_once(selection: Selection, add: int) -> None:
+    found, oracle = chosen(selection, add), everything()
     assert len(pairs(found)) == len(found.task) <= add + K  # shares are rounded
     label = dict(zip(zip(oracle.task, oracle.worker, strict=True), oracle.label, strict=True))
     said = zip(found.task, found.worker, strict=True)
     assert [label[pair] for pair in said] == found.label.tolist()
 
 
-@pytest.mark.parametrize("choice", CHOICES)
-def test_the_size_of_the_blocks_makes_no_difference(choice: Choice, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = chosen(choice, 20)
+@pytest.mark.parametrize("selection", SELECTIONS)
+def test_the_size_of_the_blocks_makes_no_difference(
+    selection: Selection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = chosen(selection, 20)
     monkeypatch.setattr(pseudo_votes, "CELLS", 3 * J * K)
     assert len(list(blocks_of(*draw()))) == 8
-    for mine, right in zip(chosen(choice, 20), whole, strict=True):
+    for mine, right in zip(chosen(selection, 20), whole, strict=True):
         np.testing.assert_array_equal(mine, right)
 
 
 def test_confidence_chooses_the_least_entropy() -> None:
     oracle = everything()
-    best = np.argsort(oracle.doubt)[:20]
+    best = np.argsort(oracle.uncertainty)[:20]
     assert pairs(chosen("confidence", 20)) == pairs(oracle.take(best))
 
 
@@ -108,7 +110,7 @@ def test_dasc_chooses_the_least_entropy_of_each_class_and_more_of_rare_classes()
     best: set[tuple[int, int]] = set()
     for k in range(K):
         of_class = np.flatnonzero(oracle.label == k)
-        order = of_class[np.argsort(oracle.doubt[of_class])]
+        order = of_class[np.argsort(oracle.uncertainty[of_class])]
         best |= pairs(oracle.take(order[: round(20 * share[k])]))
     found = chosen("dasc", 20)
     assert pairs(found) == best
@@ -120,14 +122,16 @@ def test_random_choice_depends_on_the_generator_alone() -> None:
 
 
 def test_a_class_that_has_less_than_its_share_gives_all_and_the_others_no_more_than_theirs() -> None:
-    blocks = iter([Foreseen(np.arange(110), np.zeros(110, int), np.repeat([0, 1], [100, 10]), np.zeros(110))])
-    found = choose_foreseen(blocks, "dasc", 55, 2, np.random.default_rng(0))
+    blocks = iter(
+        [PseudoVotes(np.arange(110), np.zeros(110, int), np.repeat([0, 1], [100, 10]), np.zeros(110))]
+    )
+    found = select_pseudo_votes(blocks, "dasc", 55, 2, np.random.default_rng(0))
     assert np.bincount(found.label).tolist() == [5, 10]  # the shares are 5 and 50
 
 
 def test_shares_sum_to_one_and_go_with_the_inverse_of_what_is_found() -> None:
     found = np.array([4.0, 0.0, 16.0, 8.0])
-    share = shares(found)
+    share = class_shares(found)
     assert share.sum() == pytest.approx(1)
     assert share[1] == 0
     np.testing.assert_allclose(share[[0, 2, 3]] * found[[0, 2, 3]], share[0] * 4)
@@ -137,7 +141,7 @@ def test_nothing_missing_is_nothing_chosen() -> None:
     probs, _ = draw()
     task, worker = np.divmod(np.arange(N * J), J)
     votes = Votes(task, worker, np.zeros(N * J, int), np.arange(N), np.arange(J), np.arange(K))
-    for choice in CHOICES:
-        found = choose_foreseen(blocks_of(probs, votes), choice, 5, K, np.random.default_rng(0))
+    for selection in SELECTIONS:
+        found = select_pseudo_votes(blocks_of(probs, votes), selection, 5, K, np.random.default_rng(0))
         assert len(found.task) == 0
-    assert shares(np.zeros(3)).tolist() == [0, 0, 0]
+    assert class_shares(np.zeros(3)).tolist() == [0, 0, 0]

@@ -23,8 +23,8 @@ SCRIPT = """
 import sys, time
 from pathlib import Path
 import numpy as np, torch
-from crowdpilot.learning.vote_loss import Cost
-from crowdpilot.learning.training.recipe import Recipe
+from crowdpilot.learning.training.vote_loss import VoteLoss
+from crowdpilot.learning.training.procedure import TrainingProcedure
 from crowdpilot.learning.data.rows import Dense
 from crowdpilot.learning.training.loop import Training
 from crowdpilot.votes import Votes
@@ -42,10 +42,10 @@ def validate(method):
         right = (method(rows.x).argmax(dim=1).numpy() == truth).mean()
     return {"score": float(right)}
 
-def recipe(folder=None, method="crowdlayer", tell=None, **settings):
+def procedure(folder=None, method="crowdlayer", on_epoch=None, **settings):
     settings = {"epochs": 6, "batch_size": 16, "lr": 0.02, "schedule": "cosine", **settings}
-    return Recipe("mlp[hidden=8]", method, Cost("resample"), Training(**settings), CPU,
-                  validate=validate, checkpoint=folder, tell=tell)
+    return TrainingProcedure("mlp[hidden=8]", method, VoteLoss("resample"), Training(**settings), CPU,
+                  validate=validate, checkpoint=folder, on_epoch=on_epoch)
 
 def slowly(stage, scores):
     print(int(scores["epoch"]), flush=True)
@@ -53,7 +53,7 @@ def slowly(stage, scores):
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    recipe(Path(sys.argv[1]), tell=slowly, epochs=20).learn(rows, votes)
+    procedure(Path(sys.argv[1]), on_epoch=slowly, epochs=20).train(rows, votes)
 """
 
 
@@ -61,36 +61,36 @@ class Stopped(Exception):
     """What a test throws into a run."""
 
 
-class Diary:
-    """A watcher that remembers something of each epoch."""
+class Recorder:
+    """A callback that records a logit after each epoch."""
 
     def __init__(self) -> None:
-        self.seen = torch.zeros(0)
+        self.logits = torch.zeros(0)
 
-    def watch(self, method: Method, batches: Batches) -> None:
+    def after_epoch(self, method: Method, batches: Batches) -> None:
         method.eval()
         first = method(batches.batch(torch.arange(1)).x).detach()[0, :1]
-        self.seen = torch.cat([self.seen, first])
+        self.logits = torch.cat([self.logits, first])
 
     def state_dict(self) -> dict[str, Any]:
-        return {"seen": self.seen}
+        return {"logits": self.logits}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        self.seen = state["seen"]
+        self.logits = state["logits"]
 
 
 def stop_after(epoch: int) -> Any:
-    def tell(stage: str, scores: dict[str, float]) -> None:
+    def stop(stage: str, scores: dict[str, float]) -> None:
         if scores["epoch"] == epoch:
             raise Stopped
 
-    return tell
+    return stop
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """The recipe and its data, as a script that can also run alone."""
-    path = tmp_path_factory.mktemp("world") / "script.py"
+def script(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """The procedure and its data, as a script that can also run alone."""
+    path = tmp_path_factory.mktemp("script") / "script.py"
     path.write_text(SCRIPT)
     return {**runpy.run_path(str(path)), "path": path}
 
@@ -103,31 +103,33 @@ def assert_same(one: Method, other: Method) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_stopped_run_ends_like_one_that_was_not(world: dict[str, Any], tmp_path: Path, method: str) -> None:
-    recipe, data = world["recipe"], (world["rows"], world["votes"])
-    plain, history = recipe(method=method).learn(*data)
+def test_a_stopped_run_ends_like_one_that_was_not(
+    script: dict[str, Any], tmp_path: Path, method: str
+) -> None:
+    procedure, data = script["procedure"], (script["rows"], script["votes"])
+    plain, history = procedure(method=method).train(*data)
     for epoch in (0, 3):
         with pytest.raises(Stopped):
-            recipe(tmp_path, method, stop_after(epoch)).learn(*data)
-    told: list[float] = []
-    again, whole = recipe(tmp_path, method, lambda _, scores: told.append(scores["epoch"])).learn(*data)
-    assert told == [4, 5]
+            procedure(tmp_path, method, stop_after(epoch)).train(*data)
+    epochs: list[float] = []
+    again, whole = procedure(tmp_path, method, lambda _, scores: epochs.append(scores["epoch"])).train(*data)
+    assert epochs == [4, 5]
     assert whole == history
     assert_same(again, plain)
 
 
-def test_what_watchers_remember_is_part_of_it(world: dict[str, Any], tmp_path: Path) -> None:
-    recipe, data = world["recipe"], (world["rows"], world["votes"])
-    recipe().learn(*data, watchers=[plain := Diary()])
+def test_the_state_of_callbacks_is_restored(script: dict[str, Any], tmp_path: Path) -> None:
+    procedure, data = script["procedure"], (script["rows"], script["votes"])
+    procedure().train(*data, callbacks=[plain := Recorder()])
     with pytest.raises(Stopped):
-        recipe(tmp_path, tell=stop_after(2)).learn(*data, watchers=[Diary()])
-    recipe(tmp_path).learn(*data, watchers=[again := Diary()])
-    np.testing.assert_array_equal(again.seen, plain.seen)
+        procedure(tmp_path, on_epoch=stop_after(2)).train(*data, callbacks=[Recorder()])
+    procedure(tmp_path).train(*data, callbacks=[again := Recorder()])
+    np.testing.assert_array_equal(again.logits, plain.logits)
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no such signal here")
-def test_a_run_that_is_killed_goes_on(world: dict[str, Any], tmp_path: Path) -> None:
-    command = [sys.executable, "-W", "ignore", str(world["path"]), str(tmp_path)]
+def test_a_run_that_is_killed_goes_on(script: dict[str, Any], tmp_path: Path) -> None:
+    command = [sys.executable, "-W", "ignore", str(script["path"]), str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         for line in process.stdout:
@@ -135,54 +137,54 @@ def test_a_run_that_is_killed_goes_on(world: dict[str, Any], tmp_path: Path) -> 
                 process.kill()
                 break
     assert process.returncode == -signal.SIGKILL
-    told: list[float] = []
-    recipe, data = world["recipe"], (world["rows"], world["votes"])
+    epochs: list[float] = []
+    procedure, data = script["procedure"], (script["rows"], script["votes"])
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
-    again, history = recipe(tmp_path, tell=lambda _, scores: told.append(scores["epoch"]), epochs=20).learn(
-        *data
-    )
-    plain, whole = recipe(epochs=20).learn(*data)
+    again, history = procedure(
+        tmp_path, on_epoch=lambda _, scores: epochs.append(scores["epoch"]), epochs=20
+    ).train(*data)
+    plain, whole = procedure(epochs=20).train(*data)
     torch.set_num_threads(threads)
-    assert 3 <= told[0] < 20
+    assert 3 <= epochs[0] < 20
     assert history == whole
     assert_same(again, plain)
 
 
-def test_a_run_that_is_done_is_not_trained_again(world: dict[str, Any], tmp_path: Path) -> None:
-    recipe, data = world["recipe"], (world["rows"], world["votes"])
-    first, history = recipe(tmp_path).learn(*data)
-    again, whole = recipe(tmp_path, tell=stop_after(0)).learn(*data)
+def test_a_run_that_is_done_is_not_trained_again(script: dict[str, Any], tmp_path: Path) -> None:
+    procedure, data = script["procedure"], (script["rows"], script["votes"])
+    first, history = procedure(tmp_path).train(*data)
+    again, whole = procedure(tmp_path, on_epoch=stop_after(0)).train(*data)
     assert whole == history
     assert_same(again, first)
 
 
 @pytest.mark.parametrize(("setting", "value"), [("lr", 0.5), ("epochs", 7), ("seed", 1)])
 def test_a_file_of_a_run_with_other_settings_is_refused(
-    world: dict[str, Any], tmp_path: Path, setting: str, value: float
+    script: dict[str, Any], tmp_path: Path, setting: str, value: float
 ) -> None:
-    recipe, data = world["recipe"], (world["rows"], world["votes"])
-    recipe(tmp_path).learn(*data)
+    procedure, data = script["procedure"], (script["rows"], script["votes"])
+    procedure(tmp_path).train(*data)
     with pytest.raises(ValueError, match=f"belongs to a run with {setting} = .*, not {value}; remove it"):
-        recipe(tmp_path, **{setting: value}).learn(*data)
+        procedure(tmp_path, **{setting: value}).train(*data)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.5, 0.999])
-def test_half_a_file_is_refused_in_one_sentence(world: dict[str, Any], tmp_path: Path, share: float) -> None:
-    recipe, data = world["recipe"], (world["rows"], world["votes"])
-    recipe(tmp_path).learn(*data)
+def test_half_a_file_is_refused_in_one_sentence(script: dict[str, Any], tmp_path: Path, share: float) -> None:
+    procedure, data = script["procedure"], (script["rows"], script["votes"])
+    procedure(tmp_path).train(*data)
     file = tmp_path / "train.safetensors"
     file.write_bytes(file.read_bytes()[: int(share * file.stat().st_size)])
     with pytest.raises(ValueError, match="cannot be read as a checkpoint") as caught:
-        recipe(tmp_path).learn(*data)
+        procedure(tmp_path).train(*data)
     assert "\n" not in str(caught.value)
 
 
-def test_a_file_of_another_kind_is_refused_in_one_sentence(world: dict[str, Any], tmp_path: Path) -> None:
-    recipe, data = world["recipe"], (world["rows"], world["votes"])
+def test_a_file_of_another_kind_is_refused_in_one_sentence(script: dict[str, Any], tmp_path: Path) -> None:
+    procedure, data = script["procedure"], (script["rows"], script["votes"])
     save_file({"x": torch.zeros(1)}, tmp_path / "train.safetensors")
     with pytest.raises(ValueError, match=r"train.safetensors is no checkpoint; remove it"):
-        recipe(tmp_path).learn(*data)
+        procedure(tmp_path).train(*data)
 
 
 def test_a_file_whose_tensors_do_not_fit_is_refused_in_one_sentence(tmp_path: Path) -> None:

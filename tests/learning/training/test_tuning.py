@@ -21,9 +21,9 @@ MODEL = CrowdClassifier("linear", "two_stage", epochs=3)
 @pytest.mark.parametrize("by", ["log_loss", "accuracy", "macro_f1"])
 def test_the_best_of_all_that_was_tried_is_given_back(by: Any) -> None:
     grid = {"lr": [1e-6, 0.1, 0.01], "weight_decay": [0.0, 1.0]}
-    told: list[dict[str, Any]] = []
-    best, tried = tune(MODEL, grid, X, TRUTH, (OTHER, KNOWN), by=by, tell=told.append)
-    assert told == tried
+    rows: list[dict[str, Any]] = []
+    best, tried = tune(MODEL, grid, X, TRUTH, (OTHER, KNOWN), by=by, on_result=rows.append)
+    assert rows == tried
     assert {(row["lr"], row["weight_decay"]) for row in tried} == {
         (lr, decay) for lr in grid["lr"] for decay in grid["weight_decay"]
     }

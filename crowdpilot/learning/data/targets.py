@@ -1,4 +1,4 @@
-"""From what the crowd believes to what a network is trained towards.
+"""Training targets from the posterior of an aggregator: soft, hard, label smoothing, sHard.
 
 Equations are those of Krivosheev et al., Active hybrid classification, 2021.
 """
@@ -14,25 +14,25 @@ from crowdpilot.arrays import Floats
 
 
 def hard(result: Aggregate) -> Floats:
-    """One for the label of each task, zero for the rest."""
+    """One-hot vectors of the labels, (tasks, classes)."""
     return np.eye(result.probs.shape[1])[result.codes]
 
 
 def soft(result: Aggregate) -> Floats:
-    """The probabilities themselves."""
+    """The posterior, (tasks, classes)."""
     return result.probs
 
 
 def smoothed(result: Aggregate, alpha: float = 0.1) -> Floats:
-    """The label, with a share `alpha` of its weight spread over all classes (Eq. 4)."""
+    """Label smoothing, (1 - alpha) · hard + alpha / K (Eq. 4), (tasks, classes)."""
     if not 0 <= alpha <= 1:
         raise ValueError(f"alpha is {alpha}, expected a share from 0 to 1")
-    spread: Floats = (1 - alpha) * hard(result) + alpha / result.probs.shape[1]
-    return spread
+    mixed: Floats = (1 - alpha) * hard(result) + alpha / result.probs.shape[1]
+    return mixed
 
 
 def shard(result: Aggregate) -> Floats:
-    """The label alone, worth its probability: a task the crowd is unsure of counts less (Eq. 6)."""
+    """sHard: the label weighted by its probability, so that uncertain tasks count less (Eq. 6)."""
     return hard(result) * result.probs
 
 

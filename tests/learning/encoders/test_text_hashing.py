@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from crowdpilot.learning.data.text_hashing import COLUMNS, hash_texts
+from crowdpilot.learning.encoders.text_hashing import DEFAULT_COLUMNS, hash_texts
 
 TEXTS = ["A good, good film!", "a film", "", "Größe 42", "good film"]
 
 
 def test_a_text_is_the_same_row_whatever_stands_beside_it() -> None:
     together = hash_texts(TEXTS).toarray()
-    assert together.shape == (5, COLUMNS)
+    assert together.shape == (5, DEFAULT_COLUMNS)
     for n, text in enumerate(TEXTS):
         np.testing.assert_array_equal(hash_texts([text]).toarray()[0], together[n])
 

@@ -19,7 +19,7 @@ from crowdpilot.learning import CrowdClassifier
 from crowdpilot.learning.data.images import Images
 from crowdpilot.learning.data.inputs import shape_of, to_rows
 from crowdpilot.learning.data.rows import Dense, Sparse
-from crowdpilot.learning.encoders.frozen_encoder import embed, embed_texts
+from crowdpilot.learning.data.frozen_features import embed, embed_texts
 
 CPU = torch.device("cpu")
 X = torch.as_tensor(np.random.default_rng(0).normal(size=(300, 4)), dtype=torch.float32)

@@ -6,7 +6,7 @@ import pytest
 from crowdpilot.calibration import find_map
 from crowdpilot.io import from_shares
 from crowdpilot.learning import CrowdClassifier
-from crowdpilot.learning.training.folds import deal
+from crowdpilot.learning.training.folds import assign_folds
 from crowdpilot.metrics import log_loss
 from crowdpilot.simulation import one_coin
 
@@ -86,7 +86,7 @@ def test_an_unknown_map_is_refused_before_anything_is_trained():
 
 
 def test_beside_a_crowd_that_knows_less_one_vote_is_better_than_its_posterior():
-    votes, truth = one_coin(tasks=600, skill=[0.6] * 20, feedback=2, seed=0)
+    votes, truth = one_coin(tasks=600, skill=[0.6] * 20, votes_per_task=2, seed=0)
     X = np.eye(2)[truth] + np.random.default_rng(0).normal(0, 0.3, (600, 2))
     Xt, yt = np.repeat(np.eye(2), 500, axis=0), np.repeat([0, 1], 500)
     Xt = Xt + np.random.default_rng(1).normal(0, 0.3, Xt.shape)
@@ -110,17 +110,17 @@ def test_balanced_classes_are_balanced_for_the_map_too():
     X, votes, truth = rows(1500, seed=3)
     few = np.flatnonzero((truth == 0) | (np.arange(1500) % 10 == 0))
     rare = votes.take(np.isin(votes.task, few))
-    plain, even = (
+    plain, balanced = (
         model(calibrate="vector", balance=balance).fit(X, rare).map_ for balance in ("none", "reweight")
     )
-    side = [m.intercept[1] - m.intercept[0] for m in (plain, even)]
+    side = [m.intercept[1] - m.intercept[0] for m in (plain, balanced)]
     assert side[0] != pytest.approx(side[1], abs=0.05)
 
 
 def test_folds_hold_out_every_task_once_with_all_its_votes():
     _, votes, _ = rows(53, seed=0)
-    folds = list(deal(votes, 5, seed=0))
-    assert sorted(np.concatenate([fold.tasks for fold in folds]).tolist()) == list(range(53))
+    folds = list(assign_folds(votes, 5, seed=0))
+    assert sorted(np.concatenate([fold.held_out for fold in folds]).tolist()) == list(range(53))
     for fold in folds:
-        assert not np.isin(fold.seen.task, fold.tasks).any()
-        assert len(fold.seen) == 5 * (53 - len(fold.tasks))
+        assert not np.isin(fold.training.task, fold.held_out).any()
+        assert len(fold.training) == 5 * (53 - len(fold.held_out))

@@ -1,4 +1,4 @@
-"""AUM and WAUM: how hard a network finds it to believe what was said of a task."""
+"""AUM and WAUM scores: areas under the margin of labels or votes while a network is trained."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import numpy as np
 from crowdpilot.aggregation import parse_strategy
 from crowdpilot.arrays import Codes, Floats, divide
 from crowdpilot.learning.data.batches import Rows
-from crowdpilot.learning.pruning.margins import Measuring
-from crowdpilot.learning.training.recipe import Recipe
+from crowdpilot.learning.pruning.margins import MarginScore
+from crowdpilot.learning.training.procedure import TrainingProcedure
 from crowdpilot.votes import Votes
 
 
 @dataclass(frozen=True, kw_only=True)
-class AUM(Measuring):
-    """The area under the margin of the label of each task: low if a network cannot believe it.
+class AUM(MarginScore):
+    """The area under the margin of the label of each task: low if the label is probably wrong.
 
     AUM(x, y) = 1/T Σ_t [σ_y(x) − σ_[2](x)] after epochs t = 1 … T of training on one label per task.
 
@@ -34,22 +34,22 @@ class AUM(Measuring):
     name = "aum"
     labels: str = "majority_voting"
 
-    def score(self, recipe: Recipe, rows: Rows, votes: Votes) -> Floats:
+    def score(self, procedure: TrainingProcedure, rows: Rows, votes: Votes) -> Floats:
         label = parse_strategy(self.labels).fit(votes).codes
-        area, _ = self.run(recipe, rows, _one_each(votes, label), "aum")
+        area, _ = self.held_out_areas(procedure, rows, _one_vote_per_task(votes, label), "aum")
         return area[np.arange(len(label)), label]
 
 
 @dataclass(frozen=True, eq=False)
-class Waum:
-    """What WAUM found.
+class WaumResult:
+    """The AUM and trust of every vote, and their means by task and worker.
 
     Parameters
     ----------
     votes
-        The votes that were looked at.
+        The votes that were scored.
     aum, trust
-        (votes,); the area under the margin of each vote, and how much it is trusted.
+        (votes,); the area under the margin of each vote, and the weight s_j(x_i) of the worker.
     """
 
     votes: Votes
@@ -58,9 +58,9 @@ class Waum:
 
     @property
     def waum(self) -> Floats:
-        """(tasks,); mean AUM of the votes, each weighed by its trust; NaN without votes."""
-        heard = np.where(np.isnan(self.aum), 0, self.trust)
-        return divide(self.votes.task_sum(heard * np.nan_to_num(self.aum)), self.votes.task_sum(heard))
+        """(tasks,); mean AUM of the votes, weighted by trust; NaN without votes."""
+        weight = np.where(np.isnan(self.aum), 0, self.trust)
+        return divide(self.votes.task_sum(weight * np.nan_to_num(self.aum)), self.votes.task_sum(weight))
 
     @property
     def worker_aum(self) -> Floats:
@@ -74,8 +74,8 @@ class Waum:
 
 
 @dataclass(frozen=True, kw_only=True)
-class WAUM(Measuring):
-    """The areas under the margin of all votes on a task, weighed by the trust in each.
+class WAUM(MarginScore):
+    """The areas under the margin of all votes on a task, weighted by the trust in each.
 
     WAUM(x_i) = Σ_j s_j(x_i) AUM(x_i, y_ij) / Σ_j s_j(x_i) over the workers j who labelled task i,
     with s_j(x_i) = ⟨diag π_j, σ(x_i)⟩: how likely worker j labels such a task right, by the
@@ -96,23 +96,23 @@ class WAUM(Measuring):
     name = "waum"
     confusion: str = "dawid_skene"
 
-    def score(self, recipe: Recipe, rows: Rows, votes: Votes) -> Floats:
-        return self.explain(recipe, rows, votes).waum
+    def score(self, procedure: TrainingProcedure, rows: Rows, votes: Votes) -> Floats:
+        return self.explain(procedure, rows, votes).waum
 
-    def explain(self, recipe: Recipe, rows: Rows, votes: Votes) -> Waum:
+    def explain(self, procedure: TrainingProcedure, rows: Rows, votes: Votes) -> WaumResult:
         """AUM and trust of every vote."""
-        right = _diagonals(self.confusion, votes)
-        area, probs = self.run(recipe, rows, votes, "waum")
-        trust = np.einsum("nk,nk->n", right[votes.worker], probs[votes.task])
-        return Waum(votes, area[votes.task, votes.label], trust)
+        diagonals = _diagonals(self.confusion, votes)
+        area, probs = self.held_out_areas(procedure, rows, votes, "waum")
+        trust = np.einsum("nk,nk->n", diagonals[votes.worker], probs[votes.task])
+        return WaumResult(votes, area[votes.task, votes.label], trust)
 
 
 @dataclass(frozen=True, kw_only=True)
 class WAUMPerWorker(WAUM):
-    """WAUM with a network for each worker, which learns from the votes of that worker alone.
+    """WAUM with a network for each worker, which is trained on the votes of that worker alone.
 
-    So no vote is judged by those of others. It needs many votes from each worker: those with a
-    single vote are not heard, and nothing is held out (`folds` is 1).
+    The votes of a worker are then scored independently of those of others. It needs many votes from each
+    worker: workers with a single vote are left out, and nothing is held out (`folds` is 1).
     """
 
     name = "waum_perworker"
@@ -123,19 +123,20 @@ class WAUMPerWorker(WAUM):
         if self.folds != 1:
             raise ValueError(f"folds is {self.folds}, but waum_perworker holds nothing out")
 
-    def explain(self, recipe: Recipe, rows: Rows, votes: Votes) -> Waum:
-        right = _diagonals(self.confusion, votes)
+    def explain(self, procedure: TrainingProcedure, rows: Rows, votes: Votes) -> WaumResult:
+        diagonals = _diagonals(self.confusion, votes)
         aum, trust = np.full((2, len(votes)), np.nan)
-        own = replace(votes, gold=None)
+        without_gold = replace(votes, gold=None)
         for j in np.flatnonzero(np.bincount(votes.worker, minlength=len(votes.workers)) > 1):
-            mine = np.flatnonzero(votes.worker == j)
-            tasks, row = np.unique(votes.task[mine], return_inverse=True)
-            area, probs = self.watch(recipe, rows, own.take(mine), tasks, f"waum-worker{j}")
-            aum[mine], trust[mine] = area[row, votes.label[mine]], probs[row] @ right[j]
-        return Waum(votes, aum, trust)
+            of_worker = np.flatnonzero(votes.worker == j)
+            tasks, row = np.unique(votes.task[of_worker], return_inverse=True)
+            own = without_gold.take(of_worker)
+            area, probs = self.train_and_record(procedure, rows, own, tasks, f"waum-worker{j}")
+            aum[of_worker], trust[of_worker] = area[row, votes.label[of_worker]], probs[row] @ diagonals[j]
+        return WaumResult(votes, aum, trust)
 
 
-def _one_each(votes: Votes, label: Codes) -> Votes:
+def _one_vote_per_task(votes: Votes, label: Codes) -> Votes:
     """One vote on each task that has any, as from a single worker."""
     task = np.unique(votes.task)
     return replace(
@@ -145,7 +146,7 @@ def _one_each(votes: Votes, label: Codes) -> Votes:
 
 
 def _diagonals(model: str, votes: Votes) -> Floats:
-    """How likely each worker labels a task of each class right, (workers, classes)."""
+    """P(right | class) of each worker, the diagonals of their confusion matrices, (workers, classes)."""
     matrices = parse_strategy(model).fit(votes).params.get("confusion")
     if matrices is None:
         raise ValueError(f"{model} has no confusion matrices; choose confusion='dawid_skene'")

@@ -10,11 +10,11 @@ from sklearn.metrics import average_precision_score
 from crowdpilot.aggregation import DawidSkene, parse_strategy
 from crowdpilot.learning.data.inputs import to_rows
 from crowdpilot.learning.pruning.margins import EachVote
-from crowdpilot.learning.pruning.prune import Difficulty, Entropy
-from crowdpilot.learning.pruning.waum import AUM, WAUM, Waum, WAUMPerWorker
+from crowdpilot.learning.pruning.scores.entropy import Difficulty, Entropy
+from crowdpilot.learning.pruning.scores.waum import AUM, WAUM, WaumResult, WAUMPerWorker
 from crowdpilot.learning.training.loop import Training
-from crowdpilot.learning.training.recipe import Recipe
-from crowdpilot.learning.vote_loss import Cost
+from crowdpilot.learning.training.procedure import TrainingProcedure
+from crowdpilot.learning.training.vote_loss import VoteLoss
 from crowdpilot.votes import Votes
 
 CPU = torch.device("cpu")
@@ -38,15 +38,17 @@ def crowd(tasks: int = 240, swapped: int = 12) -> tuple[np.ndarray, Votes, np.nd
 
 X, VOTES, WRONG = crowd()
 ROWS = to_rows(X, CPU)
-RECIPE = Recipe("linear", "crowdlayer", Cost(), Training(epochs=8, batch_size=40, lr=0.05), CPU)
+PROCEDURE = TrainingProcedure(
+    "linear", "crowdlayer", VoteLoss(), Training(epochs=8, batch_size=40, lr=0.05), CPU
+)
 
 
 @pytest.fixture(scope="module")
-def found() -> Waum:
-    return WAUM().explain(RECIPE, ROWS, VOTES)
+def found() -> WaumResult:
+    return WAUM().explain(PROCEDURE, ROWS, VOTES)
 
 
-def test_waum_is_the_mean_of_the_areas_weighed_by_trust(found: Waum) -> None:
+def test_waum_is_the_mean_of_the_areas_weighed_by_trust(found: WaumResult) -> None:
     """Equation 3, one task at a time."""
     for task in (0, 7, 100, 239):
         mine = VOTES.task == task
@@ -54,10 +56,10 @@ def test_waum_is_the_mean_of_the_areas_weighed_by_trust(found: Waum) -> None:
         assert found.waum[task] == pytest.approx(wanted)
 
 
-def test_trust_is_how_likely_a_worker_is_right_on_such_a_task(found: Waum) -> None:
+def test_trust_is_how_likely_a_worker_is_right_on_such_a_task(found: WaumResult) -> None:
     """Equation 4, one vote at a time."""
     confusion = DawidSkene().fit(VOTES).params["confusion"]
-    _, probs = WAUM().run(RECIPE, ROWS, VOTES, "waum")
+    _, probs = WAUM().run(PROCEDURE, ROWS, VOTES, "waum")
     for vote in (0, 11, 500):
         task, worker = VOTES.task[vote], VOTES.worker[vote]
         wanted = sum(confusion[worker, k, k] * probs[task, k] for k in range(4))
@@ -66,13 +68,13 @@ def test_trust_is_how_likely_a_worker_is_right_on_such_a_task(found: Waum) -> No
     np.testing.assert_array_equal(np.argsort(-found.worker_trust)[:3], [0, 1, 2])
 
 
-def test_good_workers_give_labels_that_the_network_believes(found: Waum) -> None:
+def test_good_workers_give_labels_that_the_network_believes(found: WaumResult) -> None:
     assert found.worker_aum[:2].min() > found.worker_aum[4:].max()
 
 
 def test_swapped_tasks_are_found_better_than_by_other_scores() -> None:
     scores = (WAUM(margin="pleiss"), AUM(margin="pleiss"), Entropy(), Difficulty())
-    precision = {s.name: average_precision_score(WRONG, -s.score(RECIPE, ROWS, VOTES)) for s in scores}
+    precision = {s.name: average_precision_score(WRONG, -s.score(PROCEDURE, ROWS, VOTES)) for s in scores}
     assert precision["waum"] > 0.6
     assert max(precision, key=precision.__getitem__) == "waum"
 
@@ -80,15 +82,15 @@ def test_swapped_tasks_are_found_better_than_by_other_scores() -> None:
 def test_aum_is_the_area_of_the_label_of_an_aggregator() -> None:
     label = parse_strategy("dawid_skene").fit(VOTES).codes
     alone = Votes(np.arange(240), np.zeros(240), label, VOTES.tasks, np.arange(1), VOTES.classes)
-    area, _ = AUM().run(RECIPE, ROWS, alone, "aum")
-    score = AUM(labels="dawid_skene").score(RECIPE, ROWS, VOTES)
+    area, _ = AUM().run(PROCEDURE, ROWS, alone, "aum")
+    score = AUM(labels="dawid_skene").score(PROCEDURE, ROWS, VOTES)
     np.testing.assert_array_equal(score, area[np.arange(240), label])
 
 
 @pytest.mark.parametrize("score", [AUM(), WAUM(), WAUMPerWorker(epochs=3)], ids=lambda s: s.name)
 def test_tasks_without_votes_have_no_score(score: AUM | WAUM) -> None:
     votes = VOTES.take((VOTES.task != 4) & (VOTES.task < 60))
-    scores = score.score(RECIPE, ROWS, votes)
+    scores = score.score(PROCEDURE, ROWS, votes)
     assert np.isnan(scores[4])
     assert np.isfinite(np.delete(scores[:60], 4)).all()
     assert np.isnan(scores[60:]).all()
@@ -96,47 +98,47 @@ def test_tasks_without_votes_have_no_score(score: AUM | WAUM) -> None:
 
 @pytest.mark.parametrize("score", [AUM(), WAUM(), WAUMPerWorker(epochs=3)], ids=lambda s: s.name)
 def test_the_same_votes_give_the_same_scores(score: AUM | WAUM) -> None:
-    first, second = (score.score(RECIPE, ROWS, VOTES) for _ in range(2))
+    first, second = (score.score(PROCEDURE, ROWS, VOTES) for _ in range(2))
     np.testing.assert_array_equal(first, second)
 
 
 def test_per_worker_no_vote_is_judged_by_those_of_others() -> None:
     others = VOTES.worker != 2
     changed = replace(VOTES, label=np.where(others, (VOTES.label + 1) % 4, VOTES.label))
-    before, after = (WAUMPerWorker(epochs=3).explain(RECIPE, ROWS, v) for v in (VOTES, changed))
+    before, after = (WAUMPerWorker(epochs=3).explain(PROCEDURE, ROWS, v) for v in (VOTES, changed))
     np.testing.assert_array_equal(before.aum[~others], after.aum[~others])
     assert (before.aum[others] != after.aum[others]).mean() > 0.9
 
 
 def test_per_worker_the_network_learns_from_their_votes_alone() -> None:
     mine = VOTES.take(VOTES.worker == 2)
-    method, _ = RECIPE.but(method=EachVote).learn(ROWS, mine)
+    method, _ = PROCEDURE.with_changes(method=EachVote).train(ROWS, mine)
     with torch.no_grad():
         probs = method(torch.from_numpy(X[mine.task])).softmax(1).double().numpy()
     diagonal = np.diag(DawidSkene().fit(VOTES).params["confusion"][2])
-    trust = WAUMPerWorker().explain(RECIPE, ROWS, VOTES).trust[VOTES.worker == 2]
+    trust = WAUMPerWorker().explain(PROCEDURE, ROWS, VOTES).trust[VOTES.worker == 2]
     np.testing.assert_allclose(trust, probs @ diagonal, atol=1e-6)
 
 
 def test_per_worker_a_single_vote_is_not_heard() -> None:
     votes = VOTES.take((VOTES.worker != 5) | (VOTES.task == VOTES.task[VOTES.worker == 5][0]))
-    found = WAUMPerWorker(epochs=3).explain(RECIPE, ROWS, votes)
+    found = WAUMPerWorker(epochs=3).explain(PROCEDURE, ROWS, votes)
     assert np.isnan(found.aum[votes.worker == 5]).all()
     assert np.isfinite(found.waum).all()
 
 
-def test_a_vote_of_weight_two_counts_like_two(found: Waum) -> None:
+def test_a_vote_of_weight_two_counts_like_two(found: WaumResult) -> None:
     weight = np.where(VOTES.worker == 0, 2.0, 1.0)
     twice = np.concatenate([np.arange(len(VOTES)), np.flatnonzero(VOTES.worker == 0)])
-    heavy = Waum(replace(VOTES, weight=weight), found.aum, found.trust)
-    repeated = Waum(VOTES.take(twice), found.aum[twice], found.trust[twice])
+    heavy = WaumResult(replace(VOTES, weight=weight), found.aum, found.trust)
+    repeated = WaumResult(VOTES.take(twice), found.aum[twice], found.trust[twice])
     np.testing.assert_allclose(heavy.waum, repeated.waum)
     assert (heavy.waum != found.waum).any()
 
 
 def test_an_aggregator_without_confusion_matrices_is_refused() -> None:
     with pytest.raises(ValueError, match="majority_voting has no confusion matrices"):
-        WAUM(confusion="majority_voting").score(RECIPE, ROWS, VOTES)
+        WAUM(confusion="majority_voting").score(PROCEDURE, ROWS, VOTES)
 
 
 def test_per_worker_holds_nothing_out() -> None:

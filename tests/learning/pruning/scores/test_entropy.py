@@ -9,12 +9,12 @@ from scipy.stats import entropy as nats
 
 from crowdpilot.arrays import to_probs
 from crowdpilot.learning.data.inputs import to_rows
-from crowdpilot.learning.pruning.prune import SCORES, Difficulty, Entropy, find_score, prune
-from crowdpilot.learning.pruning.task_score import lowest
-from crowdpilot.learning.pruning.waum import WAUM
+from crowdpilot.learning.pruning.scores.entropy import SCORES, Difficulty, Entropy, find_score, prune
+from crowdpilot.learning.pruning.task_score import lowest_scores
+from crowdpilot.learning.pruning.scores.waum import WAUM
 from crowdpilot.learning.training.loop import Training
-from crowdpilot.learning.training.recipe import Recipe
-from crowdpilot.learning.vote_loss import Cost
+from crowdpilot.learning.training.procedure import TrainingProcedure
+from crowdpilot.learning.training.vote_loss import VoteLoss
 from crowdpilot.simulation import one_coin
 from crowdpilot.votes import Votes
 
@@ -22,12 +22,14 @@ CPU = torch.device("cpu")
 VOTES, TRUTH = one_coin(tasks=80, skill=[0.9, 0.8, 0.7, 0.6], seed=0)
 X = (np.eye(2)[TRUTH] + np.random.default_rng(0).normal(0, 0.3, (80, 2))).astype(np.float32)
 ROWS = to_rows(X, CPU)
-RECIPE = Recipe("linear", "crowdlayer", Cost(), Training(epochs=3, batch_size=40, lr=0.05), CPU)
+PROCEDURE = TrainingProcedure(
+    "linear", "crowdlayer", VoteLoss(), Training(epochs=3, batch_size=40, lr=0.05), CPU
+)
 
 
 @pytest.mark.parametrize("name", SCORES)
 def test_the_share_alpha_with_the_lowest_scores_loses_its_votes(name: str) -> None:
-    done = prune(f"{name}[alpha=.1]", RECIPE, ROWS, VOTES)
+    done = prune(f"{name}[alpha=.1]", PROCEDURE, ROWS, VOTES)
     assert len(done.dropped) == 8
     kept = np.setdiff1d(np.arange(80), done.dropped)
     assert done.scores[done.dropped].max() <= done.scores[kept].min()
@@ -37,9 +39,9 @@ def test_the_share_alpha_with_the_lowest_scores_loses_its_votes(name: str) -> No
 
 
 def test_tasks_stay_listed_so_that_rows_still_fit() -> None:
-    done = prune("entropy[alpha=.5]", RECIPE, ROWS, VOTES)
+    done = prune("entropy[alpha=.5]", PROCEDURE, ROWS, VOTES)
     assert done.votes.tasks is VOTES.tasks
-    RECIPE.learn(ROWS, done.votes)
+    PROCEDURE.train(ROWS, done.votes)
 
 
 def test_the_rule_is_that_of_the_quantile() -> None:
@@ -47,7 +49,7 @@ def test_the_rule_is_that_of_the_quantile() -> None:
     scores = np.random.default_rng(3).normal(size=80)
     for alpha in (0.0, 0.01, 0.05, 0.1, 0.333, 0.9):
         wanted = np.flatnonzero(scores < np.quantile(scores, alpha))
-        np.testing.assert_array_equal(np.sort(lowest(scores, VOTES, alpha)), wanted)
+        np.testing.assert_array_equal(np.sort(lowest_scores(scores, VOTES, alpha)), wanted)
 
 
 def test_of_equals_names_decide_and_not_their_order() -> None:
@@ -55,7 +57,7 @@ def test_of_equals_names_decide_and_not_their_order() -> None:
     votes = replace(VOTES, tasks=names)
     order = np.random.default_rng(0).permutation(80)
     turned = replace(votes, tasks=names[order], task=np.argsort(order)[votes.task])
-    one, other = (prune("entropy[alpha=.07]", RECIPE, ROWS, v) for v in (votes, turned))
+    one, other = (prune("entropy[alpha=.07]", PROCEDURE, ROWS, v) for v in (votes, turned))
     assert set(names[one.dropped]) == set(names[order][other.dropped])
     assert len(one.dropped) == 6
 
@@ -63,25 +65,25 @@ def test_of_equals_names_decide_and_not_their_order() -> None:
 def test_what_has_no_score_is_not_dropped() -> None:
     votes = VOTES.take(VOTES.task != 9)
     for name in ("entropy", "difficulty", "waum"):
-        done = prune(f"{name}[alpha=.9]", RECIPE, ROWS, votes)
+        done = prune(f"{name}[alpha=.9]", PROCEDURE, ROWS, votes)
         assert np.isnan(done.scores[9])
         assert 9 not in done.dropped
 
 
 def test_gold_stays() -> None:
     gold = np.where(np.arange(80) < 40, TRUTH, -1).astype(np.int32)
-    done = prune("entropy[alpha=.5]", RECIPE, ROWS, replace(VOTES, gold=gold))
+    done = prune("entropy[alpha=.5]", PROCEDURE, ROWS, replace(VOTES, gold=gold))
     np.testing.assert_array_equal(done.votes.gold, gold)
 
 
 def test_entropy_is_that_of_the_shares_of_votes() -> None:
-    scores = Entropy().score(RECIPE, ROWS, VOTES)
+    scores = Entropy().score(PROCEDURE, ROWS, VOTES)
     np.testing.assert_allclose(scores, -nats(to_probs(VOTES.tally()), axis=1), atol=1e-12)
 
 
 def test_a_single_class_has_no_difficulty() -> None:
     votes = Votes.of(["a", "b"], ["x", "x"], ["cat", "cat"])
-    assert np.isnan(Difficulty().score(RECIPE, to_rows(X[:2], CPU), votes)).all()
+    assert np.isnan(Difficulty().score(PROCEDURE, to_rows(X[:2], CPU), votes)).all()
 
 
 def test_scores_are_found_by_name_with_options() -> None:
@@ -99,4 +101,4 @@ def test_scores_are_found_by_name_with_options() -> None:
 )
 def test_a_wrong_text_is_refused_in_one_sentence(text: str, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        prune(text, RECIPE, ROWS, VOTES)
+        prune(text, PROCEDURE, ROWS, VOTES)

@@ -1,4 +1,4 @@
-"""A frozen backbone: it turns X into features once, and the network is trained on those."""
+"""Features of X by a frozen backbone, computed once and cached; the network is trained on them."""
 
 from __future__ import annotations
 
@@ -14,28 +14,26 @@ from scipy.sparse import csr_array, issparse, vstack
 from torch import Tensor, nn
 
 from crowdpilot.arrays import Names
-from crowdpilot.io.atomic_write import whole
+from crowdpilot.io.atomic_write import atomic_path
 from crowdpilot.learning.data.batches import Rows
 from crowdpilot.learning.data.rows import Dense, Sparse
-from crowdpilot.learning.encoders.minilm import minilm
-from crowdpilot.learning.encoders.tfidf import Tfidf, Words
-from crowdpilot.learning.encoders.wordllama import wordllama
-from crowdpilot.learning.networks.standardize import Standardize
+from crowdpilot.learning.encoders import ENCODERS, FITTED_ENCODERS
+from crowdpilot.learning.encoders.tfidf import FittedTfidf
+from crowdpilot.learning.layers import Standardize
 from crowdpilot.learning.networks.transformer import tokens
 from crowdpilot.learning.networks.vision import is_vision, vision_networks, without_head
 from crowdpilot.option_strings import choose
 
 Backbone = str | nn.Module | Callable[[Any], Any]
 
-CHUNK = 128  # rows at a time
-ENCODERS: dict[str, Callable[..., Callable[[list[str]], Any]]] = {"wordllama": wordllama, "minilm": minilm}
-TOKENS = {"tokens": tokens}  # for a transformer, which is the network
-LEARNED = {"tfidf": Tfidf}  # from the training texts
-IMAGENET = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # mean and deviation of its red, green and blue
+ENCODING_BATCH_ROWS = 128
+TOKENIZERS = {"tokens": tokens}  # for a transformer, which is the network
+IMAGENET_MEAN = (0.485, 0.456, 0.406)  # of red, green and blue
+IMAGENET_DEVIATION = (0.229, 0.224, 0.225)
 
 
 class Encoder(NamedTuple):
-    """A function from a batch to features, and what tells it from others, if anything does."""
+    """A function from a batch to features, and the key that identifies it in a cache, if any."""
 
     apply: Callable[[Any], Any]
     key: bytes | None
@@ -53,13 +51,13 @@ def embed(
         "resnet50[weights='file.pth']", without its last layer; or any module or function from a
         batch of rows to features.
     rows
-        What it is shown; images are numbers from 0 to 1.
+        Its input; images are numbers from 0 to 1.
     device
         Where it runs, and where the features are kept.
     cache
-        A folder that keeps the features under a name made of the content and the backbone.
+        A folder with the features of each X and backbone, by a digest of both.
     """
-    if isinstance(backbone, Words):
+    if isinstance(backbone, FittedTfidf):
         raise ValueError("tfidf is for texts, and X is not a list of texts")
     if isinstance(backbone, str):
         backbone = _by_name(backbone)
@@ -70,7 +68,7 @@ def embed(
         encoder = Encoder(backbone, None)
 
     def batches() -> Iterator[Tensor]:
-        for part in torch.arange(len(rows)).split(CHUNK):
+        for part in torch.arange(len(rows)).split(ENCODING_BATCH_ROWS):
             yield rows.take(part, train=False).to(device)
 
     return _rows(_features(encoder, batches, cache), device, getattr(rows, "names", None))
@@ -90,7 +88,7 @@ def embed_texts(
     ----------
     backbone
         "minilm", "wordllama", or any function from a list of texts to features, which may be a sparse matrix.
-        "tfidf" is learned from these texts, and the rows have what was learned as `backbone`.
+        "tfidf" is fitted to these texts, and the rows have the fitted encoder as `backbone`.
     texts, device, cache
         As for `embed`.
     names
@@ -99,46 +97,49 @@ def embed_texts(
     if isinstance(backbone, str):
         if is_vision(backbone):
             raise ValueError(f"{backbone} is for images, and X is texts; for texts there are {_for_texts()}")
-        known: dict[str, Callable[..., Any]] = {**ENCODERS, **LEARNED, **TOKENS}
+        known: dict[str, Callable[..., Any]] = {**ENCODERS, **FITTED_ENCODERS, **TOKENIZERS}
         make, options = choose(backbone, known, "backbone for texts")
-        if make in LEARNED.values():
+        if make in FITTED_ENCODERS.values():
             return embed_texts(make(**options).fit(texts), texts, device, names=names)
         encoder = Encoder(make(device, **options), backbone.encode())
     else:
         encoder = Encoder(backbone, None)
 
     def batches() -> Iterator[list[str]]:
-        for start in range(0, len(texts), CHUNK):
-            yield list(texts[start : start + CHUNK])
+        for start in range(0, len(texts), ENCODING_BATCH_ROWS):
+            yield list(texts[start : start + ENCODING_BATCH_ROWS])
 
-    learned = backbone if isinstance(backbone, Words) else None
-    return _rows(_features(encoder, batches, cache), device, names, learned)
+    fitted = backbone if isinstance(backbone, FittedTfidf) else None
+    return _rows(_features(encoder, batches, cache), device, names, fitted)
 
 
-def restore_backbone(name: str, state: Mapping[str, Tensor]) -> Words:
-    """The backbone that was learned, from its name and its `state_dict`."""
-    make, options = choose(name, LEARNED, "backbone that is learned")
+def restore_backbone(name: str, state: Mapping[str, Tensor]) -> FittedTfidf:
+    """The fitted backbone from its name and its `state_dict`."""
+    make, options = choose(name, FITTED_ENCODERS, "backbone that is fitted")
     return make(**options).restore(state)
 
 
 def _rows(
-    features: Tensor | csr_array, device: torch.device, names: Names | None, backbone: Words | None = None
+    features: Tensor | csr_array,
+    device: torch.device,
+    names: Names | None,
+    backbone: FittedTfidf | None = None,
 ) -> Dense | Sparse:
     if isinstance(features, Tensor):
-        return Dense(features, device, names, alike=True)
+        return Dense(features, device, names, one_scale=True)
     return Sparse(features, names, backbone=backbone)
 
 
 def _for_texts() -> str:
-    return ", ".join([*LEARNED, *ENCODERS])
+    return ", ".join([*FITTED_ENCODERS, *ENCODERS])
 
 
 def _by_name(name: str) -> nn.Module:
-    """A network of torchvision that ends with its features, and begins with the scale it was trained with."""
+    """A network of torchvision without its last layer, after the normalization it was trained with."""
     if not is_vision(name):
         if name.startswith("tokens["):
             raise ValueError("a transformer reads texts, and X is not a list of texts")
-        if name.partition("[")[0] in ENCODERS | LEARNED:
+        if name.partition("[")[0] in ENCODERS | FITTED_ENCODERS:
             raise ValueError(f"{name} is for texts, and X is not a list of texts")
         raise ValueError(
             f"no backbone is called {name!r}; there are {_for_texts()} for texts, and torchvision's networks"
@@ -150,7 +151,7 @@ def _by_name(name: str) -> nn.Module:
             f"a frozen backbone must have been trained: {plain}[weights='file.pth'] reads weights, and "
             f"{plain}[pretrained=True] downloads them"
         )
-    mean, scale = (torch.tensor(values).view(1, -1, 1, 1) for values in IMAGENET)
+    mean, scale = (torch.tensor(v).view(1, -1, 1, 1) for v in (IMAGENET_MEAN, IMAGENET_DEVIATION))
     return nn.Sequential(Standardize(mean, scale), without_head(make(3, 1, **options)))
 
 
@@ -161,7 +162,7 @@ def _features(
     if cache is None:
         return _apply(encoder, batches())
     if encoder.key is None:
-        raise ValueError("a function has no name under which its features could be kept; leave out the cache")
+        raise ValueError("the features of a function cannot be cached; leave out the cache")
     digest = hashlib.sha256(encoder.key)
     for batch in batches():
         for part in batch:
@@ -174,13 +175,13 @@ def _features(
     if not isinstance(features, Tensor):
         return features
     cache.mkdir(parents=True, exist_ok=True)
-    with whole(file) as draft:
+    with atomic_path(file) as draft:
         np.save(draft, features.cpu().numpy())
     return features
 
 
 def _apply(encoder: Encoder, batches: Iterator[Any]) -> Tensor | csr_array:
-    found: list[Any] = []
+    parts: list[Any] = []
     for batch in batches:
         try:
             with torch.no_grad():
@@ -194,8 +195,8 @@ def _apply(encoder: Encoder, batches: Iterator[Any]) -> Tensor | csr_array:
             raise ValueError(
                 f"the backbone gives {tuple(out.shape)} for {len(batch)} rows, expected a row each"
             )
-        found.append(out if is_sparse else out.flatten(1))
-    features = csr_array(vstack(found)) if issparse(found[0]) else torch.cat(found)
+        parts.append(out if is_sparse else out.flatten(1))
+    features = csr_array(vstack(parts)) if issparse(parts[0]) else torch.cat(parts)
     numbers = features if isinstance(features, Tensor) else torch.from_numpy(features.data)
     if not torch.isfinite(numbers).all():
         raise ValueError("the backbone gives a NaN or an infinite number for some rows of X")
@@ -203,7 +204,7 @@ def _apply(encoder: Encoder, batches: Iterator[Any]) -> Tensor | csr_array:
 
 
 def _fingerprint(net: nn.Module) -> bytes:
-    """What a module is: its layers and their weights."""
+    """A digest of the layers of a module and their weights."""
     digest = hashlib.sha256(f"{type(net).__qualname__} {net}".encode())
     for name, value in net.state_dict().items():
         digest.update(name.encode())

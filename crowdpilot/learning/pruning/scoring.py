@@ -1,22 +1,21 @@
-"""Scores of tasks from their content and their votes, by name."""
+"""score_tasks: scores of ambiguous tasks (AUM, WAUM and others) from their content and votes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-import torch
-
 from crowdpilot.arrays import Floats, Names
 from crowdpilot.learning.data.inputs import to_rows
-from crowdpilot.learning.data.labels import align, to_votes
-from crowdpilot.learning.pruning.margins import EPOCHS
-from crowdpilot.learning.pruning.prune import find_score
+from crowdpilot.learning.data.labels import votes_on
+from crowdpilot.learning.pruning.margins import DEFAULT_EPOCHS
+from crowdpilot.learning.pruning.scores import find_score
 from crowdpilot.learning.pruning.task_score import TaskScore
 from crowdpilot.learning.registry import Network
 from crowdpilot.learning.training.loop import Training
-from crowdpilot.learning.training.recipe import Recipe
-from crowdpilot.learning.vote_loss import Cost
+from crowdpilot.learning.training.procedure import TrainingProcedure
+from crowdpilot.learning.training.torch_runtime import find_device, use_threads
+from crowdpilot.learning.training.vote_loss import VoteLoss
 from crowdpilot.votes import Votes
 
 
@@ -31,14 +30,14 @@ def score_tasks(
     threads: int = 1,
     tasks: Sequence[Any] | Names | None = None,
 ) -> Floats:
-    """How ambiguous each task is, or how wrong its votes; low values are the ones to look at.
+    """A score of each task that is low if the task is ambiguous or its votes are wrong.
 
     Parameters
     ----------
     X
-        One row for each task: numbers, texts, pictures, or a file or folder of them.
+        One row for each task: numbers, texts, images, or a file or folder of them.
     votes
-        What the workers said.
+        On these tasks.
     score
         A name of `SCORES` with options in brackets, such as "waum[margin='pleiss']".
     network, training
@@ -64,20 +63,13 @@ def score_tasks(
     >>> int(score_tasks(X, votes, "waum[margin='pleiss']").argmin())
     3
     """
-    made = find_score(score) if isinstance(score, str) else score
-    if device == "auto":
-        device = "cuda" if torch.cuda.is_available() else "cpu"
-    was = torch.get_num_threads()
-    torch.set_num_threads(threads)
-    try:
-        rows = to_rows(X, torch.device(device))
-        names = getattr(rows, "names", None) if tasks is None else tasks
-        about = to_votes(votes, len(rows)) if names is None else align(votes, list(names))
-        recipe = Recipe(
-            network, "two_stage", Cost(), training or Training(epochs=EPOCHS), torch.device(device)
-        )
-        found = made.score(recipe, rows, about)
-    finally:
-        torch.set_num_threads(was)
-    place = {str(name): n for n, name in enumerate(about.tasks.tolist())}
-    return found[[place[str(name)] for name in votes.tasks.tolist()]]
+    chosen = find_score(score) if isinstance(score, str) else score
+    where = find_device(device)
+    with use_threads(threads):
+        rows = to_rows(X, where)
+        about = votes_on(rows, votes, tasks=tasks)
+        settings = training or Training(epochs=DEFAULT_EPOCHS)
+        procedure = TrainingProcedure(network, "two_stage", VoteLoss(), settings, where)
+        scores = chosen.score(procedure, rows, about)
+    index = {str(name): n for n, name in enumerate(about.tasks.tolist())}
+    return scores[[index[str(name)] for name in votes.tasks.tolist()]]
