@@ -1,4 +1,4 @@
-"""From a name with options in brackets, such as `glad[max_iter=20]`, to what it stands for."""
+"""Names with options in brackets, such as `glad[max_iter=20]`: parsing, writing, and "did you mean"."""
 
 from __future__ import annotations
 
@@ -6,33 +6,55 @@ import ast
 import difflib
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from typing import Any, TypeVar
 
 Made = TypeVar("Made")
 
 
+def did_you_mean(name: str, known: Iterable[str], otherwise: str | None = None) -> str:
+    """The end of a sentence about a name that does not exist: the known name most like it.
+
+    If none is like it, all known names, or what `otherwise` says. Upper and lower case, hyphens,
+    underscores and spaces make no difference.
+
+    Examples
+    --------
+    >>> did_you_mean("dawid-skeen", ["dawid_skene", "glad"]), did_you_mean("x", ["dawid_skene", "glad"])
+    ('; did you mean dawid_skene?', '; there are dawid_skene, glad')
+    """
+    by_plain: dict[str, str] = {}
+    for shown in known:
+        by_plain.setdefault(_plain(shown), shown)
+    near = difflib.get_close_matches(_plain(name), by_plain, n=1)
+    if near:
+        return f"; did you mean {by_plain[near[0]]}?"
+    return f"; there are {', '.join(by_plain.values()) or 'none'}" if otherwise is None else f"; {otherwise}"
+
+
 def choose(
     text: str, known: Mapping[str, Callable[..., Made]], what: str
 ) -> tuple[Callable[..., Made], dict[str, Any]]:
-    """What `text` names among the known names, and the options in its brackets.
+    """The known object that `text` names, and the options in its brackets.
 
     Upper and lower case, hyphens, underscores and spaces make no difference. Options are Python
     literals, and named arguments of what is chosen.
     """
-    name, options = _cut(text, what)
+    name, options = _split(text, what)
     plain = {_plain(n): made for n, made in known.items()}
     first: dict[Callable[..., Made], str] = {}
     for n, made in known.items():
         first.setdefault(made, n)
     if _plain(name) not in plain:
-        near = difflib.get_close_matches(_plain(name), plain, n=1)
-        hint = f"did you mean {first[plain[near[0]]]}?" if near else f"there are {', '.join(first.values())}"
-        raise ValueError(f"no {what} is called {name!r}; {hint}")
+        raise ValueError(f"no {what} is called {name!r}{did_you_mean(name, first.values())}")
     made = plain[_plain(name)]
-    given = inspect.signature(made).parameters.values()
-    settings = {p.name.lower(): p.name for p in given if p.kind is p.KEYWORD_ONLY or p.default is not p.empty}
+    parameters = inspect.signature(made).parameters.values()
+    settings = {
+        p.name.lower(): p.name
+        for p in parameters
+        if p.kind is p.KEYWORD_ONLY or p.default is not p.empty
+    }
     if unknown := [option for option in options if option.lower() not in settings]:
         has = ", ".join(settings.values()) or "none"
         raise ValueError(f"{first[made]} has no option {unknown[0]!r}; its options are: {has}")
@@ -40,18 +62,18 @@ def choose(
 
 
 def spell(name: str, settings: Any) -> str:
-    """The name with the settings of a dataclass that are not the usual ones, as `choose` reads it."""
+    """The name with the settings of a dataclass that differ from their defaults, as `choose` reads it."""
     shown = [f for f in fields(settings) if f.repr]
     values = {f.name: (getattr(settings, f.name), f.default) for f in shown}
     changed = [f"{key}={value!r}" for key, (value, default) in values.items() if value != default]
     return f"{name}[{','.join(changed)}]" if changed else name
 
 
-def _cut(text: str, what: str) -> tuple[str, dict[str, Any]]:
-    found = re.fullmatch(r"\s*([\w\s-]+?)\s*(?:\[(.*)\])?\s*", text, re.DOTALL)
-    if found is None:
+def _split(text: str, what: str) -> tuple[str, dict[str, Any]]:
+    match = re.fullmatch(r"\s*([\w\s-]+?)\s*(?:\[(.*)\])?\s*", text, re.DOTALL)
+    if match is None:
         raise ValueError(f"{text!r} is not a {what}; write name or name[option=value,...]")
-    name, options = found.groups()
+    name, options = match.groups()
     try:
         call = ast.parse(f"dict({options or ''})", mode="eval").body
         if not isinstance(call, ast.Call) or call.args:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from os import PathLike
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from crowdpilot.datasets.sets import (
     texts,
     truth_inference,
 )
+from crowdpilot.option_strings import did_you_mean
 from crowdpilot.votes import Votes
 
 DATASETS: dict[str, Dataset] = {
@@ -59,9 +59,7 @@ def find(name: str) -> Dataset:
     """The entry of a data set; a name that is nearly right is told."""
     if name in DATASETS:
         return DATASETS[name]
-    near = difflib.get_close_matches(name.lower(), DATASETS, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]}?" if near else f"expected one of {', '.join(DATASETS)}"
-    raise ValueError(f"there is no data set {name!r}, {hint}")
+    raise ValueError(f"there is no data set {name!r}{did_you_mean(name, DATASETS)}")
 
 
 def load(name: str) -> Votes:

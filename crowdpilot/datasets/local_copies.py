@@ -14,7 +14,7 @@ from crowdpilot.datasets.data import Data
 from crowdpilot.datasets.download import Progress, fetch
 from crowdpilot.datasets.folder import read_folder, write_folder
 from crowdpilot.datasets.registry import Counts, Dataset
-from crowdpilot.io.atomic_write import whole
+from crowdpilot.io.atomic_write import atomic_path
 from crowdpilot.votes import Votes
 
 HOME = "CROWDPILOT_DATA_HOME"  # the variable that says where data sets are kept
@@ -90,7 +90,7 @@ def _make(dataset: Dataset, target: Path, progress: Progress | None) -> None:
     except ValueError:
         shutil.rmtree(kept, ignore_errors=True)  # what cannot be used is not kept
         raise
-    with whole(target) as draft:
+    with atomic_path(target) as draft:
         write_folder(data, draft)
         (draft / "README.md").write_text(about(dataset), "utf-8")
         sums = "".join(f"{digest}  {name}\n" for name, (_, digest) in got.items())

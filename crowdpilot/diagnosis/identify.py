@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -11,7 +10,7 @@ import numpy as np
 from crowdpilot.aggregation import Aggregator
 from crowdpilot.arrays import to_probs
 from crowdpilot.diagnosis.agreement import agreement
-from crowdpilot.diagnosis.behaviours import label_use, pace
+from crowdpilot.diagnosis.worker_behaviour import label_use, pace
 from crowdpilot.diagnosis.collusion import collusion
 from crowdpilot.diagnosis.diagnosis import diagnose, fit_glad
 from crowdpilot.diagnosis.drift import drift
@@ -20,6 +19,7 @@ from crowdpilot.diagnosis.skill_intervals import skill_interval
 from crowdpilot.diagnosis.spam import spam_distance, spam_probability, spam_score
 from crowdpilot.diagnosis.tasks import entropy
 from crowdpilot.diagnosis.workers import Columns, Rules, on_gold
+from crowdpilot.option_strings import did_you_mean
 from crowdpilot.votes import Votes
 
 
@@ -47,12 +47,10 @@ def find_identification(name: str) -> Identification:
     if plain in ("aum", "waum", "waum_perworker"):
         raise ValueError(
             f"{name} trains a classifier on the content of the tasks, which votes do not hold; "
-            "see score_tasks in crowdpilot.learning.pruning.score_tasks"
+            "see score_tasks in crowdpilot.learning.pruning.scoring"
         )
     if plain not in IDENTIFICATIONS:
-        near = difflib.get_close_matches(plain, IDENTIFICATIONS, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(IDENTIFICATIONS)}"
-        raise ValueError(f"no identification is called {name!r}; {hint}")
+        raise ValueError(f"no identification is called {name!r}{did_you_mean(name, IDENTIFICATIONS)}")
     return IDENTIFICATIONS[plain]
 
 

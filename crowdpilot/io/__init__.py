@@ -1,4 +1,4 @@
-"""Votes from files of any kind and back; the only room that parses."""
+"""Reading votes from files of any format and writing them; the only room that parses files."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
-from crowdpilot.io.atomic_write import whole
-from crowdpilot.io.detect import PATHS, AnyPath, by_name, by_suffix, find, read_numpy, suffix_of
-from crowdpilot.io.engine import Table
+from crowdpilot.io.atomic_write import atomic_path
+from crowdpilot.io.detect import PATHS, AnyPath, by_name, by_suffix, parse_source, read_numpy, suffix_of
 from crowdpilot.io.format import Format
 from crowdpilot.io.formats import (
     argilla,
@@ -29,8 +28,8 @@ from crowdpilot.io.formats import (
     zooniverse,
 )
 from crowdpilot.io.formats.soft import from_shares
-from crowdpilot.io.table_text import delimited, write_delimited, write_jsonl
-from crowdpilot.io.tables import as_table, from_table, labels_from_table
+from crowdpilot.io.text_writing import delimited, write_delimited, write_jsonl
+from crowdpilot.io.votes_tables import as_table, from_table, labels_from_table
 from crowdpilot.votes import Repeats, Votes
 
 __all__ = ["FORMATS", "TABLES", "from_shares", "read", "read_labels", "write", "write_table"]
@@ -53,7 +52,7 @@ FORMATS: Mapping[str, Format] = {  # the first one that recognises a file reads 
     "csv": csv.FORMAT,
 }
 LABEL_FORMATS = ("parquet", "jsonl", "tsv", "csv")
-TABLES: Mapping[str, Callable[[Table, Path], None]] = {
+TABLES: Mapping[str, Callable[[Any, Path], None]] = {
     ".csv": partial(write_delimited, delimiter=","),
     ".tsv": partial(write_delimited, delimiter="\t"),
     ".parquet": parquet.write_parquet,
@@ -97,8 +96,8 @@ def read(
     >>> read({"item": ["a", "a", "b"], "rater": ["x", "y", "x"], "rating": [1, 2, 1]})
     Votes(3 votes, 2 tasks, 2 workers, 2 classes)
     """
-    coded = from_table(find(source, FORMATS, format, columns or {}, question))
-    return coded.to_votes(classes, abstain, repeats)
+    encoded = from_table(parse_source(source, FORMATS, format, columns or {}, question))
+    return encoded.to_votes(classes, abstain, repeats)
 
 
 def read_labels(
@@ -114,7 +113,7 @@ def read_labels(
     if isinstance(source, PATHS) and Path(source).suffix == ".npy":
         return read_numpy(Path(source))
     known = {name: FORMATS[name] for name in LABEL_FORMATS}
-    return labels_from_table(find(source, known, format, columns or {}))
+    return labels_from_table(parse_source(source, known, format, columns or {}))
 
 
 def write(votes: Votes, path: AnyPath, *, format: str | None = None) -> None:
@@ -127,7 +126,7 @@ def write(votes: Votes, path: AnyPath, *, format: str | None = None) -> None:
     if writer is None:
         known = ", ".join(name for name, kind in FORMATS.items() if kind.write)
         raise ValueError(f"the format {name} can be read but not written; there are {known}")
-    with whole(path) as draft:
+    with atomic_path(path) as draft:
         writer(votes, draft)
 
 
@@ -140,5 +139,5 @@ def write_table(table: Any, target: AnyPath | TextIO) -> None:
     suffix = suffix_of(Path(target)) or ".csv"
     if suffix not in TABLES:
         raise ValueError(f"{target}: the suffix {suffix} is not known, expected {', '.join(TABLES)}")
-    with whole(target) as draft:
-        TABLES[suffix](as_table(table), draft)
+    with atomic_path(target) as draft:
+        TABLES[suffix](table if suffix == ".parquet" else as_table(table), draft)

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Atomic writes: a file or folder is there when it is complete, and not before."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
-from crowdpilot.io.errors import failures
+from crowdpilot.io.errors import TableError
 
 
 @contextmanager
-def whole(target: str | os.PathLike[str]) -> Iterator[Path]:
+def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
     """A path to write to, file or folder, which takes the place of `target` if all goes well.
 
     If it does not, nothing is left of it and what was there before is untouched. What is no plain
@@ -23,16 +23,16 @@ def whole(target: str | os.PathLike[str]) -> Iterator[Path]:
     if path.exists() and not (path.is_file() or path.is_dir()):
         yield path
         return
-    attic = path.parent / f".{uuid4().hex}"
+    folder = path.parent / f".{uuid4().hex}"
     try:
-        attic.mkdir()
-        yield attic / path.name
-        _replace(attic / path.name, path)
-    except failures(OSError) as error:
+        folder.mkdir()
+        yield folder / path.name
+        _replace(folder / path.name, path)
+    except (OSError, TableError) as error:
         reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
         raise ValueError(f"{target}: cannot be written ({reason}); choose another place") from error
     finally:
-        shutil.rmtree(attic, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _replace(draft: Path, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""The names under which the columns of a table of votes are known."""
+"""Column aliases: the names under which the columns of a table of votes are known."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "time": ("time", "timestamp", "createdat", "submittedat", "submittime", "datetime", "date"),
     "gold": ("gold", "goldlabel", "goldanswer", "truth", "groundtruth", "truelabel", "trueclass"),
 }  # fmt: skip
+NAME_ROLES = ("task", "worker", "label", "gold")  # the other roles hold numbers
+MAX_LISTED_NAMES = 8
 
 
 def find_columns(names: Iterable[str], roles: Iterable[str] = ALIASES) -> dict[str, str]:
@@ -35,9 +37,12 @@ def find_columns(names: Iterable[str], roles: Iterable[str] = ALIASES) -> dict[s
     by_key: dict[str, str] = {}
     for name in names:
         by_key.setdefault(_key(name), name)
-    wanted = {role: (alias + end for alias in ALIASES[role] for end in ("", "id", "name")) for role in roles}
-    found = {role: next((k for k in keys if k in by_key), None) for role, keys in wanted.items()}
-    return {role: by_key[key] for role, key in found.items() if key is not None}
+    columns: dict[str, str] = {}
+    for role in roles:
+        keys = (alias + end for alias in ALIASES[role] for end in ("", "id", "name"))
+        if (key := next((key for key in keys if key in by_key), None)) is not None:
+            columns[role] = by_key[key]
+    return columns
 
 
 def is_known(name: str) -> bool:
@@ -46,21 +51,22 @@ def is_known(name: str) -> bool:
 
 
 def resolve(
-    names: Sequence[str], given: Mapping[str, str | None], preset: Mapping[str, str] | None = None
+    names: Sequence[str], chosen: Mapping[str, str | None], preset: Mapping[str, str] | None = None
 ) -> dict[str, str]:
     """The column of each role: as the user says, else as the format says, else by its name."""
-    if unknown := [role for role in given if role not in ALIASES]:
+    if unknown := [role for role in chosen if role not in ALIASES]:
         raise ValueError(f"columns names {unknown[0]!r}, expected one of {', '.join(ALIASES)}")
-    if absent := [name for name in given.values() if name is not None and name not in names]:
+    if absent := [name for name in chosen.values() if name is not None and name not in names]:
         raise ValueError(f"there is no column {absent[0]!r}, only {listed(names)}")
-    roles = {**(preset or find_columns(names)), **given}
+    roles = {**(preset or find_columns(names)), **chosen}
     return {role: name for role, name in roles.items() if name is not None}
 
 
 def listed(names: Sequence[str]) -> str:
     """The first names, for a sentence."""
-    shown = ", ".join(map(repr, names[:8])) or "nothing"
-    return f"{shown}, and {len(names) - 8} more" if len(names) > 8 else shown
+    shown = ", ".join(map(repr, names[:MAX_LISTED_NAMES])) or "nothing"
+    more = len(names) - MAX_LISTED_NAMES
+    return f"{shown}, and {more} more" if more > 0 else shown
 
 
 def _key(name: str) -> str:

@@ -1,28 +1,29 @@
-"""From a path or an object to the format that can read it."""
+"""Detecting the format of a file by its content, its suffix or a name, and parsing it."""
 
 from __future__ import annotations
 
 import os
 import zlib
 from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from crowdpilot.io.errors import failures
-from crowdpilot.io.format import Format, Raw
-from crowdpilot.io.formats.wide import looks_wide, melt
-from crowdpilot.io.source import PACKED, Source, hint
-from crowdpilot.io.tables import as_table, from_frame
+from crowdpilot.io.errors import TableError
+from crowdpilot.io.format import Format, VotesTable
+from crowdpilot.io.formats.wide import looks_wide, to_long
+from crowdpilot.io.source import COMPRESSED, Source
+from crowdpilot.io.votes_tables import as_table, from_frame
+from crowdpilot.option_strings import did_you_mean
 
 AnyPath = str | os.PathLike[str]
 PATHS = (str, os.PathLike)
 Formats = Mapping[str, Format]
 Columns = Mapping[str, str | None]
 
-MALFORMED: tuple[type[Exception], ...] = (
+BROKEN_FILE_ERRORS: tuple[type[Exception], ...] = (
+    TableError,
     OSError,
     EOFError,
     zlib.error,
@@ -33,39 +34,35 @@ MALFORMED: tuple[type[Exception], ...] = (
 )
 
 
-def find(
+def parse_source(
     source: Any, formats: Formats, format: str | None, columns: Columns, question: str | None = None
-) -> Raw:
-    """What the source holds, in whatever format."""
+) -> VotesTable:
+    """The table of votes in a file or in memory, in whatever format."""
     if not isinstance(source, PATHS):
         return _from_memory(source, formats, format, columns, question)
-    place = Source(Path(source), columns, question)
+    file = Source(Path(source), columns, question)
     name = None if format is None else by_name(format, formats)
     try:
-        _check_content(place)
-        return _parse(place, formats, name or by_content(place, formats))
+        _check_content(file)
+        return _parse(file, formats, name or by_content(file, formats))
     except UnicodeDecodeError as error:
-        raise place.not_utf8() from error
-    except failures(*MALFORMED) as error:
+        raise file.not_utf8() from error
+    except BROKEN_FILE_ERRORS as error:
         reason = getattr(error, "strerror", None) or str(error).strip().partition("\n")[0]
-        raise place.error(f"cannot be read{f' as {name}' if name else ''} ({reason})") from error
+        raise file.error(f"cannot be read{f' as {name}' if name else ''} ({reason})") from error
 
 
 def _check_content(source: Source) -> None:
     if not source.path.exists():
-        raise source.error(f"there is no such file or folder; {_near(source.path)}")
+        folder = source.path.parent
+        names = os.listdir(folder) if folder.is_dir() else []
+        hint = did_you_mean(source.path.name, names, otherwise="check its name")
+        raise source.error(f"there is no such file or folder{hint}")
     if not source.path.is_dir() and not source.opening:
         raise source.error("the file is empty, expected votes below a line such as task,worker,label")
 
 
-def _near(path: Path) -> str:
-    """What else may have been meant by the name of a file that is not there."""
-    names = os.listdir(path.parent) if path.parent.is_dir() else []
-    found = get_close_matches(path.name, names, n=1)
-    return f"did you mean {path.parent / found[0]}?" if found else "check its name"
-
-
-def _parse(source: Source, formats: Formats, name: str) -> Raw:
+def _parse(source: Source, formats: Formats, name: str) -> VotesTable:
     format = formats[name]
     if source.question is not None and not format.has_questions:
         raise source.error(f"the format {name} has no questions to choose from")
@@ -78,7 +75,7 @@ def by_name(name: str, formats: Formats) -> str:
     """The format of this name, in small or capital letters."""
     key = name.lower().replace("-", "_")
     if key not in formats:
-        raise ValueError(f"there is no format {name!r}{hint(key, list(formats))}")
+        raise ValueError(f"there is no format {name!r}{did_you_mean(key, formats)}")
     return key
 
 
@@ -106,12 +103,12 @@ def by_suffix(path: Path, formats: Formats) -> str:
 
 
 def suffix_of(path: Path) -> str:
-    """The last suffix, without that of a packed file."""
-    return next((suffix for suffix in reversed(path.suffixes) if suffix not in PACKED), "").lower()
+    """The last suffix, without that of a compressed file."""
+    return next((suffix for suffix in reversed(path.suffixes) if suffix not in COMPRESSED), "").lower()
 
 
 def read_numpy(path: Path) -> dict[int, Any]:
-    """Labels by the place of their task."""
+    """Labels of a numpy file by the number of their task."""
     try:
         labels = np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
@@ -123,10 +120,11 @@ def read_numpy(path: Path) -> dict[int, Any]:
 
 def _from_memory(
     source: Any, formats: Formats, format: str | None, columns: Columns, question: str | None
-) -> Raw:
-    raw = from_frame(as_table(source), columns)
+) -> VotesTable:
+    votes = from_frame(as_table(source), columns)
     if question is not None:
-        raise raw.error("a table in memory has no questions to choose from")
+        raise votes.error("a table in memory has no questions to choose from")
     if format not in (None, "wide"):
-        raise raw.error(f"a table in memory has no format {format!r}, only wide or none")
-    return melt(raw, columns) if format or ("wide" in formats and looks_wide(raw.table, columns)) else raw
+        raise votes.error(f"a table in memory has no format {format!r}, only wide or none")
+    is_wide = format or ("wide" in formats and looks_wide(votes.table, columns))
+    return to_long(votes, columns) if is_wide else votes

@@ -1,4 +1,4 @@
-"""What a format is, and what it finds in a file."""
+"""What a file format is (`Format`), and the table of votes that it finds in a file (`VotesTable`)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from crowdpilot.arrays import Names
 from crowdpilot.io.column_names import listed
-from crowdpilot.io.engine import Array, Table
+from crowdpilot.io.columns import Table
 from crowdpilot.io.source import Source
 from crowdpilot.votes import Repeats, Votes
 
@@ -19,8 +20,8 @@ def row_text(row: int) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Raw:
-    """What a format finds in a file: a table, and which column plays which role.
+class VotesTable:
+    """A table of votes as a format finds it in a file, and which column plays which role.
 
     Parameters
     ----------
@@ -28,8 +29,8 @@ class Raw:
         At least a column for the task, the worker and the label.
     roles
         The column of each role that has one.
-    given
-        The roles that the user has given to columns.
+    chosen_roles
+        The roles whose column the user has named.
     names
         All columns of the file, where the table has only those that matter.
     tasks, workers
@@ -38,38 +39,38 @@ class Raw:
         All of them in order, where the file says so.
     repeats
         What counts of the repeats of a vote, where the format decides it.
-    is_text
-        Numbers are written as text, so that `12` has to be told from `012`.
+    numbers_as_text
+        Numbers are written as text, so that `12` has to be distinguished from `012`.
     name
         How errors call the source.
-    place
+    position
         Where a row of the table stands in the source, rows counted from zero.
     """
 
     table: Table
     roles: Mapping[str, str]
-    given: Collection[str] = ()
+    chosen_roles: Collection[str] = ()
     names: Sequence[str] = ()
-    tasks: Array | None = None
-    workers: Array | None = None
+    tasks: Names | None = None
+    workers: Names | None = None
     classes: Sequence[Any] | None = None
     repeats: Repeats | None = None
-    is_text: bool = False
+    numbers_as_text: bool = False
     name: str = "the table"
-    place: Callable[[int], str] = row_text
+    position: Callable[[int], str] = row_text
 
-    def require(self, *needed: str) -> None:
+    def require(self, *roles: str) -> None:
         """Raise if a role has no column, or more than one."""
         names = list(self.names or self.table.column_names)
-        if lost := [role for role in needed if role not in self.roles]:
-            found = f"found no {' and no '.join(lost)} column among {listed(names)}"
-            raise self.error(f"{found}; rename it or name it with columns= (--columns {lost[0]}=NAME)")
+        if lost := [role for role in roles if role not in self.roles]:
+            problem = f"found no {' and no '.join(lost)} column among {listed(names)}"
+            raise self.error(f"{problem}; rename it or name it with columns= (--columns {lost[0]}=NAME)")
         if twice := [name for name in self.roles.values() if names.count(name) > 1]:
             raise self.error(f"column {twice[0]!r} occurs twice, expected each name once")
 
     def error(self, problem: str, row: int | None = None) -> ValueError:
         """One sentence that says where the problem is."""
-        return ValueError(f"{self.name}{'' if row is None else f', {self.place(row)}'}: {problem}")
+        return ValueError(f"{self.name}{'' if row is None else f', {self.position(row)}'}: {problem}")
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ class Format:
     sniff
         Whether a source looks like it, by its content.
     parse
-        The table in it.
+        The table of votes in it.
     write
         Votes into a file of it, where that makes sense.
     suffixes
@@ -99,7 +100,7 @@ class Format:
 
     summary: str
     sniff: Callable[[Source], bool]
-    parse: Callable[[Source], Raw]
+    parse: Callable[[Source], VotesTable]
     write: Callable[[Votes, Path], None] | None = None
     suffixes: tuple[str, ...] = ()
     has_columns: bool = False

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from crowdpilot.arrays import Names, natural_order, sum_by, to_names
+from crowdpilot.arrays import Names, sum_by
+from crowdpilot.names import natural_order, to_names
 from crowdpilot.votes import Votes
 
 SUFFIXES = frozenset((".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp"))

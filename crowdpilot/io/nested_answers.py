@@ -1,19 +1,31 @@
-"""Nested exports of annotation tools: answers of workers to questions about tasks."""
+"""Answers inside JSON: nested exports of annotation tools, and JSON in the cells of a text file."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
-from crowdpilot.io.engine import engine
-from crowdpilot.io.format import Raw
-from crowdpilot.io.source import Source
+import numpy as np
+from numpy.typing import NDArray
 
-HOLDERS = ("choices", "labels", "label", "choice", "value", "rating", "number", "selected")
+from crowdpilot.arrays import Codes
+from crowdpilot.io.columns import Column, EncodedColumn, Table, objects, table_of, value_text
+from crowdpilot.io.csv_reading import line_of, text_table
+from crowdpilot.io.engine import engine
+from crowdpilot.io.format import VotesTable
+from crowdpilot.io.source import Source
+from crowdpilot.names import Encoded
+
+LABEL_FIELDS = ("choices", "labels", "label", "choice", "value", "rating", "number", "selected")
+LABEL_COLUMN = "(label)"  # no column of a file is called like this
+MAX_QUOTED_CHARACTERS = 40
+LabelColumns = Mapping[str, Callable[[], Column]]  # the labels of each question, read when asked for
 
 
 class Answer(NamedTuple):
-    """What a worker said; without a question it is no answer to any of them."""
+    """One answer of a worker; without a question it is no answer to any of them."""
 
     task: Any
     worker: Any
@@ -24,17 +36,17 @@ class Answer(NamedTuple):
     gold: Any = None
 
 
-def from_answers(source: Source, answers: Sequence[Answer], tasks: Iterable[Any]) -> Raw:
-    """The answers to the one question that was asked, and the tasks in their order."""
+def from_answers(source: Source, answers: Sequence[Answer], tasks: Iterable[Any]) -> VotesTable:
+    """The answers to one question, and the tasks in their order."""
     questions = {answer.question for answer in answers if answer.question is not None}
     chosen = source.choose(sorted(questions)) if questions or source.question else None
     rows = [answer for answer in answers if answer.question in (chosen, None)]
     columns = {role: [getattr(row, role) for row in rows] for role in ("task", "worker", "seconds", "time")}
     for role, values in (("label", "value"), ("gold", "gold")):
         columns[role] = [_label(source, row, getattr(row, values)) for row in rows]
-    table = engine().table({role: engine().column(values) for role, values in columns.items()})
-    roles = {role: role for role in columns}
-    return Raw(table, roles, tasks=engine().column(list(dict.fromkeys(tasks))), name=str(source.path))
+    table = table_of({role: engine().column(values) for role, values in columns.items()})
+    names = engine().column(list(dict.fromkeys(tasks))).distinct.names
+    return VotesTable(table, {role: role for role in columns}, tasks=names, name=str(source.path))
 
 
 def label_of(value: Any) -> Any:
@@ -56,7 +68,7 @@ def label_of(value: Any) -> Any:
 
 
 def _unwrap(value: dict[str, Any]) -> Any:
-    for name in HOLDERS:
+    for name in LABEL_FIELDS:
         if name in value:
             return value[name]
     if all(isinstance(ticked, bool) for ticked in value.values()):
@@ -70,3 +82,61 @@ def _label(source: Source, answer: Answer, value: Any) -> Any:
     except ValueError as error:
         where = f"worker {answer.worker!r} about task {answer.task!r}"
         raise source.error(f"found {error} of {where}, expected one label") from error
+
+
+# JSON in the cells of a text file -------------------------------------------------------------
+
+
+def chosen_answers(
+    source: Source,
+    table: Table,
+    roles: Mapping[str, str],
+    questions: LabelColumns,
+    void: NDArray[np.bool_] | None = None,
+) -> VotesTable:
+    """The answers to the chosen question; where `void` is true there is none.
+
+    A column that the user has named as the label comes before all questions.
+    """
+    named = roles.get("label")
+    label = table[named] if named else questions[source.choose(questions)]()
+    if void is not None:
+        codes, names = label.encoded
+        label = EncodedColumn(Encoded(np.where(void, np.int32(-1), codes), names))
+    return text_table(source, table.append_column(LABEL_COLUMN, label), {**roles, "label": LABEL_COLUMN})
+
+
+def is_one_of(column: Column, *words: str) -> NDArray[np.bool_]:
+    """Whether each text is one of the words, in small or capital letters."""
+    codes, names = column.encoded
+    matches = [str(text).lower() in words for text in names.tolist()]
+    return np.asarray([*matches, False])[codes]
+
+
+def json_questions(
+    source: Source, column: Column, answers: Callable[[Any], Mapping[str, Any]]
+) -> dict[str, Callable[[], Column]]:
+    """The questions in a column of JSON texts, each distinct one parsed once."""
+    codes, names = column.distinct
+    parsed: list[Mapping[str, Any]] = []
+    for n, text in enumerate(names.tolist()):
+        try:
+            parsed.append(answers(json.loads(text)) if text else {})
+        except (ValueError, TypeError, LookupError, AttributeError) as error:
+            problem = f"found {text[:MAX_QUOTED_CHARACTERS]!r}, expected answers as JSON"
+            raise source.error(problem, line_of(source, int(np.argmax(codes == n)))) from error
+    questions = dict.fromkeys(question for cell in parsed for question in cell)
+    return {q: partial(_labels, source, codes, [cell.get(q) for cell in parsed]) for q in questions}
+
+
+def _labels(source: Source, codes: Codes, values: list[Any]) -> Column:
+    labels: list[Any] = []
+    for n, value in enumerate(values):
+        try:
+            labels.append(label_of(value))
+        except ValueError as error:
+            line = line_of(source, int(np.argmax(codes == n)))
+            raise source.error(f"found {error}, expected one label", line) from error
+    inner, names = engine().column(labels).encoded
+    texts = objects([value_text(name) for name in names.tolist()])
+    return EncodedColumn(Encoded(np.append(inner, np.int32(-1))[codes], texts))

@@ -1,4 +1,4 @@
-"""A file or folder to be read, and what the user says about it."""
+"""`Source`: a file or folder to be read, its bytes, header and JSON records, and what the user says of it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
@@ -16,11 +15,12 @@ from typing import Any
 
 from crowdpilot.io.column_names import is_known, resolve
 from crowdpilot.io.engine import engine
+from crowdpilot.option_strings import did_you_mean
 
-HEAD = 1 << 20  # bytes that are looked at to find the format
-SAMPLE = 200  # rows that are looked at
+HEAD_BYTES = 1 << 20  # read to detect the format
+SAMPLE_ROWS = 200  # looked at to detect the format
 DELIMITERS = ",\t;|"
-PACKED = (".gz", ".bz2", ".zst", ".lz4")
+COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,14 +30,14 @@ class Source:
     path: Path
     columns: Mapping[str, str | None] = field(default_factory=dict)
     question: str | None = None
-    between: str | None = None
+    known_delimiter: str | None = None
 
     def error(self, problem: str, line: int | None = None) -> ValueError:
         """One sentence that says where the problem is."""
         return ValueError(f"{self.path}{f', line {line}' if line else ''}: {problem}")
 
     def open(self) -> Any:
-        """The bytes of the file as a stream; a compressed file is unpacked on the way."""
+        """The bytes of the file as a stream; a compressed file is decompressed on the way."""
         if self.path.is_fifo() or self.path.is_char_device():
             return io.BytesIO(self._piped)
         return engine().open(self.path)
@@ -68,7 +68,7 @@ class Source:
         if self.path.is_dir():
             return b""
         with self.open() as stream:
-            return bytes(stream.read(HEAD))
+            return bytes(stream.read(HEAD_BYTES))
 
     @cached_property
     def start(self) -> str:
@@ -91,14 +91,14 @@ class Source:
 
     @cached_property
     def delimiter(self) -> str:
-        """What stands between the columns; if not known, what finds most of their names in the header."""
+        """The delimiter between columns; if not known, the one that gives most known names in the header."""
 
-        def found(delimiter: str) -> tuple[int, int]:
+        def known_names(delimiter: str) -> tuple[int, int]:
             names = self._records(delimiter, 1)[0]
             known = sum(is_known(name) or name in self.columns.values() for name in names)
             return known, len(names)
 
-        return self.between or max(DELIMITERS, key=found)
+        return self.known_delimiter or max(DELIMITERS, key=known_names)
 
     @cached_property
     def header(self) -> list[str]:
@@ -108,7 +108,7 @@ class Source:
     @cached_property
     def sample(self) -> list[list[str]]:
         """The first rows below the header."""
-        return self._records(self.delimiter, SAMPLE + 1)[1:]
+        return self._records(self.delimiter, SAMPLE_ROWS + 1)[1:]
 
     @cached_property
     def is_header_only(self) -> bool:
@@ -135,7 +135,7 @@ class Source:
         try:
             return json.JSONDecoder().raw_decode(re.sub(r"^\s*\[?\s*", "", self.start))[0]
         except (ValueError, RecursionError):
-            return self._first_of_document() if len(self.head) == HEAD else None
+            return self._first_of_document() if len(self.head) == HEAD_BYTES else None
 
     def _first_of_document(self) -> Any:
         try:
@@ -173,7 +173,7 @@ class Source:
             raise self.error(f"found {json.dumps(record)[:40]}, expected a record like {{...}}", line)
         return record
 
-    def json_place(self, row: int) -> str:
+    def json_position(self, row: int) -> str:
         """Where a record stands: in which line, where records are lines."""
         filled = (number for number, line in enumerate(self.lines("replace"), 1) if line.strip())
         return f"record {row + 1}" if self.opening == "[" else f"line {next(islice(filled, row, None), '?')}"
@@ -181,20 +181,14 @@ class Source:
     # Several questions in one file ----------------------------------------------------------
 
     def choose(self, questions: Iterable[str]) -> str:
-        """The question the user asked for, or the only one there is."""
+        """The question that the user has named, or the only one there is."""
         known = list(dict.fromkeys(questions))
         if self.question in known:
             return str(self.question)
         if self.question is not None:
-            raise self.error(f"there is no question {self.question!r}{hint(self.question, known)}")
+            raise self.error(f"there is no question {self.question!r}{did_you_mean(self.question, known)}")
         if len(known) == 1:
             return known[0]
         if not known:
             raise self.error("there is no answer in it, expected at least one")
         raise self.error(f"there are {len(known)} questions, name one with question=: {', '.join(known)}")
-
-
-def hint(wrong: str, known: Sequence[str]) -> str:
-    """The end of a sentence about a name that does not exist."""
-    near = get_close_matches(wrong, known, n=3)
-    return f"; did you mean {' or '.join(near)}?" if near else f"; there are {', '.join(known) or 'none'}"

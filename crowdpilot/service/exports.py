@@ -15,7 +15,8 @@ import pyarrow.parquet as pq
 
 from crowdpilot.arrays import Codes
 from crowdpilot.hybrid import Decisions
-from crowdpilot.io.table_text import delimited, json_lines
+from crowdpilot.io.text_writing import delimited, json_lines
+from crowdpilot.io.votes_tables import as_table
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store import worker_votes
 from crowdpilot.service.store.engine import Store
@@ -40,9 +41,10 @@ def look(replica: Replica, _: Record) -> Decided:
     """The decisions of a project."""
     campaign = replica.campaign
     now = campaign.decide()
-    gold = np.stack([question.gold for question in campaign.questions], axis=1)[~campaign.pool.withdrawn]
+    items = campaign.view.items()
+    gold = items.gold[~items.withdrawn]
     known = gold[:, 0]
-    if campaign.several:  # out if one criterion does not hold, in if all do
+    if campaign.has_criteria:  # out if one criterion does not hold, in if all do
         known = np.where((gold == 0).any(axis=1), 0, np.where((gold == 1).all(axis=1), 1, -1))
     return Decided(now, known, [str(name) for name in campaign.classes.tolist()])
 
@@ -108,12 +110,12 @@ def write(tables: Iterable[pa.Table], format: str) -> Iterator[bytes]:
         yield from _parquet(tables)
         return
     for n, table in enumerate(tables):
-        pieces = json_lines(table) if format == "ndjson" else islice(_csv(table), min(n, 1), None)
+        pieces = json_lines(as_table(table)) if format == "ndjson" else islice(_csv(table), min(n, 1), None)
         yield from (piece.encode() for piece in pieces)
 
 
 def _csv(table: pa.Table) -> Iterator[str]:
-    return delimited(_harmless(table), ",")
+    return delimited(as_table(_harmless(table)), ",")
 
 
 def _harmless(table: pa.Table) -> pa.Table:

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from crowdpilot.io import read, write, write_table
-from crowdpilot.io.atomic_write import whole
+from crowdpilot.io.atomic_write import atomic_path
 from crowdpilot.votes import Votes
 
 TABLE = pa.table(
@@ -109,14 +109,14 @@ def test_a_folder_that_does_not_exist_is_an_error(tmp_path, target):
 
 def test_an_error_leaves_nothing_and_what_was_there(tmp_path):
     (tmp_path / "votes.csv").write_text("before")
-    with contextlib.suppress(KeyboardInterrupt), whole(tmp_path / "votes.csv") as draft:
+    with contextlib.suppress(KeyboardInterrupt), atomic_path(tmp_path / "votes.csv") as draft:
         draft.write_text("half of it")
         raise KeyboardInterrupt
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("votes.csv", "before")]
 
 
 def test_nothing_stands_there_before_all_is_written(tmp_path):
-    with whole(tmp_path / "votes.csv") as draft:
+    with atomic_path(tmp_path / "votes.csv") as draft:
         draft.write_text("all of it")
         assert not (tmp_path / "votes.csv").exists()
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("votes.csv", "all of it")]
@@ -158,7 +158,7 @@ def test_a_packed_suffix_packs(tmp_path, rows, suffix):
 
 
 def test_parquet_packs_itself(tmp_path):
-    with pytest.raises(ValueError, match=r"votes.parquet.gz: a Parquet file is packed already"):
+    with pytest.raises(ValueError, match=r"votes.parquet.gz: a Parquet file is compressed already"):
         write(VOTES, tmp_path / "votes.parquet.gz")
     assert list(tmp_path.iterdir()) == []
 

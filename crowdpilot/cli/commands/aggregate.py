@@ -12,7 +12,7 @@ import numpy as np
 import typer
 
 from crowdpilot.aggregation import Aggregate, Aggregator, parse_strategy
-from crowdpilot.aggregation.vote_shares import check_shares
+from crowdpilot.aggregation.registry import check_shares
 from crowdpilot.cli.shared import many_files, options
 from crowdpilot.cli.shared.help_examples import examples
 from crowdpilot.cli.shared.output import check_json, note, on_terminal, show_columns, to_rich, working
@@ -145,7 +145,7 @@ def _fit(model: Aggregator, votes: Votes, device: str | None) -> Aggregate:
     from crowdpilot.scale import Torch
 
     try:
-        return model.fit(votes, on=Torch(device))
+        return model.fit(votes, backend=Torch(device))
     except ValueError as error:
         raise ValueError(str(error).replace("`on`", "--device")) from error
 
@@ -162,13 +162,13 @@ def _set(model: Aggregator, settings: dict[str, Any]) -> Aggregator:
 def _save(result: Aggregate, probs: bool, output: Path | None, workers: Path | None) -> None:
     """Both files, or none."""
     from crowdpilot.io import write_table
-    from crowdpilot.io.atomic_write import whole
+    from crowdpilot.io.atomic_write import atomic_path
 
-    with nullcontext() if workers is None else whole(workers) as draft:
+    with nullcontext() if workers is None else atomic_path(workers) as draft:
         if draft is not None:
             write_table(result.worker_columns(), draft)
         if output is not None and output.suffix == ".npy":
-            with whole(output) as array:
+            with atomic_path(output) as array:
                 np.save(array, result.probs)
         elif output is not None:
             write_table(result.columns(probs=probs), output)

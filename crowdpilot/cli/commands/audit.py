@@ -9,12 +9,13 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 import typer
 
-from crowdpilot.arrays import Codes, Floats, natural_order, to_names
+from crowdpilot.arrays import Codes, Floats
 from crowdpilot.cli.shared import options
 from crowdpilot.cli.shared.costs import Prices, parse_costs
 from crowdpilot.cli.shared.help_examples import examples
 from crowdpilot.cli.shared.output import note, show, working
 from crowdpilot.hybrid.audit.audit import Audit
+from crowdpilot.names import natural_order, to_names
 
 DEFAULTS: dict[str, Any] = {"costs": "error=1", "level": 0.95, "seed": 0, "experts_err": False}
 DEFAULT_ERROR_PROBABILITY = 0.1  # of a label, where the file has neither probabilities nor confidences

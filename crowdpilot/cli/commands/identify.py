@@ -149,10 +149,10 @@ def _look_at_files(
 def _save(kind: Any, found: dict[str, Any], output: Path | None, as_json: bool) -> None:
     """To a file, or to standard output."""
     from crowdpilot import io
-    from crowdpilot.io.atomic_write import whole
+    from crowdpilot.io.atomic_write import atomic_path
 
     if output is not None and output.suffix == ".npy":
-        with whole(output) as draft:
+        with atomic_path(output) as draft:
             np.save(draft, found[kind.score])
     elif output is not None:
         io.write_table(kind.worst_first(found), output)

@@ -10,12 +10,13 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from crowdpilot.arrays import Codes, Floats, encode, to_names
+from crowdpilot.arrays import Codes, Floats
 from crowdpilot.cli.shared import options
 from crowdpilot.cli.shared.help_examples import examples
 from crowdpilot.cli.shared.output import note, show, working
 from crowdpilot.cli.shared.vote_files import check_tasks
 from crowdpilot.metrics import LABEL_METRICS, SHOWN_METRICS, interval, per_class
+from crowdpilot.names import encode, to_names
 
 COLUMNS = ("measure", "class", "value", "low", "high")
 
@@ -102,11 +103,11 @@ def _beliefs(
 
 def _columns(path: Path) -> Sequence[str]:
     from crowdpilot.io import FORMATS, LABEL_FORMATS
-    from crowdpilot.io.detect import find
+    from crowdpilot.io.detect import parse_source
 
     if path.suffix == ".npy":
         return ()  # an array of labels
-    return find(path, {name: FORMATS[name] for name in LABEL_FORMATS}, None, {}).names
+    return parse_source(path, {name: FORMATS[name] for name in LABEL_FORMATS}, None, {}).names
 
 
 def _numbers(path: Path, column: str, tasks: list[str]) -> Floats:

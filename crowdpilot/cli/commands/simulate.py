@@ -165,15 +165,15 @@ def _simulate_files(
 def _save(simulation: Simulation, folder: Path | None, output: Path | None, truth: Path | None) -> None:
     """All that is asked for, or nothing."""
     from crowdpilot import io
-    from crowdpilot.io.atomic_write import whole
+    from crowdpilot.io.atomic_write import atomic_path
 
     votes, codes = simulation
     with ExitStack() as drafts:
         if truth is not None:
             table = {"task": votes.tasks, "label": votes.classes[codes]}
-            io.write_table(table, drafts.enter_context(whole(truth)))
+            io.write_table(table, drafts.enter_context(atomic_path(truth)))
         if output is not None:
-            io.write(votes, drafts.enter_context(whole(output)))
+            io.write(votes, drafts.enter_context(atomic_path(output)))
         if folder is not None:
             save(simulation, folder)
 

@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from crowdpilot.arrays import Codes, Floats, Names, divide, has_repeats, natural_order, to_names
+from crowdpilot.arrays import Codes, Floats, Names, divide, has_repeats
 from crowdpilot.cli.shared.labels import as_votes, read_codes
 from crowdpilot.cli.shared.output import working
 from crowdpilot.cli.shared.training_options import load_learning
 from crowdpilot.cli.shared.vote_files import read_votes
 from crowdpilot.hybrid.logistic_regression import Logistic
 from crowdpilot.hybrid.replay.vote_source import Scenario, SimulatedVotes
+from crowdpilot.names import natural_order, to_names
 from crowdpilot.option_strings import choose
 from crowdpilot.votes import Votes
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from crowdpilot.io.format import Format, Raw
+from crowdpilot.io.format import Format, VotesTable
 from crowdpilot.io.nested_answers import Answer, from_answers
 from crowdpilot.io.source import Source
 
@@ -14,12 +14,12 @@ SUBMITTED = ("submitted", None)  # discarded and draft responses are no votes
 
 
 def sniff(source: Source) -> bool:
-    """Whether the first record has responses, in one of the three ways."""
+    """Whether the first record has responses, in one of three layouts."""
     record = source.record if isinstance(source.record, dict) else {}
     return isinstance(record.get("responses"), (list, dict)) or any(name.endswith(FLAT) for name in record)
 
 
-def parse(source: Source) -> Raw:
+def parse(source: Source) -> VotesTable:
     """An answer for each response to each question."""
     tasks = [record.get("id", record.get("_server_id", n)) for n, record in enumerate(source.records)]
     pairs = zip(tasks, source.records, strict=True)
@@ -29,8 +29,8 @@ def parse(source: Source) -> Raw:
 def _answers(task: Any, record: dict[str, Any]) -> Iterator[Answer]:
     responses = record.get("responses") or ()
     if isinstance(responses, dict):
-        for question, given in responses.items():
-            for one in given or ():
+        for question, answers in responses.items():
+            for one in answers or ():
                 yield _answer(task, one.get("user_id"), question, one.get("value"), one.get("status"))
     else:
         for one in responses:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from crowdpilot.io.delimited import read_columns, text_table
-from crowdpilot.io.format import Format, Raw
+from crowdpilot.io.csv_reading import read_columns, text_table
+from crowdpilot.io.format import Format, VotesTable
 from crowdpilot.io.source import Source
-from crowdpilot.io.table_text import write_delimited
-from crowdpilot.io.tables import to_table
+from crowdpilot.io.text_writing import write_delimited
+from crowdpilot.io.votes_tables import to_table
 from crowdpilot.votes import Votes
 
 
@@ -17,7 +17,7 @@ def sniff(source: Source) -> bool:
     return "\0" not in source.start and len(source.header) > 1
 
 
-def parse(source: Source) -> Raw:
+def parse(source: Source) -> VotesTable:
     """The columns that have a role."""
     roles = source.roles(source.header)
     return text_table(source, read_columns(source, roles.values()), roles)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from crowdpilot.io.format import Format, Raw
+from crowdpilot.io.format import Format, VotesTable
 from crowdpilot.io.nested_answers import Answer, from_answers
 from crowdpilot.io.source import Source
 
@@ -23,7 +23,7 @@ def sniff(source: Source) -> bool:
     return "id" in record and any(isinstance(record.get(name), (list, dict)) for name in LABELS)
 
 
-def parse(source: Source) -> Raw:
+def parse(source: Source) -> VotesTable:
     """The user is named in the record, else by the name of the file."""
     pairs = [(file.path.stem, record) for file in _files(source) for record in file.records]
     answers = [answer for stem, record in pairs for answer in _answers(stem, record)]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from crowdpilot.io.engine import Records, engine
-from crowdpilot.io.format import Format, Raw
+from crowdpilot.io.columns import Table, table_of
+from crowdpilot.io.engine import engine
+from crowdpilot.io.format import Format, VotesTable
 from crowdpilot.io.source import Source
-from crowdpilot.io.table_text import write_jsonl
-from crowdpilot.io.tables import to_table
+from crowdpilot.io.text_writing import write_jsonl
+from crowdpilot.io.votes_tables import to_table
 from crowdpilot.votes import Votes
 
 
@@ -17,19 +18,26 @@ def sniff(source: Source) -> bool:
     return source.opening in ("{", "[")
 
 
-def parse(source: Source) -> Raw:
-    """The quick way if all is plain, else record by record, which is slower but knows the lines."""
-    names, columns = engine().read_json(source) or _read_records(source)
+def parse(source: Source) -> VotesTable:
+    """The quick way if there is one, else record by record, which is slower but knows the lines."""
+    table = engine().read_json_lines(source.open, source.roles) if source.opening == "{" else None
+    names = table.column_names if table else _names(source)
     roles = source.roles(names)
-    table = engine().table({name: columns(name) for name in dict.fromkeys(roles.values())})
-    return Raw(table, roles, source.columns.keys(), names, name=str(source.path), place=source.json_place)
+    chosen = list(dict.fromkeys(roles.values()))
+    return VotesTable(
+        table.select(chosen) if table else _read_records(source, chosen), roles, source.columns.keys(), names,
+        name=str(source.path), position=source.json_position,
+    )  # fmt: skip
 
 
-def _read_records(source: Source) -> Records:
-    records = source.records
-    names = dict.fromkeys(name for record in records for name in record)
-    return list(names) or ["task", "worker", "label"], lambda name: engine().column(
-        [r.get(name) for r in records]
+def _names(source: Source) -> list[str]:
+    names = dict.fromkeys(name for record in source.records for name in record)
+    return list(names) or ["task", "worker", "label"]
+
+
+def _read_records(source: Source, names: list[str]) -> Table:
+    return table_of(
+        {name: engine().column([record.get(name) for record in source.records]) for name in names}
     )
 
 

@@ -9,10 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from crowdpilot.arrays import Floats
-from crowdpilot.io.dense import label_matrix
-from crowdpilot.io.engine import engine
-from crowdpilot.io.format import Format, Raw
+from crowdpilot.io.format import Format, VotesTable
 from crowdpilot.io.source import Source
+from crowdpilot.io.votes_tables import as_table, label_matrix
 from crowdpilot.votes import Votes
 
 ROW = re.compile(r"\s*-?\d+(\.0+)?([ \t]+-?\d+(\.0+)?)*\s*")
@@ -25,37 +24,37 @@ def sniff(source: Source) -> bool:
     return bool(lines) and all(ROW.fullmatch(line) for line in lines)
 
 
-def parse(source: Source) -> Raw:
-    """Tasks and workers are called by their place, from zero."""
-    said = _load(source)
-    task, worker = np.nonzero(said >= 0)
-    table = engine().table({"task": task, "worker": worker, "label": said[task, worker].astype(np.int64)})
-    tasks, workers = (engine().names(np.arange(size)) for size in said.shape)
+def parse(source: Source) -> VotesTable:
+    """Tasks and workers are numbered by row and column, from zero."""
+    labels = _load(source)
+    task, worker = np.nonzero(labels >= 0)
+    table = as_table({"task": task, "worker": worker, "label": labels[task, worker].astype(np.int64)})
+    tasks, workers = (np.arange(size) for size in labels.shape)
     roles = {name: name for name in table.column_names}
-    return Raw(table, roles, tasks=tasks, workers=workers, name=str(source.path))
+    return VotesTable(table, roles, tasks=tasks, workers=workers, name=str(source.path))
 
 
 def _load(source: Source) -> Floats:
     """The numbers, (tasks, workers)."""
-    between = "," if "," in source.start.partition("\n")[0] else None
+    delimiter = "," if "," in source.start.partition("\n")[0] else None
     lines = list(source.lines())
     try:
-        said = np.loadtxt(lines, delimiter=between, comments=None, ndmin=2)
+        labels = np.loadtxt(lines, delimiter=delimiter, comments=None, ndmin=2)
     except ValueError as error:
-        raise _fault(source, lines, between) from error
-    said = np.where(np.isnan(said), -1, said)
-    if (wrong := (said < -1) | (said != np.floor(said))).any():
+        raise _parse_error(source, lines, delimiter) from error
+    labels = np.where(np.isnan(labels), -1, labels)
+    if (wrong := (labels < -1) | (labels != np.floor(labels))).any():
         row, column = np.argwhere(wrong)[0]
         filled = [number for number, line in enumerate(lines, 1) if line.strip()]
-        problem = f"found {said[row, column]:g}, expected a label from 0, or -1 for no vote"
+        problem = f"found {labels[row, column]:g}, expected a label from 0, or -1 for no vote"
         raise source.error(problem, filled[row])
-    return said
+    return labels
 
 
-def _fault(source: Source, lines: Sequence[str], between: str | None) -> ValueError:
-    width = len(next(line for line in lines if line.strip()).split(between))
+def _parse_error(source: Source, lines: Sequence[str], delimiter: str | None) -> ValueError:
+    width = len(next(line for line in lines if line.strip()).split(delimiter))
     for number, line in enumerate(lines, 1):
-        cells = line.split(between)
+        cells = line.split(delimiter)
         if line.strip() and (len(cells) != width or not all(map(_is_number, cells))):
             return source.error(f"found {line.strip()[:40]!r}, expected {width} whole numbers", number)
     return source.error("expected rows of whole numbers")
@@ -71,10 +70,10 @@ def _is_number(cell: str) -> bool:
 
 def write(votes: Votes, path: Path) -> None:
     """A row for each task; names of tasks and workers are lost, labels have to be whole numbers."""
-    said = label_matrix(votes, "matrix")
+    labels = label_matrix(votes, "matrix")
     if votes.classes.dtype.kind not in "iu" or (len(votes.classes) and votes.classes.min() < 0):
         raise ValueError("the labels are not whole numbers from 0, which the format matrix needs")
-    numbers = np.append(votes.classes, -1)[said]  # a missing vote has the code -1
+    numbers = np.append(votes.classes, -1)[labels]  # a missing vote has the code -1
     np.savetxt(path, numbers, fmt="%d")
 
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from crowdpilot.arrays import Codes, Names, to_names
-from crowdpilot.io.dense import check_single
-from crowdpilot.io.engine import JSON, Integers, Texts, engine
-from crowdpilot.io.format import Format, Raw
+from crowdpilot.arrays import Codes, Names
+from crowdpilot.io.columns import column_of_names, objects, table_of, value_text
+from crowdpilot.io.engine import engine
+from crowdpilot.io.format import Format, VotesTable
 from crowdpilot.io.source import Source
-from crowdpilot.io.table_text import write_text
+from crowdpilot.io.text_writing import JSON, texts, write_text
+from crowdpilot.io.votes_tables import check_single
+from crowdpilot.names import to_names
 from crowdpilot.votes import Votes
 
 ANSWERS, METADATA = "answers.json", "metadata.json"
@@ -27,41 +29,41 @@ def sniff(source: Source) -> bool:
     if source.path.is_dir():
         return (source.path / ANSWERS).is_file()
     record = source.record if source.opening == "{" else None
-    return isinstance(record, dict) and all(isinstance(given, dict) for given in record.values())
+    return isinstance(record, dict) and all(isinstance(labels, dict) for labels in record.values())
 
 
-def parse(source: Source) -> Raw:
+def parse(source: Source) -> VotesTable:
     """The tasks are outside, the workers inside."""
     return parse_nested(source, "task", "worker")
 
 
-def parse_nested(source: Source, outer: str, inner: str) -> Raw:
+def parse_nested(source: Source, outer: str, inner: str) -> VotesTable:
     """The answers, and the classes if there is a file of metadata beside them."""
     file = replace(source, path=source.path / ANSWERS) if source.path.is_dir() else source
     answers = _answers(file, outer, inner)
-    by = engine()
-    names = by.names(to_names(list(answers)))
-    place = np.repeat(np.arange(len(answers)), [len(given) for given in answers.values()])
-    labels = list(chain.from_iterable(given.values() for given in answers.values()))
+    names = to_names(list(answers))
+    code = np.repeat(np.arange(len(answers)), [len(by_inner) for by_inner in answers.values()])
+    labels = list(chain.from_iterable(by_inner.values() for by_inner in answers.values()))
     columns = {
-        outer: by.named(place, names),
-        inner: by.names(to_names(list(chain.from_iterable(answers.values())))),
-        "label": by.column(labels),
+        outer: column_of_names(code, names),
+        inner: engine().column(list(chain.from_iterable(answers.values()))),
+        "label": engine().column(labels),
     }
-    listed = {f"{outer}s": names}
-    roles = {name: name for name in columns}
-    classes = _classes(file, labels)
-    return Raw(by.table(columns), roles, classes=classes, is_text=True, name=str(file.path), **listed)
+    votes = VotesTable(
+        table_of(columns), {name: name for name in columns}, classes=_classes(file, labels),
+        numbers_as_text=True, name=str(file.path),
+    )  # fmt: skip
+    return replace(votes, tasks=names) if outer == "task" else replace(votes, workers=names)
 
 
 def _answers(source: Source, outer: str, inner: str) -> dict[str, dict[str, Any]]:
     answers = source.document
     if not isinstance(answers, dict):
         raise source.error(f"found a JSON {type(answers).__name__}, expected {{{outer}: {{{inner}: label}}}}")
-    wrong = next((name for name, given in answers.items() if not isinstance(given, dict)), None)
+    wrong = next((name for name, labels in answers.items() if not isinstance(labels, dict)), None)
     if wrong is not None:
-        found = json.dumps(answers[wrong])[:40]
-        raise source.error(f"found {found} at {outer} {wrong!r}, expected {{{inner}: label}}")
+        value = json.dumps(answers[wrong])[:40]
+        raise source.error(f"found {value} at {outer} {wrong!r}, expected {{{inner}: label}}")
     return answers
 
 
@@ -103,20 +105,19 @@ def write_nested(
 
 def _pieces(votes: Votes, outer: tuple[Codes, Names], inner: tuple[Codes, Names]) -> Iterator[str]:
     """The text of the answers, one outer name in each line."""
-    by, (codes, names) = engine(), outer
+    codes, names = outer
     order = np.argsort(codes, kind="stable")
-    label = by.texts(by.named(votes.label[order], votes.classes), JSON)
-    said = by.join_rows([_keys(inner[0][order], inner[1]), label], ": ")
-    starts = np.append(0, np.cumsum(np.bincount(codes, minlength=len(names))))
-    given = by.join_cells(said, starts, ", ")
-    lines = by.join_rows([_keys(np.arange(len(names)), names), ": {", given, "}"], "")
-    yield "{" + by.join_all(lines, ",\n") + "}\n"
+    label = texts(column_of_names(votes.label[order], votes.classes), JSON)
+    answers = list(map("{}: {}".format, _keys(inner[1])[inner[0][order]].tolist(), label))
+    starts = np.append(0, np.cumsum(np.bincount(codes, minlength=len(names)))).tolist()
+    joined = (", ".join(answers[start:end]) for start, end in pairwise(starts))
+    keys = _keys(names).tolist()
+    yield "{" + ",\n".join(f"{key}: {{{each}}}" for key, each in zip(keys, joined, strict=True)) + "}\n"
 
 
-def _keys(codes: Integers, names: Names) -> Texts:
-    """Names as JSON knows them: text, whatever they are."""
-    by = engine()
-    return by.texts(by.named(codes, by.to_text(by.names(names))), JSON)
+def _keys(names: Names) -> Names:
+    """Names as the keys of JSON: text, whatever they are."""
+    return objects([JSON.quote(value_text(name)) for name in names.tolist()])
 
 
 FORMAT = Format(

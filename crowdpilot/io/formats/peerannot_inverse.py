@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from crowdpilot.io.format import Format, Raw
+from crowdpilot.io.format import Format, VotesTable
 from crowdpilot.io.formats.peerannot import parse_nested, write_nested
 from crowdpilot.io.source import Source
 from crowdpilot.votes import Votes
@@ -15,7 +15,7 @@ def sniff(source: Source) -> bool:
     return False
 
 
-def parse(source: Source) -> Raw:
+def parse(source: Source) -> VotesTable:
     """The workers are outside, the tasks inside."""
     return parse_nested(source, "worker", "task")
 

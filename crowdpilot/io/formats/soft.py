@@ -10,18 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from crowdpilot.arrays import Floats, to_names
-from crowdpilot.io.delimited import read_columns, text_table
+from crowdpilot.arrays import Floats
+from crowdpilot.io.columns import column_of_names, encode_column, encode_names, table_of
+from crowdpilot.io.csv_reading import read_columns, text_table
 from crowdpilot.io.engine import engine
-from crowdpilot.io.errors import NotANumber
-from crowdpilot.io.format import Format, Raw
+from crowdpilot.io.errors import NumberError
+from crowdpilot.io.format import Format, VotesTable
 from crowdpilot.io.source import Source
+from crowdpilot.names import to_names
 from crowdpilot.votes import Votes
 
 CROWD = "crowd"  # the one worker who gives all shares
 NUMBERED = re.compile(r"conf_?(\d+)", re.IGNORECASE)
 NAMED = re.compile(r"(?:conf|p)_(.+)", re.IGNORECASE | re.DOTALL)
-OFF = 0.01  # by how much the shares of a task may miss one: they are often rounded
+MAX_SUM_ERROR = 0.01  # by how much the shares of a task may miss one: they are often rounded
 
 
 def from_shares(
@@ -79,39 +81,38 @@ def sniff(source: Source) -> bool:
     return all(map(NUMBERED.fullmatch, columns)) or _sums_to_one(source, list(columns))
 
 
-def parse(source: Source) -> Raw:
+def parse(source: Source) -> VotesTable:
     """A vote for each share above zero; the label that the crowd is said to have is not read."""
     columns, roles = _columns(source.header), source.roles(source.header)
-    kept = {role: name for role, name in roles.items() if role in ("task", "gold")}
-    raw = text_table(source, read_columns(source, [*kept.values(), *columns]), kept)
-    raw.require("task")
+    named = {role: name for role, name in roles.items() if role in ("task", "gold")}
+    votes = text_table(source, read_columns(source, [*named.values(), *columns]), named)
+    votes.require("task")
     if len(columns) < 2:
-        raise raw.error("found no shares of classes, expected columns such as conf0 and conf1 or p_NAME")
-    shares = np.column_stack([_numbers(raw, name) for name in columns])
+        raise votes.error("found no shares of classes, expected columns such as conf0 and conf1 or p_NAME")
+    shares = np.column_stack([_numbers(votes, name) for name in columns])
     if (wrong := _first_wrong(shares)) is not None:
-        raise raw.error(f"the shares of the classes {wrong[1]}", wrong[0])
-    task = engine().encode_column(raw.table[kept["task"]], is_text=True)
+        raise votes.error(f"the shares of the classes {wrong[1]}", wrong[0])
+    task = encode_column(votes.table[named["task"]], numbers_as_text=True)
     if len(task.names) < np.count_nonzero(task.codes >= 0):
         twice = task.names.item(np.argmax(np.bincount(task.codes[task.codes >= 0]) > 1))
-        raise raw.error(f"task {twice!r} has several rows, expected one")
-    return _melt(raw, shares, list(columns.values()))
+        raise votes.error(f"task {twice!r} has several rows, expected one")
+    return _to_long(votes, shares, list(columns.values()))
 
 
-def _melt(raw: Raw, shares: Floats, classes: list[str]) -> Raw:
+def _to_long(votes: VotesTable, shares: Floats, classes: list[str]) -> VotesTable:
     """One row for each share above zero, and one for each task that has none."""
     row, label = np.nonzero(shares > 0)
     silent = np.flatnonzero(~(shares > 0).any(axis=1))
     rows, none = np.append(row, silent), np.full(len(silent), -1)
-    by = engine()
-    known = {role: by.vocabulary(raw.table[name]) for role, name in raw.roles.items()}
-    found: dict[str, Any] = {role: by.named(codes[rows], values) for role, (codes, values) in known.items()}
-    found["worker"] = by.named(np.append(np.zeros_like(row), none), to_names([CROWD]))
-    found["label"] = by.named(np.append(label, none), to_names(classes))
-    found["weight"] = by.column(np.append(shares[row, label], np.zeros(len(silent))))
-    names = by.encode_names(by.names(to_names(classes)), is_text=True).names
+    known = {role: votes.table[name].distinct for role, name in votes.roles.items()}
+    columns = {role: column_of_names(codes[rows], names) for role, (codes, names) in known.items()}
+    columns["worker"] = column_of_names(np.append(np.zeros_like(row), none), to_names([CROWD]))
+    columns["label"] = column_of_names(np.append(label, none), to_names(classes))
+    columns["weight"] = engine().column(np.append(shares[row, label], np.zeros(len(silent))))
+    names = encode_names(to_names(classes), numbers_as_text=True).names
     return replace(
-        raw, table=by.table(found), roles={role: role for role in found}, names=(), repeats="all",
-        tasks=known["task"][1], classes=names.tolist(), place=lambda n: raw.place(int(rows[n])),
+        votes, table=table_of(columns), roles={role: role for role in columns}, names=(), repeats="all",
+        tasks=known["task"].names, classes=names.tolist(), position=lambda n: votes.position(int(rows[n])),
     )  # fmt: skip
 
 
@@ -121,11 +122,11 @@ def _columns(header: Sequence[str]) -> dict[str, str]:
     return {name: match[1] for name, match in found.items() if match}
 
 
-def _numbers(raw: Raw, name: str) -> Floats:
+def _numbers(votes: VotesTable, name: str) -> Floats:
     try:
-        return engine().to_floats(raw.table[name])
-    except NotANumber as error:
-        raise raw.error(f"{error} in column {name!r}, expected a share from 0 to 1", error.row) from error
+        return votes.table[name].floats()
+    except NumberError as error:
+        raise votes.error(f"{error} in column {name!r}, expected a share from 0 to 1", error.row) from error
 
 
 def _first_wrong(shares: Floats) -> tuple[int, str] | None:
@@ -133,7 +134,7 @@ def _first_wrong(shares: Floats) -> tuple[int, str] | None:
     nobody = np.all(np.isnan(shares), axis=1)
     sums = shares.sum(axis=1)
     outside = np.any(~((shares >= 0) & np.isfinite(shares)), axis=1)
-    bad = np.flatnonzero(~nobody & (outside | ~(np.abs(sums - 1) <= OFF)))
+    bad = np.flatnonzero(~nobody & (outside | ~(np.abs(sums - 1) <= MAX_SUM_ERROR)))
     if not len(bad):
         return None
     row = int(bad[0])
@@ -148,7 +149,7 @@ def _sums_to_one(source: Source, columns: list[str]) -> bool:
         cells = [[float(row[n]) for n in places] for row in source.sample if len(row) == len(source.header)]
     except ValueError:
         return False
-    return bool(cells) and bool((np.abs(np.sum(cells, axis=1) - 1) <= OFF).mean() > 0.9)
+    return bool(cells) and bool((np.abs(np.sum(cells, axis=1) - 1) <= MAX_SUM_ERROR).mean() > 0.9)
 
 
 FORMAT = Format(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from crowdpilot.io.delimited import read_columns
-from crowdpilot.io.format import Format, Raw
-from crowdpilot.io.json_cells import answered, is_one_of
+from crowdpilot.io.csv_reading import read_columns
+from crowdpilot.io.format import Format, VotesTable
+from crowdpilot.io.nested_answers import chosen_answers, is_one_of
 from crowdpilot.io.source import Source
 
 INPUT, OUTPUT, GOLDEN = "INPUT:", "OUTPUT:", "GOLDEN:"
@@ -20,7 +20,7 @@ def sniff(source: Source) -> bool:
     return any(name.startswith(OUTPUT) for name in source.header) and PRESET["worker"] in source.header
 
 
-def parse(source: Source) -> Raw:
+def parse(source: Source) -> VotesTable:
     """The output of one name, with its golden value where there is one."""
     header = source.header
     outputs = [name.removeprefix(OUTPUT) for name in header if name.startswith(OUTPUT)]
@@ -28,7 +28,9 @@ def parse(source: Source) -> Raw:
     status = [STATUS] if STATUS in header else []
     table = read_columns(source, [*roles.values(), *status, *(OUTPUT + name for name in outputs)])
     questions = {name: partial(table.__getitem__, OUTPUT + name) for name in outputs}
-    return answered(source, table, roles, questions, is_one_of(table[STATUS], *VOID) if status else None)
+    return chosen_answers(
+        source, table, roles, questions, is_one_of(table[STATUS], *VOID) if status else None
+    )
 
 
 def _preset(source: Source, outputs: list[str]) -> dict[str, str]:

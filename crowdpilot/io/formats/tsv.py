@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from crowdpilot.io.format import Format, Raw
+from crowdpilot.io.format import Format, VotesTable
 from crowdpilot.io.formats import csv
 from crowdpilot.io.source import Source
-from crowdpilot.io.table_text import write_delimited
-from crowdpilot.io.tables import to_table
+from crowdpilot.io.text_writing import write_delimited
+from crowdpilot.io.votes_tables import to_table
 from crowdpilot.votes import Votes
 
 
@@ -18,9 +18,9 @@ def sniff(source: Source) -> bool:
     return source.delimiter == "\t" and csv.sniff(source)
 
 
-def parse(source: Source) -> Raw:
+def parse(source: Source) -> VotesTable:
     """The same as for CSV."""
-    return csv.parse(replace(source, between="\t"))
+    return csv.parse(replace(source, known_delimiter="\t"))
 
 
 def write(votes: Votes, path: Path) -> None:

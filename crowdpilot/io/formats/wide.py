@@ -9,20 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from crowdpilot.arrays import to_names
 from crowdpilot.io.column_names import find_columns
-from crowdpilot.io.delimited import read_rows, text_table
-from crowdpilot.io.dense import label_matrix
-from crowdpilot.io.engine import Table, engine
-from crowdpilot.io.format import Format, Raw
-from crowdpilot.io.source import SAMPLE, Source
-from crowdpilot.io.table_text import csv_style, heading, join_lines, write_text
+from crowdpilot.io.columns import Table, column_of_names, encode_column, stack, table_of
+from crowdpilot.io.csv_reading import read_rows, text_table
+from crowdpilot.io.format import Format, VotesTable
+from crowdpilot.io.source import SAMPLE_ROWS, Source
+from crowdpilot.io.text_writing import csv_style, header_line, join_lines, texts, write_text
+from crowdpilot.io.votes_tables import label_matrix
+from crowdpilot.names import to_names
 from crowdpilot.votes import Votes
 
 INDEX = {"", "id", "index", "unnamed: 0"}  # names of a first column that only numbers the rows
 GOLD = "gold"  # the column of true labels; any other column but the task is a worker
-FEW = 20  # values that may all be different
-CELLS = 1 << 20  # written at once
+MAX_UNCHECKED_VALUES = 20  # so few values may all be different
+CELLS_PER_PIECE = 1 << 20  # written at once
 
 
 def is_wide(names: Sequence[str], columns: Mapping[str, str | None]) -> bool:
@@ -39,7 +39,9 @@ def has_labels(
     special = _special(names, columns).values()
     cells = [values for n, values in enumerate(sample) if n not in special]
     filled = [[str(value) for value in values if value not in ("", None)] for values in cells]
-    return all(len(values) <= FEW or 2 * len(set(values)) <= len(values) for values in filled)
+    return all(
+        len(values) <= MAX_UNCHECKED_VALUES or 2 * len(set(values)) <= len(values) for values in filled
+    )
 
 
 def looks_wide(table: Table, columns: Mapping[str, str | None]) -> bool:
@@ -47,7 +49,7 @@ def looks_wide(table: Table, columns: Mapping[str, str | None]) -> bool:
     if not is_wide(table.column_names, columns):
         return False
     names = table.column_names
-    return has_labels(names, columns, [engine().values(table.column(n), SAMPLE) for n in range(len(names))])
+    return has_labels(names, columns, [column.values(SAMPLE_ROWS) for column in table.columns])
 
 
 def sniff(source: Source) -> bool:
@@ -56,33 +58,32 @@ def sniff(source: Source) -> bool:
     return is_table and has_labels(source.header, source.columns, zip(*source.sample, strict=False))
 
 
-def parse(source: Source) -> Raw:
+def parse(source: Source) -> VotesTable:
     """Every cell as text."""
     source.roles(source.header)
-    return melt(text_table(source, read_rows(source), {}), source.columns)
+    return to_long(text_table(source, read_rows(source), {}), source.columns)
 
 
-def melt(raw: Raw, columns: Mapping[str, str | None]) -> Raw:
+def to_long(votes: VotesTable, columns: Mapping[str, str | None]) -> VotesTable:
     """One row for each cell that is not empty, and one for each task that has none."""
-    names = raw.table.column_names
+    names = votes.table.column_names
     special = _special(names, columns)
     workers = [n for n in range(len(names)) if n not in special.values()]
     if not workers:
-        raise raw.error("found no column of a worker, expected one for each of them")
-    by = engine()
-    label = by.encode_column(by.stack([raw.table.column(n) for n in workers]), raw.is_text)
-    said = label.codes.reshape(len(workers), -1).T  # (tasks, workers)
-    row, worker = np.nonzero(said >= 0)
-    silent = np.flatnonzero((said < 0).all(axis=1))
-    rows, none = np.append(row, silent), np.full(len(silent), -1)
-    listed = by.names(to_names([names[n] for n in workers]))
-    known = {role: by.vocabulary(raw.table.column(n)) for role, n in special.items()}
-    found = {role: by.named(codes[rows], values) for role, (codes, values) in known.items()}
-    found["worker"] = by.named(np.append(worker, none), listed)
-    found["label"] = by.named(np.append(said[row, worker], none), label.names)
+        raise votes.error("found no column of a worker, expected one for each of them")
+    cells = encode_column(stack([votes.table.columns[n] for n in workers]), votes.numbers_as_text)
+    labels = cells.codes.reshape(len(workers), -1).T  # (tasks, workers)
+    row, worker = np.nonzero(labels >= 0)
+    unlabelled = np.flatnonzero((labels < 0).all(axis=1))
+    rows, none = np.append(row, unlabelled), np.full(len(unlabelled), -1)
+    worker_names = to_names([names[n] for n in workers])
+    known = {role: votes.table.columns[n].distinct for role, n in special.items()}
+    long = {role: column_of_names(codes[rows], values) for role, (codes, values) in known.items()}
+    long["worker"] = column_of_names(np.append(worker, none), worker_names)
+    long["label"] = column_of_names(np.append(labels[row, worker], none), cells.names)
     return replace(
-        raw, table=by.table(found), roles={role: role for role in found}, names=(),
-        tasks=known["task"][1], workers=listed, place=lambda n: raw.place(int(rows[n])),
+        votes, table=table_of(long), roles={role: role for role in long}, names=(),
+        tasks=known["task"].names, workers=worker_names, position=lambda n: votes.position(int(rows[n])),
     )  # fmt: skip
 
 
@@ -93,23 +94,24 @@ def write(votes: Votes, path: Path) -> None:
 
 def _pieces(votes: Votes, delimiter: str) -> Iterator[str]:
     style = csv_style(delimiter)
-    said = label_matrix(votes, "wide")
-    if GOLD in map(str, votes.workers.tolist()):
+    labels = label_matrix(votes, "wide")
+    workers = list(map(str, votes.workers.tolist()))
+    if GOLD in workers:
         raise ValueError(
             f"a worker is called {GOLD!r}, which is the column of true labels in the format wide"
         )
-    yield heading(["task", *([] if votes.gold is None else [GOLD]), *map(str, votes.workers.tolist())], style)
-    by, width = engine(), said.shape[1]
-    step = max(1, CELLS // max(1, width))
-    for start in range(0, len(said), step):
-        part = said[start : start + step]
-        columns = [by.texts(by.names(votes.tasks[start : start + step]), style)]
+    yield header_line(["task", *([] if votes.gold is None else [GOLD]), *workers], delimiter)
+    width = labels.shape[1]
+    step = max(1, CELLS_PER_PIECE // max(1, width))
+    for start in range(0, len(labels), step):
+        part = labels[start : start + step]
+        columns = [texts(column_of_names(np.arange(start, start + len(part)), votes.tasks), style)]
         if votes.gold is not None:
-            columns.append(by.texts(by.named(votes.gold[start : start + step], votes.classes), style))
+            columns.append(texts(column_of_names(votes.gold[start : start + step], votes.classes), style))
         if width:
-            cells = by.texts(by.named(part.ravel(), votes.classes), style)
-            columns.append(by.join_cells(cells, np.arange(0, part.size + 1, width), delimiter))
-        yield join_lines(columns, delimiter)
+            cells = texts(column_of_names(part.ravel(), votes.classes), style)
+            columns.append([delimiter.join(cells[n : n + width]) for n in range(0, len(cells), width)])
+        yield join_lines(map(delimiter.join, zip(*columns, strict=True)))
 
 
 def _special(names: Sequence[str], columns: Mapping[str, str | None]) -> dict[str, int]:

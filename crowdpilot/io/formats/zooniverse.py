@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from crowdpilot.arrays import need_arrow
-from crowdpilot.io.delimited import read_columns
-from crowdpilot.io.engine import Column, Table, engine
-from crowdpilot.io.errors import NotANumber
-from crowdpilot.io.format import Format, Raw
-from crowdpilot.io.json_cells import answered, json_questions
+from crowdpilot.arrays import Floats
+from crowdpilot.io.columns import Column, Table
+from crowdpilot.io.csv_reading import read_columns
+from crowdpilot.io.engine import engine
+from crowdpilot.io.errors import NumberError
+from crowdpilot.io.format import Format, VotesTable
+from crowdpilot.io.nested_answers import chosen_answers, json_questions
 from crowdpilot.io.source import Source
 
 USERS = ("user_name", "user_id", "user_ip")
 ANNOTATIONS, METADATA, FLOW, ADDRESS = "annotations", "metadata", "workflow_id", "user_ip"
-STAMP = r'"%s": *"(?P<at>[^"]+)"'
+STARTED, FINISHED = (re.compile(rf'"{name}": *"([^"]+)"') for name in ("started_at", "finished_at"))
 
 
 def sniff(source: Source) -> bool:
@@ -26,9 +28,8 @@ def sniff(source: Source) -> bool:
     return {"subject_ids", ANNOTATIONS} <= {*source.header}
 
 
-def parse(source: Source) -> Raw:
+def parse(source: Source) -> VotesTable:
     """The answers to one task of the workflow; of one workflow, if there are several."""
-    need_arrow(f"{source.path}: the format zooniverse")
     header = source.header
     user = next((name for name in USERS if name in header), USERS[0])
     preset = {"task": "subject_ids", "worker": user, "time": "created_at"}
@@ -36,32 +37,34 @@ def parse(source: Source) -> Raw:
     extra = [name for name in (ANNOTATIONS, METADATA, FLOW, ADDRESS) if name in header]
     table = read_columns(source, [*roles.values(), *extra])
     questions = json_questions(source, *_annotations(table))
-    raw = answered(source, *_with_seconds(*_with_addresses(table, roles)), questions)
+    votes = chosen_answers(source, *_with_seconds(*_with_addresses(table, roles)), questions)
     if not _has_flows(table) or "label" in source.columns:
-        return raw
+        return votes
     flow = source.choose(questions).rpartition("/")[0]
-    codes, flows = engine().vocabulary(table[FLOW])
-    here = codes == engine().values(flows).index(flow)
-    rows = np.flatnonzero(here)
-    return replace(raw, table=raw.table.filter(here), place=lambda row: raw.place(int(rows[row])))
+    is_here = np.asarray(table[FLOW].values(), object) == flow
+    rows = np.flatnonzero(is_here)
+    return replace(
+        votes, table=votes.table.filter(is_here), position=lambda row: votes.position(int(rows[row]))
+    )
 
 
 def _has_flows(table: Table) -> bool:
-    return FLOW in table.column_names and len(engine().vocabulary(table[FLOW])[1]) > 1
+    return FLOW in table.column_names and len(table[FLOW].distinct.names) > 1
 
 
 def _annotations(table: Table) -> tuple[Column, Callable[[Any], dict[str, Any]]]:
     """JSON texts, and how answers are found in them; `12/T0` is the task T0 of workflow 12."""
     if not _has_flows(table):
         return table[ANNOTATIONS], _by_task
-    texts = engine().join_rows(['["', table[FLOW], '", ', table[ANNOTATIONS], "]"], "")
-    return texts, lambda said: {f"{said[0]}/{task}": value for task, value in _by_task(said[1]).items()}
+    pairs = zip(table[FLOW].values(), table[ANNOTATIONS].values(), strict=True)
+    texts = engine().column([f'["{flow}", {answers}]' for flow, answers in pairs])
+    return texts, lambda pair: {f"{pair[0]}/{task}": value for task, value in _by_task(pair[1]).items()}
 
 
-def _by_task(said: Any) -> dict[str, Any]:
+def _by_task(annotations: Any) -> dict[str, Any]:
     """Answers by the name of the task, also of tasks within a task."""
     answers: dict[str, Any] = {}
-    for one in said:
+    for one in annotations:
         inner = one.get("value")
         is_combined = isinstance(inner, list) and any(isinstance(i, dict) and "task" in i for i in inner)
         answers |= _by_task(inner) if is_combined else {one["task"]: inner}
@@ -73,28 +76,26 @@ def _with_addresses(table: Table, roles: dict[str, str]) -> tuple[Table, dict[st
     name = USERS[0]
     if roles.get("worker") != name or ADDRESS not in table.column_names:
         return table, roles
-    import pyarrow.compute as pc
-
-    worker = pc.if_else(pc.equal(table[name], ""), table[ADDRESS], table[name])
-    return table.append_column("(worker)", worker), {**roles, "worker": "(worker)"}
+    pairs = zip(table[name].values(), table[ADDRESS].values(), strict=True)
+    workers = engine().column([user or address for user, address in pairs])
+    return table.append_column("(worker)", workers), {**roles, "worker": "(worker)"}
 
 
 def _with_seconds(table: Table, roles: dict[str, str]) -> tuple[Table, dict[str, str]]:
-    """From the start to the finish that the metadata tell."""
+    """From the start to the finish in the metadata."""
     if "seconds" in roles or METADATA not in table.column_names:
         return table, roles
     try:
-        start, finish = (engine().to_times(_stamp(table, name)) for name in ("started_at", "finished_at"))
-    except NotANumber:
+        start, finish = (_times(table[METADATA], pattern) for pattern in (STARTED, FINISHED))
+    except NumberError:
         return table, roles
     seconds = engine().column(finish - start)
     return table.append_column("(seconds)", seconds), {**roles, "seconds": "(seconds)"}
 
 
-def _stamp(table: Table, name: str) -> Column:
-    import pyarrow.compute as pc
-
-    return pc.struct_field(pc.extract_regex(table[METADATA], STAMP % name), "at")
+def _times(metadata: Column, pattern: re.Pattern[str]) -> Floats:
+    matches = map(pattern.search, metadata.values())
+    return engine().column([match and match[1] for match in matches]).times()
 
 
 FORMAT = Format(

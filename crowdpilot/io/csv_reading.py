@@ -1,4 +1,4 @@
-"""Text files with columns: comma, semicolon, tab or pipe between them."""
+"""Reading CSV: text files with columns and a comma, semicolon, tab or pipe between them."""
 
 from __future__ import annotations
 
@@ -7,32 +7,35 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice
 
-from crowdpilot.arrays import to_names
+import numpy as np
+
 from crowdpilot.io.column_names import listed
-from crowdpilot.io.engine import Table, engine
-from crowdpilot.io.errors import failures
-from crowdpilot.io.format import Raw, row_text
-from crowdpilot.io.plain.reading import long_fields
+from crowdpilot.io.columns import Table, column_of_names, table_of
+from crowdpilot.io.engine import engine
+from crowdpilot.io.errors import TableError
+from crowdpilot.io.format import VotesTable, row_text
+from crowdpilot.io.plain import long_fields
 from crowdpilot.io.source import Source
+from crowdpilot.names import to_names
 
 
-def read_columns(source: Source, wanted: Iterable[str]) -> Table:
-    """The wanted columns, all as text."""
-    names = list(dict.fromkeys(wanted))
+def read_columns(source: Source, columns: Iterable[str]) -> Table:
+    """Some columns, all as text."""
+    names = list(dict.fromkeys(columns))
     if twice := [name for name in names if source.header.count(name) > 1]:
         raise source.error(f"column {twice[0]!r} occurs twice, expected each name once", 1)
     if source.is_header_only:
         check(source)
-        return engine().table({name: engine().names(to_names([])) for name in names})
+        return table_of({name: column_of_names(np.zeros(0, np.int32), to_names([])) for name in names})
     return _read(source, names)
 
 
-def text_table(source: Source, table: Table, roles: Mapping[str, str]) -> Raw:
-    """What was found in a file of text."""
-    place = partial(place_of, source)
-    return Raw(
-        table, roles, source.columns.keys(), source.header, is_text=True, name=str(source.path), place=place
-    )
+def text_table(source: Source, table: Table, roles: Mapping[str, str]) -> VotesTable:
+    """The table of votes in a text file."""
+    return VotesTable(
+        table, roles, source.columns.keys(), source.header, numbers_as_text=True, name=str(source.path),
+        position=partial(position_of, source),
+    )  # fmt: skip
 
 
 def read_rows(source: Source) -> Table:
@@ -43,10 +46,10 @@ def read_rows(source: Source) -> Table:
 def _read(source: Source, names: list[str] | None) -> Table:
     try:
         with source.open() as stream:
-            table, last = engine().read_text(stream, source.delimiter, source.header, names)
-    except failures() as error:
+            table, last = engine().read_csv(stream, source.delimiter, source.header, names)
+    except TableError as error:
         check(source)
-        raise source.error(f"cannot be read as text with columns ({str(error).splitlines()[0]})") from error
+        raise source.error(f"cannot be read as text with columns ({error})") from error
     if "\n" in last:  # a quote that never ends takes all lines
         check(source)
     return table
@@ -57,10 +60,10 @@ def check(source: Source) -> None:
     width = len(source.header)
     line = 0
     try:
-        for line, row in numbered(source):
+        for line, row in numbered_rows(source):
             if row and len(row) != width:
-                expected = f"{width} ({listed(source.header)})"
-                raise source.error(f"found {_count(len(row), 'field')}, expected {expected}", line)
+                fields = f"{len(row)} field{'' if len(row) == 1 else 's'}"
+                raise source.error(f"found {fields}, expected {width} ({listed(source.header)})", line)
     except UnicodeDecodeError as error:
         raise source.not_utf8() from error
     except csv.Error as error:
@@ -69,8 +72,8 @@ def check(source: Source) -> None:
         raise source.error(problem, line + 1) from error
 
 
-def numbered(source: Source, strict: bool = True) -> Iterator[tuple[int, list[str]]]:
-    """Each record and the line in which it begins."""
+def numbered_rows(source: Source, strict: bool = True) -> Iterator[tuple[int, list[str]]]:
+    """The line in which each row begins, and its fields."""
     with long_fields():
         lines = source.lines("strict" if strict else "replace")
         reader = csv.reader(lines, delimiter=source.delimiter, strict=strict)
@@ -82,15 +85,11 @@ def numbered(source: Source, strict: bool = True) -> Iterator[tuple[int, list[st
 
 def line_of(source: Source, row: int) -> int | None:
     """The line of a row of data, the header not counted."""
-    records = (line for line, record in numbered(source, strict=False) if record)
-    return next(islice(records, row + 1, None), None)
+    lines = (line for line, fields in numbered_rows(source, strict=False) if fields)
+    return next(islice(lines, row + 1, None), None)
 
 
-def place_of(source: Source, row: int) -> str:
+def position_of(source: Source, row: int) -> str:
     """The same, for a sentence."""
     line = line_of(source, row)
     return f"line {line}" if line else row_text(row)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,167 @@
+"""Tables without Arrow: CSV by Python's csv module straight to codes, columns from Python values."""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import datetime
+import gzip
+import io
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from decimal import Decimal
+from itertools import compress, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from crowdpilot.arrays import Floats, Names, need_arrow
+from crowdpilot.io.columns import Column, EncodedColumn, Table, objects, table_of
+from crowdpilot.io.errors import TableError
+from crowdpilot.io.numbers import number_text
+from crowdpilot.names import Encoded, is_missing
+
+MAX_FIELD_CHARACTERS = (1 << 31) - 1
+ROWS_PER_CHUNK = 1 << 9  # few enough to stay in the cache
+OPENERS: Mapping[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
+NESTED_TYPES = (list, tuple, dict, np.ndarray)
+ARROW_TYPES = (datetime.date, datetime.time, datetime.timedelta, Decimal, bytes)
+INT64 = range(-(1 << 63), 1 << 63)
+
+
+def open(path: Path) -> Any:
+    """The bytes of a file as a stream; a compressed file is decompressed on the way."""
+    return _opener(path)(path, "rb")
+
+
+def create(path: Path) -> Any:
+    """A stream into a new file, which is compressed if its suffix says so."""
+    return _opener(path)(path, "wb")
+
+
+def _opener(path: Path) -> Callable[..., Any]:
+    if path.suffix in (".zst", ".lz4"):
+        need_arrow(f"{path.name}: a file compressed as {path.suffix}")
+    return OPENERS.get(path.suffix, io.open)
+
+
+class Codes(dict[str, int]):
+    """The code of each text; a new text gets the next one."""
+
+    def __missing__(self, text: str) -> int:
+        self[text] = code = len(self)
+        return code
+
+
+def read_csv(
+    stream: Any, delimiter: str, header: Sequence[str], names: Sequence[str] | None
+) -> tuple[Table, str]:
+    """Some columns of a text file (None: all, by position), and the last value in it."""
+    positions = [*range(len(header))] if names is None else [*map(header.index, names)]
+    needed = list(dict.fromkeys([*positions, len(header) - 1]))
+    code_of = {position: Codes() for position in needed}
+    codes = {position: array("i") for position in needed}
+    last = header[-1] if names is None else ""
+    with long_fields(), io.TextIOWrapper(stream, "utf-8-sig", "surrogateescape", newline="") as lines:
+        rows = filter(None, csv.reader(lines, delimiter=delimiter))
+        if next(rows, None) != list(header):
+            raise TableError("the header is no text")
+        while chunk := list(islice(rows, ROWS_PER_CHUNK)):
+            columns = _transpose(chunk, len(header))
+            for position in needed:
+                codes[position].extend(map(code_of[position].__getitem__, columns[position]))
+            last = columns[-1][-1]
+    read = {position: _column(codes[position], code_of[position]) for position in needed}
+    return Table(list(header if names is None else names), [read[position] for position in positions]), last
+
+
+@contextmanager
+def long_fields() -> Iterator[None]:
+    """Let csv read fields of any length."""
+    limit = csv.field_size_limit(MAX_FIELD_CHARACTERS)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(limit)
+
+
+def _transpose(rows: list[list[str]], width: int) -> list[tuple[str, ...]]:
+    try:
+        columns = list(zip(*rows, strict=True))
+    except ValueError as error:
+        raise TableError("rows have different lengths") from error
+    if len(columns) != width:
+        raise TableError(f"rows have {len(columns)} fields, expected {width}")
+    return columns
+
+
+def _column(codes: array[int], texts: Iterable[str]) -> Column:
+    values = list(texts)
+    try:
+        "".join(values).encode()
+    except UnicodeEncodeError as error:
+        raise TableError("found bytes that are not UTF-8") from error
+    return EncodedColumn(Encoded(np.array(codes, np.int32), objects(values)))
+
+
+def read_json_lines(open: Callable[[], Any], roles: Callable[[list[str]], Mapping[str, str]]) -> None:
+    """There is no quick way without Arrow."""
+
+
+def as_table(source: Any) -> Table:
+    """Table of a mapping of columns."""
+    if isinstance(source, Mapping):
+        return table_of({str(name): column(values) for name, values in source.items()})
+    raise TypeError("found no columns")
+
+
+def column(values: Any) -> Column:
+    """Column of any values; if they are of several types, they all become text."""
+    if isinstance(values, Column):
+        return values
+    if isinstance(values, Encoded):
+        return EncodedColumn(values)
+    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "biuf":
+        missing = np.isnan(values)
+        return _with_missing(~missing, _numpy_values(values[~missing]))
+    plain = [value.item() if isinstance(value, np.generic) else value for value in list(values)]
+    present = [isinstance(value, NESTED_TYPES) or not is_missing(value) for value in plain]
+    return _with_missing(np.asarray(present, bool), _array(list(compress(plain, present))))
+
+
+def _numpy_values(values: Names) -> Names:
+    if values.dtype.kind == "u":
+        return _array(values.tolist())
+    return values.astype(np.int64) if values.dtype.kind == "i" else values
+
+
+def _with_missing(present: np.ndarray, values: Names) -> Column:
+    codes = np.where(present, np.cumsum(present) - 1, -1).astype(np.int32)
+    return EncodedColumn(Encoded(codes, values))
+
+
+def _array(values: list[Any]) -> Names:
+    """Array of whole numbers, numbers or booleans, or of lists; of anything else, texts."""
+    kinds = set(map(type, values))
+    if needs_arrow := [kind for kind in kinds if issubclass(kind, ARROW_TYPES)]:
+        need_arrow(f"a column with values of type {needs_arrow[0].__name__}")
+    if nested := [value for value in values if isinstance(value, NESTED_TYPES)]:
+        if len(kinds) > 1:
+            raise TypeError(f"found {str(nested[0])[:40]}, expected one text or number")
+        return objects(values)
+    if kinds == {bool} or (kinds == {int} and min(values) in INT64 and max(values) in INT64):
+        return np.asarray(values)
+    if float in kinds and kinds <= {int, float}:
+        return np.asarray(values, np.float64)
+    return objects(list(map(str, values)))
+
+
+def float_texts(values: Floats) -> list[str]:
+    """The shortest text of each number."""
+    return [number_text(value) for value in values.tolist()]
+
+
+def release() -> None:
+    """Nothing: memory is given back by itself."""
