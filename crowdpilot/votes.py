@@ -1,4 +1,4 @@
-"""Votes: the one data structure every room speaks."""
+"""Votes: who gave which label to which task, the data structure of the whole package."""
 
 from __future__ import annotations
 
@@ -11,23 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array, csr_array
 
-from crowdpilot.arrays import (
-    Codes,
-    Encoded,
-    Floats,
-    Names,
-    divide,
-    encode,
-    has_repeats,
-    merge,
-    number_labels,
-    pair,
-    rises,
-    sum_by,
-    sum_by_pair,
-    to_names,
-    to_probs,
-)
+from crowdpilot import arrays
+from crowdpilot.arrays import Codes, Floats, Names, frozen, pair, sum_by
+from crowdpilot.names import Encoded, encode, lookup, number_labels, to_names
 
 Repeats = Literal["last", "first", "all", "error"]
 
@@ -74,30 +60,21 @@ class Votes:
     dropped: int = 0
 
     def __post_init__(self) -> None:
-        for codes, names in (("task", "tasks"), ("worker", "workers"), ("label", "classes")):
-            self._freeze(codes, np.int32, len(self.task))
-            object.__setattr__(self, names, to_names(getattr(self, names)))
-            self._check_range(codes, 0, len(getattr(self, names)))
+        for column, names in (("task", "tasks"), ("worker", "workers"), ("label", "classes")):
+            self._set(column, frozen(getattr(self, column), np.int32, len(self.task), column))
+            self._set(names, to_names(getattr(self, names)))
+            arrays.check_codes(getattr(self, column), 0, len(getattr(self, names)), column)
         for column in ("weight", "seconds", "time"):
-            self._freeze(column, np.float64, len(self.task))
-        self._freeze("gold", np.int32, len(self.tasks))
-        self._check_range("gold", -1, len(self.classes))
+            if (values := getattr(self, column)) is not None:
+                self._set(column, frozen(values, np.float64, len(self.task), column))
+        if self.gold is not None:
+            self._set("gold", frozen(self.gold, np.int32, len(self.tasks), "gold"))
+            arrays.check_codes(self.gold, -1, len(self.classes), "gold")
         if self.weight is not None and not (np.isfinite(self.weight) & (self.weight >= 0)).all():
             raise ValueError("a vote has a negative or infinite weight; weights are 0 or more")
 
-    def _freeze(self, column: str, dtype: type, length: int) -> None:
-        if (values := getattr(self, column)) is None:
-            return
-        array: NDArray[Any] = np.ascontiguousarray(values, dtype).view()
-        if array.shape != (length,):
-            raise ValueError(f"{column} has shape {array.shape}, expected ({length},)")
-        array.flags.writeable = False
-        object.__setattr__(self, column, array)
-
-    def _check_range(self, column: str, low: int, high: int) -> None:
-        codes = getattr(self, column)
-        if codes is not None and len(codes) and not (low <= codes.min() <= codes.max() < high):
-            raise ValueError(f"a code in {column} is not between {low} and {high - 1}")
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)  # the dataclass is frozen
 
     def __len__(self) -> int:
         return len(self.task)
@@ -142,11 +119,11 @@ class Votes:
         gold
             The true label of some tasks.
         """
-        given = {"weight": weight, "seconds": seconds, "time": time}
+        columns = {"weight": weight, "seconds": seconds, "time": time}
         votes = cls.from_codes(
             encode(task), encode(worker), encode(label),
             classes=classes, tasks=tasks, abstain=abstain, repeats=repeats,
-            **{name: np.asarray(c, np.float64) for name, c in given.items() if c is not None},
+            **{name: np.asarray(c, np.float64) for name, c in columns.items() if c is not None},
         )  # fmt: skip
         return votes if gold is None else votes.with_gold(gold)
 
@@ -179,19 +156,16 @@ class Votes:
         return votes if repeats == "all" else votes._resolve_repeats(repeats)
 
     def _resolve_repeats(self, repeats: Repeats) -> Votes:
-        given = pair(self.task, self.worker, (len(self.tasks), len(self.workers)))
-        if not has_repeats(given):
+        pairs = pair(self.task, self.worker, (len(self.tasks), len(self.workers)))
+        if not arrays.has_repeats(pairs):
             return self
         if repeats == "error":
-            _, first = np.unique(given, return_index=True)
-            n = np.setdiff1d(np.arange(len(self)), first)[0]
+            n = np.setdiff1d(np.arange(len(self)), arrays.first_of_each(pairs))[0]
             raise ValueError(
                 f"worker '{self.workers[self.worker[n]]}' labels task '{self.tasks[self.task[n]]}' "
                 "more than once; say which vote counts with repeats='last', 'first' or 'all'"
             )
-        if repeats == "first":
-            return self.take(np.sort(np.unique(given, return_index=True)[1]))
-        return self.take(np.sort(len(given) - 1 - np.unique(given[::-1], return_index=True)[1]))
+        return self.take(arrays.first_of_each(pairs) if repeats == "first" else arrays.last_of_each(pairs))
 
     def take(self, rows: Any) -> Votes:
         """The votes in `rows` (indices or a mask) of the same tasks, workers and classes."""
@@ -202,18 +176,34 @@ class Votes:
         }
         return replace(self, **columns)
 
+    def select(self, *, tasks: Any = None, workers: Any = None) -> Votes:
+        """The votes on some tasks and of some workers, given as codes or masks; other names are dropped.
+
+        The tasks and workers of the result are in the order of the codes, all of them if None.
+        """
+        task, task_code = arrays.selection(tasks, len(self.tasks))
+        worker, worker_code = arrays.selection(workers, len(self.workers))
+        votes = self.take((task_code[self.task] >= 0) & (worker_code[self.worker] >= 0))
+        return replace(
+            votes, task=task_code[votes.task], worker=worker_code[votes.worker],
+            tasks=self.tasks[task], workers=self.workers[worker],
+            gold=None if self.gold is None else self.gold[task],
+        )  # fmt: skip
+
+    def index(self, axis: Literal["tasks", "workers", "classes"], names: Any) -> Codes:
+        """The codes of names of tasks, workers or classes, compared as text; -1 for an unknown name."""
+        return lookup(names, getattr(self, axis))
+
     def with_gold(self, gold: Mapping[Any, Any]) -> Votes:
         """The same votes with the true label of some tasks; tasks that are not listed are ignored."""
-        by_name = {str(t): n for n, t in enumerate(self.tasks.tolist())}
+        task, label = self.index("tasks", list(gold)), self.index("classes", list(gold.values()))
+        listed = task >= 0
+        if (listed & (label < 0)).any():
+            name, unknown = list(gold.items())[int(np.argmax(listed & (label < 0)))]
+            known = ", ".join(map(str, self.classes[:10]))
+            raise ValueError(f"gold label {unknown!r} of task {name!r} is not a class ({known})")
         codes = np.full(len(self.tasks), -1, np.int32)
-        classes = {str(c): k for k, c in enumerate(self.classes.tolist())}
-        for task, label in gold.items():
-            if (n := by_name.get(str(task))) is None:
-                continue
-            if (k := classes.get(str(label))) is None:
-                known = ", ".join(map(str, self.classes[:10]))
-                raise ValueError(f"gold label {label!r} of task {task!r} is not a class ({known})")
-            codes[n] = k
+        codes[task[listed]] = label[listed]
         return replace(self, gold=codes)
 
     @cached_property
@@ -234,10 +224,10 @@ class Votes:
         which votes came, and a vote given twice is a vote of weight two.
         """
         cells = pair(self.worker, self.label, (len(self.workers), len(self.classes)))  # not kept
-        if rises(self.task, cells) and (self.weight is None or bool((self.weight > 0).all())):
+        if arrays.rises(self.task, cells) and (self.weight is None or bool((self.weight > 0).all())):
             return self if self.seconds is self.time is None else replace(self, seconds=None, time=None)
         shape = len(self.tasks), len(self.workers) * len(self.classes)
-        task, cell, weight = merge(self.task, cells, self.weight, shape)
+        task, cell, weight = arrays.merge(self.task, cells, self.weight, shape)
         worker, label = np.divmod(cell, cell.dtype.type(len(self.classes)))
         return replace(self, task=task, worker=worker, label=label, weight=weight, seconds=None, time=None)
 
@@ -250,7 +240,7 @@ class Votes:
     @cached_property
     def onehot(self) -> csr_array:
         """Sparse (tasks, workers x classes): the weight a worker gave to a label of a task."""
-        votes = self if rises(self.task) else self.merged
+        votes = self if arrays.rises(self.task) else self.merged
         shape = len(self.tasks), len(self.workers) * len(self.classes)
         return csr_array((votes.weights, votes.cell, votes.starts.astype(votes.cell.dtype)), shape)
 
@@ -270,7 +260,7 @@ class Votes:
     def tally(self, value: Floats | None = None) -> Floats:
         """Sum over votes, (tasks, classes): of their weights, times a value for each vote if given."""
         shape = len(self.tasks), len(self.classes)
-        return sum_by_pair(self.task, self.label, self._times(value), shape)
+        return arrays.sum_by_pair(self.task, self.label, self._times(value), shape)
 
     def cell_sum(self, value: Floats | None = None) -> Floats:
         """Sum over votes, (workers, classes): of their weights, times a value for each vote if given."""
@@ -287,15 +277,15 @@ class Votes:
 
     def worker_mean(self, value: Floats) -> Floats:
         """Mean over the votes of each worker; NaN for a worker without votes."""
-        return divide(self.worker_sum(value), self.worker_sum())
+        return arrays.divide(self.worker_sum(value), self.worker_sum())
 
     def shares(self) -> Floats:
-        """The share of each class among the votes of each task, (tasks, classes); gold where it is known."""
-        return self.clamp(to_probs(self.tally(), copy=False))
+        """The share of each class in the votes of each task, (tasks, classes); gold where it is known."""
+        return self.clamp(arrays.to_probs(self.tally(), copy=False))
 
     @property
     def are_shares(self) -> bool:
-        """Whether a single "worker" gave several labels to a task: shares of a whole crowd (`from_shares`)."""
+        """Whether one "worker" gave several labels to a task: shares of a whole crowd (`from_shares`)."""
         return len(self.workers) == 1 and bool((np.diff(self.merged.starts) > 1).any())
 
     def clamp(self, probs: Floats) -> Floats:

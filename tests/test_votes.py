@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowdpilot.aggregation.em.in_memory import split_tasks
-from crowdpilot.arrays import encode, hash_names, natural_order, share_best, softmax, to_names, to_probs
+from crowdpilot.arrays import share_best, softmax, to_probs
+from crowdpilot.names import encode, hash_names, natural_order, to_names
 from crowdpilot.votes import Votes
 
 
@@ -149,3 +150,66 @@ def test_rows_become_probabilities_and_equals_share():
     np.testing.assert_allclose(to_probs([[1, 3], [0, 0]]), [[0.25, 0.75], [0.5, 0.5]])
     np.testing.assert_allclose(share_best(np.array([[1.0, 2, 2], [3, 1, 0]])), [[0, 0.5, 0.5], [1, 0, 0]])
     np.testing.assert_allclose(softmax(np.array([[-1000.0, -1000.0], [0, -np.inf]])), [[0.5, 0.5], [1, 0]])
+
+
+CODE = st.integers(0, 4)
+ROWS = st.lists(st.tuples(CODE, CODE, st.integers(0, 2)), max_size=20)
+
+
+@given(
+    ROWS, st.lists(CODE, unique=True), st.lists(CODE, unique=True), st.dictionaries(CODE, st.integers(0, 2))
+)
+def test_select_keeps_the_votes_of_the_chosen_tasks_and_workers(rows, tasks, workers, gold):
+    """As a filter over the rows would."""
+    task, worker, label = (np.array([row[n] for row in rows], np.int32) for n in range(3))
+    names = np.array([f"t{n}" for n in range(5)], object), np.array([f"w{n}" for n in range(5)], object)
+    votes = Votes(task, worker, label, *names, np.arange(3), weight=np.arange(len(rows)))
+    votes = votes.with_gold({f"t{n}": k for n, k in gold.items()})
+    some = votes.select(tasks=np.array(tasks, int), workers=np.array(workers, int))
+    assert some.tasks.tolist() == [f"t{n}" for n in tasks]
+    assert some.workers.tolist() == [f"w{n}" for n in workers]
+    expected = [
+        (f"t{t}", f"w{w}", k, n)
+        for n, (t, w, k) in enumerate(rows) if t in tasks and w in workers
+    ]  # fmt: skip
+    columns = some.tasks[some.task], some.workers[some.worker], some.label, some.weights
+    assert list(zip(*(column.tolist() for column in columns), strict=True)) == expected
+    assert some.gold.tolist() == [gold.get(n, -1) for n in tasks]
+
+
+@given(ROWS, st.sets(CODE))
+def test_a_mask_selects_what_its_codes_do(rows, chosen):
+    task, worker, label = (np.array([row[n] for row in rows], np.int32) for n in range(3))
+    votes = Votes(task, worker, label, np.arange(5), np.arange(5), np.arange(3))
+    mask = np.isin(np.arange(5), list(chosen))
+    for axis in ("tasks", "workers"):
+        by_mask, by_code = votes.select(**{axis: mask}), votes.select(**{axis: np.flatnonzero(mask)})
+        for column in ("task", "worker", "label", "tasks", "workers"):
+            np.testing.assert_array_equal(getattr(by_mask, column), getattr(by_code, column))
+
+
+def test_a_part_of_the_tasks_is_what_select_gives():
+    votes = Votes.of(np.arange(60) % 20, np.arange(60) % 7, np.arange(60) % 3, gold={3: 0, 17: 2}).merged
+    first = 0
+    for part in split_tasks(votes, 3):
+        other = votes.select(tasks=np.arange(first, first + len(part.tasks)))
+        for column in ("task", "worker", "label", "tasks", "gold"):
+            np.testing.assert_array_equal(getattr(part, column), getattr(other, column))
+        first += len(part.tasks)
+
+
+def test_a_code_that_is_selected_twice_is_refused():
+    with pytest.raises(ValueError, match="selected more than once"):
+        Votes.of([1, 2], ["x", "y"], ["a", "b"]).select(tasks=[0, 0])
+
+
+@given(
+    st.lists(st.integers(0, 30), unique=True, min_size=1), st.lists(st.integers(0, 30) | st.text(max_size=3))
+)
+def test_index_compares_names_as_text(known, names):
+    votes = Votes.of(known, ["w"] * len(known), ["a"] * len(known))
+    codes = votes.index("tasks", names)
+    texts = list(map(str, known))
+    assert codes.tolist() == [texts.index(str(name)) if str(name) in texts else -1 for name in names]
+    assert votes.index("workers", ["w", "v"]).tolist() == [0, -1]
+    assert votes.index("classes", np.array(["a"], object)).tolist() == [0]

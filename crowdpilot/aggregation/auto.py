@@ -202,8 +202,4 @@ def _some_tasks(votes: Votes, most: int, seed: int) -> Votes:
     """The votes of some tasks, drawn at random, with about `most` votes in all."""
     if len(votes) <= most:
         return votes
-    chosen = np.random.default_rng(seed).random(len(votes.tasks)) < most / len(votes)
-    number = np.cumsum(chosen, dtype=np.int32) - 1
-    rows = votes.take(chosen[votes.task])
-    gold = None if votes.gold is None else votes.gold[chosen]
-    return replace(rows, task=number[rows.task], tasks=votes.tasks[chosen], gold=gold)
+    return votes.select(tasks=np.random.default_rng(seed).random(len(votes.tasks)) < most / len(votes))

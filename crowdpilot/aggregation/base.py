@@ -22,7 +22,8 @@ from crowdpilot.aggregation.sparse.posterior import (
     probability_of,
     to_dense,
 )
-from crowdpilot.arrays import Codes, Floats, Names, hash_names, need_arrow
+from crowdpilot.arrays import Codes, Floats, Names, need_arrow
+from crowdpilot.names import hash_names
 from crowdpilot.option_strings import spell
 from crowdpilot.votes import Votes
 

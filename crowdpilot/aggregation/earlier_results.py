@@ -5,21 +5,21 @@ from __future__ import annotations
 import numpy as np
 
 from crowdpilot.aggregation.base import Aggregate
-from crowdpilot.arrays import Codes, Floats, lookup, to_probs
+from crowdpilot.arrays import Codes, Floats, to_probs
 from crowdpilot.votes import Votes
 
 
 def starting_probs(votes: Votes, start: Aggregate) -> Floats:
     """Class probabilities of an earlier result for these tasks, (tasks, classes); vote shares for new ones."""
     columns = starting_classes(votes, start)
-    rows = lookup(votes.tasks, start.votes.tasks)
+    rows = start.votes.index("tasks", votes.tasks)
     known = to_probs(start.rows(rows)[:, columns])
     return votes.clamp(np.where(rows[:, None] >= 0, known, votes.shares()))
 
 
 def starting_classes(votes: Votes, start: Aggregate) -> Codes:
     """The code that each class has in an earlier result; an error if it does not know one."""
-    columns = lookup(votes.classes, start.votes.classes)
+    columns = start.votes.index("classes", votes.classes)
     if (columns < 0).any():
         raise ValueError("the result to start at has other classes than the votes")
     return columns
@@ -34,7 +34,7 @@ def worker_history(votes: Votes, history: Aggregate | None, name: str) -> Floats
 
 def align_workers(votes: Votes, history: Aggregate, old: Floats) -> Floats:
     """An array (workers, ...) of an earlier result for these workers; zero for workers new to it."""
-    rows = lookup(votes.workers, history.votes.workers)
+    rows = history.votes.index("workers", votes.workers)
     aligned = np.zeros((len(rows), *old.shape[1:]))
     aligned[rows >= 0] = old[rows[rows >= 0]]
     return aligned

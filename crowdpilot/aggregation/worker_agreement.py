@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
 from crowdpilot.aggregation.base import Aggregate
-from crowdpilot.arrays import Floats, lookup
+from crowdpilot.arrays import Floats
 from crowdpilot.votes import Votes
 
 PAIRS = 20_000_000  # of workers with a task in common; they take about 100 bytes each
@@ -69,7 +69,7 @@ def with_teacher(votes: Votes) -> Votes:
 def join(votes: Votes, counts: Counts, history: Aggregate) -> Counts:
     """These counts and those of an earlier result; workers known only there come after these."""
     here = len(votes.workers)
-    known = lookup(history.votes.workers, votes.workers)
+    known = votes.index("workers", history.votes.workers)
     new = known < 0
     total = here + int(new.sum()) + 1
     place = np.where(new, here - 1 + np.cumsum(new), known)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from crowdpilot.aggregation import Aggregate, DawidSkene, MajorityVoting, parse_strategy
-from crowdpilot.arrays import lookup
+from crowdpilot.names import lookup
 from crowdpilot.votes import Votes
 
 

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_accuracy
-from crowdpilot.aggregation.earlier_results import starting_probs
+from crowdpilot.aggregation.earlier_results import align_workers, starting_probs
 from crowdpilot.aggregation.sparse.posterior import TIE
-from crowdpilot.arrays import Floats, lookup, share_best, to_names, to_probs
+from crowdpilot.arrays import Floats, share_best, to_probs
+from crowdpilot.names import lookup, to_names
 from crowdpilot.votes import Votes
 
 Mode = Literal["ignored", "worker", "fixed", "invalidating", "confident"]
@@ -159,8 +160,6 @@ def _count_right(votes: Votes, labels: Floats) -> Floats:
 
 def _recall(votes: Votes, result: Aggregate | None) -> Floats:
     """What an earlier result says these workers got right, (workers, classes)."""
-    right = np.zeros((len(votes.workers), len(votes.classes)))
-    if result is not None:
-        rows = lookup(votes.workers, result.votes.workers)
-        right[rows >= 0] = result.params["right"][rows[rows >= 0]]
-    return right
+    if result is None:
+        return np.zeros((len(votes.workers), len(votes.classes)))
+    return align_workers(votes, result, result.params["right"])

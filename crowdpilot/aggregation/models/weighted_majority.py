@@ -10,7 +10,7 @@ import numpy as np
 
 from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_accuracy
 from crowdpilot.aggregation.sparse.candidates import majority_posterior, vote_shares
-from crowdpilot.arrays import Floats, lookup, to_names
+from crowdpilot.arrays import Floats
 from crowdpilot.votes import Votes
 
 Weights = Mapping[Any, float] | tuple[tuple[Any, float], ...]
@@ -64,7 +64,7 @@ class WeightedMajority(Aggregator):
     def _weigh(self, votes: Votes) -> Floats:
         """The weight of each worker, (workers,)."""
         given = dict(self.weights)
-        places = lookup(to_names(list(given)), votes.workers)
+        places = votes.index("workers", list(given))
         if (places < 0).any():
             unknown = list(given)[int(np.argmax(places < 0))]
             raise ValueError(f"a weight is given to {unknown!r}, which is not one of the workers")

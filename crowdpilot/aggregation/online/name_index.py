@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from crowdpilot.arrays import Codes, is_missing
+from crowdpilot.arrays import Codes
+from crowdpilot.names import is_missing
 
 
 class NameIndex:

@@ -19,7 +19,8 @@ from crowdpilot.aggregation.online.models import online_model
 from crowdpilot.aggregation.online.name_index import NameIndex
 from crowdpilot.aggregation.online.vote_log import Integers
 from crowdpilot.aggregation.registry import parse_strategy
-from crowdpilot.arrays import Codes, Floats, to_names, to_probs
+from crowdpilot.arrays import Codes, Floats, last_of_each, to_probs
+from crowdpilot.names import to_names
 from crowdpilot.votes import Votes
 
 VOTES_PER_CHUNK = 4096  # votes that are added by one partial E-step
@@ -125,7 +126,7 @@ class Stream:
 
     def _add_codes(self, task: Codes, worker: Codes, label: Codes, weight: Floats) -> None:
         if len(task) > 1:
-            last = last_of_each(task, worker)
+            last = last_of_each(pair_keys(task, worker))
             task, worker, label, weight = task[last], worker[last], label[last], weight[last]
         if len(rows := self._replaced(task, worker)):
             self.counts.delete(rows)
@@ -245,9 +246,3 @@ class Stream:
 def pair_keys(task: Integers, worker: Integers) -> Integers:
     """One number for each pair of task and worker."""
     return task.astype(np.int64) << 32 | worker
-
-
-def last_of_each(task: Integers, worker: Integers) -> Integers:
-    """The positions of votes that no later vote of the same worker on the same task follows."""
-    _, back = np.unique(pair_keys(task, worker)[::-1], return_index=True)
-    return np.sort(len(task) - 1 - back)

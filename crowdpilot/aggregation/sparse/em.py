@@ -16,7 +16,7 @@ from crowdpilot.aggregation.em.in_memory_backend import IN_MEMORY
 from crowdpilot.aggregation.em.loop import EM, Prior
 from crowdpilot.aggregation.sparse.candidates import Candidates, find_candidates, needs_sparse, vote_shares
 from crowdpilot.aggregation.sparse.posterior import probability_of, to_dense
-from crowdpilot.arrays import Floats, lookup, sum_by
+from crowdpilot.arrays import Floats, sum_by
 from crowdpilot.votes import Votes
 
 
@@ -175,7 +175,7 @@ def starting_candidates(votes: Votes, start: Aggregate) -> Floats:
     """Probability of each candidate in an earlier result; vote shares for tasks that are new to it."""
     candidates = find_candidates(votes)
     columns = starting_classes(votes, start)
-    rows = lookup(votes.tasks, start.votes.tasks)[candidates.task]
+    rows = start.votes.index("tasks", votes.tasks)[candidates.task]
     known = columns[candidates.label]
     old = probability_of(start.posterior, np.maximum(rows, 0), known, start.unlisted_prior)
     new = probability_of(vote_shares(votes), candidates.task, candidates.label)

@@ -338,8 +338,6 @@ def test_settings_that_make_no_sense_are_refused():
         Stream(parse_strategy("mv"), CLASSES, half_life=3)
     with pytest.raises(ValueError, match="a stream needs smoothing above 0"):
         Stream(parse_strategy("ds[smoothing=0.0]"), CLASSES)
-    with pytest.raises(ValueError, match="was written in form 9, expected 1"):
-        Stream.from_dict({**Stream(parse_strategy("mv"), CLASSES).to_dict(), "version": 9})
 
 
 @pytest.mark.slow
