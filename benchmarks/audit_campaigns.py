@@ -34,6 +34,6 @@ def _finished(data: Path, name: str, price: float, seed: int) -> Pool:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         costs = Costs(errors, {"crowd": PRICE})
-        replay_scenario(scenario, costs, Plan(seed=seed, growth=0.1), callback=last.append)
+        replay_scenario(scenario, costs, Plan(seed=seed, refit_growth=0.1), callback=last.append)
     now = last[-1].decide()
     return Pool(last[-1].costs, now.codes, now.probs, scenario.truth)

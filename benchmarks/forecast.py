@@ -60,20 +60,20 @@ def draw(data: sets.Set, seed: int) -> Pool:
 
 def go_on(campaign: Campaign, pool: Pool) -> np.ndarray:
     """Run a campaign to its end on recorded votes: spent, votes and loss of each item after each batch."""
-    truth = np.array([pool.truth[item] for item in campaign.pool.items])
-    left = {item: list(pool.votes[item]) for item in campaign.pool.items}
-    for item, votes in left.items():
-        row = campaign.pool.row(item)
-        del votes[len(votes) - int(campaign.questions[0].tally[row].sum()) :]
+    items = campaign.view.items()
+    truth = np.array([pool.truth[item] for item in items.names])
+    left = {item: list(pool.votes[item]) for item in items.names}
+    for votes, used in zip(left.values(), items.votes[:, 0].astype(int).tolist(), strict=True):
+        del votes[len(votes) - used :]
     campaign.stop([Ask(item) for item, votes in left.items() if not votes])
     points = [_look(campaign, truth)]
     while True:
-        asks = campaign.ask(None, max(campaign.plan.every, len(truth) // BATCH))
+        asks = campaign.ask(None, max(campaign.plan.refit_every, len(truth) // BATCH))
         if asks:
             campaign.tell([(ask.item, *left[ask.item].pop()) for ask in asks])
             campaign.stop([ask for ask in asks if not left[ask.item]])
             points.append(_look(campaign, truth))
-        elif campaign.fresh:
+        elif campaign.view.votes_since_refit:
             campaign.refit()
         else:
             return np.array(points).T
@@ -82,7 +82,7 @@ def go_on(campaign: Campaign, pool: Pool) -> np.ndarray:
 def _look(campaign: Campaign, truth: Any) -> tuple[float, float, float]:
     now = campaign.decide()
     loss = campaign.costs.errors[truth, now.codes].mean()
-    return campaign.ledger.spent / len(truth), now.votes.mean(), loss
+    return campaign.view.spent / len(truth), now.votes.mean(), loss
 
 
 def run_forecast(pool: Pool, policy: str, seed: int, ways: int) -> Iterator[tuple[bool, Forecast, np.ndarray]]:

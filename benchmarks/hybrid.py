@@ -67,13 +67,13 @@ def run(data: Path, name: str, policy: str, ratio: int, price: float, seed: int)
     lost: list[list[float]] = []
 
     def measure(campaign: Campaign) -> None:
-        probs = campaign.believed()[known]
+        probs = campaign.posterior()[known]
         every = [costs_of(K, r, price) for r in RATIOS]
         lost.append([float(c.errors[scenario.truth[known], c.decide(probs)].mean()) for c in every])
 
     seldom = scenario.classifier is not None
     plan = Plan(
-        policy=policy, seed=seed, growth=(0.25 if len(scenario.items) > LARGE else 0.1) if seldom else 0.05
+        policy=policy, seed=seed, refit_growth=(0.25 if len(scenario.items) > LARGE else 0.1) if seldom else 0.05
     )
     start = time.perf_counter()
     most = np.inf if price == PRICE and policy == OURS else _max_votes_per_item(scenario)

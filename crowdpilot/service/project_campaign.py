@@ -1,4 +1,4 @@
-"""Campaigns: the hybrid engine's campaign that a project's description asks for."""
+"""Project campaign: the costs, plan and campaign that a project's description asks for."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from crowdpilot.hybrid import Campaign, Costs, Plan
 
-LEARNED = ("tfidf", "embeddings")  # machines that learn here from the votes
+TRAINED_CLASSIFIERS = ("tfidf", "embeddings")  # trained by the service on the votes
 
 
 def make_costs(spec: Mapping[str, Any]) -> Costs:
@@ -35,7 +35,6 @@ def make_campaign(spec: Mapping[str, Any], classifier: Any = None) -> Campaign:
     )
 
 
-def is_due(spec: Mapping[str, Any], votes: int, fitted: int) -> bool:
-    """Whether enough votes have come since the last lesson; as the campaign itself would say."""
-    plan, fresh = make_plan(spec), votes - fitted
-    return 0 < plan.every <= fresh and fresh >= plan.growth * votes
+def refit_due(spec: Mapping[str, Any], votes: int, fitted: int) -> bool:
+    """Whether a refit is due after `votes`, of which the last one knew `fitted`; by `Plan.refit_due`."""
+    return make_plan(spec).refit_due(votes - fitted, votes)

@@ -1,16 +1,16 @@
-"""Who asks: a requester with a key, or a worker with a session."""
+"""Dependencies of routes: the requester of an API key, the worker of a session, store, settings, ids."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import Depends, Request
+from fastapi import Depends, Path, Request
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 
 from crowdpilot.service.errors import AuthenticationError, ForbiddenError
-from crowdpilot.service.http.rate_limits import Limits
+from crowdpilot.service.http.rate_limits import RateLimiter
 from crowdpilot.service.labelling.labelling_service import LabellingService
 from crowdpilot.service.labelling.sessions import Session, read_session
 from crowdpilot.service.settings import Settings
@@ -18,64 +18,70 @@ from crowdpilot.service.store import keys
 from crowdpilot.service.store.engine import Store
 from crowdpilot.service.store.row import Record
 
-# Who asks is found out in the loop wherever nothing is read: a plain `def` would take a thread each time.
-KEY = APIKeyHeader(name="X-API-Key", scheme_name="requester", auto_error=False)
+# What reads nothing is `async`: a plain `def` would take a thread for each request.
+API_KEY = APIKeyHeader(name="X-API-Key", scheme_name="requester", auto_error=False)
 BEARER = HTTPBearer(scheme_name="worker", auto_error=False)
 
 
-async def the_store(request: Request) -> Store:
+async def get_store(request: Request) -> Store:
     """The database."""
     store: Store = request.app.state.store
     return store
 
 
-async def labelling_service(request: Request) -> LabellingService:
+async def get_labelling(request: Request) -> LabellingService:
     """The labelling service of this process."""
     labelling: LabellingService = request.app.state.labelling
     return labelling
 
 
-async def the_settings(request: Request) -> Settings:
+async def get_settings(request: Request) -> Settings:
     """The settings of the service."""
     settings: Settings = request.app.state.settings
     return settings
 
 
-StoreOf = Annotated[Store, Depends(the_store)]
-LabellingOf = Annotated[LabellingService, Depends(labelling_service)]
-SettingsOf = Annotated[Settings, Depends(the_settings)]
+ProjectId = Annotated[str, Path(pattern="^[0-9a-f]{12}$")]
+WorkerId = Annotated[int, Path(ge=1, lt=2**63)]
+StoreOf = Annotated[Store, Depends(get_store)]
+LabellingOf = Annotated[LabellingService, Depends(get_labelling)]
+SettingsOf = Annotated[Settings, Depends(get_settings)]
 
 
-def allowed(scope: str) -> Callable[..., Record]:
-    """A requester whose key allows this."""
+def requester_with(scope: str) -> Callable[..., Record]:
+    """A dependency: the row of an API key with this scope."""
 
-    def check(store: StoreOf, key: Annotated[str | None, Depends(KEY)]) -> Record:
+    def check_key(store: StoreOf, key: Annotated[str | None, Depends(API_KEY)]) -> Record:
         if not key:
             raise AuthenticationError("this needs an API key in the header X-API-Key")
         with store.reading() as c:
-            found = keys.find(c, key)
-        if scope not in found.scopes:
+            row = keys.find(c, key)
+        if scope not in row.scopes:
             raise ForbiddenError(f"the API key does not allow to {scope}; use one that does")
-        return found
+        return row
 
-    return check
+    return check_key
 
 
 async def worker_session(
     request: Request,
     bearer: Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)],
 ) -> Session:
-    """A worker at work."""
+    """The session of a worker, by its token."""
     if bearer is None:
         raise AuthenticationError("this needs the token of a session in the header Authorization")
     settings: Settings = request.app.state.settings
-    session = read_session(settings.secret, bearer.credentials)
-    limits: Limits = request.app.state.limits
-    limits.check(("worker", session.worker), time.monotonic())
+    session = read_session(settings.secret, bearer.credentials, settings.session_seconds)
+    check_worker_rate(request, session)
     return session
 
 
-Reader = Annotated[Record, Depends(allowed("read"))]
-Writer = Annotated[Record, Depends(allowed("write"))]
+def check_worker_rate(request: Request, session: Session) -> None:
+    """Raise a `RateLimitError` if a worker makes too many requests."""
+    limiter: RateLimiter = request.app.state.worker_limiter
+    limiter.check(("worker", session.worker), time.monotonic())
+
+
+Reader = Annotated[Record, Depends(requester_with("read"))]
+Writer = Annotated[Record, Depends(requester_with("write"))]
 Worker = Annotated[Session, Depends(worker_session)]
-Json = dict[str, Any]

@@ -1,4 +1,4 @@
-"""Limits: how often somebody may ask, and how much they may send."""
+"""Rate limits: a token bucket for each caller."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from collections.abc import Hashable
 
 from crowdpilot.service.errors import RateLimitError
 
-REMEMBERED = 100_000  # callers; who has been silent longest is forgotten first
+MAX_CALLERS = 100_000  # the one that has been silent longest is forgotten first
+TOO_MANY_REQUESTS = "these are too many requests; wait a moment and try again"
 
 
-class Limits:
-    """Buckets that fill with time: each request takes from one, and an empty one refuses.
+class RateLimiter:
+    """Token buckets that fill with time: each request takes one token, and an empty bucket refuses.
 
     Parameters
     ----------
@@ -22,26 +23,26 @@ class Limits:
 
     Examples
     --------
-    >>> limits = Limits(rate=1, burst=2)
-    >>> [limits.take("ann", now) for now in (0.0, 0.0, 0.0, 1.0)]
+    >>> limiter = RateLimiter(rate=1, burst=2)
+    >>> [limiter.allows("ann", now) for now in (0.0, 0.0, 0.0, 1.0)]
     [True, True, False, True]
     """
 
     def __init__(self, rate: float, burst: int) -> None:
         self.rate, self.burst = rate, burst
-        self._buckets: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()
+        self._buckets: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()  # tokens, and since when
 
-    def take(self, who: Hashable, now: float) -> bool:
-        """Whether one more request is allowed."""
-        level, then = self._buckets.pop(who, (float(self.burst), now))
-        level = min(self.burst, level + (now - then) * self.rate)
-        allowed = level >= 1
-        self._buckets[who] = (level - 1 if allowed else level, now)
-        if len(self._buckets) > REMEMBERED:
+    def allows(self, caller: Hashable, now: float) -> bool:
+        """Whether a caller may make one more request at this time in seconds."""
+        tokens, then = self._buckets.pop(caller, (float(self.burst), now))
+        tokens = min(self.burst, tokens + (now - then) * self.rate)
+        allowed = tokens >= 1
+        self._buckets[caller] = (tokens - 1 if allowed else tokens, now)
+        if len(self._buckets) > MAX_CALLERS:
             self._buckets.popitem(last=False)
         return allowed
 
-    def check(self, who: Hashable, now: float) -> None:
-        """Raise a RateLimitError if it is not."""
-        if not self.take(who, now):
-            raise RateLimitError("these are too many requests; wait a moment and try again")
+    def check(self, caller: Hashable, now: float) -> None:
+        """Raise a `RateLimitError` if a caller may not make one more request."""
+        if not self.allows(caller, now):
+            raise RateLimitError(TOO_MANY_REQUESTS)

@@ -54,7 +54,7 @@ def look(replica: Replica, project: Record) -> Pool:
     now = campaign.decide()
     now = now.only(now.done)
     names = [str(name) for name in now.items.tolist()]
-    criteria = campaign.criteria if campaign.several else ()
+    criteria = campaign.criteria if campaign.has_criteria else ()
     classes = [str(name) for name in campaign.classes.tolist()]
     return Pool(project.id, project.votes, names, now.codes, now.probs, campaign.costs, classes, criteria)
 

@@ -9,68 +9,68 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdpilot.arrays import Floats, divide
-from crowdpilot.hybrid.campaign.question import Question
+from crowdpilot.hybrid import Estimates
 from crowdpilot.metrics import brier, ece
-from crowdpilot.metrics.binning import equal_width
+from crowdpilot.metrics.confidence_bins import equal_width
 from crowdpilot.service.jobs.context import Bench
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store.row import Record
+from crowdpilot.votes import Votes
 
 BINS = 10
 MOST = 20_000  # votes that are looked at
-Rows = NDArray[np.intp]
 
 
 def is_measurable(replica: Replica) -> bool:
     """Whether there are known classes or a machine."""
-    return any(q.machine is not None or (q.gold >= 0).any() for q in replica.campaign.questions)
+    view = replica.campaign.view
+    estimates = [view.estimates(criterion) for criterion in replica.campaign.criteria]
+    return bool((view.items().gold >= 0).any()) or any(e.classifier_probs is not None for e in estimates)
 
 
 def calibrate(bench: Bench, job: Record) -> dict[str, Any]:
     """For each question: what was believed against what is known of it, and against each single vote."""
     replica, project = bench.replica(job.project)
-    campaign = replica.campaign
-    rng = np.random.default_rng(campaign.plan.seed)
+    view = replica.campaign.view
+    rng = np.random.default_rng(replica.campaign.plan.seed)
     measured = {
-        name: {"gold": _by_gold(question), "votes": _by_votes(question, rng)}
-        for name, question in zip(campaign.criteria, campaign.questions, strict=True)
+        criterion: {
+            "gold": _by_gold(view.estimates(criterion), view.votes(criterion)),
+            "votes": _by_votes(view.estimates(criterion), view.votes(criterion), rng),
+        }
+        for criterion in replica.campaign.criteria
     }
     return {"votes": project.votes, "made": time.time(), "questions": measured}
 
 
-def _by_gold(question: Question) -> dict[str, Any] | None:
+def _by_gold(estimates: Estimates, votes: Votes) -> dict[str, Any] | None:
     """Items whose class is known, as if it were not."""
-    rows = np.flatnonzero((question.gold >= 0) & question.tally.any(axis=1))
-    if len(rows) == 0:
+    voted = np.unique(votes.task).astype(np.intp)
+    rows = voted[votes.gold[voted] >= 0] if votes.gold is not None else voted[:0]
+    if votes.gold is None or len(rows) == 0:
         return None
-    truth = question.gold[rows]
-    found = {"beliefs": honesty(truth, believed(question, rows, question.heard[rows]))}
-    if (said := question.machine_of(rows)) is not None:
-        found["machine"] = honesty(truth, said)
+    truth = votes.gold[rows]
+    posterior = estimates.posterior_given(rows, estimates.log_likelihood[rows])
+    found = {"beliefs": honesty(truth, posterior)}
+    if estimates.calibrated_probs is not None:
+        found["machine"] = honesty(truth, estimates.calibrated_probs[rows])
     return found
 
 
-def _by_votes(question: Question, rng: np.random.Generator) -> dict[str, Any] | None:
-    """Each vote as it would be foreseen from all others on the same item."""
-    votes = question.votes()
+def _by_votes(estimates: Estimates, votes: Votes, rng: np.random.Generator) -> dict[str, Any] | None:
+    """Each vote as predicted from all others on the same item."""
     if len(votes) == 0:
         return None
     some = rng.choice(len(votes), min(MOST, len(votes)), replace=False)
     rows, who, said = (codes[some].astype(np.intp) for codes in (votes.task, votes.worker, votes.label))
-    others = question.heard[rows] - question.logs[who, :, said]
-    voters = np.exp(question.logs[who])  # (votes, true, said)
-    belief = believed(question, rows, others)
-    found = {"beliefs": honesty(said, np.einsum("nk,nkl->nl", belief, voters))}
-    if (machine := question.machine_of(rows)) is not None:
-        found["machine"] = honesty(said, np.einsum("nk,nkl->nl", machine, voters))
+    others = estimates.log_likelihood[rows] - estimates.log_confusion[who, :, said]
+    confusion = np.exp(estimates.log_confusion[who])  # (votes, true, said)
+    posterior = estimates.posterior_given(rows, others)
+    found = {"beliefs": honesty(said, np.einsum("nk,nkl->nl", posterior, confusion))}
+    if estimates.calibrated_probs is not None:
+        probs = estimates.calibrated_probs[rows]
+        found["machine"] = honesty(said, np.einsum("nk,nkl->nl", probs, confusion))
     return found
-
-
-def believed(question: Question, rows: Rows, heard: Floats) -> Floats:
-    """What is believed of items after these votes, were their classes not known."""
-    if question.machine is None:
-        heard = question.join.faith * heard
-    return question.join(question.calibrated(rows), heard, question.prior)
 
 
 def honesty(truth: NDArray[Any], probs: Floats) -> dict[str, Any]:

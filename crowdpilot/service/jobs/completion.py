@@ -34,7 +34,7 @@ def close_if_done(bench: Bench, job: Record) -> bool:
     with bench.store.writing() as c:
         jobs.hold(c, job)
         projects.tick(c, job.project, clock=0)  # nobody else changes the project until commit
-        row = replica.keep_up(c)
+        row = replica.catch_up(c)
         done = _is_done(replica, row)
         if done != row.done:
             projects.put(c, job.project, done=done)
@@ -48,5 +48,4 @@ def _is_done(replica: Replica, project: Record) -> bool:
 
 
 def _is_over(replica: Replica) -> bool:
-    pool = replica.campaign.pool
-    return bool(pool.open.any() and replica.campaign.wishes.over[pool.open].all())
+    return replica.campaign.view.is_finished

@@ -6,7 +6,7 @@ from sqlalchemy import Connection
 
 from crowdpilot.service.jobs.features import Blind, open_sight
 from crowdpilot.service.labelling.replica import Replica
-from crowdpilot.service.project_campaign import LEARNED
+from crowdpilot.service.project_campaign import TRAINED_CLASSIFIERS
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import projects
 from crowdpilot.service.store.engine import Store
@@ -40,9 +40,9 @@ class Bench:
                 replica, row = self._read(c, project, replica)
             except Blind as error:
                 replica = Replica(projects.find(c, project))
-                row = replica.keep_up(c)
+                row = replica.catch_up(c)
                 self._blind[project] = str(error)
-        if len(replica.campaign.pool):  # else it does not know yet what a machine would see
+        if len(replica.campaign):  # else it does not know yet what a machine would see
             self._replicas[project] = replica
         while len(self._replicas) > KEPT:
             self.forget(next(iter(self._replicas)))
@@ -51,13 +51,13 @@ class Bench:
     def _read(self, c: Connection, project: str, replica: Replica | None) -> tuple[Replica, Record]:
         if replica is None:
             row = projects.find(c, project)
-            sight = open_sight(c, row) if row.spec["machine"] in LEARNED else (None, None)
+            sight = open_sight(c, row) if row.spec["machine"] in TRAINED_CLASSIFIERS else (None, None)
             replica = Replica(row, *sight)
             self._blind.pop(project, None)
         try:
-            return replica, replica.keep_up(c)
+            return replica, replica.catch_up(c)
         except ValueError as error:
-            if replica.campaign.learner is None:
+            if not replica.campaign.view.trains_classifier:
                 raise
             raise Blind(str(error)) from error  # such as a budget that does not pay for it
 

@@ -16,7 +16,7 @@ from crowdpilot.service.store.row import Record
 
 MOST = 1000  # items that are simulated, with two classes and one question
 LEAST = 200
-WAYS = 8
+SIMULATED_RUNS = 8
 LEVEL = 0.9
 FIRST = 50  # votes without which nothing can be foreseen
 
@@ -24,16 +24,14 @@ FIRST = 50  # votes without which nothing can be foreseen
 def why_not(replica: Replica) -> str:
     """Why nothing can be foreseen yet, empty if something can."""
     campaign = replica.campaign
-    known = np.all([question.gold >= 0 for question in campaign.questions], axis=0)
-    pilot = campaign.pool.pilot & campaign.pool.open & ~known
-    heard = np.any([question.tally.any(axis=1) for question in campaign.questions], axis=0)
-    left = int((pilot & ~heard).sum())
-    votes = sum(len(question.book) for question in campaign.questions)
-    if not campaign.pool.open.any():
+    items, votes = campaign.view.items(), campaign.view.vote_count
+    pilot = items.pilot & items.open & ~(items.gold >= 0).all(axis=1)
+    left = int((pilot & ~items.votes.any(axis=1)).sum())
+    if not items.open.any():
         return "there is no open item, so that there is nothing to foresee"
     if left:
         return f"the pilot is not done: {left} of its items have no vote yet"
-    if votes < min(FIRST, len(campaign.pool)):
+    if votes < min(FIRST, len(campaign)):
         return f"there are {votes} votes, too few to foresee anything; wait for {FIRST}"
     return ""
 
@@ -46,13 +44,13 @@ def forecast(bench: Bench, job: Record) -> dict[str, Any]:
     common = {"votes": project.votes, "made": time.time()}
     if why := why_not(replica):
         return {**common, "why": why}
-    items = int((~campaign.pool.withdrawn).sum())
+    items = int((~campaign.view.items().withdrawn).sum())
     some = sampled(campaign, _size(campaign), seed=campaign.plan.seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # what does not settle says so at every step
-        found = simulate(some, ways=WAYS, level=LEVEL, seed=campaign.plan.seed)
+        found = simulate(some, runs=SIMULATED_RUNS, level=LEVEL, seed=campaign.plan.seed)
     seconds = round(time.monotonic() - begun, 3)
-    return {**common, **_result(found, some, items), "simulated": len(some.pool), "seconds": seconds}
+    return {**common, **_result(found, some, items), "simulated": len(some), "seconds": seconds}
 
 
 def _size(campaign: Campaign) -> int:
@@ -63,18 +61,18 @@ def _size(campaign: Campaign) -> int:
 def sampled(campaign: Campaign, n: int, seed: int) -> Campaign:
     """The same campaign as if it had only some of its items, with their share of the money."""
     data = campaign.to_dict()
-    kept = np.flatnonzero(~campaign.pool.withdrawn)
+    kept = np.flatnonzero(~campaign.view.items().withdrawn)
     share = min(1.0, n / len(kept))
     costs = data["costs"]
     budget = costs["budget"] if costs["budget"] is None else costs["budget"] * share
-    small = Campaign.from_dict({**data, "learns": False, "costs": {**costs, "budget": budget}})
-    for worker in list(small.staff.names) if small.ledger.lent else ():
+    small = Campaign.from_dict({**data, "trains_classifier": False, "costs": {**costs, "budget": budget}})
+    for worker in small.view.workers().names if small.view.has_open_leases else ():
         small.release(worker)
     if share < 1:
         chosen = set(np.random.default_rng(seed).choice(kept, n, replace=False).tolist())
-        small.withdraw(name for row, name in enumerate(small.pool.items) if row not in chosen)
-        small.forget()
-        small.ledger.spent *= share
+        small.withdraw(name for row, name in enumerate(small.view.item_names) if row not in chosen)
+        small.drop_closed()
+        small.synchronize(spent=small.view.spent * share)
     return small
 
 

@@ -7,14 +7,13 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from crowdpilot.json_values import pack
 from crowdpilot.service.jobs import webhook_events
 from crowdpilot.service.jobs.calibration import is_measurable
 from crowdpilot.service.jobs.completion import close_if_done
 from crowdpilot.service.jobs.context import Bench
 from crowdpilot.service.jobs.forecast import why_not
 from crowdpilot.service.labelling.replica import Replica
-from crowdpilot.service.project_campaign import LEARNED
+from crowdpilot.service.project_campaign import TRAINED_CLASSIFIERS
 from crowdpilot.service.store import jobs, model_updates
 from crowdpilot.service.store.row import Record
 
@@ -34,7 +33,7 @@ def refit(bench: Bench, job: Record) -> dict[str, Any]:
     with bench.store.writing() as c:
         jobs.hold(c, job)
         if lesson is not None:
-            replica.lesson = model_updates.write(c, job.project, lesson, project.votes)
+            replica.update_number = model_updates.write(c, job.project, lesson, project.votes)
             _follow_up(c, replica, project)
         rest = webhook_events.write(c, project, told)
     webhook_events.write_rest(bench.store, project, rest)
@@ -52,10 +51,7 @@ def refit(bench: Bench, job: Record) -> dict[str, Any]:
 
 def _lesson(replica: Replica) -> dict[str, Any]:
     """What was learned; of a machine that learns no more, what it said last."""
-    lesson = replica.campaign.lesson()
-    if replica.spec["machine"] in LEARNED:
-        lesson["machine"] = [pack(question.machine) for question in replica.campaign.questions]
-    return lesson
+    return replica.campaign.model_update(with_classifier=replica.spec["machine"] in TRAINED_CLASSIFIERS)
 
 
 def _taught(bench: Bench, replica: Replica, project: Record) -> dict[str, Any]:
@@ -64,7 +60,7 @@ def _taught(bench: Bench, replica: Replica, project: Record) -> dict[str, Any]:
     why = bench.blind(replica.project)
     if why:
         machine = "none"
-    elif machine in LEARNED and any(question.machine is None for question in replica.campaign.questions):
+    elif machine in TRAINED_CLASSIFIERS and not replica.campaign.view.is_classified:
         why = "there are too few votes for a machine to learn from"
     return {"votes": project.votes, "machine": machine, "why": why}
 

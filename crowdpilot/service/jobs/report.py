@@ -10,10 +10,11 @@ import numpy as np
 from sqlalchemy import Connection
 
 from crowdpilot.aggregation import Aggregate, Aggregator
-from crowdpilot.arrays import Codes, to_names
-from crowdpilot.confusion_matrices import hear
+from crowdpilot.arrays import Codes
+from crowdpilot.confusion_matrices import votes_log_likelihood
 from crowdpilot.diagnosis import diagnose
-from crowdpilot.hybrid.campaign.question import Question
+from crowdpilot.hybrid import Estimates
+from crowdpilot.names import to_names
 from crowdpilot.service import report_requests
 from crowdpilot.service.jobs.context import Bench
 from crowdpilot.service.labelling.replica import Replica
@@ -42,7 +43,7 @@ def report(bench: Bench, job: Record) -> dict[str, Any]:
         diagnose(found, _beliefs(replica, found, criterion)), texts=texts, title=title, made=moment
     )
     with bench.store.writing() as c:
-        jobs.empty(c, job.project, report_requests.KIND, job.id)
+        jobs.empty(c, job.project, report_requests.JOB_KIND, job.id)
     return {**about, "html": html}
 
 
@@ -52,15 +53,15 @@ class Beliefs(Aggregator):
 
     name: ClassVar[str] = "the beliefs of the project"
 
-    question: Question
+    estimates: Estimates
     rows: Codes  # of the tasks
-    staff: Codes  # of the workers
+    numbers: Codes  # of the workers
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
-        q, logs = self.question, self.question.logs[self.staff]
-        heard = hear(votes, logs) * (q.join.faith if q.machine is None else 1.0)
-        probs = q.join(q.calibrated(self.rows.astype(np.intp)), heard, q.prior)
-        skill = np.einsum("jkk,k->j", np.exp(logs), q.prior)
+        log_confusion = self.estimates.log_confusion[self.numbers]
+        log_likelihood = votes_log_likelihood(votes, log_confusion)
+        probs = self.estimates.posterior_given(self.rows.astype(np.intp), log_likelihood)
+        skill = np.einsum("jkk,k->j", np.exp(log_confusion), self.estimates.class_prior)
         return Aggregate(votes, votes.clamp(probs), skill)
 
     def __str__(self) -> str:
@@ -68,17 +69,17 @@ class Beliefs(Aggregator):
 
 
 def _beliefs(replica: Replica, found: Votes, criterion: str) -> Beliefs:
-    campaign = replica.campaign
-    question = campaign.questions[campaign.criteria.index(criterion)]
-    rows = campaign.pool.rows(found.tasks.tolist()).astype(np.int32)
-    staff = np.asarray([campaign.staff.place[worker] for worker in found.workers.tolist()], np.int32)
-    return Beliefs(question, rows, staff)
+    view = replica.campaign.view
+    rows = view.item_rows(found.tasks.tolist()).astype(np.int32)
+    number_of = {name: n for n, name in enumerate(view.workers().names)}
+    numbers = np.asarray([number_of[worker] for worker in found.workers.tolist()], np.int32)
+    return Beliefs(view.estimates(criterion), rows, numbers)
 
 
 def _votes(c: Connection, replica: Replica, criterion: int) -> Votes:
     """The votes on one question that the mirror has heard, with their times."""
-    question, names = replica.campaign.questions[criterion], replica.names
-    known = replica.campaign.staff.place
+    view, names = replica.campaign.view, replica.item_names
+    known = set(view.workers().names)
     given = [
         row for row in votes.given(c, replica.project)
         if row.criterion == criterion and row.item in names and row.worker in known
@@ -93,5 +94,5 @@ def _votes(c: Connection, replica: Replica, criterion: int) -> Votes:
         replica.campaign.classes,
         time=np.asarray([row.time for row in given], np.float64),
         seconds=seconds if np.isfinite(seconds).all() else None,
-        gold=question.gold[replica.campaign.pool.rows(tasks)],
+        gold=view.items().gold[view.item_rows(tasks), criterion],
     )  # fmt: skip

@@ -32,8 +32,8 @@ def find(c: Connection, replica: Replica) -> News:
     items, labels = [], {}
     for n in np.flatnonzero(now.done):
         name, label = str(now.items[n]), str(now.labels[n])
-        if before.get(replica.ids[name]) != label:
-            labels[replica.ids[name]] = label
+        if before.get(replica.item_ids[name]) != label:
+            labels[replica.item_ids[name]] = label
             cost, votes = round(float(now.expected[n]), 6), int(now.votes[n])
             items.append({"item": name, "label": label, "expected_cost": cost, "votes": votes})
     return News(items, labels, before)

@@ -1,25 +1,28 @@
-"""Relay: campaigns whose votes are collected elsewhere, by a front end of one's own or from a record."""
+"""External votes: campaigns whose votes are collected elsewhere, by another front end or from a record.
+
+Proposals are not leased: who asks again before recording votes gets the same. Votes are recorded in one
+transaction, all or none, with one vote for each (item, criterion, worker).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numpy as np
 from sqlalchemy import Connection
 
-from crowdpilot.hybrid import Ask, Campaign
+from crowdpilot.hybrid import Ask
 from crowdpilot.service.errors import ConflictError, InvalidRequestError, NotFoundError
 from crowdpilot.service.labelling.replica import Replica
-from crowdpilot.service.project_campaign import is_due, make_costs
+from crowdpilot.service.project_campaign import make_costs, refit_due
 from crowdpilot.service.store import external_votes, items, jobs, projects
 from crowdpilot.service.store.engine import Store
 from crowdpilot.service.store.row import Record
 from crowdpilot.service.store.votes import UNSURE, VOTED
 
 
-class Told(NamedTuple):
-    """A vote that was given elsewhere; the label is the number of a class."""
+class ExternalVote(NamedTuple):
+    """A vote that was collected elsewhere; the label is the number of a class."""
 
     item: str
     worker: str
@@ -31,111 +34,104 @@ class Told(NamedTuple):
     key: str | None = None
 
 
-class Wanted(NamedTuple):
-    """What the campaign wants next of anyone, and whether more may be wanted after some waiting."""
+class Proposal(NamedTuple):
+    """The votes to collect next, and whether there may be more after some waiting."""
 
     asks: list[Ask]
     wait: bool
 
 
-def want(store: Store, replica: Replica, project: Record, n: int, kind: str | None) -> Wanted | None:
-    """What `Campaign.ask` would ask of anyone; None if others have lent meanwhile, so that it may differ.
+def propose(store: Store, replica: Replica, project: Record, n: int, kind: str | None) -> Proposal | None:
+    """What `Campaign.ask` would ask of anyone.
 
-    Nothing is lent: who asks again before telling is told the same again.
+    Where the plan draws at random, the request is counted in the database by compare-and-set; None if another
+    process was first, so that the answer may differ and has to be asked for again.
     """
     if project.state != projects.OPEN:
-        raise ConflictError(f"the project is {project.state}; nothing is wanted now")
+        raise ConflictError(f"the project is {project.state}; no votes are asked for now")
     campaign = replica.campaign
-    asks = _ask_anyone(campaign, n, kind)
-    drawn = campaign.plan.explore + campaign.plan.gold > 0 and campaign.asked != project.asked
-    idle = not asks and project.votes != project.fitted and not campaign.ledger.lent
-    if drawn or idle:
+    asks = campaign.propose(n, kind=kind)
+    is_random = campaign.plan.explore + campaign.plan.gold > 0
+    count = is_random and campaign.view.requests != project.asked
+    refit = not asks and project.votes != project.fitted and not campaign.view.has_open_leases
+    if count or refit:
         with store.writing() as c:
-            if drawn and projects.claim(c, project.id, project.asked) is None:
+            if count and projects.claim(c, project.id, project.asked) is None:
                 return None
-            if idle:
-                jobs.enqueue(c, project.id, "refit")  # nothing is wanted: learn, and look again
-    return Wanted(asks, not asks and (idle or bool(campaign.ledger.lent)))
+            if refit:
+                jobs.enqueue(c, project.id, "refit")  # no vote has a value now: it may after a refit
+    return Proposal(asks, not asks and (refit or campaign.view.has_open_leases))
 
 
-def _ask_anyone(campaign: Campaign, n: int, kind: str | None) -> list[Ask]:
-    """Ask, and leave the campaign as it was."""
-    wishes = campaign.wishes
-    met = wishes.met.copy()
-    try:
-        return campaign.ask(None, n, kind=kind)
-    finally:
-        campaign.release(None)
-        if (wishes.met != met).any():  # that such workers have come is known when one has voted
-            wishes.met[:] = met
-            wishes.weigh(np.arange(len(campaign.pool)))
-
-
-def tell(c: Connection, id: str, platform: str, told: Sequence[Told], *, again: bool = False) -> bool:
-    """Take votes from elsewhere, all or none, as `Campaign.tell` does; whether a lesson is due then.
+def record_votes(
+    c: Connection, id: str, platform: str, new: Sequence[ExternalVote], *, replace: bool = False
+) -> bool:
+    """Record votes, all or none, as `Campaign.tell` does; whether a refit is due then, which is enqueued.
 
     Parameters
     ----------
     c
-        A transaction.
+        A write transaction; it holds the project's row from here on.
     id
         Of the project.
     platform
         Where the workers have their names.
-    told
+    new
         The votes, in their order.
-    again
-        Whether a worker may change what they said before.
+    replace
+        Whether a vote may replace an earlier one of the same worker.
     """
-    if again:
-        told = list({(vote.item, vote.worker, vote.criterion): vote for vote in told}.values())
-    projects.tick(c, id)  # nobody else writes from here on
+    if replace:
+        new = list({(vote.item, vote.worker, vote.criterion): vote for vote in new}.values())
+    projects.tick(c, id)  # no other transaction writes to the project from here on
     project = projects.find(c, id)
     if project.state == projects.CLOSED:
         raise ConflictError("the project is closed; it takes no more votes")
-    known = items.known(c, id, list({vote.item for vote in told}))
-    if missing := [vote.item for vote in told if vote.item not in known]:
+    item_ids = items.known(c, id, list({vote.item for vote in new}))
+    if missing := [vote.item for vote in new if vote.item not in item_ids]:
         raise NotFoundError(f"there is no item {missing[0]!r}; add it first")
-    staff = _staff(c, project, platform, told)
-    given = [_given(vote, known, staff) for vote in told]
-    if not again:
-        _check(c, told, given)
-    row = external_votes.put(c, id, given)
-    due = is_due(project.spec, row.votes, row.fitted)
+    workers = _register_workers(c, project, platform, new)
+    rows = [_row(vote, item_ids, workers) for vote in new]
+    if not replace:
+        _check_repeats(c, new, rows)
+    row = external_votes.put(c, id, rows)
+    due = refit_due(project.spec, row.votes, row.fitted)
     if due:
         jobs.enqueue_refit(c, id)
     return due
 
 
-def _given(vote: Told, known: dict[str, int], staff: dict[str, Record]) -> external_votes.Given:
-    who = int(staff[vote.worker].id)
+def _row(vote: ExternalVote, item_ids: dict[str, int], workers: dict[str, Record]) -> external_votes.Given:
+    worker = int(workers[vote.worker].id)
     rest = vote.label, vote.seconds, vote.time, vote.key
-    return external_votes.Given(known[vote.item], vote.criterion, who, *rest)
+    return external_votes.Given(item_ids[vote.item], vote.criterion, worker, *rest)
 
 
-def _staff(c: Connection, project: Record, platform: str, told: Sequence[Told]) -> dict[str, Record]:
-    """The workers of these votes; each is of one kind only."""
+def _register_workers(
+    c: Connection, project: Record, platform: str, new: Sequence[ExternalVote]
+) -> dict[str, Record]:
+    """The rows of the workers of these votes, by name; each is of one kind only."""
     prices = make_costs(project.spec).prices
-    usual, kinds = next(iter(prices)), dict[str, str]()
-    for vote in told:
+    first_kind, kinds = next(iter(prices)), dict[str, str]()
+    for vote in new:
         if vote.kind is not None and vote.kind not in prices:
             raise InvalidRequestError(f"there is no price for the kind of worker {vote.kind!r}")
-        kinds.setdefault(vote.worker, vote.kind or usual)
-    staff = external_votes.enlist(c, project.id, platform, kinds)
-    for vote in told:
-        if vote.kind not in (None, staff[vote.worker].kind):
-            of = staff[vote.worker].kind
-            raise InvalidRequestError(f"worker {vote.worker!r} is of the kind {of!r}, not {vote.kind!r}")
-    return staff
+        kinds.setdefault(vote.worker, vote.kind or first_kind)
+    workers = external_votes.enlist(c, project.id, platform, kinds)
+    for vote in new:
+        known = workers[vote.worker].kind
+        if vote.kind not in (None, known):
+            raise InvalidRequestError(f"worker {vote.worker!r} is of the kind {known!r}, not {vote.kind!r}")
+    return workers
 
 
-def _check(c: Connection, told: Sequence[Told], given: Sequence[external_votes.Given]) -> None:
-    """Raise a ConflictError if somebody has voted already, or votes twice at once."""
-    before = external_votes.states(c, list({vote.worker for vote in given}))
-    met = set()
-    for vote, said in zip(given, told, strict=True):
-        if before.get(vote.place) in (VOTED, UNSURE):
-            raise ConflictError(f"worker {said.worker!r} has voted on item {said.item!r} already")
-        if vote.place in met:
-            raise ConflictError(f"worker {said.worker!r} votes on item {said.item!r} twice; keep one vote")
-        met.add(vote.place)
+def _check_repeats(c: Connection, new: Sequence[ExternalVote], rows: Sequence[external_votes.Given]) -> None:
+    """Raise a ConflictError if a worker has voted already, or votes twice at once."""
+    before = external_votes.states(c, list({row.worker for row in rows}))
+    seen = set()
+    for row, vote in zip(rows, new, strict=True):
+        if before.get(row.place) in (VOTED, UNSURE):
+            raise ConflictError(f"worker {vote.worker!r} has voted on item {vote.item!r} already")
+        if row.place in seen:
+            raise ConflictError(f"worker {vote.worker!r} votes on item {vote.item!r} twice; keep one vote")
+        seen.add(row.place)

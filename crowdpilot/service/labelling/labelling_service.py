@@ -1,9 +1,13 @@
-"""The desk: lends items to workers and takes their votes.
+"""Labelling service: leases items to workers and takes their votes, one for each process.
 
-Votes need no campaign: one thread writes all that have come together in one transaction, and only then
-tells their senders. Lending needs one: another thread keeps a mirror of each project, and serves all who
-ask at the same time together. Between processes a lending counts only if nobody else has lent in the
-meantime; else it is thought over again.
+Two threads do the work, so that a vote never waits for a choice of items:
+
+- The vote writer commits votes in groups and needs no campaign. A vote is acknowledged after its commit.
+- The replica thread holds a replica of each project's campaign, catches up with the database and serves
+  lease requests in batches. It alone uses the replicas, so they need no locks.
+
+Processes share nothing but the database: a lease counts only if no other process has leased items of the
+project in the meantime; otherwise it is chosen again.
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from crowdpilot.service.errors import ConflictError, InvalidRequestError, ServiceUnavailableError
-from crowdpilot.service.labelling.lease_queue import LeaseQueue, Lent
+from crowdpilot.service.labelling.lease_queue import LeasedItem, LeaseQueue
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.labelling.sessions import Session, code_to_show
 from crowdpilot.service.labelling.vote_writer import VoteWriter
@@ -26,14 +30,14 @@ from crowdpilot.service.store import items, projects, votes, workers
 from crowdpilot.service.store.engine import Store
 from crowdpilot.service.store.row import Record
 
-__all__ = ["LabellingService", "Lent"]
+__all__ = ["LabellingService", "LeasedItem"]
 T = TypeVar("T")
-HURRY = 0.05  # seconds that a worker waits at most for items to be weighed
+MAX_RECOMPUTE_SECONDS = 0.05  # of acquisition values, while a worker waits for items
 MAX_REPLICAS = 16  # in memory at once
 
 
 class LabellingService:
-    """Where workers get items and hand in votes, one for each process.
+    """Leases, votes, and what may be read of a campaign as it is now.
 
     Parameters
     ----------
@@ -46,48 +50,47 @@ class LabellingService:
     def __init__(self, store: Store, settings: Settings) -> None:
         self.store, self.settings = store, settings
         self._vote_writer = VoteWriter(store)
-        self._thinker = ThreadPoolExecutor(1, "mirrors")  # the only one to touch them
+        self._replica_thread = ThreadPoolExecutor(1, "replicas")
         self._replicas: OrderedDict[str, Replica] = OrderedDict()  # the one used last at the end
-        self._lease_queue = LeaseQueue(store, lambda project: self._replica(project, HURRY))
-        self._labels: dict[str, dict[str, int]] = {}
+        self._lease_queue = LeaseQueue(store, lambda project: self._replica(project, MAX_RECOMPUTE_SECONDS))
+        self._class_codes: dict[str, dict[str, int]] = {}
 
     def close(self) -> None:
-        """Finish what was begun."""
+        """Finish what was begun, and end both threads."""
         self._vote_writer.close()
-        self._thinker.shutdown()
+        self._replica_thread.shutdown()
 
-    def label(self, project: str, name: str) -> int:
-        """The number of a class; refused with 422 if there is none."""
-        if project not in self._labels:
+    def class_code(self, project: str, name: str) -> int:
+        """The number of a class; `InvalidRequestError` if there is none of this name."""
+        if project not in self._class_codes:
             with self.store.reading() as c:
                 classes = projects.find(c, project).spec["classes"]
-            self._labels[project] = {label: n for n, label in enumerate(classes)}
-        if name not in self._labels[project]:
-            raise InvalidRequestError(
-                f"{name!r} is not a class; there are {', '.join(self._labels[project])}"
-            )
-        return self._labels[project][name]
+            self._class_codes[project] = {label: n for n, label in enumerate(classes)}
+        codes = self._class_codes[project]
+        if name not in codes:
+            raise InvalidRequestError(f"{name!r} is not a class; there are {', '.join(codes)}")
+        return codes[name]
 
     async def vote(self, session: Session, answer: votes.Answer) -> None:
-        """Take an answer; returns when it is safe in the database."""
-        await self._vote_writer.put(session.project, answer)
+        """Write an answer; returns after its commit."""
+        await self._vote_writer.write(session.project, answer)
 
-    async def next(self, session: Session, n: int) -> list[Lent]:
-        """Up to `n` items for a worker: those they hold, then new ones; none if nothing is wanted of them."""
-        lent = self._lease_queue.queue(session, n)
-        await self._think(self._lease_queue.serve)
-        return await lent
+    async def lease(self, session: Session, n: int) -> list[LeasedItem]:
+        """Up to `n` items for a worker: those they hold, then new ones, while their votes have a value."""
+        waiting = self._lease_queue.add(session, n)
+        await self._in_replica_thread(self._lease_queue.serve)
+        return await waiting.future
 
-    async def look(self, project: str, see: Callable[[Replica, Record], T]) -> T:
-        """What somebody sees who looks at the campaign of a project as it is now."""
-        return await self._think(self._look, project, see)
+    async def read(self, project: str, function: Callable[[Replica, Record], T]) -> T:
+        """The result of a function of a project's replica, as it is now, and row; it must not change them."""
+        return await self._in_replica_thread(self._read, project, function)
 
-    async def _think(self, what: Callable[..., T], *given: Any) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._thinker, what, *given)
+    async def _in_replica_thread(self, function: Callable[..., T], *args: Any) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._replica_thread, function, *args)
 
-    # In the thread of the mirrors ------------------------------------------------------------
+    # In the replica thread -------------------------------------------------------------------
 
-    def _replica(self, project: str, patience: float = math.inf) -> tuple[Replica, Record]:
+    def _replica(self, project: str, max_seconds: float = math.inf) -> tuple[Replica, Record]:
         try:
             with self.store.reading() as c:
                 if project not in self._replicas:
@@ -95,30 +98,30 @@ class LabellingService:
                 self._replicas.move_to_end(project)
                 while len(self._replicas) > MAX_REPLICAS:
                     self._replicas.popitem(last=False)
-                return self._replicas[project], self._replicas[project].keep_up(c, patience)
+                return self._replicas[project], self._replicas[project].catch_up(c, max_seconds)
         except ServiceUnavailableError:
             raise
         except Exception:
-            self._replicas.pop(project, None)  # half-read; made anew from the tables next time
+            self._replicas.pop(project, None)  # half-changed; built from the tables next time
             raise
 
-    def _look(self, project: str, see: Callable[[Replica, Record], T]) -> T:
-        return see(*self._replica(project))
+    def _read(self, project: str, function: Callable[[Replica, Record], T]) -> T:
+        return function(*self._replica(project))
 
-    # Rarer things ----------------------------------------------------------------------------
+    # In other threads ------------------------------------------------------------------------
 
-    async def undo(self, session: Session) -> Lent:
-        """Take back the worker's last answer; the item is theirs again."""
+    async def undo(self, session: Session) -> LeasedItem:
+        """Delete the worker's last answer and lease its item to them again, in one transaction."""
         return await asyncio.to_thread(self._undo, session)
 
-    def _undo(self, session: Session) -> Lent:
+    def _undo(self, session: Session) -> LeasedItem:
         with self.store.writing() as c:
             project = projects.find(c, session.project)
             place = votes.undo(c, session.project, session.worker, time.time() + project.spec["lease"])
-            return Lent(*place, items.contents(c, [place[0]])[place[0]])
+            return LeasedItem(*place, items.contents(c, [place[0]])[place[0]])
 
     async def finish(self, session: Session) -> str:
-        """A worker has done enough; what they hold goes to others. Their completion code."""
+        """End a worker's leases, in one transaction; returns their completion code."""
         return await asyncio.to_thread(self._finish, session)
 
     def _finish(self, session: Session) -> str:

@@ -1,12 +1,16 @@
-"""Lendings: workers who ask for items at the same time are served together.
+"""Lease queue: requests for items, served in batches, with optimistic concurrency between processes.
 
-Choosing what is lent needs the mirror of the project, and only one thread touches it. While it serves one
-group, the next one gathers: so it reads, writes and commits once for all of them.
+Choosing items needs the replica of the project, which one thread per process uses. While it serves one batch
+the next one gathers, so that each batch reads, writes and commits once.
+
+Guarantees: a lease is committed before its item is shown, and ends at the time written with it (after `lease`
+seconds of the project) unless it is extended, answered or released. A batch commits only if no other process
+has leased items of the project since its choice was made (compare-and-set on the project's number of
+requests); otherwise it catches up and chooses again.
 """
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -21,33 +25,34 @@ from crowdpilot.service.errors import (
 )
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.labelling.sessions import Session
+from crowdpilot.service.labelling.waiting_requests import Delivery, Waiting, deliver
 from crowdpilot.service.store import items, jobs, projects, votes, workers
 from crowdpilot.service.store.engine import Store
 from crowdpilot.service.store.row import Record
 
-PATIENCE = 8  # how often a lending is thought over
-MOST = 32  # workers in one group
+MAX_ATTEMPTS = 8  # to commit a batch before its requests are refused
+MAX_WORKERS_PER_BATCH = 32
+LEASE_SWEEP_SECONDS = 1.0  # between two looks for expired leases of a project
 
 
-class Lent(NamedTuple):
-    """What a worker sees of an item: nothing of gold, machine or counts."""
+class LeasedItem(NamedTuple):
+    """What a worker sees of an item: neither its known class nor classifier probabilities or vote counts."""
 
     item: int
     criterion: int
     content: dict[str, Any]
 
 
-class Wish(NamedTuple):
-    """A worker who asks for so many items, and who waits for them."""
+class LeaseRequest(NamedTuple):
+    """A worker who asks for up to `n` items, and the coroutine that waits for them."""
 
     session: Session
     n: int
-    loop: asyncio.AbstractEventLoop
-    told: asyncio.Future[list[Lent]]
+    waiting: Waiting[list[LeasedItem]]
 
 
 class Choice(NamedTuple):
-    """What a worker holds already, and what is lent to them now."""
+    """What a worker holds already, and what is to be leased to them now."""
 
     held: list[votes.Place]
     new: list[votes.Place]
@@ -57,119 +62,125 @@ Outcome = Choice | RequestError
 
 
 class LeaseQueue:
-    """Those who wait for items, and how they get them.
+    """Requests that wait for items, and the transactions that lease them.
 
     Parameters
     ----------
     store
         The database.
-    mirror
-        Gives the mirror of a project as it is now, and its row.
+    replica
+        Returns the replica of a project as it is now, and the project's row.
     """
 
     def __init__(self, store: Store, replica: Callable[[str], tuple[Replica, Record]]) -> None:
         self.store, self._replica = store, replica
-        self._waiting: deque[Wish] = deque()
-        self._swept: dict[str, float] = {}
+        self._requests: deque[LeaseRequest] = deque()
+        self._last_sweep: dict[str, float] = {}
 
-    def queue(self, session: Session, n: int) -> asyncio.Future[list[Lent]]:
-        """Wait for items; `serve` has to be called once for everybody who waits."""
-        loop = asyncio.get_running_loop()
-        told: asyncio.Future[list[Lent]] = loop.create_future()
-        self._waiting.append(Wish(session, n, loop, told))
-        return told
+    def add(self, session: Session, n: int) -> Waiting[list[LeasedItem]]:
+        """Add a request; `serve` has to be called once for each."""
+        request = LeaseRequest(session, n, Waiting())
+        self._requests.append(request)
+        return request.waiting
 
     def serve(self) -> None:
-        """Serve some of those who wait, if any do; in the thread of the mirrors."""
-        group = self._group()
-        if not group:
+        """Serve one batch of requests, if there are any; in the thread of the replicas."""
+        batch = self._next_batch()
+        if not batch:
             return
         try:
-            outcomes: Sequence[list[Lent] | Exception] = self._serve(group)
-        except Exception as error:  # whoever waits must be told, whatever it is
-            outcomes = [error] * len(group)
-        for wish, outcome in zip(group, outcomes, strict=True):
-            wish.loop.call_soon_threadsafe(_resolve, wish.told, outcome)
+            outcomes: Sequence[list[LeasedItem] | Exception] = self._lease_batch(batch)
+        except Exception as error:  # every request must get an answer, whatever happened
+            outcomes = [error] * len(batch)
+        deliver([Delivery(request.waiting, o) for request, o in zip(batch, outcomes, strict=True)])
 
-    def _group(self) -> list[Wish]:
-        """Who is served together: workers of one project, each of them once."""
-        group: dict[int, Wish] = {}
-        later: list[Wish] = []
-        while self._waiting and len(group) < MOST:
-            wish = self._waiting.popleft()
-            first = next(iter(group.values()), wish)
-            if wish.session.worker in group or wish.session.project != first.session.project:
-                later.append(wish)
+    def _next_batch(self) -> list[LeaseRequest]:
+        """Requests of one project, at most one of each worker; the others keep their order."""
+        batch: dict[int, LeaseRequest] = {}
+        later: list[LeaseRequest] = []
+        while self._requests and len(batch) < MAX_WORKERS_PER_BATCH:
+            request = self._requests.popleft()
+            first = next(iter(batch.values()), request)
+            if request.session.worker in batch or request.session.project != first.session.project:
+                later.append(request)
             else:
-                group[wish.session.worker] = wish
-        self._waiting.extendleft(reversed(later))
-        return list(group.values())
+                batch[request.session.worker] = request
+        self._requests.extendleft(reversed(later))
+        return list(batch.values())
 
-    def _serve(self, group: list[Wish]) -> list[list[Lent] | Exception]:
-        project = group[0].session.project
+    def _lease_batch(self, batch: list[LeaseRequest]) -> list[list[LeasedItem] | Exception]:
+        project = batch[0].session.project
         self._sweep(project)
-        for _ in range(PATIENCE):
+        for _ in range(MAX_ATTEMPTS):
             replica, row = self._replica(project)
-            lent = False
+            committed = False
             outcomes: list[Outcome] = []
             try:
-                outcomes = self._choose(group, replica, row)
-                lent = self._lend(group, outcomes, replica, row)
+                outcomes = self._choose(batch, replica, row)
+                committed = self._commit(batch, outcomes, replica, row)
             finally:
-                if not lent:
-                    _release(group, outcomes, replica)
-            if lent:
-                return self._shown(group, outcomes)
+                if not committed:
+                    _release(batch, outcomes, replica)
+            if committed:
+                return self._with_content(batch, outcomes)
         raise ServiceUnavailableError("many ask at once; try again")
 
-    def _choose(self, group: list[Wish], replica: Replica, project: Record) -> list[Outcome]:
-        ids = [wish.session.worker for wish in group]
+    def _choose(self, batch: list[LeaseRequest], replica: Replica, project: Record) -> list[Outcome]:
+        """Choose items for each request; they are leased in the replica, not in the database."""
+        ids = [request.session.worker for request in batch]
         with self.store.reading() as c:
             known = workers.some(c, project.id, ids)
             held = votes.held_by(c, ids)
-        return [_chosen(wish, held.get(wish.session.worker, []), known, replica, project) for wish in group]
+        return [_choice(r, held.get(r.session.worker, []), known, replica, project) for r in batch]
 
-    def _lend(self, group: list[Wish], outcomes: list[Outcome], replica: Replica, project: Record) -> bool:
-        """Whether this process was the first to lend, so that what it chose is still right."""
+    def _commit(
+        self, batch: list[LeaseRequest], outcomes: list[Outcome], replica: Replica, project: Record
+    ) -> bool:
+        """Write the leases in one transaction; False if another process has leased since the choice."""
         served = [
-            (w.session.worker, o) for w, o in zip(group, outcomes, strict=True) if isinstance(o, Choice)
+            (r.session.worker, o) for r, o in zip(batch, outcomes, strict=True) if isinstance(o, Choice)
         ]
         new = [(worker, choice.new) for worker, choice in served if choice.new]
-        still = [worker for worker, choice in served if choice.held]
-        idle = len(new) < len(served) and project.votes != project.fitted and not replica.campaign.ledger.lent
-        if not (new or still or idle):
+        holders = [worker for worker, choice in served if choice.held]
+        unserved = len(new) < len(served)
+        refit = unserved and project.votes != project.fitted and not replica.campaign.view.has_open_leases
+        if not (new or holders or refit):
             return True
         until = time.time() + replica.spec["lease"]
         with self.store.writing() as c:
             clock = projects.claim(c, project.id, project.asked, len(new)) if new else 0
             if clock is None:
                 return False
-            if still:
-                votes.extend(c, still, until)
+            if holders:
+                votes.extend(c, holders, until)
             if new:
                 votes.lend_some(c, project.id, new, until, clock)
-            if idle:
-                jobs.enqueue(c, project.id, "refit")  # nothing is wanted: learn, and look again
+            if refit:
+                jobs.enqueue(c, project.id, "refit")  # no vote has a value now: it may after a refit
         return True
 
-    def _shown(self, group: list[Wish], outcomes: list[Outcome]) -> list[list[Lent] | Exception]:
-        places = [
-            outcome if isinstance(outcome, RequestError) else (outcome.held + outcome.new)[: wish.n]
-            for wish, outcome in zip(group, outcomes, strict=True)
+    def _with_content(
+        self, batch: list[LeaseRequest], outcomes: list[Outcome]
+    ) -> list[list[LeasedItem] | Exception]:
+        """The items of each request with their contents, or why it is refused."""
+        leased = [
+            outcome if isinstance(outcome, RequestError) else (outcome.held + outcome.new)[: request.n]
+            for request, outcome in zip(batch, outcomes, strict=True)
         ]
+        ids = {item for one in leased if isinstance(one, list) for item, _ in one}
         with self.store.reading() as c:
-            content = items.contents(c, {i for some in places if isinstance(some, list) for i, _ in some})
+            content = items.contents(c, ids)
         return [
-            some if isinstance(some, RequestError) else [Lent(i, q, content[i]) for i, q in some]
-            for some in places
+            one if isinstance(one, RequestError) else [LeasedItem(i, q, content[i]) for i, q in one]
+            for one in leased
         ]
 
     def _sweep(self, project: str) -> None:
-        """What was not answered in time goes to others; looked at once a second."""
+        """End expired leases, at most every `LEASE_SWEEP_SECONDS`."""
         now = time.time()
-        if now - self._swept.get(project, 0.0) < 1.0:
+        if now - self._last_sweep.get(project, 0.0) < LEASE_SWEEP_SECONDS:
             return
-        self._swept[project] = now
+        self._last_sweep[project] = now
         with self.store.reading() as c:
             late = votes.late(c, project, now)
         if late:
@@ -178,38 +189,35 @@ class LeaseQueue:
                 jobs.enqueue(c, project, "settle")
 
 
-def _chosen(
-    wish: Wish, held: list[votes.Place], known: dict[int, Record], replica: Replica, project: Record
+def _choice(
+    request: LeaseRequest,
+    held: list[votes.Place],
+    known: dict[int, Record],
+    replica: Replica,
+    project: Record,
 ) -> Outcome:
-    worker = known.get(wish.session.worker)
-    why = _refusal(project, worker)
-    if why is not None or worker is None:
-        return why or NotFoundError("there is no such worker in this project")
-    n = wish.n - len(held)
+    worker = known.get(request.session.worker)
+    error = _refusal(project, worker)
+    if error is not None or worker is None:
+        return error or NotFoundError("there is no such worker in this project")
+    n = request.n - len(held)
     return Choice(held, replica.ask(worker.id, n, worker.kind) if n > 0 else [])
 
 
-def _release(group: list[Wish], outcomes: list[Outcome], replica: Replica) -> None:
-    """What was not lent in the end is free again."""
-    for wish, outcome in zip(group, outcomes, strict=False):
+def _release(batch: list[LeaseRequest], outcomes: list[Outcome], replica: Replica) -> None:
+    """End the leases in the replica that were not committed."""
+    for request, outcome in zip(batch, outcomes, strict=False):
         if isinstance(outcome, Choice):
-            replica.campaign.release(wish.session.worker, [replica.ask_of(*place) for place in outcome.new])
+            replica.campaign.release(
+                request.session.worker, [replica.ask_of(*place) for place in outcome.new]
+            )
 
 
 def _refusal(project: Record, worker: Record | None) -> RequestError | None:
-    """Why nothing is lent to a worker, if nothing is."""
+    """Why a worker gets no items, if so."""
     if worker is None or worker.state == workers.ACTIVE:
-        closed = f"the project is {project.state}; nothing is lent now"
+        closed = f"the project is {project.state}; no items are leased now"
         return None if project.state == projects.OPEN else ConflictError(closed)
     if worker.state in (workers.BLOCKED, workers.ERASED):
         return ForbiddenError("you cannot work on this project any more")
     return ForbiddenError("agree to the terms and pass the quiz first")
-
-
-def _resolve(told: asyncio.Future[list[Lent]], outcome: list[Lent] | Exception) -> None:
-    if told.cancelled():
-        return
-    if isinstance(outcome, Exception):
-        told.set_exception(outcome)
-    else:
-        told.set_result(outcome)

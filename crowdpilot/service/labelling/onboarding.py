@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any
@@ -51,8 +50,7 @@ def open_session(c: Connection, settings: Settings, project: Record, arrival: Ar
     if not known:
         who = derive(settings.secret, "log", arrival.platform, arrival.external)[:16]
         keys.note(c, who, "arrive", project.id, platform=arrival.platform, kind=arrival.kind)
-    until = time.time() + settings.session_seconds
-    return Session(project.id, worker.id, arrival.platform, arrival.assignment, until)
+    return Session(project.id, worker.id, arrival.platform, arrival.assignment)
 
 
 def consent_version(spec: Mapping[str, Any]) -> str:
@@ -89,9 +87,17 @@ def take_quiz(c: Connection, session: Session, spec: Mapping[str, Any], labels: 
         return bool(worker.state == workers.ACTIVE)
     if worker.tries >= spec["quiz_tries"]:
         raise ForbiddenError("the quiz cannot be tried again; thank you for your interest")
-    right = sum(given == question["label"] for given, question in zip(labels, spec["quiz"], strict=False))
-    needed = len(spec["quiz"]) if spec["quiz_pass"] is None else spec["quiz_pass"]
-    passed = right >= needed and len(labels) == len(spec["quiz"])
+    passed = quiz_score(spec, labels) >= quiz_pass_mark(spec) and len(labels) == len(spec["quiz"])
     state = workers.ACTIVE if passed else worker.state
     workers.put(c, session.project, session.worker, tries=worker.tries + 1, state=state)
     return passed
+
+
+def quiz_score(spec: Mapping[str, Any], labels: Sequence[str]) -> int:
+    """How many answers of a quiz are right."""
+    return sum(label == question["label"] for label, question in zip(labels, spec["quiz"], strict=False))
+
+
+def quiz_pass_mark(spec: Mapping[str, Any]) -> int:
+    """How many answers of the quiz have to be right; all, unless the project says otherwise."""
+    return len(spec["quiz"]) if spec["quiz_pass"] is None else int(spec["quiz_pass"])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 from sqlalchemy import Connection
@@ -12,8 +13,9 @@ from crowdpilot.service.project_campaign import make_costs
 from crowdpilot.service.store import projects, votes, workers
 
 
-class Due(NamedTuple):
-    """What is due to a worker: a price for each vote. Who cannot tell is not paid for it."""
+@dataclass(frozen=True)
+class WorkerPay:
+    """What a worker has earned: a price for each vote; an answer without a label is not paid."""
 
     worker: int
     platform: str
@@ -25,7 +27,7 @@ class Due(NamedTuple):
     approved: bool
 
 
-def list_pay(c: Connection, project: str) -> list[Due]:
+def list_pay(c: Connection, project: str) -> list[WorkerPay]:
     """What is due to every worker of a project who has answered, in the order in which they came."""
     prices = make_costs(projects.find(c, project).spec).prices
     tally = votes.tally(c, project)
@@ -35,11 +37,11 @@ def list_pay(c: Connection, project: str) -> list[Due]:
         amount = round(given * prices[row.kind], 6)
         if given or unsure:
             who = row.id, row.platform, row.external, row.kind
-            found.append(Due(*who, given, unsure, amount, bool(row.approved)))
+            found.append(WorkerPay(*who, given, unsure, amount, bool(row.approved)))
     return found
 
 
-def to_table(dues: Sequence[Due]) -> pa.Table:
+def to_table(dues: Sequence[WorkerPay]) -> pa.Table:
     """A row for each worker."""
     types: dict[str, Any] = {
         "worker": pa.int64(), "platform": pa.string(), "external": pa.string(), "kind": pa.string(),

@@ -1,14 +1,13 @@
-"""Seats: the signed session of a worker, bound to project, platform, worker and assignment."""
+"""The signed session of a worker, bound to project, platform, worker and assignment; completion codes."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, NamedTuple
 
 from crowdpilot.service.errors import AuthenticationError
-from crowdpilot.service.signing import derive, sign, unsign
+from crowdpilot.service.signing import TokenExpiredError, derive, sign, unsign
 
 LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"  # none of which is taken for another
 
@@ -20,7 +19,6 @@ class Session(NamedTuple):
     worker: int
     platform: str
     assignment: str
-    expires: float
 
 
 def sign_session(secret: str, session: Session) -> str:
@@ -28,20 +26,20 @@ def sign_session(secret: str, session: Session) -> str:
     return sign(secret, "worker_session", list(session))
 
 
-def read_session(secret: str, token: str) -> Session:
-    """The seat that a token stands for; refused with 401 if it is not valid any more."""
+def read_session(secret: str, token: str, max_age_seconds: float) -> Session:
+    """The session in a token; an `AuthenticationError` if the token is not valid or older than this."""
     try:
-        session = Session(*unsign(secret, "worker_session", token))
+        return Session(*unsign(secret, "worker_session", token, max_age_seconds=max_age_seconds))
+    except TokenExpiredError:
+        again = "the session has ended; open the link to the project again to go on"
+        raise AuthenticationError(again) from None
     except (ValueError, TypeError):
         raise AuthenticationError("the session is not valid; open the link to the project again") from None
-    if session.expires < time.time():
-        raise AuthenticationError("the session has ended; open the link to the project again to go on")
-    return session
 
 
 def form_token(secret: str, session: Session) -> str:
     """What a form or a script of this worker's pages sends along, so that no other page can post for them."""
-    return derive(secret, "form", *session[:4])
+    return derive(secret, "form", *session)
 
 
 def code_to_show(secret: str, session: Session, spec: Mapping[str, Any]) -> str:
@@ -52,5 +50,5 @@ def code_to_show(secret: str, session: Session, spec: Mapping[str, Any]) -> str:
 
 def completion_code(secret: str, session: Session) -> str:
     """What shows a platform that this worker has finished; only the server can make it."""
-    drawn = sha256(derive(secret, "code", *session[:4]).encode()).digest()
+    drawn = sha256(derive(secret, "code", *session).encode()).digest()
     return "".join(LETTERS[byte % len(LETTERS)] for byte in drawn[:12])

@@ -1,8 +1,12 @@
-"""Takings: answers that have come together are written together, and then their senders are told."""
+"""Vote writer: group commit of votes, each acknowledged only after the transaction that holds it.
+
+Guarantees: `VoteWriter.write` returns when the answer is committed, and raises if it is not. There is one
+answer for each (item, criterion, worker); the same answer sent again with the same key is acknowledged again.
+One thread per process writes; between processes the database serializes the transactions of a project.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import queue
 import threading
 from collections.abc import Sequence
@@ -10,24 +14,24 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection
 
-from crowdpilot.service.project_campaign import is_due
+from crowdpilot.service.labelling.waiting_requests import Delivery, Waiting, deliver
+from crowdpilot.service.project_campaign import refit_due
 from crowdpilot.service.store import jobs, projects, votes
 from crowdpilot.service.store.engine import Store
 
-MOST = 256  # answers in one transaction
+MAX_ANSWERS_PER_COMMIT = 256
 
 
-class Taking(NamedTuple):
-    """An answer that waits to be written, and who waits for it."""
+class PendingAnswer(NamedTuple):
+    """An answer that is to be written, and the coroutine that waits for it."""
 
     project: str
     answer: votes.Answer
-    loop: asyncio.AbstractEventLoop
-    told: asyncio.Future[None]
+    waiting: Waiting[None]
 
 
 class VoteWriter:
-    """One thread that writes all answers of a process.
+    """One thread that writes all answers of a process, as many together as have arrived.
 
     Parameters
     ----------
@@ -38,69 +42,55 @@ class VoteWriter:
     def __init__(self, store: Store) -> None:
         self.store = store
         self._specs: dict[str, dict[str, object]] = {}
-        self._waiting: queue.SimpleQueue[Taking | None] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._run, name="takings", daemon=True)
+        self._pending: queue.SimpleQueue[PendingAnswer | None] = queue.SimpleQueue()  # None: stop
+        self._thread = threading.Thread(target=self._run, name="vote writer", daemon=True)
         self._thread.start()
 
-    async def put(self, project: str, answer: votes.Answer) -> None:
-        """Return when the answer is safe; raise `RequestError` or `ServiceUnavailableError` if it is not."""
-        loop = asyncio.get_running_loop()
-        told: asyncio.Future[None] = loop.create_future()
-        self._waiting.put(Taking(project, answer, loop, told))
-        await told
+    async def write(self, project: str, answer: votes.Answer) -> None:
+        """Write an answer; returns after its commit.
+
+        Raises `RequestError` if the answer is refused, and `ServiceUnavailableError` if the database cannot
+        be written to.
+        """
+        waiting: Waiting[None] = Waiting()
+        self._pending.put(PendingAnswer(project, answer, waiting))
+        await waiting.future
 
     def close(self) -> None:
-        """Write what has come, then end."""
-        self._waiting.put(None)
+        """Write what has arrived, then end the thread."""
+        self._pending.put(None)
         self._thread.join()
 
     def _run(self) -> None:
-        while (first := self._waiting.get()) is not None:
-            batch: list[Taking] = [first]
-            while len(batch) < MOST:
+        while (first := self._pending.get()) is not None:
+            batch: list[PendingAnswer] = [first]
+            while len(batch) < MAX_ANSWERS_PER_COMMIT:
                 try:
-                    more = self._waiting.get_nowait()
+                    more = self._pending.get_nowait()
                 except queue.Empty:
                     break
                 if more is None:
-                    self._write(batch)
+                    self._commit(batch)
                     return
                 batch.append(more)
-            self._write(batch)
+            self._commit(batch)
 
-    def _write(self, batch: Sequence[Taking]) -> None:
-        """Each project in one transaction; who waits is told when it has ended."""
-        for project in dict.fromkeys(taking.project for taking in batch):
-            mine = [taking for taking in batch if taking.project == project]
+    def _commit(self, batch: Sequence[PendingAnswer]) -> None:
+        """Write the answers of each project in one transaction, then acknowledge them."""
+        for project in dict.fromkeys(pending.project for pending in batch):
+            own = [pending for pending in batch if pending.project == project]
             try:
                 with self.store.writing() as c:
-                    outcomes: Sequence[Exception | None] = self._take(c, project, [t.answer for t in mine])
-            except Exception as error:  # whoever waits must be told, whatever it is
-                outcomes = [error] * len(mine)
-            _tell(mine, outcomes)
+                    outcomes: Sequence[Exception | None] = self._write(c, project, [p.answer for p in own])
+            except Exception as error:  # every sender must get an answer, whatever happened
+                outcomes = [error] * len(own)
+            deliver([Delivery(p.waiting, outcome) for p, outcome in zip(own, outcomes, strict=True)])
 
-    def _take(self, c: Connection, project: str, answers: list[votes.Answer]) -> Sequence[Exception | None]:
+    def _write(self, c: Connection, project: str, answers: list[votes.Answer]) -> Sequence[Exception | None]:
+        """Write answers in a transaction and enqueue a refit if one is due; an error for each refused one."""
         if project not in self._specs:
             self._specs[project] = projects.find(c, project).spec
         refused, row = votes.take(c, project, answers)
-        if is_due(self._specs[project], row.votes, row.fitted):
+        if refit_due(self._specs[project], row.votes, row.fitted):
             jobs.enqueue_refit(c, project)
         return refused
-
-
-def _tell(writer: Sequence[Taking], outcomes: Sequence[Exception | None]) -> None:
-    by_loop: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[None], Exception | None]]] = {}
-    for taking, outcome in zip(writer, outcomes, strict=True):
-        by_loop.setdefault(taking.loop, []).append((taking.told, outcome))
-    for loop, told in by_loop.items():
-        loop.call_soon_threadsafe(_resolve, told)
-
-
-def _resolve(told: Sequence[tuple[asyncio.Future[None], Exception | None]]) -> None:
-    for future, outcome in told:
-        if future.cancelled():
-            continue
-        if outcome is None:
-            future.set_result(None)
-        else:
-            future.set_exception(outcome)

@@ -1,4 +1,4 @@
-"""People: how well workers do, by what the campaign believes of their items."""
+"""Worker quality: the accuracy of each worker with an interval, and flags, by the posterior of a campaign."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ import numpy as np
 
 from crowdpilot.aggregation import Aggregate
 from crowdpilot.arrays import Floats
-from crowdpilot.diagnosis.behaviours import label_use, on_known
-from crowdpilot.diagnosis.false_discoveries import by_p
-from crowdpilot.diagnosis.leave_one_out import weigh
+from crowdpilot.diagnosis.false_discovery_rate import benjamini_hochberg
+from crowdpilot.diagnosis.leave_one_out import leave_one_out_posteriors
 from crowdpilot.diagnosis.skill_intervals import skill_interval
-from crowdpilot.diagnosis.workers import Rules
+from crowdpilot.diagnosis.worker_behaviour import gold_accuracy, label_use
+from crowdpilot.diagnosis.workers import FlagRules
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store import projects, votes, worker_votes, workers
 from crowdpilot.service.store.engine import Store
 from crowdpilot.service.store.row import Record
 from crowdpilot.votes import Votes
 
-RULES = Rules()
-ENOUGH = 5  # votes below which nobody is flagged
+RULES = FlagRules()
+MIN_VOTES_TO_FLAG = 5
 
 
-class Seen(NamedTuple):
-    """All votes of a campaign as they are now, and what is believed of their items."""
+class VotesAndPosterior(NamedTuple):
+    """All votes of a campaign as they are now, and the posterior of their items."""
 
     votes: Votes  # tasks are questions about items, workers are numbers of the database
-    probs: Floats
+    posterior: Floats  # (tasks, classes)
 
 
 class Skill(NamedTuple):
-    """How often a worker is right, with an interval, and how they do on items whose class is known."""
+    """Estimated accuracy of a worker with an interval, and their accuracy on items whose class is known."""
 
     skill: float | None = None
     low: float | None = None
@@ -43,63 +43,65 @@ class Skill(NamedTuple):
     flags: tuple[str, ...] = ()
 
 
-def look(replica: Replica, _: Record) -> Seen:
-    """The votes and beliefs of a project; with criteria all questions one after the other."""
-    campaign = replica.campaign
-    N = len(campaign.pool)
-    heard = [question.votes() for question in campaign.questions]
-    codes = np.concatenate([one.task + q * N for q, one in enumerate(heard)]).astype(np.int32)
-    gold = np.concatenate([question.gold for question in campaign.questions])
-    names = np.arange(len(gold)), np.array(campaign.staff.names, dtype=object), np.asarray(campaign.classes)
-    who, said = (np.concatenate([getattr(one, role) for one in heard]) for role in ("worker", "label"))
-    probs = np.concatenate([question.probs for question in campaign.questions])
-    return Seen(Votes(codes, who, said, *names, gold=gold), probs)
+def read_votes(replica: Replica, _: Record) -> VotesAndPosterior:
+    """The votes and posteriors of a project; with criteria all questions one after the other."""
+    campaign, view = replica.campaign, replica.campaign.view
+    by_question = [view.votes(criterion) for criterion in campaign.criteria]
+    task = np.concatenate([v.task + q * len(campaign) for q, v in enumerate(by_question)]).astype(np.int32)
+    worker = np.concatenate([v.worker for v in by_question])
+    label = np.concatenate([v.label for v in by_question])
+    gold = view.items().gold.T.ravel()
+    workers_ = np.array(view.workers().names, dtype=object)
+    posterior = np.concatenate([view.estimates(criterion).posterior for criterion in campaign.criteria])
+    names = np.arange(len(gold)), workers_, np.asarray(campaign.classes)
+    return VotesAndPosterior(Votes(task, worker, label, *names, gold=gold), posterior)
 
 
-def judge(seen: Seen) -> dict[int, Skill]:
-    """The skill of every worker who has voted, by number."""
-    asked = np.unique(seen.votes.task)
-    if not len(asked):
+def worker_skills(campaign: VotesAndPosterior) -> dict[int, Skill]:
+    """The skill of every worker who has voted, by their number in the database."""
+    voted = np.unique(campaign.votes.task)
+    if not len(voted):
         return {}
-    given, K = _only(seen.votes, asked), len(seen.votes.classes)
+    given, K = _only_voted(campaign.votes, voted), len(campaign.votes.classes)
     unknown = np.full(len(given.workers), np.nan)
-    evidence = weigh(Aggregate(given, seen.probs[asked], unknown))
-    skill, low, high = skill_interval(evidence, RULES.level)
-    use = label_use(evidence)
-    same = by_p(use.p, RULES.false_share) & (use.share >= RULES.same)
-    known = np.full(len(asked), -1, np.int32) if given.gold is None else given.gold
-    count, right = on_known(given, known)
+    loo = leave_one_out_posteriors(Aggregate(given, campaign.posterior[voted], unknown))
+    skill, low, high = skill_interval(loo, RULES.level)
+    use = label_use(loo)
+    same = benjamini_hochberg(use.p, RULES.false_discovery_rate) & (use.share >= RULES.min_same_share)
+    known = np.full(len(voted), -1, np.int32) if given.gold is None else given.gold
+    count, right = gold_accuracy(given, known)
     flags = {
         "below chance": high < 1 / K,
         "always the same label": same,
-        "wrong on gold": (count >= RULES.gold_votes) & (np.nan_to_num(right, nan=1.0) < RULES.gold),
+        "wrong on gold": (count >= RULES.min_gold_votes)
+        & (np.nan_to_num(right, nan=1.0) < RULES.min_gold_accuracy),
     }
     return {
         int(name): Skill(_plain(skill[w]), _plain(low[w]), _plain(high[w]), int(count[w]), _plain(right[w]),
                          tuple(flag for flag, mine in flags.items() if mine[w]))
         for w, name in enumerate(given.workers.tolist())
-        if evidence.worker_votes[w]
+        if loo.worker_votes[w]
     }  # fmt: skip
 
 
-def _only(votes_: Votes, asked: Any) -> Votes:
-    """The same votes, where items without votes do not exist."""
-    gold = None if votes_.gold is None else votes_.gold[asked]
-    place = np.searchsorted(asked, votes_.task).astype(np.int32)
-    return Votes(place, votes_.worker, votes_.label, asked, votes_.workers, votes_.classes, gold=gold)
+def _only_voted(every: Votes, voted: Any) -> Votes:
+    """The same votes over tasks with votes alone."""
+    gold = None if every.gold is None else every.gold[voted]
+    position = np.searchsorted(voted, every.task).astype(np.int32)
+    return Votes(position, every.worker, every.label, voted, every.workers, every.classes, gold=gold)
 
 
 def _plain(value: Any) -> float | None:
     return None if np.isnan(value) else round(float(value), 4)
 
 
-def listed(store: Store, id: str, skills: Mapping[int, Skill]) -> list[dict[str, Any]]:
-    """All workers of a project with what they did and how well; who has not voted has no skill."""
+def list_workers(store: Store, id: str, skills: Mapping[int, Skill]) -> list[dict[str, Any]]:
+    """All workers of a project with their votes, speed, skill and flags; without votes they have no skill."""
     with store.reading() as c:
         projects.find(c, id)
         rows, tally = workers.listed(c, id), votes.tally(c, id)
         paces = [mine["seconds"] for mine in tally.values() if "seconds" in mine]
-        hasty = worker_votes.quickest(c, id, RULES.hurry * median(paces)) if len(paces) > 1 else {}
+        hasty = worker_votes.quickest(c, id, RULES.fast_ratio * median(paces)) if len(paces) > 1 else {}
     return [_worker(row, tally.get(row.id, {}), skills.get(row.id, Skill()), hasty) for row in rows]
 
 
@@ -107,7 +109,7 @@ def _worker(
     row: Record, tally: Mapping[str, float], skill: Skill, hasty: Mapping[int, int]
 ) -> dict[str, Any]:
     given = int(tally.get(votes.VOTED, 0))
-    fast = given >= ENOUGH and hasty.get(row.id, 0) > RULES.hasty * given
+    fast = given >= MIN_VOTES_TO_FLAG and hasty.get(row.id, 0) > RULES.max_fast_share * given
     return {
         "worker": row.id, "platform": row.platform, "external": row.external, "kind": row.kind,
         "state": row.state, "approved": row.approved, "votes": given,

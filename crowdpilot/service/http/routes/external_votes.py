@@ -1,4 +1,4 @@
-"""Routes for teams with a front end of their own: what is wanted next, and votes given elsewhere."""
+"""Routes for teams with a front end of their own: votes to collect next, and votes collected elsewhere."""
 
 from __future__ import annotations
 
@@ -10,85 +10,93 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from crowdpilot.service.errors import InvalidRequestError, ServiceUnavailableError
-from crowdpilot.service.http.auth import LabellingOf, StoreOf, Writer
-from crowdpilot.service.http.routes.projects import PROBLEMS, Id
-from crowdpilot.service.http.schemas import Kind, Strict, ToldVote, VotesIn
+from crowdpilot.service.http.auth import LabellingOf, ProjectId, StoreOf, Writer
+from crowdpilot.service.http.routes.projects import ERRORS
 from crowdpilot.service.labelling import external_votes
+from crowdpilot.service.schemas import ExternalVoteIn, ExternalVotesIn, Kind, Strict
 from crowdpilot.service.store import items, keys, projects
+from crowdpilot.service.store.engine import Store
 
-routes = APIRouter(prefix="/api/projects/{id}", tags=["relay"], responses=PROBLEMS)
-PATIENCE = 8  # how often it is thought over what to ask for
+routes = APIRouter(prefix="/api/projects/{id}", tags=["external votes"], responses=ERRORS)
+PLATFORM = "external"  # of workers whose votes are collected elsewhere
+MAX_TRIES = 8  # to choose votes while other processes change the project
 
 
-class AsksIn(Strict):
-    """How many votes somebody could collect now, and from which kind of worker."""
+class VoteRequestsIn(Strict):
+    """How many votes can be collected now, and from which kind of worker."""
 
     n: Annotated[int, Field(ge=1, le=10_000)] = 10
     kind: Kind | None = None
 
 
-class AskOut(BaseModel):
-    """A vote that is wanted, of anyone; with several criteria on one of them."""
+class VoteRequestOut(BaseModel):
+    """A vote of any worker that is worth its price; with several criteria on one of them."""
 
     item: str
     criterion: str
     content: dict[str, Any]
 
 
-class AsksOut(BaseModel):
-    """Votes that are wanted; if there are none, whether to ask again in a moment."""
+class VoteRequestsOut(BaseModel):
+    """Votes to collect; if there are none, whether to ask again in a moment."""
 
-    items: list[AskOut]
+    items: list[VoteRequestOut]
     wait: bool
 
 
-class ToldOut(BaseModel):
-    """How many votes were taken, and whether a lesson from them is due, which takes a moment."""
+class ExternalVotesOut(BaseModel):
+    """How many votes were committed, and whether a model update is due, which takes a moment."""
 
-    taken: int
-    due: bool
+    committed: int
+    update_due: bool
 
 
-@routes.post("/asks")
-async def post_asks(id: Id, given: AsksIn, labelling: LabellingOf, store: StoreOf, key: Writer) -> AsksOut:
-    """What the campaign wants next of anyone, as `Campaign.ask` says.
+@routes.post("/vote-requests")
+async def post_vote_requests(
+    id: ProjectId, body: VoteRequestsIn, labelling: LabellingOf, store: StoreOf, key: Writer
+) -> VoteRequestsOut:
+    """The votes that the campaign wants next of any worker, as `Campaign.ask` chooses them.
 
-    This is advice and lends nothing: ask, collect these votes, tell them, and only then ask again. While
-    nothing is wanted because a lesson is under way, `wait` is true.
+    This is advice and leases nothing: ask, collect these votes, send them, and only then ask again. While
+    there are none because a model update is under way, `wait` is true.
     """
-    for _ in range(PATIENCE):
-        wanted = await labelling.look(id, partial(external_votes.want, store, n=given.n, kind=given.kind))
+    for _ in range(MAX_TRIES):
+        wanted = await labelling.read(id, partial(external_votes.propose, store, n=body.n, kind=body.kind))
         if wanted is not None:
-            return await asyncio.to_thread(_shown, store, id, wanted)
+            return await asyncio.to_thread(_with_content, store, id, wanted)
     raise ServiceUnavailableError("many ask at once; try again")
 
 
-def _shown(store: StoreOf, id: str, wanted: external_votes.Wanted) -> AsksOut:
+def _with_content(store: Store, id: str, wanted: external_votes.Proposal) -> VoteRequestsOut:
     with store.reading() as c:
         ids = items.known(c, id, list({ask.item for ask in wanted.asks}))
         content = items.contents(c, ids.values())
-    asks = [AskOut(item=a.item, criterion=a.criterion, content=content[ids[a.item]]) for a in wanted.asks]
-    return AsksOut(items=asks, wait=wanted.wait)
+    requests = [
+        VoteRequestOut(item=ask.item, criterion=ask.criterion, content=content[ids[ask.item]])
+        for ask in wanted.asks
+    ]
+    return VoteRequestsOut(items=requests, wait=wanted.wait)
 
 
-@routes.post("/told", status_code=201)
-def post_told(id: Id, given: VotesIn, store: StoreOf, key: Writer) -> ToldOut:
-    """Votes that were given elsewhere, all or none, as `Campaign.tell` takes them: asked for or not."""
+@routes.post("/external-votes", status_code=201)
+def post_external_votes(
+    id: ProjectId, body: ExternalVotesIn, store: StoreOf, key: Writer
+) -> ExternalVotesOut:
+    """Record votes that were collected elsewhere, requested or not: all or none, as `Campaign.tell` does."""
     with store.writing() as c:
         spec = projects.find(c, id).spec
-        told = [_told(vote, spec) for vote in given.votes]
-        due = external_votes.tell(c, id, "relay", told)
-        keys.note(c, key.id, "tell", id, votes=len(told))
-    return ToldOut(taken=len(told), due=due)
+        votes = [_checked(vote, spec) for vote in body.votes]
+        due = external_votes.record_votes(c, id, PLATFORM, votes)
+        keys.note(c, key.id, "external votes", id, votes=len(votes))
+    return ExternalVotesOut(committed=len(votes), update_due=due)
 
 
-def _told(vote: ToldVote, spec: dict[str, Any]) -> external_votes.Told:
+def _checked(vote: ExternalVoteIn, spec: dict[str, Any]) -> external_votes.ExternalVote:
     criteria = [criterion["name"] for criterion in spec["criteria"]] or [""]
     if vote.criterion not in criteria:
-        raise InvalidRequestError(
-            f"there is no criterion {vote.criterion!r}; there are {', '.join(criteria)}"
-        )
+        choices = ", ".join(criteria)
+        raise InvalidRequestError(f"there is no criterion {vote.criterion!r}; there are {choices}")
     if vote.label not in spec["classes"]:
         raise InvalidRequestError(f"{vote.label!r} is not a class; there are {', '.join(spec['classes'])}")
     label, criterion = spec["classes"].index(vote.label), criteria.index(vote.criterion)
-    return external_votes.Told(vote.item, vote.worker, label, criterion, vote.kind)
+    return external_votes.ExternalVote(vote.item, vote.worker, label, criterion, vote.kind)

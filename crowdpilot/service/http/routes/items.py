@@ -1,4 +1,4 @@
-"""Routes for requesters about items: add them as JSON, tables or images, reveal, stop, withdraw."""
+"""Routes for requesters about items: upload as JSON, tables or images, gold labels, stop, withdraw."""
 
 from __future__ import annotations
 
@@ -10,92 +10,96 @@ from fastapi.responses import Response
 from pydantic import BaseModel, ValidationError
 from starlette.datastructures import UploadFile
 
-from crowdpilot.service.errors import ConflictError, InvalidRequestError, UnsupportedMediaTypeError
-from crowdpilot.service.http.auth import LabellingOf, StoreOf, Writer
-from crowdpilot.service.http.error_responses import described
-from crowdpilot.service.http.routes.projects import PROBLEMS, Id
-from crowdpilot.service.http.schemas import GoldIn, ItemsIn, NamesIn
-from crowdpilot.service.labelling.replica import Replica
-from crowdpilot.service.store import Store, items, keys, projects
-from crowdpilot.service.store import upload_checks as known
+from crowdpilot.service.errors import InvalidRequestError, UnsupportedMediaTypeError
+from crowdpilot.service.http.auth import LabellingOf, ProjectId, StoreOf, Writer
+from crowdpilot.service.http.responses import error_schemas
+from crowdpilot.service.http.routes.projects import ERRORS
+from crowdpilot.service.project_campaign import check_classifier_budget
+from crowdpilot.service.schemas import GoldIn, ItemNamesIn, ItemsIn
+from crowdpilot.service.store import Store, items, keys, projects, upload_checks
 from crowdpilot.service.store.row import Record
 from crowdpilot.service.uploads import items as uploads
 from crowdpilot.service.uploads.item_columns import check_gold, sentence
 from crowdpilot.service.uploads.table_records import CSV, JSON, NDJSON
 
-MORE = described(415)
-routes = APIRouter(prefix="/api/projects/{id}", tags=["items"], responses={**PROBLEMS, **MORE})
-files = APIRouter(tags=["items"], responses=described(404, 422, 503))
+routes = APIRouter(prefix="/api/projects/{id}", tags=["items"], responses={**ERRORS, **error_schemas(415)})
+files = APIRouter(tags=["items"], responses=error_schemas(404, 422, 503))
 FORM = "multipart/form-data"
-FILES = 5_000  # in one form
-AS = {"application/jsonl": NDJSON, "application/jsonlines": NDJSON, "text/tab-separated-values": CSV}
+MAX_FILES_PER_FORM = 5_000
+TYPE_ALIASES = {
+    "application/jsonl": NDJSON,
+    "application/jsonlines": NDJSON,
+    "text/tab-separated-values": CSV,
+}
 
 
-class Added(BaseModel):
-    """How many items are new, and which columns were not understood and left out."""
+class AddedOut(BaseModel):
+    """How many items are new, and the columns that were ignored."""
 
     added: int
     ignored: list[str] = []
 
 
-class Changed(BaseModel):
+class ChangedOut(BaseModel):
     """How many items were changed."""
 
     changed: int
 
 
-def _taken(model: type[BaseModel]) -> dict[str, Any]:
-    """What a route takes, for its description."""
+def _body_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """The bodies that a route takes, for the OpenAPI schema."""
     text = {"schema": {"type": "string", "minLength": 1}}
     file = {"type": "array", "minItems": 1, "items": {"type": "string", "format": "binary"}}
     form = {"type": "object", "required": ["file"], "properties": {"file": file}}
-    content = {JSON: {"schema": inline(model)}, CSV: text, NDJSON: text, FORM: {"schema": form}}
+    content = {JSON: {"schema": _inlined_schema(model)}, CSV: text, NDJSON: text, FORM: {"schema": form}}
     return {"requestBody": {"required": True, "content": content}}
 
 
-def inline(model: type[BaseModel]) -> dict[str, Any]:
-    """The schema of a model with all its parts in place, as a route needs that reads its body itself."""
+def _inlined_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """The schema of a model with its definitions in place, for a route that reads its body itself."""
     schema = model.model_json_schema()
-    parts = schema.pop("$defs", {})
+    definitions = schema.pop("$defs", {})
 
-    def put(node: Any) -> Any:
+    def inline(node: Any) -> Any:
         if isinstance(node, list):
-            return [put(part) for part in node]
+            return [inline(part) for part in node]
         if not isinstance(node, dict):
             return node
         if "$ref" in node:
-            return put(parts[node["$ref"].rpartition("/")[2]])
-        return {name: put(part) for name, part in node.items()}
+            return inline(definitions[node["$ref"].rpartition("/")[2]])
+        return {name: inline(part) for name, part in node.items()}
 
-    found: dict[str, Any] = put(schema)
-    return found
+    inlined: dict[str, Any] = inline(schema)
+    return inlined
 
 
-async def receive(request: Request) -> uploads.Body:
-    """What was sent, read to its end; refused with 415 if it is of no type that is taken."""
+async def read_body(request: Request) -> uploads.Body:
+    """The body of an upload; an `UnsupportedMediaTypeError` if it is neither a table nor a form of files."""
     type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    type = AS.get(type, type)
+    type = TYPE_ALIASES.get(type, type)
     if type != FORM:
         if type not in (JSON, CSV, NDJSON):
             raise UnsupportedMediaTypeError(
                 "send JSON, CSV, NDJSON or a form with files, and say which in Content-Type"
             )
         return uploads.Body(type, await request.body())
-    async with request.form(max_files=FILES, max_fields=10) as form:
+    async with request.form(max_files=MAX_FILES_PER_FORM, max_fields=10) as form:
         sent = [value for value in form.getlist("file") if isinstance(value, UploadFile)]
-        found = [uploads.File(file.filename or "", await file.read()) for file in sent]
-    if not found or len(form.multi_items()) > len(found):
+        contents = [uploads.File(file.filename or "", await file.read()) for file in sent]
+    if not contents or len(form.multi_items()) > len(contents):
         raise InvalidRequestError(
             "the form has no files, or more than files; send each in a field called file"
         )
-    return uploads.Body(type, files=found)
+    return uploads.Body(type, files=contents)
 
 
-Sent = Annotated[uploads.Body, Depends(receive)]
+UploadBody = Annotated[uploads.Body, Depends(read_body)]
 
 
-@routes.post("/items", status_code=201, openapi_extra=_taken(ItemsIn))
-async def post_items(id: Id, key: Writer, sent: Sent, labelling: LabellingOf, store: StoreOf) -> Added:
+@routes.post("/items", status_code=201, openapi_extra=_body_schema(ItemsIn))
+async def post_items(
+    id: ProjectId, key: Writer, body: UploadBody, labelling: LabellingOf, store: StoreOf
+) -> AddedOut:
     """Add items, all or none.
 
     As JSON; as CSV or NDJSON with columns name, text, image, gold and p_CLASS for the probabilities of a
@@ -103,94 +107,95 @@ async def post_items(id: Id, key: Writer, sent: Sent, labelling: LabellingOf, st
     or both, where the column image may name an image of the form. Images alone are items called like
     their files.
     """
-    upload = await asyncio.to_thread(_read, store, id, sent)
-    await labelling.look(id, lambda replica, _: check_budget(replica, len(upload.items)))
+    upload = await asyncio.to_thread(_read, store, id, body)
+    await _check_budget(labelling, id, upload)
     return await asyncio.to_thread(_add, store, id, key, upload)
 
 
-def check_budget(replica: Replica, n: int) -> None:
-    """Raise a ConflictError if there is no money for the machine to look at so many items more."""
-    campaign = replica.campaign
-    price = campaign.costs.machine * n * (replica.spec["machine"] != "none")
-    if price > campaign.ledger.left:
-        raise ConflictError(f"the budget does not pay for the machine to look at {n} items; add fewer")
+async def _check_budget(labelling: LabellingOf, id: str, upload: uploads.Upload) -> None:
+    n_items = len(upload.items)
+    await labelling.read(
+        id, lambda replica, row: check_classifier_budget(replica.campaign, row.spec, n_items)
+    )
 
 
-def _read(store: Store, id: str, sent: uploads.Body, labels: bool = False) -> uploads.Upload:
+def _read(store: Store, id: str, body: uploads.Body, labels: bool = False) -> uploads.Upload:
     with store.reading() as c:
         spec = projects.find(c, id).spec
-    return uploads.read_items(id, spec, sent, labels=labels)
+    return uploads.read_items(id, spec, body, labels=labels)
 
 
-def _add(store: Store, id: str, key: Record, upload: uploads.Upload) -> Added:
+def _add(store: Store, id: str, key: Record, upload: uploads.Upload) -> AddedOut:
     with store.writing() as c:
         added = uploads.add(c, id, upload)
         keys.note(c, key.id, "add items", id, items=added)
-    return Added(added=added, ignored=upload.ignored)
+    return AddedOut(added=added, ignored=upload.ignored)
 
 
-@routes.post("/gold", openapi_extra=_taken(GoldIn))
-async def post_gold(id: Id, key: Writer, sent: Sent, labelling: LabellingOf, store: StoreOf) -> Changed:
-    """Say which classes items have.
+@routes.post("/gold", openapi_extra=_body_schema(GoldIn))
+async def post_gold(
+    id: ProjectId, key: Writer, body: UploadBody, labelling: LabellingOf, store: StoreOf
+) -> ChangedOut:
+    """Add gold labels: the known classes of items.
 
     As JSON; as CSV or NDJSON with the columns name and label (gold_CRITERION with criteria). A table
-    that has a column text or image, or a form, brings new items whose classes are known.
+    that has a column text or image, or a form, adds new items with gold labels.
     """
-    gold = await asyncio.to_thread(_read_gold, store, id, sent)
+    gold = await asyncio.to_thread(_read_gold, store, id, body)
     if gold is not None:
         return await asyncio.to_thread(_reveal, store, id, key, gold)
-    upload = await asyncio.to_thread(_read, store, id, sent, True)
-    if nameless := [item["name"] for item in upload.items if item["gold"] is None]:
-        raise InvalidRequestError(f"the item {nameless[0]!r} has no label; give one to every item")
-    await labelling.look(id, lambda replica, _: check_budget(replica, len(upload.items)))
-    return Changed(changed=(await asyncio.to_thread(_add, store, id, key, upload)).added)
+    upload = await asyncio.to_thread(_read, store, id, body, True)
+    if unlabelled := [item["name"] for item in upload.items if item["gold"] is None]:
+        raise InvalidRequestError(f"the item {unlabelled[0]!r} has no label; give one to every item")
+    await _check_budget(labelling, id, upload)
+    return ChangedOut(changed=(await asyncio.to_thread(_add, store, id, key, upload)).added)
 
 
-def _read_gold(store: Store, id: str, sent: uploads.Body) -> dict[str, Any] | None:
-    """Known classes of items that are there; None if the items are new."""
+def _read_gold(store: Store, id: str, body: uploads.Body) -> dict[str, Any] | None:
+    """Gold labels of items that exist; None if the items are new."""
     with store.reading() as c:
         spec = projects.find(c, id).spec
-    if sent.files:
+    if body.files:
         return None
-    if sent.type != JSON:
-        return uploads.read_gold(spec, sent)
+    if body.type != JSON:
+        return uploads.read_gold(spec, body)
     try:
-        gold = GoldIn.model_validate_json(sent.data).gold
+        gold = GoldIn.model_validate_json(body.data).gold
     except ValidationError as error:
         where = ".".join(map(str, error.errors()[0]["loc"]))
         raise InvalidRequestError(f"{where}: {sentence(error)}" if where else sentence(error)) from None
     return {name: check_gold(label, spec) for name, label in gold.items()}
 
 
-def _reveal(store: Store, id: str, key: Record, gold: dict[str, Any]) -> Changed:
+def _reveal(store: Store, id: str, key: Record, gold: dict[str, Any]) -> ChangedOut:
     with store.writing() as c:
         projects.tick(c, id)
-        items.reveal(c, id, known.merged(c, id, gold))
+        items.reveal(c, id, upload_checks.merged(c, id, gold))
         keys.note(c, key.id, "reveal", id, items=len(gold))
-    return Changed(changed=len(gold))
+    return ChangedOut(changed=len(gold))
 
 
 @routes.post("/items/stop")
-def post_stop(id: Id, given: NamesIn, store: StoreOf, key: Writer) -> Changed:
+def post_stop(id: ProjectId, body: ItemNamesIn, store: StoreOf, key: Writer) -> ChangedOut:
     """Ask for no more votes on these items; they are decided by the votes they have."""
     with store.writing() as c:
         projects.tick(c, id)
-        names = list(dict.fromkeys(given.items))
-        asked = [name for name, item in known.named(c, id, names).items() if not item.gone]
-        items.change(c, id, asked, gone="stopped")
-        keys.note(c, key.id, "stop", id, items=len(asked))
-    return Changed(changed=len(asked))
+        names = list(dict.fromkeys(body.items))
+        open_items = [name for name, item in upload_checks.named(c, id, names).items() if not item.gone]
+        items.change(c, id, open_items, gone="stopped")
+        keys.note(c, key.id, "stop", id, items=len(open_items))
+    return ChangedOut(changed=len(open_items))
 
 
 @routes.post("/items/withdraw")
-def post_withdraw(id: Id, given: NamesIn, store: StoreOf, key: Writer) -> Changed:
-    """Decide nothing about these items any more; votes on them still tell about workers."""
+def post_withdraw(id: ProjectId, body: ItemNamesIn, store: StoreOf, key: Writer) -> ChangedOut:
+    """Decide nothing about these items any more; votes on them still count for the skill of workers."""
     with store.writing() as c:
         projects.tick(c, id)
-        names = list(dict.fromkeys(given.items))
+        names = list(dict.fromkeys(body.items))
         items.change(c, id, names, gone="withdrawn")
         keys.note(c, key.id, "withdraw", id, items=len(names))
-    return Changed(changed=len(names))
+    return ChangedOut(changed=len(names))
 
 
 @files.get(
@@ -201,14 +206,14 @@ def post_withdraw(id: Id, given: NamesIn, store: StoreOf, key: Writer) -> Change
     },
 )
 def get_file(
-    project: Annotated[str, Path(pattern="^[0-9a-f]{12}$")],
+    project: ProjectId,
     digest: Annotated[str, Path(pattern="^[0-9a-f]{64}$")],
     store: StoreOf,
 ) -> Response:
     """An image of an item.
 
-    Who knows its address may load it, as a page of a worker does: the address holds the SHA-256 of the
-    image itself, which nobody can guess who has not seen the image or the item.
+    Everybody who has the address may load it, as the page of a worker does: the address holds the SHA-256
+    of the image, which cannot be guessed without the image or the item.
     """
     with store.reading() as c:
         row = items.file(c, project, digest)

@@ -1,4 +1,4 @@
-"""Routes for workers: a session, the next items, votes, and the code at the end."""
+"""Routes for workers: a session, the next items, votes, and the completion code."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
 from crowdpilot.service.http.auth import LabellingOf, SettingsOf, StoreOf, Worker
-from crowdpilot.service.http.error_responses import described
-from crowdpilot.service.http.schemas import SessionIn, VoteIn
+from crowdpilot.service.http.responses import error_schemas
 from crowdpilot.service.labelling import onboarding
-from crowdpilot.service.labelling.labelling_service import Lent
+from crowdpilot.service.labelling.labelling_service import LeasedItem
 from crowdpilot.service.labelling.sessions import sign_session
+from crowdpilot.service.schemas import SessionIn, VoteIn
 from crowdpilot.service.store import projects, workers
 from crowdpilot.service.store.votes import Answer
 
-PROBLEMS = described(401, 403, 404, 409, 422, 429, 503)
-routes = APIRouter(prefix="/api", tags=["worker"], responses=PROBLEMS)
+ERRORS = error_schemas(401, 403, 404, 409, 422, 429, 503)
+routes = APIRouter(prefix="/api", tags=["worker"], responses=ERRORS)
 
 
 class SessionOut(BaseModel):
-    """A worker's session: its token, and what comes next (consent, quiz or label)."""
+    """A worker's session: its token, and the next step (consent, quiz or label)."""
 
     token: str
     next: str
@@ -29,8 +29,8 @@ class SessionOut(BaseModel):
     criteria: list[str]
 
 
-class LentOut(BaseModel):
-    """An item that is lent to this worker."""
+class LeasedItemOut(BaseModel):
+    """An item that this worker holds a lease of."""
 
     item: int
     criterion: int
@@ -38,39 +38,36 @@ class LentOut(BaseModel):
 
 
 class NextOut(BaseModel):
-    """What to label now; nothing when nothing is wanted of this worker."""
+    """Items to label now; none if no vote of this worker is worth its price."""
 
-    items: list[LentOut]
+    items: list[LeasedItemOut]
 
 
-class Taken(BaseModel):
-    """The vote is safe."""
+class VoteOut(BaseModel):
+    """The vote is committed."""
 
-    taken: bool = True
+    committed: bool = True
 
 
 class CodeOut(BaseModel):
-    """What shows the platform that the work is done."""
+    """The completion code, which shows the platform that the work is done."""
 
     code: str
 
 
 @routes.post("/sessions", status_code=201)
-def post_session(given: SessionIn, store: StoreOf, settings: SettingsOf) -> SessionOut:
-    """Start to work on a project: with an invitation, or with what a platform puts in the address."""
+def post_session(body: SessionIn, store: StoreOf, settings: SettingsOf) -> SessionOut:
+    """Start to work on a project: with an invitation, or with the parameters of a platform."""
+    platform = "prolific" if body.prolific is not None else "mturk" if body.mturk is not None else "link"
+    query = body.prolific or body.mturk or {"invite": body.invite}
     with store.writing() as c:
-        project = projects.find(c, given.project)
-        platform = (
-            "prolific" if given.prolific is not None else "mturk" if given.mturk is not None else "link"
-        )
-        query = given.prolific or given.mturk or {"invite": given.invite}
-        session = onboarding.open_session(
-            c, settings, project, onboarding.arrive(settings, project, platform, query)
-        )
-        if given.consent:
+        project = projects.find(c, body.project)
+        arrival = onboarding.arrive(settings, project, platform, query)
+        session = onboarding.open_session(c, settings, project, arrival)
+        if body.consent:
             onboarding.agree(c, session, project.spec)
-        if given.quiz:
-            onboarding.take_quiz(c, session, project.spec, given.quiz)
+        if body.quiz:
+            onboarding.take_quiz(c, session, project.spec, body.quiz)
         worker = workers.find(c, session.project, session.worker)
     return SessionOut(
         token=sign_session(settings.secret, session),
@@ -85,30 +82,29 @@ async def get_next(
     session: Worker, labelling: LabellingOf, n: Annotated[int, Query(ge=1, le=100)] = 10
 ) -> NextOut:
     """Up to n items to label: those this worker holds already, then new ones."""
-    return NextOut(items=[_shown(lent) for lent in await labelling.next(session, n)])
+    return NextOut(items=[_item(lent) for lent in await labelling.lease(session, n)])
 
 
 @routes.post("/votes", status_code=201)
-async def post_vote(vote: VoteIn, session: Worker, labelling: LabellingOf) -> Taken:
-    """Record the answer of a worker about an item they were lent; the answer comes when it is safe."""
-    label = None if vote.label is None else labelling.label(session.project, vote.label)
-    await labelling.vote(
-        session, Answer(session.worker, vote.item, vote.criterion, label, vote.seconds, vote.key)
-    )
-    return Taken()
+async def post_vote(vote: VoteIn, session: Worker, labelling: LabellingOf) -> VoteOut:
+    """Record the answer of a worker about an item that they hold; the response comes when it is committed."""
+    label = None if vote.label is None else labelling.class_code(session.project, vote.label)
+    answer = Answer(session.worker, vote.item, vote.criterion, label, vote.seconds, vote.key)
+    await labelling.vote(session, answer)
+    return VoteOut()
 
 
 @routes.post("/votes/undo")
-async def post_undo(session: Worker, labelling: LabellingOf) -> LentOut:
-    """Take back the last answer of the running batch; the item is lent again."""
-    return _shown(await labelling.undo(session))
+async def post_undo(session: Worker, labelling: LabellingOf) -> LeasedItemOut:
+    """Take back the last answer of the running batch; the worker holds the item again."""
+    return _item(await labelling.undo(session))
 
 
 @routes.post("/finish")
 async def post_finish(session: Worker, labelling: LabellingOf) -> CodeOut:
-    """Say that the work is done, and get the completion code."""
+    """End the work, and get the completion code."""
     return CodeOut(code=await labelling.finish(session))
 
 
-def _shown(lent: Lent) -> LentOut:
-    return LentOut(item=lent.item, criterion=lent.criterion, content=lent.content)
+def _item(lent: LeasedItem) -> LeasedItemOut:
+    return LeasedItemOut(item=lent.item, criterion=lent.criterion, content=lent.content)

@@ -1,24 +1,23 @@
-"""Routes for requesters about webhooks: the secret that signs them, and what became of each."""
+"""Routes for requesters about webhooks: the secret that signs them, and the state of each delivery."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Query
 from pydantic import BaseModel
 
-from crowdpilot.service.http.auth import Reader, SettingsOf, StoreOf, Writer
-from crowdpilot.service.http.error_responses import described
+from crowdpilot.service.http.auth import ProjectId, Reader, SettingsOf, StoreOf, Writer
+from crowdpilot.service.http.responses import error_schemas
 from crowdpilot.service.signing import derive
 from crowdpilot.service.store import projects, webhook_deliveries
 
-PROBLEMS = described(401, 403, 404, 422, 429, 503)
-routes = APIRouter(prefix="/api/projects", tags=["webhooks"], responses=PROBLEMS)
-Id = Annotated[str, Path(pattern="^[0-9a-f]{12}$")]
+ERRORS = error_schemas(401, 403, 404, 422, 429, 503)
+routes = APIRouter(prefix="/api/projects/{id}", tags=["webhooks"], responses=ERRORS)
 
 
 class WebhookOut(BaseModel):
-    """Where news of a project goes, and the secret by which its signature is checked.
+    """The address that events of a project are sent to, and the secret by which a signature is checked.
 
     The header `Crowdpilot-Signature` is `t=SECONDS,v1=HEX`, where HEX is the HMAC-SHA256 of
     `SECONDS.BODY` under the secret.
@@ -31,7 +30,7 @@ class WebhookOut(BaseModel):
 
 
 class DeliveryOut(BaseModel):
-    """Something that was or is to be told."""
+    """An event that was or is to be sent."""
 
     id: int
     event: str
@@ -49,19 +48,22 @@ class DeliveriesOut(BaseModel):
     deliveries: list[DeliveryOut]
 
 
-@routes.get("/{id}/webhook")
-def get_webhook(id: Id, store: StoreOf, settings: SettingsOf, key: Writer) -> WebhookOut:
-    """Where news goes, and the secret by which its receiver knows that it comes from here."""
+@routes.get("/webhook")
+def get_webhook(id: ProjectId, store: StoreOf, settings: SettingsOf, key: Writer) -> WebhookOut:
+    """The address that events are sent to, and the secret by which the receiver checks their signature."""
     with store.reading() as c:
         address = projects.find(c, id).spec["webhook"]
     return WebhookOut(address=address, secret=derive(settings.secret, "webhook", id))
 
 
-@routes.get("/{id}/deliveries")
+@routes.get("/deliveries")
 def get_deliveries(
-    id: Id, store: StoreOf, key: Reader, n: Annotated[int, Query(ge=1, le=webhook_deliveries.KEPT)] = 100
+    id: ProjectId,
+    store: StoreOf,
+    key: Reader,
+    n: Annotated[int, Query(ge=1, le=webhook_deliveries.KEPT)] = 100,
 ) -> DeliveriesOut:
-    """What was told, what waits to be told, and what nobody heard."""
+    """Events that were delivered, are queued or have failed."""
     with store.reading() as c:
         projects.find(c, id)
         rows = webhook_deliveries.listed(c, id, n)

@@ -1,4 +1,4 @@
-"""Routes for requesters about workers: how they do, what they earned, who may go on, and forgetting them."""
+"""Routes for requesters about workers: quality, pay, approval, blocking, erasure, invitations, codes."""
 
 from __future__ import annotations
 
@@ -6,32 +6,30 @@ import asyncio
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
-from crowdpilot.service import exports
-from crowdpilot.service.errors import ConflictError, InvalidRequestError
-from crowdpilot.service.http.auth import LabellingOf, Reader, SettingsOf, StoreOf, Writer
-from crowdpilot.service.http.routes.exports import attached
-from crowdpilot.service.http.routes.projects import PROBLEMS, Id
-from crowdpilot.service.http.schemas import Kind, Plain, Strict
+from crowdpilot.service import exports, requester_actions
+from crowdpilot.service.errors import InvalidRequestError
+from crowdpilot.service.http.auth import LabellingOf, ProjectId, Reader, SettingsOf, StoreOf, WorkerId, Writer
+from crowdpilot.service.http.responses import attachment
+from crowdpilot.service.http.routes.projects import ERRORS
 from crowdpilot.service.labelling import pay, worker_quality
 from crowdpilot.service.labelling.sessions import Session, completion_code
-from crowdpilot.service.platforms import invitation_links
+from crowdpilot.service.platforms.invitation_links import MAX_WORKER_CHARACTERS, invitation_url
 from crowdpilot.service.project_campaign import make_costs
+from crowdpilot.service.schemas import Kind, Plain, Strict
 from crowdpilot.service.settings import Settings
-from crowdpilot.service.signing import same
-from crowdpilot.service.store import Store, keys, projects, votes, workers
-from crowdpilot.service.store import worker_votes as store_people
+from crowdpilot.service.signing import is_same
+from crowdpilot.service.store import Store, keys, projects, workers
 from crowdpilot.service.store.row import Record
 
-routes = APIRouter(prefix="/api/projects/{id}", tags=["people"], responses=PROBLEMS)
-Number = Annotated[int, Path(ge=1, lt=2**63)]
+routes = APIRouter(prefix="/api/projects/{id}", tags=["workers"], responses=ERRORS)
 
 
 class WorkerOut(BaseModel):
-    """A worker: who they are on their platform, what they did, and how well."""
+    """A worker: name on their platform, number of answers, and quality."""
 
     worker: int
     platform: str
@@ -62,7 +60,7 @@ class CodesIn(Strict):
     codes: Annotated[list[Annotated[Plain, Field(max_length=64)]], Field(min_length=1, max_length=1000)]
 
 
-class CodeOut(BaseModel):
+class WorkerOfCodeOut(BaseModel):
     """A completion code, and the number of the worker who was given it."""
 
     code: str
@@ -72,30 +70,17 @@ class CodeOut(BaseModel):
 class CodesOut(BaseModel):
     """Codes in the order in which they were sent."""
 
-    codes: list[CodeOut]
-
-
-class DueOut(BaseModel):
-    """What is due to a worker."""
-
-    worker: int
-    platform: str
-    external: str | None
-    kind: str
-    votes: int
-    unsure: int
-    amount: float
-    approved: bool
+    codes: list[WorkerOfCodeOut]
 
 
 class PayOut(BaseModel):
-    """What is due to all who have answered."""
+    """The pay of all who have answered."""
 
-    pay: list[DueOut]
+    pay: list[pay.WorkerPay]
 
 
-class StandingOut(BaseModel):
-    """Where a worker stands: whether they may work, and whether their pay is approved."""
+class WorkerStateOut(BaseModel):
+    """Whether a worker may work, and whether their pay is approved."""
 
     worker: int
     state: str
@@ -103,10 +88,10 @@ class StandingOut(BaseModel):
 
 
 class InvitationIn(Strict):
-    """Whom an invitation is for: anybody, or somebody by name; and when it ends, in seconds since 1970."""
+    """Whom an invitation admits: anybody, or one worker by name; and when it expires, in seconds since 1970."""
 
     kind: Kind | None = None
-    worker: Annotated[Plain, Field(max_length=invitation_links.LONGEST_WORKER)] = ""
+    worker: Annotated[Plain, Field(max_length=MAX_WORKER_CHARACTERS)] = ""
     expires: Annotated[float, Field(ge=0, le=1e12)] | None = None
 
 
@@ -117,121 +102,94 @@ class InvitationOut(BaseModel):
 
 
 @routes.get("/workers")
-async def get_workers(id: Id, key: Reader, labelling: LabellingOf, store: StoreOf) -> WorkersOut:
-    """All workers: what they did, how often they are right, and what is odd about them."""
-    seen = await labelling.look(id, worker_quality.look)
+async def get_workers(id: ProjectId, key: Reader, labelling: LabellingOf, store: StoreOf) -> WorkersOut:
+    """All workers: number of answers, skill with its interval, and flags."""
+    seen = await labelling.read(id, worker_quality.read_votes)
     return await asyncio.to_thread(_workers, store, id, seen)
 
 
-def _workers(store: Store, id: str, seen: worker_quality.Seen) -> WorkersOut:
-    found = worker_quality.listed(store, id, worker_quality.judge(seen))
-    return WorkersOut(workers=[WorkerOut.model_validate(worker) for worker in found])
+def _workers(store: Store, id: str, seen: worker_quality.VotesAndPosterior) -> WorkersOut:
+    rows = worker_quality.list_workers(store, id, worker_quality.worker_skills(seen))
+    return WorkersOut(workers=[WorkerOut.model_validate(worker) for worker in rows])
 
 
 @routes.get("/pay", response_model=PayOut, responses={200: {"content": {"text/csv": {}}}})
 def get_pay(
     request: Request,
-    id: Id,
+    id: ProjectId,
     key: Reader,
     store: StoreOf,
     format: Annotated[Literal["csv", "json"] | None, Query()] = None,
 ) -> Any:
-    """What is due to each worker: a price for each vote; as CSV or JSON."""
+    """The pay of each worker, a price for each vote; as CSV or JSON."""
     with store.reading() as c:
-        dues = pay.list_pay(c, id)
+        rows = pay.list_pay(c, id)
     if (format or ("csv" if "text/csv" in request.headers.get("accept", "") else "json")) == "json":
-        return PayOut(pay=[DueOut.model_validate(due._asdict()) for due in dues])
-    return attached(exports.write([pay.to_table(dues)], "csv"), "pay", "csv")
+        return PayOut(pay=rows)
+    return attachment(exports.write([pay.to_table(rows)], "csv"), "pay.csv", "text/csv")
 
 
 @routes.post("/workers/{worker}/approve")
-def post_approve(id: Id, worker: Number, store: StoreOf, key: Writer) -> StandingOut:
-    """The pay of a worker is approved."""
-    with store.writing() as c:
-        workers.find(c, id, worker)
-        workers.put(c, id, worker, approved=True)
-        return _standing(c, id, key, worker, "approve")
+def post_approve(id: ProjectId, worker: WorkerId, store: StoreOf, key: Writer) -> WorkerStateOut:
+    """Approve the pay of a worker."""
+    return _state(requester_actions.approve(store, id, key.id, worker))
 
 
 @routes.post("/workers/{worker}/block")
-def post_block(id: Id, worker: Number, store: StoreOf, key: Writer) -> StandingOut:
-    """A worker may go on no more: what is lent to them goes to others, what they voted stays."""
-    with store.writing() as c:
-        _check_known(workers.find(c, id, worker))
-        workers.bar(c, id, worker, workers.BLOCKED)
-        return _standing(c, id, key, worker, "block")
+def post_block(id: ProjectId, worker: WorkerId, store: StoreOf, key: Writer) -> WorkerStateOut:
+    """Block a worker: their leases end, their votes stay."""
+    return _state(requester_actions.block(store, id, key.id, worker))
 
 
 @routes.post("/workers/{worker}/unblock")
-def post_unblock(id: Id, worker: Number, store: StoreOf, key: Writer) -> StandingOut:
-    """A worker may go on again."""
-    with store.writing() as c:
-        row = workers.find(c, id, worker)
-        _check_known(row)
-        if row.state == workers.BLOCKED:
-            spec = projects.find(c, id).spec
-            done = votes.tally(c, id).get(worker, {})
-            fresh = not done.get(votes.VOTED) and not done.get(votes.UNSURE)
-            asked = bool(spec["consent"] or spec["quiz"])
-            workers.put(c, id, worker, state=workers.NEW if fresh and asked else workers.ACTIVE)
-        return _standing(c, id, key, worker, "unblock")
+def post_unblock(id: ProjectId, worker: WorkerId, store: StoreOf, key: Writer) -> WorkerStateOut:
+    """Let a blocked worker go on."""
+    return _state(requester_actions.unblock(store, id, key.id, worker))
 
 
 @routes.delete("/workers/{worker}", status_code=204)
-def delete_worker(id: Id, worker: Number, store: StoreOf, key: Writer) -> Response:
+def delete_worker(id: ProjectId, worker: WorkerId, store: StoreOf, key: Writer) -> Response:
     """Erase the personal data of a worker; their votes stay under a number that leads nowhere."""
-    with store.writing() as c:
-        workers.find(c, id, worker)
-        store_people.erase(c, id, worker)
-        keys.note(c, key.id, "erase", id, worker=worker)
+    requester_actions.erase(store, id, key.id, worker)
     return Response(status_code=204)
 
 
+def _state(row: Record) -> WorkerStateOut:
+    return WorkerStateOut(worker=row.id, state=row.state, approved=row.approved)
+
+
 @routes.post("/codes")
-def post_codes(id: Id, given: CodesIn, store: StoreOf, settings: SettingsOf, key: Writer) -> CodesOut:
-    """Who has finished with each of these completion codes, as a platform reports them; null for nobody."""
+def post_codes(id: ProjectId, body: CodesIn, store: StoreOf, settings: SettingsOf, key: Writer) -> CodesOut:
+    """The workers who have finished with these completion codes, as a platform reports them; null for none."""
     with store.reading() as c:
         projects.find(c, id)
-        staff = workers.listed(c, id)
-    return CodesOut(codes=[_finished_with(code, id, staff, settings) for code in given.codes])
+        rows = workers.listed(c, id)
+    return CodesOut(codes=[_worker_of_code(code, id, rows, settings) for code in body.codes])
+
+
+def _worker_of_code(code: str, id: str, rows: Sequence[Record], settings: Settings) -> WorkerOfCodeOut:
+    """All codes are compared, each in constant time, so that the time reveals nothing."""
+    matching = [
+        row.id
+        for row in rows
+        if is_same(
+            code, completion_code(settings.secret, Session(id, row.id, row.platform, row.assignment or ""))
+        )
+        and row.finished is not None
+    ]
+    return WorkerOfCodeOut(code=code, worker=matching[0] if matching else None)
 
 
 @routes.post("/invitations", status_code=201)
 def post_invitation(
-    id: Id, given: InvitationIn, store: StoreOf, settings: SettingsOf, key: Writer
+    id: ProjectId, body: InvitationIn, store: StoreOf, settings: SettingsOf, key: Writer
 ) -> InvitationOut:
-    """A link that lets people in: anybody who has it, or one person by name; for ever, or until it ends."""
+    """A link that admits anybody who has it, or one worker by name; for ever, or until it expires."""
     with store.writing() as c:
         prices = make_costs(projects.find(c, id).spec).prices
-        kind = given.kind or next(iter(prices))
+        kind = body.kind or next(iter(prices))
         if kind not in prices:
             raise InvalidRequestError(f"there is no price for the kind of worker {kind!r}")
         keys.note(c, key.id, "invite", id, kind=kind)
-    token = invitation_links.invite(
-        settings.secret, id, kind=kind, worker=given.worker, expires=given.expires
-    )
-    return InvitationOut(link=f"{settings.address}/w/{id}?invite={token}")
-
-
-def _finished_with(code: str, id: str, staff: Sequence[Record], settings: Settings) -> CodeOut:
-    """All codes are compared, each in constant time, so that time tells nothing."""
-    found = [
-        row.id
-        for row in staff
-        if same(
-            code, completion_code(settings.secret, Session(id, row.id, row.platform, row.assignment or "", 0))
-        )
-        and row.finished is not None
-    ]
-    return CodeOut(code=code, worker=found[0] if found else None)
-
-
-def _check_known(row: Record) -> None:
-    if row.state == workers.ERASED:
-        raise ConflictError("the personal data of this worker is erased; they cannot come back")
-
-
-def _standing(c: Any, id: str, key: Record, worker: int, what: str) -> StandingOut:
-    keys.note(c, key.id, what, id, worker=worker)
-    row = workers.find(c, id, worker)
-    return StandingOut(worker=row.id, state=row.state, approved=row.approved)
+    options = {"kind": kind, "worker": body.worker, "expires": body.expires}
+    return InvitationOut(link=invitation_url(settings.address, settings.secret, id, **options))

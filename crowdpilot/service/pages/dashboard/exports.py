@@ -1,80 +1,86 @@
-"""Exports of a project: decisions, votes, report, and what other programs read."""
+"""Export pages of a project: decisions, votes, report, and Label Studio tasks."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 from fastapi import APIRouter
 from fastapi.responses import Response
 
-from crowdpilot.service import exports
+from crowdpilot.service import exports, label_studio_sync, report_requests
 from crowdpilot.service.errors import NotFoundError, NotReadyError
 from crowdpilot.service.http.auth import LabellingOf, SettingsOf, StoreOf
-from crowdpilot.service.http.routes.analyses import get_report
-from crowdpilot.service.http.routes.exports import get_decisions, get_votes
-from crowdpilot.service.http.routes.label_studio import get_tasks
+from crowdpilot.service.http.responses import attachment
 from crowdpilot.service.pages.dashboard.formatting import router, show
 from crowdpilot.service.pages.dashboard.sign_in import Reading
 from crowdpilot.service.store import projects
 
-WAIT = 1.5  # seconds for which a report is waited for before the page says so
+PAGE_WAIT_SECONDS = 1.5  # for a report, before the page says that it is being made
+DOWNLOAD_WAIT_SECONDS = 30.0
 
 
 def pages() -> APIRouter:
     """Routes of the exports."""
     home = "/projects/{id}/export"
     return router([
-        ("GET", home, see_exports), ("GET", f"{home}/decisions.{{format}}", decisions),
-        ("GET", f"{home}/votes.{{format}}", votes), ("GET", f"{home}/label-studio.json", label_studio),
-        ("GET", f"{home}/report", report), ("GET", f"{home}/report.html", report_file),
+        ("GET", home, show_exports), ("GET", f"{home}/decisions.{{format}}", download_decisions),
+        ("GET", f"{home}/votes.{{format}}", download_votes),
+        ("GET", f"{home}/label-studio.json", download_tasks),
+        ("GET", f"{home}/report", show_report), ("GET", f"{home}/report.html", download_report),
     ])  # fmt: skip
 
 
-def see_exports(id: str, who: Reading, store: StoreOf) -> Response:
-    """What can be taken home."""
+def show_exports(id: str, requester: Reading, store: StoreOf) -> Response:
+    """Links to all exports."""
     with store.reading() as c:
-        return show("export.html", who, projects.find(c, id))
+        return show("export.html", requester, projects.find(c, id))
 
 
-async def decisions(id: str, format: str, who: Reading, labelling: LabellingOf) -> Response:
+async def download_decisions(id: str, format: str, requester: Reading, labelling: LabellingOf) -> Response:
     """The decision about every item."""
-    return await get_decisions(id, who.key, labelling, _known(format))
+    media_type = _media_type(format)
+    decided = await labelling.read(id, exports.look)
+    table = await asyncio.to_thread(exports.decisions_table, decided)
+    return attachment(exports.write([table], format), f"decisions.{format}", media_type)
 
 
-def votes(id: str, format: str, who: Reading, store: StoreOf) -> Response:
+def download_votes(id: str, format: str, requester: Reading, store: StoreOf) -> Response:
     """Every vote."""
-    return get_votes(id, who.key, store, _known(format))
+    media_type = _media_type(format)
+    with store.reading() as c:
+        spec = projects.find(c, id).spec
+    return attachment(
+        exports.write(exports.votes_tables(store, id, spec), format), f"votes.{format}", media_type
+    )
 
 
-def _known(format: str) -> str:
+def _media_type(format: str) -> str:
     if format not in exports.TYPES:
         raise NotFoundError(f"there is no such format; there are {', '.join(exports.TYPES)}")
-    return format
+    return exports.TYPES[format]
 
 
-async def label_studio(
-    id: str, who: Reading, store: StoreOf, labelling: LabellingOf, settings: SettingsOf
+async def download_tasks(
+    id: str, requester: Reading, store: StoreOf, labelling: LabellingOf, settings: SettingsOf
 ) -> Response:
-    """All items as tasks to be imported there."""
-    tasks = await get_tasks(id, labelling, store, settings, who.key)
-    return Response(json.dumps(tasks), headers=_saved("label-studio.json"), media_type="application/json")
+    """All items as Label Studio tasks."""
+    project = await asyncio.to_thread(label_studio_sync.find_single_question_project, store, id)
+    decided = await labelling.read(id, exports.look)
+    tasks = await asyncio.to_thread(label_studio_sync.export_tasks, store, project, decided, settings.address)
+    return attachment([json.dumps(tasks).encode()], "label-studio.json", "application/json")
 
 
-async def report(id: str, who: Reading, store: StoreOf) -> Response:
+async def show_report(id: str, requester: Reading, store: StoreOf) -> Response:
     """Where the report can be saved, once it is made."""
-    ready = (await get_report(id, store, who.key, "", WAIT)).status_code == 200
+    page = await report_requests.wait_for_report(store, id, max_wait_seconds=PAGE_WAIT_SECONDS)
     with store.reading() as c:
-        return show("report.html", who, projects.find(c, id), ready=ready)
+        return show("report.html", requester, projects.find(c, id), ready=page is not None)
 
 
-async def report_file(id: str, who: Reading, store: StoreOf) -> Response:
+async def download_report(id: str, requester: Reading, store: StoreOf) -> Response:
     """The report as a file: it has scripts of its own, which do not run on our pages."""
-    found = await get_report(id, store, who.key, "", 30.0)
-    if found.status_code != 200:
+    page = await report_requests.wait_for_report(store, id, max_wait_seconds=DOWNLOAD_WAIT_SECONDS)
+    if page is None:
         raise NotReadyError("the report is still being made; try again in a moment")
-    found.headers.update(_saved(f"report-{id}.html"))
-    return found
-
-
-def _saved(name: str) -> dict[str, str]:
-    return {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
+    return attachment([page.encode()], f"report-{id}.html", "text/html; charset=utf-8")

@@ -1,4 +1,4 @@
-"""Words and numbers as the dashboard writes them, and its pages as answers."""
+"""Formatting of money, shares, counts and times for the dashboard; its pages and routers."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from fastapi import APIRouter
-from fastapi.responses import RedirectResponse, Response
+from fastapi.responses import Response
 
-from crowdpilot.service.pages.dashboard.sign_in import Page, Requester
+from crowdpilot.service.pages.dashboard.sign_in import DashboardRoute, Requester
 from crowdpilot.service.pages.rendering import page
 from crowdpilot.service.store.row import Record
 
 Route = tuple[str, str, Callable[..., Any]]  # method, path, function
-SPANS = ((60.0, "second"), (3600.0, "minute"), (86400.0, "hour"), (float("inf"), "day"))
+AGE_UNITS = ((60.0, "second"), (3600.0, "minute"), (86400.0, "hour"), (float("inf"), "day"))
 
 
 def money(value: float | None) -> str:
@@ -59,7 +59,7 @@ def ago(moment: float | None) -> str:
     if moment is None:
         return "–"
     past, size = max(time.time() - moment, 0.0), 1.0
-    for end, name in SPANS:
+    for end, name in AGE_UNITS:
         if past < end:
             return "just now" if name == "second" else f"{count(int(past / size), name)} ago"
         size = end
@@ -71,24 +71,20 @@ def clock(moment: float | None) -> str:
     return "–" if moment is None else time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(moment))
 
 
-SAY: dict[str, Any] = {"money": money, "percent": percent, "count": count, "ago": ago, "clock": clock}
+FORMATTERS: dict[str, Any] = {"money": money, "percent": percent, "count": count, "ago": ago, "clock": clock}
 
 
 def show(
-    template: str, who: Requester, project: Record | None = None, /, status: int = 200, **data: Any
+    template: str, requester: Requester, project: Record | None = None, /, status: int = 200, **data: Any
 ) -> Response:
     """A page of the dashboard."""
-    return page(f"dashboard/{template}", status, who=who, project=project, csrf=who.csrf, **SAY, **data)
-
-
-def go(where: str) -> Response:
-    """Send somebody to another page after a change."""
-    return RedirectResponse(where, 303, {"Cache-Control": "no-store"})
+    known = {"requester": requester, "project": project, "csrf": requester.csrf}
+    return page(f"dashboard/{template}", status, **known, **FORMATTERS, **data)
 
 
 def router(routes: Sequence[Route]) -> APIRouter:
     """Routes of some pages."""
-    made = APIRouter(include_in_schema=False, route_class=Page)
+    found = APIRouter(include_in_schema=False, route_class=DashboardRoute)
     for method, path, function in routes:
-        made.add_api_route(path, function, methods=[method], response_model=None)
-    return made
+        found.add_api_route(path, function, methods=[method], response_model=None)
+    return found

@@ -1,4 +1,4 @@
-"""Items of a project: find them, see what is decided and how sure, and every vote on one."""
+"""Items pages of a project: search, decisions with their probabilities, and all votes on one item."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from crowdpilot.service.store import history, item_search, items, projects, work
 from crowdpilot.service.store.engine import Store
 from crowdpilot.service.store.row import Record
 
-SIZE = 25
+ITEMS_PER_PAGE = 25
+MAX_QUERY_CHARACTERS = 200
 FILTERS = {"": "All", "decided": "Decided", "open": "Open", "gold": "Gold"}
 ORDERS = {"": "As they came", "hard": "Hardest first", "votes": "Most votes first"}
 
@@ -49,7 +50,7 @@ def pages() -> APIRouter:
 
 async def see_items(
     id: str,
-    who: Reading,
+    requester: Reading,
     store: StoreOf,
     labelling: LabellingOf,
     q: str = "",
@@ -58,26 +59,29 @@ async def see_items(
     page: int = 1,
 ) -> Response:
     """A page of a table of items."""
-    seen = await labelling.look(id, see)
-    only, order, q = only if only in FILTERS else "", order if order in ORDERS else "", q.strip()[:200]
+    seen = await labelling.read(id, see)
+    only, order, q = (
+        only if only in FILTERS else "",
+        order if order in ORDERS else "",
+        q.strip()[:MAX_QUERY_CHARACTERS],
+    )
     found = await asyncio.to_thread(_listed, store, id, seen, q, only, order, page)
     project, rows, total, page, last = found
     shown: dict[str, Any] = {"q": q, "only": only, "order": order, "page": page, "last": last, "total": total}
-    return show("items.html", who, project, rows=rows, filters=FILTERS, orders=ORDERS, **shown)
+    return show("items.html", requester, project, rows=rows, filters=FILTERS, orders=ORDERS, **shown)
 
 
 def see(replica: Replica, _: Record | None = None) -> Seen:
     """All items as they are believed now."""
     campaign = replica.campaign
     now = campaign.decide()
-    kept = ~campaign.pool.withdrawn
-    gold = np.zeros(len(kept), bool)
-    for question in campaign.questions:
-        gold |= question.gold >= 0
+    items = campaign.view.items()
+    kept = ~items.withdrawn
+    gold = (items.gold >= 0).any(axis=1)
     names = now.items.tolist()
-    ids = np.fromiter((replica.ids[name] for name in names), np.int64, len(names))
-    labels = ["out", "in"] if campaign.several else [str(name) for name in campaign.classes]
-    over = now.done | (campaign.pool.closed[kept] >= 0)
+    ids = np.fromiter((replica.item_ids[name] for name in names), np.int64, len(names))
+    labels = ["out", "in"] if campaign.has_criteria else [str(name) for name in campaign.classes]
+    over = now.done | (items.final[kept] >= 0)
     probs = now.probs[np.arange(len(names)), np.minimum(now.codes, now.probs.shape[1] - 1)]
     return Seen(ids, now.items, labels, now.codes, probs, now.expected, now.votes, over, gold[kept])
 
@@ -95,9 +99,9 @@ def _listed(
         rows = np.flatnonzero(mask)
         if order:
             rows = rows[np.argsort(-(seen.expected if order == "hard" else seen.votes)[rows], kind="stable")]
-        last = max(1, -(-len(rows) // SIZE))
+        last = max(1, -(-len(rows) // ITEMS_PER_PAGE))
         page = min(max(page, 1), last)
-        rows = rows[(page - 1) * SIZE : page * SIZE]
+        rows = rows[(page - 1) * ITEMS_PER_PAGE : page * ITEMS_PER_PAGE]
         content = items.contents(c, seen.ids[rows].tolist())
     return project, [_row(seen, n, content) for n in rows.tolist()], int(mask.sum()), page, last
 
@@ -109,13 +113,15 @@ def _row(seen: Seen, n: int, content: dict[int, dict[str, Any]]) -> dict[str, An
             "gold": bool(seen.gold[n]), "expected": float(seen.expected[n])}  # fmt: skip
 
 
-async def see_item(id: str, item: int, who: Reading, store: StoreOf, labelling: LabellingOf) -> Response:
+async def see_item(
+    id: str, item: int, requester: Reading, store: StoreOf, labelling: LabellingOf
+) -> Response:
     """One item with its votes."""
     with store.reading() as c:
         project, row = projects.find(c, id), item_search.item(c, id, item)
         given = history.item_votes(c, item)
         known = {worker.id: worker for worker in workers.listed(c, id)}
-    believed = await labelling.look(id, lambda replica, _: _believed(replica, row.name))
+    believed = await labelling.read(id, lambda replica, _: _believed(replica, row.name))
     questions = [criterion["name"] for criterion in project.spec["criteria"]] or [""]
     told = [
         {"worker": vote.worker, "kind": known[vote.worker].kind, "time": vote.time, "seconds": vote.seconds,
@@ -123,21 +129,21 @@ async def see_item(id: str, item: int, who: Reading, store: StoreOf, labelling: 
          "question": questions[vote.criterion]}
         for vote in given
     ]  # fmt: skip
-    return show("item.html", who, project, item=row, votes=told, several=len(questions) > 1, **believed)
+    return show("item.html", requester, project, item=row, votes=told, several=len(questions) > 1, **believed)
 
 
 def _believed(replica: Replica, name: str) -> dict[str, Any]:
     """What is decided about one item, and the probabilities behind it for each question."""
     campaign = replica.campaign
-    if name not in campaign.pool.place:
+    if name not in replica.item_ids:
         raise NotFoundError("there is no such item in this project")
-    row = campaign.pool.row(name)
+    row = int(campaign.view.item_rows([name])[0])
     seen = see(replica)
     at = np.flatnonzero(seen.names == name)
     decision = None if not len(at) else _row(seen, int(at[0]), {int(seen.ids[at[0]]): {}})
     tables = []
-    for criterion, question in zip(campaign.criteria, campaign.questions, strict=True):
-        probs = question.probs[row].tolist()
+    for criterion in campaign.criteria:
+        probs = campaign.view.estimates(criterion).posterior[row].tolist()
         bars = [Bar(str(n), p, percent(p)) for n, p in zip(campaign.classes, probs, strict=True)]
         tables.append((criterion, svg_charts.bars(criterion or "Probabilities", bars)))
-    return {"decision": decision, "tables": tables, "withdrawn": bool(campaign.pool.withdrawn[row])}
+    return {"decision": decision, "tables": tables, "withdrawn": bool(campaign.view.items().withdrawn[row])}

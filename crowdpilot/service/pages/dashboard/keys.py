@@ -1,4 +1,4 @@
-"""Keys of requesters, and the log of what was done to a project."""
+"""Pages about API keys, and the log of a project."""
 
 from __future__ import annotations
 
@@ -7,8 +7,15 @@ from fastapi.responses import Response
 
 from crowdpilot.service.errors import NotFoundError
 from crowdpilot.service.http.auth import StoreOf
-from crowdpilot.service.pages.dashboard.formatting import go, router, show
-from crowdpilot.service.pages.dashboard.sign_in import Admin, AdminReading, Reading, Requester, Sent
+from crowdpilot.service.pages.dashboard.formatting import router, show
+from crowdpilot.service.pages.dashboard.sign_in import (
+    Form,
+    PostingAsAdmin,
+    Reading,
+    ReadingAsAdmin,
+    Requester,
+    go,
+)
 from crowdpilot.service.store import keys, projects
 from crowdpilot.service.store.engine import Store
 
@@ -17,66 +24,69 @@ SCOPES = {
     "write": ("Write", "Make and run projects, too."),
     "admin": ("Admin", "Make and revoke keys, too."),
 }
-LONGEST = 100  # characters of a name
+MAX_NAME_CHARACTERS = 100
+MAX_LOG_ROWS = 500
 
 
 def pages() -> APIRouter:
     """Routes about keys and the log."""
     return router([
-        ("GET", "/keys", see_keys), ("POST", "/keys", make_key), ("GET", "/keys/{key}/revoke", ask_revoke),
-        ("POST", "/keys/{key}/revoke", revoke_key), ("GET", "/projects/{id}/log", see_log),
+        ("GET", "/keys", show_keys), ("POST", "/keys", make_key), ("GET", "/keys/{key}/revoke", confirm_revoke),
+        ("POST", "/keys/{key}/revoke", revoke_key), ("GET", "/projects/{id}/log", show_log),
     ])  # fmt: skip
 
 
-def see_keys(who: AdminReading, store: StoreOf) -> Response:
+def show_keys(requester: ReadingAsAdmin, store: StoreOf) -> Response:
     """All keys."""
-    return _keys(store, who)
+    return _keys(store, requester)
 
 
-def _keys(store: Store, who: Requester, status: int = 200, new: str = "", wrong: str = "") -> Response:
+def _keys(store: Store, requester: Requester, status: int = 200, new: str = "", wrong: str = "") -> Response:
     with store.reading() as c:
         rows = keys.listed(c)
-    return show("keys.html", who, status=status, rows=rows, scopes=SCOPES, new=new, wrong=wrong)
+    return show("keys.html", requester, status=status, rows=rows, scopes=SCOPES, new=new, wrong=wrong)
 
 
-def make_key(sent: Sent, who: Admin, store: StoreOf) -> Response:
+def make_key(form: Form, requester: PostingAsAdmin, store: StoreOf) -> Response:
     """Make a key, and show it this one time."""
-    name, scope = str(sent.get("name", "")).strip(), str(sent.get("scope", ""))
-    if not 0 < len(name) <= LONGEST or "\x00" in name:
-        return _keys(store, who, 422, wrong=f"Give the key a name of at most {LONGEST} characters.")
+    name, scope = str(form.get("name", "")).strip(), str(form.get("scope", ""))
+    if not 0 < len(name) <= MAX_NAME_CHARACTERS or "\x00" in name:
+        return _keys(
+            store, requester, 422, wrong=f"Give the key a name of at most {MAX_NAME_CHARACTERS} characters."
+        )
     with store.writing() as c:
         key = keys.create(c, name, scope)
-        keys.note(c, who.id, "create key", name=name, scope=scope)
-    return _keys(store, who, new=key)
+        keys.note(c, requester.id, "create key", name=name, scope=scope)
+    return _keys(store, requester, new=key)
 
 
-def ask_revoke(key: str, who: AdminReading, store: StoreOf) -> Response:
-    """Ask again before a key is good no more."""
+def confirm_revoke(key: str, requester: ReadingAsAdmin, store: StoreOf) -> Response:
+    """Ask again before a key is revoked."""
     with store.reading() as c:
         found = [row for row in keys.listed(c) if row.id == key]
     if not found:
         raise NotFoundError("there is no such key")
     words = ["Programs and people who use it are locked out at once. This cannot be undone."]
-    if key == who.id:
+    if key == requester.id:
         words.append("It is the key you are signed in with: you will be signed out.")
     return show(
-        "confirm.html", who, title=f"Revoke the key “{found[0].name}”?", words=words, yes="Revoke the key",
+        "confirm.html", requester, title=f"Revoke the key “{found[0].name}”?", words=words, yes="Revoke the key",
         action=f"/keys/{key}/revoke", back="/keys",
     )  # fmt: skip
 
 
-def revoke_key(key: str, who: Admin, store: StoreOf) -> Response:
+def revoke_key(key: str, requester: PostingAsAdmin, store: StoreOf) -> Response:
     """Revoke a key."""
     with store.writing() as c:
         if not keys.revoke(c, key):
             raise NotFoundError("there is no such key, or it is revoked already")
-        keys.note(c, who.id, "revoke key", key=key)
+        keys.note(c, requester.id, "revoke key", key=key)
     return go("/keys")
 
 
-def see_log(id: str, who: Reading, store: StoreOf) -> Response:
+def show_log(id: str, requester: Reading, store: StoreOf) -> Response:
     """What was done to a project, and by whom."""
     with store.reading() as c:
-        project, rows = projects.find(c, id), keys.noted(c, id, 500)
+        project, rows = projects.find(c, id), keys.noted(c, id, MAX_LOG_ROWS)
         names = {key.id: key.name for key in keys.listed(c)}
-    return show("log.html", who, project, rows=rows, names=names)
+    return show("log.html", requester, project, rows=rows, names=names)

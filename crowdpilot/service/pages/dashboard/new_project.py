@@ -1,4 +1,4 @@
-"""A new project by a form and a file, all of it or nothing."""
+"""Pages to create a project with its items, and to add items: all or nothing."""
 
 from __future__ import annotations
 
@@ -11,61 +11,62 @@ from starlette.datastructures import FormData, UploadFile
 
 from crowdpilot.service.errors import RequestError
 from crowdpilot.service.http.auth import LabellingOf, StoreOf
-from crowdpilot.service.http.routes.items import check_budget
-from crowdpilot.service.http.schemas import ProjectIn
-from crowdpilot.service.pages.dashboard.formatting import go, router, show
-from crowdpilot.service.pages.dashboard.project_form import DEFAULTS, LABELS, described
-from crowdpilot.service.pages.dashboard.sign_in import Reading, Requester, Sent, Writing
+from crowdpilot.service.pages.dashboard.formatting import router, show
+from crowdpilot.service.pages.dashboard.project_form import DEFAULTS, LABELS, parse_form
+from crowdpilot.service.pages.dashboard.sign_in import Form, Reading, Requester, Writing, go
+from crowdpilot.service.pages.rendering import sentence
+from crowdpilot.service.project_campaign import check_classifier_budget
+from crowdpilot.service.schemas import ProjectIn
 from crowdpilot.service.store import keys, projects
 from crowdpilot.service.store.engine import Store
 from crowdpilot.service.uploads import items
 
-PLACEHOLDER = "0" * 12  # of the id of a project that is not made yet
-NOTHING = "Choose a file with items: CSV, NDJSON or JSON, or one or more images."
+PLACEHOLDER = "0" * 12  # for the id of a project that is not created yet
+NO_FILES = "Choose a file with items: CSV, NDJSON or JSON, or one or more images."
 
 
 def pages() -> APIRouter:
     """Routes of the form."""
     return router([
-        ("GET", "/projects/new", ask_new), ("POST", "/projects/new", make_new),
-        ("GET", "/projects/{id}/add", ask_more), ("POST", "/projects/{id}/add/items", add_more),
+        ("GET", "/projects/new", show_new), ("POST", "/projects/new", create_project),
+        ("GET", "/projects/{id}/add", show_add), ("POST", "/projects/{id}/add/items", add_items),
     ])  # fmt: skip
 
 
-def ask_new(who: Reading) -> Response:
+def show_new(requester: Reading) -> Response:
     """The empty form."""
-    return _form(who, dict(DEFAULTS), {})
+    return _form_page(requester, dict(DEFAULTS), {})
 
 
-def make_new(sent: Sent, who: Writing, store: StoreOf) -> Response:
-    """Make a project with its items, or show what is wrong beside it."""
-    typed = {name: str(sent.get(name, "")).strip() for name in DEFAULTS}
-    made, wrong = described(typed)
-    files = _files(sent)
+def create_project(form: Form, requester: Writing, store: StoreOf) -> Response:
+    """Create a project with its items, or show what is wrong beside each field."""
+    typed = {name: str(form.get(name, "")).strip() for name in DEFAULTS}
+    description, wrong = parse_form(typed)
+    files = _files(form)
     if not files:
-        wrong["files"] = NOTHING
-    if made is None or wrong:
-        return _form(who, typed, wrong)
+        wrong["files"] = NO_FILES
+    if description is None or wrong:
+        return _form_page(requester, typed, wrong)
     try:
-        id = _make(store, who, made, files)
+        id = _create(store, requester, description, files)
     except (RequestError, ValueError) as error:
-        return _form(who, typed, {"files": _sentence(str(error))})
+        return _form_page(requester, typed, {"files": sentence(str(error))})
     return go(f"/projects/{id}")
 
 
-def _form(who: Requester, typed: dict[str, str], wrong: dict[str, str]) -> Response:
-    return show("new.html", who, status=422 if wrong else 200, typed=typed, wrong=wrong, labels=LABELS)
+def _form_page(requester: Requester, typed: dict[str, str], wrong: dict[str, str]) -> Response:
+    return show("new.html", requester, status=422 if wrong else 200, typed=typed, wrong=wrong, labels=LABELS)
 
 
-def _make(store: Store, who: Requester, made: ProjectIn, files: list[UploadFile]) -> str:
-    """Items are read before the transaction begins, so that nobody waits for a long file."""
-    spec = made.model_dump()
+def _create(store: Store, requester: Requester, description: ProjectIn, files: list[UploadFile]) -> str:
+    """Create a project; items are read before the transaction, so that nobody waits for a long file."""
+    spec = description.model_dump()
     upload = _read(PLACEHOLDER, spec, files)
     with store.writing() as c:
         id = projects.create(c, spec)
-        keys.note(c, who.id, "create", id)
-        count = items.add(c, id, upload._replace(items=[_moved(item, id) for item in upload.items]))
-        keys.note(c, who.id, "add items", id, items=count)
+        keys.note(c, requester.id, "create", id)
+        count = items.add(c, id, upload._replace(items=[_with_project(item, id) for item in upload.items]))
+        keys.note(c, requester.id, "add items", id, items=count)
     return id
 
 
@@ -77,45 +78,46 @@ def _read(project: str, spec: dict[str, Any], files: list[UploadFile]) -> items.
     return upload
 
 
-def _moved(item: dict[str, Any], project: str) -> dict[str, Any]:
-    """The same item with the address of its image in the project that is there now."""
+def _with_project(item: dict[str, Any], project: str) -> dict[str, Any]:
+    """An item with the address of its image in the project that was created."""
     image = item["content"].get("image", "")
     if not image.startswith(f"/files/{PLACEHOLDER}/"):
         return item
     return {**item, "content": {**item["content"], "image": image.replace(PLACEHOLDER, project, 1)}}
 
 
-def ask_more(id: str, who: Reading, store: StoreOf) -> Response:
+def show_add(id: str, requester: Reading, store: StoreOf) -> Response:
     """A form for more items."""
     with store.reading() as c:
-        return show("add.html", who, projects.find(c, id), wrong="")
+        return show("add.html", requester, projects.find(c, id), wrong="")
 
 
-async def add_more(id: str, sent: Sent, who: Writing, store: StoreOf, labelling: LabellingOf) -> Response:
+async def add_items(
+    id: str, form: Form, requester: Writing, store: StoreOf, labelling: LabellingOf
+) -> Response:
     """Add items to a project, all or none."""
-    files = _files(sent)
+    files = _files(form)
 
     def add() -> None:
         with store.writing() as c:
             count = items.add(c, id, upload)
-            keys.note(c, who.id, "add items", id, items=count)
+            keys.note(c, requester.id, "add items", id, items=count)
 
     with store.reading() as c:
         project = projects.find(c, id)
     try:
         if not files:
-            raise ValueError(NOTHING)
+            raise ValueError(NO_FILES)
         upload = await asyncio.to_thread(_read, id, project.spec, files)
-        await labelling.look(id, lambda replica, _: check_budget(replica, len(upload.items)))
+        n_items = len(upload.items)
+        await labelling.read(
+            id, lambda replica, row: check_classifier_budget(replica.campaign, row.spec, n_items)
+        )
         await asyncio.to_thread(add)
     except (RequestError, ValueError) as error:
-        return show("add.html", who, project, status=422, wrong=_sentence(str(error)))
+        return show("add.html", requester, project, status=422, wrong=sentence(str(error)))
     return go(f"/projects/{id}/items")
 
 
-def _files(sent: FormData) -> list[UploadFile]:
-    return [file for file in sent.getlist("files") if isinstance(file, UploadFile) and file.filename]
-
-
-def _sentence(words: str) -> str:
-    return f"{words[:1].upper()}{words[1:].rstrip('.')}."
+def _files(form: FormData) -> list[UploadFile]:
+    return [file for file in form.getlist("files") if isinstance(file, UploadFile) and file.filename]

@@ -1,4 +1,4 @@
-"""Which charts the page of a project shows, from what is known of it."""
+"""The charts on the live page of a project: pace, decided items, class balance, forecast."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from crowdpilot.service.store.row import Record
 Json = Mapping[str, Any]
 
 
-def drawn(
-    picture: Json, project: Record, pace: Pace | None, progress: Sequence[tuple[int, int]], result: Any
+def make_charts(
+    status: Json, project: Record, pace: Pace | None, progress: Sequence[tuple[int, int]], result: Any
 ) -> dict[str, Any]:
     """All charts by name; None where there is nothing to draw yet."""
     return {
         "pace_chart": None if pace is None else _pace(pace),
-        "decided_chart": _decided(picture, project, progress),
-        "balance_chart": _balance(picture) if picture["all"] else None,
-        "forecast": _forecast(picture, project, result),
+        "decided_chart": _decided(status, project, progress),
+        "balance_chart": _balance(status) if status["all"] else None,
+        "forecast": _forecast(status, project, result),
         "forecast_why": (result or {}).get("why", ""),
     }
 
@@ -35,30 +35,30 @@ def _pace(pace: Pace) -> Any:
     return svg_charts.columns("Votes over time", pace.counts, labels, x="time (UTC)", y="votes")
 
 
-def _decided(picture: Json, project: Record, progress: Sequence[tuple[int, int]]) -> Any:
+def _decided(status: Json, project: Record, progress: Sequence[tuple[int, int]]) -> Any:
     if not project.votes:
         return None
-    past = [(votes, picture["all"] - open) for votes, open in progress if votes < project.votes]
-    points = [(0, 0), *(p for p in past if p[1] >= 0), (project.votes, picture["decided"])]
+    past = [(votes, status["all"] - open) for votes, open in progress if votes < project.votes]
+    points = [(0, 0), *(p for p in past if p[1] >= 0), (project.votes, status["decided"])]
     return svg_charts.line("Decided items over votes", points, x="votes", y="decided items", mark=points[-1])
 
 
-def _balance(picture: Json) -> Any:
-    total = max(sum(picture["balance"]), 1)
+def _balance(status: Json) -> Any:
+    total = max(sum(status["balance"]), 1)
     rows = [
         Bar(name, n / total, f"{n:,} ({percent(n / total)})")
-        for name, n in zip(picture["classes"], picture["balance"], strict=True)
+        for name, n in zip(status["classes"], status["balance"], strict=True)
     ]
     return svg_charts.bars("Decisions by class", sorted(rows, key=lambda row: -row.share)[:12])
 
 
-def _forecast(picture: Json, project: Record, result: Any) -> dict[str, Any] | None:
+def _forecast(status: Json, project: Record, result: Any) -> dict[str, Any] | None:
     """Votes and money so far against what is expected in the end, and the loss on the way."""
     if not result or "curves" not in result:
         return None
     total, curve, n = result["total"], result["curves"]["loss"], result["items"]
-    spent, loss = picture["standing"]["spent"], picture["standing"]["loss_per_item"] or 0.0
-    middle = [(cost * n, value) for cost, value in zip(curve["cost"], curve["middle"], strict=True)]
+    spent, loss = status["standing"]["spent"], status["standing"]["loss_per_item"] or 0.0
+    middle = [(cost * n, value) for cost, value in zip(curve["cost"], curve["median"], strict=True)]
     sides = zip(curve["cost"], curve["low"], curve["high"], strict=True)
     band = [(cost * n, low, high) for cost, low, high in sides]
     level = percent(result["level"])
@@ -75,8 +75,8 @@ def _forecast(picture: Json, project: Record, result: Any) -> dict[str, Any] | N
 
 
 def _against(name: str, value: float, end: Json, write: Callable[[float], str]) -> Any:
-    """A bar before the interval of the end; nothing where the end is not foreseen."""
-    if any(end[side] is None for side in ("low", "middle", "high")):
+    """A bar before the predicted interval of the end; nothing where there is no prediction."""
+    if any(end[side] is None for side in ("low", "median", "high")):
         return ""
     words = f"{write(value)} so far, {write(end['low'])} to {write(end['high'])} in the end"
-    return svg_charts.against(name, value, end["low"], end["middle"], end["high"], words)
+    return svg_charts.against(name, value, end["low"], end["median"], end["high"], words)

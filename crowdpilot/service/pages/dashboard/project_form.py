@@ -1,4 +1,4 @@
-"""The form of a new project: from what was typed to a description that the API would take too."""
+"""Parsing of the form of a new project into the schema of the API, with an error for each field."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from crowdpilot.service.http.schemas import ProjectIn
+from crowdpilot.service.pages.rendering import sentence
+from crowdpilot.service.schemas import ProjectIn
 
 Typed = Mapping[str, str]
 DEFAULTS: Typed = {
@@ -16,7 +17,7 @@ DEFAULTS: Typed = {
     "votes": "3", "machine": "none", "gold": "0", "per_worker": "", "per_item": "", "batch": "10",
     "prolific": "", "mturk": "", "webhook": "",
 }  # fmt: skip
-LABELS: Typed = {  # of fields, where an error is told away from them
+LABELS: Typed = {  # of fields, where an error is shown away from them
     "name": "Name", "question": "Question", "classes": "Answers", "files": "File",
     "error": "Cost of an error", "price": "Price of a vote", "budget": "Budget",
     "fp": "False positive", "fn": "False negative",
@@ -25,7 +26,7 @@ LABELS: Typed = {  # of fields, where an error is told away from them
     "gold": "Gold items", "batch": "Items in a batch", "per_worker": "Votes of one worker",
     "per_item": "Votes on one item", "prolific": "Prolific", "mturk": "Mechanical Turk", "webhook": "Webhook",
 }  # fmt: skip
-PLACES: Mapping[tuple[Any, ...], str] = {  # where a part of the description stands in the form
+FIELD_OF_LOCATION: Mapping[tuple[Any, ...], str] = {  # the field of the form for a part of the schema
     ("costs", "errors", 0, 1): "fp",
     ("costs", "errors", 1, 0): "fn",
     ("costs", "errors"): "error",
@@ -39,33 +40,32 @@ PLACES: Mapping[tuple[Any, ...], str] = {  # where a part of the description sta
     ("mturk",): "mturk",
     ("prolific",): "prolific",
 }
-ABOUT = {
+FIELD_OF_WORDS = {
     "the label": "examples",
     "class": "classes",
     "votes": "votes",
     "prices": "price",
-}  # words of an error
+}  # in the message of an error
 
 
-def described(typed: Typed) -> tuple[ProjectIn | None, dict[str, str]]:
-    """The description that a form asks for; else what is wrong, by the fields of the form."""
+def parse_form(typed: Typed) -> tuple[ProjectIn | None, dict[str, str]]:
+    """The project that a form describes, or None and what is wrong by the fields of the form."""
     wrong: dict[str, str] = {}
-    given = _given(typed, wrong)
+    fields = _schema_fields(typed, wrong)
     try:
-        made = ProjectIn.model_validate(given)
+        project = ProjectIn.model_validate(fields)
     except ValidationError as error:
-        for found in error.errors():
-            field, words = _place(found["loc"], typed, str(found["msg"])), _words(found)
-            wrong.setdefault(field, words)
+        for detail in error.errors():
+            wrong.setdefault(_field(detail["loc"], typed, str(detail["msg"])), _message(detail))
         return None, wrong
-    return (None, wrong) if wrong else (made, {})
+    return (None, wrong) if wrong else (project, {})
 
 
-def _given(typed: Typed, wrong: dict[str, str]) -> dict[str, Any]:
+def _schema_fields(typed: Typed, wrong: dict[str, str]) -> dict[str, Any]:
     classes = lines(typed["classes"])
     gold = typed["gold"].removesuffix("%").strip()
     plan = {"gold": _share(gold), "per_worker": typed["per_worker"], "per_item": typed["per_item"]}
-    given: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "classes": classes,
         "examples": _examples(typed["examples"], wrong),
         "costs": {
@@ -79,7 +79,7 @@ def _given(typed: Typed, wrong: dict[str, str]) -> dict[str, Any]:
         "mturk": {"sandbox": typed["mturk"] == "sandbox"} if typed["mturk"] else None,
     }
     names = "name", "question", "instructions", "consent", "machine", "batch", "webhook"
-    return {**given, **{name: typed[name] for name in names}}
+    return {**fields, **{name: typed[name] for name in names}}
 
 
 def lines(text: str) -> list[str]:
@@ -99,19 +99,19 @@ def _errors(typed: Typed, classes: int) -> list[list[str]] | None:
 
 def _examples(text: str, wrong: dict[str, str]) -> list[dict[str, str]]:
     """One example for each line: class | text | why."""
-    found = []
+    examples = []
     for line in lines(text):
         label, _, rest = (part.strip() for part in line.partition("|"))
         what, _, why = (part.strip() for part in rest.partition("|"))
         if not what:
             wrong["examples"] = f"Write “class | text | why” in each line; this one has no text: {line[:60]}"
         image = what.startswith(("https://", "http://")) and " " not in what
-        found.append({"label": label, "image" if image else "text": what, "why": why})
-    return found
+        examples.append({"label": label, "image" if image else "text": what, "why": why})
+    return examples
 
 
-def _filled(given: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in given.items() if value}
+def _filled(fields: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in fields.items() if value}
 
 
 def _share(percent: str) -> str:
@@ -122,19 +122,19 @@ def _share(percent: str) -> str:
         return percent
 
 
-def _place(loc: tuple[int | str, ...], typed: Typed, words: str) -> str:
-    """The field of the form for a part of the description."""
-    for n in range(len(loc), 0, -1):
-        if place := PLACES.get(tuple(loc[:n]), ""):
-            return place if place not in ("fp", "fn") or typed[place] else "error"
-    if loc and loc[0] in DEFAULTS:
-        return str(loc[0])
-    return next((field for word, field in ABOUT.items() if word in words), "form")
+def _field(location: tuple[int | str, ...], typed: Typed, message: str) -> str:
+    """The field of the form for a part of the schema."""
+    for n in range(len(location), 0, -1):
+        if field := FIELD_OF_LOCATION.get(tuple(location[:n]), ""):
+            return field if field not in ("fp", "fn") or typed[field] else "error"
+    if location and location[0] in DEFAULTS:
+        return str(location[0])
+    return next((field for words, field in FIELD_OF_WORDS.items() if words in message), "form")
 
 
-def _words(found: Mapping[str, Any]) -> str:
+def _message(detail: Mapping[str, Any]) -> str:
     """What to do, in plain words."""
-    kind, limits = str(found["type"]), found.get("ctx", {})
+    kind, limits = str(detail["type"]), detail.get("ctx", {})
     if kind in ("float_parsing", "int_parsing", "int_from_float", "float_type", "finite_number"):
         return "Give a number." if "float" in kind else "Give a whole number."
     if kind == "greater_than_equal":
@@ -142,9 +142,8 @@ def _words(found: Mapping[str, Any]) -> str:
     if kind == "less_than_equal":
         return f"Give {limits['le']:g} or less."
     if kind in ("too_short", "string_too_short"):
-        listed = found["loc"] == ("classes",)
-        return "Give at least two classes, one in each line." if listed else "Fill this in."
+        is_list = detail["loc"] == ("classes",)
+        return "Give at least two classes, one in each line." if is_list else "Fill this in."
     if kind in ("too_long", "string_too_long"):
         return f"This is too long; {limits['max_length']} is the most."
-    words = str(found["msg"]).removeprefix("Value error, ")
-    return f"{words[:1].upper()}{words[1:].rstrip('.')}."
+    return sentence(str(detail["msg"]).removeprefix("Value error, "))

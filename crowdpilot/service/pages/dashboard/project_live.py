@@ -1,4 +1,4 @@
-"""The live picture of a project: numbers, charts, hardest items, jobs, and links for workers."""
+"""Live page of a project: status, charts, hardest items, jobs, and links for workers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from crowdpilot.arrays import Floats
 from crowdpilot.service.http.auth import LabellingOf, StoreOf
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.pages.dashboard.formatting import router, show
-from crowdpilot.service.pages.dashboard.project_charts import drawn
+from crowdpilot.service.pages.dashboard.project_charts import make_charts
 from crowdpilot.service.pages.dashboard.sign_in import Reading
 from crowdpilot.service.pages.dashboard.worker_links import links_of
 from crowdpilot.service.project_status import of_project
@@ -22,83 +22,87 @@ from crowdpilot.service.store import history, items, jobs, projects
 from crowdpilot.service.store.engine import Store
 from crowdpilot.service.store.row import Record
 
-HARDEST = 6
-JOBS = 5
-NAMES = {
-    "refit": "Learn workers anew", "train": "Train the machine", "calibrate": "Calibrate the machine",
+MAX_HARDEST_ITEMS = 6
+MAX_JOBS_SHOWN = 5
+MAX_LIKELY_CLASSES = 3
+JOB_NAMES = {
+    "refit": "Update the model of workers", "train": "Train the machine", "calibrate": "Calibrate the machine",
     "forecast": "Forecast", "audit": "Audit", "report": "Write the report",
-    "settle": "See whether all is decided", "courier": "Tell webhooks",
+    "settle": "Check whether all is decided", "courier": "Send webhooks",
 }  # fmt: skip
 
 
 def pages() -> APIRouter:
-    """Routes of the picture."""
-    return router([("GET", "/projects/{id}", see_project), ("GET", "/projects/{id}/live", see_live)])
+    """Routes of the live page."""
+    return router([("GET", "/projects/{id}", show_project), ("GET", "/projects/{id}/live", show_live)])
 
 
-async def see_project(id: str, who: Reading, store: StoreOf, labelling: LabellingOf) -> Response:
+async def show_project(id: str, requester: Reading, store: StoreOf, labelling: LabellingOf) -> Response:
     """A project as it is now; the page keeps itself up to date."""
     live, row = await _live(id, store, labelling)
-    return show("project.html", who, row, live=live, links=links_of(labelling.settings, row))
+    return show("project.html", requester, row, live=live, links=links_of(labelling.settings, row))
 
 
-async def see_live(id: str, who: Reading, store: StoreOf, labelling: LabellingOf, seen: str = "") -> Response:
-    """What changes on the page of a project; nothing if all of it has been seen."""
+async def show_live(
+    id: str, requester: Reading, store: StoreOf, labelling: LabellingOf, seen: str = ""
+) -> Response:
+    """The part of the page that changes; nothing if it is the one that the browser shows."""
     if seen and seen == await asyncio.to_thread(_stamp, store, id):
         return Response(status_code=204)
     live, row = await _live(id, store, labelling)
-    return show("live.html", who, row, **live)
+    return show("live.html", requester, row, **live)
 
 
 async def _live(id: str, store: Store, labelling: LabellingOf) -> tuple[dict[str, Any], Record]:
     seen = await asyncio.to_thread(_stamp, store, id)  # first, so that a change after it is seen again
-    picture = await labelling.look(id, see)
-    kept, row = await asyncio.to_thread(_kept, store, id, picture)
-    return {**picture, **kept, "seen": seen}, row
+    status = await labelling.read(id, read_status)
+    stored, row = await asyncio.to_thread(_read_store, store, id, status)
+    return {**status, **stored, "seen": seen}, row
 
 
 def _stamp(store: Store, id: str) -> str:
     with store.reading() as c:
-        return digest(history.stamp(c, id, JOBS))[:16]
+        return digest(history.stamp(c, id, MAX_JOBS_SHOWN))[:16]
 
 
-def see(replica: Replica, project: Record) -> dict[str, Any]:
-    """What the campaign says: where it stands, which classes, and what is hardest."""
+def read_status(replica: Replica, project: Record) -> dict[str, Any]:
+    """Status, class balance and hardest items of the campaign."""
     now = replica.campaign.decide()
-    status = of_project(replica, project)["status"]
+    standing = of_project(replica, project)["status"]
     unsure = np.where(now.expected > 1e-6, now.expected, 0.0)
-    order = np.argsort(-unsure, kind="stable")[:HARDEST]
+    order = np.argsort(-unsure, kind="stable")[:MAX_HARDEST_ITEMS]
     classes = [str(name) for name in replica.campaign.classes]
-    if replica.campaign.several:
+    if replica.campaign.has_criteria:
         classes = ["out", "in"]
     hardest = [
-        {"id": replica.ids[str(now.items[n])], "name": str(now.items[n]), "votes": int(now.votes[n]),
+        {"id": replica.item_ids[str(now.items[n])], "name": str(now.items[n]), "votes": int(now.votes[n]),
          "loss": float(now.expected[n]), "likely": _likely(classes, now.probs[n])}
         for n in order.tolist() if unsure[n] > 0
     ]  # fmt: skip
     balance = np.bincount(now.codes, minlength=len(classes))[: len(classes)].tolist()
     return {
-        "standing": status, "classes": classes, "hardest": hardest, "balance": balance,
-        "decided": status["done"] + status["closed"], "all": status["items"] - status["withdrawn"],
+        "standing": standing, "classes": classes, "hardest": hardest, "balance": balance,
+        "decided": standing["done"] + standing["closed"],
+        "all": standing["items"] - standing["withdrawn"],
     }  # fmt: skip
 
 
 def _likely(classes: list[str], probs: Floats) -> list[tuple[str, float]]:
     """The likeliest classes of an item."""
-    best = np.argsort(-probs, kind="stable")[:3].tolist()
+    best = np.argsort(-probs, kind="stable")[:MAX_LIKELY_CLASSES].tolist()
     return [(classes[k], float(probs[k])) for k in best]
 
 
-def _kept(store: Store, id: str, picture: dict[str, Any]) -> tuple[dict[str, Any], Record]:
-    """What the tables say."""
+def _read_store(store: Store, id: str, status: dict[str, Any]) -> tuple[dict[str, Any], Record]:
+    """Contents of the hardest items, history, jobs and charts, from the tables."""
     with store.reading() as c:
         row = projects.find(c, id)
-        content = items.contents(c, [item["id"] for item in picture["hardest"]])
+        content = items.contents(c, [item["id"] for item in status["hardest"]])
         pace, progress = history.pace(c, id), history.progress(c, id)
-        recent, forecast = history.recent_jobs(c, id, JOBS), jobs.last(c, id, "forecast")
+        recent, forecast = history.recent_jobs(c, id, MAX_JOBS_SHOWN), jobs.last(c, id, "forecast")
         bound = history.bound(c, id)
-    hardest = [{**item, "content": content[item["id"]]} for item in picture["hardest"]]
-    charts = drawn(picture, row, pace, progress, None if forecast is None else forecast.result)
+    hardest = [{**item, "content": content[item["id"]]} for item in status["hardest"]]
+    charts = make_charts(status, row, pace, progress, None if forecast is None else forecast.result)
     return {
         "hardest": hardest,
         "jobs": [_job(job) for job in recent],
@@ -110,6 +114,6 @@ def _kept(store: Store, id: str, picture: dict[str, Any]) -> tuple[dict[str, Any
 def _job(job: Record) -> dict[str, Any]:
     tones = {"done": "good", "failed": "bad", "running": "info", "queued": ""}
     words = {"done": "done", "failed": "failed", "running": "running", "queued": "waiting"}
-    return {"id": job.id, "name": NAMES.get(job.kind, job.kind), "state": words[job.state],
+    return {"id": job.id, "name": JOB_NAMES.get(job.kind, job.kind), "state": words[job.state],
             "tone": tones[job.state], "error": job.error or "", "when": job.ended or job.created,
             "tries": job.tries}  # fmt: skip

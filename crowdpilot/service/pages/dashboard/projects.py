@@ -1,4 +1,4 @@
-"""The requester's dashboard: all its pages, and those about projects as a whole."""
+"""The dashboard: the routes of all its pages, the list of projects, and changes of their state."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from sqlalchemy import Connection
 
 from crowdpilot.service.errors import NotFoundError
 from crowdpilot.service.http.auth import StoreOf
-from crowdpilot.service.http.routes.projects import close, pause, resume
 from crowdpilot.service.pages.dashboard import (
     audit,
     exports,
@@ -20,45 +19,46 @@ from crowdpilot.service.pages.dashboard import (
     project_live,
     workers,
 )
-from crowdpilot.service.pages.dashboard.formatting import go, show
-from crowdpilot.service.pages.dashboard.sign_in import Page, Reading, Writing, login_pages
+from crowdpilot.service.pages.dashboard.formatting import show
+from crowdpilot.service.pages.dashboard.sign_in import DashboardRoute, Reading, Writing, go, sign_in_pages
 from crowdpilot.service.project_campaign import make_costs
+from crowdpilot.service.requester_actions import change_state as change_project_state
 from crowdpilot.service.store import history, projects
 from crowdpilot.service.store.engine import Store
 from crowdpilot.service.store.row import Record
 
-STATES = {"pause": pause, "resume": resume, "close": close}
-SHOWN = 200  # projects
+STATES = {"pause": projects.PAUSED, "resume": projects.OPEN, "close": projects.CLOSED}
+MAX_PROJECTS_SHOWN = 200
 
 
 def dashboard_pages() -> APIRouter:
     """The routes of the dashboard, with those for signing in."""
-    routes = APIRouter(include_in_schema=False, route_class=Page)
+    routes = APIRouter(include_in_schema=False, route_class=DashboardRoute)
     routes.add_api_route("/projects", list_projects, methods=["GET"], response_model=None)
     routes.add_api_route("/projects/cards", list_cards, methods=["GET"], response_model=None)
-    for others in (login_pages(), new_project.pages(), keys.pages()):
+    for others in (sign_in_pages(), new_project.pages(), keys.pages()):
         routes.include_router(others)
-    routes.add_api_route("/projects/{id}/close", ask_close, methods=["GET"], response_model=None)
+    routes.add_api_route("/projects/{id}/close", confirm_close, methods=["GET"], response_model=None)
     routes.add_api_route("/projects/{id}/state/{change}", change_state, methods=["POST"], response_model=None)
     for each in (project_live, workers, items, audit, exports):
         routes.include_router(each.pages())
     return routes
 
 
-def list_projects(who: Reading, store: StoreOf) -> Response:
+def list_projects(requester: Reading, store: StoreOf) -> Response:
     """All projects as cards, or how to begin."""
-    return show("projects.html", who, cards=_cards(store))
+    return show("projects.html", requester, cards=_cards(store))
 
 
-def list_cards(who: Reading, store: StoreOf) -> Response:
+def list_cards(requester: Reading, store: StoreOf) -> Response:
     """The cards alone, as they are now."""
-    return show("cards.html", who, cards=_cards(store))
+    return show("cards.html", requester, cards=_cards(store))
 
 
 def _cards(store: Store) -> list[dict[str, Any]]:
-    """From the tables alone: a campaign is rebuilt only when somebody looks at its project."""
+    """Cards from the tables alone: a campaign is rebuilt only for the page of its project."""
     with store.reading() as c:
-        rows, sizes, left = projects.listed(c)[:SHOWN], history.sizes(c), history.left_open(c)
+        rows, sizes, left = projects.listed(c)[:MAX_PROJECTS_SHOWN], history.sizes(c), history.left_open(c)
         return [_card(c, row, sizes.get(row.id, 0), left.get(row.id)) for row in rows]
 
 
@@ -73,28 +73,28 @@ def _card(c: Connection, project: Record, items: int, left: int | None) -> dict[
 
 
 def _spent(c: Connection, project: Record) -> float:
-    """What the votes of a project have cost; they are counted by kind only where kinds cost differently."""
+    """The cost of the votes of a project; they are counted by kind only where prices differ."""
     prices = make_costs(project.spec).prices
     if len(set(prices.values())) == 1:
         return float(project.votes * next(iter(prices.values())))
     return float(sum(n * prices.get(kind, 0.0) for kind, n in history.votes_by_kind(c, project.id).items()))
 
 
-def ask_close(id: str, who: Reading, store: StoreOf) -> Response:
-    """Ask again before a project is stopped for good."""
+def confirm_close(id: str, requester: Reading, store: StoreOf) -> Response:
+    """Ask again before a project is closed."""
     with store.reading() as c:
         project = projects.find(c, id)
     words = ["Workers get no more items, and no more votes are taken. Decisions so far stay, and you can "
              "export them at any time.", "You can open the project again later."]  # fmt: skip
     return show(
-        "confirm.html", who, project, title=f"Stop “{project.name}”?", words=words, yes="Stop the project",
+        "confirm.html", requester, project, title=f"Stop “{project.name}”?", words=words, yes="Stop the project",
         action=f"/projects/{id}/state/close", back=f"/projects/{id}",
     )  # fmt: skip
 
 
-def change_state(id: str, change: str, who: Writing, store: StoreOf) -> Response:
+def change_state(id: str, change: str, requester: Writing, store: StoreOf) -> Response:
     """Pause, resume or close a project."""
     if change not in STATES:
         raise NotFoundError("there is no such change; a project is paused, resumed or closed")
-    STATES[change](id, store, who.key)
+    change_project_state(store, id, requester.id, STATES[change])
     return go(f"/projects/{id}")

@@ -1,4 +1,4 @@
-"""Charts: small drawings made on the server, each with words and a table for who cannot see them.
+"""Charts as SVG, drawn on the server, each with a description and a table for screen readers.
 
 Drawings are stretched to the width of the page at a fixed height, so all texts are outside of them:
 ticks are spread evenly, and their labels by the stylesheet likewise.
@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 
 T = TypeVar("T")
 Point = tuple[float, float]
-ROWS = 12  # of a table
+MAX_TABLE_ROWS = 12
 
 
 class Axis(NamedTuple):
@@ -168,7 +168,7 @@ def against(name: str, value: float, low: float, middle: float, high: float, wor
 
 def thin(rows: Sequence[tuple[T, float]]) -> list[tuple[T, float]]:
     """At most a table's worth of rows, the last among them."""
-    every = max(1, -(-len(rows) // ROWS))
+    every = max(1, -(-len(rows) // MAX_TABLE_ROWS))
     return list(rows[::-1][::every][::-1])
 
 

@@ -1,4 +1,4 @@
-"""Workers of a project: skill, speed and flags; whom to pay, whom to block, whom to forget."""
+"""Workers page of a project: skill, speed, flags and pay; approve, block and erase workers."""
 
 from __future__ import annotations
 
@@ -8,62 +8,65 @@ from typing import Any
 from fastapi import APIRouter
 from fastapi.responses import Response
 
+from crowdpilot.service import requester_actions
 from crowdpilot.service.errors import NotFoundError
 from crowdpilot.service.exports import write
-from crowdpilot.service.http.auth import LabellingOf, StoreOf
-from crowdpilot.service.http.routes import workers as api
-from crowdpilot.service.http.routes.exports import attached
-from crowdpilot.service.http.routes.workers import Number
+from crowdpilot.service.http.auth import LabellingOf, StoreOf, WorkerId
+from crowdpilot.service.http.responses import attachment
 from crowdpilot.service.labelling import pay, worker_quality
 from crowdpilot.service.pages.dashboard import svg_charts
-from crowdpilot.service.pages.dashboard.formatting import go, router, show
-from crowdpilot.service.pages.dashboard.sign_in import Reading, Writing
-from crowdpilot.service.store import keys, projects, workers
+from crowdpilot.service.pages.dashboard.formatting import router, show
+from crowdpilot.service.pages.dashboard.sign_in import Reading, Writing, go
+from crowdpilot.service.store import projects, workers
 from crowdpilot.service.store.engine import Store
 from crowdpilot.service.store.row import Record
 
-STATES = {"new": "not started", "active": "active", "blocked": "blocked", "erased": "data erased"}
-CHANGES = {"approve": api.post_approve, "block": api.post_block, "unblock": api.post_unblock,
-           "erase": api.delete_worker}  # fmt: skip
+STATE_NAMES = {"new": "not started", "active": "active", "blocked": "blocked", "erased": "data erased"}
+CHANGES = {"approve": requester_actions.approve, "block": requester_actions.block,
+           "unblock": requester_actions.unblock, "erase": requester_actions.erase}  # fmt: skip
 
 
 def pages() -> APIRouter:
     """Routes about workers."""
     home = "/projects/{id}/workers"
     return router([
-        ("GET", home, see_workers), ("GET", f"{home}/pay.csv", pay_list),
-        ("POST", f"{home}/approve", approve_all), ("GET", f"{home}/{{worker}}/erase", ask_erase),
+        ("GET", home, show_workers), ("GET", f"{home}/pay.csv", download_pay),
+        ("POST", f"{home}/approve", approve_all), ("GET", f"{home}/{{worker}}/erase", confirm_erase),
         ("POST", f"{home}/{{worker}}/{{change}}", change_worker),
     ])  # fmt: skip
 
 
-async def see_workers(id: str, who: Reading, store: StoreOf, labelling: LabellingOf) -> Response:
-    """Everybody who came, and what they are owed."""
-    seen = await labelling.look(id, worker_quality.look)
+async def show_workers(id: str, requester: Reading, store: StoreOf, labelling: LabellingOf) -> Response:
+    """All workers with their quality and their pay."""
+    seen = await labelling.read(id, worker_quality.read_votes)
     project, rows = await asyncio.to_thread(_table, store, id, seen)
     owed = {yes: sum(row["pay"] for row in rows if row["approved"] is yes) for yes in (True, False)}
     shown = {"rows": rows, "approved": owed[True], "waiting": owed[False]}
-    return show("workers.html", who, project, **shown, span=svg_charts.span)
+    return show("workers.html", requester, project, **shown, span=svg_charts.span)
 
 
-def _table(store: Store, id: str, seen: worker_quality.Seen) -> tuple[Record, list[dict[str, Any]]]:
-    """All workers with their pay, who did most first."""
-    found = worker_quality.listed(store, id, worker_quality.judge(seen))
+def _table(
+    store: Store, id: str, seen: worker_quality.VotesAndPosterior
+) -> tuple[Record, list[dict[str, Any]]]:
+    """All workers with their pay, those with the most votes first."""
+    quality = worker_quality.list_workers(store, id, worker_quality.worker_skills(seen))
     with store.reading() as c:
-        project, dues = projects.find(c, id), {due.worker: due.amount for due in pay.list_pay(c, id)}
-    rows = [{**row, "pay": dues.get(row["worker"], 0.0), "words": STATES[row["state"]]} for row in found]
+        project, amounts = projects.find(c, id), {row.worker: row.amount for row in pay.list_pay(c, id)}
+    rows = [
+        {**row, "pay": amounts.get(row["worker"], 0.0), "words": STATE_NAMES[row["state"]]} for row in quality
+    ]
     return project, sorted(rows, key=lambda row: -row["votes"])
 
 
-def pay_list(id: str, who: Reading, store: StoreOf) -> Response:
-    """What is due to each worker, as a table for a spreadsheet."""
+def download_pay(id: str, requester: Reading, store: StoreOf) -> Response:
+    """The pay of each worker, as a table for a spreadsheet."""
     with store.reading() as c:
-        dues = pay.list_pay(c, id)
-    return attached(write([pay.to_table(dues)], "csv"), f"pay-{id}", "csv")
+        rows = pay.list_pay(c, id)
+    return attachment(write([pay.to_table(rows)], "csv"), f"pay-{id}.csv", "text/csv")
 
 
-def ask_erase(id: str, worker: Number, who: Reading, store: StoreOf) -> Response:
-    """Ask again before a worker is forgotten."""
+def confirm_erase(id: str, worker: WorkerId, requester: Reading, store: StoreOf) -> Response:
+    """Ask again before the data of a worker are erased."""
     with store.reading() as c:
         project, row = projects.find(c, id), workers.find(c, id, worker)
     words = [
@@ -71,25 +74,20 @@ def ask_erase(id: str, worker: Number, who: Reading, store: StoreOf) -> Response
         "Their votes stay, under a number that leads nowhere. This cannot be undone.",
     ]
     return show(
-        "confirm.html", who, project, title=f"Erase the personal data of worker {row.id}?", words=words,
+        "confirm.html", requester, project, title=f"Erase the personal data of worker {row.id}?", words=words,
         yes="Erase the data", action=f"/projects/{id}/workers/{worker}/erase", back=f"/projects/{id}/workers",
     )  # fmt: skip
 
 
-def change_worker(id: str, worker: Number, change: str, who: Writing, store: StoreOf) -> Response:
-    """Approve, block, let back in, or erase a worker."""
+def change_worker(id: str, worker: WorkerId, change: str, requester: Writing, store: StoreOf) -> Response:
+    """Approve, block, unblock or erase a worker."""
     if change not in CHANGES:
         raise NotFoundError("there is no such change; workers are approved, blocked, unblocked or erased")
-    CHANGES[change](id, worker, store, who.key)
+    CHANGES[change](store, id, requester.id, worker)
     return go(f"/projects/{id}/workers#worker-{worker}")
 
 
-def approve_all(id: str, who: Writing, store: StoreOf) -> Response:
+def approve_all(id: str, requester: Writing, store: StoreOf) -> Response:
     """Approve everybody who has answered and is not blocked."""
-    with store.writing() as c:
-        blocked = {row.id for row in workers.listed(c, id) if row.state == workers.BLOCKED}
-        chosen = [d.worker for d in pay.list_pay(c, id) if not d.approved and d.worker not in blocked]
-        for worker in chosen:
-            workers.put(c, id, worker, approved=True)
-        keys.note(c, who.id, "approve workers", id, workers=len(chosen))
+    requester_actions.approve_all(store, id, requester.id)
     return go(f"/projects/{id}/workers")
