@@ -17,7 +17,7 @@ LONG = {  # a command that takes hours, and what it says meanwhile
     "agreement crowd.csv --samples 1000000000 --pairs -o out.csv": "drawing intervals",
     f"train crowd.csv {TRAINING} --save out.safetensors -o out.json": "/1000000",
     "replay --simulate items=500 --seeds 99999 -p value -o out.csv": " of 99999",
-    "forecast --skill .8 --items 300 --ways 1000000 --plot out.svg": "simulating campaigns",
+    "forecast --skill .8 --items 300 --runs 1000000 --plot out.svg": "simulating campaigns",
     "simulate --n-task 20000 --shards 20000 -o out --truth known": "writing",
 }
 ALIKE = {  # whose work is done by the same lines as that of one above

@@ -30,7 +30,7 @@ TABLES = {  # a call of every command that prints a table
     "keys list": "keys list -d keys.db",
     "datasets": "datasets",
     "datasets info": "datasets info anesthesia",
-    "forecast": "forecast --skill .8 --items 30 --ways 3",
+    "forecast": "forecast --skill .8 --items 30 --runs 3",
     "replay": "replay crowd.csv --truth truth.csv --seeds 1 -p fixed[votes=1]",
     "audit": "audit labels.csv --checked check.csv",
 }

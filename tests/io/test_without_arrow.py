@@ -55,7 +55,7 @@ COMMANDS = [
     "strategies",
     "agreement crowd.csv",
     "identify crowd.csv",
-    "forecast crowd.csv --ways 2 --items 60",
+    "forecast crowd.csv --runs 2 --items 60",
     "audit labels.csv --sample 5 -o check.csv",
     "replay crowd.csv --truth truth.csv --seeds 1 -o curve.csv",
 ]

@@ -1,4 +1,4 @@
-"""`crowdpilot forecast`: what a campaign will cost, and how wrong it will be then."""
+"""`crowdpilot forecast`: predicts cost, loss and error rate of a campaign by simulation."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from crowdpilot.cli.shared.plotting import load_drawing
 from crowdpilot.cli.shared.training_results import write_all
 from crowdpilot.cli.shared.vote_files import check_tasks, read_known
 from crowdpilot.hybrid.costs import Costs
-from crowdpilot.hybrid.forecast.curves import Answer, Forecast
+from crowdpilot.hybrid.forecast.curves import Forecast, PredictionInterval, TargetCost
 from crowdpilot.hybrid.plan import Plan
 from crowdpilot.hybrid.policies import POLICIES, find_policy
 
 PICTURES = (".svg", ".png", ".pdf")
-MARKS = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the way to the end that are shown
+SHOWN_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the money left to spend, at which the curves are shown
 Measure = Literal["loss", "error"]
 
 EXAMPLES = examples(
@@ -39,7 +39,7 @@ def forecast(
     ] = None,
     costs: Prices = None,
     items: Annotated[
-        int | None, typer.Option(help="Items in all; those that are not in VOTES are taken to be alike.")
+        int | None, typer.Option(help="Items in all; those that are not in VOTES are assumed to be similar.")
     ] = None,
     target_error: Annotated[
         float | None, typer.Option(help="Share of wrong decisions that would be low enough.")
@@ -54,13 +54,13 @@ def forecast(
         str | None,
         typer.Option(
             metavar="FILE",
-            help="What a machine says of the tasks in VOTES: columns task and p_CLASS. Without VOTES, how "
-            "often it is right.",
+            help="Classifier probabilities of the tasks in VOTES: columns task and p_CLASS. Without VOTES, "
+            "the accuracy of a classifier.",
         ),
     ] = None,
-    skill: Annotated[float | None, typer.Option(help="Without VOTES: how often a worker is right.")] = None,
+    skill: Annotated[float | None, typer.Option(help="Without VOTES: expected accuracy of a worker.")] = None,
     spread: Annotated[
-        float | None, typer.Option(help="Without VOTES: how unsure that is, one standard deviation; 0.05.")
+        float | None, typer.Option(help="Without VOTES: standard deviation of that accuracy; 0.05.")
     ] = None,
     classes: Annotated[
         list[str] | None,
@@ -75,11 +75,14 @@ def forecast(
     policy: Annotated[
         str,
         typer.Option(
-            "--policy", "-p", help=f"How to ask: {', '.join(POLICIES)}.", autocompletion=complete_policy
+            "--policy",
+            "-p",
+            help=f"Which votes are asked for: {', '.join(POLICIES)}.",
+            autocompletion=complete_policy,
         ),
     ] = Plan().policy,
-    most: Annotated[int | None, typer.Option(help="Votes that can be had on an item at most.")] = None,
-    ways: Annotated[int, typer.Option(help="Ways in which it may go that are simulated.")] = 20,
+    max_votes: Annotated[int | None, typer.Option(help="Votes that can be had on an item at most.")] = None,
+    runs: Annotated[int, typer.Option(help="Number of simulated campaigns.")] = 20,
     level: options.Level = 0.9,
     seed: options.Seed = 0,
     plot: Annotated[Path | None, typer.Option(help="File for a picture: .svg, .png or .pdf.")] = None,
@@ -89,34 +92,34 @@ def forecast(
     columns: options.Columns = None,
     question: options.Question = None,
 ) -> None:
-    """Foresee what a campaign will cost and lose, from a pilot (VOTES) or from what its designer expects.
+    """Predict the cost and loss of a campaign, from a pilot (VOTES) or from what its designer expects.
 
-    Both by simulation of the policy, with crowds that the pilot or the designer leaves possible. Numbers
-    are for each item: the median, and between what they lie with the probability of the level. The crowd
-    as a whole may err, which no vote tells; true labels of the pilot (`--gold`) narrow the intervals.
+    The policy is simulated with crowds that are probable after the pilot or by design. Numbers are for each
+    item: the median and a prediction interval of the level. The crowd as a whole may err, which votes do not
+    show; true labels of the pilot (`--gold`) narrow the intervals.
     """
     find_policy(policy)
     options.ready(plot, PICTURES)
     draw = None if plot is None else load_drawing("reporting.plots.forecast", "save_forecast", "the picture")
     target = _target(target_loss, target_error)
-    rest = {"most": most, "ways": ways, "level": level, "seed": seed}
+    rest = {"max_votes_per_item": max_votes, "runs": runs, "level": level, "seed": seed}
     with working("simulating campaigns"), warnings.catch_warnings():
-        warnings.simplefilter("once", UserWarning)  # what does not settle says so at every step
+        warnings.simplefilter("once", UserWarning)  # fits that do not converge warn at every step
         if votes is None:
             _refuse(
                 "needs VOTES", gold=gold, abstain=abstain, format=format, columns=columns, question=question
             )
-            found = _designed(costs, items, classes, prevalence, machine, skill, spread, policy, rest)
+            result = _by_design(costs, items, classes, prevalence, machine, skill, spread, policy, rest)
         else:
             _refuse("is for forecasts without VOTES", skill=skill, spread=spread, prevalence=prevalence)
             asked = options.reading(format, columns, question, classes, abstain)
-            found = _piloted(votes, asked, costs, items, gold, machine, policy, rest)
-    answer = None if target is None else found.cost_of(**target)
+            result = _after_pilot(votes, asked, costs, items, gold, machine, policy, rest)
+    target_cost = None if target is None else result.cost_of(**target)
     shown: Measure = "error" if target_error is not None else "loss"
     if plot is not None and draw is not None:
         value = None if target is None else next(iter(target.values()))
-        write_all({plot: lambda draft: draw(draft, found, shown, value)})
-    _print(found, answer, as_json)
+        write_all({plot: lambda draft: draw(draft, result, shown, value)})
+    _print(result, target_cost, as_json)
 
 
 def _target(loss: float | None, error: float | None) -> dict[str, float] | None:
@@ -134,63 +137,63 @@ def _refuse(why: str, **asked: Any) -> None:
         raise ValueError(f"--{next(iter(given))} {why}")
 
 
-def _piloted(
+def _after_pilot(
     file: Path, asked: dict[str, Any], costs: str | None, items: int | None, gold: Path | None,
     machine: str | None, policy: str, rest: dict[str, Any],
 ) -> Forecast:  # fmt: skip
-    """After a pilot whose votes are in a file."""
-    from crowdpilot.cli.shared.scenarios import read_case
+    """Forecast after a pilot whose votes are in a file."""
+    from crowdpilot.cli.shared.scenarios import read_scenario
     from crowdpilot.hybrid.campaign.campaign import Campaign
-    from crowdpilot.hybrid.forecast.simulation import forecast as foresee
+    from crowdpilot.hybrid.forecast import forecast as simulate_rest
 
-    case = read_case(file, asked, machine=() if machine is None else (machine,))
-    names = [str(name) for name in case.items.tolist()]
+    scenario = read_scenario(file, asked, machine=() if machine is None else (machine,))
+    names = [str(name) for name in scenario.items.tolist()]
     more = 0 if items is None else items - len(names)
     if more < 0:
         raise ValueError(f"--items is {items}, but {file} has votes on {len(names)} already")
-    prices = parse_costs(costs or "error=1", len(case.classes))
-    votes = case.votes[""]
-    campaign = Campaign(
-        case.items, case.classes, prices, plan=Plan(policy=policy, seed=rest["seed"]), machine=case.machine
-    )
-    told = (votes.tasks[votes.task], votes.workers[votes.worker], votes.classes[votes.label])
-    campaign.tell(list(zip(*(column.tolist() for column in told), strict=True)), refit=True)
+    prices = parse_costs(costs or "error=1", len(scenario.classes))
+    votes = scenario.votes[""]
+    probs = scenario.classifier_probs
+    plan = Plan(policy=policy, seed=rest["seed"])
+    campaign = Campaign(scenario.items, scenario.classes, prices, plan=plan, classifier_probs=probs)
+    columns = votes.tasks[votes.task], votes.workers[votes.worker], votes.classes[votes.label]
+    campaign.tell(list(zip(*(column.tolist() for column in columns), strict=True)), refit=True)
     like = np.random.default_rng(rest["seed"]).integers(0, len(names), more)
-    said = None if case.machine is None else np.asarray(case.machine)[like]
-    campaign.add([f"like {names[row]} ({n})" for n, row in enumerate(like)], machine=said)
+    new_probs = None if probs is None else np.asarray(probs)[like]
+    campaign.add([f"like {names[row]} ({n})" for n, row in enumerate(like)], classifier_probs=new_probs)
     known = {str(task): str(label) for task, label in (read_known(gold) or {}).items()}
-    code = {str(name): name for name in case.classes.tolist()}
-    if lost := [label for label in known.values() if label not in code]:
-        raise ValueError(f"{gold} has the label {lost[0]!r}, which is none of {', '.join(code)}")
-    true = {
+    code = {str(name): name for name in scenario.classes.tolist()}
+    if unknown := [label for label in known.values() if label not in code]:
+        raise ValueError(f"{gold} has the label {unknown[0]!r}, which is none of {', '.join(code)}")
+    truth = {
         item: code[known[name]]
-        for item, name in zip(case.items.tolist(), names, strict=True)
+        for item, name in zip(scenario.items.tolist(), names, strict=True)
         if name in known
     }
     if gold is not None:
-        check_tasks(gold, known, case.items)
-    return foresee(campaign, gold=true, **rest)
+        check_tasks(gold, known, scenario.items)
+    return simulate_rest(campaign, gold=truth, **rest)
 
 
-def _designed(
+def _by_design(
     costs: str | None, items: int | None, classes: list[str] | None, prevalence: str | None,
     machine: str | None, skill: float | None, spread: float | None, policy: str, rest: dict[str, Any],
 ) -> Forecast:  # fmt: skip
-    """Before any vote, from what a designer expects."""
-    from crowdpilot.hybrid.forecast.simulation import forecast_design
+    """Forecast before any vote, from what a designer expects."""
+    from crowdpilot.hybrid.forecast import forecast_design
 
     if skill is None or items is None:
         raise ValueError("give VOTES, or --skill and --items for a forecast before any vote")
-    given = [part for text in classes or ["2"] for part in text.split(",") if part.strip()]
-    K = int(given[0]) if len(given) == 1 and given[0].isdigit() else len(given)
+    named = [part for text in classes or ["2"] for part in text.split(",") if part.strip()]
+    K = int(named[0]) if len(named) == 1 and named[0].isdigit() else len(named)
     if K < 2:
-        raise ValueError(f"--classes is {','.join(given)}, expected 2 or more")
+        raise ValueError(f"--classes is {','.join(named)}, expected 2 or more")
     prices: Costs = parse_costs(costs or "error=1", K)
     shares = _numbers("prevalence", prevalence)
     if K == 2 and shares is not None and len(shares) == 1:
         shares = [1 - shares[0], shares[0]]
-    right = _numbers("machine", machine)
-    more = options.given(spread=spread, machine=None if right is None else right[0])
+    accuracy = _numbers("machine", machine)
+    more = options.given(spread=spread, classifier_accuracy=None if accuracy is None else accuracy[0])
     return forecast_design(
         items,
         prices,
@@ -209,22 +212,24 @@ def _numbers(name: str, text: str | None) -> list[float] | None:
         raise ValueError(f"--{name} is {text!r}, expected numbers with commas between") from None
 
 
-def _print(found: Forecast, answer: Answer | None, as_json: bool) -> None:
+def _print(result: Forecast, target_cost: TargetCost | None, as_json: bool) -> None:
     if as_json:
-        told = {} if answer is None else {"answer": answer.to_dict(), "in_words": str(answer)}
-        typer.echo(json.dumps({**found.to_dict(), **told}, indent=2))
+        target = {}
+        if target_cost is not None:
+            target = {"target_cost": target_cost.to_dict(), "in_words": str(target_cost)}
+        typer.echo(json.dumps({**result.to_dict(), **target}, indent=2))
         return
     rows: list[tuple[Any, ...]] = []
-    first, last = float(found.cost[0]), found.end("spent").high
-    for cost in dict.fromkeys(first + mark * (last - first) for mark in MARKS):
-        rows.append((f"loss if {cost:.4g} is spent", *_outward(found.at(cost))))
-        rows.append((f"error rate if {cost:.4g} is spent", *_outward(found.at(cost, "error"))))
+    first, last = float(result.cost[0]), result.end("spent").high
+    for cost in dict.fromkeys(first + share * (last - first) for share in SHOWN_SHARES):
+        rows.append((f"loss if {cost:.4g} is spent", *_cells(result.at(cost))))
+        rows.append((f"error rate if {cost:.4g} is spent", *_cells(result.at(cost, "error"))))
     for name in ("spent", "votes", "loss", "error"):
-        rows.append((f"{name} in the end", *_outward(found.end(name))))
+        rows.append((f"{name} in the end", *_cells(result.end(name))))
     show(("for each item", "median", "at least", "at most"), rows)
-    if answer is not None:
-        note(str(answer))
+    if target_cost is not None:
+        note(str(target_cost))
 
 
-def _outward(interval: Any) -> tuple[float, float, float]:
-    return interval.middle, interval.low, interval.high
+def _cells(interval: PredictionInterval) -> tuple[float, float, float]:
+    return interval.median, interval.low, interval.high

@@ -1,4 +1,4 @@
-"""`crowdpilot replay`: what policies would have cost on votes that are known already."""
+"""`crowdpilot replay`: measures what policies would have cost on recorded or simulated votes."""
 
 from __future__ import annotations
 
@@ -17,18 +17,17 @@ from crowdpilot.cli.shared.costs import Prices, parse_costs
 from crowdpilot.cli.shared.help_examples import examples
 from crowdpilot.cli.shared.output import working
 from crowdpilot.cli.shared.plotting import load_drawing
-from crowdpilot.cli.shared.replay_tables import curves, measure, show_runs, to_json
-from crowdpilot.cli.shared.scenarios import read_case, read_crowd, simulated
+from crowdpilot.cli.shared.replay_tables import curves, show_summaries, summarize, to_json
+from crowdpilot.cli.shared.scenarios import parse_simulation, read_scenario, simulate_scenario
 from crowdpilot.cli.shared.training_results import write_all
 from crowdpilot.hybrid.costs import Costs
 from crowdpilot.hybrid.plan import Plan
 from crowdpilot.hybrid.policies import POLICIES, find_policy
-from crowdpilot.hybrid.replay.run import ReplayResult
-from crowdpilot.hybrid.replay.run import replay as run_replay
+from crowdpilot.hybrid.replay.run import ReplayResult, replay_scenario
 from crowdpilot.hybrid.replay.vote_source import Scenario
 from crowdpilot.hybrid.value.posterior import FUSIONS, find_fusion
 
-DEFAULT = ("value", "fixed", "posterior_threshold")
+DEFAULT_POLICIES = ("value", "fixed", "posterior_threshold")
 PICTURES = (".svg", ".png", ".pdf")
 EXAMPLES = examples(
     "replay votes.csv --truth truth.csv --costs fp=1,fn=5,crowd=.02",
@@ -52,18 +51,20 @@ def replay(
             "-p",
             metavar="NAME",
             help=f"What to try, as in fixed[votes=3]; may be repeated. One of {', '.join(POLICIES)}; "
-            f"if not given, {', '.join(DEFAULT)}.",
+            f"if not given, {', '.join(DEFAULT_POLICIES)}.",
             autocompletion=complete_policy,
         ),
     ] = None,
     costs: Prices = None,
-    seeds: Annotated[int, typer.Option(help="How often each policy is run, with other luck.")] = 5,
+    seeds: Annotated[
+        int, typer.Option(help="Runs of each policy, each with another random order of the votes.")
+    ] = 5,
     truth: options.Truth = None,
     machine: Annotated[
         list[str] | None,
         typer.Option(
             metavar="FILE",
-            help="What a machine says of the tasks: columns task and p_CLASS for each class. With "
+            help="Classifier probabilities of the tasks: columns task and p_CLASS for each class. With "
             "--criteria, NAME=FILE for each.",
         ),
     ] = None,
@@ -74,7 +75,7 @@ def replay(
             "--texts",
             "--features",
             metavar="FILE",
-            help="The content of the tasks, from which a classifier learns on the way: a table of texts or "
+            help="The content of the tasks, on which a classifier is trained on the way: a table of texts or "
             "of numbers, .npz or .npy.",
         ),
     ] = None,
@@ -90,18 +91,19 @@ def replay(
         str | None,
         typer.Option(
             metavar="NAME=N,...",
-            help="Instead of DATASET, a made-up crowd: items=500, workers=50, skill=.8, spread=.1, "
+            help="Instead of DATASET, a simulated crowd: items=500, workers=50, skill=.8, spread=.1, "
             "classes=2, share=.5 (of the last class).",
         ),
     ] = None,
     fusion: Annotated[
         str,
         typer.Option(
-            help=f"How crowd and machine are joined: {', '.join(FUSIONS)}.", autocompletion=complete_fusion
+            help=f"How crowd and classifier are combined: {', '.join(FUSIONS)}.",
+            autocompletion=complete_fusion,
         ),
     ] = Plan().fusion,
     batch: Annotated[int | None, typer.Option(help="Votes that are asked for together.")] = None,
-    until: Annotated[float, typer.Option(help="Votes for each item at which every run ends.")] = math.inf,
+    max_votes: Annotated[float, typer.Option(help="Votes per item at which every run ends.")] = math.inf,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="File for the curves of all runs: .csv, .parquet.")
     ] = None,
@@ -113,17 +115,17 @@ def replay(
     columns: options.Columns = None,
     question: options.Question = None,
 ) -> None:
-    """Run policies on the votes of DATASET, drawn without replacement, and compare what they cost.
+    """Run policies on the votes of DATASET, drawn without replacement, and compare their costs.
 
     Votes, cost and loss are for each item, in the end and on average over the seeds, ± one standard
-    deviation. The expected loss is what the campaign itself believed, without looking at the truth.
+    deviation. The expected loss is that of the campaign itself, by its posterior and without the truth.
     Without true labels there are only votes, cost and expected loss.
     """
     from crowdpilot import io
 
-    names = [str(find_policy(text)) for text in policy or DEFAULT]
+    names = [str(find_policy(text)) for text in policy or DEFAULT_POLICIES]
     find_fusion(fusion)
-    _check(seeds, batch, until)
+    _check(seeds, batch, max_votes)
     options.ready(output, io.TABLES)
     options.ready(plot, PICTURES)
     draw = None if plot is None else load_drawing("reporting.plots.replay", "save_replay", "the picture")
@@ -132,55 +134,60 @@ def replay(
     if dataset is None:
         given = options.given(truth=truth, machine=machine, x=x, criteria=criteria)
         if given:
-            raise ValueError(f"--simulate makes up a crowd and has no use for --{next(iter(given))}")
-        crowd = read_crowd(simulate or "")
-        case, _ = simulated(0, **crowd)
+            raise ValueError(f"--simulate draws a crowd and has no use for --{next(iter(given))}")
+        crowd = parse_simulation(simulate or "")
+        scenario, _ = simulate_scenario(0, **crowd)
     else:
         crowd = None
         asked = options.reading(format, columns, question, classes, abstain)
-        case = read_case(dataset, asked, truth=truth, machine=machine or (), x=x, criteria=criteria)
-    prices = _prices(costs, case)
-    runs = _run(case, prices, list(dict.fromkeys(names)), seeds, fusion, batch, until, crowd)
-    found = [measure(name, [run for run in runs if run.policy == name]) for name in dict.fromkeys(names)]
+        scenario = read_scenario(dataset, asked, truth=truth, machine=machine or (), x=x, criteria=criteria)
+    prices = _prices(costs, scenario)
+    policies = list(dict.fromkeys(names))
+    runs = _run(scenario, prices, policies, seeds, fusion, batch, max_votes, crowd)
+    summaries = [summarize(name, [run for run in runs if run.policy == name]) for name in policies]
     write_all({
         output: lambda draft: io.write_table(curves(runs), draft),
         plot: lambda draft: draw is not None and draw(draft, runs),
     })  # fmt: skip
     if as_json:
-        typer.echo(to_json(case, prices, found))
+        typer.echo(to_json(scenario, prices, summaries))
     else:
-        show_runs(case, prices, found)
+        show_summaries(scenario, prices, summaries)
 
 
-def _check(seeds: int, batch: int | None, until: float) -> None:
+def _check(seeds: int, batch: int | None, max_votes: float) -> None:
     for name, value in (("seeds", seeds), ("batch", 1 if batch is None else batch)):
         if value < 1:
             raise ValueError(f"--{name} is {value}, expected one or more")
-    if not until > 0:
-        raise ValueError(f"--until is {until}, expected a number above 0")
+    if not max_votes > 0:
+        raise ValueError(f"--max-votes is {max_votes}, expected a number above 0")
 
 
-def _prices(text: str | None, case: Scenario) -> Costs:
-    costs = parse_costs(text or "error=1", len(case.classes))
+def _prices(text: str | None, scenario: Scenario) -> Costs:
+    costs = parse_costs(text or "error=1", len(scenario.classes))
     if len(costs.prices) > 1:
         kinds = " and ".join(costs.prices)
-        raise ValueError(f"--costs has prices for {kinds}, but those who answer here are of one kind")
+        raise ValueError(f"--costs has prices for {kinds}, but the workers here are of one kind")
     return costs
 
 
 def _run(
-    case: Scenario, costs: Costs, policies: Sequence[str], seeds: int, fusion: str, batch: int | None,
-    until: float, crowd: dict[str, Any] | None,
+    scenario: Scenario, costs: Costs, policies: Sequence[str], seeds: int, fusion: str, batch: int | None,
+    max_votes: float, crowd: dict[str, Any] | None,
 ) -> list[ReplayResult]:  # fmt: skip
-    """Every policy with every seed; policies with the same seed have the same luck."""
+    """Every policy with every seed; policies with the same seed get the votes in the same order."""
     runs = []
-    with warnings.catch_warnings(), working("replaying") as say:
-        warnings.simplefilter("once", UserWarning)  # what does not settle says so at every step
+    with warnings.catch_warnings(), working("replaying") as show_progress:
+        warnings.simplefilter("once", UserWarning)  # fits that do not converge warn at every step
         for policy, seed in product(policies, range(seeds)):
-            say(f"replaying {policy}, {seed + 1} of {seeds}")
-            world = None
+            show_progress(f"replaying {policy}, {seed + 1} of {seeds}")
+            source = None
             if crowd is not None:
-                case, world = simulated(seed, **crowd)
+                scenario, source = simulate_scenario(seed, **crowd)
             plan = Plan(policy=policy, fusion=fusion, seed=seed)
-            runs.append(run_replay(case, costs, plan, batch=batch, most=until, world=world))
+            runs.append(
+                replay_scenario(
+                    scenario, costs, plan, source=source, batch_size=batch, max_votes_per_item=max_votes
+                )
+            )
     return runs

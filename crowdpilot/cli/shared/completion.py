@@ -51,7 +51,7 @@ def complete_policy(incomplete: str) -> list[tuple[str, str]]:
 
 
 def complete_fusion(incomplete: str) -> list[str]:
-    """Ways to join crowd and machine that begin like this."""
+    """Rules to combine crowd and classifier that begin like this."""
     from crowdpilot.hybrid.value.posterior import FUSIONS
 
     return one_of(*FUSIONS)(incomplete)

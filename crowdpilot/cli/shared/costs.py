@@ -1,4 +1,4 @@
-"""Costs as they are written on the command line."""
+"""Costs of errors and votes as given on the command line: the `--costs` option and its parser."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ def parse_costs(text: str, classes: int) -> Costs:
     >>> parse_costs("fp=1, fn=5, expert=2", 2).errors.tolist()
     [[0.0, 1.0], [5.0, 0.0]]
     """
-    given = dict(_pairs(text))
-    if "matrix" in given:
-        errors = _matrix(Path(given.pop("matrix")), classes)
-        if wrong := {"fp", "fn", "error"} & given.keys():
+    values = dict(_pairs(text))
+    if "matrix" in values:
+        errors = _matrix(Path(values.pop("matrix")), classes)
+        if wrong := {"fp", "fn", "error"} & values.keys():
             raise ValueError(f"--costs has both matrix and {min(wrong)}, expected one of them")
     else:
-        errors = _errors(given, classes)
-    numbers = {name: _number(name, value) for name, value in given.items()}
+        errors = _errors(values, classes)
+    numbers = {name: _number(name, value) for name, value in values.items()}
     machine, budget = numbers.pop("machine", 0.0), numbers.pop("budget", np.inf)
     return (
         Costs(errors, numbers, machine, budget) if numbers else Costs(errors, machine=machine, budget=budget)
@@ -67,17 +67,17 @@ def _pairs(text: str) -> list[tuple[str, str]]:
     return pairs
 
 
-def _errors(given: dict[str, str], classes: int) -> Floats:
-    """Take the prices of errors out of what is given."""
-    found = {name: _number(name, given.pop(name)) for name in ("fp", "fn", "error") if name in given}
-    two = {"fp", "fn"} & found.keys()
+def _errors(values: dict[str, str], classes: int) -> Floats:
+    """The error costs, (classes, decisions); their names are removed from the values *in place*."""
+    costs = {name: _number(name, values.pop(name)) for name in ("fp", "fn", "error") if name in values}
+    two = {"fp", "fn"} & costs.keys()
     if two and classes != 2:
         raise ValueError(f"--costs has {min(two)}, which needs two classes, and there are {classes}")
-    if two and "error" in found:
+    if two and "error" in costs:
         raise ValueError(f"--costs has both error and {min(two)}, expected one of them")
-    any_error = found.get("error", 1.0)
+    any_error = costs.get("error", 1.0)
     if two:
-        return np.array([[0.0, found.get("fp", 1.0)], [found.get("fn", 1.0), 0.0]])
+        return np.array([[0.0, costs.get("fp", 1.0)], [costs.get("fn", 1.0), 0.0]])
     equal: Floats = any_error * (1 - np.eye(classes))
     return equal
 

@@ -1,4 +1,4 @@
-"""Results of replays: a table, a file of curves, and everything as JSON."""
+"""Results of `replay`: mean and deviation over seeds as a table, a file of curves, and JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from crowdpilot.hybrid.costs import Costs
 from crowdpilot.hybrid.replay.run import ReplayResult
 from crowdpilot.hybrid.replay.vote_source import Scenario
 
-CURVE = ("votes", "spent", "loss", "error", "expected")
+CURVES = ("votes", "spent", "loss", "error", "expected")
 MEASURES = {  # what the table calls them
     "votes": "votes\nper item",
     "spent": "cost",
@@ -24,11 +24,11 @@ MEASURES = {  # what the table calls them
     "total": "total\ncost",
     "expected": "expected\nloss",
 }
-UNKNOWN = ("loss", "error", "total")  # where there is no truth
+NEED_TRUTH = ("loss", "error", "total")
 
 
-class Measured(NamedTuple):
-    """How the runs of one policy ended: mean and standard deviation of each measure over the seeds."""
+class Summary(NamedTuple):
+    """Mean and standard deviation over the seeds of how the runs of one policy ended."""
 
     policy: str
     mean: dict[str, float]
@@ -36,52 +36,54 @@ class Measured(NamedTuple):
     runs: list[ReplayResult]
 
 
-def measure(policy: str, runs: list[ReplayResult]) -> Measured:
-    """How the runs of a policy ended."""
-    last = {name: np.array([getattr(run, name)[-1] for run in runs]) for name in CURVE}
+def summarize(policy: str, runs: list[ReplayResult]) -> Summary:
+    """Mean and standard deviation of each measure at the end of the runs of a policy."""
+    last = {name: np.array([getattr(run, name)[-1] for run in runs]) for name in CURVES}
     last |= {"total": last["spent"] + last["loss"]}
     mean = {name: float(last[name].mean()) for name in MEASURES}
     sd = {name: float(last[name].std(ddof=1)) if len(runs) > 1 else math.nan for name in MEASURES}
-    return Measured(policy, mean, sd, runs)
+    return Summary(policy, mean, sd, runs)
 
 
-def _best(found: Sequence[Measured]) -> str | None:
+def _best(summaries: Sequence[Summary]) -> str | None:
     """The policy with the least total cost, if that is known."""
-    known = [one for one in found if math.isfinite(one.mean["total"])]
+    known = [one for one in summaries if math.isfinite(one.mean["total"])]
     return min(known, key=lambda one: one.mean["total"]).policy if known else None
 
 
-def show_runs(case: Scenario, costs: Costs, found: Sequence[Measured]) -> None:
+def show_summaries(scenario: Scenario, costs: Costs, summaries: Sequence[Summary]) -> None:
     """A row for each policy on standard output."""
-    best = _best(found)
-    names = [name for name in MEASURES if best is not None or name not in UNKNOWN]
-    known = int((case.truth >= 0).sum())
-    if 0 < known < len(case.items):
-        note(f"the truth is known of {known} of {len(case.items)} tasks; the others do not count in the loss")
+    best = _best(summaries)
+    names = [name for name in MEASURES if best is not None or name not in NEED_TRUTH]
+    known = int((scenario.truth >= 0).sum())
+    if 0 < known < len(scenario.items):
+        note(
+            f"the truth is known of {known} of {len(scenario.items)} tasks; the others do not count in the loss"
+        )
     if known == 0:
-        note("no task has a true label, so that nobody knows what decisions cost; give --truth to see it")
+        note("no task has a true label, so that the loss is not known; give --truth to see it")
     if on_terminal():
         head = ["policy", *(MEASURES[name] for name in names)]
-        show(head, [[_named(one, best), *(_cell(one, name, best) for name in names)] for one in found])
-        if len(found) > 1 and best is not None:
+        show(head, [[_named(one, best), *(_cell(one, name, best) for name in names)] for one in summaries])
+        if len(summaries) > 1 and best is not None:
             note(f"{best} costs least in all, where a vote costs {next(iter(costs.prices.values())):g}")
         return
     head = ["policy", *(column for name in names for column in (name, f"{name}_sd")), "best"]
-    rows = [[_number(one, name, part) for name in names for part in ("mean", "sd")] for one in found]
+    rows = [[_number(one, name, part) for name in names for part in ("mean", "sd")] for one in summaries]
     show(
         head,
         [
             [one.policy, *row, "yes" if one.policy == best else ""]
-            for one, row in zip(found, rows, strict=True)
+            for one, row in zip(summaries, rows, strict=True)
         ],
     )
 
 
-def _named(one: Measured, best: str | None) -> Text:
+def _named(one: Summary, best: str | None) -> Text:
     return Text(one.policy, style="bold green" if one.policy == best else "")
 
 
-def _cell(one: Measured, name: str, best: str | None) -> Text:
+def _cell(one: Summary, name: str, best: str | None) -> Text:
     digits = 2 if name == "votes" else 4
     text = f"{one.mean[name]:.{digits}f}"
     if math.isfinite(one.sd[name]):
@@ -89,26 +91,26 @@ def _cell(one: Measured, name: str, best: str | None) -> Text:
     return Text(text, style="bold green" if one.policy == best and name == "total" else "")
 
 
-def _number(one: Measured, name: str, part: str) -> float | None:
+def _number(one: Summary, name: str, part: str) -> float | None:
     value = float(getattr(one, part)[name])
     return round(value, 6) if math.isfinite(value) else None
 
 
-def to_json(case: Scenario, costs: Costs, found: Sequence[Measured]) -> str:
+def to_json(scenario: Scenario, costs: Costs, summaries: Sequence[Summary]) -> str:
     """Everything, with the curves of all runs."""
     about = {
-        "items": len(case.items),
-        "classes": case.classes.tolist(),
-        "criteria": list(case.criteria),
-        "known": int((case.truth >= 0).sum()),
+        "items": len(scenario.items),
+        "classes": scenario.classes.tolist(),
+        "criteria": list(scenario.criteria),
+        "known": int((scenario.truth >= 0).sum()),
         "costs": costs.to_dict(),
-        "best": _best(found),
+        "best": _best(summaries),
         "policies": [
             {
                 "policy": one.policy, "mean": one.mean, "sd": one.sd,
                 "runs": [run.to_dict() for run in one.runs],
             }
-            for one in found
+            for one in summaries
         ],
     }  # fmt: skip
     return json.dumps(_plain(about), indent=2, ensure_ascii=False)
@@ -118,7 +120,7 @@ def curves(runs: Sequence[ReplayResult]) -> dict[str, Any]:
     """A row for each point of each run."""
     of = np.repeat(np.arange(len(runs)), [len(run.votes) for run in runs])
     columns = {"policy": [runs[r].policy for r in of.tolist()], "seed": [runs[r].seed for r in of.tolist()]}
-    numbers = {name: np.concatenate([getattr(run, name) for run in runs]) for name in CURVE}
+    numbers = {name: np.concatenate([getattr(run, name) for run in runs]) for name in CURVES}
     return columns | {name: values for name, values in numbers.items() if np.isfinite(values).any()}
 
 

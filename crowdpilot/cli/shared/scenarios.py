@@ -1,4 +1,4 @@
-"""What policies are tried on: recorded votes with all that is known of their tasks, or a made-up crowd."""
+"""Scenarios of `replay` and `forecast`: votes, truth and features from files, or a simulated crowd."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from crowdpilot.arrays import Codes, Floats, Names, divide, has_repeats
+from crowdpilot.arrays import Codes, Floats, Names, divide, first_of_each, has_repeats
 from crowdpilot.cli.shared.labels import as_votes, read_codes
 from crowdpilot.cli.shared.output import working
 from crowdpilot.cli.shared.training_options import load_learning
@@ -19,11 +19,11 @@ from crowdpilot.names import natural_order, to_names
 from crowdpilot.option_strings import choose
 from crowdpilot.votes import Votes
 
-YES = 1  # the code of what holds, with criteria
-WORDS, NUMBERS = (0.1, 0.3, 1.0), (3.0, 10.0, 30.0)  # how firmly a classifier of texts or numbers is held
+HOLDS = 1  # the code of the class that holds, with criteria
+TEXT_PENALTIES, NUMBER_PENALTIES = (0.1, 0.3, 1.0), (3.0, 10.0, 30.0)  # L2, candidates of `Logistic`
 
 
-def read_case(
+def read_scenario(
     dataset: Path,
     asked: Mapping[str, Any],
     *,
@@ -32,20 +32,20 @@ def read_case(
     x: Path | None = None,
     criteria: str | None = None,
 ) -> Scenario:
-    """Votes of a file, of a folder or of a data set that comes along, and what is known of their tasks.
+    """Votes of a file, a folder or an included data set, with truth and features of their tasks.
 
     Parameters
     ----------
     dataset
-        Of votes.
+        Where the votes are.
     asked
-        What `io.read` is told.
+        Options of `io.read`.
     truth
         File with the true labels of tasks, if the votes do not come with them.
     machine
-        Files of probabilities; with criteria, NAME=FILE for each.
+        Files of classifier probabilities; with criteria, NAME=FILE for each.
     x
-        File with the content of tasks, for a classifier to learn from.
+        File with the content of tasks, on which a classifier is trained.
     criteria
         The column that names the criterion of each vote, if there are several.
     """
@@ -57,12 +57,12 @@ def read_case(
     rows, classifier = (None, None) if x is None else _content(x, items)
     return Scenario(
         items, first.classes, _truth(truth, items, first, criteria), votes,
-        machine=_machine(machine, items, first.classes, tuple(votes)),
+        classifier_probs=_classifier_probs(machine, items, first.classes, tuple(votes)),
         features=rows, classifier=classifier,
     )  # fmt: skip
 
 
-def simulated(
+def simulate_scenario(
     seed: int,
     *,
     items: int = 500,
@@ -72,16 +72,16 @@ def simulated(
     classes: int = 2,
     share: float | None = None,
 ) -> tuple[Scenario, SimulatedVotes]:
-    """Items, and a crowd that answers without end.
+    """Items, and workers with drawn confusion matrices who answer any number of questions.
 
     Parameters
     ----------
     seed
-        Draws the items, the skill of the workers and what they say.
+        Of the classes of the items, the skill of the workers and their answers.
     items, workers, classes
         How many.
     skill, spread
-        How often workers are right, on average and one standard deviation from it.
+        Mean and standard deviation of the accuracy of workers.
     share
         Of the last class among the items; the others have equal shares of the rest.
     """
@@ -103,14 +103,14 @@ def simulated(
     confusion = wrong[:, None, None] + (right - wrong)[:, None, None] * np.eye(classes)
     tasks, names = np.arange(items), to_names(["no", "yes"] if classes == 2 else list(range(classes)))
     none = np.zeros(0, np.int32)
-    case = Scenario(tasks, names, truth, {"": Votes(none, none, none, tasks, np.arange(workers), names)})
-    return case, SimulatedVotes(tasks, names, truth, confusion, seed)
+    scenario = Scenario(tasks, names, truth, {"": Votes(none, none, none, tasks, np.arange(workers), names)})
+    return scenario, SimulatedVotes(tasks, names, truth, confusion, seed)
 
 
-def read_crowd(text: str) -> dict[str, Any]:
-    """What `simulated` is told by a text such as `items=1000,skill=.7`."""
-    _, options = choose(f"simulate[{text}]", {"simulate": simulated}, "crowd")
-    simulated(0, **options)  # a mistake is found before anything else is done
+def parse_simulation(text: str) -> dict[str, Any]:
+    """Options of `simulate_scenario` in a text such as `items=1000,skill=.7`."""
+    _, options = choose(f"simulate[{text}]", {"simulate": simulate_scenario}, "crowd")
+    simulate_scenario(0, **options)  # raises ValueError before anything else is done
     return options
 
 
@@ -122,7 +122,7 @@ def _read(dataset: Path, asked: Mapping[str, Any]) -> Votes:
 
 
 def _single(votes: Votes, dataset: Path) -> Votes:
-    """Votes that can be drawn one by one, at most one of each worker about a task."""
+    """Votes that can be drawn one by one, at most one of each worker on a task."""
     if votes.weight is not None and (votes.weight != 1).any():
         raise ValueError(
             f"{dataset} has votes with weights, but they are drawn one by one: give single votes"
@@ -130,7 +130,7 @@ def _single(votes: Votes, dataset: Path) -> Votes:
     if len(votes) == 0:
         raise ValueError(f"{dataset} has no vote")
     pair = votes.task.astype(np.int64) * len(votes.workers) + votes.worker
-    return votes.take(np.sort(np.unique(pair, return_index=True)[1])) if has_repeats(pair) else votes
+    return votes.take(first_of_each(pair)) if has_repeats(pair) else votes
 
 
 def _read_criteria(dataset: Path, asked: Mapping[str, Any], column: str) -> dict[str, Votes]:
@@ -154,7 +154,7 @@ def _read_criteria(dataset: Path, asked: Mapping[str, Any], column: str) -> dict
 
 
 def _split(file: Path, column: str, columns: Mapping[str, str]) -> dict[str, tuple[Any, dict[str, str]]]:
-    """The rows of a table by what a column says, and which of the other columns plays which role."""
+    """The rows of a table by the value of a column, and the names of the columns of each role."""
     from crowdpilot.io import FORMATS, LABEL_FORMATS
     from crowdpilot.io.detect import parse_source
     from crowdpilot.io.votes_tables import split_rows
@@ -181,40 +181,38 @@ def _truth(file: Path | None, items: Names, votes: Votes, criteria: str | None) 
 
     if criteria not in parse_source(file, {name: FORMATS[name] for name in LABEL_FORMATS}, None, {}).names:
         return read_codes(file, items, len(items), votes.classes)
-    place = {str(name): k for k, name in enumerate(votes.classes.tolist())}
+    code = {str(name): k for k, name in enumerate(votes.classes.tolist())}
     codes = []
     for table, roles in _split(file, criteria, {}).values():
-        found = {str(t): str(label) for t, label in read_labels(table, columns=roles).items()}
-        if lost := sorted(set(found.values()) - place.keys()):
-            raise ValueError(f"{file} has the label {lost[0]!r}, which is none of {', '.join(place)}")
-        codes.append([place.get(found.get(str(item), ""), -1) for item in items.tolist()])
-    fails, holds = (np.asarray(codes) == 1 - YES).any(axis=0), (np.asarray(codes) == YES).all(axis=0)
-    return np.where(fails, 1 - YES, np.where(holds, YES, -1)).astype(np.int32)
+        labels = {str(t): str(label) for t, label in read_labels(table, columns=roles).items()}
+        if unknown := sorted(set(labels.values()) - code.keys()):
+            raise ValueError(f"{file} has the label {unknown[0]!r}, which is none of {', '.join(code)}")
+        codes.append([code.get(labels.get(str(item), ""), -1) for item in items.tolist()])
+    fails, holds = (np.asarray(codes) == 1 - HOLDS).any(axis=0), (np.asarray(codes) == HOLDS).all(axis=0)
+    return np.where(fails, 1 - HOLDS, np.where(holds, HOLDS, -1)).astype(np.int32)
 
 
-def _machine(given: Sequence[str], items: Names, classes: Names, criteria: tuple[str, ...]) -> Any:
+def _classifier_probs(files: Sequence[str], items: Names, classes: Names, criteria: tuple[str, ...]) -> Any:
     """Probabilities, (items, classes); with criteria by their names."""
-    if not given:
+    if not files:
         return None
     if criteria == ("",):
-        if len(given) > 1:
+        if len(files) > 1:
             raise ValueError("--machine is given twice, expected one file of probabilities")
-        return _probs(Path(given[0]), items, classes)
-    files = {name: Path(file) for name, _, file in (text.partition("=") for text in given)}
-    if lost := [
-        text for text in given if text.partition("=")[0] not in criteria or not text.partition("=")[2]
-    ]:
+        return _probs(Path(files[0]), items, classes)
+    parts = {text: text.partition("=") for text in files}
+    if wrong := [text for text, (name, _, file) in parts.items() if name not in criteria or not file]:
         known = ", ".join(criteria)
-        raise ValueError(f"--machine is {lost[0]!r}, expected NAME=FILE for a criterion: {known}")
-    return {name: _probs(file, items, classes) for name, file in files.items()}
+        raise ValueError(f"--machine is {wrong[0]!r}, expected NAME=FILE for a criterion: {known}")
+    return {name: _probs(Path(file), items, classes) for name, _, file in parts.values()}
 
 
 def _probs(file: Path, items: Names, classes: Names) -> Floats:
     none = np.zeros(0, np.int32)
     probs = as_votes(file, Votes(none, none, none, items, items[:0], classes)).tally()
-    if lost := [str(item) for item, p in zip(items.tolist(), probs, strict=True) if not p.sum() > 0]:
+    if missing := [str(item) for item, p in zip(items.tolist(), probs, strict=True) if not p.sum() > 0]:
         raise ValueError(
-            f"{file} has no probabilities for {len(lost)} of {len(items)} tasks, such as {lost[0]!r}"
+            f"{file} has no probabilities for {len(missing)} of {len(items)} tasks, such as {missing[0]!r}"
         )
     if file.suffix != ".npy" and ((probs > 0).sum(axis=1) == 1).all():
         raise ValueError(
@@ -224,7 +222,7 @@ def _probs(file: Path, items: Names, classes: Names) -> Floats:
 
 
 def _content(file: Path, items: Names) -> tuple[Any, list[Logistic]]:
-    """A row of numbers for each item, those of the file or of the words in it; and what learns from them."""
+    """Features of each item, numbers of a file or TF-IDF of its texts; and candidate classifiers for them."""
     load_learning()
     from crowdpilot.learning.data.content_files import read_x
     from crowdpilot.learning.encoders.tfidf import Tfidf
@@ -237,16 +235,19 @@ def _content(file: Path, items: Names) -> tuple[Any, list[Logistic]]:
         row = {name: n for n, name in enumerate(names)}
         if tasks is None and len(content) == len(items):
             rows = list(range(len(items)))
-        elif lost := [str(item) for item in items.tolist() if str(item) not in row]:
-            raise ValueError(f"{file} has nothing of {len(lost)} of {len(items)} tasks, such as {lost[0]!r}")
+        elif missing := [str(item) for item in items.tolist() if str(item) not in row]:
+            raise ValueError(
+                f"{file} has nothing of {len(missing)} of {len(items)} tasks, such as {missing[0]!r}"
+            )
         else:
             rows = [row[str(item)] for item in items.tolist()]
         if isinstance(content, list):
             texts = [content[n] for n in rows]
-            return Tfidf().fit(texts)(texts), [Logistic(strength) for strength in WORDS]
+            return Tfidf().fit(texts)(texts), [Logistic(strength) for strength in TEXT_PENALTIES]
     numbers = np.asarray(content, np.float64)[rows].reshape(len(rows), -1)
     if not np.isfinite(numbers).all():
         raise ValueError(f"{file} has something else than finite numbers")
     # The columns of a table have scales of their own, those of an array are of one kind.
     scale = numbers.std() if file.suffix in (".npy", ".npz") else numbers.std(axis=0)
-    return divide(numbers - numbers.mean(axis=0), scale, 0.0), [Logistic(strength) for strength in NUMBERS]
+    candidates = [Logistic(strength) for strength in NUMBER_PENALTIES]
+    return divide(numbers - numbers.mean(axis=0), scale, 0.0), candidates

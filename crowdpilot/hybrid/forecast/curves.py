@@ -1,4 +1,4 @@
-"""Forecast: curves of loss and error rate against cost with prediction intervals, and the cost of a target."""
+"""Forecast: loss and error rate against cost with prediction intervals, and the cost of a target."""
 
 from __future__ import annotations
 

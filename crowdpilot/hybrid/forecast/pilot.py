@@ -1,4 +1,4 @@
-"""Pilot: posterior draws of confusion matrices, item classes and shared crowd errors, given a pilot's votes."""
+"""Pilot: posterior draws of confusion matrices, item classes and shared crowd errors after a pilot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forecast: what the rest of a campaign will cost, and how wrong its decisions will be then."""
+"""Forecast by simulation: run the rest of a campaign with crowds drawn from the posterior after a pilot."""
 
 from __future__ import annotations
 
@@ -13,60 +13,61 @@ from crowdpilot.hybrid.campaign.campaign import Campaign
 from crowdpilot.hybrid.campaign.input_checks import gold_codes
 from crowdpilot.hybrid.costs import CROWD, Costs
 from crowdpilot.hybrid.forecast.curves import Forecast
-from crowdpilot.hybrid.forecast.pilot import Draw, Pilot, Random, draws
-from crowdpilot.hybrid.forecast.simulated_crowd import Crowd
+from crowdpilot.hybrid.forecast.pilot import Pilot, PosteriorDraw, Random, posterior_draws
+from crowdpilot.hybrid.forecast.simulated_crowd import SimulatedCrowd
 from crowdpilot.hybrid.plan import Plan
 
-POINTS = 60  # of a curve
-BATCHES = 20  # a batch is this share of the items
-GROWTH = 0.5  # workers are learned anew when votes have grown by this; more often changes little
-LONGEST = 50.0  # votes for each item at which a forecast ends
-TRUTHS = 10  # draws of the truth for each way of the campaign
-SURE = 100.0  # imaginary items behind the shares of classes that a designer expects
+CURVE_POINTS = 60
+BATCHES_PER_PASS = 20  # a batch asks about one twentieth of the items
+MIN_REFIT_GROWTH = 0.5  # of the votes between refits in a simulation; more frequent refits change little
+MAX_VOTES_PER_ITEM = 50.0  # at which a simulated campaign ends
+TRUTHS_PER_RUN = 10  # draws of the true classes for each simulated campaign
+PREVALENCE_PSEUDO_COUNTS = 100.0  # items behind the class shares that a designer expects
 
-PerQuestion = Any
+PerCriterion = Any
+VoteLimit = Mapping[Any, int] | int | None
 
 
-class Path(NamedTuple):
-    """One way in which a campaign may go on, after each batch of votes."""
+class SimulatedRun(NamedTuple):
+    """One simulated continuation of a campaign, after each batch of votes."""
 
-    draws: Sequence[Draw]  # of each criterion
-    items: Codes  # that are to be decided
-    spent: Floats
-    votes: Floats
-    codes: Codes  # decisions, (points, items)
+    draws: Sequence[PosteriorDraw]  # of each criterion
+    items: Codes  # rows of those that are decided
+    spent: Floats  # per item, (points,)
+    votes: Floats  # per item, (points,)
+    decisions: Codes  # codes, (points, items)
 
 
 def forecast(
     campaign: Campaign,
     *,
-    gold: PerQuestion = None,
-    most: Mapping[Any, int] | int | None = None,
-    ways: int = 20,
+    gold: PerCriterion = None,
+    max_votes_per_item: VoteLimit = None,
+    runs: int = 20,
     level: float = 0.9,
-    seed: int,
+    seed: int = 0,
 ) -> Forecast:
-    """How a campaign may go on: simulate what it would do with crowds like the one that it has met.
+    """Forecast the rest of a campaign by simulating it with crowds like the one so far.
 
-    Each way is another crowd and other classes of the items, drawn from what the votes so far leave
-    open; see `forecast_model.draws`. What the machine says of an item stays as it is now: one that
-    learns will do better, so that its campaign will cost less than this. The campaign itself is not changed.
+    Each run has another crowd and other classes of the items, drawn from the posterior given the votes so
+    far; see `posterior_draws`. The classifier's probabilities stay as they are now: one that is trained on
+    further votes will do better, so that the campaign will cost less. The campaign itself is not changed.
 
     Parameters
     ----------
     campaign
-        At any moment, best after a pilot; votes that were asked for and have not come are asked for again.
+        At any moment, best after a pilot; pending votes are asked for again.
     gold
         True classes of some items that have votes, by name; with criteria a mapping from names to these.
-        They tell how often the crowd errs as a whole, which no vote can.
-    most
-        Votes that can be had on each item at most, if there is such a number.
-    ways
-        How many to simulate.
+        They show how often the crowd errs as a whole, which votes cannot.
+    max_votes_per_item
+        Votes that can be had on each item, by name or for all; None for no limit.
+    runs
+        Number of simulated campaigns.
     level
-        How often the intervals should hold the truth.
+        Of the prediction intervals.
     seed
-        Draws everything.
+        Of everything that is drawn.
 
     Examples
     --------
@@ -74,16 +75,14 @@ def forecast(
     >>> votes, truth = one_coin(tasks=50, skill=[0.9, 0.8, 0.8, 0.7], seed=0)
     >>> campaign = Campaign(range(200), votes.classes, Costs.equal(2, crowd=0.02))
     >>> campaign.tell(votes, refit=True)
-    >>> found = forecast(campaign, ways=5, seed=0)
-    >>> 1 <= found.end("votes").low <= found.end("votes").high <= 10
+    >>> votes_per_item = forecast(campaign, runs=5, seed=0).end("votes")
+    >>> 1 <= votes_per_item.low <= votes_per_item.high <= 10
     True
     """
-    data = campaign.to_dict()
-    pilots = [
-        _pilot(campaign, criterion, known)
-        for criterion, known in zip(campaign.criteria, _known(campaign, gold), strict=True)
-    ]
-    return _simulate(data, pilots, most, ways, level, np.random.default_rng(seed))
+    known = _known_classes(campaign, gold)
+    pilots = [_pilot(campaign, name, codes) for name, codes in zip(campaign.criteria, known, strict=True)]
+    rng = np.random.default_rng(seed)
+    return _simulate(campaign.to_dict(), pilots, max_votes_per_item, runs, level, rng)
 
 
 def forecast_design(
@@ -93,37 +92,37 @@ def forecast_design(
     skill: float = 0.8,
     spread: float = 0.05,
     prevalence: Sequence[float] | None = None,
-    machine: float | None = None,
+    classifier_accuracy: float | None = None,
     plan: Plan | None = None,
-    most: int | None = None,
-    ways: int = 20,
+    max_votes_per_item: int | None = None,
+    runs: int = 20,
     level: float = 0.9,
-    seed: int,
+    seed: int = 0,
 ) -> Forecast:
-    """The same before any vote, for whoever plans a campaign.
+    """Forecast a campaign before any vote, from what its designer expects.
 
     Parameters
     ----------
     items
-        How many there will be.
+        Number of items.
     costs
-        Of errors and votes; they have as many classes as there will be.
+        Of errors and votes; they determine the number of classes.
     skill
-        How often a worker of the crowd is expected to be right.
+        Expected accuracy of a worker of the crowd.
     spread
-        Standard deviation of that expectation. Workers differ on top of it as `plan.worker_pseudo_counts` says.
+        Standard deviation of that expectation. Workers differ around it by `plan.worker_pseudo_counts`.
     prevalence
-        Expected shares of the classes, equal ones if not given.
-    machine
-        How often a machine is right that says how sure it is, if there will be one.
+        Expected shares of the classes, (classes,); equal ones by default.
+    classifier_accuracy
+        Of a calibrated classifier, if there will be one.
     plan
-        How the campaign will be run.
-    most, ways, level, seed
+        Settings of the campaign.
+    max_votes_per_item, runs, level, seed
         As for `forecast`.
     """
     K = len(costs.errors)
     shares = np.full(K, 1 / K) if prevalence is None else np.asarray(prevalence, np.float64)
-    _check_design(items, K, skill, spread, shares, machine)
+    _check_design(items, K, skill, spread, shares, classifier_accuracy)
     plan = Plan() if plan is None else plan
     plan = replace(
         plan,
@@ -131,119 +130,126 @@ def forecast_design(
         kind_pseudo_counts=max(skill * (1 - skill) / spread**2 - 1, 1.0),
     )
     rng = np.random.default_rng(seed)
-    said = None if machine is None else _sayings(items, to_probs(shares), machine, rng)
-    campaign = Campaign(range(items), range(K), costs, plan=plan, classifier_probs=said)
+    probs = None
+    if classifier_accuracy is not None:
+        probs = _calibrated_classifier(items, to_probs(shares), classifier_accuracy, rng)
+    campaign = Campaign(range(items), range(K), costs, plan=plan, classifier_probs=probs)
     pilot = replace(
-        _pilot(campaign, "", np.full(items, -1, np.int32)), machine=said, past=SURE * to_probs(shares)
+        _pilot(campaign, "", np.full(items, -1, np.int32)),
+        item_prior=probs,
+        earlier_classes=PREVALENCE_PSEUDO_COUNTS * to_probs(shares),
     )
-    return _simulate(campaign.to_dict(), [pilot], most, ways, level, rng)
+    return _simulate(campaign.to_dict(), [pilot], max_votes_per_item, runs, level, rng)
 
 
 def _simulate(
-    data: dict[str, Any],
-    pilots: Sequence[Pilot],
-    most: Mapping[Any, int] | int | None,
-    ways: int,
-    level: float,
-    rng: Random,
+    state: dict[str, Any], pilots: Sequence[Pilot], limit: VoteLimit, runs: int, level: float, rng: Random
 ) -> Forecast:
+    """Run a saved campaign to its end with one drawn crowd after another."""
     if len(pilots[0].gold) == 0:
         raise ValueError("there are no items, so that there is nothing to forecast")
-    if ways < 1:
-        raise ValueError(f"{ways} ways are to be simulated, expected one or more")
+    if runs < 1:
+        raise ValueError(f"{runs} runs are to be simulated, expected one or more")
     if not 0 < level < 1:
         raise ValueError(f"the level is {level}, expected a number between 0 and 1")
-    plan = {**data["plan"], "refit_growth": max(data["plan"]["refit_growth"], GROWTH)}
-    data = {**data, "plan": plan, "trains_classifier": False}
-    samples = zip(*(draws(pilot, ways, rng) for pilot in pilots), strict=True)
-    paths = [_follow(Campaign.from_dict(data), each, most, rng) for each in samples]
-    errors = Costs.from_dict(data["costs"]).errors
-    return joined(paths, [pilot.gold for pilot in pilots], errors, level, rng)
+    plan = {**state["plan"], "refit_growth": max(state["plan"]["refit_growth"], MIN_REFIT_GROWTH)}
+    state = {**state, "plan": plan, "trains_classifier": False}
+    draws_by_run = zip(*(posterior_draws(pilot, runs, rng) for pilot in pilots), strict=True)
+    simulated = [_run(Campaign.from_dict(state), draws, limit, rng) for draws in draws_by_run]
+    errors = Costs.from_dict(state["costs"]).errors
+    return _curves(simulated, [pilot.gold for pilot in pilots], errors, level, rng)
 
 
-def _follow(
-    campaign: Campaign, each: Sequence[Draw], most: Mapping[Any, int] | int | None, rng: Random
-) -> Path:
-    """Run a campaign to its end with a crowd that is drawn."""
+def _run(campaign: Campaign, draws: Sequence[PosteriorDraw], limit: VoteLimit, rng: Random) -> SimulatedRun:
+    """Run a campaign to its end with a simulated crowd."""
     for worker in campaign.view.workers().names if campaign.view.has_open_leases else ():
         campaign.release(worker)
-    crowd = Crowd(campaign, each, most, rng)
-    size = max(campaign.plan.refit_every, len(campaign) // BATCHES)
-    campaign.stop(crowd.spent())
-    points = [_look(campaign)]
-    while points[-1][1] < LONGEST:
+    crowd = SimulatedCrowd(campaign, draws, limit, rng)
+    size = max(campaign.plan.refit_every, len(campaign) // BATCHES_PER_PASS)
+    campaign.stop(crowd.exhausted())
+    points = [_point(campaign)]
+    while points[-1][1] < MAX_VOTES_PER_ITEM:
         before = len(points)
         for kind in campaign.costs.prices:
             if asks := campaign.ask(None, size, kind=kind):
                 campaign.tell(crowd.answer(asks, kind))
-                campaign.stop(crowd.spent())
-                points.append(_look(campaign))
+                campaign.stop(crowd.exhausted())
+                points.append(_point(campaign))
         if len(points) == before:
             if campaign.view.votes_since_refit == 0:
                 break
             campaign.refit()
-    spent, votes, codes = (np.array(column) for column in zip(*points, strict=True))
-    kept = np.flatnonzero(~campaign.view.items().withdrawn).astype(np.int32)
-    return Path(each, kept, spent, votes, codes)
+    spent, votes, decisions = (np.array(column) for column in zip(*points, strict=True))
+    decided = np.flatnonzero(~campaign.view.items().withdrawn).astype(np.int32)
+    return SimulatedRun(draws, decided, spent, votes, decisions)
 
 
-def _look(campaign: Campaign) -> tuple[float, float, Codes]:
-    now = campaign.decide()
-    N = max(len(now), 1)
-    return campaign.view.spent / N, float(now.votes.sum()) / N, now.codes
+def _point(campaign: Campaign) -> tuple[float, float, Codes]:
+    """Spent and votes per item, and the decisions."""
+    decisions = campaign.decide()
+    N = max(len(decisions), 1)
+    return campaign.view.spent / N, float(decisions.votes.sum()) / N, decisions.codes
 
 
-def joined(
-    paths: Sequence[Path], gold: Sequence[Codes], errors: Floats, level: float, rng: Random
+def _curves(
+    simulated: Sequence[SimulatedRun], gold: Sequence[Codes], errors: Floats, level: float, rng: Random
 ) -> Forecast:
-    """All ways on common points, each with several truths."""
-    cost = np.linspace(min(p.spent[0] for p in paths), max(p.spent[-1] for p in paths), POINTS)
-    loss, wrong, best = [], [], []
-    for path in paths:
-        seems = np.min([draw.seems for draw in path.draws], axis=0)
-        for _ in range(TRUTHS):
-            true = np.min([d.truth(g, rng) for d, g in zip(path.draws, gold, strict=True)], axis=0)
-            true, seen = true[path.items], seems[path.items]
-            right, ideal = errors.argmin(axis=1)[true], errors.argmin(axis=1)[seen]
-            loss.append(np.interp(cost, path.spent, errors[true, path.codes].mean(axis=1)))
-            wrong.append(np.interp(cost, path.spent, (path.codes != right).mean(axis=1)))
-            best.append((errors[true, ideal].mean(), (ideal != right).mean()))
-    ends = np.array([(path.votes[-1], path.spent[-1]) for path in paths]).T
-    return Forecast(
-        len(paths[0].items), level, cost, np.array(loss), np.array(wrong), np.array(best).T, *ends
-    )
+    """Loss and error rate of all runs at common costs, each with several draws of the truth."""
+    start, end = min(run.spent[0] for run in simulated), max(run.spent[-1] for run in simulated)
+    cost = np.linspace(start, end, CURVE_POINTS)
+    best_decision = errors.argmin(axis=1)
+    loss, error, best = [], [], []
+    for run in simulated:
+        consensus = np.min([draw.consensus for draw in run.draws], axis=0)[run.items]
+        ideal = best_decision[consensus]
+        for _ in range(TRUTHS_PER_RUN):
+            drawn = [draw.draw_truth(known, rng) for draw, known in zip(run.draws, gold, strict=True)]
+            truth = np.min(drawn, axis=0)[run.items]
+            right = best_decision[truth]
+            loss.append(np.interp(cost, run.spent, errors[truth, run.decisions].mean(axis=1)))
+            error.append(np.interp(cost, run.spent, (run.decisions != right).mean(axis=1)))
+            best.append((errors[truth, ideal].mean(), (ideal != right).mean()))
+    ends = np.array([(run.votes[-1], run.spent[-1]) for run in simulated]).T
+    items = len(simulated[0].items)
+    return Forecast(items, level, cost, np.array(loss), np.array(error), np.array(best).T, *ends)
 
 
 def _pilot(campaign: Campaign, criterion: str, gold: Codes) -> Pilot:
     """What is known of one question so far; `gold` has the known class of each item, or -1."""
-    known = campaign.view.estimates(criterion)
-    probs = known.classifier_probs
-    if probs is not None:  # the posterior of each item before its votes
-        probs = known.fusion(probs, np.zeros_like(probs), known.class_prior)
+    estimates = campaign.view.estimates(criterion)
+    item_prior = estimates.classifier_probs
+    if item_prior is not None:
+        item_prior = estimates.fusion(item_prior, np.zeros_like(item_prior), estimates.class_prior)
     return Pilot(
-        campaign.view.votes(criterion), known.worker_kind, known.kind_pseudo_counts,
-        campaign.plan.worker_pseudo_counts, probs, gold, known.dropped_classes, known.dropped_counts,
-    )  # fmt: skip
+        votes=campaign.view.votes(criterion),
+        worker_kind=estimates.worker_kind,
+        kind_pseudo_counts=estimates.kind_pseudo_counts,
+        worker_pseudo_counts=campaign.plan.worker_pseudo_counts,
+        item_prior=item_prior,
+        gold=gold,
+        earlier_classes=estimates.dropped_classes,
+        earlier_counts=estimates.dropped_counts,
+    )
 
 
-def _known(campaign: Campaign, gold: PerQuestion) -> list[Codes]:
+def _known_classes(campaign: Campaign, gold: PerCriterion) -> list[Codes]:
     """The class of each item, -1 where it is not known; for each criterion."""
-    told = gold or {}
-    if campaign.has_criteria and (lost := [name for name in told if name not in campaign.criteria]):
-        raise ValueError(f"there is no criterion {lost[0]!r}; there are {', '.join(campaign.criteria)}")
-    found = []
-    names, before = campaign.view.item_names, campaign.view.items().gold
+    given = gold or {}
+    if campaign.has_criteria and (unknown := [name for name in given if name not in campaign.criteria]):
+        raise ValueError(f"there is no criterion {unknown[0]!r}; there are {', '.join(campaign.criteria)}")
+    names, known = campaign.view.item_names, campaign.view.items().gold
     class_code = {name: k for k, name in enumerate(campaign.classes.tolist())}
+    by_criterion = []
     for q, criterion in enumerate(campaign.criteria):
-        mine = told.get(criterion, {}) if campaign.has_criteria else told
-        campaign.view.item_rows(mine)
-        codes = gold_codes(mine, names, class_code)
-        found.append(np.where(codes >= 0, codes, before[:, q]).astype(np.int32))
-    return found
+        labels = given.get(criterion, {}) if campaign.has_criteria else given
+        campaign.view.item_rows(labels)  # ValueError for an item that does not exist
+        codes = gold_codes(labels, names, class_code)
+        by_criterion.append(np.where(codes >= 0, codes, known[:, q]).astype(np.int32))
+    return by_criterion
 
 
 def _check_design(
-    items: int, K: int, skill: float, spread: float, shares: Floats, machine: float | None
+    items: int, K: int, skill: float, spread: float, shares: Floats, accuracy: float | None
 ) -> None:
     if items < 1:
         raise ValueError(f"there are {items} items, expected one or more")
@@ -253,16 +259,16 @@ def _check_design(
         raise ValueError(f"the spread of the skill is {spread}, expected a number above 0")
     if len(shares) != K or not (np.isfinite(shares) & (shares >= 0)).all() or not shares.sum() > 0:
         raise ValueError(f"the prevalence is {shares.tolist()}, expected a share for each of {K} classes")
-    if machine is not None and not 1 / K < machine < 1:
-        raise ValueError(f"the machine is right in {machine} of the cases, expected {1 / K:.3g} to 1")
+    if accuracy is not None and not 1 / K < accuracy < 1:
+        raise ValueError(f"the accuracy of the classifier is {accuracy}, expected {1 / K:.3g} to 1")
 
 
-def _sayings(items: int, shares: Floats, right: float, rng: Random) -> Floats:
-    """What a machine says that is right that often and knows how sure it may be, (items, classes)."""
+def _calibrated_classifier(items: int, shares: Floats, accuracy: float, rng: Random) -> Floats:
+    """Probabilities of a calibrated classifier of this accuracy, (items, classes)."""
     K = len(shares)
-    excess = (right - 1 / K) / (1 - 1 / K)
-    sure = 1 / K + (1 - 1 / K) * rng.beta(2 * excess, 2 * (1 - excess), items)
+    excess = (accuracy - 1 / K) / (1 - 1 / K)
+    confidence = 1 / K + (1 - 1 / K) * rng.beta(2 * excess, 2 * (1 - excess), items)
     label = rng.choice(K, items, p=shares)
-    said = np.repeat((1 - sure[:, None]) / (K - 1), K, axis=1)
-    said[np.arange(items), label] = sure
-    return said
+    probs = np.repeat((1 - confidence[:, None]) / (K - 1), K, axis=1)
+    probs[np.arange(items), label] = confidence
+    return probs

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from crowdpilot.hybrid.forecast.curves import Forecast
-from crowdpilot.reporting.plots.axes import BLUE, DASHES, GREEN, HEIGHT, INK, RED, WIDTH, fresh, key, label
+from crowdpilot.reporting.plots.style import BLUE, DASHES, GREEN, HEIGHT, INK, RED, WIDTH, fresh, key, label
 
 NAMES = {"loss": "loss per item", "error": "error rate (%)"}
 
@@ -37,16 +37,16 @@ def forecast_curve(
     """
     ax = fresh(ax)
     scale = 100 if measure == "error" else 1
-    cost, low, middle, high = forecast.band(measure)
+    cost, low, median, high = forecast.band(measure)
     level = f"{100 * forecast.level:.0f} %"
     ax.fill_between(cost, scale * low, scale * high, color=BLUE, alpha=0.18, linewidth=0, label=level)
-    ax.plot(cost, scale * middle, color=BLUE, linewidth=1.8, label="median")
+    ax.plot(cost, scale * median, color=BLUE, linewidth=1.8, label="median")
     if target is not None:
         ax.axhline(scale * target, color=RED, linestyle=DASHES, linewidth=1, label="target")
     ends = forecast.end("spent")
-    place = scale * float(np.interp(ends.middle, cost, middle))
+    place = scale * float(np.interp(ends.median, cost, median))
     ax.errorbar(
-        ends.middle, place, xerr=[[ends.middle - ends.low], [ends.high - ends.middle]], fmt="D", color=GREEN,
+        ends.median, place, xerr=[[ends.median - ends.low], [ends.high - ends.median]], fmt="D", color=GREEN,
         ecolor=INK, elinewidth=1, capsize=2.5, markersize=5, label="ends by itself", zorder=3,
     )  # fmt: skip
     wide = max(float(cost[-1] - cost[0]), 1e-9)

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import Result
 
 Run = Callable[..., Result]
-FEW = ("--ways", "3")
+FEW = ("--runs", "3")
 
 
 @pytest.fixture
@@ -59,11 +59,11 @@ def test_a_table_and_an_answer_in_words(pilot: Path, cli: Run) -> None:
 
 def test_true_labels_and_a_machine_are_used(pilot: Path, cli: Run) -> None:
     plain, known, helped = (
-        found(cli("forecast", "pilot.csv", "--items", "120", "--json", "--ways", "6", *more))["end"]
+        found(cli("forecast", "pilot.csv", "--items", "120", "--json", "--runs", "6", *more))["end"]
         for more in ((), ("--gold", "truth.csv"), ("--machine", "probs.csv"))
     )
     assert known["error"]["high"] < plain["error"]["high"]
-    assert helped["votes"]["middle"] < plain["votes"]["middle"]
+    assert helped["votes"]["median"] < plain["votes"]["median"]
 
 
 def test_a_designer_needs_no_votes(here: Path, cli: Run) -> None:
@@ -83,14 +83,14 @@ def test_a_designer_needs_no_votes(here: Path, cli: Run) -> None:
         )
     )
     assert told["items"] == 100
-    assert told["answer"]["target"] == 0
+    assert told["target_cost"]["target"] == 0
     assert "not reach" in told["in_words"]
 
 
 def test_a_machine_that_a_designer_expects_saves_votes(here: Path, cli: Run) -> None:
     call = ("forecast", "--skill", ".8", "--items", "150", "--prevalence", ".3", "--json", *FEW)
     alone, helped = (found(cli(*call, *more)) for more in ((), ("--machine", ".95")))
-    assert helped["end"]["votes"]["middle"] < alone["end"]["votes"]["middle"]
+    assert helped["end"]["votes"]["median"] < alone["end"]["votes"]["median"]
 
 
 def test_a_picture_is_drawn(here: Path, cli: Run) -> None:

@@ -14,7 +14,7 @@ from typer.testing import Result
 
 from crowdpilot import io
 from crowdpilot.aggregation import MajorityVoting
-from crowdpilot.cli.shared.scenarios import read_case, simulated
+from crowdpilot.cli.shared.scenarios import read_scenario, simulate_scenario
 from crowdpilot.hybrid import Costs
 
 Run = Callable[..., Result]
@@ -58,22 +58,22 @@ def screening(folder: Path) -> dict[str, np.ndarray]:
 
 
 def test_all_votes_taken_lose_what_the_majority_of_all_votes_loses(found: Callable[..., Any]) -> None:
-    told = found("--truth", "truth.csv", "--policy", ALL, "--seeds", "2")
+    result = found("--truth", "truth.csv", "--policy", ALL, "--seeds", "2")
     votes, truth = io.read("crowd.csv"), io.read_labels("truth.csv")
     labels = votes.classes[Costs.equal(3).decide(MajorityVoting().fit(votes).probs)]  # a tie is its own
     wrong = np.mean([label != truth[task] for task, label in zip(votes.tasks, labels, strict=True)])
-    mean, sd = told["policies"][0]["mean"], told["policies"][0]["sd"]
+    mean, sd = result["policies"][0]["mean"], result["policies"][0]["sd"]
     assert mean["votes"] == pytest.approx(3)
     assert mean["spent"] == pytest.approx(0.06)
     assert mean["error"] == mean["loss"] == pytest.approx(wrong)
     assert mean["total"] == pytest.approx(0.06 + wrong)
     assert sd["loss"] == pytest.approx(0)
-    assert told["known"] == told["items"] == 120
+    assert result["known"] == result["items"] == 120
 
 
 def test_means_are_those_of_the_ends_of_the_runs(found: Callable[..., Any]) -> None:
-    told = found("--truth", "truth.csv", "-p", "fixed[votes=1]", "--seeds", "3")
-    one = told["policies"][0]
+    result = found("--truth", "truth.csv", "-p", "fixed[votes=1]", "--seeds", "3")
+    one = result["policies"][0]
     ends = [run["curve"]["loss"][-1] for run in one["runs"]]
     assert one["mean"]["loss"] == pytest.approx(np.mean(ends))
     assert one["sd"]["loss"] == pytest.approx(np.std(ends, ddof=1))
@@ -91,14 +91,14 @@ def test_the_policy_with_the_least_total_is_the_best(crowd: Path, cli: Run) -> N
     assert float(rows[0]["total"]) > float(rows[1]["total"])
 
 
-def test_three_policies_are_compared_unless_told(found: Callable[..., Any]) -> None:
-    told = found("--seeds", "1", "--until", "0.5")
-    assert [one["policy"] for one in told["policies"]] == ["value", "fixed", "posterior_threshold"]
+def test_three_policies_are_compared_by_default(found: Callable[..., Any]) -> None:
+    result = found("--seeds", "1", "--max-votes", "0.5")
+    assert [one["policy"] for one in result["policies"]] == ["value", "fixed", "posterior_threshold"]
 
 
 def test_at_most_so_many_votes_are_taken_in_batches(found: Callable[..., Any]) -> None:
-    told = found("--seeds", "1", "-p", ALL, "--until", "1", "--batch", "30")
-    votes = np.array(told["policies"][0]["runs"][0]["curve"]["votes"]) * 120
+    result = found("--seeds", "1", "-p", ALL, "--max-votes", "1", "--batch", "30")
+    votes = np.array(result["policies"][0]["runs"][0]["curve"]["votes"]) * 120
     np.testing.assert_allclose(votes, [0, 30, 60, 90, 120])
 
 
@@ -108,10 +108,10 @@ def test_without_truth_there_is_no_loss_and_no_best(crowd: Path, cli: Run, found
     assert table.stdout.splitlines()[0] == "policy,votes,votes_sd,spent,spent_sd,expected,expected_sd,best"
     assert Path("curve.csv").read_text().splitlines()[0] == "policy,seed,votes,spent,expected"
     assert Path("it.svg").stat().st_size > 1000
-    told = found("--seeds", "1", "-p", ALL)
-    assert told["best"] is None
-    assert told["policies"][0]["mean"]["loss"] is None
-    assert told["policies"][0]["mean"]["expected"] >= 0
+    result = found("--seeds", "1", "-p", ALL)
+    assert result["best"] is None
+    assert result["policies"][0]["mean"]["loss"] is None
+    assert result["policies"][0]["mean"]["expected"] >= 0
 
 
 def test_the_truth_may_come_with_the_votes_or_be_known_in_part(
@@ -134,9 +134,9 @@ def test_the_file_of_curves_has_every_point(crowd: Path, cli: Run) -> None:
         "replay", "crowd.csv", "--truth", "truth.csv", "--seeds", "2", "-p", "fixed[votes=2]", "-p", ALL,
         "-o", "curve.csv", "--json",
     )  # fmt: skip
-    told = json.loads(run.stdout)
+    result = json.loads(run.stdout)
     rows = list(csv.DictReader(Path("curve.csv").read_text().splitlines()))
-    for one in told["policies"]:
+    for one in result["policies"]:
         for made in one["runs"]:
             mine = [row for row in rows if (row["policy"], row["seed"]) == (one["policy"], str(made["seed"]))]
             assert [float(row["loss"]) for row in mine] == pytest.approx(made["curve"]["loss"])
@@ -155,14 +155,14 @@ def test_a_machine_that_knows_all_needs_few_votes(found: Callable[..., Any]) -> 
 
 
 def test_content_belongs_to_its_task_in_any_order(crowd: Path) -> None:
-    case = read_case(Path("crowd.csv"), AS_THEY_ARE, truth=Path("truth.csv"), x=Path("x.npz"))
-    ideal = np.eye(3)[case.truth]
-    near = np.argmax(case.features - case.features.mean(axis=0), axis=1)
+    scenario = read_scenario(Path("crowd.csv"), AS_THEY_ARE, truth=Path("truth.csv"), x=Path("x.npz"))
+    ideal = np.eye(3)[scenario.truth]
+    near = np.argmax(scenario.features - scenario.features.mean(axis=0), axis=1)
     assert (near == ideal.argmax(axis=1)).mean() > 0.9
     Path("table.csv").write_text(
-        "\n".join(["task,one,two", *(f"{t},{n},{1000 * (n % 7)}" for n, t in enumerate(case.items))])
+        "\n".join(["task,one,two", *(f"{t},{n},{1000 * (n % 7)}" for n, t in enumerate(scenario.items))])
     )
-    table = read_case(Path("crowd.csv"), AS_THEY_ARE, x=Path("table.csv"))
+    table = read_scenario(Path("crowd.csv"), AS_THEY_ARE, x=Path("table.csv"))
     np.testing.assert_allclose(table.features.std(axis=0), 1)  # columns have scales of their own
     assert (np.diff(table.features[:, 0]) > 0).all()
 
@@ -178,11 +178,11 @@ def test_texts_are_learned_from(found: Callable[..., Any]) -> None:
 
 def test_an_item_is_in_if_all_criteria_hold(crowd: Path, found: Callable[..., Any]) -> None:
     truth = screening(crowd)
-    case = read_case(Path("screen.csv"), AS_THEY_ARE, truth=Path("both.csv"), criteria="asked")
-    order = [int(item[1:]) for item in case.items]
-    assert case.criteria == ("book", "negative")
-    assert case.classes.tolist() == ["no", "yes"]
-    assert case.truth.tolist() == (truth["book"] & truth["negative"]).astype(int)[order].tolist()
+    scenario = read_scenario(Path("screen.csv"), AS_THEY_ARE, truth=Path("both.csv"), criteria="asked")
+    order = [int(item[1:]) for item in scenario.items]
+    assert scenario.criteria == ("book", "negative")
+    assert scenario.classes.tolist() == ["no", "yes"]
+    assert scenario.truth.tolist() == (truth["book"] & truth["negative"]).astype(int)[order].tolist()
     args = ("--criteria", "asked", "--seeds", "1", "-p", "fixed[votes=3]", "-p", "value")
     parts = found(*args, "--truth", "both.csv", source="screen.csv", costs="fp=1,fn=5,crowd=.02")
     whole = found(*args, "--truth", "whole.csv", source="screen.csv", costs="fp=1,fn=5,crowd=.02")
@@ -197,9 +197,9 @@ def test_a_criterion_need_not_have_votes_on_every_item(crowd: Path, found: Calla
     Path("part.csv").write_text(
         "\n".join(row for row in rows if not row.startswith(("d1,w", "d2,w")) or "book" in row)
     )
-    told = found("--criteria", "asked", "--seeds", "1", "-p", "fixed[votes=3]", source="part.csv")
-    assert told["items"] == 60
-    assert told["policies"][0]["mean"]["votes"] == pytest.approx((60 * 6 - 2 * 3) / 60)
+    result = found("--criteria", "asked", "--seeds", "1", "-p", "fixed[votes=3]", source="part.csv")
+    assert result["items"] == 60
+    assert result["policies"][0]["mean"]["votes"] == pytest.approx((60 * 6 - 2 * 3) / 60)
 
 
 def test_a_machine_may_know_one_criterion(crowd: Path, found: Callable[..., Any]) -> None:
@@ -214,16 +214,18 @@ def test_a_machine_may_know_one_criterion(crowd: Path, found: Callable[..., Any]
     assert helped["policies"][0]["mean"]["votes"] < alone["policies"][0]["mean"]["votes"]
 
 
-def test_a_made_up_crowd_is_as_told_and_the_same_for_every_policy() -> None:
-    case, world = simulated(3, items=4000, workers=300, skill=0.7, spread=0.05, classes=3, share=0.1)
-    again, same = simulated(3, items=4000, workers=300, skill=0.7, spread=0.05, classes=3, share=0.1)
-    right = np.einsum("wkk->w", world.confusion) / 3
-    assert (case.truth == 2).mean() == pytest.approx(0.1, abs=0.02)
+def test_a_simulated_crowd_is_as_asked_and_the_same_for_every_policy() -> None:
+    scenario, source = simulate_scenario(
+        3, items=4000, workers=300, skill=0.7, spread=0.05, classes=3, share=0.1
+    )
+    again, same = simulate_scenario(3, items=4000, workers=300, skill=0.7, spread=0.05, classes=3, share=0.1)
+    right = np.einsum("wkk->w", source.confusion) / 3
+    assert (scenario.truth == 2).mean() == pytest.approx(0.1, abs=0.02)
     assert right.mean() == pytest.approx(0.7, abs=0.01)
     assert right.std() == pytest.approx(0.05, abs=0.01)
-    np.testing.assert_allclose(world.confusion.sum(axis=2), 1)
-    np.testing.assert_array_equal(case.truth, again.truth)
-    np.testing.assert_array_equal(world.confusion, same.confusion)
+    np.testing.assert_allclose(source.confusion.sum(axis=2), 1)
+    np.testing.assert_array_equal(scenario.truth, again.truth)
+    np.testing.assert_array_equal(source.confusion, same.confusion)
 
 
 def test_more_votes_of_a_made_up_crowd_lose_less(cli: Run) -> None:
@@ -265,7 +267,7 @@ def test_a_person_sees_a_table(crowd: Path, cli: Run, monkeypatch: pytest.Monkey
         (("crowd.csv", "--costs", "crowd=1,expert=2"), "of one kind"),
         (("crowd.csv", "--seeds", "0"), "--seeds is 0"),
         (("crowd.csv", "--batch", "0"), "--batch is 0"),
-        (("crowd.csv", "--until", "0"), "--until is 0"),
+        (("crowd.csv", "--max-votes", "0"), "--max-votes is 0"),
         (("crowd.csv", "--truth", "test.csv"), "names none of the 120 tasks"),
         (("crowd.csv", "--machine", "truth.csv"), "expected a column p_CLASS"),
         (("crowd.csv", "--x", "test.npz"), "has nothing of 120 of 120 tasks"),

@@ -109,7 +109,7 @@ def test_a_replay_of_votes_is_that_of_their_scenario():
 
 def test_a_replay_takes_the_settings_of_a_plan_and_a_classifier():
     votes, truth = make_scenario().votes[""], make_scenario().truth
-    plan = Plan(every=10, policy="first_agree")
+    plan = Plan(refit_every=10, policy="first_agree")
     result = replay(votes, truth, COSTS, "value", plan=plan, classifier_probs=np.eye(2)[truth])
     assert result.policy == "value"
     assert result.error[0] == 0

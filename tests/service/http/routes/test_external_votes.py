@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crowdpilot.hybrid import Campaign, Case, Costs, Plan
-from crowdpilot.hybrid.replay.vote_source import Recorded
+from crowdpilot.hybrid import Campaign, Costs, Plan, Scenario
+from crowdpilot.hybrid.replay.vote_source import RecordedVotes
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store import projects
 from crowdpilot.simulation import one_coin
@@ -31,13 +31,13 @@ def over(database_url: str) -> Iterator[Service]:
     made.close()
 
 
-def recorded(seed: int = 0) -> Case:
+def recorded(seed: int = 0) -> Scenario:
     """Votes of a crowd on items called t0, t1, and so on."""
     votes, truth = one_coin(tasks=80, skill=[0.9, 0.8, 0.85, 0.7, 0.6, 0.95, 0.75], seed=seed)
     names = [f"t{n}" for n in range(len(votes.tasks))], [f"w{n}" for n in range(len(votes.workers))]
     classes = ["bad", "good"]
     named = replace(votes, tasks=np.array(names[0]), workers=np.array(names[1]), classes=np.array(classes))
-    return Case(named.tasks, named.classes, truth.astype(np.int32), {"": named})
+    return Scenario(named.tasks, named.classes, truth.astype(np.int32), {"": named})
 
 
 @pytest.mark.parametrize("plan", SETTINGS)
@@ -49,25 +49,25 @@ def test_a_relay_asks_and_decides_exactly_as_a_campaign(over: Service, plan: dic
     )
     project = over.project(costs={"prices": {"crowd": 0.02}}, plan=plan)
     project.add(*({"name": name, "text": name, "gold": gold.get(name)} for name in case.items.tolist()))
-    world = Recorded(case, 3)
+    source = RecordedVotes(case, 3)
     rounds = 0
     while True:
         asks = campaign.ask(None, 25)
-        found = project.post("/asks", json={"n": 25}).json()
+        found = project.post("/vote-requests", json={"n": 25}).json()
         assert [ask["item"] for ask in found["items"]] == [ask.item for ask in asks]
         if not asks:
-            assert found["wait"] == (campaign.fresh > 0)
+            assert found["wait"] == (campaign.view.votes_since_refit > 0)
             if not found["wait"]:
                 break
             campaign.refit()
             over.do_jobs()
             continue
-        told = world.answer(asks)
+        told = source.answer(asks)
         campaign.tell(told)
         answer = project.tell(*((item, worker, label) for item, worker, label, _ in told))
-        assert answer.json() == {"taken": len(told), "due": campaign.fresh == 0}
+        assert answer.json() == {"committed": len(told), "update_due": campaign.view.votes_since_refit == 0}
         over.do_jobs()
-        spent = world.spent()
+        spent = source.exhausted()
         campaign.stop(spent)
         if spent:
             project.post("/items/stop", json={"items": [ask.item for ask in spent]})
@@ -82,9 +82,9 @@ def test_asking_changes_nothing(project: Project) -> None:
     project.texts(20)
     project.tell(("i1", "ann", "good"), ("i2", "bob", "bad"))
     before = project.get().json()["status"]
-    first = project.post("/asks", json={"n": 5}).json()
-    assert project.post("/asks", json={"n": 5}).json() == first
-    project.post("/asks", json={"n": 5, "kind": "expert"})
+    first = project.post("/vote-requests", json={"n": 5}).json()
+    assert project.post("/vote-requests", json={"n": 5}).json() == first
+    project.post("/vote-requests", json={"n": 5, "kind": "expert"})
     assert project.get().json()["status"] == before
     assert first["items"][0]["content"]["text"].startswith("Text ")
 
@@ -110,13 +110,13 @@ def test_a_worker_has_one_kind(project: Project) -> None:
     assert project.tell(("i1", "ann", "good")).status_code == 201
     assert "of the kind 'expert'" in project.tell(("i2", "ann", "good"), kind="crowd").json()["detail"]
     assert "no price" in project.tell(("i2", "bob", "good"), kind="owl").json()["detail"]
-    assert project.post("/asks", json={"kind": "owl"}).status_code == 422
+    assert project.post("/vote-requests", json={"kind": "owl"}).status_code == 422
 
 
 def test_criteria_are_asked_and_told_by_name(service: Service) -> None:
     project = service.project(**{**CRITERIA, "costs": {}})
     project.texts(2)
-    wanted = project.post("/asks", json={"n": 4}).json()["items"]
+    wanted = project.post("/vote-requests", json={"n": 4}).json()["items"]
     assert {ask["criterion"] for ask in wanted} <= {"human", "trial"}
     assert project.tell(("i0", "ann", "yes"), criterion="trial").status_code == 201
     assert project.tell(("i0", "ann", "no"), criterion="human").status_code == 201
@@ -127,7 +127,7 @@ def test_criteria_are_asked_and_told_by_name(service: Service) -> None:
 def test_a_closed_project_takes_no_votes_and_a_paused_one_asks_nothing(project: Project) -> None:
     project.texts(2)
     project.post("/pause")
-    assert project.post("/asks", json={}).status_code == 409
+    assert project.post("/vote-requests", json={}).status_code == 409
     assert project.tell(("i0", "ann", "good")).status_code == 201
     project.post("/close")
     assert project.tell(("i1", "ann", "good")).status_code == 409
@@ -148,7 +148,7 @@ def test_a_mirror_made_anew_believes_the_same(project: Project) -> None:
     project.service.do_jobs()
     with project.service.store.reading() as c:
         anew = Replica(projects.find(c, project.id))
-        anew.keep_up(c)
+        anew.catch_up(c)
     found = project.decisions()
     np.testing.assert_array_equal(
         [row["p_good"] for row in found.values()], anew.campaign.decide().probs[:, 1]
