@@ -15,8 +15,8 @@ from fastapi import FastAPI
 from sqlalchemy import Column, Float, Integer, MetaData, String, Table, insert
 
 from benchmarks.peers import ROOT
-from crowdpilot.service.http.schemas import ProjectIn, VoteIn
 from crowdpilot.service.labelling.sessions import Session, sign_session
+from crowdpilot.service.schemas import ProjectIn, VoteIn
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import Store, items, migrate, projects, workers
 
@@ -36,7 +36,7 @@ rows = Table(
 
 def settings_of(url: str) -> dict[str, Any]:
     """No limits on how often one may ask."""
-    return {"database": url, "secret": SECRET, "rate": 1e7, "burst": 10**8}
+    return {"database": url, "secret": SECRET, "requests_per_second": 1e7, "burst": 10**8}
 
 
 def create_bare(settings: Settings) -> FastAPI:
@@ -50,7 +50,7 @@ def create_bare(settings: Settings) -> FastAPI:
     def keep(vote: VoteIn) -> dict[str, bool]:
         with store.writing() as c:
             c.execute(insert(rows).values(time=time.time(), **vote.model_dump(exclude={"criterion"})))
-        return {"taken": True}
+        return {"committed": True}
 
     @app.post("/threads", status_code=201)
     def in_threads(vote: VoteIn) -> dict[str, bool]:
@@ -121,14 +121,13 @@ def fill(url: str, n_items: int, n_workers: int, K: int) -> tuple[str, list[str]
         new = [{"name": f"item {n}", "content": {"text": f"This is the text of item {n}."}} for n in names]
         with store.writing() as c:
             items.add(c, project, new)
-    until = time.time() + 8 * 3600
     with store.writing() as c:
         hired = [
             workers.enter(c, project, "link", f"worker {n}", kind="crowd", state=workers.ACTIVE).id
             for n in range(n_workers)
         ]
     store.close()
-    return project, [sign_session(SECRET, Session(project, id, "link", "", until)) for id in hired]
+    return project, [sign_session(SECRET, Session(project, id, "link", "")) for id in hired]
 
 
 def prepare_bare(url: str) -> None:

@@ -42,7 +42,7 @@ def supervise(
     web: int = 1,
     jobs: int = 1,
     ready: Callable[[str], None] | None = None,
-    app: str = "crowdpilot.service.http.app:create_app",
+    app: str = "crowdpilot.service.app:create_app",
     runner: str = "crowdpilot.service.jobs.runner:run",
 ) -> None:
     """Run the service until SIGTERM or SIGINT; only for the main thread.

@@ -1,7 +1,8 @@
-"""Reporting: the page about a project's crowd, which is made by a job when somebody asks for it."""
+"""Requests for the report of a project, which a background job writes on demand."""
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Sequence
 
@@ -9,43 +10,68 @@ from sqlalchemy import Connection
 
 from crowdpilot.service.errors import ConflictError, NotFoundError
 from crowdpilot.service.store import jobs, projects
+from crowdpilot.service.store.engine import Store
 from crowdpilot.service.store.row import Record
 
-KIND = "report"
-AGAIN = 60.0  # seconds after which a report that failed may be tried again
+JOB_KIND = "report"
+RETRY_SECONDS = 60.0  # after which a report that failed may be tried again
+POLL_SECONDS = 0.2
 
 
-def latest(c: Connection, project: str, criterion: str = "") -> str | None:
-    """The page, if there is one that knows of all votes; refused with 409 if there are none."""
+async def wait_for_report(
+    store: Store, project: str, criterion: str = "", *, max_wait_seconds: float
+) -> str | None:
+    """The page of the report, which is queued if need be; None if it is not ready in time."""
+    deadline = time.monotonic() + max_wait_seconds
+    while (page := await asyncio.to_thread(_page_or_queue, store, project, criterion)) is None:
+        if time.monotonic() >= deadline:
+            return None
+        await asyncio.sleep(POLL_SECONDS)
+    return page
+
+
+def _page_or_queue(store: Store, project: str, criterion: str) -> str | None:
+    """The page if it is ready; otherwise its job is queued unless it is already."""
+    with store.reading() as c:
+        page = latest_report(c, project, criterion)
+        waits = page is not None or jobs.waiting(c, project, JOB_KIND)
+    if not waits:
+        with store.writing() as c:
+            queue_report(c, project, criterion)
+    return page
+
+
+def latest_report(c: Connection, project: str, criterion: str = "") -> str | None:
+    """The page that covers all votes, if there is one; a `ConflictError` if there are no votes."""
     row = projects.find(c, project)
     wanted = row.votes, row.lesson, _criterion(row, criterion)
     if row.votes == 0:
         raise ConflictError("there are no votes to report on yet; wait for the first")
-    last = jobs.last(c, project, KIND)
-    found = {} if last is None else last.result or {}
-    made = tuple(found.get(name) for name in ("votes", "lesson", "criterion"))
-    if made != wanted:
+    last = jobs.last(c, project, JOB_KIND)
+    result = {} if last is None else last.result or {}
+    covered = tuple(result.get(name) for name in ("votes", "lesson", "criterion"))
+    if covered != wanted:
         return None
-    if "why" in found:
-        raise ConflictError(found["why"])
-    return str(found["html"])
+    if "why" in result:
+        raise ConflictError(result["why"])
+    return str(result["html"])
 
 
-def order(c: Connection, project: str, criterion: str = "") -> None:
-    """Ask for the page; refused with 409 if the last attempt to make it has failed."""
+def queue_report(c: Connection, project: str, criterion: str = "") -> None:
+    """Queue the job of the report; a `ConflictError` if the last attempt has just failed."""
     row = projects.find(c, project)
-    newest = jobs.newest(c, project, KIND)
-    if newest is not None and newest.state == jobs.FAILED and newest.created > time.time() - AGAIN:
+    newest = jobs.newest(c, project, JOB_KIND)
+    if newest is not None and newest.state == jobs.FAILED and newest.created > time.time() - RETRY_SECONDS:
         raise ConflictError("the report could not be made; see why in the list of jobs, and try again later")
-    jobs.enqueue(c, project, KIND, criterion=_criterion(row, criterion))
+    jobs.enqueue(c, project, JOB_KIND, criterion=_criterion(row, criterion))
 
 
 def _criterion(project: Record, name: str) -> str:
     known = [criterion["name"] for criterion in project.spec["criteria"]]
     if name and name not in known:
-        raise NotFoundError(f"there is no criterion {name!r}; {_there_are(known)}")
+        raise NotFoundError(f"there is no criterion {name!r}; {_choices(known)}")
     return name or (known[0] if known else "")
 
 
-def _there_are(known: Sequence[str]) -> str:
+def _choices(known: Sequence[str]) -> str:
     return f"there are {', '.join(known)}" if known else "the project has none"

@@ -1,4 +1,4 @@
-"""Settings: what a running service needs to know, in one object that is handed down."""
+"""Settings of the service: database, secret, public address, and limits of sessions, rates and sizes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from pathlib import Path
 
 from crowdpilot.service.signing import read_secret
 
-SECRET = "crowdpilot.secret"
+SECRET_FILE = "crowdpilot.secret"
+MIN_SECRET_CHARACTERS = 32
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,32 +22,36 @@ class Settings:
     database
         Address of the database: `sqlite:///file.db` or `postgresql+psycopg://user@host/name`.
     secret
-        Signs what is handed to browsers; the same in all processes.
+        Signs tokens that browsers hold; the same in all processes.
     address
         Under which people reach the service, without a slash at its end.
     session_seconds
-        Seconds for which a worker's session is good.
-    rate, burst
-        Requests per second that one worker or one address may make in the long run, and at once.
-    body, upload
-        Largest request in bytes: of JSON and forms, and of uploaded files.
+        For how long the session of a worker is valid.
+    requests_per_second, burst
+        Requests that one worker may make in the long run, and at once; network addresses may make
+        `app.WORKERS_PER_ADDRESS` times as many.
+    max_body_bytes, max_upload_bytes
+        Largest request: of JSON and forms, and of uploaded files.
     proxy
-        Whether a proxy stands before the service, whose word on the callers' addresses is taken.
+        Whether a proxy stands before the service, whose header says the addresses of callers.
     """
 
     database: str = "sqlite:///crowdpilot.db"
     secret: str = field(repr=False)
     address: str = "http://127.0.0.1:8000"
     session_seconds: float = 8 * 3600.0
-    rate: float = 20.0
+    requests_per_second: float = 20.0
     burst: int = 60
-    body: int = 1 << 20
-    upload: int = 64 << 20
+    max_body_bytes: int = 1 << 20
+    max_upload_bytes: int = 64 << 20
     proxy: bool = False
 
     def __post_init__(self) -> None:
-        if len(self.secret) < 32:
-            raise ValueError("the secret is shorter than 32 characters; leave it out to have one made")
+        if len(self.secret) < MIN_SECRET_CHARACTERS:
+            raise ValueError(
+                f"the secret is shorter than {MIN_SECRET_CHARACTERS} characters; "
+                "leave it out to have one made"
+            )
 
     @property
     def secure(self) -> bool:
@@ -58,7 +63,7 @@ def load_settings(
     database: str, address: str, *, secret: Path | None = None, proxy: bool = False,
     limits: bool = True, environ: Mapping[str, str] = os.environ,
 ) -> Settings:  # fmt: skip
-    """Settings with the secret of the environment (CROWDPILOT_SECRET) or of a file that is made if need be.
+    """Settings with the secret of the environment (CROWDPILOT_SECRET) or of a file, created if need be.
 
     Parameters
     ----------
@@ -71,14 +76,14 @@ def load_settings(
     proxy
         As for `Settings`.
     limits
-        Whether callers are kept from asking too often.
+        Whether there are rate limits.
     environ
         The environment.
     """
     url = database if "://" in database else f"sqlite:///{database}"
-    beside = Path(url.removeprefix("sqlite:///")).parent if url.startswith("sqlite:///") else Path()
-    if not beside.is_dir():
-        raise ValueError(f"there is no folder '{beside}' for the database; make it first")
-    found = environ.get("CROWDPILOT_SECRET") or read_secret(secret or beside / SECRET)
-    made = Settings(database=url, secret=found, address=address.rstrip("/"), proxy=proxy)
-    return made if limits else replace(made, rate=1e9, burst=10**9)
+    folder = Path(url.removeprefix("sqlite:///")).parent if url.startswith("sqlite:///") else Path()
+    if not folder.is_dir():
+        raise ValueError(f"there is no folder '{folder}' for the database; make it first")
+    text = environ.get("CROWDPILOT_SECRET") or read_secret(secret or folder / SECRET_FILE)
+    settings = Settings(database=url, secret=text, address=address.rstrip("/"), proxy=proxy)
+    return settings if limits else replace(settings, requests_per_second=1e9, burst=10**9)

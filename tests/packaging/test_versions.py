@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 import crowdpilot
-from crowdpilot.service.http.app import create_app
+from crowdpilot.service.app import create_app
 from crowdpilot.service.settings import Settings
 from tests.packaging.building import HOME, Built
 

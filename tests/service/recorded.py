@@ -55,10 +55,10 @@ def replay_over_http(send: Send, scenario: Scenario, costs: Costs, plan: Plan) -
     send("POST", f"{at}/items", {"items": items})
     source = RecordedVotes(scenario, plan.seed)
     names = {str(name): name for name in scenario.items.tolist()}
-    size = max(plan.every, len(scenario.items) // BATCHES_PER_PASS)
+    size = max(plan.refit_every, len(scenario.items) // BATCHES_PER_PASS)
     _stop(send, at, source)
     while True:
-        said = send("POST", f"{at}/asks", {"n": size})
+        said = send("POST", f"{at}/vote-requests", {"n": size})
         asked = said["items"]
         if not asked:
             if not said["wait"]:
@@ -70,7 +70,7 @@ def replay_over_http(send: Send, scenario: Scenario, costs: Costs, plan: Plan) -
             {"item": str(item), "worker": str(worker), "label": str(label), "criterion": criterion}
             for item, worker, label, criterion in told
         ]
-        send("POST", f"{at}/told", {"votes": votes})
+        send("POST", f"{at}/external-votes", {"votes": votes})
         _stop(send, at, source)
         _settled(send, at)
     rows = send("GET", f"{at}/decisions?format=ndjson")

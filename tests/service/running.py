@@ -10,7 +10,7 @@ from typing import Any
 
 from fastapi.testclient import TestClient
 
-from crowdpilot.service.http.app import create_app
+from crowdpilot.service.app import create_app
 from crowdpilot.service.jobs import runner
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import Store, keys, migrate
@@ -21,7 +21,7 @@ ADDRESS = "http://127.0.0.1:8000"
 @contextmanager
 def running(database: str, *, jobs: bool = True) -> Iterator[Any]:
     """`send(method, path, body, token=)` to a service that is up for so long; refusals are errors."""
-    settings = Settings(database=database, secret="s" * 40, rate=1e9, burst=10**9)
+    settings = Settings(database=database, secret="s" * 40, requests_per_second=1e9, burst=10**9)
     store = Store(database)
     migrate(store)
     with store.writing() as c:

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import crowdpilot
-from crowdpilot.service.http.app import create_app
+from crowdpilot.service.app import create_app
 from crowdpilot.service.settings import Settings
 from tests.service.running import running
 

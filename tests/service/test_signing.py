@@ -2,12 +2,23 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowdpilot.service.signing import derive, digest, new_key, read_secret, sign, unsign, webhook_signature
+from crowdpilot.service.signing import (
+    TokenError,
+    TokenExpiredError,
+    derive,
+    digest,
+    new_key,
+    read_secret,
+    sign,
+    unsign,
+    webhook_signature,
+)
 
 SECRET = "s" * 32
 
@@ -22,15 +33,34 @@ def test_a_changed_token_is_refused(data):
     token = sign(SECRET, "worker_session", {"worker": 7})
     n = data.draw(st.integers(0, len(token) - 1))
     other = data.draw(st.characters().filter(lambda c: c != token[n]))
-    with pytest.raises(ValueError, match="not valid"):
+    with pytest.raises(TokenError, match="not valid"):
         unsign(SECRET, "worker_session", token[:n] + other + token[n + 1 :])
 
 
 def test_a_token_is_good_for_one_purpose_and_one_secret():
     token = sign(SECRET, "worker_session", 1)
     for secret, purpose in ((SECRET, "login"), ("t" * 32, "worker_session")):
-        with pytest.raises(ValueError, match="not valid"):
+        with pytest.raises(TokenError, match="not valid"):
             unsign(secret, purpose, token)
+
+
+def test_a_token_has_one_spelling_only():
+    token = sign(SECRET, "session", {"worker": 7})
+    alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=!é"
+    for other in {*alphabet} - {token[-1]}:
+        for changed in (token[:-1] + other, token + other, token[:-5] + other + token[-5:]):
+            with pytest.raises(TokenError, match="not valid"):
+                unsign(SECRET, "session", changed)
+
+
+def test_a_token_expires(monkeypatch):
+    now = time.time()
+    token = sign(SECRET, "session", 1)
+    assert unsign(SECRET, "session", token, max_age_seconds=60) == 1
+    monkeypatch.setattr(time, "time", lambda: now + 62)
+    assert unsign(SECRET, "session", token) == 1
+    with pytest.raises(TokenExpiredError, match="has expired"):
+        unsign(SECRET, "session", token, max_age_seconds=60)
 
 
 def test_what_is_derived_depends_on_every_part_and_on_where_it_ends():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import time
 from typing import Annotated, Any
 
 import typer
@@ -13,7 +12,6 @@ from crowdpilot.cli.shared.output import note
 from crowdpilot.cli.shared.service_options import DATABASE, Database, SecretFile, load_service, open_store
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
-LOGIN = 3600.0  # seconds for which the printed link is good
 EXAMPLES = examples(
     "serve",
     "serve --database postgresql://crowdpilot@db/crowdpilot --web 4 --jobs 2",
@@ -77,8 +75,7 @@ def login_link(store: Any, settings: Any) -> str:
     """The path of a page that signs in who opens it soon."""
     with store.writing() as c:
         id = load_service("store.keys").local(c)
-    said = {"key": id, "until": time.time() + LOGIN}
-    return f"/login?token={load_service('signing').sign(settings.secret, 'login', said)}"
+    return str(load_service("pages.dashboard.sessions").login_path(settings.secret, id))
 
 
 def _check_keys(store: Any) -> None:

@@ -1,4 +1,4 @@
-"""Rendering: templates with everything escaped, addresses of static files, and pages for errors."""
+"""Rendering of pages: escaped templates, addresses of static files, and error pages."""
 
 from __future__ import annotations
 
@@ -13,36 +13,38 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from crowdpilot.service.platforms import Platform, mturk
 
-HERE = Path(__file__).parent
-STATIC = HERE / "static"  # to be served at /static
-OURS = Platform("Crowdpilot")  # nobody frames our pages, and forms come back to us
-SOURCES = (
+FOLDER = Path(__file__).parent
+STATIC = FOLDER / "static"  # to be served at /static
+OWN_PLATFORM = Platform("Crowdpilot")  # no frames, and forms are posted to us only
+CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: data:; "
     "connect-src 'self'; base-uri 'none'"
 )
 
 
-class Trouble(NamedTuple):
-    """How an error is told to people."""
+class ErrorText(NamedTuple):
+    """How an error page describes an error."""
 
     icon: str
     title: str
-    words: str = ""  # instead of the detail, where that says little
+    words: str = ""  # instead of the message, where that says little
     again: bool = False  # whether to try again may help
 
 
-TROUBLES = {
-    401: Trouble("lock", "Please open your link again"),
-    403: Trouble("lock", "This is not open to you"),
-    404: Trouble(
+ERROR_TEXTS = {
+    401: ErrorText("lock", "Please open your link again"),
+    403: ErrorText("lock", "This is not open to you"),
+    404: ErrorText(
         "search", "There is nothing here", "Check the link you were given, or ask who sent it to you."
     ),
-    409: Trouble("hand", "That is not possible now"),
-    429: Trouble("clock", "A little slower, please", "Wait a minute, then go on. Your work is saved.", True),
-    503: Trouble("cloud", "One moment, please", "We are back in a moment. Your work is saved.", True),
+    409: ErrorText("hand", "That is not possible now"),
+    429: ErrorText(
+        "clock", "A little slower, please", "Wait a minute, then go on. Your work is saved.", True
+    ),
+    503: ErrorText("cloud", "One moment, please", "We are back in a moment. Your work is saved.", True),
 }
-WRONG = Trouble("hand", "That did not work")
-BROKEN = Trouble(
+OTHER_REQUEST_ERROR = ErrorText("hand", "That did not work")
+SERVER_ERROR = ErrorText(
     "cloud", "Something went wrong on our side", "Your work is saved. Try again in a moment.", True
 )
 
@@ -57,15 +59,15 @@ def static(name: str) -> str:
 @cache
 def templates() -> Environment:
     """All templates; an undefined name is an error, never an empty string."""
-    found = Environment(
-        loader=FileSystemLoader(HERE / "templates"),
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.globals["static"] = static
-    return found
+    environment.globals["static"] = static
+    return environment
 
 
 def render(template: str, /, **data: Any) -> str:
@@ -73,22 +75,33 @@ def render(template: str, /, **data: Any) -> str:
     return templates().get_template(template).render(data)
 
 
-def page(template: str, /, status: int = 200, platform: Platform = OURS, **data: Any) -> HTMLResponse:
+def page(template: str, /, status: int = 200, platform: Platform = OWN_PLATFORM, **data: Any) -> HTMLResponse:
     """A page as an answer, which no cache may keep and which loads nothing from elsewhere but images."""
-    headers = {"Cache-Control": "no-store", "Content-Security-Policy": f"{SOURCES}; {platform.policy}"}
+    policy = f"{CONTENT_SECURITY_POLICY}; {platform.policy}"
+    headers = {"Cache-Control": "no-store", "Content-Security-Policy": policy}
     return HTMLResponse(render(template, status=status, **data), status, headers)
 
 
-def error_page(request: Request, status: int, detail: str) -> HTMLResponse:
+def error_page(request: Request, status: int, message: str) -> HTMLResponse:
     """An error in plain words."""
-    trouble = TROUBLES.get(status, BROKEN if status >= 500 else WRONG)
-    words = trouble.words or _sentence(detail)
-    again = f"?{request.url.query}" if trouble.again and request.method == "GET" else ""
-    framed = mturk.PLATFORM if "back" in request.cookies or request.url.path.endswith("/mturk") else OURS
-    told = {"kind": trouble.icon, "title": trouble.title, "words": words, "again": again}
-    return page("worker/error.html", status, framed, **told)
+    text = ERROR_TEXTS.get(status, SERVER_ERROR if status >= 500 else OTHER_REQUEST_ERROR)
+    words = text.words or sentence(message)
+    again = f"?{request.url.query}" if text.again and request.method == "GET" else ""
+    framed = (
+        mturk.PLATFORM
+        if "submit_to" in request.cookies or request.url.path.endswith("/mturk")
+        else OWN_PLATFORM
+    )
+    data = {"kind": text.icon, "title": text.title, "words": words, "again": again}
+    return page("worker/error.html", status, framed, **data)
 
 
-def _sentence(detail: str) -> str:
-    """A detail as people write a sentence."""
-    return detail[:1].upper() + detail[1:] + ("" if detail.endswith((".", "!", "?")) else ".")
+def sentence(message: str) -> str:
+    """A message with a capital letter and a full stop.
+
+    Examples
+    --------
+    >>> sentence("check the link")
+    'Check the link.'
+    """
+    return message[:1].upper() + message[1:] + ("" if message.endswith((".", "!", "?")) else ".")

@@ -1,29 +1,33 @@
-"""What all platforms have in common: a worker arrives, and the platform says where its pages are."""
+"""What all platforms share: arrival of a worker, origins of the platform, and safe parsing of XML."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+MAX_XML_CHARACTERS = 1 << 20
 
 
 class Arrival(NamedTuple):
-    """Someone who opened the link of a project on a platform.
+    """A worker who opened the link of a project on a platform.
 
     Parameters
     ----------
     platform
         One of `PLATFORMS`.
     external
-        How the platform calls the worker; empty in a preview.
+        The id of the worker on the platform; empty in a preview.
     assignment
-        How the platform calls this piece of work; empty where it has no name for it.
+        The id of this piece of work on the platform; empty where it has none.
     kind
-        What kind of worker it is, such as crowd or expert.
+        The kind of worker, such as crowd or expert.
     preview
-        Someone is only looking: no item may be shown and nobody is at work.
+        Whether this is a preview: no item may be shown.
     submit
-        Where the browser has to post a form at the end; empty where there is no such place.
+        Where the browser has to post a form at the end; empty where that is not needed.
     """
 
     platform: str
@@ -64,3 +68,16 @@ def parameter(query: Mapping[str, str], name: str, platform: str) -> str:
     if value := query.get(name, ""):
         return value
     raise ValueError(f"the address has no {name}; open the link on {platform} again")
+
+
+def parse_xml(text: str, what: str) -> Element:
+    """The root of a document; a `ValueError` if it is not well formed, very long or declares entities."""
+    if len(text) > MAX_XML_CHARACTERS or "<!DOCTYPE" in text or "<!ENTITY" in text:
+        raise ValueError(
+            f"{what} is longer than {MAX_XML_CHARACTERS} characters or declares a document type; "
+            "send it without"
+        )
+    try:
+        return ElementTree.fromstring(text)
+    except (ElementTree.ParseError, ValueError) as error:
+        raise ValueError(f"{what} is not well-formed XML ({error}); mend it there") from None

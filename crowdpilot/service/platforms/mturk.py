@@ -17,9 +17,11 @@ from crowdpilot.service.platforms.arrival import Arrival, Platform, parameter
 HOSTS = ("www.mturk.com", "workersandbox.mturk.com")  # the only ones to which a form is posted
 ORIGINS = tuple(f"https://{host}" for host in HOSTS)
 PLATFORM = Platform("Amazon Mechanical Turk", ("https://worker.mturk.com", *ORIGINS), ORIGINS)
-PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"
-NAMESPACE = "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/ExternalQuestion.xsd"
-ID = re.compile(r"[0-9A-Za-z]{1,255}", re.ASCII)
+PREVIEW_ASSIGNMENT = "ASSIGNMENT_ID_NOT_AVAILABLE"
+XML_NAMESPACE = (
+    "http://mechanicalturk.amazonaws.com/AWSMechanicalTurkDataSchemas/2006-07-14/ExternalQuestion.xsd"
+)
+ID_PATTERN = re.compile(r"[0-9A-Za-z]{1,255}", re.ASCII)
 
 
 def external_question(url: str, height: int = 0) -> str:
@@ -36,23 +38,23 @@ def external_question(url: str, height: int = 0) -> str:
         raise ValueError(f"MTurk shows only pages over https; give such an address instead of {url!r}")
     if height < 0:
         raise ValueError("the height of the frame is a number of pixels, or 0 to fill the window")
-    root = Element("ExternalQuestion", xmlns=NAMESPACE)
+    root = Element("ExternalQuestion", xmlns=XML_NAMESPACE)
     SubElement(root, "ExternalURL").text = url
     SubElement(root, "FrameHeight").text = str(height)
     return tostring(root, encoding="unicode")
 
 
 def arrive(query: Mapping[str, str], *, hits: Collection[str] = ()) -> Arrival:
-    """Who comes from MTurk; a preview if the HIT is not accepted yet.
+    """The arrival of a worker from MTurk; a preview if the HIT is not accepted yet.
 
     Parameters
     ----------
     query
         The parameters of the address.
     hits
-        The only HITs that are let in, if there are any.
+        The only HITs that are accepted, if there are any.
     """
-    if parameter(query, "assignmentId", "MTurk") == PREVIEW:
+    if parameter(query, "assignmentId", "MTurk") == PREVIEW_ASSIGNMENT:
         return Arrival("mturk", "", preview=True)
     hit, assignment, worker = (_identifier(query, name) for name in ("hitId", "assignmentId", "workerId"))
     if hits and hit not in hits:
@@ -60,7 +62,7 @@ def arrive(query: Mapping[str, str], *, hits: Collection[str] = ()) -> Arrival:
     return Arrival("mturk", worker, assignment, submit=submit_url(parameter(query, "turkSubmitTo", "MTurk")))
 
 
-def submit_url(given: str) -> str:
+def submit_url(address: str) -> str:
     """Where the form at the end is posted: on a host of MTurk, whatever the address says.
 
     Examples
@@ -69,7 +71,7 @@ def submit_url(given: str) -> str:
     'https://www.mturk.com/mturk/externalSubmit'
     """
     for origin in ORIGINS:
-        if given in (origin, f"{origin}/"):
+        if address in (origin, f"{origin}/"):
             return f"{origin}/mturk/externalSubmit"
     raise ValueError(
         "the address would send the answer to a host that is not of MTurk; open the HIT there again"
@@ -77,7 +79,7 @@ def submit_url(given: str) -> str:
 
 
 def form_fields(arrival: Arrival, code: str) -> dict[str, str]:
-    """What the form at the end holds: the assignment, and one more field without which it is not taken."""
+    """The fields of the form at the end: the assignment, and one more, without which MTurk refuses it."""
     if arrival.preview or not arrival.assignment or not code:
         raise ValueError("there is nothing to submit before the HIT is accepted and its items are done")
     return {"assignmentId": arrival.assignment, "code": code}
@@ -85,6 +87,6 @@ def form_fields(arrival: Arrival, code: str) -> dict[str, str]:
 
 def _identifier(query: Mapping[str, str], name: str) -> str:
     value = parameter(query, name, "MTurk")
-    if not ID.fullmatch(value):
+    if not ID_PATTERN.fullmatch(value):
         raise ValueError(f"the {name} in the address is not an id of MTurk; open the HIT there again")
     return value

@@ -1,4 +1,4 @@
-"""What a requester does on Amazon Mechanical Turk, through a client of boto3: publish, approve, reject, pay.
+"""HITs on Amazon Mechanical Turk, through a client of boto3: publish, approve, reject, pay a bonus.
 
 Calls: https://docs.aws.amazon.com/AWSMechTurk/latest/AWSMturkAPI/ApiReference_OperationsArticle.html;
 ids of qualifications: ApiReference_QualificationRequirementDataStructureArticle.html in the same place.
@@ -12,15 +12,15 @@ from decimal import Decimal, InvalidOperation
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from crowdpilot.service.platforms.arrival import parse_xml
 from crowdpilot.service.platforms.mturk import external_question
-from crowdpilot.service.platforms.xml import parse_xml
 
 ENDPOINTS = {
     True: "https://mturk-requester-sandbox.{region}.amazonaws.com",
     False: "https://mturk-requester.{region}.amazonaws.com",
 }
-WORKERS = {True: "https://workersandbox.mturk.com", False: "https://worker.mturk.com"}
-PERCENT_APPROVED, NUMBER_APPROVED, LOCALE = (
+WORKER_SITES = {True: "https://workersandbox.mturk.com", False: "https://worker.mturk.com"}
+PERCENT_APPROVED_TYPE, NUMBER_APPROVED_TYPE, LOCALE_TYPE = (
     "000000000000000000L0",
     "00000000000000000040",
     "00000000000000000071",
@@ -29,7 +29,7 @@ PERCENT_APPROVED, NUMBER_APPROVED, LOCALE = (
 
 @dataclass(frozen=True, kw_only=True)
 class Offer:
-    """What workers are offered for one assignment.
+    """The offer of a HIT to workers.
 
     Parameters
     ----------
@@ -92,20 +92,20 @@ def connect(sandbox: bool = True, region: str = "us-east-1") -> Any:
 
 def qualified(*, percent: int = 0, approved: int = 0, countries: Sequence[str] = ()) -> list[dict[str, Any]]:
     """Requirements: percent and number of a worker's assignments that were approved, and where they live."""
-    wanted: list[dict[str, Any]] = [
-        {"QualificationTypeId": kind, "Comparator": "GreaterThanOrEqualTo", "IntegerValues": [least]}
-        for kind, least in ((PERCENT_APPROVED, percent), (NUMBER_APPROVED, approved))
-        if least
+    requirements: list[dict[str, Any]] = [
+        {"QualificationTypeId": kind, "Comparator": "GreaterThanOrEqualTo", "IntegerValues": [minimum]}
+        for kind, minimum in ((PERCENT_APPROVED_TYPE, percent), (NUMBER_APPROVED_TYPE, approved))
+        if minimum
     ]
     if countries:
-        places = [{"Country": country} for country in countries]
-        wanted.append({"QualificationTypeId": LOCALE, "Comparator": "In", "LocaleValues": places})
-    return wanted
+        locales = [{"Country": country} for country in countries]
+        requirements.append({"QualificationTypeId": LOCALE_TYPE, "Comparator": "In", "LocaleValues": locales})
+    return requirements
 
 
 def publish(client: Any, url: str, offer: Offer) -> Hit:
     """Publish a HIT that shows the page at this address."""
-    wanted = {
+    fields = {
         "Title": offer.title,
         "Description": offer.description,
         "Keywords": offer.keywords,
@@ -118,18 +118,17 @@ def publish(client: Any, url: str, offer: Offer) -> Hit:
         "Question": external_question(url, offer.height),
         "UniqueRequestToken": offer.token,
     }
-    made = _call(client, client.create_hit, **{name: value for name, value in wanted.items() if value != ""})[
-        "HIT"
-    ]
-    page = WORKERS["sandbox" in client.meta.endpoint_url]
-    return Hit(made["HITId"], made["HITTypeId"], f"{page}/mturk/preview?groupId={made['HITTypeId']}")
+    filled = {name: value for name, value in fields.items() if value != ""}
+    hit = _call(client, client.create_hit, **filled)["HIT"]
+    page = WORKER_SITES["sandbox" in client.meta.endpoint_url]
+    return Hit(hit["HITId"], hit["HITTypeId"], f"{page}/mturk/preview?groupId={hit['HITTypeId']}")
 
 
 def submitted(client: Any, hit: str) -> list[Submitted]:
     """The assignments of a HIT that wait to be approved or rejected."""
     pages = client.get_paginator("list_assignments_for_hit").paginate
-    found = _call(client, lambda **wanted: list(pages(**wanted)), HITId=hit, AssignmentStatuses=["Submitted"])
-    return [_submitted(one) for page in found for one in page.get("Assignments", ())]
+    found = _call(client, lambda **query: list(pages(**query)), HITId=hit, AssignmentStatuses=["Submitted"])
+    return [_submitted(record) for page in found for record in page.get("Assignments", ())]
 
 
 def approve(client: Any, assignment: str, feedback: str = "") -> None:
@@ -186,10 +185,10 @@ def _submitted(record: Mapping[str, Any]) -> Submitted:
     return Submitted(record["AssignmentId"], record["WorkerId"], code, record["SubmitTime"].timestamp())
 
 
-def _call(client: Any, method: Callable[..., Any], **wanted: Any) -> Any:
-    """Call MTurk; what it refuses is one sentence."""
+def _call(client: Any, method: Callable[..., Any], **fields: Any) -> Any:
+    """Call MTurk; an error of MTurk is a `ValueError` of one sentence."""
     try:
-        return method(**wanted)
+        return method(**fields)
     except client.exceptions.ClientError as error:
-        said = error.response.get("Error", {}).get("Message", error)
-        raise ValueError(f"MTurk refused {error.operation_name}: {said}") from error
+        message = error.response.get("Error", {}).get("Message", error)
+        raise ValueError(f"MTurk refused {error.operation_name}: {message}") from error

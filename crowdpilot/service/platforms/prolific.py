@@ -7,7 +7,6 @@ signed links: https://docs.prolific.com/api-reference/well-known-endpoints/get-s
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -16,10 +15,10 @@ from crowdpilot.service.platforms.arrival import Arrival, Platform, parameter
 from crowdpilot.service.platforms.signed_tokens import read_claims
 
 PLATFORM = Platform("Prolific")
-JWKS = "https://api.prolific.com/.well-known/study/jwks.json"  # to be fetched again at least daily
-COMPLETE = "https://app.prolific.com/submissions/complete?cc="
-TOKEN = "prolific_token"
-SHAPES = {  # a session that a requester previews is shorter than a real one
+JWKS_URL = "https://api.prolific.com/.well-known/study/jwks.json"  # to be fetched again at least daily
+COMPLETION_URL = "https://app.prolific.com/submissions/complete?cc="
+TOKEN_PARAMETER = "prolific_token"
+ID_PATTERNS = {  # a session that a requester previews is shorter than a real one
     "PROLIFIC_PID": re.compile(r"[0-9a-f]{24}", re.ASCII),
     "STUDY_ID": re.compile(r"[0-9a-f]{24}", re.ASCII),
     "SESSION_ID": re.compile(r"[0-9A-Za-z]{1,64}", re.ASCII),
@@ -32,32 +31,29 @@ def arrive(
     study: str = "",
     keys: Mapping[str, Any] | None = None,
     audience: str = "",
-    now: float | None = None,
 ) -> Arrival:
-    """Who comes from Prolific; a `ValueError` if the address is not one that Prolific would make.
+    """The arrival of a worker from Prolific; a `ValueError` if Prolific cannot have made the address.
 
     Parameters
     ----------
     query
         The parameters of the address.
     study
-        The only study that is let in, if given.
+        The only study that is accepted, if given.
     keys
-        The public keys at `JWKS`. With them only signed links are let in.
+        The public keys at `JWKS_URL`. With them only signed links are accepted.
     audience
         Address of this service; a signed link has to be meant for its host.
-    now
-        Seconds since 1970, if not the present.
     """
     if keys is not None:
-        query = _signed(query, keys, audience, time.time() if now is None else now)
-    found = {name: parameter(query, name, "Prolific") for name in SHAPES}
-    for name, shape in SHAPES.items():
-        if not shape.fullmatch(found[name]):
+        query = _signed_ids(query, keys, audience)
+    ids = {name: parameter(query, name, "Prolific") for name in ID_PATTERNS}
+    for name, pattern in ID_PATTERNS.items():
+        if not pattern.fullmatch(ids[name]):
             raise ValueError(f"the {name} in the address is not an id of Prolific; open the link there again")
-    if study and found["STUDY_ID"] != study:
+    if study and ids["STUDY_ID"] != study:
         raise ValueError("the link belongs to another study; open the study on Prolific again")
-    return Arrival("prolific", found["PROLIFIC_PID"], found["SESSION_ID"])
+    return Arrival("prolific", ids["PROLIFIC_PID"], ids["SESSION_ID"])
 
 
 def study_url(address: str) -> str:
@@ -69,7 +65,7 @@ def study_url(address: str) -> str:
     '{{%STUDY_ID%}}&SESSION_ID={{%SESSION_ID%}}'
     """
     mark = "&" if urlsplit(address).query else "?"
-    return address + mark + "&".join(f"{name}={{{{%{name}%}}}}" for name in SHAPES)
+    return address + mark + "&".join(f"{name}={{{{%{name}%}}}}" for name in ID_PATTERNS)
 
 
 def completion_url(code: str) -> str:
@@ -82,18 +78,16 @@ def completion_url(code: str) -> str:
     """
     if not code:
         raise ValueError("Prolific wants a completion code; give the one of the study")
-    return COMPLETE + quote(code, safe="")
+    return COMPLETION_URL + quote(code, safe="")
 
 
-def _signed(query: Mapping[str, str], keys: Mapping[str, Any], audience: str, now: float) -> dict[str, str]:
+def _signed_ids(query: Mapping[str, str], keys: Mapping[str, Any], audience: str) -> dict[str, str]:
     """The ids that are signed; those in the address, where there are any, have to be the same."""
-    claims = read_claims(parameter(query, TOKEN, "Prolific"), keys)
-    ends, given = claims.get("exp"), claims.get("prolific")
-    if isinstance(ends, bool) or not isinstance(ends, int | float) or not ends > now:
-        raise ValueError("the signed link has ended; open the study on Prolific again")
+    claims = read_claims(parameter(query, TOKEN_PARAMETER, "Prolific"), keys)
+    signed = claims.get("prolific")
     if not audience or _host(audience) not in _hosts(claims.get("aud")):
         raise ValueError("the signed link is meant for another address; mend the study's URL on Prolific")
-    ids = {name: str(given.get(name, "")) for name in SHAPES} if isinstance(given, dict) else {}
+    ids = {name: str(signed.get(name, "")) for name in ID_PATTERNS} if isinstance(signed, dict) else {}
     if any(query.get(name, value) != value for name, value in ids.items()):
         raise ValueError("the address is not the one that was signed; open the study on Prolific again")
     return ids

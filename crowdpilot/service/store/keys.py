@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, func, insert, select, update
 
 from crowdpilot.service.errors import AuthenticationError
-from crowdpilot.service.signing import digest, new_key, same
+from crowdpilot.service.signing import digest, is_same, new_key
 from crowdpilot.service.store.row import Record
 from crowdpilot.service.store.tables import keys, log
 
@@ -37,7 +37,7 @@ def find(c: Connection, key: str) -> Record:
     """The key that somebody shows; refused with 401 if there is none such."""
     parts = key.split("_", 2)
     row = c.execute(select(keys).where(keys.c.id == parts[1])).first() if len(parts) == 3 else None
-    if not same(digest(key), "" if row is None else row.digest) or row is None or row.revoked is not None:
+    if not is_same(digest(key), "" if row is None else row.digest) or row is None or row.revoked is not None:
         raise AuthenticationError("the API key is not valid; make one with crowdpilot keys create")
     return row
 

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from crowdpilot.io.column_names import ALIASES, listed
-from crowdpilot.service.http.schemas import ItemIn
+from crowdpilot.service.schemas import ItemIn
 
 Spec = Mapping[str, Any]
 New = dict[str, Any]  # an item as the store takes it

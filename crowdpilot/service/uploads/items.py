@@ -10,7 +10,7 @@ from pydantic import ValidationError
 from sqlalchemy import Connection
 
 from crowdpilot.io.column_names import listed
-from crowdpilot.service.http.schemas import ItemIn, ItemsIn
+from crowdpilot.service.schemas import ItemIn, ItemsIn
 from crowdpilot.service.store import items
 from crowdpilot.service.uploads.item_columns import (
     New,

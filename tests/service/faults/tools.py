@@ -21,10 +21,10 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from crowdpilot.service.http.schemas import ProjectIn
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.platforms import invitation_links
 from crowdpilot.service.project_campaign import make_campaign
+from crowdpilot.service.schemas import ProjectIn
 from crowdpilot.service.store import Store, items, keys, migrate, projects, votes, workers
 
 SECRET = "faults-" * 6
@@ -32,7 +32,7 @@ CLASSES = ["a", "b", "c"]
 
 
 def settings_of(url: str) -> dict[str, Any]:
-    return {"database": url, "secret": SECRET, "rate": 1e6, "burst": 10**6}
+    return {"database": url, "secret": SECRET, "requests_per_second": 1e6, "burst": 10**6}
 
 
 # The service
@@ -296,9 +296,9 @@ def run(
         took = time.monotonic() - begun
         with service.store.reading() as c:
             replica = Replica(projects.find(c, project))
-            row = replica.keep_up(c)
+            row = replica.catch_up(c)
             table = Counter(
-                (replica.names[vote.item], number[vote.worker], vote.label)
+                (replica.item_names[vote.item], number[vote.worker], vote.label)
                 for vote in votes.given(c, project)
             )
         return Outcome(crowd, table, replica.campaign.decide(), row.votes, row.done, killed, took)

@@ -9,7 +9,7 @@ from typing import Any
 
 from fastapi.testclient import TestClient
 
-from crowdpilot.service.http.app import create_app
+from crowdpilot.service.app import create_app
 from crowdpilot.service.jobs.context import Bench
 from crowdpilot.service.jobs.runner import step
 from crowdpilot.service.settings import Settings
@@ -27,7 +27,7 @@ class Service:
 
     def __init__(self, url: str, **options: Any) -> None:
         self.settings = Settings(
-            **{"database": url, "secret": SECRET, "rate": 1e6, "burst": 10**6, **options}
+            **{"database": url, "secret": SECRET, "requests_per_second": 1e6, "burst": 10**6, **options}
         )
         store = Store(url)
         migrate(store)
@@ -93,7 +93,7 @@ class Project:
 
     def tell(self, *votes: tuple[str, str, str], **more: Any) -> Any:
         told = [{"item": item, "worker": worker, "label": label, **more} for item, worker, label in votes]
-        return self.post("/told", json={"votes": told})
+        return self.post("/external-votes", json={"votes": told})
 
     def decisions(self) -> dict[str, dict[str, Any]]:
         rows = self.get("/decisions?format=ndjson").text.splitlines()

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from fastapi.testclient import TestClient
 
-from crowdpilot.service.http.app import create_app
+from crowdpilot.service.app import create_app
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import Store, migrate
 
@@ -11,7 +11,11 @@ from crowdpilot.service.store import Store, migrate
 @pytest.fixture
 def settings(tmp_path):
     found = Settings(
-        database=f"sqlite:///{tmp_path / 'a.db'}", secret="s" * 40, body=1000, rate=0.01, burst=2
+        database=f"sqlite:///{tmp_path / 'a.db'}",
+        secret="s" * 40,
+        max_body_bytes=1000,
+        requests_per_second=0.01,
+        burst=2,
     )
     store = Store(found.database)
     migrate(store)

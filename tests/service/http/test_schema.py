@@ -14,7 +14,7 @@ from schemathesis import Case, GenerationMode
 from schemathesis.checks import CHECKS, load_all_checks
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from crowdpilot.service.http.app import create_app
+from crowdpilot.service.app import create_app
 from crowdpilot.service.platforms.label_studio import backend
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import projects

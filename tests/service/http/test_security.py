@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from crowdpilot.service.labelling.sessions import Session, read_session, sign_session
+from crowdpilot.service.labelling.sessions import read_session, sign_session
 from crowdpilot.service.store import keys
 from tests.service.http.service import CSV, SECRET, Project, Service, Worker
 
@@ -101,10 +101,10 @@ def test_a_worker_reaches_no_route_of_requesters(service: Service, project: Proj
             assert answer.status_code == 401, (method, path, answer.text)
 
 
-def test_a_tampered_or_foreign_seat_is_refused(service: Service, project: Project) -> None:
+def test_a_tampered_or_foreign_session_is_refused(service: Service, project: Project) -> None:
     project.texts(3)
     token = project.worker().token
-    session = read_session(SECRET, token)
+    session = read_session(SECRET, token, 60)
     head, _, mac = token.partition(".")
     foreign = [
         token[:-2], f"{head}x.{mac}", f"{head}.{mac[:-3]}abc", "", "x.y", "é.é",
@@ -116,11 +116,14 @@ def test_a_tampered_or_foreign_seat_is_refused(service: Service, project: Projec
         assert service.client.get("/api/next", headers=headers).status_code == 401, bad
 
 
-def test_a_seat_that_has_ended_is_refused(service: Service, project: Project) -> None:
+def test_a_session_that_has_ended_is_refused(
+    service: Service, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     project.texts(3)
-    session = read_session(SECRET, project.worker().token)
-    ended = Worker(service, sign_session(SECRET, Session(*session[:4], time.time() - 1)))
-    answer = ended.send("GET", "/api/next")
+    worker, now = project.worker(), time.time()
+    assert worker.send("GET", "/api/next").status_code == 200
+    monkeypatch.setattr(time, "time", lambda: now + service.settings.session_seconds + 2)
+    answer = worker.send("GET", "/api/next")
     assert (answer.status_code, "has ended" in answer.json()["detail"]) == (401, True)
 
 
@@ -167,7 +170,7 @@ def test_what_requesters_change_is_written_down(project: Project) -> None:
 @pytest.fixture
 def small(tmp_path: Path) -> Iterator[Service]:
     """A service that takes little."""
-    made = Service.at(tmp_path, body=2000, upload=4000)
+    made = Service.at(tmp_path, max_body_bytes=2000, max_upload_bytes=4000)
     yield made
     made.close()
 
@@ -176,7 +179,7 @@ def test_too_large_a_body_is_refused(small: Service) -> None:
     project = small.project()
     project.texts(2)
     votes = [{"item": "i0", "worker": "ann", "label": "good"}] * 100
-    assert project.post("/told", json={"votes": votes}).status_code == 413
+    assert project.post("/external-votes", json={"votes": votes}).status_code == 413
     assert project.post("/items", content="text\n" + "x" * 5000, headers=CSV).status_code == 413
     assert project.post("/items", content="text\n" + "x" * 3000, headers=CSV).status_code == 201
 
@@ -194,7 +197,7 @@ def test_too_large_a_body_is_refused(small: Service) -> None:
 
 
 def test_too_many_requests_of_a_worker_are_refused(tmp_path: Path) -> None:
-    slow = Service.at(tmp_path, rate=0.01, burst=5)
+    slow = Service.at(tmp_path, requests_per_second=0.01, burst=5)
     project = slow.project()
     project.texts(3)
     worker, other = project.worker(), project.worker()
@@ -206,7 +209,7 @@ def test_too_many_requests_of_a_worker_are_refused(tmp_path: Path) -> None:
 
 
 def test_too_many_requests_of_an_address_are_refused(tmp_path: Path) -> None:
-    slow = Service.at(tmp_path, rate=0.001, burst=1)
+    slow = Service.at(tmp_path, requests_per_second=0.001, burst=1)
     statuses: list[Any] = [slow.client.get("/healthz").status_code for _ in range(60)]
     assert statuses[0] == 200
     assert statuses[-1] == 429

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from fastapi.testclient import TestClient
 
-from crowdpilot.service.http.app import create_app
-from crowdpilot.service.http.schemas import ProjectIn
+from crowdpilot.service.app import create_app
 from crowdpilot.service.jobs import runner
 from crowdpilot.service.jobs.context import Bench
+from crowdpilot.service.schemas import ProjectIn
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import Store, items, jobs, keys, migrate, projects, votes, workers
 from crowdpilot.service.store.votes import Answer
@@ -44,7 +44,7 @@ class Site:
     """A service without processes: jobs are done when a test says so."""
 
     def __init__(self, url: str) -> None:
-        self.settings = Settings(database=url, secret=SECRET, rate=1e6, burst=10**6)
+        self.settings = Settings(database=url, secret=SECRET, requests_per_second=1e6, burst=10**6)
         self.store = Store(url)
         migrate(self.store)
         self.bench = Bench(self.store, self.settings)

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from crowdpilot.service.http.schemas import ProjectIn
 from crowdpilot.service.labelling.external_votes import Told, tell
-from crowdpilot.service.labelling.pay import Due, list_pay, to_table
+from crowdpilot.service.labelling.pay import WorkerPay, list_pay, to_table
+from crowdpilot.service.schemas import ProjectIn
 from crowdpilot.service.store import Store, items, migrate, projects, workers
 
 SPEC = {"name": "x", "classes": ["no", "yes"], "costs": {"prices": {"crowd": 0.1, "expert": 2}}}
@@ -49,7 +49,7 @@ def test_votes_that_are_erased_from_a_person_are_still_listed_under_a_number(sto
 
 
 def test_the_table_has_a_row_for_each_worker() -> None:
-    table = to_table([Due(1, "link", None, "crowd", 2, 1, 0.2, True)])
+    table = to_table([WorkerPay(1, "link", None, "crowd", 2, 1, 0.2, True)])
     assert table.to_pylist() == [
         {"worker": 1, "platform": "link", "external": None, "kind": "crowd", "votes": 2, "unsure": 1,
          "amount": 0.2, "approved": True}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, insert
 
-from crowdpilot.service.http.schemas import ProjectIn
+from crowdpilot.service.schemas import ProjectIn
 from crowdpilot.service.store import (
     Store,
     history,

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from crowdpilot.service.http.schemas import ProjectIn
 from crowdpilot.service.platforms.invitation_links import invite
+from crowdpilot.service.schemas import ProjectIn
 from crowdpilot.service.store import projects, workers
 from tests.service.pages.worker_site import (
     PLAIN,

@@ -12,10 +12,10 @@ import pytest
 import uvicorn
 from fastapi.testclient import TestClient
 
-from crowdpilot.service.http.app import create_app
-from crowdpilot.service.http.schemas import ProjectIn
+from crowdpilot.service.app import create_app
 from crowdpilot.service.pages.worker.routes import worker_pages
 from crowdpilot.service.platforms.invitation_links import invite
+from crowdpilot.service.schemas import ProjectIn
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import Store, items, migrate, projects, workers
 from crowdpilot.service.store.tables import votes as votes_table

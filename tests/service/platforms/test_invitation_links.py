@@ -69,12 +69,12 @@ def test_a_token_opens_one_project_with_one_secret():
             admit(secret, project, token)
 
 
-def test_an_invitation_ends():
+def test_an_invitation_expires():
     token = invite(SECRET, "birds", worker="ana", expires=100)
     assert admit(SECRET, "birds", token, now=99.9).external == "ana"
-    with pytest.raises(ValueError, match="the invitation has ended; ask for a new link"):
+    with pytest.raises(ValueError, match="the invitation has expired; ask for a new link"):
         admit(SECRET, "birds", token, now=100)
-    with pytest.raises(ValueError, match="has ended"):
+    with pytest.raises(ValueError, match="has expired"):
         admit(SECRET, "birds", token)
 
 
@@ -86,5 +86,5 @@ def test_names_that_do_not_fit_are_refused(wrong):
 
 @pytest.mark.parametrize("expires", [float("nan"), float("inf")])
 def test_a_time_that_never_comes_is_refused(expires):
-    with pytest.raises(ValueError, match="ends at a time in seconds"):
+    with pytest.raises(ValueError, match="expires at a time in seconds"):
         invite(SECRET, "birds", expires=expires)

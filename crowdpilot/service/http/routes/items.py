@@ -14,7 +14,7 @@ from crowdpilot.service.errors import InvalidRequestError, UnsupportedMediaTypeE
 from crowdpilot.service.http.auth import LabellingOf, ProjectId, StoreOf, Writer
 from crowdpilot.service.http.responses import error_schemas
 from crowdpilot.service.http.routes.projects import ERRORS
-from crowdpilot.service.project_campaign import check_classifier_budget
+from crowdpilot.service.requester_actions import check_classifier_budget
 from crowdpilot.service.schemas import GoldIn, ItemNamesIn, ItemsIn
 from crowdpilot.service.store import Store, items, keys, projects, upload_checks
 from crowdpilot.service.store.row import Record

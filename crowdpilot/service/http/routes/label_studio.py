@@ -19,7 +19,7 @@ from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.platforms.label_studio import backend
 from crowdpilot.service.platforms.label_studio.config import write_config
 from crowdpilot.service.platforms.label_studio.tasks import MODEL_VERSION, read_tasks
-from crowdpilot.service.project_campaign import check_classifier_budget
+from crowdpilot.service.requester_actions import check_classifier_budget
 from crowdpilot.service.store import items
 from crowdpilot.service.store.row import Record
 
@@ -148,7 +148,7 @@ def _probabilities(replica: Replica, names: Sequence[str]) -> dict[str, list[flo
 
 @backend_routes.post("/webhook")
 def post_webhook(project: BackendProject, body: JsonBody, store: StoreOf) -> EventOut:
-    """Annotations that were created, changed or deleted in Label Studio: votes are added, changed or removed."""
+    """Add, change or remove the votes of annotations that changed in Label Studio."""
     changes = backend.changes(body, project.spec["classes"])
     counts = label_studio_sync.apply_changes(store, project, changes)
     return EventOut(changed=counts.votes, skipped=counts.skipped)

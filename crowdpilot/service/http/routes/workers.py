@@ -88,7 +88,7 @@ class WorkerStateOut(BaseModel):
 
 
 class InvitationIn(Strict):
-    """Whom an invitation admits: anybody, or one worker by name; and when it expires, in seconds since 1970."""
+    """Whom an invitation admits: anybody, or one worker by name; until when, in seconds since 1970."""
 
     kind: Kind | None = None
     worker: Annotated[Plain, Field(max_length=MAX_WORKER_CHARACTERS)] = ""
@@ -160,7 +160,7 @@ def _state(row: Record) -> WorkerStateOut:
 
 @routes.post("/codes")
 def post_codes(id: ProjectId, body: CodesIn, store: StoreOf, settings: SettingsOf, key: Writer) -> CodesOut:
-    """The workers who have finished with these completion codes, as a platform reports them; null for none."""
+    """The workers who have finished with these completion codes; null where there is none."""
     with store.reading() as c:
         projects.find(c, id)
         rows = workers.listed(c, id)

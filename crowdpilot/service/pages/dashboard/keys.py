@@ -31,7 +31,8 @@ MAX_LOG_ROWS = 500
 def pages() -> APIRouter:
     """Routes about keys and the log."""
     return router([
-        ("GET", "/keys", show_keys), ("POST", "/keys", make_key), ("GET", "/keys/{key}/revoke", confirm_revoke),
+        ("GET", "/keys", show_keys), ("POST", "/keys", make_key),
+        ("GET", "/keys/{key}/revoke", confirm_revoke),
         ("POST", "/keys/{key}/revoke", revoke_key), ("GET", "/projects/{id}/log", show_log),
     ])  # fmt: skip
 
@@ -70,8 +71,8 @@ def confirm_revoke(key: str, requester: ReadingAsAdmin, store: StoreOf) -> Respo
     if key == requester.id:
         words.append("It is the key you are signed in with: you will be signed out.")
     return show(
-        "confirm.html", requester, title=f"Revoke the key “{found[0].name}”?", words=words, yes="Revoke the key",
-        action=f"/keys/{key}/revoke", back="/keys",
+        "confirm.html", requester, title=f"Revoke the key “{found[0].name}”?", words=words,
+        yes="Revoke the key", action=f"/keys/{key}/revoke", back="/keys",
     )  # fmt: skip
 
 

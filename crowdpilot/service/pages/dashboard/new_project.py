@@ -15,7 +15,7 @@ from crowdpilot.service.pages.dashboard.formatting import router, show
 from crowdpilot.service.pages.dashboard.project_form import DEFAULTS, LABELS, parse_form
 from crowdpilot.service.pages.dashboard.sign_in import Form, Reading, Requester, Writing, go
 from crowdpilot.service.pages.rendering import sentence
-from crowdpilot.service.project_campaign import check_classifier_budget
+from crowdpilot.service.requester_actions import check_classifier_budget
 from crowdpilot.service.schemas import ProjectIn
 from crowdpilot.service.store import keys, projects
 from crowdpilot.service.store.engine import Store

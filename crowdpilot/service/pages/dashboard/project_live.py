@@ -26,8 +26,9 @@ MAX_HARDEST_ITEMS = 6
 MAX_JOBS_SHOWN = 5
 MAX_LIKELY_CLASSES = 3
 JOB_NAMES = {
-    "refit": "Update the model of workers", "train": "Train the machine", "calibrate": "Calibrate the machine",
-    "forecast": "Forecast", "audit": "Audit", "report": "Write the report",
+    "refit": "Update the model of workers", "train": "Train the machine",
+    "calibrate": "Calibrate the machine", "forecast": "Forecast", "audit": "Audit",
+    "report": "Write the report",
     "settle": "Check whether all is decided", "courier": "Send webhooks",
 }  # fmt: skip
 

@@ -87,8 +87,8 @@ def confirm_close(id: str, requester: Reading, store: StoreOf) -> Response:
     words = ["Workers get no more items, and no more votes are taken. Decisions so far stay, and you can "
              "export them at any time.", "You can open the project again later."]  # fmt: skip
     return show(
-        "confirm.html", requester, project, title=f"Stop “{project.name}”?", words=words, yes="Stop the project",
-        action=f"/projects/{id}/state/close", back=f"/projects/{id}",
+        "confirm.html", requester, project, title=f"Stop “{project.name}”?", words=words,
+        yes="Stop the project", action=f"/projects/{id}/state/close", back=f"/projects/{id}",
     )  # fmt: skip
 
 

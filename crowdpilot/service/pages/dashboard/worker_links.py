@@ -22,11 +22,11 @@ class Link(NamedTuple):
 def links_of(settings: Settings, project: Record) -> list[Link]:
     """All links to this project."""
     base, spec = f"{settings.address}/w/{project.id}", project.spec
-    links = [_invitation(settings, project.id, "crowd", "Link for workers",
-                         "For everybody whom you send it to. Each browser counts as one worker.")]  # fmt: skip
+    everybody = "For everybody whom you send it to. Each browser counts as one worker."
+    links = [_invitation(settings, project.id, "crowd", "Link for workers", everybody)]
     if "expert" in (spec["costs"]["prices"] or {}):
-        links.append(_invitation(settings, project.id, "expert", "Link for experts",
-                                 "Who comes through it counts as an expert, at the price of one."))  # fmt: skip
+        experts = "Who comes through it counts as an expert, at the price of one."
+        links.append(_invitation(settings, project.id, "expert", "Link for experts", experts))
     if spec["prolific"] is not None:
         words = "Paste it as the external study URL. Prolific fills in who comes."
         links.append(

@@ -1,8 +1,8 @@
-"""The journey of a worker: how far they are, and what the page for that needs to know."""
+"""Progress of a worker: the stage they have reached, and the data of its page."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
@@ -14,21 +14,21 @@ from crowdpilot.service.store import projects, votes, workers
 from crowdpilot.service.store.row import Record
 
 BLOCKED, FINISHED, FAILED = "blocked", "finished", "failed"
-CONSENT, QUIZ, LABEL = "consent", "quiz", "label"  # as `reception.step` calls them
+CONSENT, QUIZ, LABEL = "consent", "quiz", "label"  # as in `onboarding.step`
 
 
 class Visit(NamedTuple):
-    """A worker on a page of a project."""
+    """A request of a worker for a page of a project."""
 
     session: Session
     project: Record
     worker: Record
-    token: str  # that forms and scripts of this worker send along
-    done: int  # answers they have given
+    token: str  # the CSRF token of forms and scripts
+    done: int  # number of answers
 
     @property
     def spec(self) -> dict[str, Any]:
-        """What the requester asked for."""
+        """The description of the project."""
         return dict(self.project.spec)
 
     @property
@@ -38,7 +38,7 @@ class Visit(NamedTuple):
 
     @property
     def platform(self) -> Platform:
-        """Where the worker comes from."""
+        """The platform that the worker comes from."""
         return PLATFORMS[self.session.platform]
 
 
@@ -49,7 +49,7 @@ def visit(c: Connection, session: Session, token: str) -> Visit:
 
 
 def stage(now: Visit) -> str:
-    """How far a worker is: blocked, finished, paused, closed, consent, quiz, failed or label."""
+    """The stage of a worker: blocked, finished, paused, closed, consent, quiz, failed or label."""
     if now.worker.state in (workers.BLOCKED, workers.ERASED):
         return BLOCKED
     if now.worker.finished is not None:
@@ -67,18 +67,18 @@ def steps(spec: Mapping[str, Any]) -> list[str]:
 
 
 def questions(spec: Mapping[str, Any]) -> list[str]:
-    """What is asked of every item: one question for each criterion, or just one."""
+    """The questions about every item: one for each criterion, or just one."""
     plain = spec["question"].strip() or "Which answer fits best?"
     return [criterion["question"].strip() or criterion["name"] for criterion in spec["criteria"]] or [plain]
 
 
-def taught(spec: Mapping[str, Any]) -> dict[str, Any]:
-    """What workers are told before they start, and can read again later."""
-    same = {name: spec[name] for name in ("instructions", "examples", "classes")}
-    return {**same, "questions": questions(spec), "steps": steps(spec)}
+def instructions_data(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """The data of the instructions, which workers read before they start and again later."""
+    copied = {name: spec[name] for name in ("instructions", "examples", "classes")}
+    return {**copied, "questions": questions(spec), "steps": steps(spec)}
 
 
-def quiz(spec: Mapping[str, Any]) -> list[dict[str, Any]]:
+def quiz_questions(spec: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The quiz as a worker sees it: with the question asked, without the answers."""
     asked, names = questions(spec), [criterion["name"] for criterion in spec["criteria"]]
     number = {name: n for n, name in enumerate(names)}
@@ -86,13 +86,3 @@ def quiz(spec: Mapping[str, Any]) -> list[dict[str, Any]]:
         {"text": item["text"], "image": item["image"], "question": asked[number.get(item["criterion"], 0)]}
         for item in spec["quiz"]
     ]
-
-
-def needed(spec: Mapping[str, Any]) -> int:
-    """How many answers of the quiz have to be right: all, if nothing is said."""
-    return len(spec["quiz"]) if spec["quiz_pass"] is None else int(spec["quiz_pass"])
-
-
-def count_right(spec: Mapping[str, Any], labels: Sequence[str]) -> int:
-    """How many answers of a quiz are right."""
-    return sum(given == item["label"] for given, item in zip(labels, spec["quiz"], strict=False))

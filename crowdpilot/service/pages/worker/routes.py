@@ -1,4 +1,4 @@
-"""Pages of workers: consent, instructions, quiz, items, completion code."""
+"""Routes of the worker pages: arrival, consent, instructions, quiz, labelling, break, completion code."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from sqlalchemy import Connection
 
 from crowdpilot.service.errors import ConflictError, UnsupportedMediaTypeError
 from crowdpilot.service.http.auth import LabellingOf
-from crowdpilot.service.http.schemas import VoteIn
 from crowdpilot.service.labelling import onboarding
-from crowdpilot.service.labelling.labelling_service import Lent
+from crowdpilot.service.labelling.labelling_service import LeasedItem
 from crowdpilot.service.labelling.sessions import Session, code_to_show
 from crowdpilot.service.pages.rendering import page, render
 from crowdpilot.service.pages.worker import progress, sign_in
 from crowdpilot.service.pages.worker.progress import Visit
-from crowdpilot.service.pages.worker.status_messages import state
+from crowdpilot.service.pages.worker.status_messages import status_message
 from crowdpilot.service.platforms import PLATFORMS, Arrival
+from crowdpilot.service.schemas import VoteIn
 from crowdpilot.service.store import projects, votes
 from crowdpilot.service.store.row import Record
 
 T = TypeVar("T")
 SessionOf = Annotated[Session, Depends(sign_in.session_of)]
-OwnSession = Annotated[Session, Depends(sign_in.own_session)]  # of who posts from our own pages
+PostingSession = Annotated[Session, Depends(sign_in.posting_session)]
 
 
 def worker_pages() -> APIRouter:
@@ -41,8 +41,8 @@ def worker_pages() -> APIRouter:
         "/consent": agree, "/quiz": answer_quiz, "/vote": vote, "/undo": undo, "/pause": pause,
         "/finish": finish,
     }  # fmt: skip
-    for method, found in (("GET", shown), ("POST", posted)):
-        for path, route in found.items():
+    for method, paths in (("GET", shown), ("POST", posted)):
+        for path, route in paths.items():
             routes.add_api_route(path, route, methods=[method], response_model=None)
     return routes
 
@@ -58,7 +58,7 @@ async def _write(request: Request, write: Callable[[Connection], T]) -> T:
 async def _visit(request: Request, session: Session) -> Visit:
     def run() -> Visit:
         with request.app.state.store.reading() as c:
-            return progress.visit(c, session, sign_in.token_of(request, session))
+            return progress.visit(c, session, sign_in.csrf_token(request, session))
 
     return await asyncio.to_thread(run)
 
@@ -72,7 +72,7 @@ def _go(session: Session, where: str = "") -> Response:
     return RedirectResponse(f"/w/{session.project}{where}", 303, {"Cache-Control": "no-store"})
 
 
-# Coming in ------------------------------------------------------------------------------------
+# Arrival ---------------------------------------------------------------------------------------
 
 
 async def home(project: str, request: Request) -> Response:
@@ -86,31 +86,33 @@ async def home(project: str, request: Request) -> Response:
     where = {progress.FINISHED: "/done", progress.CONSENT: "/consent", progress.QUIZ: "/instructions"}
     if stage in where:
         return _go(now.session, where[stage])
-    return _page(now, "worker/state.html", **state(stage, now))
+    return _page(now, "worker/state.html", **status_message(stage, now))
 
 
 async def from_prolific(project: str, request: Request) -> Response:
-    """The door for workers of Prolific."""
+    """Arrival of workers from Prolific."""
     return await _arrive(project, request, "prolific")
 
 
 async def from_mturk(project: str, request: Request) -> Response:
-    """The door for workers of MTurk; who has not accepted the HIT sees the instructions only."""
+    """Arrival of workers from MTurk; a preview of the HIT shows the instructions only."""
     return await _arrive(project, request, "mturk")
 
 
 async def _arrive(project: str, request: Request, platform: str) -> Response:
-    settings, held = request.app.state.settings, sign_in.held_session(request)
+    settings, current = request.app.state.settings, sign_in.current_session(request)
 
-    def come(c: Connection) -> tuple[Record, Arrival, Session | None]:
+    def arrive(c: Connection) -> tuple[Record, Arrival, Session | None]:
         row = projects.find(c, project)
         arrival = onboarding.arrive(settings, row, platform, request.query_params)
-        return row, arrival, None if arrival.preview else sign_in.enter(c, settings, row, arrival, held)
+        if arrival.preview:
+            return row, arrival, None
+        return row, arrival, sign_in.open_session(c, settings, row, arrival, current)
 
-    row, arrival, session = await _write(request, come)
+    row, arrival, session = await _write(request, arrive)
     if session is not None:
-        return sign_in.start_session(settings, session, arrival.submit)
-    shown = {"name": row.name, "home": f"/w/{project}", "csrf": "", **progress.taught(row.spec)}
+        return sign_in.redirect_with_session(settings, session, arrival.submit)
+    shown = {"name": row.name, "home": f"/w/{project}", "csrf": "", **progress.instructions_data(row.spec)}
     return page("worker/instructions.html", platform=PLATFORMS[platform], **shown, start="", preview=True)
 
 
@@ -122,20 +124,19 @@ async def consent(session: SessionOf, request: Request) -> Response:
     now = await _visit(request, session)
     if progress.stage(now) != progress.CONSENT:
         return _go(session)
-    version = onboarding.consent_version(now.spec)
-    return _page(now, "worker/consent.html", **progress.taught(now.spec), consent=now.spec["consent"],
-                 version=version)  # fmt: skip
+    shown = {"consent": now.spec["consent"], "version": onboarding.consent_version(now.spec)}
+    return _page(now, "worker/consent.html", **progress.instructions_data(now.spec), **shown)
 
 
 async def agree(
-    session: OwnSession, request: Request, version: Annotated[str, Form()], agree: Annotated[str, Form()]
+    session: PostingSession, request: Request, version: Annotated[str, Form()], agree: Annotated[str, Form()]
 ) -> Response:
     """A worker agrees to the text they saw, or does not."""
     now = await _visit(request, session)
     if progress.stage(now) != progress.CONSENT or version != onboarding.consent_version(now.spec):
         return _go(session)
     if agree != "yes":
-        return _page(now, "worker/state.html", **state("declined", now))
+        return _page(now, "worker/state.html", **status_message("declined", now))
     await _write(request, lambda c: onboarding.agree(c, session, now.spec))
     return _go(session)
 
@@ -146,7 +147,9 @@ async def instructions(session: SessionOf, request: Request) -> Response:
     stage = progress.stage(now)
     if stage not in (progress.QUIZ, progress.LABEL):
         return _go(session)
-    return _page(now, "worker/instructions.html", **progress.taught(now.spec), start=stage, preview=False)
+    return _page(
+        now, "worker/instructions.html", **progress.instructions_data(now.spec), start=stage, preview=False
+    )
 
 
 async def quiz(session: SessionOf, request: Request) -> Response:
@@ -156,12 +159,16 @@ async def quiz(session: SessionOf, request: Request) -> Response:
 
 
 def _quiz(now: Visit, right: int | None) -> Response:
-    shown = {"quiz": progress.quiz(now.spec), "needed": progress.needed(now.spec), "right": right}
+    shown = {
+        "quiz": progress.quiz_questions(now.spec),
+        "needed": onboarding.quiz_pass_mark(now.spec),
+        "right": right,
+    }
     left = now.spec["quiz_tries"] - now.worker.tries
-    return _page(now, "worker/quiz.html", **progress.taught(now.spec), **shown, left=left)
+    return _page(now, "worker/quiz.html", **progress.instructions_data(now.spec), **shown, left=left)
 
 
-async def answer_quiz(session: OwnSession, request: Request) -> Response:
+async def answer_quiz(session: PostingSession, request: Request) -> Response:
     """A try at the quiz."""
     now, form = await _visit(request, session), await request.form()
     if progress.stage(now) != progress.QUIZ:
@@ -171,7 +178,7 @@ async def answer_quiz(session: OwnSession, request: Request) -> Response:
     after = await _visit(request, session)
     if (stage := progress.stage(after)) != progress.QUIZ:
         return _go(session, "/label" if stage == progress.LABEL else "")
-    return _quiz(after, progress.count_right(now.spec, labels))
+    return _quiz(after, onboarding.quiz_score(now.spec, labels))
 
 
 # The items ------------------------------------------------------------------------------------
@@ -182,15 +189,15 @@ async def label(session: SessionOf, request: Request, labelling: LabellingOf) ->
     now = await _visit(request, session)
     if progress.stage(now) != progress.LABEL:
         return _go(session)
-    lent = await labelling.next(session, now.spec["batch"])
+    lent = await labelling.lease(session, now.spec["batch"])
     if not lent:
-        return _page(now, "worker/state.html", **state("nothing", now))
-    return _page(now, "worker/label.html", items=lent, done=now.done, **progress.taught(now.spec))
+        return _page(now, "worker/state.html", **status_message("nothing", now))
+    return _page(now, "worker/label.html", items=lent, done=now.done, **progress.instructions_data(now.spec))
 
 
-def _items(now: Visit, lent: list[Lent]) -> Response:
-    text = render("worker/items.html", items=lent, questions=progress.questions(now.spec))
-    return HTMLResponse(text, headers={"Cache-Control": "no-store"})
+def _items(now: Visit, lent: list[LeasedItem]) -> Response:
+    html = render("worker/items.html", items=lent, questions=progress.questions(now.spec))
+    return HTMLResponse(html, headers={"Cache-Control": "no-store"})
 
 
 async def batch(session: SessionOf, request: Request, labelling: LabellingOf) -> Response:
@@ -198,46 +205,46 @@ async def batch(session: SessionOf, request: Request, labelling: LabellingOf) ->
     now = await _visit(request, session)
     if progress.stage(now) != progress.LABEL:
         raise ConflictError("load the page again to see how it goes on")
-    return _items(now, await labelling.next(session, now.spec["batch"]))
+    return _items(now, await labelling.lease(session, now.spec["batch"]))
 
 
-async def vote(session: OwnSession, request: Request, labelling: LabellingOf, given: VoteIn) -> Response:
-    """Take an answer; the reply comes when it is safe."""
+async def vote(session: PostingSession, request: Request, labelling: LabellingOf, body: VoteIn) -> Response:
+    """Record an answer; the response comes when it is committed."""
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise UnsupportedMediaTypeError("send the answer as application/json")
-    said = None if given.label is None else labelling.label(session.project, given.label)
-    answer = votes.Answer(session.worker, given.item, given.criterion, said, given.seconds, given.key)
+    label = None if body.label is None else labelling.class_code(session.project, body.label)
+    answer = votes.Answer(session.worker, body.item, body.criterion, label, body.seconds, body.key)
     await labelling.vote(session, answer)
     return Response(status_code=204)
 
 
-async def undo(session: OwnSession, request: Request, labelling: LabellingOf) -> Response:
-    """Take the last answer back; a script gets the item, a form the page with it."""
+async def undo(session: PostingSession, request: Request, labelling: LabellingOf) -> Response:
+    """Undo the last answer; a script gets the item, a form the page with it."""
     lent = await labelling.undo(session)
     if "X-CSRF-Token" not in request.headers:
         return _go(session, "/label")
     return _items(await _visit(request, session), [lent])
 
 
-# Going ----------------------------------------------------------------------------------------
+# Break and end ---------------------------------------------------------------------------------
 
 
-async def pause(session: OwnSession, request: Request) -> Response:
-    """A worker goes for a while; what they hold goes to others."""
+async def pause(session: PostingSession, request: Request) -> Response:
+    """A worker takes a break; their leases end."""
     await _write(request, lambda c: votes.give_back(c, session.project, session.worker))
     return _go(session, "/pause")
 
 
 async def paused(session: SessionOf, request: Request) -> Response:
-    """How to come back."""
+    """The page of a break."""
     now = await _visit(request, session)
     if progress.stage(now) != progress.LABEL:
         return _go(session)
-    return _page(now, "worker/state.html", **state("away", now))
+    return _page(now, "worker/state.html", **status_message("away", now))
 
 
-async def finish(session: OwnSession, labelling: LabellingOf) -> Response:
-    """A worker has done enough."""
+async def finish(session: PostingSession, labelling: LabellingOf) -> Response:
+    """A worker finishes."""
     await labelling.finish(session)
     return _go(session, "/done")
 

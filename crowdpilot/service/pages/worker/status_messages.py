@@ -1,21 +1,27 @@
-"""States in which a worker has nothing to label, in plain words and with what they can do."""
+"""Messages for workers who have nothing to label: paused, closed, blocked, quiz failed and so on."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from crowdpilot.service.pages.worker.progress import Visit
 
-FINISH = "Finish and see my code"
+FINISH_WORDS = "Finish and see my code"
 
 
-def state(name: str, now: Visit) -> dict[str, Any]:
-    """What the page says to a worker in this state."""
-    kind, tone, title, words, actions = STATES[name](now)
-    return {"kind": kind, "tone": tone, "title": title, "words": words, "actions": actions}
+class Message(NamedTuple):
+    """What a page says; an action is a link (`href`) or a button (`post`) with its words."""
+
+    kind: str  # the icon
+    tone: str
+    title: str
+    words: list[str]  # paragraphs
+    actions: list[dict[str, str]]
 
 
-Told = tuple[str, str, str, list[str], list[dict[str, str]]]  # icon, tone, title, paragraphs, actions
+def status_message(state: str, now: Visit) -> dict[str, Any]:
+    """The data of the page for a worker in this state."""
+    return MESSAGES[state](now)._asdict()
 
 
 def _saved(now: Visit) -> str:
@@ -23,72 +29,74 @@ def _saved(now: Visit) -> str:
     return {0: "", 1: "Your answer is saved."}.get(done, f"All your {done} answers are saved.")
 
 
-def _said(*paragraphs: str) -> list[str]:
+def _paragraphs(*paragraphs: str) -> list[str]:
     return [paragraph for paragraph in paragraphs if paragraph]
 
 
-def _finish(now: Visit, words: str = FINISH) -> list[dict[str, str]]:
+def _finish(now: Visit, words: str = FINISH_WORDS) -> list[dict[str, str]]:
     return [{"words": words, "post": f"{now.home}/finish"}] if now.done else []
 
 
-def _away(now: Visit) -> Told:
+def _away(now: Visit) -> Message:
     back = "Come back at any time through the same link, or carry on right now."
     actions = [{"words": "Carry on", "href": f"{now.home}/label"}, *_finish(now)]
-    return "pause", "", "You are taking a break", _said(_saved(now), back), actions
+    return Message("pause", "", "You are taking a break", _paragraphs(_saved(now), back), actions)
 
 
-def _nothing(now: Visit) -> Told:
+def _nothing(now: Visit) -> Message:
     look = {"words": "Look again", "href": f"{now.home}/label"}
     undo = {"words": "Change my last answer", "post": f"{now.home}/undo"}
     if now.project.done and now.done:
-        words = _said(_saved(now), "Thank you for your help.")
-        return "flag", "good", "Everything is labelled", words, [*_finish(now), look]
+        words = _paragraphs(_saved(now), "Thank you for your help.")
+        return Message("flag", "good", "Everything is labelled", words, [*_finish(now), look])
     actions = [look, *_finish(now), undo] if now.done else [look]
-    return (
+    return Message(
         "search",
         "",
         "Nothing to do right now",
-        _said(_saved(now), "There may be more in a minute."),
+        _paragraphs(_saved(now), "There may be more in a minute."),
         actions,
     )
 
 
-def _paused(now: Visit) -> Told:
+def _paused(now: Visit) -> Message:
     words = "The project takes a break. Come back later through the same link."
     actions = [{"words": "Look again", "href": now.home}, *_finish(now)]
-    return "clock", "", "Paused for now", _said(_saved(now), words), actions
+    return Message("clock", "", "Paused for now", _paragraphs(_saved(now), words), actions)
 
 
-def _closed(now: Visit) -> Told:
+def _closed(now: Visit) -> Message:
     words = "No more answers are needed. Thank you."
-    return "flag", "", "This project is closed", _said(_saved(now), words), _finish(now, "See my code")
+    return Message(
+        "flag", "", "This project is closed", _paragraphs(_saved(now), words), _finish(now, "See my code")
+    )
 
 
-def _blocked(now: Visit) -> Told:
+def _blocked(now: Visit) -> Message:
     words = (
         "You cannot work on this project any more. Ask the person who invited you if you think this is wrong."
     )
-    return "lock", "warn", "You cannot go on here", _said(_saved(now), words), []
+    return Message("lock", "warn", "You cannot go on here", _paragraphs(_saved(now), words), [])
 
 
-def _failed(now: Visit) -> Told:
+def _failed(now: Visit) -> Message:
     words = "You have used all tries at the quiz, so you cannot take part in this project."
-    return "book", "warn", "The quiz was not passed", _said(words, _leave(now)), []
+    return Message("book", "warn", "The quiz was not passed", _paragraphs(words, _leave(now)), [])
 
 
-def _declined(now: Visit) -> Told:
+def _declined(now: Visit) -> Message:
     words = "That is fine. You see no items, and no answer was stored."
     again = [{"words": "Read it again", "href": f"{now.home}/consent"}]
-    return "hand", "", "You did not agree", _said(words, _leave(now)), again
+    return Message("hand", "", "You did not agree", _paragraphs(words, _leave(now)), again)
 
 
 def _leave(now: Visit) -> str:
-    """What the platform wants of those who do not take part."""
+    """What the platform asks of those who do not take part."""
     ways = {"prolific": "Please return the study on Prolific.", "mturk": "Please return the HIT on MTurk."}
     return ways.get(now.session.platform, "You can close this page.")
 
 
-STATES = {
+MESSAGES = {
     "away": _away,
     "nothing": _nothing,
     "paused": _paused,

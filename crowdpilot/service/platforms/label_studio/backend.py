@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from crowdpilot.service.platforms.label_studio.config import Config, any_config, read_config
 from crowdpilot.service.platforms.label_studio.tasks import (
-    VERSION,
+    MODEL_VERSION,
     Vote,
     key_of,
     name_of,
@@ -19,10 +19,10 @@ from crowdpilot.service.platforms.label_studio.tasks import (
     records,
 )
 from crowdpilot.service.platforms.label_studio.writing import write_prediction
-from crowdpilot.service.signing import derive, same
+from crowdpilot.service.signing import derive, is_same
 
-ADDED = ("ANNOTATION_CREATED", "ANNOTATIONS_CREATED")
-CHANGED, DELETED = "ANNOTATION_UPDATED", "ANNOTATIONS_DELETED"
+CREATED_EVENTS = ("ANNOTATION_CREATED", "ANNOTATIONS_CREATED")
+UPDATED_EVENT, DELETED_EVENT = "ANNOTATION_UPDATED", "ANNOTATIONS_DELETED"
 
 
 class Change(NamedTuple):
@@ -34,28 +34,28 @@ class Change(NamedTuple):
 
 
 def password(secret: str, project: str) -> str:
-    """What Label Studio has to know to reach a project: a part of the address that it is given.
+    """The secret part of the address under which Label Studio reaches a project.
 
-    The webhook that it makes for a backend carries no headers, so that only the address can tell who calls.
+    The webhook that it makes for a backend carries no headers, so that only the address shows who calls.
     """
     return derive(secret, "label_studio", project)
 
 
-def is_password(secret: str, project: str, given: str) -> bool:
-    """Whether this is the password, in a time that does not tell where it differs."""
-    return given.isascii() and same(given, password(secret, project))
+def is_password(secret: str, project: str, text: str) -> bool:
+    """Whether this is the password, compared in constant time."""
+    return text.isascii() and is_same(text, password(secret, project))
 
 
 def health() -> dict[str, str]:
     """The answer to `GET /health`."""
-    return {"status": "UP", "model_class": VERSION}
+    return {"status": "UP", "model_class": MODEL_VERSION}
 
 
-def setup(body: Mapping[str, Any], classes: Sequence[str], *, version: str = VERSION) -> dict[str, str]:
+def setup(body: Mapping[str, Any], classes: Sequence[str], *, version: str = MODEL_VERSION) -> dict[str, str]:
     """The answer to `POST /setup`; a `ValueError` if the labelling configuration does not fit the project.
 
     Label Studio asks again for predictions only if the version has changed: give one that changes when
-    the beliefs do.
+    the probabilities do.
     """
     config = read_config(_text(body, "schema"))
     if {*config.classes} != {*classes}:
@@ -67,18 +67,18 @@ def setup(body: Mapping[str, Any], classes: Sequence[str], *, version: str = VER
 
 def predict(
     body: Mapping[str, Any],
-    beliefs: Mapping[str, Sequence[float]],
+    posterior: Mapping[str, Sequence[float]],
     classes: Sequence[str],
     *,
-    version: str = VERSION,
+    version: str = MODEL_VERSION,
 ) -> dict[str, Any]:
     """The answer to `POST /predict`: a result for each task in its order, empty where we know nothing.
 
     Parameters
     ----------
     body
-        What Label Studio sent; `asked` says which items it is about.
-    beliefs
+        The request of Label Studio; `requested_items` says which items it is about.
+    posterior
         Probabilities of the classes, by the name of the item.
     classes
         Of the project, in their order.
@@ -86,29 +86,29 @@ def predict(
         As in `setup`.
     """
     config = read_config(_text(body, "label_config"))._replace(classes=tuple(classes))
-    results = [_prediction(beliefs.get(name), config, version) for name in asked(body)]
+    results = [_prediction(posterior.get(name), config, version) for name in requested_items(body)]
     return {"results": results, "model_version": version}
 
 
-def asked(body: Mapping[str, Any]) -> list[str]:
+def requested_items(body: Mapping[str, Any]) -> list[str]:
     """The items that a request to predict is about."""
     return [name_of(task, place) for place, task in enumerate(records(body.get("tasks"), "tasks"))]
 
 
 def changes(body: Mapping[str, Any], classes: Sequence[str]) -> list[Change]:
-    """What an event (`POST /webhook`) does to the votes; nothing if it is not about annotations."""
+    """The changes of votes by an event (`POST /webhook`); none if it is not about annotations."""
     action = body.get("action")
-    if action == DELETED:
+    if action == DELETED_EVENT:
         deleted = records(body.get("annotations"), "annotations")
         return [Change("remove", key_of(one)) for one in deleted if key_of(one)]
-    if action not in (*ADDED, CHANGED):
+    if action not in (*CREATED_EVENTS, UPDATED_EVENT):
         return []
     config = _config(body, classes)
     tasks = {str(task.get("id")): name_of(task) for task in _several(body.get("task") or [], "task")}
     return [
         change
         for one in _several(body.get("annotation"), "annotation")
-        for change in _change(one, tasks, classes, config, is_new=action != CHANGED)
+        for change in _change(one, tasks, classes, config, is_new=action != UPDATED_EVENT)
     ]
 
 
@@ -135,11 +135,11 @@ def _config(body: Mapping[str, Any], classes: Sequence[str]) -> Config:
     return read_config(text) if isinstance(text, str) and text else any_config(classes)
 
 
-def _prediction(belief: Sequence[float] | None, config: Config, version: str) -> dict[str, Any]:
-    if belief is None:
+def _prediction(probs: Sequence[float] | None, config: Config, version: str) -> dict[str, Any]:
+    if probs is None:
         return {"result": [], "score": 0.0, "model_version": version}
-    label = max(range(len(belief)), key=belief.__getitem__)
-    return write_prediction(label, float(belief[label]), config, version)
+    label = max(range(len(probs)), key=probs.__getitem__)
+    return write_prediction(label, float(probs[label]), config, version)
 
 
 def _text(body: Mapping[str, Any], name: str) -> str:

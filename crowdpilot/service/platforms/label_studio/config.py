@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from crowdpilot.service.platforms.xml import parse_xml
+from crowdpilot.service.platforms.arrival import parse_xml
 
-KINDS = {"text": "Text", "image": "Image"}  # what an item shows, and the tag that shows it
-CONTROL = "label"
+TAGS = {"text": "Text", "image": "Image"}  # by the kind of content
+CONTROL_NAME = "label"
 
 
 class Config(NamedTuple):
-    """What is asked, about what.
+    """A question with one choice about the content of tasks.
 
     Parameters
     ----------
@@ -33,13 +33,13 @@ class Config(NamedTuple):
 
     classes: tuple[str, ...]
     fields: dict[str, str]
-    control: str = CONTROL
+    control: str = CONTROL_NAME
     about: str = "text"
 
 
 def any_config(classes: Sequence[str]) -> Config:
-    """What is taken for granted where no configuration is known: fields called text and image."""
-    return Config(tuple(classes), {kind: kind for kind in KINDS}, control="")
+    """The configuration that is assumed where none is known: fields called text and image."""
+    return Config(tuple(classes), {kind: kind for kind in TAGS}, control="")
 
 
 def write_config(classes: Sequence[str], *, question: str = "", shows: Sequence[str] = ("text",)) -> str:
@@ -63,8 +63,10 @@ def write_config(classes: Sequence[str], *, question: str = "", shows: Sequence[
     if question:
         SubElement(view, "Header", value=question)
     for kind in shows:
-        SubElement(view, KINDS[kind], name=kind, value=f"${kind}")
-    choices = SubElement(view, "Choices", name=CONTROL, toName=shows[0], choice="single", required="true")
+        SubElement(view, TAGS[kind], name=kind, value=f"${kind}")
+    choices = SubElement(
+        view, "Choices", name=CONTROL_NAME, toName=shows[0], choice="single", required="true"
+    )
     for name in classes:
         SubElement(choices, "Choice", value=name)
     text = tostring(view, encoding="unicode")
@@ -74,25 +76,27 @@ def write_config(classes: Sequence[str], *, question: str = "", shows: Sequence[
 
 
 def read_config(text: str) -> Config:
-    """What a configuration asks; a `ValueError` if it is more or other than one choice."""
+    """The question of a configuration; a `ValueError` unless it has exactly one single choice."""
     root = parse_xml(text, "the labelling configuration")
-    found = [
+    choices = [
         element for element in root.iter("Choices") if element.get("choice", "single").startswith("single")
     ]
-    if len(found) != 1:
-        raise ValueError(f"the labelling configuration has {len(found)} single choices; keep one Choices tag")
-    classes = [one.get("alias") or one.get("value") or "" for one in found[0].iter("Choice")]
+    if len(choices) != 1:
+        raise ValueError(
+            f"the labelling configuration has {len(choices)} single choices; keep one Choices tag"
+        )
+    classes = [one.get("alias") or one.get("value") or "" for one in choices[0].iter("Choice")]
     if len(classes) < 2 or len({*classes}) < len(classes) or "" in classes:
         raise ValueError("the labelling configuration needs two or more Choice tags with different values")
     fields = _fields(root)
-    about = (found[0].get("toName") or "").split(",")[0]
-    if not fields or not found[0].get("name") or about not in {one.get("name") for one in root.iter()}:
+    about = (choices[0].get("toName") or "").split(",")[0]
+    if not fields or not choices[0].get("name") or about not in {one.get("name") for one in root.iter()}:
         raise ValueError("the labelling configuration has to ask about a Text or an Image that it names")
-    return Config(tuple(classes), fields, found[0].get("name", ""), about)
+    return Config(tuple(classes), fields, choices[0].get("name", ""), about)
 
 
 def _fields(root: Element) -> dict[str, str]:
     """The field of the first text and of the first image."""
-    shown = {kind: root.find(f".//{tag}") for kind, tag in KINDS.items()}
+    shown = {kind: root.find(f".//{tag}") for kind, tag in TAGS.items()}
     values = {kind: one.get("value", "") for kind, one in shown.items() if one is not None}
     return {kind: value.removeprefix("$") for kind, value in values.items() if value.startswith("$")}

@@ -13,12 +13,15 @@ from typing import Any, NamedTuple
 from crowdpilot.io.nested_answers import label_of
 from crowdpilot.service.platforms.label_studio.config import Config, any_config
 
-VERSION = "crowdpilot"  # of our predictions, or how it begins
-ITEM, WORKER = "crowdpilot_item", "crowdpilot_worker"  # our names, where Label Studio gives its own numbers
+MODEL_VERSION = "crowdpilot"  # of our predictions, or its beginning
+ITEM_FIELD, WORKER_FIELD = (
+    "crowdpilot_item",
+    "crowdpilot_worker",
+)  # fields for our names, as Label Studio has its own ids
 
 
 class Item(NamedTuple):
-    """What is labelled: text, image or both; probabilities of the classes and the known one, if there are."""
+    """A text, an image or both; probabilities of the classes by a classifier, and the gold label, if any."""
 
     name: str
     content: dict[str, str]
@@ -27,7 +30,7 @@ class Item(NamedTuple):
 
 
 class Vote(NamedTuple):
-    """Worker says that the item has the class of this number; the key names the annotation."""
+    """A vote of a worker for the class of this number; the key names the annotation."""
 
     key: str
     item: str
@@ -37,15 +40,15 @@ class Vote(NamedTuple):
     time: float | None = None
 
 
-class Found(NamedTuple):
-    """What is in an export; annotations that are cancelled, empty, repeated or of nobody are skipped."""
+class Export(NamedTuple):
+    """Items and votes; annotations that are cancelled, empty, repeated or of no worker are skipped."""
 
     items: list[Item]
     votes: list[Vote]
     skipped: int
 
 
-def read_tasks(tasks: Any, classes: Sequence[str], config: Config | None = None) -> Found:
+def read_tasks(tasks: Any, classes: Sequence[str], config: Config | None = None) -> Export:
     """Items and votes of an export (JSON); of two annotations of a worker the later one counts.
 
     Parameters
@@ -65,22 +68,22 @@ def read_tasks(tasks: Any, classes: Sequence[str], config: Config | None = None)
         name = name_of(task, place)
         if name in items:
             raise ValueError(f"the export has two tasks called {name}; remove one of them")
-        given = records(task.get("annotations") or [], f"annotations of task {name}")
-        seen += len(given)
+        annotations = records(task.get("annotations") or [], f"annotations of task {name}")
+        seen += len(annotations)
         gold = None
-        for annotation in given:
+        for annotation in annotations:
             if vote := read_vote(annotation, name, classes, config):
                 votes[vote.item, vote.worker] = vote
                 gold = vote.label if annotation.get("ground_truth") else gold
         items[name] = Item(name, _content(task, name, config), _machine(task, classes, config), gold)
-    return Found([*items.values()], [*votes.values()], seen - len(votes))
+    return Export([*items.values()], [*votes.values()], seen - len(votes))
 
 
 def read_vote(
     annotation: Mapping[str, Any], item: str, classes: Sequence[str], config: Config
 ) -> Vote | None:
     """The vote of an annotation; None if it is cancelled, empty or of nobody."""
-    worker = annotation.get(WORKER) or _worker(annotation.get("completed_by"))
+    worker = annotation.get(WORKER_FIELD) or _worker(annotation.get("completed_by"))
     label = None if annotation.get("was_cancelled") else read_label(annotation, item, classes, config)
     if label is None or worker is None:
         return None
@@ -91,9 +94,9 @@ def read_vote(
 def read_label(holder: Mapping[str, Any], item: str, classes: Sequence[str], config: Config) -> int | None:
     """The number of the class in an annotation or a prediction; None if it has none."""
     results = records(holder.get("result") or [], f"results of task {item}")
-    said = [one.get("value") for one in results if one.get("type") == "choices" and _asked(one, config)]
+    values = [one.get("value") for one in results if one.get("type") == "choices" and _asked(one, config)]
     try:
-        label = label_of(said)
+        label = label_of(values)
         return None if label is None else list(classes).index(str(label))
     except (ValueError, RecursionError):
         raise ValueError(f"task {item} has an answer that is not one of {', '.join(classes)}") from None
@@ -107,9 +110,9 @@ def records(value: Any, what: str) -> list[dict[str, Any]]:
 
 
 def name_of(task: Mapping[str, Any], place: int = 0) -> str:
-    """The item that a task stands for: as we called it, else the number that Label Studio gave it."""
+    """The name of the item of a task: our own, else the number of the task in Label Studio."""
     data = task.get("data")
-    ours, number = (data.get(ITEM) if isinstance(data, dict) else None), task.get("id")
+    ours, number = (data.get(ITEM_FIELD) if isinstance(data, dict) else None), task.get("id")
     return str(ours or (place if number is None else number))
 
 
@@ -139,7 +142,7 @@ def _machine(task: Mapping[str, Any], classes: Sequence[str], config: Config) ->
     for prediction in records(task.get("predictions") or [], "predictions"):
         score = _number(prediction.get("score"))
         label = read_label(prediction, name_of(task), classes, config)
-        is_ours = str(prediction.get("model_version")).startswith(VERSION)
+        is_ours = str(prediction.get("model_version")).startswith(MODEL_VERSION)
         if label is not None and score is not None and score <= 1 and not is_ours:
             rest = (1 - score) / (len(classes) - 1)
             found = tuple(score if k == label else rest for k in range(len(classes)))

@@ -9,8 +9,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from crowdpilot.service.platforms.label_studio.config import KINDS, Config, read_config, write_config
-from crowdpilot.service.platforms.label_studio.tasks import ITEM, VERSION, WORKER, Item, Vote
+from crowdpilot.service.platforms.label_studio.config import TAGS, Config, read_config, write_config
+from crowdpilot.service.platforms.label_studio.tasks import (
+    ITEM_FIELD,
+    MODEL_VERSION,
+    WORKER_FIELD,
+    Item,
+    Vote,
+)
 
 
 class Decision(NamedTuple):
@@ -47,18 +53,19 @@ def write_tasks(
         Of this service, to make the addresses of uploaded images complete.
     """
     config = (config or config_of(items, classes))._replace(classes=tuple(classes))
-    given: dict[str, list[dict[str, Any]]] = {}
+    annotations: dict[str, list[dict[str, Any]]] = {}
     for vote in votes:
-        given.setdefault(vote.item, []).append(_annotation(vote, config, users or {}))
+        annotations.setdefault(vote.item, []).append(_annotation(vote, config, users or {}))
     return [
-        _task(item, given.get(item.name, []), decisions.get(item.name), config, address) for item in items
+        _task(item, annotations.get(item.name, []), decisions.get(item.name), config, address)
+        for item in items
     ]
 
 
 def config_of(items: Iterable[Item], classes: Sequence[str]) -> Config:
     """The configuration that shows all that these items have."""
     shows = {kind for item in items for kind in item.content}
-    return read_config(write_config(classes, shows=[kind for kind in KINDS if kind in shows] or ["text"]))
+    return read_config(write_config(classes, shows=[kind for kind in TAGS if kind in shows] or ["text"]))
 
 
 def write_result(label: int, config: Config) -> dict[str, Any]:
@@ -67,8 +74,10 @@ def write_result(label: int, config: Config) -> dict[str, Any]:
     return {"from_name": config.control, "to_name": config.about, "type": "choices", "value": chosen}
 
 
-def write_prediction(label: int, score: float, config: Config, version: str = VERSION) -> dict[str, Any]:
-    """What we believe of a task, with its probability."""
+def write_prediction(
+    label: int, score: float, config: Config, version: str = MODEL_VERSION
+) -> dict[str, Any]:
+    """The predicted class of a task, with its probability."""
     return {"model_version": version, "score": score, "result": [write_result(label, config)]}
 
 
@@ -83,11 +92,16 @@ def _task(
     if shown.get(image, "").startswith("/"):
         shown[image] = address + shown[image]
     predictions = [write_prediction(*decision, config)] if decision else []
-    return {"data": {**shown, ITEM: item.name}, "annotations": annotations, "predictions": predictions}
+    return {"data": {**shown, ITEM_FIELD: item.name}, "annotations": annotations, "predictions": predictions}
 
 
 def _annotation(vote: Vote, config: Config, users: Mapping[str, int]) -> dict[str, Any]:
     known = {"completed_by": users[vote.worker]} if vote.worker in users else {}
     time = {} if vote.time is None else {"created_at": datetime.fromtimestamp(vote.time, UTC).isoformat()}
-    about = {"was_cancelled": False, "ground_truth": False, "lead_time": vote.seconds, WORKER: vote.worker}
+    about = {
+        "was_cancelled": False,
+        "ground_truth": False,
+        "lead_time": vote.seconds,
+        WORKER_FIELD: vote.worker,
+    }
     return {**known, **time, **about, "result": [write_result(vote.label, config)]}

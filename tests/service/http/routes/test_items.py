@@ -247,7 +247,7 @@ def test_stopped_items_are_asked_no_more_and_withdrawn_ones_are_gone(project: Pr
     assert project.post("/items/stop", json={"items": ["i0", "i1"]}).json() == {"changed": 2}
     assert project.post("/items/withdraw", json={"items": ["i1"]}).json() == {"changed": 1}
     assert project.post("/items/stop", json={"items": ["i1"]}).json() == {"changed": 0}
-    wanted = project.post("/asks", json={"n": 10}).json()["items"]
+    wanted = project.post("/vote-requests", json={"n": 10}).json()["items"]
     assert {ask["item"] for ask in wanted} == {"i2"}
     assert set(project.decisions()) == {"i0", "i2"}
     assert "there is no item 'x'" in detail(project.post("/items/stop", json={"items": ["x"]}), 404)

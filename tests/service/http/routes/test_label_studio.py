@@ -105,17 +105,17 @@ def test_the_backend_answers_who_knows_the_password(imported: Project) -> None:
 def test_annotations_are_votes_that_come_change_and_go(imported: Project) -> None:
     backend = Backend(imported)
     new = annotation(12, 2, "good")
-    assert backend.event("ANNOTATION_CREATED", new) == {"taken": 1, "skipped": 0}
-    assert backend.event("ANNOTATION_CREATED", new) == {"taken": 1, "skipped": 0}
+    assert backend.event("ANNOTATION_CREATED", new) == {"changed": 1, "skipped": 0}
+    assert backend.event("ANNOTATION_CREATED", new) == {"changed": 1, "skipped": 0}
     assert (tally(imported)["2"], imported.decisions()["2"]["label"]) == (1, "good")
     backend.event("ANNOTATION_UPDATED", annotation(12, 2, "bad"))
     assert (tally(imported)["2"], imported.decisions()["2"]["label"]) == (1, "bad")
-    assert backend.event("ANNOTATIONS_DELETED", {"id": 12}) == {"taken": 1, "skipped": 0}
-    assert backend.event("ANNOTATIONS_DELETED", {"id": 12}) == {"taken": 0, "skipped": 1}
+    assert backend.event("ANNOTATIONS_DELETED", {"id": 12}) == {"changed": 1, "skipped": 0}
+    assert backend.event("ANNOTATIONS_DELETED", {"id": 12}) == {"changed": 0, "skipped": 1}
     assert (tally(imported)["2"], imported.get().json()["votes"]) == (0, 2)
     backend.event("ANNOTATION_CREATED", annotation(13, 2, "good"))
     assert tally(imported)["2"] == 1
-    assert backend.event("ANNOTATION_CREATED", annotation(14, 77, "good")) == {"taken": 0, "skipped": 1}
+    assert backend.event("ANNOTATION_CREATED", annotation(14, 77, "good")) == {"changed": 0, "skipped": 1}
 
 
 def test_what_was_taken_back_is_forgotten_by_every_mirror(imported: Project) -> None:
@@ -128,26 +128,26 @@ def test_what_was_taken_back_is_forgotten_by_every_mirror(imported: Project) -> 
     backend.event("ANNOTATION_UPDATED", annotation(21, 3, "good", by=1))
     with imported.service.store.reading() as c:
         anew = Replica(projects.find(c, imported.id))
-        anew.keep_up(c)
+        anew.catch_up(c)
     found, now = imported.decisions(), anew.campaign.decide()
     assert found["3"]["votes"] == 2
     np.testing.assert_allclose([row["p_good"] for row in found.values()], now.probs[:, 1], rtol=1e-12)
-    np.testing.assert_allclose(imported.get().json()["status"]["spent"], anew.campaign.ledger.spent)
+    np.testing.assert_allclose(imported.get().json()["status"]["spent"], anew.campaign.view.spent)
 
 
 def test_the_lesson_is_learned_anew_when_votes_change(imported: Project) -> None:
     imported.post("/items/stop", json={"items": ["1", "2", "3"]})
-    assert imported.post("/asks", json={}).json()["wait"] is True
+    assert imported.post("/vote-requests", json={}).json()["wait"] is True
     imported.service.do_jobs()
-    assert imported.post("/asks", json={}).json()["wait"] is False
+    assert imported.post("/vote-requests", json={}).json()["wait"] is False
     Backend(imported).event("ANNOTATION_UPDATED", annotation(10, 1, "bad"))
-    assert imported.post("/asks", json={}).json()["wait"] is True
+    assert imported.post("/vote-requests", json={}).json()["wait"] is True
     imported.service.do_jobs()
-    assert imported.post("/asks", json={}).json()["wait"] is False
+    assert imported.post("/vote-requests", json={}).json()["wait"] is False
 
 
 def test_a_worker_cannot_have_their_vote_deleted_by_a_clever_key(imported: Project) -> None:
     worker = imported.worker()
     item = worker.next(1)[0]["item"]
     assert worker.vote(item, "good", key="label_studio-77").status_code == 201
-    assert Backend(imported).event("ANNOTATIONS_DELETED", {"id": 77}) == {"taken": 0, "skipped": 1}
+    assert Backend(imported).event("ANNOTATIONS_DELETED", {"id": 77}) == {"changed": 0, "skipped": 1}

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from crowdpilot.service.http.app import create_app
-from crowdpilot.service.http.schemas import ProjectIn
+from crowdpilot.service.app import create_app
 from crowdpilot.service.jobs import runner
 from crowdpilot.service.platforms.invitation_links import invite
+from crowdpilot.service.schemas import ProjectIn
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import Store, items, keys, migrate, projects
 
@@ -38,7 +38,7 @@ class Service:
 
     def __init__(self, folder: Path, address: str = "http://testserver") -> None:
         self.settings = Settings(database=f"sqlite:///{folder / 'test.db'}", secret=SECRET, address=address,
-                                 rate=1e6, burst=10**6)  # fmt: skip
+                                 requests_per_second=1e6, burst=10**6)  # fmt: skip
         store = Store(self.settings.database)
         migrate(store)
         with store.writing() as c:

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowdpilot.service.platforms.label_studio.backend import (
-    asked,
     changes,
     health,
     is_password,
     password,
     predict,
+    requested_items,
     setup,
 )
 from crowdpilot.service.platforms.label_studio.config import read_config, write_config
@@ -82,7 +82,7 @@ def test_there_is_a_prediction_for_each_task_in_its_order():
         {"id": 3, "data": {"text": "Woof"}},
     ]
     body = {"tasks": tasks, "label_config": XML, "project": "2.16", "params": {"context": None}}
-    assert asked(body) == ["m", "2", "3"]
+    assert requested_items(body) == ["m", "2", "3"]
     answer = predict(body, {"m": [0.75, 0.25], "3": (0.1, 0.9)}, CLASSES, version="crowdpilot-9")
     chosen = {"from_name": "animal", "to_name": "words", "type": "choices"}
     version = {"model_version": "crowdpilot-9"}

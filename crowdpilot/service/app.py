@@ -1,0 +1,74 @@
+"""The web application: JSON API, pages, middleware and error handling, put together from the settings."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import Depends, FastAPI
+from fastapi.staticfiles import StaticFiles
+
+from crowdpilot import __version__
+from crowdpilot.service.http.metrics import Metrics
+from crowdpilot.service.http.middleware import ServiceMiddleware, reject_unknown_parameters
+from crowdpilot.service.http.rate_limits import RateLimiter
+from crowdpilot.service.http.responses import add_error_handlers
+from crowdpilot.service.http.routes import (
+    audit,
+    exports,
+    external_votes,
+    forecast,
+    health,
+    items,
+    jobs,
+    label_studio,
+    labelling,
+    projects,
+    report,
+    webhooks,
+    workers,
+)
+from crowdpilot.service.labelling.labelling_service import LabellingService
+from crowdpilot.service.pages.dashboard.projects import dashboard_pages
+from crowdpilot.service.pages.rendering import STATIC, error_page
+from crowdpilot.service.pages.worker.routes import worker_pages
+from crowdpilot.service.settings import Settings
+from crowdpilot.service.store import Store
+
+API_ROUTES = (
+    health.routes, projects.routes, items.routes, items.files, exports.routes, workers.routes,
+    external_votes.routes, forecast.routes, audit.routes, report.routes, jobs.routes, webhooks.routes,
+    label_studio.routes, label_studio.backend_routes, labelling.routes,
+)  # fmt: skip
+WORKERS_PER_ADDRESS = 50  # who may share a network address, such as that of a university
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The service over a database that is migrated already."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        app.openapi()  # takes a while, so that nobody has to wait for it later
+        yield
+        app.state.labelling.close()
+        app.state.store.close()
+
+    app = FastAPI(
+        title="Crowdpilot", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None,
+        openapi_url="/api/openapi.json",
+    )  # fmt: skip
+    app.state.settings = settings
+    app.state.store = Store(settings.database)
+    app.state.labelling = LabellingService(app.state.store, settings)
+    app.state.worker_limiter = RateLimiter(settings.requests_per_second, settings.burst)
+    app.state.metrics = Metrics(app.state.store)
+    add_error_handlers(app, error_page)
+    for routes in API_ROUTES:
+        app.include_router(routes, dependencies=[Depends(reject_unknown_parameters)])
+    app.include_router(worker_pages())
+    app.include_router(dashboard_pages())
+    app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    rate, burst = settings.requests_per_second * WORKERS_PER_ADDRESS, settings.burst * WORKERS_PER_ADDRESS
+    limiter = RateLimiter(rate, burst)
+    app.add_middleware(ServiceMiddleware, settings=settings, limiter=limiter, metrics=app.state.metrics)
+    return app

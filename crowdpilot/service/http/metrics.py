@@ -1,0 +1,60 @@
+"""Metrics for Prometheus: requests of this process, and what the database holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from crowdpilot.service.store import service_metrics
+from crowdpilot.service.store.engine import Store
+
+REQUEST_SECONDS_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+
+
+class Metrics:
+    """The metrics of one application, in a registry of their own.
+
+    Parameters
+    ----------
+    store
+        The database, which is read whenever the metrics are.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.registry = CollectorRegistry()
+        self._requests = Counter(
+            "crowdpilot_requests", "Requests by HTTP status code.", ["status"], registry=self.registry
+        )
+        self._seconds = Histogram(
+            "crowdpilot_request_seconds", "Seconds until a request was answered.",
+            buckets=REQUEST_SECONDS_BUCKETS, registry=self.registry,
+        )  # fmt: skip
+        self.registry.register(_StoreCollector(store))
+
+    def count_request(self, status: int, seconds: float) -> None:
+        """A request was answered."""
+        self._requests.labels(status).inc()
+        self._seconds.observe(seconds)
+
+    def text(self) -> bytes:
+        """All metrics in the text format of Prometheus."""
+        return generate_latest(self.registry)
+
+
+class _StoreCollector(Collector):
+    """How many projects, jobs, workers, deliveries and votes there are in each state."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        with self.store.reading() as c:
+            counts = service_metrics.numbers(c)
+        for name, by_state in counts.items():
+            family = GaugeMetricFamily(f"crowdpilot_{name}", f"Number of {name} by state.", labels=["state"])
+            for state, count in sorted(by_state.items()):
+                family.add_metric([state], count)
+            yield family

@@ -1,0 +1,45 @@
+"""Signed tokens of requesters: the session in a cookie, the link that signs in once, CSRF tokens."""
+
+from __future__ import annotations
+
+import secrets
+from typing import NamedTuple
+
+from crowdpilot.service.signing import derive, sign, unsign
+
+SESSION_SECONDS = 12 * 3600.0
+LOGIN_LINK_SECONDS = 3600.0
+SESSION_PURPOSE, LOGIN_PURPOSE = "requester_session", "login"
+
+
+class RequesterSession(NamedTuple):
+    """Somebody who signed in with an API key; the id tells two sessions of one key apart."""
+
+    id: str
+    key: str
+
+
+def sign_session(secret: str, key: str) -> str:
+    """The token of a new session of the key with this id."""
+    return sign(secret, SESSION_PURPOSE, list(RequesterSession(secrets.token_hex(16), key)))
+
+
+def read_session(secret: str, token: str) -> RequesterSession:
+    """The session in a token; a `TokenError` if it is not valid or has ended."""
+    return RequesterSession(*unsign(secret, SESSION_PURPOSE, token, max_age_seconds=SESSION_SECONDS))
+
+
+def login_path(secret: str, key: str) -> str:
+    """The address of a page that signs in, once and soon, as the key with this id."""
+    return f"/login?token={sign(secret, LOGIN_PURPOSE, [key, secrets.token_hex(8)])}"
+
+
+def read_login_token(secret: str, token: str) -> str:
+    """The id of the key that a login link signs in; a `TokenError` if it is not valid or has expired."""
+    key, _ = unsign(secret, LOGIN_PURPOSE, token, max_age_seconds=LOGIN_LINK_SECONDS)
+    return str(key)
+
+
+def csrf_token(secret: str, session: str) -> str:
+    """What the forms of a session send along, so that no page of another site can post them."""
+    return derive(secret, "csrf", session)
