@@ -114,11 +114,8 @@ def _draw(counts: Codes, n: int, rng: np.random.Generator) -> Votes:
 
 def _of(votes: Votes, tasks: Codes) -> Votes:
     """The votes on some tasks, in the order of these."""
-    place = np.full(len(votes.tasks), -1)
-    place[tasks] = np.arange(len(tasks))
-    some = votes.take(place[votes.task] >= 0)
-    names = np.arange(len(tasks)), votes.workers, votes.classes
-    return Votes(place[some.task].astype(np.int32), some.worker, some.label, *names)
+    some = votes.select(tasks=tasks)
+    return Votes(some.task, some.worker, some.label, np.arange(len(tasks)), votes.workers, votes.classes)
 
 
 def render(found: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from crowdpilot.calibration import MAPS
 from crowdpilot.calibration.cross_entropy import SoftmaxRegression, fit_coefficients
 from tests.calibration.conftest import normalized
 
-PARAMETER_INDEX = {name: MAPS[name]().index(3) for name in ("vector", "matrix", "dirichlet")}
+PARAMETER_INDEX = {name: MAPS[name]().parameter_index(3) for name in ("vector", "matrix", "dirichlet")}
 PARAMETER_INDEX["temperature"] = np.eye(4, 3, dtype=int) - 1
 PARAMETER_INDEX["beta"] = np.column_stack([[-1, -1, -1], [0, 1, 2]])
 PARAMETER_INDEX["platt"] = np.column_stack([[-1, -1, -1], [0, 0, 1]])

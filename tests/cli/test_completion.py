@@ -12,7 +12,7 @@ from typer.testing import Result
 from crowdpilot import learning
 from crowdpilot.aggregation import MODELS
 from crowdpilot.calibration import MAPS
-from crowdpilot.cli.shared.content_scores import LEARNED
+from crowdpilot.cli.shared.content_scores import CONTENT_SCORES
 from crowdpilot.datasets import DATASETS
 from crowdpilot.diagnosis import IDENTIFICATIONS
 from crowdpilot.diagnosis.agreement import MEASURES
@@ -66,7 +66,7 @@ def test_crowds_are_completed(complete: Complete) -> None:
 
 
 NAMES = {  # what is offered for options that take a name, and the list that it must be
-    "identify votes.csv -s": lambda: [*IDENTIFICATIONS, *LEARNED],
+    "identify votes.csv -s": lambda: [*IDENTIFICATIONS, *CONTENT_SCORES],
     "identify votes.csv --network": lambda: learning.NETWORKS,
     "agreement votes.csv --measure": lambda: MEASURES,
     "train votes.csv --labels": lambda: MODELS,

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from crowdpilot.learning.layers import forward_with_features, find_last_linear
+from crowdpilot.learning.layers import find_last_linear, forward_with_features
 
 
 def test_the_last_linear_layer_of_the_right_size_is_found() -> None:

@@ -17,7 +17,7 @@ from torch import nn
 from crowdpilot.aggregation import MODELS
 from crowdpilot.learning import METHODS, CrowdClassifier
 from crowdpilot.learning.data.inputs import shape_of, to_rows
-from crowdpilot.learning.model_file import Model, load_model, save_model
+from crowdpilot.learning.model_file import SETTINGS, SavedModel, load_model, save_model
 from crowdpilot.learning.training.checkpoint import Checkpoint
 from crowdpilot.votes import Votes
 
@@ -40,15 +40,15 @@ def crowd(classes: Any = ("cat", "dog", "owl")) -> tuple[np.ndarray, Votes]:
 
 def trained(
     method: Any = "crowdlayer", network: Any = "mlp[hidden=8]", classes: Any = ("cat", "dog", "owl")
-) -> tuple[Model, np.ndarray]:
+) -> tuple[SavedModel, np.ndarray]:
     X, votes = crowd(classes)
     made = CrowdClassifier(network, method, epochs=3, lr=0.01).fit(X, votes)
     shape = shape_of(to_rows(X, CPU))
     settings = made.get_params(deep=False)
-    return Model(settings, made.method_, shape, made.classes_, votes.workers, made.history_), X
+    return SavedModel(settings, made.method_, shape, made.classes_, votes.workers, made.history_), X
 
 
-def logits(model: Model, X: np.ndarray) -> np.ndarray:
+def logits(model: SavedModel, X: np.ndarray) -> np.ndarray:
     with torch.no_grad():
         return model.method(torch.as_tensor(X, dtype=torch.float32)).numpy()
 
@@ -63,7 +63,7 @@ def test_a_loaded_method_says_what_the_saved_one_said(tmp_path: Path, method: st
     assert was.keys() == now.keys()
     about = set(was) - set(
         model.method.task_buffers
-    )  # what the training tasks were believed to be is not kept
+    )  # posteriors of training tasks are not saved
     assert all(torch.equal(was[name], now[name]) for name in about)
     assert not again.method.training
 
@@ -104,7 +104,7 @@ def test_settings_and_history_are_kept(tmp_path: Path) -> None:
     history = [{**model.history[0], "score": -np.inf}, *model.history[1:]]
     save_model(
         tmp_path / "m",
-        Model(settings, model.method, model.shape, model.classes, model.workers, history),
+        SavedModel(settings, model.method, model.shape, model.classes, model.workers, history),
     )
     again = load_model(tmp_path / "m")
     assert again.settings == {**settings, "checkpoint": "a/b"}
@@ -121,7 +121,7 @@ def test_a_network_given_as_a_module_must_be_given_again(tmp_path: Path) -> None
         load_model(tmp_path / "m")
     blank = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 3))
     np.testing.assert_array_equal(logits(load_model(tmp_path / "m", network=blank), X), logits(model, X))
-    with pytest.raises(ValueError, match="does not fit its network and method"):
+    with pytest.raises(ValueError, match="do not fit its network and method"):
         load_model(tmp_path / "m", network=nn.Sequential(nn.Linear(3, 5), nn.Tanh(), nn.Linear(5, 3)))
 
 
@@ -141,7 +141,7 @@ def test_what_cannot_be_saved_leaves_the_file_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / "m"
     save_model(path, model)
     before = path.read_bytes()
-    odd = Model({"lr": object()}, model.method, model.shape, model.classes, model.workers, model.history)
+    odd = SavedModel({"lr": object()}, model.method, model.shape, model.classes, model.workers, model.history)
     with pytest.raises(ValueError, match=r"the setting lr is .* cannot be saved"):
         save_model(path, odd)
     assert path.read_bytes() == before
@@ -177,9 +177,9 @@ def test_tensors_and_checkpoints_are_no_classifiers(tmp_path: Path) -> None:
 
 
 def test_a_file_of_a_newer_version_and_no_file_are_refused(tmp_path: Path) -> None:
-    about = {"kind": "crowdpilot classifier", "format": 99, "versions": {"crowdpilot": "9.0"}}
-    save_file({"x": torch.zeros(2)}, tmp_path / "m", metadata={"crowdpilot": json.dumps(about)})
-    with pytest.raises(ValueError, match=r"saved by Crowdpilot 9.0, which is newer"):
+    description = {"format": "crowdpilot-classifier", "version": 99}
+    save_file({"x": torch.zeros(2)}, tmp_path / "m", metadata={"crowdpilot": json.dumps(description)})
+    with pytest.raises(ValueError, match=r"version 99 of the format, but this Crowdpilot reads versions up to 1"):
         load_model(tmp_path / "m")
     with pytest.raises(ValueError, match="cannot be read as a saved classifier"):
         load_model(tmp_path / "missing")
@@ -191,9 +191,9 @@ def test_a_file_whose_tensors_do_not_fit_its_settings_is_refused(tmp_path: Path)
     with safe_open(tmp_path / "m", "pt") as file:
         about = file.metadata()
     tensors = load_file(tmp_path / "m")
-    tensors.pop("matrix")
+    tensors.pop("worker_matrix")
     save_file({**tensors, "other.part": torch.zeros(1)}, tmp_path / "m", metadata=about)
-    with pytest.raises(ValueError, match="does not fit its network and method"):
+    with pytest.raises(ValueError, match="do not fit its network and method"):
         load_model(tmp_path / "m")
 
 

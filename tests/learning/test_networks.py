@@ -15,11 +15,11 @@ from scipy.sparse import csr_array
 from torch import nn
 
 from crowdpilot.learning import NETWORKS, CrowdClassifier
+from crowdpilot.learning.data.frozen_features import embed
 from crowdpilot.learning.data.images import Images
 from crowdpilot.learning.data.rows import Dense, Sparse
-from crowdpilot.learning.data.frozen_features import embed
-from crowdpilot.learning.networks.resnet_small import resnet_small
 from crowdpilot.learning.layers import Standardize, standardize_layer
+from crowdpilot.learning.networks.resnet_small import resnet_small
 from crowdpilot.learning.networks.vision import fit_stem, head_of, is_vision, without_head
 from crowdpilot.learning.registry import make_network
 
@@ -113,12 +113,12 @@ def test_images_are_scaled_by_channel() -> None:
 
 def test_features_of_a_backbone_keep_the_proportions_of_their_columns() -> None:
     x = X * torch.tensor([1.0, 2.0, 3.0, 400.0]) + 5
-    found = standardize_layer(Dense(x, CPU, alike=True))(x)
+    found = standardize_layer(Dense(x, CPU, one_scale=True))(x)
     np.testing.assert_allclose(found.mean(dim=0), np.zeros(4), atol=1e-5)
     ratio = found.std(dim=0) / x.std(dim=0)
     np.testing.assert_allclose(ratio, np.full(4, ratio[0]), rtol=1e-4)
     np.testing.assert_allclose((found**2).mean(), 1, rtol=1e-4)
-    assert embed(nn.Identity(), dense(X), CPU).alike
+    assert embed(nn.Identity(), dense(X), CPU).one_scale
 
 
 def test_a_sparse_matrix_keeps_its_zeros_and_the_proportions_of_its_numbers() -> None:

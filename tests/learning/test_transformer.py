@@ -13,8 +13,7 @@ import torch
 
 from crowdpilot.learning import CrowdClassifier, tune
 from crowdpilot.learning.data.inputs import to_rows
-from crowdpilot.learning.layers import forward_with_features, find_last_linear
-from crowdpilot.learning.layers import Standardize
+from crowdpilot.learning.layers import Standardize, find_last_linear, forward_with_features
 from crowdpilot.learning.registry import make_network
 from crowdpilot.simulation import one_coin
 from crowdpilot.votes import Votes

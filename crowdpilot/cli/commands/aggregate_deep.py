@@ -1,4 +1,4 @@
-"""`crowdpilot aggregate-deep`: from votes and the content of tasks to labels."""
+"""`crowdpilot aggregate-deep`: labels from votes and the content of tasks, by a trained classifier."""
 
 from __future__ import annotations
 
@@ -12,21 +12,23 @@ import typer
 from crowdpilot.cli.shared import options
 from crowdpilot.cli.shared.completion import complete_method
 from crowdpilot.cli.shared.help_examples import examples
+from crowdpilot.cli.shared.missing_packages import load_learning
 from crowdpilot.cli.shared.output import check_json
 from crowdpilot.cli.shared.predictions import Output, Predictions, Probs
 from crowdpilot.cli.shared.training_data import Data, read_data
-from crowdpilot.cli.shared.training_options import MODEL, Dataset, Learning, learning, load_learning
-from crowdpilot.cli.shared.training_results import measure, score_parts, tell, to_json, write_all
+from crowdpilot.cli.shared.training_options import MODEL, Dataset, TrainingOptions, with_training_options
+from crowdpilot.cli.shared.training_results import measure, score_parts, summarize, to_json, write_all
+from crowdpilot.names import lookup
 
-DEFAULT = "mutual"
-BASE = "crowdlayer"  # of self-training, if no other is named
+DEFAULT_METHOD = "mutual"
+SELF_TRAINING_BASE = "crowdlayer"  # the method of self-training, if no other is named
 EXAMPLES = examples(
     "aggregate-deep votes.csv --x features.npz -o labels.csv",
     "aggregate-deep votes.csv --x features.npz -s conal --save model.safetensors",
 )
 
 
-@learning
+@with_training_options
 def aggregate_deep(
     dataset: Dataset,
     strategy: Annotated[
@@ -39,39 +41,39 @@ def aggregate_deep(
             autocompletion=complete_method,
             rich_help_panel=MODEL,
         ),
-    ] = DEFAULT,
+    ] = DEFAULT_METHOD,
     output: Output = None,
     probs: Probs = False,
     as_json: options.Json = False,
     results: Annotated[Path | None, typer.Option(help="File for scores and curves: .json.")] = None,
     *,
-    asked: Learning,
+    training: TrainingOptions,
 ) -> None:
     """Train a classifier on the votes of DATASET, and write the label that both give to every task.
 
     Without -o, CSV (or JSON) with task, label and confidence goes to standard output; .npy is the array of
     probabilities, (tasks, classes), alone. Tasks without votes have a label too, after the others.
     """
-    method, around = _parse(strategy)
-    if around is not None and asked.self_training is not None:
+    method, self_training = _parse(strategy)
+    if self_training is not None and training.self_training is not None:
         raise ValueError(f"-s {strategy} is self-training already, so --self-training cannot be given")
-    model = asked.classifier(method, self_training=around or asked.self_training)
+    model = training.classifier(method, self_training=self_training or training.self_training)
     check_json(as_json, output)
     Predictions.ready(output)
     options.ready(results, (".json",))
-    data = read_data(dataset, asked)
+    data = read_data(dataset, training)
     data.fit(model)
     scores = score_parts(model, data)
     if data.train.truth is not None:
         scores["labels"] = measure(data.train.truth, model.posterior_)
     text = to_json(model, data, scores)
-    found = _labels(model, data, probs)
+    predictions = _labels(model, data, probs)
     write_all({
-        asked.save: model.save, results: lambda draft: draft.write_text(text), output: found.write,
+        training.save: model.save, results: lambda draft: draft.write_text(text), output: predictions.write,
     })  # fmt: skip
-    tell(scores)
+    summarize(scores)
     if output is None:
-        found.show(as_json=as_json)
+        predictions.show(as_json=as_json)
 
 
 def _parse(strategy: str) -> tuple[str, str | None]:
@@ -80,18 +82,20 @@ def _parse(strategy: str) -> tuple[str, str | None]:
     The option `base` of self-training is its method, as in `dasc[base='conal',rounds=3]`.
     """
     load_learning()
-    from crowdpilot.learning.self_training.pseudo_votes import CHOICES
+    from crowdpilot.learning.self_training.pseudo_votes import SELECTIONS
 
     name, _, rest = strategy.strip().partition("[")
-    if name.strip().lower() not in CHOICES:
+    if name.strip().lower() not in SELECTIONS:
         return strategy, None
     try:
         call = ast.parse(f"dict({rest.removesuffix(']')})", mode="eval").body
         if not isinstance(call, ast.Call) or call.args or (rest and not rest.endswith("]")):
             raise SyntaxError
-        base = {option.arg: ast.literal_eval(option.value) for option in call.keywords}.get("base", BASE)
+        base = {option.arg: ast.literal_eval(option.value) for option in call.keywords}.get(
+            "base", SELF_TRAINING_BASE
+        )
     except (SyntaxError, ValueError):
-        return BASE, strategy  # the library says what is wrong with it
+        return SELF_TRAINING_BASE, strategy  # the library raises the error
     others = ",".join(ast.unparse(option) for option in call.keywords if option.arg != "base")
     return str(base), f"{name}[{others}]" if others else name
 
@@ -100,8 +104,7 @@ def _labels(model: Any, data: Data, all: bool) -> Predictions:
     """The posterior of all tasks, in the order of the votes, which need not be that of X."""
     votes, probs = data.votes, model.posterior_
     tasks = votes.tasks if data.train.tasks is None else data.train.tasks
-    place = {str(task): n for n, task in enumerate(tasks.tolist())}
-    voted = np.asarray([place[str(task)] for task in votes.tasks.tolist()])
-    order = np.append(voted, np.setdiff1d(np.arange(len(place)), voted))
+    voted = lookup(votes.tasks, tasks)
+    order = np.append(voted, np.setdiff1d(np.arange(len(tasks)), voted))
     count = np.bincount(votes.task, minlength=len(order))  # those without votes come last
     return Predictions(tasks[order], votes.classes, probs[order], all, {"votes": count})

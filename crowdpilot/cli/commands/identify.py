@@ -13,7 +13,7 @@ from crowdpilot.cli.shared.completion import complete_strategy
 from crowdpilot.cli.shared.help_examples import examples
 from crowdpilot.cli.shared.output import check_json, note, on_terminal, show, working
 from crowdpilot.cli.shared.training_data import read_data
-from crowdpilot.cli.shared.training_options import Learning
+from crowdpilot.cli.shared.training_options import TrainingOptions
 from crowdpilot.cli.shared.vote_files import read_known, read_votes
 
 SCREEN = 40  # rows that a person is shown
@@ -28,7 +28,7 @@ def complete_identification(incomplete: str) -> list[tuple[str, str]]:
     """Identifications that begin like this, each with its one line."""
     from crowdpilot.diagnosis import IDENTIFICATIONS
 
-    known = {name: kind.summary for name, kind in IDENTIFICATIONS.items()} | content_scores.LEARNED
+    known = {name: kind.summary for name, kind in IDENTIFICATIONS.items()} | content_scores.CONTENT_SCORES
     return [(n, summary) for n, summary in known.items() if n.lower().startswith(incomplete.lower())]
 
 
@@ -101,7 +101,9 @@ def identify(
     from crowdpilot.scale.files.shards import is_pattern
 
     check_json(as_json, output)
-    asked = content_scores.Asked(x, network, epochs, folds, use_pleiss, topk, alpha, too_hard, seed, device)
+    asked = content_scores.ContentScoreOptions(
+        x, network, epochs, folds, use_pleiss, topk, alpha, too_hard, seed, device
+    )
     if cluster is not None or local_cluster is not None or is_pattern(votes):
         kind = find_identification(check_files(strategy))
         asked.refuse(strategy)
@@ -112,11 +114,11 @@ def identify(
         return
     options.ready(output, (*io.TABLES, ".npy"))
     model = parse_strategy(labels or "auto")
-    if content_scores.is_learned(strategy):
+    if content_scores.is_content_score(strategy):
         score = asked.find(strategy, labels)
         content = read_data(
             votes,
-            Learning(
+            TrainingOptions(
                 x=x, gold=gold, exclude=exclude, classes=classes, abstain=abstain, repeats=repeats,
                 format=format, columns=columns, question=question,
             ),

@@ -1,4 +1,4 @@
-"""`crowdpilot predict`: what a trained classifier says of new tasks."""
+"""`crowdpilot predict`: labels and probabilities of new tasks by a saved classifier."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import typer
 
 from crowdpilot.cli.shared import options
 from crowdpilot.cli.shared.help_examples import examples
+from crowdpilot.cli.shared.missing_packages import load_learning
 from crowdpilot.cli.shared.output import check_json, working
 from crowdpilot.cli.shared.predictions import Output, Predictions, Probs
-from crowdpilot.cli.shared.training_options import Device, Threads, load_learning
+from crowdpilot.cli.shared.training_options import Device, Threads
 from crowdpilot.cli.shared.training_results import write_all
 
 EXAMPLES = examples(
@@ -42,7 +43,7 @@ def predict(
     Without -o, CSV (or JSON) with task, label and confidence goes to standard output; .npy is the array of
     probabilities, (tasks, classes), alone. If DATA does not name its tasks, they are numbers.
     """
-    learn = load_learning()
+    learning = load_learning()
     from crowdpilot.learning.data.content_files import read_x
 
     check_json(as_json, output)
@@ -50,12 +51,12 @@ def predict(
         raise ValueError(f"{model}: there is no such file; a classifier is saved by crowdpilot train --save")
     Predictions.ready(output)
     with working(f"reading {model} and {data}"):
-        classifier = learn.CrowdClassifier.load(model, device=device).set_params(threads=threads)
+        classifier = learning.CrowdClassifier.load(model, device=device).set_params(threads=threads)
         tasks, X = read_x(data)
-    with working(f"looking at {len(X)} tasks"):
-        found = classifier.predict_proba(X)
-    names = np.arange(len(found)) if tasks is None else tasks
-    table = Predictions(names, classifier.classes_, found, probs)
+    with working(f"predicting {len(X)} tasks"):
+        predicted = classifier.predict_proba(X)
+    names = np.arange(len(predicted)) if tasks is None else tasks
+    table = Predictions(names, classifier.classes_, predicted, probs)
     write_all({output: table.write})
     if output is None:
         table.show(as_json=as_json)

@@ -12,8 +12,8 @@ from rich.text import Text
 
 from crowdpilot.aggregation import MODELS
 from crowdpilot.cli.shared.help_examples import examples
+from crowdpilot.cli.shared.missing_packages import load_learning
 from crowdpilot.cli.shared.output import on_terminal, show
-from crowdpilot.cli.shared.training_options import load_learn
 
 EXAMPLES = examples(
     "strategies",
@@ -26,7 +26,7 @@ def strategies(
     deep: Annotated[bool, typer.Option("--deep", help="Those of `aggregate-deep`, which train.")] = False,
 ) -> None:
     """List what `aggregate` can do, with one line and the paper of each strategy."""
-    rows = [describe(model) for model in (load_learn().METHODS if deep else MODELS).values()]
+    rows = [describe(model) for model in (load_learning().METHODS if deep else MODELS).values()]
     if as_json:
         typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
     elif on_terminal():

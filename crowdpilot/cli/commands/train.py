@@ -1,4 +1,4 @@
-"""`crowdpilot train`: a classifier from the labels that an aggregator makes of votes."""
+"""`crowdpilot train`: a classifier trained on the labels of an aggregator, or of a file."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from crowdpilot.cli.shared.completion import complete_strategy, one_of
 from crowdpilot.cli.shared.help_examples import examples
 from crowdpilot.cli.shared.output import check_json, show
 from crowdpilot.cli.shared.training_data import read_data
-from crowdpilot.cli.shared.training_options import MODEL, Dataset, Learning, learning
-from crowdpilot.cli.shared.training_results import score_parts, tell, to_json, write_all
+from crowdpilot.cli.shared.training_options import MODEL, Dataset, TrainingOptions, with_training_options
+from crowdpilot.cli.shared.training_results import score_parts, summarize, to_json, write_all
 
-FILES = (".npy", ".csv", ".tsv", ".parquet", ".jsonl")  # of labels, which are no strategies
+LABEL_FILES = (".npy", ".csv", ".tsv", ".parquet", ".jsonl")  # which are no strategies
 EXAMPLES = examples(
     "train votes.csv --x features.npz --labels dawid_skene --save model.safetensors",
     "train texts.csv --votes votes.csv --backbone tfidf --network linear -o results.json",
 )
 
 
-@learning
+@with_training_options
 def train(
     dataset: Dataset,
     labels: Annotated[
@@ -40,7 +40,7 @@ def train(
     targets: Annotated[
         str,
         typer.Option(
-            help="What is learned of the labels: hard, soft, smoothed or shard.",
+            help="Training targets from the labels: hard, soft, smoothed or shard.",
             autocompletion=one_of("hard", "soft", "smoothed", "shard"),
             rich_help_panel=MODEL,
         ),
@@ -48,7 +48,7 @@ def train(
     smoothing: Annotated[
         float | None,
         typer.Option(
-            help="The share of a smoothed label that is spread over all classes; a tenth if not given.",
+            help="Label smoothing: the share that is spread over all classes; 0.1 if not given.",
             rich_help_panel=MODEL,
         ),
     ] = None,
@@ -58,33 +58,33 @@ def train(
     ] = None,
     as_json: options.Json = False,
     *,
-    asked: Learning,
+    training: TrainingOptions,
 ) -> None:
     """Train a classifier on DATASET: the labels of an aggregator, or of a file, for the content of tasks.
 
     Scores of the parts whose true labels are known go to standard output, or with -o to a JSON
     file with the curves of all epochs. Of the epochs, the best on the validation set is kept.
     """
-    file = Path(labels) if Path(labels).is_file() or Path(labels).suffix in FILES else None
+    file = Path(labels) if Path(labels).is_file() or Path(labels).suffix in LABEL_FILES else None
     strategy = str(parse_strategy("naive_soft" if file else labels))
-    if file is not None and asked.prune:
+    if file is not None and training.prune:
         raise ValueError(f"--prune looks at votes, so it cannot be given with the labels of {file}")
-    share = "" if smoothing is None else f",alpha={smoothing}"
-    method = f"two_stage[labels={strategy!r},targets={targets!r}{share}]"
-    model = asked.classifier(method, asked.self_training)
+    alpha = "" if smoothing is None else f",alpha={smoothing}"
+    method = f"two_stage[labels={strategy!r},targets={targets!r}{alpha}]"
+    model = training.classifier(method, training.self_training)
     check_json(as_json, output)
     options.ready(output, (".json",))
-    data = read_data(dataset, asked, file)
-    if output is None and asked.save is None and not data.known:
+    data = read_data(dataset, training, file)
+    if output is None and training.save is None and not data.known:
         raise ValueError(
             "nothing would be left of the training: give --save, --output or labels to measure by"
         )
     data.fit(model)
     scores = score_parts(model, data)
     text = to_json(model, data, scores)
-    write_all({asked.save: model.save, output: lambda draft: draft.write_text(text)})
+    write_all({training.save: model.save, output: lambda draft: draft.write_text(text)})
     if output is not None:
-        tell(scores)
+        summarize(scores)
     elif scores:
-        rows = [(part, name, value) for part, found in scores.items() for name, value in found.items()]
+        rows = [(part, name, value) for part, of_part in scores.items() for name, value in of_part.items()]
         show(("tasks", "measure", "value"), rows, as_json=as_json)

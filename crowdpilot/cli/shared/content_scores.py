@@ -1,4 +1,4 @@
-"""Scores of tasks that need their content: AUM and WAUM at the prompt."""
+"""AUM and WAUM at the command line: their options, and the table of scores."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ import typer
 from crowdpilot.aggregation import Aggregator
 from crowdpilot.arrays import Floats
 from crowdpilot.cli.shared.completion import complete_network
+from crowdpilot.cli.shared.missing_packages import load_learning
 from crowdpilot.cli.shared.options import given, ready
-from crowdpilot.cli.shared.training_data import Data
-from crowdpilot.cli.shared.training_options import load_learning
+from crowdpilot.cli.shared.training_data import TrainingData
 from crowdpilot.votes import Votes
 
 if TYPE_CHECKING:
     from crowdpilot.diagnosis import Identification
 
-LEARNED = {
+CONTENT_SCORES = {
     "AUM": "Area under the margin of the label of each task.",
-    "WAUM": "Areas under the margin of all votes on each task, weighed by trust.",
+    "WAUM": "Areas under the margin of all votes on each task, weighted by trust.",
     "WAUM_perworker": "WAUM with a classifier for each worker.",
 }
 PANEL = "AUM and WAUM"
-EPOCHS = 20
+DEFAULT_EPOCHS = 20
 
 X = Annotated[
     Path | None,
@@ -56,13 +56,13 @@ Epochs = Annotated[
         "--n-epochs",
         help="Passes over all tasks.",
         rich_help_panel=PANEL,
-        show_default=str(EPOCHS),
+        show_default=str(DEFAULT_EPOCHS),
     ),
 ]
 Folds = Annotated[
     int | None,
     typer.Option(
-        help="Parts of the tasks, each judged by a network that learned from the others; 1 trains a single "
+        help="Cross-validation folds, each scored by a network trained on the others; 1 trains a single "
         "network.",
         rich_help_panel=PANEL,
         show_default="5",
@@ -95,7 +95,7 @@ TooHard = Annotated[
 ]
 Seed = Annotated[
     int | None,
-    typer.Option(help="Where random numbers begin.", rich_help_panel=PANEL, show_default="0"),
+    typer.Option(help="Seed of all random numbers.", rich_help_panel=PANEL, show_default="0"),
 ]
 Device = Annotated[
     str | None,
@@ -105,15 +105,15 @@ Device = Annotated[
 ]
 
 
-def is_learned(strategy: str) -> bool:
+def is_content_score(strategy: str) -> bool:
     """Whether this is a score that trains a classifier, with or without options in brackets."""
     plain = strategy.partition("[")[0].strip().lower().replace("-", "_")
-    return plain in map(str.lower, LEARNED)
+    return plain in map(str.lower, CONTENT_SCORES)
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What can be said of AUM and WAUM at the prompt; None where the user said nothing."""
+class ContentScoreOptions:
+    """The options of AUM and WAUM; None where the user gave none."""
 
     x: Path | None
     network: str | None
@@ -127,15 +127,17 @@ class Asked:
     device: str | None
 
     def refuse(self, strategy: str) -> None:
-        """Raise if anything was said, for a score that none of it is for."""
-        if said := given(**asdict(self)):
-            option = next(iter(said)).replace("_", "-")
-            raise ValueError(f"--{option} is for {', '.join(LEARNED)}, and {strategy} does not look at tasks")
+        """Raise if any was given for another score."""
+        if set_options := given(**asdict(self)):
+            option = next(iter(set_options)).replace("_", "-")
+            raise ValueError(
+                f"--{option} is for {', '.join(CONTENT_SCORES)}, and {strategy} does not look at tasks"
+            )
 
     def find(self, strategy: str, labels: str | None) -> Any:
-        """The score that is asked for."""
+        """The score with these options."""
         load_learning()
-        from crowdpilot.learning.pruning.scores.entropy import find_score
+        from crowdpilot.learning.pruning.scores import find_score
 
         ready(self.too_hard, (".txt",))
         score = find_score(strategy)
@@ -149,29 +151,31 @@ class Asked:
         }
         return replace(score, **given(**settings))
 
-    def identification(self, score: Any, content: Data) -> Identification:
-        """How to make a table with the score of each task, and whether it is among the lowest."""
+    def identification(self, score: Any, content: TrainingData) -> Identification:
+        """The identification of tasks by this score, and of the lowest ones as ambiguous."""
         from crowdpilot.diagnosis import Identification
         from crowdpilot.io.atomic_write import atomic_path
-        from crowdpilot.learning.pruning.task_score import lowest
+        from crowdpilot.learning.pruning.task_score import lowest_scores
 
         def run(votes: Votes, model: Aggregator) -> dict[str, Any]:
-            found = self._score(score, content)
-            worst = lowest(found, votes, score.alpha)
+            scores = self._score(score, content)
+            worst = lowest_scores(scores, votes, score.alpha)
             if self.too_hard is not None:
                 with atomic_path(self.too_hard) as draft:
                     draft.write_text("".join(f"{name}\n" for name in votes.tasks[worst].tolist()))
             count = np.bincount(votes.task, minlength=len(votes.tasks))
-            ambiguous = np.isin(np.arange(len(found)), worst)
-            return {"task": votes.tasks, "votes": count, score.name: found, "ambiguous": ambiguous}
+            ambiguous = np.isin(np.arange(len(scores)), worst)
+            return {"task": votes.tasks, "votes": count, score.name: scores, "ambiguous": ambiguous}
 
-        return Identification("Tasks that a network cannot believe.", score.name, worst_low=True, run=run)
+        return Identification(
+            "Tasks whose votes a network does not predict.", score.name, worst_low=True, run=run
+        )
 
-    def _score(self, score: Any, content: Data) -> Floats:
+    def _score(self, score: Any, content: TrainingData) -> Floats:
         from crowdpilot.learning.pruning.scoring import score_tasks
         from crowdpilot.learning.training.loop import Training
 
-        loop = {"epochs": EPOCHS} | given(epochs=self.epochs, seed=self.seed)
+        loop = {"epochs": DEFAULT_EPOCHS} | given(epochs=self.epochs, seed=self.seed)
         chosen = given(network=self.network, device=self.device)
         X, tasks = content.train.X, content.train.tasks
         return score_tasks(X, content.votes, score, training=Training(**loop), tasks=tasks, **chosen)

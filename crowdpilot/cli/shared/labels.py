@@ -1,4 +1,4 @@
-"""Labels from files: true ones to measure by, and those made elsewhere to learn from."""
+"""Labels from files: true labels to measure by, and labels or probabilities to train on."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from crowdpilot.arrays import Codes, Floats, Names
 from crowdpilot.cli.shared.vote_files import check_tasks
+from crowdpilot.names import lookup
 from crowdpilot.votes import Votes
 
 
@@ -35,16 +36,15 @@ def read_codes(file: Path, tasks: Names | None, rows: int, classes: Names) -> Co
 
 
 def _to_codes(labels: Sequence[Any], classes: Names, file: Path) -> Codes:
-    place = {str(name): k for k, name in enumerate(classes.tolist())}
-    missing = {"None", "nan", "-1"} - place.keys()
-    if lost := sorted({str(label) for label in labels} - place.keys() - missing):
+    codes, names = lookup(labels, classes), np.asarray(list(map(str, labels)), object)
+    if lost := sorted(set(names[codes < 0]) - {"None", "nan", "-1"}):
         known = ", ".join(map(str, classes[:10]))
         raise ValueError(f"{file} has the label {lost[0]!r}, which is none of the classes {known}")
-    return np.asarray([place.get(str(label), -1) for label in labels], np.int32)
+    return codes
 
 
 def as_votes(file: Path, votes: Votes) -> Votes:
-    """The labels of a file as the votes of one worker, who divides a vote by the probabilities.
+    """The labels of a file as the votes of one worker, whose votes are weighted by the probabilities.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def as_votes(file: Path, votes: Votes) -> Votes:
         `.npy`, in the order of the tasks: labels, (tasks,), or probabilities, (tasks, classes); or a
         table with columns for the task and the label, or for the task and `p_CLASS` for each class.
     votes
-        Say what the tasks and classes are; they do not count themselves.
+        Which name the tasks and classes; they are not used otherwise.
     """
     probs = _probs(file, votes)
     if probs is None:

@@ -1,6 +1,9 @@
-"""Packages that are not always installed, and the extra that brings each."""
+"""Optional packages: the extra that brings each, and rooms that need them."""
 
 from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
 
 EXTRAS = {
     **dict.fromkeys(("torch", "sklearn", "safetensors", "PIL"), "learn"),
@@ -22,3 +25,11 @@ def missing(what: str, error: ModuleNotFoundError) -> ValueError:
     if package not in EXTRAS:
         raise error
     return ValueError(f'{what} needs {package}: pip install "crowdpilot[{EXTRAS[package]}]"')
+
+
+def load_learning() -> Any:
+    """The learning room, if its packages are installed."""
+    try:
+        return import_module("crowdpilot.learning")
+    except ModuleNotFoundError as error:
+        raise missing("learning", error) from None

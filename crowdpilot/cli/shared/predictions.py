@@ -1,4 +1,4 @@
-"""Labels and probabilities of tasks, to a file or to standard output."""
+"""Predictions: labels and probabilities of tasks, written to a file or standard output."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Probs = Annotated[bool, typer.Option("--probs", help="Add a column for each clas
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """What a classifier says of tasks.
+    """Class probabilities of tasks, and their labels.
 
     Parameters
     ----------

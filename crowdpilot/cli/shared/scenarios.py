@@ -10,17 +10,17 @@ import numpy as np
 
 from crowdpilot.arrays import Codes, Floats, Names, divide, first_of_each, has_repeats
 from crowdpilot.cli.shared.labels import as_votes, read_codes
+from crowdpilot.cli.shared.missing_packages import load_learning
 from crowdpilot.cli.shared.output import working
-from crowdpilot.cli.shared.training_options import load_learning
 from crowdpilot.cli.shared.vote_files import read_votes
-from crowdpilot.hybrid.logistic_regression import Logistic
+from crowdpilot.hybrid.logistic_regression import LogisticRegression
 from crowdpilot.hybrid.replay.vote_source import Scenario, SimulatedVotes
 from crowdpilot.names import natural_order, to_names
 from crowdpilot.option_strings import choose
 from crowdpilot.votes import Votes
 
 HOLDS = 1  # the code of the class that holds, with criteria
-TEXT_PENALTIES, NUMBER_PENALTIES = (0.1, 0.3, 1.0), (3.0, 10.0, 30.0)  # L2, candidates of `Logistic`
+TEXT_PENALTIES, NUMBER_PENALTIES = (0.1, 0.3, 1.0), (3.0, 10.0, 30.0)  # L2, candidates of `LogisticRegression`
 
 
 def read_scenario(
@@ -221,7 +221,7 @@ def _probs(file: Path, items: Names, classes: Names) -> Floats:
     return probs
 
 
-def _content(file: Path, items: Names) -> tuple[Any, list[Logistic]]:
+def _content(file: Path, items: Names) -> tuple[Any, list[LogisticRegression]]:
     """Features of each item, numbers of a file or TF-IDF of its texts; and candidate classifiers for them."""
     load_learning()
     from crowdpilot.learning.data.content_files import read_x
@@ -243,11 +243,11 @@ def _content(file: Path, items: Names) -> tuple[Any, list[Logistic]]:
             rows = [row[str(item)] for item in items.tolist()]
         if isinstance(content, list):
             texts = [content[n] for n in rows]
-            return Tfidf().fit(texts)(texts), [Logistic(strength) for strength in TEXT_PENALTIES]
+            return Tfidf().fit(texts)(texts), [LogisticRegression(strength) for strength in TEXT_PENALTIES]
     numbers = np.asarray(content, np.float64)[rows].reshape(len(rows), -1)
     if not np.isfinite(numbers).all():
         raise ValueError(f"{file} has something else than finite numbers")
     # The columns of a table have scales of their own, those of an array are of one kind.
     scale = numbers.std() if file.suffix in (".npy", ".npz") else numbers.std(axis=0)
-    candidates = [Logistic(strength) for strength in NUMBER_PENALTIES]
+    candidates = [LogisticRegression(strength) for strength in NUMBER_PENALTIES]
     return divide(numbers - numbers.mean(axis=0), scale, 0.0), candidates

@@ -1,8 +1,8 @@
-"""What a classifier is trained on and measured by: votes, the content of tasks, true labels."""
+"""Training data of a classifier: votes, content of tasks, validation and test parts with true labels."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from crowdpilot.arrays import Codes, Names
-from crowdpilot.cli.shared.image_folders import classes_of_folders, folders_of
 from crowdpilot.cli.shared.labels import as_votes, read_codes
 from crowdpilot.cli.shared.output import note, working
-from crowdpilot.cli.shared.training_options import Learning
+from crowdpilot.cli.shared.training_options import TrainingOptions
 from crowdpilot.cli.shared.vote_files import read_known, read_votes
+from crowdpilot.names import lookup
 from crowdpilot.votes import Votes
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class DataPart:
     """The content of some tasks, with their names and true classes as far as they are known."""
 
     path: Path
@@ -29,13 +29,13 @@ class Part:
 
 
 @dataclass(frozen=True, eq=False)
-class Data:
-    """Votes about the tasks of one part, and other parts that are only measured by."""
+class TrainingData:
+    """Votes on the tasks of the training part, and other parts to validate and test."""
 
     votes: Votes
-    train: Part
-    validation: Part | None
-    test: Part | None
+    train: DataPart
+    validation: DataPart | None
+    test: DataPart | None
 
     @property
     def known(self) -> dict[str, tuple[Any, Codes]]:
@@ -58,40 +58,40 @@ class Data:
             raise type(error)(f"the same command goes on from what is in {model.checkpoint}") from None
 
 
-def read_data(dataset: Path, asked: Learning, labels: Path | None = None) -> Data:
-    """All that the options name, and the pictures of a folder in peerannot's layout.
+def read_data(dataset: Path, options: TrainingOptions, labels: Path | None = None) -> TrainingData:
+    """All files that the options name, and the pictures of a folder in peerannot's layout.
 
-    With a file of labels, they take the place of the votes.
+    With a file of labels, they replace the votes.
     """
-    _check_pairs(asked)
-    reading, repeats = asked.reading()
-    source = asked.answers or dataset
-    votes = read_votes(source, reading, repeats, gold=read_known(asked.gold), exclude=asked.exclude)
+    _check_pairs(options)
+    reading, repeats = options.reading()
+    source = options.answers or dataset
+    votes = read_votes(source, reading, repeats, gold=read_known(options.gold), exclude=options.exclude)
     votes = votes if labels is None else as_votes(labels, votes)
     with working("reading the content of the tasks"):
-        alone = dataset if asked.answers and dataset.is_file() else None
-        train = _read(asked.x or alone or _inside(dataset, "train"))
-        validation = _read(asked.val_x or _inside(dataset, "val"))
-        test = _read(asked.test_x or _inside(dataset, "test"))
+        single = dataset if options.answers and dataset.is_file() else None
+        train = _read(options.x or single or _inside(dataset, "train"))
+        validation = _read(options.val_x or _inside(dataset, "val"))
+        test = _read(options.test_x or _inside(dataset, "test"))
     if train is None:
         raise ValueError(
             f"{dataset} has no folder train of pictures, so --x must say what the tasks hold; or give what "
             "they hold as DATASET, and --votes"
         )
-    votes = _about(votes, train, source)
+    votes = _with_content(votes, train, source)
     folders = classes_of_folders(votes, train.tasks, folders_of(train.X))
-    return Data(
-        votes if asked.path_remove is None else _remove(votes, asked.path_remove),
-        _known(train, asked.truth, votes.classes, folders) if asked.truth or folders else train,
-        None if validation is None else _known(validation, asked.val_labels, votes.classes, folders),
-        None if test is None else _known(test, asked.test_labels, votes.classes, folders),
+    return TrainingData(
+        votes if options.path_remove is None else _remove(votes, options.path_remove),
+        _known(train, options.truth, votes.classes, folders) if options.truth or folders else train,
+        None if validation is None else _known(validation, options.val_labels, votes.classes, folders),
+        None if test is None else _known(test, options.test_labels, votes.classes, folders),
     )
 
 
-def _check_pairs(asked: Learning) -> None:
+def _check_pairs(options: TrainingOptions) -> None:
     for name, x, labels in (
-        ("val", asked.val_x, asked.val_labels),
-        ("test", asked.test_x, asked.test_labels),
+        ("val", options.val_x, options.val_labels),
+        ("test", options.test_x, options.test_labels),
     ):
         if x is not None and labels is None and not x.is_dir():
             raise ValueError(f"--{name}-x needs --{name}-labels, the true labels of its tasks")
@@ -103,7 +103,7 @@ def _inside(dataset: Path, name: str) -> Path | None:
     return dataset / name if (dataset / name).is_dir() else None
 
 
-def _read(path: Path | None) -> Part | None:
+def _read(path: Path | None) -> DataPart | None:
     from crowdpilot.learning.data.content_files import read_x
 
     if path is None:
@@ -112,25 +112,22 @@ def _read(path: Path | None) -> Part | None:
     if isinstance(X, list) and (empty := sum(not str(text).strip() for text in X)):
         if empty == len(X):
             raise ValueError(f"{path}: all texts are empty, expected some with words")
-        note(f"{empty} of {len(X)} texts in {path} are empty, so that nothing can be told from them")
-    return Part(path, X, tasks)
+        note(f"{empty} of {len(X)} texts in {path} are empty, so that nothing can be learned from them")
+    return DataPart(path, X, tasks)
 
 
-def _about(votes: Votes, part: Part, source: Path) -> Votes:
-    """The votes about tasks whose content is there; without names, row i is task i."""
+def _with_content(votes: Votes, part: DataPart, source: Path) -> Votes:
+    """The votes on tasks with content; without names, row i is task i."""
     if part.tasks is None:
         return votes
-    there = set(map(str, part.tasks.tolist()))
-    has = np.asarray([str(task) in there for task in votes.tasks.tolist()], bool)
+    has = lookup(votes.tasks, part.tasks) >= 0
     if not has.any():
         names = f"such as {str(part.tasks[0])!r} here and {str(votes.tasks[0])!r} there"
         raise ValueError(f"{part.path} and {source} have no task in common; tasks are called {names}")
     if has.all():
         return votes
     note(f"{(~has).sum()} of {len(has)} tasks with votes are not in {part.path} and are left out")
-    kept = votes.take(has[votes.task])
-    gold = None if votes.gold is None else votes.gold[has]
-    return replace(kept, task=(np.cumsum(has) - 1)[kept.task], tasks=votes.tasks[has], gold=gold)
+    return votes.select(tasks=has)
 
 
 def _remove(votes: Votes, file: Path) -> Votes:
@@ -142,19 +139,34 @@ def _remove(votes: Votes, file: Path) -> Votes:
     left = np.asarray([str(task) not in out for task in votes.tasks.tolist()], bool)
     if left.all():
         raise ValueError(f"{file} names none of the {len(left)} tasks")
-    note(f"{(~left).sum()} of {len(left)} tasks are not learned from")
+    note(f"{(~left).sum()} of {len(left)} tasks are removed from training")
     gold = None if votes.gold is None else np.where(left, votes.gold, -1)
     return replace(votes.take(left[votes.task]), gold=gold)
 
 
-def _known(part: Part, labels: Path | None, classes: Names, folders: Mapping[str, int]) -> Part:
+def _known(part: DataPart, labels: Path | None, classes: Names, folders: Mapping[str, int]) -> DataPart:
     """The part with its true classes, from a file or from the folders of its pictures."""
     if labels is not None:
         return replace(part, truth=read_codes(labels, part.tasks, len(part.X), classes))
-    said = folders_of(part.X)
+    folder = folders_of(part.X)
     known = {str(name): k for k, name in enumerate(classes.tolist())} | dict(folders)
-    lost = sorted(set(said) - known.keys())
-    if lost or not said:
-        problem = f"the folder {lost[0]!r} is called like no class" if said else "these are no pictures"
+    lost = sorted(set(folder) - known.keys())
+    if lost or not folder:
+        problem = f"the folder {lost[0]!r} is called like no class" if folder else "these are no pictures"
         raise ValueError(f"{part.path} does not tell the classes of its tasks: {problem}; give their labels")
-    return replace(part, truth=np.asarray([known[name] for name in said], np.int32))
+    return replace(part, truth=np.asarray([known[name] for name in folder], np.int32))
+
+
+def folders_of(X: Any) -> list[str]:
+    """The name of the folder that each picture is in; empty if X holds no pictures."""
+    return [path.parent.name for path in X] if isinstance(X, list) and isinstance(X[0], Path) else []
+
+
+def classes_of_folders(votes: Votes, tasks: Names | None, folder: Sequence[str]) -> dict[str, int]:
+    """The class of each folder, by its name or by most votes; a note says so if it is by votes."""
+    from crowdpilot.io import image_folders
+
+    classes = image_folders.classes_of_folders(votes, tasks, folder)
+    if not classes.keys() <= set(map(str, votes.classes.tolist())):
+        note("by most votes, " + ", ".join(f"{name} is {votes.classes[k]}" for name, k in classes.items()))
+    return classes

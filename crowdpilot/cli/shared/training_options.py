@@ -1,4 +1,4 @@
-"""Options of the commands that train, and what the library is told by them."""
+"""Options of the commands that train a classifier, and the `CrowdClassifier` they describe."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import typer
 
 from crowdpilot.cli.shared import options
 from crowdpilot.cli.shared.completion import SELF_TRAINING, complete_map, complete_network, one_of
-from crowdpilot.cli.shared.missing_packages import missing
+from crowdpilot.cli.shared.missing_packages import load_learning
 from crowdpilot.cli.shared.output import on_terminal
 from crowdpilot.votes import Repeats
 
@@ -38,12 +38,12 @@ Device = Annotated[
         rich_help_panel=LOOP,
     ),
 ]
-Threads = Annotated[int, typer.Option(help="Threads of the processor.", rich_help_panel=LOOP)]
+Threads = Annotated[int, typer.Option(help="CPU threads.", rich_help_panel=LOOP)]
 
 
 @dataclass(frozen=True)
-class Learning:
-    """Everything that can be said of training at the prompt."""
+class TrainingOptions:
+    """All options of training."""
 
     x: Annotated[
         Path | None,
@@ -69,33 +69,35 @@ class Learning:
         ),
     ] = "mlp"
     pretrained: Annotated[
-        bool, typer.Option("--pretrained", help="Begin with known weights.", rich_help_panel=MODEL)
+        bool, typer.Option("--pretrained", help="Start from pretrained weights.", rich_help_panel=MODEL)
     ] = False
     backbone: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="What makes features of the content, once, for the network: tfidf, wordllama or minilm for "
+            help="Frozen encoder of the content into features: tfidf, wordllama or minilm for "
             "texts, or a network of torchvision with weights.",
             rich_help_panel=MODEL,
         ),
     ] = None
-    standardize: Annotated[
-        bool, typer.Option(help="Bring numbers to a common scale first.", rich_help_panel=MODEL)
-    ] = True
+    standardize: Annotated[bool, typer.Option(help="Standardize numbers first.", rich_help_panel=MODEL)] = (
+        True
+    )
     size: Annotated[
         int, typer.Option("--img-size", help="Pixels of a picture, high and wide.", rich_help_panel=MODEL)
     ] = 224
     augment: Annotated[
         bool,
         typer.Option(
-            "--data-augmentation", help="Mirror and move pictures while training.", rich_help_panel=MODEL
+            "--data-augmentation", help="Flip and shift pictures while training.", rich_help_panel=MODEL
         ),
     ] = False
     prune: Annotated[
         str | None,
         typer.Option(
-            metavar="waum[alpha=.01]", help="Leave the most ambiguous tasks out.", rich_help_panel=MODEL
+            metavar="waum[alpha=.01]",
+            help="Remove the most ambiguous tasks before training.",
+            rich_help_panel=MODEL,
         ),
     ] = None
     path_remove: Annotated[
@@ -104,7 +106,7 @@ class Learning:
     balance: Annotated[
         str,
         typer.Option(
-            help="What is done for rare classes: none, resample, reweight, focal or cb_focal.",
+            help="How imbalanced classes are treated: none, resample, reweight, focal or cb_focal.",
             autocompletion=one_of("none", "resample", "reweight", "focal", "cb_focal"),
             rich_help_panel=MODEL,
         ),
@@ -113,7 +115,7 @@ class Learning:
         str | None,
         typer.Option(
             metavar="NAME",
-            help="Learn again from foreseen votes: dasc, confidence or random, with options in brackets.",
+            help="Train on pseudo-votes too: dasc, confidence or random, with options in brackets.",
             autocompletion=one_of(*SELF_TRAINING),
             rich_help_panel=MODEL,
         ),
@@ -122,7 +124,7 @@ class Learning:
         str | None,
         typer.Option(
             metavar="MAP",
-            help="Make probabilities honest by votes alone: temperature, vector, best and others.",
+            help="Calibrate probabilities, by votes alone: temperature, vector, best and others.",
             autocompletion=complete_map,
             rich_help_panel=MODEL,
         ),
@@ -145,7 +147,7 @@ class Learning:
     lr: Annotated[float, typer.Option(help="Learning rate.", rich_help_panel=LOOP)] = 1e-3
     decay: Annotated[
         float,
-        typer.Option("--decay", "--weight-decay", help="Pull of the weights to zero.", rich_help_panel=LOOP),
+        typer.Option("--decay", "--weight-decay", help="Weight decay.", rich_help_panel=LOOP),
     ] = 5e-4
     optimizer: Annotated[
         str,
@@ -163,7 +165,7 @@ class Learning:
         typer.Option(
             "--schedule",
             "--scheduler",
-            help="How the learning rate goes on: constant, cosine or multistep.",
+            help="Schedule of the learning rate: constant, cosine or multistep.",
             autocompletion=one_of("constant", "cosine", "multistep"),
             rich_help_panel=LOOP,
         ),
@@ -173,26 +175,30 @@ class Learning:
         typer.Option("--milestones", "-m", help="Epochs at which multistep falls.", rich_help_panel=LOOP),
     ] = None
     lr_decay: Annotated[
-        float, typer.Option(help="By what the rate is multiplied at a milestone.", rich_help_panel=LOOP)
+        float, typer.Option(help="Factor of the learning rate at a milestone.", rich_help_panel=LOOP)
     ] = 0.1
     patience: Annotated[
         int | None,
         typer.Option(
-            help="Stop after so many epochs without gain on the validation set.", rich_help_panel=LOOP
+            help="Stop early after so many epochs without gain on the validation set.", rich_help_panel=LOOP
         ),
     ] = None
     precision: Annotated[
         str,
-        typer.Option(help="full, or mixed.", autocompletion=one_of("full", "mixed"), rich_help_panel=LOOP),
+        typer.Option(
+            help="Numerical precision: full or mixed.",
+            autocompletion=one_of("full", "mixed"),
+            rich_help_panel=LOOP,
+        ),
     ] = "full"
     device: Device = "auto"
     threads: Threads = 1
-    seed: Annotated[int, typer.Option(help="Where random numbers begin.", rich_help_panel=LOOP)] = 0
+    seed: Annotated[int, typer.Option(help="Seed of all random numbers.", rich_help_panel=LOOP)] = 0
     checkpoint: Annotated[
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="Where the state is kept; the same command goes on from there.",
+            help="Folder for checkpoints; the same command resumes from there.",
             rich_help_panel=LOOP,
         ),
     ] = None
@@ -227,7 +233,7 @@ class Learning:
     question: options.Question = None
 
     def classifier(self, method: str, self_training: str | None) -> Any:
-        """The classifier that these options ask for, not yet trained."""
+        """The classifier that these options describe, not yet trained."""
         options.ready(self.save, (".safetensors",))
         return load_learning().CrowdClassifier(
             _with(self.network, "pretrained=True") if self.pretrained else self.network, method,
@@ -242,12 +248,12 @@ class Learning:
         )  # fmt: skip
 
     def reading(self) -> tuple[dict[str, Any], Repeats]:
-        """How votes are to be read."""
+        """The options of reading votes, and which of repeated votes counts."""
         if self.n_classes is not None and self.classes:
             raise ValueError("--n-classes and --classes both say what the classes are; give one of them")
         classes = self.classes or [str(k) for k in range(self.n_classes or 0)]
-        asked = options.reading(self.format, self.columns, self.question, classes, self.abstain)
-        return asked, self.repeats
+        reading = options.reading(self.format, self.columns, self.question, classes, self.abstain)
+        return reading, self.repeats
 
 
 def _with(text: str, option: str) -> str:
@@ -256,32 +262,23 @@ def _with(text: str, option: str) -> str:
     return f"{name}[{others},{option}]" if others else f"{name}[{option}]"
 
 
-def learning(command: Callable[..., None]) -> Callable[..., None]:
-    """The command, whose argument `asked` is made of the options of `Learning`."""
-    names = [field.name for field in fields(Learning)]
+def with_training_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with all options of `TrainingOptions`, which become its argument `training`."""
+    names = [field.name for field in fields(TrainingOptions)]
 
     @wraps(command)
-    def run(**given: Any) -> None:
-        asked = Learning(**{name: given.pop(name) for name in names})
-        command(**given, asked=asked)
+    def run(**values: Any) -> None:
+        training = TrainingOptions(**{name: values.pop(name) for name in names})
+        command(**values, training=training)
 
     own = inspect.signature(command, eval_str=True)
-    hints = get_type_hints(Learning, include_extras=True)
+    hints = get_type_hints(TrainingOptions, include_extras=True)
     shared = [
         inspect.Parameter(
             field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
         )
-        for field in fields(Learning)
+        for field in fields(TrainingOptions)
     ]
-    kept = [p.replace(kind=p.KEYWORD_ONLY) for p in own.parameters.values() if p.name != "asked"]
+    kept = [p.replace(kind=p.KEYWORD_ONLY) for p in own.parameters.values() if p.name != "training"]
     run.__signature__ = own.replace(parameters=[*kept, *shared])  # type: ignore[attr-defined]  # functions have one
     return run
-
-
-def load_learning() -> Any:
-    """The room that trains, if its packages are installed."""
-    try:
-        from crowdpilot import learning
-    except ModuleNotFoundError as error:
-        raise missing("learning", error) from None
-    return learning

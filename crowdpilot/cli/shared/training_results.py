@@ -1,4 +1,4 @@
-"""What is left of a training: scores, curves, tables and the classifier itself."""
+"""Results of training: scores of all parts, learning curves as JSON, and the files that are written."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ import numpy as np
 
 from crowdpilot.arrays import Codes, Floats
 from crowdpilot.cli.shared.output import note
-from crowdpilot.cli.shared.training_data import Data
+from crowdpilot.cli.shared.training_data import TrainingData
 from crowdpilot.metrics import LABEL_METRICS, PROBABILITY_METRICS
 
-BRIEF = ("accuracy", "macro_f1", "ece")
+SUMMARY_METRICS = ("accuracy", "macro_f1", "ece")
 
 Scores = dict[str, dict[str, float]]  # of each part of the data, by the name of the measure
 
 
-def score_parts(model: Any, data: Data) -> Scores:
+def score_parts(model: Any, data: TrainingData) -> Scores:
     """All measures of the classifier on the parts whose truth is known, the training tasks included."""
     return {name: measure(truth, model.predict_proba(X)) for name, (X, truth) in data.known.items()}
 
@@ -34,15 +34,15 @@ def measure(truth: Codes, probs: Floats) -> dict[str, float]:
     return scores | {name: metric(truth, probs) for name, metric in PROBABILITY_METRICS.items()}
 
 
-def tell(scores: Scores) -> None:
-    """Say in one line for each part how good the classifier is."""
-    for part, found in scores.items():
-        note(f"{part}: " + ", ".join(f"{name} {found[name]:.4f}" for name in BRIEF))
+def summarize(scores: Scores) -> None:
+    """Print a line with the main scores of each part."""
+    for part, of_part in scores.items():
+        note(f"{part}: " + ", ".join(f"{name} {of_part[name]:.4f}" for name in SUMMARY_METRICS))
 
 
-def to_json(model: Any, data: Data, scores: Scores) -> str:
-    """Everything about a training that is worth keeping, but the classifier."""
-    about = {
+def to_json(model: Any, data: TrainingData, scores: Scores) -> str:
+    """Settings, scores, learning curves and rounds of self-training as JSON."""
+    description = {
         "model": {
             "network": str(model.network),
             "method": str(model.method),
@@ -55,11 +55,20 @@ def to_json(model: Any, data: Data, scores: Scores) -> str:
         },
         "scores": scores,
         "epochs": [{**row, "epoch": int(row["epoch"])} for row in model.history_],
-        "rounds": model.rounds_,
+        "rounds": [_round(one) for one in model.rounds_],
         "pruned": model.pruned_,
         "seconds": round(model.seconds_, 3),
     }  # fmt: skip
-    return json.dumps(_plain(about), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(_to_json_value(description), indent=2, ensure_ascii=False) + "\n"
+
+
+def _round(one: Any) -> dict[str, Any]:
+    """A round of self-training by its names in the file."""
+    return {
+        "pseudo_votes": one.pseudo_votes, "imbalance_votes": one.imbalance_votes,
+        "imbalance_pseudo_votes": one.imbalance_pseudo_votes, "imbalance_all": one.imbalance_all,
+        "precision": one.precision, "recall": one.recall, "scores": one.scores,
+    }  # fmt: skip
 
 
 def write_all(files: Mapping[Path | None, Callable[[Path], Any]]) -> None:
@@ -72,18 +81,18 @@ def write_all(files: Mapping[Path | None, Callable[[Path], Any]]) -> None:
                 write(drafts.enter_context(atomic_path(path)))
 
 
-def _plain(value: Any) -> Any:
-    """The value as JSON can hold it; numbers that are not finite are missing."""
+def _to_json_value(value: Any) -> Any:
+    """The value as JSON can hold it; numbers that are not finite become null."""
     if is_dataclass(value) and not isinstance(value, type):
         value = asdict(value)
     elif hasattr(value, "_asdict"):
         value = value._asdict()
     if isinstance(value, Mapping):
-        return {str(name): _plain(item) for name, item in value.items()}
+        return {str(name): _to_json_value(item) for name, item in value.items()}
     if isinstance(value, (np.ndarray, np.generic)):
         value = value.tolist()
     if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
+        return [_to_json_value(item) for item in value]
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if isinstance(value, (int, str)) or value is None else str(value)

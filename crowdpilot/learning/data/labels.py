@@ -10,7 +10,7 @@ import numpy as np
 
 from crowdpilot.arrays import Codes
 from crowdpilot.learning.data.batches import Rows
-from crowdpilot.names import to_names
+from crowdpilot.names import lookup, to_names
 from crowdpilot.votes import Votes
 
 NO_VOTE = -1
@@ -53,8 +53,7 @@ def _recode(votes: Votes, classes: Sequence[Any] | None) -> Votes:
     """The same votes with the codes of these classes."""
     if classes is None or list(classes) == votes.classes.tolist():
         return votes
-    index = {str(name): k for k, name in enumerate(classes)}
-    code = np.asarray([index.get(str(name), -1) for name in votes.classes.tolist()], np.int32)
+    code = lookup(votes.classes, classes)
     gold = votes.gold
     used = votes.label if gold is None else np.append(votes.label, gold[gold >= 0])
     if (lost := used[code[used] < 0]).size:
@@ -85,13 +84,11 @@ def _has_vote(matrix: Any) -> Any:
 
 def align(votes: Votes, tasks: Sequence[Any]) -> Votes:
     """The same votes with the tasks in this order; votes about other tasks are an error."""
-    index = {str(name): n for n, name in enumerate(tasks)}
-    if len(index) < len(tasks):
+    if len(set(map(str, tasks))) < len(tasks):
         raise ValueError("a task is named twice among the rows of X")
-    lost = [name for name in votes.tasks.tolist() if str(name) not in index]
-    if lost:
+    code = lookup(votes.tasks, tasks)
+    if len(lost := votes.tasks[code < 0]):
         raise ValueError(f"{len(lost)} tasks with votes have no row in X, such as {str(lost[0])!r}")
-    code: Codes = np.asarray([index[str(name)] for name in votes.tasks.tolist()], np.int32)
     gold = None
     if votes.gold is not None:
         gold = np.full(len(tasks), -1, np.int32)

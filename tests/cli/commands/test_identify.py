@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import Result
 
-from crowdpilot.cli.shared.content_scores import LEARNED
+from crowdpilot.cli.shared.content_scores import CONTENT_SCORES
 from crowdpilot.diagnosis import IDENTIFICATIONS
 
 Run = Callable[..., Result]
@@ -58,7 +58,7 @@ def test_any_aggregator_can_give_the_labels(here: Path, cli: Run) -> None:
 
 def test_help_names_every_identification(cli: Run) -> None:
     shown = "".join(cli("identify", "--help").stdout.split())
-    assert [name for name in (*IDENTIFICATIONS, *LEARNED) if name not in shown.replace("│", "")] == []
+    assert [name for name in (*IDENTIFICATIONS, *CONTENT_SCORES) if name not in shown.replace("│", "")] == []
 
 
 @pytest.mark.parametrize("name", ["AUM", "waum", "WAUM_perworker"])

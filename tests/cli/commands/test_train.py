@@ -23,7 +23,7 @@ import crowdpilot
 from crowdpilot import io
 from crowdpilot.aggregation import parse_strategy
 from crowdpilot.cli.shared.completion import complete_method, complete_network
-from crowdpilot.cli.shared.training_options import Learning
+from crowdpilot.cli.shared.training_options import TrainingOptions
 from crowdpilot.learning import CrowdClassifier
 from crowdpilot.metrics import METRICS
 
@@ -142,7 +142,7 @@ def test_options_of_peerannot_are_understood(crowd: Path, cli: Run) -> None:
 
 def test_defaults_are_those_of_the_library() -> None:
     library = {p.name: p.default for p in inspect.signature(CrowdClassifier).parameters.values()}
-    own = {field.name.replace("decay", "weight_decay"): field.default for field in fields(Learning)}
+    own = {field.name.replace("decay", "weight_decay"): field.default for field in fields(TrainingOptions)}
     shared = own.keys() & library.keys()
     assert {"epochs", "lr", "weight_decay", "network", "seed", "balance"} <= shared
     assert {name: own[name] or None for name in shared} == {name: library[name] or None for name in shared}

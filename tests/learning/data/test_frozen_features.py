@@ -16,10 +16,10 @@ from sklearn.feature_extraction.text import CountVectorizer
 from torch import Tensor, nn
 
 from crowdpilot.learning import CrowdClassifier
+from crowdpilot.learning.data.frozen_features import embed, embed_texts
 from crowdpilot.learning.data.images import Images
 from crowdpilot.learning.data.inputs import shape_of, to_rows
 from crowdpilot.learning.data.rows import Dense, Sparse
-from crowdpilot.learning.data.frozen_features import embed, embed_texts
 
 CPU = torch.device("cpu")
 X = torch.as_tensor(np.random.default_rng(0).normal(size=(300, 4)), dtype=torch.float32)
@@ -96,7 +96,7 @@ def test_functions_are_backbones_but_cannot_be_kept(tmp_path: Path) -> None:
     images = torch.full((2, 3, 4, 4), 255, dtype=torch.uint8)
     rows = to_rows(images, CPU, backbone=lambda x: x.mean(dim=(2, 3)), augment=True)
     np.testing.assert_array_equal(rows.take(torch.arange(2), train=True), np.ones((2, 3)))
-    with pytest.raises(ValueError, match="a function has no name under which its features could be kept"):
+    with pytest.raises(ValueError, match="the features of a function cannot be cached"):
         to_rows(X, CPU, backbone=lambda x: x, cache=tmp_path)
 
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from crowdpilot.learning import CrowdClassifier
 from crowdpilot.learning.data import images
-from crowdpilot.learning.data.images import Files, Images, decode, vary
+from crowdpilot.learning.data.images import ImageFiles, Images, augmented, decode
 from crowdpilot.learning.data.inputs import shape_of, to_rows
 from crowdpilot.votes import Votes
 
@@ -71,11 +71,11 @@ def test_files_that_do_not_fit_are_read_when_they_are_needed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     paths = [save(tmp_path / f"{n}.png", (40 * n, 0, 0)) for n in range(5)]
-    kept = Images(Files(paths, 4), CPU)
-    monkeypatch.setattr(images, "MEMORY", 100)
-    read = Images(Files(paths, 4), CPU)
+    kept = Images(ImageFiles(paths, 4), CPU)
+    monkeypatch.setattr(images, "MAX_DECODED_BYTES", 100)
+    read = Images(ImageFiles(paths, 4), CPU)
     assert isinstance(kept.pixels, Tensor)
-    assert isinstance(read.pixels, Files)
+    assert isinstance(read.pixels, ImageFiles)
     assert len(read) == 5
     rows = torch.tensor([3, 0, 3])
     np.testing.assert_array_equal(read.take(rows, train=True), kept.take(rows, train=True))
@@ -96,7 +96,7 @@ def test_a_broken_image_is_named(tmp_path: Path) -> None:
 def test_a_varied_image_is_the_image_moved_and_perhaps_mirrored() -> None:
     torch.manual_seed(0)
     x = noise(200, 16, 24)
-    varied = vary(x)
+    varied = augmented(x)
     assert varied.shape == x.shape
     assert varied.dtype == torch.uint8
     turned, moves = 0, set()

@@ -67,7 +67,7 @@ def test_the_second_phase_brings_the_weighted_mean_to_the_shares_of_the_votes(
     votes = votes.take(np.arange(len(votes)) % 5 <= votes.task % 5)
     method, p, x, said = drawn
     method.before_epoch(9, 10, no_evaluation)
-    mean = np.einsum("j,njk->nk", softmax(method.speed * p["trust"]), said)
+    mean = np.einsum("j,njk->nk", softmax(method.speed * p["weight_logits"]), said)
     shares = votes.tally() / votes.tally().sum(axis=1, keepdims=True)
     expected = -(shares * np.log(mean)).sum(axis=1).mean()
     assert method.loss(batch_of(x, votes)).item() == pytest.approx(expected)
@@ -89,7 +89,7 @@ def test_the_second_phase_learns_the_weights_alone(simulated: Simulated) -> None
     for n, (before, after) in enumerate(pairwise(seen)):
         same = {name.split(".")[0] for name in before if torch.equal(before[name], after[name])}
         changed = {name.split(".")[0] for name in before if not torch.equal(before[name], after[name])}
-        assert (changed == {"net"}) if n < 3 else (changed == {"trust"})
+        assert (changed == {"net"}) if n < 3 else (changed == {"weight_logits"})
         assert "voted" in same
 
 
@@ -150,7 +150,7 @@ def test_settings_and_networks_that_make_no_sense_are_refused(simulated: Simulat
     votes, _ = simulated
     with pytest.raises(ValueError, match="second is 1 and speed"):
         DoctorNet(nn.Linear(4, 3), votes, second=1)
-    with pytest.raises(ValueError, match="wdn needs a network with a last linear layer"):
+    with pytest.raises(ValueError, match="wdn repeats the last linear layer of a network"):
         DoctorNet(nn.Sequential(nn.Linear(4, 5), nn.Tanh()), votes)
     with pytest.raises(ValueError, match="call predict_votes"):
         DoctorNet(nn.Linear(4, 3), votes).confusion()

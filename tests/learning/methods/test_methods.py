@@ -16,7 +16,7 @@ from crowdpilot.learning.data.batches import Batch, Batches
 from crowdpilot.learning.data.rows import Dense
 from crowdpilot.learning.method import Method
 from crowdpilot.learning.registry import find_method
-from crowdpilot.learning.training.loop import seeded, evaluate_all
+from crowdpilot.learning.training.loop import evaluate_all, seeded
 from crowdpilot.votes import Votes
 
 VARIANTS = {

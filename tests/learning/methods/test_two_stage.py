@@ -11,8 +11,8 @@ from crowdpilot.aggregation import DawidSkene
 from crowdpilot.io import from_shares
 from crowdpilot.learning.data.batches import Batches
 from crowdpilot.learning.data.rows import Dense
-from crowdpilot.learning.methods import TwoStage
 from crowdpilot.learning.data.targets import TARGETS
+from crowdpilot.learning.methods import TwoStage
 from crowdpilot.votes import Votes
 
 Simulated = tuple[Votes, np.ndarray]

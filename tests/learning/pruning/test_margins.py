@@ -13,9 +13,9 @@ from crowdpilot.learning.data.batches import Batches
 from crowdpilot.learning.data.inputs import to_rows
 from crowdpilot.learning.method import Method
 from crowdpilot.learning.pruning.margins import (
-    MarginAreas,
     EachVote,
     Margin,
+    MarginAreas,
     MarginRecorder,
     MarginScore,
     margins,
@@ -115,17 +115,17 @@ def test_a_run_that_was_stopped_ends_as_if_it_was_not(tmp_path: Path) -> None:
 
     kept = replace(PROCEDURE, checkpoint=tmp_path)
     with pytest.raises(Stopped):
-        MarginScore(folds=3).run(replace(kept, on_epoch=stop), ROWS, VOTES)
-    done, whole = (MarginScore(folds=3).run(r, ROWS, VOTES) for r in (kept, PROCEDURE))
+        MarginScore(folds=3).held_out_areas(replace(kept, on_epoch=stop), ROWS, VOTES)
+    done, whole = (MarginScore(folds=3).held_out_areas(r, ROWS, VOTES) for r in (kept, PROCEDURE))
     for a, b in zip(done, whole, strict=True):
         np.testing.assert_array_equal(a, b)
 
 
 def test_margins_of_another_kind_do_not_go_on_from_a_checkpoint(tmp_path: Path) -> None:
     kept = replace(PROCEDURE, checkpoint=tmp_path)
-    MarginScore().run(kept, ROWS, VOTES)
+    MarginScore().held_out_areas(kept, ROWS, VOTES)
     for other in (MarginScore(margin="pleiss"), MarginScore(topk=2), MarginScore(folds=1)):
-        fresh, after = other.run(PROCEDURE, ROWS, VOTES), other.run(kept, ROWS, VOTES)
+        fresh, after = other.held_out_areas(PROCEDURE, ROWS, VOTES), other.held_out_areas(kept, ROWS, VOTES)
         np.testing.assert_array_equal(fresh.area, after.area)
 
 
@@ -135,9 +135,9 @@ def without_word_of(task: int, folds: int) -> tuple[MarginAreas, MarginAreas]:
     turned = replace(
         VOTES, label=np.where(mine, (LABEL + 1) % 4, LABEL), gold=np.where(np.arange(60) == task, 2, -1)
     )
-    return MarginScore(folds=folds).run(PROCEDURE, ROWS, VOTES), MarginScore(folds=folds).run(
-        PROCEDURE, ROWS, turned
-    )
+    return MarginScore(folds=folds).held_out_areas(PROCEDURE, ROWS, VOTES), MarginScore(
+        folds=folds
+    ).held_out_areas(PROCEDURE, ROWS, turned)
 
 
 @pytest.mark.parametrize("task", [0, 31])
@@ -154,23 +154,23 @@ def test_with_one_fold_it_does() -> None:
 
 
 def test_tasks_without_votes_have_no_area() -> None:
-    area, probs = MarginScore().run(PROCEDURE, ROWS, VOTES.take(VOTES.task % 7 != 0))
+    area, probs = MarginScore().held_out_areas(PROCEDURE, ROWS, VOTES.take(VOTES.task % 7 != 0))
     none = np.arange(60) % 7 == 0
     np.testing.assert_array_equal(np.isnan(area).all(axis=1), none)
     np.testing.assert_array_equal(np.isnan(probs).any(axis=1), none)
 
 
 def test_there_may_be_fewer_tasks_than_folds() -> None:
-    area, _ = MarginScore(folds=9).run(PROCEDURE, ROWS, VOTES.take(VOTES.task < 2))
+    area, _ = MarginScore(folds=9).held_out_areas(PROCEDURE, ROWS, VOTES.take(VOTES.task < 2))
     assert np.isfinite(area[:2]).all()
-    alone, _ = MarginScore(folds=9).run(PROCEDURE, ROWS, VOTES.take(VOTES.task == 5))
+    alone, _ = MarginScore(folds=9).held_out_areas(PROCEDURE, ROWS, VOTES.take(VOTES.task == 5))
     assert np.isfinite(alone[5]).all()
 
 
 def test_margins_are_watched_to_the_end_whatever_validates() -> None:
     impatient = replace(PROCEDURE.with_changes(patience=1), validate=lambda method: {"score": 0.0})
     for a, b in zip(
-        *(MarginScore(epochs=7).run(r, ROWS, VOTES) for r in (impatient, PROCEDURE)), strict=True
+        *(MarginScore(epochs=7).held_out_areas(r, ROWS, VOTES) for r in (impatient, PROCEDURE)), strict=True
     ):
         np.testing.assert_array_equal(a, b)
 
@@ -185,7 +185,7 @@ def test_margins_are_watched_as_long_as_the_recipe_says_but_not_too_long(
     loop = replace(
         PROCEDURE.with_changes(epochs=procedure), on_epoch=lambda stage, scores: told.append(scores["epoch"])
     )
-    MarginScore(folds=1, epochs=asked).run(loop, ROWS, VOTES)
+    MarginScore(folds=1, epochs=asked).held_out_areas(loop, ROWS, VOTES)
     assert len(told) == watched
 
 
@@ -202,4 +202,4 @@ def test_margins_are_watched_as_long_as_the_recipe_says_but_not_too_long(
 )
 def test_settings_that_make_no_sense_are_refused(settings: dict[str, object], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        MarginScore(**settings).run(PROCEDURE, ROWS, VOTES)  # type: ignore[arg-type]  # wrong on purpose
+        MarginScore(**settings).held_out_areas(PROCEDURE, ROWS, VOTES)  # type: ignore[arg-type]  # wrong on purpose

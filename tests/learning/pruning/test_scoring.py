@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from crowdpilot.learning.pruning.scoring import score_tasks
 from crowdpilot.learning.pruning.scores.waum import WAUM
+from crowdpilot.learning.pruning.scoring import score_tasks
 from crowdpilot.learning.training.loop import Training
 from crowdpilot.simulation import one_coin
 

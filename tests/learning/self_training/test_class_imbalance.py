@@ -5,9 +5,9 @@ import pytest
 
 from crowdpilot.learning.self_training.class_imbalance import (
     class_counts,
+    imbalance_ratio,
     majority_classes,
     pseudo_vote_quality,
-    imbalance_ratio,
 )
 from crowdpilot.votes import Votes
 

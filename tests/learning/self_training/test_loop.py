@@ -12,7 +12,7 @@ from crowdpilot.learning.data.batches import Rows
 from crowdpilot.learning.data.inputs import to_rows
 from crowdpilot.learning.method import Method
 from crowdpilot.learning.registry import MakeMethod
-from crowdpilot.learning.self_training.loop import SelfTrainingResult, SelfTraining, parse_self_training
+from crowdpilot.learning.self_training.loop import SelfTraining, SelfTrainingResult, parse_self_training
 from crowdpilot.learning.self_training.pseudo_votes import SELECTIONS
 from crowdpilot.learning.training.loop import Scores, Training
 from crowdpilot.learning.training.procedure import TrainingProcedure
@@ -158,7 +158,7 @@ class Recorder(Method):
         return torch.eye(self.classes).expand(self.workers, -1, -1)
 
 
-@pytest.mark.parametrize("go_on", [True, False])
+@pytest.mark.parametrize("warm_start", [True, False])
 def test_a_round_goes_on_with_the_last_weights_if_wanted(warm_start: bool) -> None:
     Recorder.seen.clear()
     done = replace(SMALL, warm_start=warm_start, rounds=2).run(procedure(Recorder), ROWS, VOTES)

@@ -12,11 +12,11 @@ from crowdpilot.learning.method import Method
 from crowdpilot.learning.self_training import pseudo_votes
 from crowdpilot.learning.self_training.pseudo_votes import (
     SELECTIONS,
-    Selection,
     PseudoVotes,
-    select_pseudo_votes,
-    predict_missing_votes,
+    Selection,
     class_shares,
+    predict_missing_votes,
+    select_pseudo_votes,
 )
 from crowdpilot.votes import Votes
 
@@ -89,7 +89,7 @@ def test_the_size_of_the_blocks_makes_no_difference(
     selection: Selection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = chosen(selection, 20)
-    monkeypatch.setattr(pseudo_votes, "CELLS", 3 * J * K)
+    monkeypatch.setattr(pseudo_votes, "MAX_BLOCK_NUMBERS", 3 * J * K)
     assert len(list(blocks_of(*draw()))) == 8
     for mine, right in zip(chosen(selection, 20), whole, strict=True):
         np.testing.assert_array_equal(mine, right)

@@ -10,8 +10,8 @@ from sklearn.metrics import average_precision_score
 from crowdpilot.aggregation import DawidSkene, parse_strategy
 from crowdpilot.learning.data.inputs import to_rows
 from crowdpilot.learning.pruning.margins import EachVote
-from crowdpilot.learning.pruning.scores.entropy import Difficulty, Entropy
-from crowdpilot.learning.pruning.scores.waum import AUM, WAUM, WaumResult, WAUMPerWorker
+from crowdpilot.learning.pruning.scores import Difficulty, Entropy
+from crowdpilot.learning.pruning.scores.waum import AUM, WAUM, WAUMPerWorker, WaumResult
 from crowdpilot.learning.training.loop import Training
 from crowdpilot.learning.training.procedure import TrainingProcedure
 from crowdpilot.learning.training.vote_loss import VoteLoss
@@ -59,7 +59,7 @@ def test_waum_is_the_mean_of_the_areas_weighed_by_trust(found: WaumResult) -> No
 def test_trust_is_how_likely_a_worker_is_right_on_such_a_task(found: WaumResult) -> None:
     """Equation 4, one vote at a time."""
     confusion = DawidSkene().fit(VOTES).params["confusion"]
-    _, probs = WAUM().run(PROCEDURE, ROWS, VOTES, "waum")
+    _, probs = WAUM().held_out_areas(PROCEDURE, ROWS, VOTES, "waum")
     for vote in (0, 11, 500):
         task, worker = VOTES.task[vote], VOTES.worker[vote]
         wanted = sum(confusion[worker, k, k] * probs[task, k] for k in range(4))
@@ -82,7 +82,7 @@ def test_swapped_tasks_are_found_better_than_by_other_scores() -> None:
 def test_aum_is_the_area_of_the_label_of_an_aggregator() -> None:
     label = parse_strategy("dawid_skene").fit(VOTES).codes
     alone = Votes(np.arange(240), np.zeros(240), label, VOTES.tasks, np.arange(1), VOTES.classes)
-    area, _ = AUM().run(PROCEDURE, ROWS, alone, "aum")
+    area, _ = AUM().held_out_areas(PROCEDURE, ROWS, alone, "aum")
     score = AUM(labels="dawid_skene").score(PROCEDURE, ROWS, VOTES)
     np.testing.assert_array_equal(score, area[np.arange(240), label])
 

@@ -9,9 +9,9 @@ from scipy.stats import entropy as nats
 
 from crowdpilot.arrays import to_probs
 from crowdpilot.learning.data.inputs import to_rows
-from crowdpilot.learning.pruning.scores.entropy import SCORES, Difficulty, Entropy, find_score, prune
-from crowdpilot.learning.pruning.task_score import lowest_scores
+from crowdpilot.learning.pruning.scores import SCORES, Difficulty, Entropy, find_score
 from crowdpilot.learning.pruning.scores.waum import WAUM
+from crowdpilot.learning.pruning.task_score import lowest_scores
 from crowdpilot.learning.training.loop import Training
 from crowdpilot.learning.training.procedure import TrainingProcedure
 from crowdpilot.learning.training.vote_loss import VoteLoss
@@ -29,7 +29,7 @@ PROCEDURE = TrainingProcedure(
 
 @pytest.mark.parametrize("name", SCORES)
 def test_the_share_alpha_with_the_lowest_scores_loses_its_votes(name: str) -> None:
-    done = prune(f"{name}[alpha=.1]", PROCEDURE, ROWS, VOTES)
+    done = find_score(f"{name}[alpha=.1]").prune(PROCEDURE, ROWS, VOTES)
     assert len(done.dropped) == 8
     kept = np.setdiff1d(np.arange(80), done.dropped)
     assert done.scores[done.dropped].max() <= done.scores[kept].min()
@@ -39,7 +39,7 @@ def test_the_share_alpha_with_the_lowest_scores_loses_its_votes(name: str) -> No
 
 
 def test_tasks_stay_listed_so_that_rows_still_fit() -> None:
-    done = prune("entropy[alpha=.5]", PROCEDURE, ROWS, VOTES)
+    done = find_score("entropy[alpha=.5]").prune(PROCEDURE, ROWS, VOTES)
     assert done.votes.tasks is VOTES.tasks
     PROCEDURE.train(ROWS, done.votes)
 
@@ -57,7 +57,7 @@ def test_of_equals_names_decide_and_not_their_order() -> None:
     votes = replace(VOTES, tasks=names)
     order = np.random.default_rng(0).permutation(80)
     turned = replace(votes, tasks=names[order], task=np.argsort(order)[votes.task])
-    one, other = (prune("entropy[alpha=.07]", PROCEDURE, ROWS, v) for v in (votes, turned))
+    one, other = (find_score("entropy[alpha=.07]").prune(PROCEDURE, ROWS, v) for v in (votes, turned))
     assert set(names[one.dropped]) == set(names[order][other.dropped])
     assert len(one.dropped) == 6
 
@@ -65,14 +65,14 @@ def test_of_equals_names_decide_and_not_their_order() -> None:
 def test_what_has_no_score_is_not_dropped() -> None:
     votes = VOTES.take(VOTES.task != 9)
     for name in ("entropy", "difficulty", "waum"):
-        done = prune(f"{name}[alpha=.9]", PROCEDURE, ROWS, votes)
+        done = find_score(f"{name}[alpha=.9]").prune(PROCEDURE, ROWS, votes)
         assert np.isnan(done.scores[9])
         assert 9 not in done.dropped
 
 
 def test_gold_stays() -> None:
     gold = np.where(np.arange(80) < 40, TRUTH, -1).astype(np.int32)
-    done = prune("entropy[alpha=.5]", PROCEDURE, ROWS, replace(VOTES, gold=gold))
+    done = find_score("entropy[alpha=.5]").prune(PROCEDURE, ROWS, replace(VOTES, gold=gold))
     np.testing.assert_array_equal(done.votes.gold, gold)
 
 
@@ -101,4 +101,4 @@ def test_scores_are_found_by_name_with_options() -> None:
 )
 def test_a_wrong_text_is_refused_in_one_sentence(text: str, sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
-        prune(text, PROCEDURE, ROWS, VOTES)
+        find_score(text).prune(PROCEDURE, ROWS, VOTES)
