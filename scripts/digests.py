@@ -40,19 +40,19 @@ from crowdpilot.datasets import open as open_data
 from crowdpilot.diagnosis import (
     IDENTIFICATIONS,
     MEASURES,
-    Evidence,
-    agreement,
+    LeaveOneOut,
     cohen_kappa,
-    collusion,
+    detect_collusion,
+    detect_drift,
     diagnose,
-    drift,
     entropy,
+    leave_one_out_posteriors,
+    measure_agreement,
     more_votes,
     skill_interval,
     spam_distance,
     spam_probability,
     spam_score,
-    weigh,
 )
 from crowdpilot.scale import Shards, Torch, aggregate, write_shards
 from crowdpilot.simulation import (
@@ -75,6 +75,7 @@ Results = Iterator[tuple[str, Any]]  # a key and the result that it names
 
 # Registry names of the code, and the terms that are used for them in the keys.
 STABLE = {
+    "crowd_confusion": "crowd",
     "why": "reason",
     "peers": "peer_agreement",
     "review": "review_rank",
@@ -193,15 +194,15 @@ def with_gold(votes: Votes, truth: Any, every: int = 6) -> Votes:
 
 def simulated() -> dict[str, Votes]:
     """Small simulated crowds, each difficult in another way."""
-    three = IndependentConfusion(tasks=120, workers=15, K=3, votes_per_task=6, seed=2).run()
+    three = IndependentConfusion(tasks=120, workers=15, classes=3, votes_per_task=6, seed=2).run()
     weight = np.random.default_rng(0).choice([0.5, 1.0, 2.0, 3.0], len(three.votes))
     missing = DiscreteDifficulty(
-        tasks=100, workers=30, K=4, votes_per_task=4, imbalance_votes=True, abstain=0.6, seed=4
+        tasks=100, workers=30, classes=4, votes_per_task=4, imbalance_votes=True, abstain=0.6, seed=4
     )
     return {
-        "binary": HammerSpammer(tasks=80, workers=12, K=2, votes_per_task=5, ratio=0.3, seed=1).run().votes,
+        "binary": HammerSpammer(tasks=80, workers=12, classes=2, votes_per_task=5, ratio=0.3, seed=1).run().votes,
         "three_classes": three.votes,
-        "ten_classes": StudentTeacher(tasks=150, workers=20, K=10, votes_per_task=5, seed=3).run().votes,
+        "ten_classes": StudentTeacher(tasks=150, workers=20, classes=10, votes_per_task=5, seed=3).run().votes,
         "missing_votes": missing.run().votes,
         "gold": with_gold(three.votes, three.truth),
         "weights": replace(three.votes, weight=weight),
@@ -222,7 +223,7 @@ def suspicious() -> Simulation:
     skill = np.random.default_rng(1).uniform(0.6, 0.95, 30)
     skill[:3] = 0.25
     return OneCoin(
-        skill=tuple(skill), workers=30, tasks=200, K=4, votes_per_task=10,
+        skill=tuple(skill), workers=30, tasks=200, classes=4, votes_per_task=10,
         colluding=0.1, group_size=3, drifting=0.1, seconds=20.0, seed=3,
     ).run()  # fmt: skip
 
@@ -311,7 +312,7 @@ def continued(key: str, kind: type[Aggregator], votes: Votes) -> Results:
 
 def aggregation_of_many_votes() -> Results:
     """Models on so many votes that compiled passes and acceleration are used; only a summary of each."""
-    votes = IndependentConfusion(tasks=100_000, workers=50, K=3, votes_per_task=5, seed=1).run().votes
+    votes = IndependentConfusion(tasks=100_000, workers=50, classes=3, votes_per_task=5, seed=1).run().votes
     for name in MANY_VOTES:
         result = MODELS[name]().fit(votes)
         key = f"aggregation/many_votes/{stable(name)}"
@@ -428,9 +429,9 @@ def diagnosis() -> Results:
         yield f"diagnosis/identify/{stable(name)}", columns(found)
         yield f"diagnosis/identify/{stable(name)}/worst_first", columns(identification.worst_first(found))
     for name in MEASURES:
-        yield f"diagnosis/agreement/{stable(name)}", agreement(votes, measures=[name], samples=100)
+        yield f"diagnosis/agreement/{stable(name)}", measure_agreement(votes, measures=[name], samples=100)
     yield "diagnosis/cohen_kappa", cohen_kappa(votes, min_shared=5, samples=100)
-    yield from weighed(weigh(DawidSkene().fit(votes)))
+    yield from leave_one_out(leave_one_out_posteriors(DawidSkene().fit(votes)))
 
 
 def diagnosed(crowd: str, votes: Votes, **options: Any) -> Results:
@@ -439,24 +440,24 @@ def diagnosed(crowd: str, votes: Votes, **options: Any) -> Results:
     for kind, table in (("workers", found.workers), ("tasks", found.tasks)):
         for name, column in columns(table).items():
             yield f"{key}/{kind}/{name}", column
-    for name in ("confusion", "crowd", "agreement", "pairs", "windows", "changed", "flagged", "flags"):
-        yield f"{key}/{name}", getattr(found, name)
-    if found.without is not None:
-        yield from aggregated(f"{key}/without_suspects", found.without)
+    for name in ("confusion", "crowd_confusion", "agreement", "pairs", "windows", "changed", "flagged", "flags"):
+        yield f"{key}/{stable(name)}", getattr(found, name)
+    if found.without_suspects is not None:
+        yield from aggregated(f"{key}/without_suspects", found.without_suspects)
 
 
-def weighed(evidence: Evidence) -> Results:
-    """What the votes of the others say of each worker."""
-    yield "diagnosis/evidence", [evidence.prior, evidence.crowd, evidence.confusion, evidence.others]
-    yield "diagnosis/skill_interval", skill_interval(evidence, 0.8)
-    yield "diagnosis/spam_distance", spam_distance(evidence.confusion)
-    yield "diagnosis/spam_score", spam_score(evidence.confusion)
-    yield "diagnosis/spam_probability", spam_probability(evidence, seed=1)
-    yield "diagnosis/collusion", collusion(evidence, 0.1)
-    yield "diagnosis/drift", drift(evidence)
+def leave_one_out(loo: LeaveOneOut) -> Results:
+    """Leave-one-out posteriors, and the scores of workers that rest on them."""
+    yield "diagnosis/evidence", [loo.prior, loo.crowd_confusion, loo.confusion, loo.posterior]
+    yield "diagnosis/skill_interval", skill_interval(loo, 0.8)
+    yield "diagnosis/spam_distance", spam_distance(loo.confusion)
+    yield "diagnosis/spam_score", spam_score(loo.confusion)
+    yield "diagnosis/spam_probability", spam_probability(loo, seed=1)
+    yield "diagnosis/collusion", detect_collusion(loo, 0.1)
+    yield "diagnosis/drift", detect_drift(loo)
     probs = predictions(4)[0]
     yield "diagnosis/entropy", entropy(probs)
-    yield "diagnosis/more_votes", more_votes(probs, evidence.crowd, 0.95)
+    yield "diagnosis/more_votes", more_votes(probs, loo.crowd_confusion, 0.95)
 
 
 def measures() -> Results:
@@ -489,7 +490,7 @@ def measures() -> Results:
 
 def simulation() -> Results:
     """Every simulated crowd, plain and with all options, and the folder that holds it."""
-    size: dict[str, Any] = {"tasks": 60, "workers": 20, "K": 4, "votes_per_task": 5, "seed": 9}
+    size: dict[str, Any] = {"tasks": 60, "workers": 20, "classes": 4, "votes_per_task": 5, "seed": 9}
     harder = size | {
         "workerload": 40, "imbalance_votes": True, "prior": (0.5, 0.3, 0.15, 0.05), "tail": 0.7,
         "drifting": 0.2, "colluding": 0.3, "group_size": 3, "abstain": 0.1, "seconds": 15.0,

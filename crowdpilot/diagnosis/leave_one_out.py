@@ -1,4 +1,4 @@
-"""What the votes of the others say about each vote."""
+"""Leave-one-out posteriors: P(class of a task | the votes of all other workers) for each vote."""
 
 from __future__ import annotations
 
@@ -9,22 +9,33 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
-from crowdpilot.aggregation import Aggregate, DawidSkene
+from crowdpilot.aggregation import Aggregate
 from crowdpilot.aggregation.models.dawid_skene import log_norm
 from crowdpilot.arrays import Floats, divide, has_repeats, softmax
+from crowdpilot.confusion_matrices import by_label, count_labels
 from crowdpilot.votes import Votes
 
-STRENGTHS = (0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)  # votes that the usual matrix may count for
-TYPICAL = 5.0  # imaginary votes with the mistakes of the crowd, for each worker
+PRIOR_STRENGTHS = (
+    0.5,
+    1.0,
+    2.0,
+    4.0,
+    8.0,
+    16.0,
+    32.0,
+    64.0,
+)  # pseudo-votes per row, tried in turn
+ACCURACY_PSEUDO_VOTES = 5.0  # of each worker, with the error rate of the crowd
+MIN_PROBABILITY = float(np.finfo(float).tiny)  # a probability that is zero only by rounding
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
-    """Votes beside what is believed of their tasks without them.
+class LeaveOneOut:
+    """Votes, confusion matrices, and the posterior of the task of each vote without its worker.
 
-    A worker judged by a consensus that holds their own votes looks better than they are, so every
-    vote is compared with P(class | the other votes of the task), which one step of Dawid and
-    Skene's model gives from any result. Largest array: (votes, classes).
+    A worker compared with a consensus that includes their own votes looks better than they are, so
+    each vote is compared with P(class | the votes of the others on the task), by one E-step of
+    Dawid and Skene's model. Largest array: (votes, classes).
 
     Parameters
     ----------
@@ -32,89 +43,93 @@ class Evidence:
         As they came, with their times.
     prior
         (classes,); share of each class.
-    crowd
+    crowd_confusion
         (true, said); the confusion matrix of all workers together.
     confusion
-        (workers, true, said); of each worker, drawn as far as few votes ask towards the crowd's with
-        as many mistakes as the worker makes.
-    others
-        (votes, classes); probabilities of the class of the task by the votes of all other workers.
+        (workers, true, said); of each worker, shrunk towards the crowd's matrix with the worker's
+        own error rate.
+    posterior
+        (votes, classes); probability of each class of the task, given the votes of all other workers.
     """
 
     votes: Votes
     prior: Floats
-    crowd: Floats
+    crowd_confusion: Floats
     confusion: Floats
-    others: Floats
+    posterior: Floats
 
     @cached_property
-    def right(self) -> Floats:
-        """(votes,); how probable the label of a vote is by the other votes of its task."""
-        right: Floats = self.others[np.arange(len(self.votes)), self.votes.label]
-        return right
+    def p_correct(self) -> Floats:
+        """(votes,); leave-one-out posterior probability of the label of each vote."""
+        p_correct: Floats = self.posterior[np.arange(len(self.votes)), self.votes.label]
+        return p_correct
 
     @cached_property
     def counts(self) -> Floats:
-        """(workers, true, said); votes by what the others say the class is."""
-        sums = [self.votes.cell_sum(belief) for belief in self.others.T]
-        return np.stack(sums, axis=1)
+        """(workers, true, said); expected number of votes, by the leave-one-out posteriors."""
+        return np.stack([self.votes.cell_sum(p_class) for p_class in self.posterior.T], axis=1)
 
     @cached_property
     def worker_votes(self) -> NDArray[np.int64]:
-        """(workers,); how many votes each gave."""
+        """(workers,); number of votes."""
         return np.bincount(self.votes.worker, minlength=len(self.votes.workers))
 
-    def by_worker(self, value: Floats) -> Floats:
-        """Mean over the votes of each worker; NaN for a worker without votes."""
+    def worker_mean(self, value: Floats) -> Floats:
+        """Mean of a value (votes,) over the votes of each worker, (workers,); NaN without votes."""
         return divide(np.bincount(self.votes.worker, value, len(self.votes.workers)), self.worker_votes)
 
 
-TINY = float(np.finfo(float).tiny)  # a probability that is zero only by rounding
-
-
-def weigh(result: Aggregate) -> Evidence:
-    """The evidence on every vote that an aggregator's result gives."""
+def leave_one_out_posteriors(result: Aggregate) -> LeaveOneOut:
+    """The leave-one-out posterior of every vote, from the posterior of the tasks by any aggregator."""
     votes, K = result.votes, len(result.votes.classes)
-    _, counts = DawidSkene().count(votes, result.probs)
-    crowd, confusion = estimate(counts)
+    crowd_confusion, confusion = estimate_confusion(count_labels(votes, result.probs))
     prior = result.probs.sum(axis=0) + 1
     prior /= prior.sum()
-    said = np.ascontiguousarray(np.log(confusion).swapaxes(1, 2)).reshape(-1, K)  # (workers x said, true)
-    joint = votes.onehot @ said + np.log(prior)
-    others = softmax(joint[votes.task] - _with_repeats(votes, votes.weights[:, None] * said[votes.cell]))
+    log_likelihood = by_label(np.log(confusion))  # (workers x said, true)
+    log_joint = votes.onehot @ log_likelihood + np.log(prior)
+    own = _sum_repeats(votes, votes.weights[:, None] * log_likelihood[votes.cell])
+    posterior = softmax(log_joint[votes.task] - own)
     if votes.gold is not None:
         known = np.flatnonzero(votes.gold[votes.task] >= 0)
-        others[known] = np.eye(K)[votes.gold[votes.task[known]]]
-    return Evidence(votes, prior, crowd, confusion, others)
+        posterior[known] = np.eye(K)[votes.gold[votes.task[known]]]
+    return LeaveOneOut(votes, prior, crowd_confusion, confusion, posterior)
 
 
-def estimate(counts: Floats) -> tuple[Floats, Floats]:
-    """Confusion matrices of the crowd and of each worker, from how often they gave labels to classes.
+def estimate_confusion(counts: Floats) -> tuple[Floats, Floats]:
+    """Confusion matrices of the crowd, (true, said), and of each worker, (workers, true, said).
 
-    See `Evidence`; both they and the counts are (true, said), or (workers, true, said).
+    The rows of a worker's matrix have a Dirichlet prior whose mean is the crowd's matrix with the
+    error rate of the worker; its strength maximizes the marginal likelihood (empirical Bayes).
+
+    Parameters
+    ----------
+    counts
+        (workers, true, said); expected number of votes.
     """
     K = counts.shape[1]
-    crowd = counts.sum(axis=0) + np.eye(K) + 1 / K
-    crowd /= crowd.sum(axis=1, keepdims=True)
-    usual = _usual(counts, crowd)
-    confusion = counts + strength(counts, usual) * usual
+    crowd_confusion = counts.sum(axis=0) + np.eye(K) + 1 / K
+    crowd_confusion /= crowd_confusion.sum(axis=1, keepdims=True)
+    prior_mean = _prior_mean(counts, crowd_confusion)
+    confusion = counts + prior_strength(counts, prior_mean) * prior_mean
     confusion /= confusion.sum(axis=2, keepdims=True)
-    return crowd, confusion
+    return crowd_confusion, confusion
 
 
-def _usual(counts: Floats, crowd: Floats) -> Floats:
-    """The crowd's matrix with the odds of a mistake that each worker has, (workers, true, said)."""
-    seen, hits = counts.sum(axis=2), np.einsum("jkk->j", counts)
-    share = (seen @ np.diag(crowd) + TYPICAL * np.diag(crowd).mean()) / (seen.sum(axis=1) + TYPICAL)
-    odds = (seen.sum(axis=1) - hits + TYPICAL * (1 - share)) / (hits + TYPICAL * share)
-    ratio = odds * share / np.maximum(1 - share, TINY)  # over those of the crowd on the same tasks
-    usual = crowd * np.where(np.eye(len(crowd), dtype=bool), 1.0, ratio[:, None, None])
-    usual /= usual.sum(axis=2, keepdims=True)
-    return usual
+def _prior_mean(counts: Floats, crowd_confusion: Floats) -> Floats:
+    """The crowd's matrix with the odds of an error that each worker has, (workers, true, said)."""
+    seen, hits, hit_rate = counts.sum(axis=2), np.einsum("jkk->j", counts), np.diag(crowd_confusion)
+    n = ACCURACY_PSEUDO_VOTES
+    expected = (seen @ hit_rate + n * hit_rate.mean()) / (seen.sum(axis=1) + n)  # of the crowd on these tasks
+    odds = (seen.sum(axis=1) - hits + n * (1 - expected)) / (hits + n * expected)
+    ratio = odds * expected / np.maximum(1 - expected, MIN_PROBABILITY)
+    off_diagonal = ~np.eye(len(crowd_confusion), dtype=bool)
+    mean = crowd_confusion * np.where(off_diagonal, ratio[:, None, None], 1.0)
+    mean /= mean.sum(axis=2, keepdims=True)
+    return mean
 
 
-def _with_repeats(votes: Votes, value: Floats) -> Floats:
-    """Sum over all votes of the worker on the task, for each vote, (votes, classes)."""
+def _sum_repeats(votes: Votes, value: Floats) -> Floats:
+    """Sum of a value (votes, classes) over all votes of the same worker on the same task, for each vote."""
     pair = votes.task.astype(np.int64) * len(votes.workers) + votes.worker
     if not has_repeats(pair):
         return value
@@ -123,11 +138,11 @@ def _with_repeats(votes: Votes, value: Floats) -> Floats:
     return total[which]
 
 
-def strength(counts: Floats, usual: Floats) -> float:
-    """How many votes the usual matrix counts for in each row: what makes all counts most likely."""
-    return max(STRENGTHS, key=lambda s: float(dirichlet_multinomial(counts, s * usual).sum()))
+def prior_strength(counts: Floats, prior_mean: Floats) -> float:
+    """Pseudo-votes in each row of a worker's matrix that maximize the marginal likelihood of the counts."""
+    return max(PRIOR_STRENGTHS, key=lambda s: float(log_dirichlet_multinomial(counts, s * prior_mean).sum()))
 
 
-def dirichlet_multinomial(counts: Floats, prior: Floats) -> Floats:
-    """Log-probability of counts in a given order, whose law has a Dirichlet prior; over the last axis."""
-    return log_norm(counts + prior) - log_norm(prior)
+def log_dirichlet_multinomial(counts: Floats, pseudo_counts: Floats) -> Floats:
+    """Log-probability of a sequence with these counts under a Dirichlet prior, over the last axis."""
+    return log_norm(counts + pseudo_counts) - log_norm(pseudo_counts)

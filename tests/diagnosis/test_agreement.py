@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 from statsmodels.stats import inter_rater
 
 from crowdpilot.diagnosis.agreement import (
-    LEVELS,
     MEASURES,
+    SCALES,
     Agreement,
-    agreement,
     fleiss_kappa,
     gwet_ac1,
     krippendorff_alpha,
+    measure_agreement,
     percent_agreement,
 )
-from crowdpilot.diagnosis.tallies import to_tallies
+from crowdpilot.diagnosis.vote_patterns import count_patterns
 from crowdpilot.simulation import one_coin
 from crowdpilot.votes import Votes
 
@@ -52,12 +52,12 @@ def is_varied(ratings: np.ndarray) -> bool:
     return len(np.unique(pairable[~np.isnan(pairable)])) > 1
 
 
-@pytest.mark.parametrize("level", LEVELS)
-def test_alpha_is_that_of_the_package_krippendorff(level: str) -> None:
+@pytest.mark.parametrize("scale", SCALES)
+def test_alpha_is_that_of_the_package_krippendorff(scale: str) -> None:
     """krippendorff 0.9 on 200 random inputs."""
     inputs = [pair for pair in map(rate, range(250)) if is_varied(pair[0])][:200]
-    found = [krippendorff_alpha(to_votes(*pair), level) for pair in inputs]
-    expected = [krippendorff.alpha(r, value_domain=n, level_of_measurement=level) for r, n in inputs]
+    found = [krippendorff_alpha(to_votes(*pair), scale) for pair in inputs]
+    expected = [krippendorff.alpha(r, value_domain=n, level_of_measurement=scale) for r, n in inputs]
     assert len(inputs) == 200
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-9)
 
@@ -93,8 +93,8 @@ IRRCAC = [
 def test_ac1_and_kappa_are_those_of_irrcac_for_any_number_of_votes(
     ratings: str, K: int, ac1: float, kappa: float
 ) -> None:
-    given = [(t, r, int(c)) for t, row in enumerate(ratings.split()) for r, c in enumerate(row) if c != "."]
-    votes = Votes.of(*zip(*given, strict=True), classes=range(K))
+    rows = [(t, r, int(c)) for t, row in enumerate(ratings.split()) for r, c in enumerate(row) if c != "."]
+    votes = Votes.of(*zip(*rows, strict=True), classes=range(K))
     assert gwet_ac1(votes) == pytest.approx(ac1, abs=1e-9)
     assert fleiss_kappa(votes) == pytest.approx(kappa, abs=1e-9)
 
@@ -103,8 +103,8 @@ ballots = st.lists(st.lists(st.integers(0, 3), max_size=5), max_size=8)  # the l
 
 
 def elect(labels: list[list[int]], K: int = 4) -> Votes:
-    given = [(t, w, label) for t, row in enumerate(labels) for w, label in enumerate(row)]
-    columns = zip(*given, strict=True) if given else ((), (), ())
+    rows = [(t, w, label) for t, row in enumerate(labels) for w, label in enumerate(row)]
+    columns = zip(*rows, strict=True) if rows else ((), (), ())
     return Votes.of(*columns, classes=range(K), tasks=range(len(labels)))
 
 
@@ -127,9 +127,9 @@ def test_kappa_and_ac1_are_what_the_formulas_say(labels: list[list[int]]) -> Non
         assert np.isnan(fleiss_kappa(votes))
 
 
-@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("scale", SCALES)
 @given(ballots)
-def test_alpha_is_what_the_definition_says(level: str, labels: list[list[int]]) -> None:
+def test_alpha_is_what_the_definition_says(scale: str, labels: list[list[int]]) -> None:
     paired = [row for row in labels if len(row) > 1]
     pool = [label for row in paired for label in row]
     use = Counter(pool)
@@ -138,11 +138,11 @@ def test_alpha_is_what_the_definition_says(level: str, labels: list[list[int]]) 
         low, high = min(a, b), max(a, b)
         between = sum(use[k] for k in range(low, high + 1)) - (use[a] + use[b]) / 2
         ratio = (a - b) / (a + b) if a + b else 0
-        return {"nominal": a != b, "ordinal": between, "interval": a - b, "ratio": ratio}[level] ** 2
+        return {"nominal": a != b, "ordinal": between, "interval": a - b, "ratio": ratio}[scale] ** 2
 
     within = sum(distance(a, b) / (len(row) - 1) for row in paired for a, b in permutations(row, 2))
     overall = sum(distance(a, b) for a, b in permutations(pool, 2)) / max(len(pool) - 1, 1)
-    found = krippendorff_alpha(elect(labels), level)
+    found = krippendorff_alpha(elect(labels), scale)
     assert np.isnan(found) if len(use) < 2 else found == pytest.approx(1 - within / overall)
 
 
@@ -151,7 +151,7 @@ def test_the_example_of_krippendorff() -> None:
     rows = "123321412...", "1233224125.3", ".3332342251.", "12332441251."
     ratings = np.array([[float(c) if c != "." else np.nan for c in row] for row in rows])
     votes = to_votes(ratings, np.arange(1.0, 6))
-    found = [round(krippendorff_alpha(votes, level), 3) for level in LEVELS]
+    found = [round(krippendorff_alpha(votes, scale), 3) for scale in SCALES]
     assert found == [0.743, 0.815, 0.849, 0.797]
 
 
@@ -159,8 +159,10 @@ def test_the_example_of_krippendorff() -> None:
 def test_the_order_of_votes_does_not_matter(labels: list[list[int]], random) -> None:
     votes = elect(labels)
     order = np.array(random.sample(range(len(votes)), len(votes)), int)
-    found = agreement(votes.take(order), samples=20)
-    np.testing.assert_equal([row[1:] for row in found], [row[1:] for row in agreement(votes, samples=20)])
+    found = measure_agreement(votes.take(order), samples=20)
+    np.testing.assert_equal(
+        [row[1:] for row in found], [row[1:] for row in measure_agreement(votes, samples=20)]
+    )
 
 
 def test_names_of_classes_matter_only_where_they_have_an_order(simulated) -> None:
@@ -188,7 +190,7 @@ def test_a_task_with_one_vote_changes_nothing_of_alpha(simulated) -> None:
         label=np.append(votes.label, np.arange(50) % 2),
         tasks=np.arange(200),
     )
-    assert agreement(lonely, measures=paired) == agreement(votes, measures=paired)
+    assert measure_agreement(lonely, measures=paired) == measure_agreement(votes, measures=paired)
     assert fleiss_kappa(lonely) != fleiss_kappa(votes)  # chance knows all votes
 
 
@@ -196,7 +198,7 @@ def test_a_weight_is_a_number_of_votes() -> None:
     labels = [[0, 0, 1], [1, 1], [2, 2, 2, 0], [3]]
     once = Votes.of([0, 0, 1, 2, 2, 3, 3], list("abcdefg"), [0, 1, 1, 2, 0, 3, 1], classes=range(4),
                     weight=[2, 1, 2, 3, 1, 1, 0])  # fmt: skip
-    assert agreement(once, samples=50) == agreement(elect(labels), samples=50)
+    assert measure_agreement(once, samples=50) == measure_agreement(elect(labels), samples=50)
 
 
 def test_a_part_of_a_vote_is_refused() -> None:
@@ -210,25 +212,25 @@ def test_if_only_one_class_is_used_chance_leaves_nothing_to_agree_on() -> None:
         votes = elect([[0] * 49, [0, 0, 0], [0]], K)  # 49 / 49 is not one if computed as 49 * (1 / 49)
         assert percent_agreement(votes) == 1
         assert gwet_ac1(votes) == 1
-        assert np.isnan([krippendorff_alpha(votes, level) for level in LEVELS]).all()
+        assert np.isnan([krippendorff_alpha(votes, scale) for scale in SCALES]).all()
         assert np.isnan(fleiss_kappa(votes))
 
 
 def test_alpha_of_equal_numbers_of_different_names_is_undefined() -> None:
     votes = Votes.of([1, 1, 2, 2], list("xyxy"), ["0.7", "0.70", "0.70", "0.7"])
-    assert np.isnan([krippendorff_alpha(votes, level) for level in ("interval", "ratio")]).all()
+    assert np.isnan([krippendorff_alpha(votes, scale) for scale in ("interval", "ratio")]).all()
 
 
 @pytest.mark.parametrize("labels", [[], [[]], [[0]], [[0], [1], []]])
 def test_without_two_votes_on_a_task_all_is_undefined(labels: list[list[int]]) -> None:
-    found = agreement(elect(labels), samples=20)
+    found = measure_agreement(elect(labels), samples=20)
     assert [row.tasks for row in found] == [0] * len(MEASURES)
     assert np.isnan([row[1:4] for row in found]).all()
 
 
 def test_two_votes_are_enough() -> None:
     votes = Votes.of([1, 1], ["x", "y"], ["a", "b"])
-    assert agreement(votes, measures=["percent_agreement", "krippendorff_alpha"], samples=20) == (
+    assert measure_agreement(votes, measures=["percent_agreement", "krippendorff_alpha"], samples=20) == (
         Agreement("percent_agreement", 0, 0, 0, 1),
         Agreement("krippendorff_alpha", 0, 0, 0, 1),
     )
@@ -248,17 +250,17 @@ def test_neither_the_unit_nor_the_origin_matters_to_intervals(scale: float) -> N
 
 @pytest.mark.parametrize("name", MEASURES)
 @pytest.mark.parametrize("seed", range(5))
-def test_a_kind_of_task_that_counts_twice_is_two_tasks(name: str, seed: int) -> None:
-    kinds = to_tallies(to_votes(*rate(seed)))
-    weights = np.random.default_rng(seed).integers(0, 3, (6, len(kinds.tasks)))
+def test_a_vote_pattern_of_weight_two_is_two_tasks(name: str, seed: int) -> None:
+    patterns = count_patterns(to_votes(*rate(seed)))
+    weights = np.random.default_rng(seed).integers(0, 3, (6, len(patterns.tasks)))
     expected = []
     for weight in weights:
-        counts = np.repeat(kinds.counts.toarray().astype(int), weight, axis=0)
+        counts = np.repeat(patterns.counts.toarray().astype(int), weight, axis=0)
         ids = np.arange(counts.shape[1])
         votes = elect([np.repeat(ids, row).tolist() for row in counts], len(ids))
-        again = to_tallies(replace(votes, classes=kinds.classes))
+        again = count_patterns(replace(votes, classes=patterns.classes))
         expected.append(MEASURES[name](again, again.tasks))
-    np.testing.assert_allclose(MEASURES[name](kinds, weights.astype(float)), expected, atol=1e-9)
+    np.testing.assert_allclose(MEASURES[name](patterns, weights.astype(float)), expected, atol=1e-9)
 
 
 def test_intervals_are_those_of_tasks_drawn_again() -> None:
@@ -266,8 +268,8 @@ def test_intervals_are_those_of_tasks_drawn_again() -> None:
     labels = votes.label[np.argsort(votes.task, kind="stable")].reshape(80, 4)
     rng = np.random.default_rng(2)
     drawn = [elect(labels[rng.integers(80, size=80)].tolist(), 3) for _ in range(400)]
-    values = np.array([[row.value for row in agreement(votes, samples=1)] for votes in drawn])
-    found = np.array([row[2:4] for row in agreement(votes, level=0.8, samples=4000)])
+    values = np.array([[row.value for row in measure_agreement(votes, samples=1)] for votes in drawn])
+    found = np.array([row[2:4] for row in measure_agreement(votes, level=0.8, samples=4000)])
     gap = np.abs(found.T - np.quantile(values, [0.1, 0.9], axis=0)) / values.std(axis=0)
     assert gap.shape == (2, len(MEASURES))
     assert gap.max() < 0.25
@@ -276,9 +278,9 @@ def test_intervals_are_those_of_tasks_drawn_again() -> None:
 def test_intervals_cover_the_values_of_all_tasks() -> None:
     skill, parts = [0.9, 0.8, 0.7, 0.6, 0.5], 200
     votes = one_coin(tasks=parts * 100, skill=skill, classes=4, seed=5).votes
-    value = np.array([row.value for row in agreement(votes, samples=1)])
+    value = np.array([row.value for row in measure_agreement(votes, samples=1)])
     labels = votes.label[np.argsort(votes.task, kind="stable")].reshape(parts, 100, len(skill))
-    found = [agreement(elect(part.tolist()), level=0.9, samples=200) for part in labels]
+    found = [measure_agreement(elect(part.tolist()), level=0.9, samples=200) for part in labels]
     low, high = np.array([[row[2:4] for row in rows] for rows in found]).transpose(2, 0, 1)
     covered = ((low <= value) & (value <= high)).mean(axis=0)
     assert covered.shape == (len(MEASURES),)
@@ -287,55 +289,55 @@ def test_intervals_cover_the_values_of_all_tasks() -> None:
 
 def test_all_measures_come_by_default_if_classes_are_numbers_of_some_order(simulated) -> None:
     votes, _ = simulated
-    found = agreement(votes, samples=10)
+    found = measure_agreement(votes, samples=10)
     assert [row.measure for row in found] == list(MEASURES)
     assert all(row.low <= row.value <= row.high and row.tasks == 150 for row in found)
     text = replace(votes, classes=["0", "1", "2.5"])
-    assert [row.measure for row in agreement(text, samples=10)] == list(MEASURES)
+    assert [row.measure for row in measure_agreement(text, samples=10)] == list(MEASURES)
 
 
 @pytest.mark.parametrize(("classes", "left"), [(["a", "b", "c"], 4), ([True, False, 2], 4), ([-1, 0, 1], 6)])
 def test_what_makes_no_sense_for_the_classes_is_left_out(classes: list, left: int, simulated) -> None:
     votes = replace(simulated[0], classes=classes)
-    assert [row.measure for row in agreement(votes, samples=10)] == list(MEASURES)[:left]
+    assert [row.measure for row in measure_agreement(votes, samples=10)] == list(MEASURES)[:left]
 
 
 def test_ratios_of_very_many_classes_must_be_asked_for(simulated) -> None:
     many = replace(simulated[0], classes=np.arange(1001))
-    assert "krippendorff_alpha_ratio" not in [row.measure for row in agreement(many, samples=2)]
-    assert agreement(many, measures=["krippendorff_alpha_ratio"], samples=2)[0].value == pytest.approx(
-        krippendorff_alpha(simulated[0], "ratio")
-    )
+    assert "krippendorff_alpha_ratio" not in [row.measure for row in measure_agreement(many, samples=2)]
+    assert measure_agreement(many, measures=["krippendorff_alpha_ratio"], samples=2)[
+        0
+    ].value == pytest.approx(krippendorff_alpha(simulated[0], "ratio"))
 
 
 @pytest.mark.parametrize(
-    ("classes", "level", "message"),
+    ("classes", "scale", "message"),
     [
-        (["a", "b", "c"], "interval", "a class is no number .* 'a'"),
+        (["a", "b", "c"], "interval", "a class is not a number .* 'a'"),
         (["1", "2", "nan"], "interval", "infinite or NaN"),
         ([-2, 0, 1], "ratio", "class -2 is negative, and a ratio scale begins at 0"),
-        ([1, 2, 3], "total", "level is 'total', expected one of nominal, ordinal, interval, ratio"),
+        ([1, 2, 3], "total", "scale is 'total', expected one of nominal, ordinal, interval, ratio"),
     ],
 )
-def test_a_scale_that_the_classes_do_not_have_is_refused(classes, level, message, simulated) -> None:
+def test_a_scale_that_the_classes_do_not_have_is_refused(classes, scale, message, simulated) -> None:
     with pytest.raises(ValueError, match=message):
-        krippendorff_alpha(replace(simulated[0], classes=classes), level)
+        krippendorff_alpha(replace(simulated[0], classes=classes), scale)
 
 
 def test_an_unknown_measure_is_refused(simulated) -> None:
     with pytest.raises(ValueError, match="there is no measure 'kappa'; there are percent_agreement, fleiss"):
-        agreement(simulated[0], measures=["kappa"])
+        measure_agreement(simulated[0], measures=["kappa"])
 
 
 def test_a_senseless_interval_is_refused(simulated) -> None:
     with pytest.raises(ValueError, match="level is 95"):
-        agreement(simulated[0], level=95)
+        measure_agreement(simulated[0], level=95)
 
 
 def test_the_seed_decides_the_interval(simulated) -> None:
     votes, _ = simulated
-    assert agreement(votes, samples=50) == agreement(votes, samples=50)
-    assert agreement(votes, samples=50) != agreement(votes, samples=50, seed=1)
+    assert measure_agreement(votes, samples=50) == measure_agreement(votes, samples=50)
+    assert measure_agreement(votes, samples=50) != measure_agreement(votes, samples=50, seed=1)
 
 
 def test_a_million_classes_take_no_dense_array() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from crowdpilot.aggregation import Aggregator, DawidSkene, MajorityVoting
-from crowdpilot.diagnosis import Collusion, collusion, weigh
+from crowdpilot.diagnosis import Collusion, detect_collusion, leave_one_out_posteriors
 from crowdpilot.simulation import HammerSpammer, IndependentConfusion, OneCoin, Simulation, StudentTeacher
 from crowdpilot.votes import Votes
 
@@ -18,7 +18,7 @@ HONEST = {"tasks": 1000, "workers": 40, "votes_per_task": 10}
 
 
 def look(votes: Votes, model: Aggregator | None = None) -> Collusion:
-    return collusion(weigh((model or DawidSkene()).fit(votes)))
+    return detect_collusion(leave_one_out_posteriors((model or DawidSkene()).fit(votes)))
 
 
 def coins(seed: int, low: float = 0.55, high: float = 0.95, **options) -> Simulation:
@@ -32,33 +32,33 @@ def test_groups_are_found_with_their_members(K: int, seed: int) -> None:
     made = coins(seed, tasks=2000, workers=40, votes_per_task=10, classes=K, colluding=0.15, group_size=3)
     found = look(made.votes)
     np.testing.assert_array_equal(found.flags, made.group >= 0)
-    together = made.group[found.flags][:, None] == made.group[found.flags]
-    np.testing.assert_array_equal(found.group[found.flags][:, None] == found.group[found.flags], together)
+    same_group = made.group[found.flags][:, None] == made.group[found.flags]
+    np.testing.assert_array_equal(found.group[found.flags][:, None] == found.group[found.flags], same_group)
     assert (found.group[~found.flags] == -1).all()
     assert set(found.group[found.flags]) == {0, 1}
 
 
-def test_the_most_suspect_pairs_come_first_and_count_their_meetings() -> None:
+def test_the_largest_ratios_come_first_and_shared_tasks_are_counted() -> None:
     made = coins(0, **HONEST, classes=4, colluding=0.15, group_size=3)
     pairs = look(made.votes).pairs
     assert (pairs.first < pairs.second).all()
-    assert (np.diff(pairs.ratio) <= 0).all()
+    assert (np.diff(pairs.log10_ratio) <= 0).all()
     assert (made.group[pairs.first[:6]] == made.group[pairs.second[:6]]).all()
     label = np.full((1000, 40), -1)
     label[made.votes.task, made.votes.worker] = made.votes.label
-    for a, b, met, same in list(zip(*pairs[:4], strict=True))[::50]:
+    for a, b, shared, same in list(zip(*pairs[:4], strict=True))[::50]:
         both = (label[:, a] >= 0) & (label[:, b] >= 0)
-        assert met == both.sum()
+        assert shared == both.sum()
         assert same == (label[both, a] == label[both, b]).sum()
 
 
 def test_the_ratio_is_that_of_the_formula() -> None:
-    """By a loop over meetings; nobody is misled here, so the usual share of equal answers is zero."""
+    """By a loop over shared tasks; nobody is misled here, so the base copy rate is zero."""
     made = coins(3, tasks=150, workers=8, votes_per_task=6, classes=3, colluding=0.25, group_size=2)
-    evidence = weigh(DawidSkene().fit(made.votes))
-    pairs = collusion(evidence).pairs
+    loo = leave_one_out_posteriors(DawidSkene().fit(made.votes))
+    pairs = detect_collusion(loo).pairs
     votes = made.votes
-    p = (evidence.others * evidence.confusion[votes.worker, :, votes.label]).sum(axis=1)
+    p = (loo.posterior * loo.confusion[votes.worker, :, votes.label]).sum(axis=1)
     row = {(t, w): n for n, (t, w) in enumerate(zip(votes.task, votes.worker, strict=True))}
     a, b = pairs.first[0], pairs.second[0]
     logs = np.zeros(3)
@@ -72,7 +72,7 @@ def test_the_ratio_is_that_of_the_formula() -> None:
                     logs[i] += np.log(1 - c)
     expected = np.log10(np.exp(logs).mean())
     assert expected > 3
-    assert pairs.ratio[0] == pytest.approx(expected, rel=0.2)  # votes on the task may be blended in
+    assert pairs.log10_ratio[0] == pytest.approx(expected, rel=0.2)  # votes on the task may be blended in
 
 
 def twins(seed: int) -> Votes:
@@ -134,15 +134,15 @@ def test_the_ratio_of_honest_pairs_has_a_mean_of_one_at_most(crowd: str) -> None
         votes = CROWDS[crowd](seed)
         met = (votes.onehot.reshape(-1, len(votes.classes)).sum(axis=1) > 0).reshape(len(votes.tasks), -1)
         pairs += int((np.triu(met.T.astype(int) @ met, 1) > 0).sum())
-        sums += float((10 ** look(votes).pairs.ratio).sum())
+        sums += float((10 ** look(votes).pairs.log10_ratio).sum())
     assert sums / pairs < 1.2
 
 
-def test_the_evidence_of_a_worker_is_that_of_the_worst_pair() -> None:
+def test_the_ratio_of_a_worker_is_that_of_the_worst_pair() -> None:
     found = look(coins(0, **HONEST, classes=4, colluding=0.1, group_size=2).votes)
     for worker in range(40):
         mine = (found.pairs.first == worker) | (found.pairs.second == worker)
-        assert found.evidence[worker] == max([0.0, *found.pairs.ratio[mine]])
+        assert found.log10_ratio[worker] == max([0.0, *found.pairs.log10_ratio[mine]])
 
 
 def test_the_order_of_votes_does_not_matter() -> None:
@@ -150,17 +150,17 @@ def test_the_order_of_votes_does_not_matter() -> None:
     shuffled = votes.take(np.random.default_rng(0).permutation(len(votes)))
     one, other = look(votes), look(shuffled)
     np.testing.assert_array_equal(one.group, other.group)
-    np.testing.assert_allclose(one.evidence, other.evidence, atol=1e-6)
+    np.testing.assert_allclose(one.log10_ratio, other.log10_ratio, atol=1e-6)
 
 
-def test_to_say_the_same_again_is_no_evidence() -> None:
+def test_a_repeated_vote_is_no_evidence() -> None:
     honest = coins(1, tasks=60, workers=6, votes_per_task=4, classes=4).votes
     assert not look(honest.take(np.repeat(np.arange(len(honest)), 5))).flags.any()
     made = coins(0, **HONEST, classes=4, colluding=0.15, group_size=3)
     again = look(made.votes.take(np.repeat(np.arange(len(made.votes)), 3)))
     np.testing.assert_array_equal(again.flags, made.group >= 0)
-    assert again.pairs.met.max() < 200
-    assert (again.pairs.same <= again.pairs.met).all()
+    assert again.pairs.shared_tasks.max() < 200
+    assert (again.pairs.same_labels <= again.pairs.shared_tasks).all()
 
 
 @pytest.mark.parametrize("weight", [0.1, 0.3, 7.0])
@@ -179,9 +179,11 @@ def test_votes_of_weight_zero_are_none() -> None:
     np.testing.assert_array_equal(found.flags, made.group == 1)
 
 
-def test_a_smaller_share_flags_no_more() -> None:
-    evidence = weigh(DawidSkene().fit(coins(5, 0.6, **HONEST, classes=2, colluding=0.2, group_size=2).votes))
-    counts = [collusion(evidence, share).flags.sum() for share in (1e-6, 0.01, 0.3)]
+def test_a_smaller_rate_flags_no_more() -> None:
+    loo = leave_one_out_posteriors(
+        DawidSkene().fit(coins(5, 0.6, **HONEST, classes=2, colluding=0.2, group_size=2).votes)
+    )
+    counts = [detect_collusion(loo, rate).flags.sum() for rate in (1e-6, 0.01, 0.3)]
     assert counts == sorted(counts)
     assert counts[-1] > 0
 
@@ -198,13 +200,13 @@ def test_a_smaller_share_flags_no_more() -> None:
 def test_a_handful_of_votes_flags_nobody(votes: Votes) -> None:
     found = look(votes, MajorityVoting())
     assert not found.flags.any()
-    assert len(found.evidence) == len(votes.workers)
+    assert len(found.log10_ratio) == len(votes.workers)
 
 
 def test_pairs_are_compared_in_parts(monkeypatch) -> None:
     votes = coins(0, **HONEST, classes=4, colluding=0.15, group_size=3).votes
     whole = look(votes)
-    monkeypatch.setattr(import_module("crowdpilot.diagnosis.collusion"), "CELLS", 1000)
+    monkeypatch.setattr(import_module("crowdpilot.diagnosis.collusion"), "MAX_CELLS_PER_BLOCK", 1000)
     parts = look(votes)
     for one, other in zip(whole.pairs, parts.pairs, strict=True):
         np.testing.assert_allclose(one, other)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdpilot.aggregation import MODELS, Aggregator, DawidSkene, MajorityVoting, OneCoin
-from crowdpilot.diagnosis import Diagnosis, Rules, diagnose
+from crowdpilot.diagnosis import Diagnosis, FlagRules, diagnose
 from crowdpilot.simulation import HammerSpammer, Simulation
 from crowdpilot.simulation import OneCoin as Coins
 from crowdpilot.votes import Votes
@@ -71,23 +71,23 @@ def found(crowd: Simulation) -> Diagnosis:
     return look(crowd.votes, DawidSkene())
 
 
-def test_everything_has_its_place(crowd: Simulation, found: Diagnosis) -> None:
+def test_tables_and_matrices_have_their_shapes(crowd: Simulation, found: Diagnosis) -> None:
     assert {len(column) for column in found.workers.values()} == {40}
     assert {len(column) for column in found.tasks.values()} == {500}
     assert all(flag.shape == (40,) and flag.dtype == bool for flag in found.flags.values())
     assert found.confusion.shape == (40, 3, 3)
-    assert found.crowd.shape == (3, 3)
+    assert found.crowd_confusion.shape == (3, 3)
     assert {column.shape for column in found.windows.values()} == {(40, 8)}
     assert found.votes is crowd.votes is found.result.votes
-    assert found.rules == Rules()
+    assert found.rules == FlagRules()
     assert repr(found).startswith("Diagnosis(Votes(4000 votes, 500 tasks, 40 workers, 3 classes); ")
     assert f"{found.flags['spammer'].sum()} spammer, " in repr(found)
 
 
 def test_words_and_flags_say_the_same(found: Diagnosis) -> None:
     for name, flags in found.flags.items():
-        told = [name in words.split(", ") for words in found.workers["flags"]]
-        np.testing.assert_array_equal(told, flags)
+        listed = [name in words.split(", ") for words in found.workers["flags"]]
+        np.testing.assert_array_equal(listed, flags)
     np.testing.assert_array_equal(found.workers["group"] >= 0, found.flags["colluding"])
 
 
@@ -125,11 +125,11 @@ def test_renaming_changes_nothing_but_the_names(crowd: Simulation, found: Diagno
     np.testing.assert_array_equal(again.tasks["why"], found.tasks["why"])
 
 
-def test_without_leaves_out_spammers_and_counts_echoes_once(crowd: Simulation, found: Diagnosis) -> None:
+def test_suspects_are_left_out_and_copies_count_once(crowd: Simulation, found: Diagnosis) -> None:
     out, group = found.flags["spammer"], found.workers["group"]
     assert out.any()
     assert (group >= 0).any()
-    rest = found.without.votes
+    rest = found.without_suspects.votes
     assert not out[rest.worker].any()
     assert len(rest) == (~out[crowd.votes.worker]).sum()
     for g in range(group.max() + 1):
@@ -137,19 +137,19 @@ def test_without_leaves_out_spammers_and_counts_echoes_once(crowd: Simulation, f
         each = np.bincount(rest.task[mine] * 3 + rest.label[mine], rest.weights[mine])
         np.testing.assert_allclose(each[each > 0], 1)
     assert (rest.weights[group[rest.worker] < 0] == 1).all()
-    np.testing.assert_allclose(found.without.probs, DawidSkene().fit(rest).probs)
+    np.testing.assert_allclose(found.without_suspects.probs, DawidSkene().fit(rest).probs)
 
 
 def test_changed_are_the_labels_that_are_others_without(found: Diagnosis) -> None:
-    np.testing.assert_array_equal(found.changed, found.result.codes != found.without.codes)
+    np.testing.assert_array_equal(found.changed, found.result.codes != found.without_suspects.codes)
     assert found.changed is found.tasks["changed"]
-    assert set(found.tasks["why"][found.changed]) == {"label hangs on flagged workers"}
+    assert set(found.tasks["why"][found.changed]) == {"label depends on flagged workers"}
 
 
 def test_where_nobody_is_flagged_nothing_is_left_out() -> None:
     votes = Coins(skill=(0.9,) * 10, workers=10, tasks=100, classes=3, seed=1).run().votes
     found = look(votes)
-    assert found.without is None
+    assert found.without_suspects is None
     assert not found.changed.any()
     assert found.windows is None
     assert not any(flag.any() for flag in found.flags.values())
@@ -169,7 +169,7 @@ def test_repeats_of_honest_workers_still_count_without_the_others() -> None:
     again = made.votes.take(np.repeat(np.arange(len(made.votes)), 2))
     found = look(again)
     assert found.flags["spammer"].sum() == 4
-    assert (found.without.votes.weights == 1).all()
+    assert (found.without_suspects.votes.weights == 1).all()
 
 
 def test_further_scores_and_traps_are_handed_on(crowd: Simulation) -> None:
@@ -182,7 +182,9 @@ def test_further_scores_and_traps_are_handed_on(crowd: Simulation) -> None:
 
 
 def test_rules_are_followed(crowd: Simulation, found: Diagnosis) -> None:
-    strict = look(crowd.votes, DawidSkene(), rules=Rules(false_share=1e-4, target=0.999, level=0.5))
+    strict = look(
+        crowd.votes, DawidSkene(), rules=FlagRules(false_discovery_rate=1e-4, target=0.999, level=0.5)
+    )
     assert strict.rules.target == 0.999
     assert strict.tasks["more_votes"].sum() > found.tasks["more_votes"].sum()
     for kind in ("spammer", "colluding", "drifting"):
@@ -226,7 +228,7 @@ def test_no_votes_are_too_odd(name: str, model: Aggregator | None) -> None:
 
 
 def test_nothing_to_look_at_is_said_in_one_sentence() -> None:
-    with pytest.raises(ValueError, match="there are no tasks to look at"):
+    with pytest.raises(ValueError, match="there are no tasks to diagnose"):
         look(Votes.of([], [], [], classes=["a", "b"]))
     found = look(Votes.of([], [], [], classes=["a", "b"], tasks=[1, 2]))
     assert found.tasks["why"].tolist() == ["no vote", "no vote"]
@@ -262,7 +264,7 @@ def test_every_aggregator_can_give_the_labels(name: str) -> None:
     found = diagnose(made.votes, MODELS[name](), samples=2)
     assert found.flags["spammer"][9:].all()
     assert not found.flags["spammer"][:9].any()
-    assert found.without.model == MODELS[name]()
+    assert found.without_suspects.model == MODELS[name]()
 
 
 def test_without_a_model_the_choice_is_automatic() -> None:

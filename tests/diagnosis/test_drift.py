@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from crowdpilot.aggregation import DawidSkene, MajorityVoting
-from crowdpilot.diagnosis import Drift, drift, weigh
-from crowdpilot.diagnosis.false_discoveries import by_p
+from crowdpilot.diagnosis import Drift, detect_drift, leave_one_out_posteriors
+from crowdpilot.diagnosis.false_discovery_rate import benjamini_hochberg
 from crowdpilot.simulation import OneCoin, Simulation
 from crowdpilot.votes import Votes
 
@@ -29,11 +29,11 @@ def steady(seed: int, **options) -> Votes:
 
 
 def look(votes: Votes) -> Drift:
-    return drift(weigh(DawidSkene().fit(votes)))
+    return detect_drift(leave_one_out_posteriors(DawidSkene().fit(votes)))
 
 
 def flagged(votes: Votes) -> np.ndarray:
-    return by_p(look(votes).p, 0.05)
+    return benjamini_hochberg(look(votes).p, 0.05)
 
 
 def spoil(votes: Votes, lost: np.ndarray, seed: int = 0) -> Votes:
@@ -46,7 +46,7 @@ def spoil(votes: Votes, lost: np.ndarray, seed: int = 0) -> Votes:
 def test_those_who_guess_more_and_more_are_found(seed: int) -> None:
     made = coins(seed, 0.75, drifting=0.1, tasks=2000)
     found = look(made.votes)
-    flags = by_p(found.p, 0.05)
+    flags = benjamini_hochberg(found.p, 0.05)
     assert flags[made.drifting].all()
     assert (flags & ~made.drifting).sum() <= 1
     assert (found.change[made.drifting] < -0.2).all()
@@ -57,7 +57,7 @@ def test_a_sudden_change_is_found_for_the_worse_and_for_the_better(sign: int) ->
     votes = steady(3, low=0.8)
     lost = (votes.worker < 2) & (sign * (votes.time - 0.5) > 0)
     found = look(spoil(votes, lost))
-    assert np.flatnonzero(by_p(found.p, 0.05)).tolist() == [0, 1]
+    assert np.flatnonzero(benjamini_hochberg(found.p, 0.05)).tolist() == [0, 1]
     assert (sign * found.change[:2] < -0.3).all()
 
 
@@ -98,25 +98,25 @@ def test_tasks_that_get_harder_for_everyone_flag_nearly_nobody() -> None:
 
 def test_windows_add_up() -> None:
     votes = steady(0)
-    evidence = weigh(DawidSkene().fit(votes))
-    found = drift(evidence)
+    loo = leave_one_out_posteriors(DawidSkene().fit(votes))
+    found = detect_drift(loo)
     assert found.votes.shape == found.skill.shape == found.time.shape == (50, 8)
-    np.testing.assert_array_equal(found.votes.sum(axis=1), evidence.worker_votes)
+    np.testing.assert_array_equal(found.votes.sum(axis=1), loo.worker_votes)
     assert np.ptp(found.votes, axis=1).max() <= 1
     mean = (found.votes * found.skill).sum(axis=1) / found.votes.sum(axis=1)
-    np.testing.assert_allclose(mean, evidence.by_worker(evidence.right))
+    np.testing.assert_allclose(mean, loo.worker_mean(loo.p_correct))
     assert (np.diff(found.time, axis=1) > 0).all()
 
 
 def test_change_is_the_last_third_less_the_first() -> None:
     votes = steady(1)
-    evidence = weigh(DawidSkene().fit(votes))
-    found = drift(evidence)
+    loo = leave_one_out_posteriors(DawidSkene().fit(votes))
+    found = detect_drift(loo)
     for worker in range(0, 50, 10):
         mine = np.flatnonzero(votes.worker == worker)
-        right = evidence.right[mine[np.argsort(votes.time[mine])]]
-        place = (np.arange(len(right)) + 0.5) / len(right)
-        change = right[place > 2 / 3].mean() - right[place < 1 / 3].mean()
+        right = loo.p_correct[mine[np.argsort(votes.time[mine])]]
+        position = (np.arange(len(right)) + 0.5) / len(right)
+        change = right[position > 2 / 3].mean() - right[position < 1 / 3].mean()
         assert found.change[worker] == pytest.approx(change)
 
 
@@ -144,15 +144,19 @@ def test_votes_of_one_moment_do_not_change() -> None:
 def test_votes_without_a_time_are_left_out() -> None:
     votes = coins(2, drifting=0.1).votes
     some = np.random.default_rng(1).random(len(votes)) < 0.5
-    evidence = weigh(DawidSkene().fit(replace(votes, time=np.where(some, votes.time, np.nan))))
-    timed = replace(evidence, votes=votes.take(some), others=evidence.others[some])
-    for one, other in zip(drift(evidence), drift(timed), strict=True):
+    loo = leave_one_out_posteriors(DawidSkene().fit(replace(votes, time=np.where(some, votes.time, np.nan))))
+    timed = replace(loo, votes=votes.take(some), posterior=loo.posterior[some])
+    for one, other in zip(detect_drift(loo), detect_drift(timed), strict=True):
         np.testing.assert_allclose(one, other)
 
 
 def test_two_votes_are_too_few_to_change() -> None:
     votes = Votes.of([1, 2, 1, 2, 3], list("xxyyy"), list("abaab"), time=range(5))
-    found = drift(weigh(MajorityVoting().fit(replace(votes, workers=np.array(["x", "y", "z"], object)))))
+    found = detect_drift(
+        leave_one_out_posteriors(
+            MajorityVoting().fit(replace(votes, workers=np.array(["x", "y", "z"], object)))
+        )
+    )
     assert np.isnan(found.p[[0, 2]]).all()
     assert np.isfinite(found.p[1])
     assert np.isnan(found.change[2])

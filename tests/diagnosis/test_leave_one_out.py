@@ -1,4 +1,4 @@
-"""Every vote is compared with what the others say, and with nothing else."""
+"""Leave-one-out posteriors are those of one E-step without the worker."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from scipy.special import gammaln
 from scipy.stats import dirichlet_multinomial as scipys
 
 from crowdpilot.aggregation import Aggregate, DawidSkene, MajorityVoting, NaiveSoft
-from crowdpilot.diagnosis.leave_one_out import Evidence, dirichlet_multinomial, weigh
+from crowdpilot.diagnosis.leave_one_out import (
+    LeaveOneOut,
+    leave_one_out_posteriors,
+    log_dirichlet_multinomial,
+)
 from crowdpilot.simulation import HammerSpammer, one_coin
 from crowdpilot.votes import Votes
 
@@ -26,14 +30,14 @@ def draw(seed: int, K: int = 3, *, weighted: bool = False, repeats: bool = False
     return Votes.of(task, worker, label, classes=range(K), tasks=range(10), weight=weight, repeats=again)
 
 
-def others_by_hand(votes: Votes, evidence: Evidence) -> np.ndarray:
+def posterior_by_hand(votes: Votes, loo: LeaveOneOut) -> np.ndarray:
     """The step of Dawid and Skene, vote by vote, on the votes of all other workers."""
     found = []
     for n in range(len(votes)):
-        odds = evidence.prior.copy()
+        odds = loo.prior.copy()
         for m in range(len(votes)):
             if votes.task[m] == votes.task[n] and votes.worker[m] != votes.worker[n]:
-                odds *= evidence.confusion[votes.worker[m], :, votes.label[m]] ** votes.weights[m]
+                odds *= loo.confusion[votes.worker[m], :, votes.label[m]] ** votes.weights[m]
         found.append(odds / odds.sum())
     return np.array(found)
 
@@ -41,113 +45,117 @@ def others_by_hand(votes: Votes, evidence: Evidence) -> np.ndarray:
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("repeats", [False, True])
 @pytest.mark.parametrize("K", [2, 3, 5])
-def test_what_the_others_say_is_one_step_without_the_worker(K: int, weighted: bool, repeats: bool) -> None:
+def test_the_posterior_is_one_e_step_without_the_worker(K: int, weighted: bool, repeats: bool) -> None:
     votes = draw(K, K, weighted=weighted, repeats=repeats)
-    evidence = weigh(NaiveSoft().fit(votes))
-    np.testing.assert_allclose(evidence.others, others_by_hand(votes, evidence), atol=1e-12)
-    np.testing.assert_allclose(evidence.others.sum(axis=1), 1)
-    np.testing.assert_allclose(evidence.confusion.sum(axis=2), 1)
+    loo = leave_one_out_posteriors(NaiveSoft().fit(votes))
+    np.testing.assert_allclose(loo.posterior, posterior_by_hand(votes, loo), atol=1e-12)
+    np.testing.assert_allclose(loo.posterior.sum(axis=1), 1)
+    np.testing.assert_allclose(loo.confusion.sum(axis=2), 1)
 
 
-def test_a_worker_does_not_confirm_himself_by_saying_it_again() -> None:
+def test_repeated_votes_of_a_worker_do_not_confirm_each_other() -> None:
     task, worker, label = [1, 1, 1, 1], ["a", "a", "a", "b"], ["x", "x", "x", "y"]
-    thrice = weigh(MajorityVoting().fit(Votes.of(task, worker, label, repeats="all")))
-    heavy = weigh(MajorityVoting().fit(Votes.of([1, 1], ["a", "b"], ["x", "y"], weight=[3, 1])))
-    np.testing.assert_allclose(thrice.right[[0, 3]], heavy.right)
-    assert thrice.right[0] == thrice.right[1] == thrice.right[2]
+    thrice = leave_one_out_posteriors(MajorityVoting().fit(Votes.of(task, worker, label, repeats="all")))
+    heavy = leave_one_out_posteriors(
+        MajorityVoting().fit(Votes.of([1, 1], ["a", "b"], ["x", "y"], weight=[3, 1]))
+    )
+    np.testing.assert_allclose(thrice.p_correct[[0, 3]], heavy.p_correct)
+    assert thrice.p_correct[0] == thrice.p_correct[1] == thrice.p_correct[2]
 
 
-def test_a_weight_of_two_is_a_vote_given_twice(simulated) -> None:
+def test_a_weight_of_two_is_two_equal_votes(simulated) -> None:
     votes, _ = simulated
     double = np.arange(len(votes)) % 3 == 0
     twice = votes.take(np.concatenate([np.arange(len(votes)), np.flatnonzero(double)]))
-    weighted = weigh(DawidSkene().fit(replace(votes, weight=np.where(double, 2.0, 1.0))))
-    repeated = weigh(DawidSkene().fit(twice))
-    np.testing.assert_allclose(weighted.others, repeated.others[: len(votes)], atol=1e-9)
+    weighted = leave_one_out_posteriors(DawidSkene().fit(replace(votes, weight=np.where(double, 2.0, 1.0))))
+    repeated = leave_one_out_posteriors(DawidSkene().fit(twice))
+    np.testing.assert_allclose(weighted.posterior, repeated.posterior[: len(votes)], atol=1e-9)
     np.testing.assert_allclose(weighted.counts, repeated.counts, atol=1e-9)
 
 
 def test_a_lonely_vote_meets_the_prior_alone() -> None:
-    evidence = weigh(MajorityVoting().fit(Votes.of([1, 2, 2], list("xyz"), list("abb"))))
-    np.testing.assert_allclose(evidence.others[0], evidence.prior)
+    loo = leave_one_out_posteriors(MajorityVoting().fit(Votes.of([1, 2, 2], list("xyz"), list("abb"))))
+    np.testing.assert_allclose(loo.posterior[0], loo.prior)
 
 
 def test_known_classes_are_certain(simulated) -> None:
     votes, truth = simulated
     gold = np.where(np.arange(150) % 2, truth, -1)
-    evidence = weigh(DawidSkene().fit(replace(votes, gold=gold)))
+    loo = leave_one_out_posteriors(DawidSkene().fit(replace(votes, gold=gold)))
     known = gold[votes.task] >= 0
-    np.testing.assert_array_equal(evidence.others[known], np.eye(3)[truth[votes.task[known]]])
-    assert evidence.others[~known].max(axis=1).min() < 1
+    np.testing.assert_array_equal(loo.posterior[known], np.eye(3)[truth[votes.task[known]]])
+    assert loo.posterior[~known].max(axis=1).min() < 1
 
 
 def test_the_order_of_votes_does_not_matter(simulated) -> None:
     votes, _ = simulated
     order = np.random.default_rng(0).permutation(len(votes))
-    one, other = (weigh(DawidSkene().fit(v)) for v in (votes, votes.take(order)))
-    np.testing.assert_allclose(other.others, one.others[order], atol=1e-9)
+    one, other = (leave_one_out_posteriors(DawidSkene().fit(v)) for v in (votes, votes.take(order)))
+    np.testing.assert_allclose(other.posterior, one.posterior[order], atol=1e-9)
     np.testing.assert_allclose(other.confusion, one.confusion, atol=1e-9)
 
 
-def test_renaming_the_classes_renames_what_is_believed(simulated) -> None:
+def test_renaming_the_classes_renames_the_posterior(simulated) -> None:
     votes, _ = simulated
     new = np.array([2, 0, 1])
-    one, other = (weigh(DawidSkene().fit(v)) for v in (votes, replace(votes, label=new[votes.label])))
-    np.testing.assert_allclose(other.others[:, new], one.others, atol=1e-6)
+    one, other = (
+        leave_one_out_posteriors(DawidSkene().fit(v)) for v in (votes, replace(votes, label=new[votes.label]))
+    )
+    np.testing.assert_allclose(other.posterior[:, new], one.posterior, atol=1e-6)
     np.testing.assert_allclose(other.confusion[:, new][:, :, new], one.confusion, atol=1e-6)
-    np.testing.assert_allclose(other.crowd[new][:, new], one.crowd, atol=1e-6)
-    np.testing.assert_allclose(other.right, one.right, atol=1e-6)
+    np.testing.assert_allclose(other.crowd_confusion[new][:, new], one.crowd_confusion, atol=1e-6)
+    np.testing.assert_allclose(other.p_correct, one.p_correct, atol=1e-6)
 
 
 def test_sums_over_votes_are_what_a_loop_gives() -> None:
     votes = draw(3, weighted=True, repeats=True)
-    evidence = weigh(NaiveSoft().fit(votes))
+    loo = leave_one_out_posteriors(NaiveSoft().fit(votes))
     counts = np.zeros((len(votes.workers), 3, 3))
     for n in range(len(votes)):
-        counts[votes.worker[n], :, votes.label[n]] += votes.weights[n] * evidence.others[n]
-        assert evidence.right[n] == evidence.others[n, votes.label[n]]
-    np.testing.assert_allclose(evidence.counts, counts)
-    mine = [evidence.right[votes.worker == w].mean() for w in range(len(votes.workers))]
-    np.testing.assert_allclose(evidence.by_worker(evidence.right), mine)
+        counts[votes.worker[n], :, votes.label[n]] += votes.weights[n] * loo.posterior[n]
+        assert loo.p_correct[n] == loo.posterior[n, votes.label[n]]
+    np.testing.assert_allclose(loo.counts, counts)
+    mine = [loo.p_correct[votes.worker == w].mean() for w in range(len(votes.workers))]
+    np.testing.assert_allclose(loo.worker_mean(loo.p_correct), mine)
 
 
 def test_a_worker_without_votes_is_like_the_crowd(simulated) -> None:
     votes, _ = simulated
-    evidence = weigh(DawidSkene().fit(replace(votes, workers=np.arange(9))))
-    np.testing.assert_allclose(evidence.confusion[8], evidence.crowd)
-    assert np.isnan(evidence.by_worker(evidence.right)[8])
-    assert evidence.worker_votes[8] == 0
+    loo = leave_one_out_posteriors(DawidSkene().fit(replace(votes, workers=np.arange(9))))
+    np.testing.assert_allclose(loo.confusion[8], loo.crowd_confusion)
+    assert np.isnan(loo.worker_mean(loo.p_correct)[8])
+    assert loo.worker_votes[8] == 0
 
 
 @pytest.mark.parametrize("K", [2, 4, 10])
 def test_the_matrix_of_a_worker_with_many_votes_is_near_the_true_one(K: int) -> None:
     """Also where few workers of different skill make up the crowd."""
     made = one_coin(tasks=3000, skill=[0.95, 0.9, 0.75, 0.6, 0.5], classes=K, votes_per_task=3, seed=2)
-    evidence = weigh(DawidSkene().fit(made.votes))
-    skill = np.trace(evidence.confusion, axis1=1, axis2=2) / K
+    loo = leave_one_out_posteriors(DawidSkene().fit(made.votes))
+    skill = np.trace(loo.confusion, axis1=1, axis2=2) / K
     np.testing.assert_allclose(skill, [0.95, 0.9, 0.75, 0.6, 0.5], atol=0.03)
 
 
-def test_hammers_and_spammers_with_few_votes_are_told_apart() -> None:
+def test_hammers_and_spammers_with_few_votes_are_separated() -> None:
     made = HammerSpammer(tasks=200, workers=40, classes=4, ratio=0.3, votes_per_task=5, seed=1).run()
-    evidence = weigh(DawidSkene().fit(made.votes))
-    trace = np.trace(evidence.confusion, axis1=1, axis2=2) / 4
+    loo = leave_one_out_posteriors(DawidSkene().fit(made.votes))
+    trace = np.trace(loo.confusion, axis1=1, axis2=2) / 4
     assert trace[:28].min() > 0.8
     assert trace[28:].max() < 0.65
     assert np.median(trace[28:]) < 0.35
 
 
 def test_one_class_leaves_nothing_to_doubt() -> None:
-    evidence = weigh(MajorityVoting().fit(Votes.of([1, 1, 2], list("xyx"), ["a"] * 3)))
-    np.testing.assert_array_equal(evidence.others, np.ones((3, 1)))
-    np.testing.assert_array_equal(evidence.confusion, np.ones((2, 1, 1)))
+    loo = leave_one_out_posteriors(MajorityVoting().fit(Votes.of([1, 1, 2], list("xyx"), ["a"] * 3)))
+    np.testing.assert_array_equal(loo.posterior, np.ones((3, 1)))
+    np.testing.assert_array_equal(loo.confusion, np.ones((2, 1, 1)))
 
 
 def test_a_hundred_classes_and_sure_workers_do_not_underflow() -> None:
     made = one_coin(tasks=100, skill=[0.99] * 60, classes=100, seed=0)
-    evidence = weigh(MajorityVoting().fit(made.votes))
-    assert np.isfinite(evidence.others).all()
-    assert evidence.right.mean() > 0.98
+    loo = leave_one_out_posteriors(MajorityVoting().fit(made.votes))
+    assert np.isfinite(loo.posterior).all()
+    assert loo.p_correct.mean() > 0.98
 
 
 @settings(max_examples=50, deadline=None)
@@ -157,10 +165,10 @@ def test_counts_are_as_likely_as_scipy_says(cells: list[tuple[int, float]]) -> N
     counts, prior = (np.array(column) for column in zip(*cells, strict=True))
     orders = gammaln(counts.sum() + 1) - gammaln(counts + 1).sum()
     expected = scipys.logpmf(counts, prior, counts.sum()) - orders
-    np.testing.assert_allclose(dirichlet_multinomial(counts.astype(float), prior), expected, atol=1e-8)
+    np.testing.assert_allclose(log_dirichlet_multinomial(counts.astype(float), prior), expected, atol=1e-8)
 
 
 def test_any_result_will_do(simulated) -> None:
     votes, truth = simulated
     certain = Aggregate(votes, np.eye(3)[truth], np.full(8, np.nan))
-    assert weigh(certain).right.mean() > 0.6
+    assert leave_one_out_posteriors(certain).p_correct.mean() > 0.6

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from crowdpilot.aggregation import DawidSkene, MajorityVoting
-from crowdpilot.diagnosis import spam_distance, spam_probability, spam_score, weigh
-from crowdpilot.diagnosis.false_discoveries import by_probability
+from crowdpilot.diagnosis import leave_one_out_posteriors, spam_distance, spam_probability, spam_score
+from crowdpilot.diagnosis.false_discovery_rate import flag_by_posterior
 from crowdpilot.simulation import HammerSpammer, one_coin
 from crowdpilot.simulation.confusion_matrices import draw_labels
 from crowdpilot.votes import Votes
@@ -51,10 +51,10 @@ def test_a_perfect_worker_scores_one_and_a_spammer_zero(K: int) -> None:
     np.testing.assert_allclose(spam_distance(both), [K - 1, K - 1, 0], atol=1e-12)
 
 
-def test_with_one_class_nothing_can_be_told() -> None:
+def test_with_one_class_nobody_is_a_spammer() -> None:
     assert spam_score(np.ones((3, 1, 1))).tolist() == [0, 0, 0]
-    evidence = weigh(MajorityVoting().fit(Votes.of([1, 2], ["x", "y"], ["a", "a"])))
-    assert spam_probability(evidence).tolist() == [0, 0]
+    loo = leave_one_out_posteriors(MajorityVoting().fit(Votes.of([1, 2], ["x", "y"], ["a", "a"])))
+    assert spam_probability(loo).tolist() == [0, 0]
 
 
 def coin(skill: float, K: int) -> np.ndarray:
@@ -78,7 +78,7 @@ def among_honest(odd: list[np.ndarray], seed: int, *, low: float = 0.65, tasks: 
     skill = np.random.default_rng(seed).uniform(low, 0.95, 40)
     confusion = np.stack([*(coin(s, K) for s in skill), *odd])
     votes = ask(confusion, tasks, 12, seed, prior)
-    return spam_probability(weigh(DawidSkene().fit(votes)))
+    return spam_probability(leave_one_out_posteriors(DawidSkene().fit(votes)))
 
 
 def spammer(K: int, kind: str) -> np.ndarray:
@@ -94,7 +94,7 @@ def spammer(K: int, kind: str) -> np.ndarray:
 @pytest.mark.parametrize("kind", ["any", "always the same", "a favourite", "two of them"])
 @pytest.mark.parametrize("K", [2, 4, 10])
 def test_spammers_are_found_among_honest_workers(kind: str, K: int) -> None:
-    found = by_probability(among_honest([spammer(K, kind)] * 4, seed=1, tasks=1000), 0.05)
+    found = flag_by_posterior(among_honest([spammer(K, kind)] * 4, seed=1, tasks=1000), 0.05)
     assert found[40:].all()
     assert not found[:40].any()
 
@@ -113,22 +113,22 @@ def test_an_honest_worker_with_a_bias_is_no_spammer() -> None:
 def test_nobody_among_honest_workers_is_flagged() -> None:
     for seed in range(3):
         for K in (2, 4):
-            assert not by_probability(among_honest([coin(0.6, K)], seed, low=0.6), 0.05).any()
+            assert not flag_by_posterior(among_honest([coin(0.6, K)], seed, low=0.6), 0.05).any()
 
 
 def test_who_votes_for_the_class_of_most_tasks_is_judged_by_the_others() -> None:
     found = among_honest([spammer(2, "any"), np.tile([0.95, 0.05], (2, 1))], 2, low=0.8, prior=[0.9, 0.1])
     assert found[40:].min() > 0.5
-    assert not by_probability(found, 0.05)[:40].any()
+    assert not flag_by_posterior(found, 0.05)[:40].any()
 
 
 @pytest.mark.parametrize("K", [2, 4, 10])
 def test_three_votes_are_too_few_to_be_called_a_spammer(K: int) -> None:
     skill = np.r_[np.full(20, 1 / K), np.random.default_rng(0).uniform(0.5, 0.95, 180)]
     votes = ask(np.stack([coin(s, K) for s in skill]), 120, 5, seed=K)
-    evidence = weigh(DawidSkene().fit(votes))
-    flags = by_probability(spam_probability(evidence), 0.05)
-    assert not flags[evidence.worker_votes <= 3].any()
+    loo = leave_one_out_posteriors(DawidSkene().fit(votes))
+    flags = flag_by_posterior(spam_probability(loo), 0.05)
+    assert not flags[loo.worker_votes <= 3].any()
 
 
 def test_the_more_votes_the_surer() -> None:
@@ -139,22 +139,22 @@ def test_the_more_votes_the_surer() -> None:
 
 def test_workers_without_votes_are_not_judged(simulated) -> None:
     votes, _ = simulated
-    found = spam_probability(weigh(DawidSkene().fit(replace(votes, workers=np.arange(9)))))
+    found = spam_probability(leave_one_out_posteriors(DawidSkene().fit(replace(votes, workers=np.arange(9)))))
     assert np.isnan(found[8])
     assert ((found[:8] >= 0) & (found[:8] <= 1)).all()
 
 
 def test_the_seed_decides(simulated) -> None:
-    evidence = weigh(DawidSkene().fit(simulated[0]))
-    np.testing.assert_array_equal(spam_probability(evidence, 3), spam_probability(evidence, 3))
-    np.testing.assert_allclose(spam_probability(evidence, 3), spam_probability(evidence, 4), atol=0.1)
+    loo = leave_one_out_posteriors(DawidSkene().fit(simulated[0]))
+    np.testing.assert_array_equal(spam_probability(loo, 3), spam_probability(loo, 3))
+    np.testing.assert_allclose(spam_probability(loo, 3), spam_probability(loo, 4), atol=0.1)
 
 
 def test_renaming_the_classes_changes_nothing() -> None:
     made = HammerSpammer(tasks=200, workers=20, classes=3, ratio=0.2, votes_per_task=8).run()
     new = np.array([2, 0, 1])
     one, other = (
-        spam_probability(weigh(DawidSkene().fit(v)))
+        spam_probability(leave_one_out_posteriors(DawidSkene().fit(v)))
         for v in (made.votes, replace(made.votes, label=new[made.votes.label]))
     )
     np.testing.assert_allclose(one, other, atol=0.05)  # the last kind is drawn
@@ -162,5 +162,5 @@ def test_renaming_the_classes_changes_nothing() -> None:
 
 def test_a_hundred_classes_flag_nobody_who_is_honest() -> None:
     made = one_coin(tasks=200, skill=[0.8] * 190 + [0.01] * 10, classes=100, votes_per_task=20, seed=0)
-    found = spam_probability(weigh(MajorityVoting().fit(made.votes)))
+    found = spam_probability(leave_one_out_posteriors(MajorityVoting().fit(made.votes)))
     assert found[:190].max() < 0.5

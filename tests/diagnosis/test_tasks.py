@@ -12,8 +12,8 @@ from scipy.stats import entropy as nats
 
 from crowdpilot.aggregation import Aggregate, DawidSkene, MajorityVoting
 from crowdpilot.arrays import softmax
-from crowdpilot.diagnosis import entropy, more_votes, weigh
-from crowdpilot.diagnosis.tasks import table_of_tasks
+from crowdpilot.diagnosis import entropy, leave_one_out_posteriors, more_votes
+from crowdpilot.diagnosis.tasks import task_table
 from crowdpilot.simulation import one_coin
 from crowdpilot.votes import Votes
 
@@ -21,7 +21,7 @@ from crowdpilot.votes import Votes
 def table(result: Aggregate, changed: list[bool] | None = None, **options):
     tasks = len(result.votes.tasks)
     moved = np.zeros(tasks, bool) if changed is None else np.array(changed)
-    return table_of_tasks(result, weigh(result), np.full(tasks, 0.5), moved, **options)
+    return task_table(result, leave_one_out_posteriors(result), np.full(tasks, 0.5), moved, **options)
 
 
 @settings(deadline=None)
@@ -87,7 +87,7 @@ def test_the_reason_for_a_look_is_in_words() -> None:
         "",
         "votes are tied",
         "no label has half of the votes",
-        "label hangs on flagged workers",
+        "label depends on flagged workers",
         "known class",
         "label is not the majority's",
         "no vote",
@@ -104,15 +104,15 @@ CROWDS = {
 
 
 def ask_on(probs: np.ndarray, crowd: np.ndarray, target: float, seed: int) -> np.ndarray:
-    """How many votes of typical workers it takes, for many tasks that begin at this belief."""
+    """How many votes of typical workers it takes, for many tasks that start at this posterior."""
     rng, K, many = np.random.default_rng(seed), len(crowd), 2000
     truth = rng.choice(K, many, p=probs)
-    joint, asked, open_ = np.tile(np.log(probs), (many, 1)), np.zeros(many), np.ones(many, bool)
+    log_joint, asked, open_ = np.tile(np.log(probs), (many, 1)), np.zeros(many), np.ones(many, bool)
     while open_.any():
         label = (rng.random(many)[:, None] > crowd[truth].cumsum(axis=1)).sum(axis=1)
-        joint[open_] += np.log(crowd[:, label]).T[open_]
+        log_joint[open_] += np.log(crowd[:, label]).T[open_]
         asked += open_
-        open_ &= softmax(joint).max(axis=1) < target
+        open_ &= softmax(log_joint).max(axis=1) < target
     return asked
 
 
@@ -127,16 +127,16 @@ def test_so_many_votes_are_needed_on_average_when_they_are_asked_one_by_one(kind
     assert more_votes(probs[None], crowd, target)[0] == pytest.approx(needed, abs=2.2, rel=0.3)
 
 
-def test_after_so_many_votes_tasks_are_about_as_sure_as_wanted() -> None:
+def test_after_so_many_votes_tasks_are_about_as_sure_as_the_target() -> None:
     rng = np.random.default_rng(0)
     crowd, truth = CROWDS["four classes"], rng.integers(4, size=3000)
-    probs = np.eye(4)[truth] * 0.4 + 0.15  # a belief of .55 in the right class, more often than not
+    probs = np.eye(4)[truth] * 0.4 + 0.15  # a posterior of .55 of the right class, more often than not
     probs = np.where((rng.random(3000) < 0.55)[:, None], probs, np.roll(probs, 1, axis=1))
-    joint, wanted = np.log(probs), more_votes(probs, crowd, 0.95)
-    for n in range(int(wanted.max())):
+    log_joint, needed = np.log(probs), more_votes(probs, crowd, 0.95)
+    for n in range(int(needed.max())):
         label = (rng.random(3000)[:, None] > crowd[truth].cumsum(axis=1)).sum(axis=1)
-        joint += np.where((n < wanted)[:, None], np.log(crowd[:, label]).T, 0)
-    assert 0.8 < softmax(joint).max(axis=1).mean() < 0.97
+        log_joint += np.where((n < needed)[:, None], np.log(crowd[:, label]).T, 0)
+    assert 0.8 < softmax(log_joint).max(axis=1).mean() < 0.97
 
 
 def test_a_task_that_is_sure_enough_needs_none() -> None:

@@ -9,16 +9,22 @@ import numpy as np
 import pytest
 
 from crowdpilot.aggregation import Aggregate, DawidSkene, MajorityVoting
-from crowdpilot.diagnosis import Rules, collusion, drift, skill_interval, weigh
-from crowdpilot.diagnosis.workers import on_gold, table_of_workers
+from crowdpilot.diagnosis import (
+    FlagRules,
+    detect_collusion,
+    detect_drift,
+    leave_one_out_posteriors,
+    skill_interval,
+)
+from crowdpilot.diagnosis.workers import gold_scores, worker_table
 from crowdpilot.simulation import HammerSpammer, Simulation
 from crowdpilot.votes import Votes
 
 
-def look(result: Aggregate, rules: Rules | None = None, traps: Any = ()):
-    evidence = weigh(result)
+def look(result: Aggregate, rules: FlagRules | None = None, traps: Any = ()):
+    loo = leave_one_out_posteriors(result)
     ability = np.arange(len(result.votes.workers), dtype=float)
-    return table_of_workers(result, evidence, collusion(evidence), ability, rules or Rules(), traps)
+    return worker_table(result, loo, detect_collusion(loo), ability, rules or FlagRules(), traps)
 
 
 @pytest.fixture(scope="module")
@@ -57,15 +63,15 @@ def test_columns_come_with_what_they_need(crowd: Simulation) -> None:
 def test_scores_are_those_of_their_functions(crowd: Simulation) -> None:
     result = DawidSkene().fit(crowd.votes)
     columns, _, change = look(result)
-    evidence = weigh(result)
+    loo = leave_one_out_posteriors(result)
     np.testing.assert_array_equal(
-        [columns[name] for name in ("skill", "skill_low", "skill_high")], skill_interval(evidence)
+        [columns[name] for name in ("skill", "skill_low", "skill_high")], skill_interval(loo)
     )
     np.testing.assert_array_equal(columns["own_skill"], result.skill)
-    np.testing.assert_allclose(columns["consensus"], crowd.votes.worker_mean(evidence.right))
-    np.testing.assert_allclose(columns["trace"], np.einsum("jkk->j", evidence.confusion) / 4)
-    np.testing.assert_array_equal(columns["drift_p"], drift(evidence).p)
-    np.testing.assert_array_equal(change.p, drift(evidence).p)
+    np.testing.assert_allclose(columns["consensus"], crowd.votes.worker_mean(loo.p_correct))
+    np.testing.assert_allclose(columns["trace"], np.einsum("jkk->j", loo.confusion) / 4)
+    np.testing.assert_array_equal(columns["drift_p"], detect_drift(loo).p)
+    np.testing.assert_array_equal(change.p, detect_drift(loo).p)
     np.testing.assert_array_equal(columns["ability"], np.arange(20))
 
 
@@ -80,11 +86,11 @@ def test_spammers_stand_out_in_every_score(crowd: Simulation) -> None:
 
 def test_a_lower_level_gives_narrower_intervals(crowd: Simulation) -> None:
     result = DawidSkene().fit(crowd.votes)
-    narrow, wide = (look(result, Rules(level=level))[0] for level in (0.5, 0.95))
+    narrow, wide = (look(result, FlagRules(level=level))[0] for level in (0.5, 0.95))
     assert (narrow["skill_high"] - narrow["skill_low"] < wide["skill_high"] - wide["skill_low"]).all()
 
 
-def test_flags_are_told_in_words() -> None:
+def test_flags_are_listed_in_words() -> None:
     votes = Votes.of(
         np.tile(np.arange(40), 6),
         np.repeat(list("abcdef"), 40),
@@ -103,12 +109,16 @@ def test_gold_judges_those_with_enough_votes_on_it() -> None:
     right = {"good": 9, "bad": 7, "new": 1}
     rows = [(t, w, "a" if t < n else "b") for w, n in right.items() for t in range(10 if w != "new" else 4)]
     votes = Votes.of(*zip(*rows, strict=True), gold=dict.fromkeys(range(10), "a"))
-    columns, flags = on_gold(votes, Rules())
+    columns, flags = gold_scores(votes, FlagRules())
     assert columns["gold_votes"].tolist() == [10, 10, 4]
     np.testing.assert_allclose(columns["gold_accuracy"], [0.9, 0.7, 0.25])
     assert flags["fails gold"].tolist() == [False, True, False]
-    assert on_gold(votes, Rules(gold=0.95))[1]["fails gold"].tolist() == [True, True, False]
-    assert on_gold(votes, Rules(gold_votes=4))[1]["fails gold"].tolist() == [False, True, True]
+    assert gold_scores(votes, FlagRules(min_gold_accuracy=0.95))[1]["fails gold"].tolist() == [
+        True,
+        True,
+        False,
+    ]
+    assert gold_scores(votes, FlagRules(min_gold_votes=4))[1]["fails gold"].tolist() == [False, True, True]
 
 
 @pytest.mark.parametrize(
@@ -118,7 +128,7 @@ def test_traps_alone_decide_where_there_are_any(traps) -> None:
     """Worker x fails the traps, worker y the other gold tasks."""
     rows = [(t, w, "b" if (t < 5) == (w == "x") else "a") for w in "xy" for t in range(10)]
     votes = Votes.of(*zip(*rows, strict=True), gold=dict.fromkeys(range(10), "a"))
-    columns, flags = on_gold(votes, Rules(), traps)
+    columns, flags = gold_scores(votes, FlagRules(), traps)
     assert flags["fails trap"].tolist() == [True, False]
     assert list(flags) == ["fails trap"]
     assert columns["gold_accuracy"].tolist() == [0.5, 0.5]
@@ -130,15 +140,15 @@ def test_traps_alone_decide_where_there_are_any(traps) -> None:
 def test_traps_of_unknown_class_are_refused(gold) -> None:
     votes = Votes.of([1, 2], ["x", "x"], ["a", "b"], gold=gold)
     with pytest.raises(ValueError, match="no trap is a task whose class is known"):
-        on_gold(votes, Rules(), [2])
+        gold_scores(votes, FlagRules(), [2])
 
 
-def test_who_is_mostly_hasty_is_too_fast(crowd: Simulation) -> None:
+def test_a_worker_with_mostly_fast_votes_is_too_fast(crowd: Simulation) -> None:
     seconds = np.where(crowd.votes.worker == 3, 1.0, 10.0)
     result = DawidSkene().fit(replace(crowd.votes, seconds=seconds))
     assert np.flatnonzero(look(result)[1]["too fast"]).tolist() == [3]
-    assert not look(result, Rules(hurry=0.05))[1]["too fast"].any()
-    assert not look(result, Rules(hasty=1.0))[1]["too fast"].any()
+    assert not look(result, FlagRules(fast_ratio=0.05))[1]["too fast"].any()
+    assert not look(result, FlagRules(max_fast_share=1.0))[1]["too fast"].any()
 
 
 def test_workers_without_votes_have_no_score_and_no_flag(crowd: Simulation) -> None:
@@ -155,16 +165,17 @@ def test_workers_without_votes_have_no_score_and_no_flag(crowd: Simulation) -> N
 @pytest.mark.parametrize(
     ("rule", "value"),
     [
-        ("level", 0), ("level", 1.0), ("level", 95), ("false_share", 0), ("false_share", 1), ("hurry", -1),
-        ("target", 1), ("target", float("nan")), ("gold", 1.1), ("hasty", -0.1), ("same", 2),
-        ("same", float("nan")), ("gold_votes", 0), ("gold_votes", -3),
+        ("level", 0), ("level", 1.0), ("level", 95), ("false_discovery_rate", 0),
+        ("false_discovery_rate", 1), ("fast_ratio", -1), ("target", 1), ("target", float("nan")),
+        ("min_gold_accuracy", 1.1), ("max_fast_share", -0.1), ("min_same_share", 2),
+        ("min_same_share", float("nan")), ("min_gold_votes", 0), ("min_gold_votes", -3),
     ],
 )  # fmt: skip
 def test_senseless_rules_are_refused(rule: str, value: float) -> None:
     with pytest.raises(ValueError, match=f"^{rule} is {value}, expected [^.]*$"):
-        Rules(**{rule: value})
+        FlagRules(**{rule: value})
 
 
-def test_the_rules_are_kept() -> None:
-    assert Rules() == Rules(level=0.9, false_share=0.05, gold=0.8)
-    assert Rules(gold=0, same=1, hasty=0).gold == 0
+def test_the_default_rules() -> None:
+    assert FlagRules() == FlagRules(level=0.9, false_discovery_rate=0.05, min_gold_accuracy=0.8)
+    assert FlagRules(min_gold_accuracy=0, min_same_share=1, max_fast_share=0).min_gold_accuracy == 0

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from crowdpilot.diagnosis.cohen_kappa import cohen_kappa
+from crowdpilot.diagnosis.pairwise_agreement import cohen_kappa
 from crowdpilot.votes import Votes
 
 
@@ -60,7 +60,7 @@ def test_those_who_share_most_come_first_and_few_shared_tasks_do_not_count() -> 
 def test_many_workers_are_compared_in_parts(monkeypatch: pytest.MonkeyPatch, simulated) -> None:
     votes, _ = simulated
     whole = cohen_kappa(votes, limit=20, samples=50)
-    monkeypatch.setattr("crowdpilot.diagnosis.cohen_kappa.MEETINGS", 700)
+    monkeypatch.setattr("crowdpilot.diagnosis.pairwise_agreement.MAX_VOTE_PAIRS_PER_BLOCK", 700)
     parts = cohen_kappa(votes, limit=20, samples=50)
     for one, other in zip(whole, parts, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -105,9 +105,9 @@ def test_two_who_always_say_the_same_one_thing_have_no_kappa() -> None:
 def test_a_weight_and_a_repeat_are_more_meetings() -> None:
     labels = {"task": [1, 1, 1, 2, 2, 3, 3], "worker": list("xyyxyxy"), "label": list("aabbbab")}
     twice = Votes.of(**labels, repeats="all")
-    weighed = Votes.of(**labels, repeats="all", weight=[1] * 7)
+    weighted = Votes.of(**labels, repeats="all", weight=[1] * 7)
     x, y = [*"aab", "a"], [*"abb", "b"]
-    for votes in (twice, weighed):
+    for votes in (twice, weighted):
         found = cohen_kappa(votes, min_shared=1, samples=20)
         assert found.shared.tolist() == [4]
         assert found.kappa[0] == pytest.approx(cohen_kappa_score(x, y))
