@@ -23,13 +23,13 @@ from benchmarks.tables import NONE, RESULTS, markdown, write
 from crowdpilot.hybrid.audit.audit import Audit
 
 MARKS = (0.05, 0.1, 0.2)
-ALPHAS = (0.05, 0.1)
+LEVELS = (0.95, 0.9)
 BOUNDS = ("audit", "uniform, empirical Bernstein", "uniform, Hoeffding")
 RATES = ("audit", "uniform, Clopper–Pearson")
 
 
-class Way(NamedTuple):
-    """What an audit said on its way."""
+class AuditBounds(NamedTuple):
+    """The bounds of one audit at several times."""
 
     cost: list[float]  # bounds at the marks
     error: list[float]
@@ -37,28 +37,29 @@ class Way(NamedTuple):
     failed_error: bool
 
 
-def follow(pool: Pool, alpha: float, seed: int) -> Way:
-    """Audit a fifth of a pool in small steps, looking at the bound after each."""
+def run_audit(pool: Pool, level: float, seed: int) -> AuditBounds:
+    """Audit a fifth of a pool in small steps, with the bound after each."""
     size = len(pool.truth)
-    own = 10_000 + seed  # no random number of the pool comes again
-    audit = Audit(pool.costs, pool.decided, pool.probs, level=1 - alpha, seed=own)
+    own = 10_000 + seed  # other random numbers than those of the pool
+    audit = Audit(pool.costs, pool.decided, pool.probs, level=level, seed=own)
     marks = [int(np.ceil(mark * size)) for mark in MARKS]
     stops = sorted({*range(0, marks[-1], max(5, size // 50)), *marks} - {0})
     cost, error, done = {}, {}, 0
     for stop in stops:
         items = audit.draw(stop - done)
         audit.add_answers(items, pool.truth[items])
-        found, done = audit.bound(), stop
-        cost[stop], error[stop] = found.cost, found.error_rate
+        bound, done = audit.bound(), stop
+        cost[stop], error[stop] = bound.cost, bound.error_rate
     loss, rate = pool.losses.mean() * (1 - 1e-9), pool.wrong.mean() * (1 - 1e-9)
-    return Way(
+    return AuditBounds(
         [cost[m] for m in marks], [error[m] for m in marks],
         min(cost.values()) < loss, min(error.values()) < rate,
     )  # fmt: skip
 
 
-def uniform(pool: Pool, alpha: float, seed: int) -> dict[str, list[float]]:
+def uniform(pool: Pool, level: float, seed: int) -> dict[str, list[float]]:
     """Bounds from a uniform sample, at the marks."""
+    alpha = round(1 - level, 12)
     size = len(pool.truth)
     order = np.random.default_rng(seed).permutation(size)
     most = pool.costs.errors[:, pool.decided].max()
@@ -75,7 +76,7 @@ def uniform(pool: Pool, alpha: float, seed: int) -> dict[str, list[float]]:
     return found
 
 
-def measure(pools: Iterable[tuple[Pool, int]], alpha: float) -> dict[str, Any]:
+def measure(pools: Iterable[tuple[Pool, int]], level: float) -> dict[str, Any]:
     """Failures, and medians of ratios, over pools that lose something."""
     failed, failed_error, losses, rates = [], [], [], []
     cost: dict[str, list[list[float]]] = {name: [] for name in BOUNDS}
@@ -83,7 +84,7 @@ def measure(pools: Iterable[tuple[Pool, int]], alpha: float) -> dict[str, Any]:
     size = 0
     for pool, seed in pools:
         size = max(size, len(pool.truth))
-        path, plain = follow(pool, alpha, seed), uniform(pool, alpha, seed)
+        path, plain = run_audit(pool, level, seed), uniform(pool, level, seed)
         failed.append(path.failed)
         failed_error.append(path.failed_error)
         loss, rate = float(pool.losses.mean()), float(pool.wrong.mean())
@@ -137,21 +138,21 @@ def report(
     """All tables as Markdown."""
     fails = [
         (
-            f"alpha {alpha}", str(sum(r["pools"] for r in of)),
+            f"level {level}", str(sum(r["pools"] for r in of)),
             f"{np.mean([r['failed'] for r in of]):.3f}", f"{max(r['failed'] for r in of):.3f}",
             f"{np.mean([r['failed_error'] for r in of]):.3f}", f"{max(r['failed_error'] for r in of):.3f}",
         )
-        for alpha in ALPHAS
-        if (of := [row for row in rows if row["alpha"] == alpha])
+        for level in LEVELS
+        if (of := [row for row in rows if row["level"] == level])
     ]  # fmt: skip
     header = ("bound", "pools", "cost fails", "worst kind", "error rate fails", "worst kind")
     text = (
         "# Audit\n\n## Does the bound hold?\n\nShare of simulated pools in which the bound is below the "
         "truth at any time until a fifth is checked.\n\n" + markdown(header, fails) + "\n## How tight is it?"
-        "\n\nBound over truth after 5 / 10 / 20 % of the items at alpha .05, medians over pools. Uniform "
+        "\n\nBound over truth after 5 / 10 / 20 % of the items at the level .95, medians over pools. Uniform "
         "samples have bounds for one size decided beforehand; the audit may stop at any time.\n\n"
     )
-    text += table([row for row in rows if row["alpha"] == ALPHAS[0]], ("kind",))
+    text += table([row for row in rows if row["level"] == LEVELS[0]], ("kind",))
     if real_rows:
         at = [row["cost"][BOUNDS[0]][1] for row in real_rows]
         text += (
@@ -162,8 +163,8 @@ def report(
     if campaign_rows:
         at = [row["cost"][BOUNDS[0]][1] for row in campaign_rows]
         text += (
-            "\n## Campaigns\n\nWhat campaigns by value have decided on real crowds. At 10 % the median "
-            f"ratio is {np.median(at):.2f}, the highest {max(at):.2f}.\n\n"
+            "\n## Campaigns\n\nDecisions of campaigns with the policy `value` on real crowds. At 10 % the "
+            f"median ratio is {np.median(at):.2f}, the highest {max(at):.2f}.\n\n"
             + table(campaign_rows, ("set", "prices"))
         )
     return text
@@ -178,15 +179,15 @@ def main(
     """Measure failures and ratios on simulated pools, and ratios on real ones."""
     each = -(-pools // len(KINDS))
     rows = [
-        {"kind": kind.__name__.replace("_", " "), "alpha": alpha, **measure(simulate(kind, each), alpha)}
-        for alpha in ALPHAS
+        {"kind": kind.__name__.replace("_", " "), "level": level, **measure(simulate(kind, each), level)}
+        for level in LEVELS
         for kind in KINDS
     ]
     real_rows = [] if data is None else [
-        {"set": name, "prices": prices, **measure(of, ALPHAS[0])} for name, prices, of in real(data, seeds)
+        {"set": name, "prices": prices, **measure(of, LEVELS[0])} for name, prices, of in real(data, seeds)
     ]  # fmt: skip
     campaign_rows = [] if data is None else [
-        {"set": name, "prices": prices, **measure(of, ALPHAS[0])} for name, prices, of in campaigns(data)
+        {"set": name, "prices": prices, **measure(of, LEVELS[0])} for name, prices, of in campaigns(data)
     ]  # fmt: skip
     text = report(rows, real_rows, campaign_rows)
     write(output, "audit", text, {"simulated": rows, "real": real_rows, "campaigns": campaign_rows})

@@ -1,4 +1,4 @@
-"""Finished pools to be audited: simulated ones whose model is often wrong, and real ones."""
+"""Pools of decided items to be audited: simulated ones whose model is often wrong, and real ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 
 
 class Pool(NamedTuple):
-    """Finished items whose truth only the benchmark knows."""
+    """Decided items with their truth, which the audit does not see."""
 
     costs: Costs
     decided: NDArray[Any]
@@ -43,7 +43,7 @@ class Pool(NamedTuple):
 
 
 def _model(rng: Random, size: int, spread: float = 2.5) -> tuple[Floats, NDArray[Any]]:
-    """Log-odds of an honest model of two classes, and the truth."""
+    """Log-odds of a calibrated model of two classes, and the truth."""
     odds = rng.normal(-1, 1, size) + rng.choice([-1, 1], size) * rng.exponential(spread, size)
     return odds, (rng.random(size) < expit(odds)).astype(int)
 
@@ -64,7 +64,7 @@ def overconfident(rng: Random, size: int) -> Pool:
 
 
 def shared_difficulty(rng: Random, size: int) -> Pool:
-    """Three workers of whom all err on the same hard tasks; Dawid-Skene believes they are independent."""
+    """Three workers of whom all err on the same hard tasks; Dawid-Skene assumes that they are independent."""
     truth, hard = rng.integers(0, 2, size), rng.random(size) < 0.2
     right = np.where(hard, 0.4, 0.93)
     said = np.where(rng.random((3, size)) < right, truth, 1 - truth)
@@ -83,7 +83,7 @@ def confident_errors(rng: Random, size: int) -> Pool:
 
 
 def misleading(rng: Random, size: int) -> Pool:
-    """Confidences of other items: the model knows the classes, not where it is unsure."""
+    """Confidences of other items: the model predicts the classes, but not where it errs."""
     odds, truth = _model(rng, size)
     return _pool(np.sign(odds) * rng.permutation(np.abs(odds)), truth, Costs.binary(fp=1, fn=5))
 
@@ -100,7 +100,7 @@ def expensive_rare(rng: Random, size: int) -> Pool:
 
 
 def many_classes(rng: Random, size: int) -> Pool:
-    """Five classes, errors of many prices, a model that is twice too sure."""
+    """Five classes, errors of many prices, an overconfident model."""
     honest = rng.dirichlet(np.full(5, 0.12), size) * 0.97 + 0.006
     truth = (rng.random(size)[:, None] > honest.cumsum(axis=1)).sum(axis=1)
     costs = Costs(np.where(np.eye(5), 0, np.add.outer(np.arange(5), np.arange(5)) + 1.0))

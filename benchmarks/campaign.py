@@ -1,6 +1,6 @@
 """How fast a campaign answers: `python -m benchmarks.campaign`.
 
-Many open items with a machine's probabilities, a crowd that comes and goes, and the default plan. Every
+Many open items with classifier probabilities, workers who come and go, and the default plan. Every
 call of `ask` and `tell` is timed, between refits; then what is done now and then is timed a few times.
 """
 
@@ -26,8 +26,8 @@ from crowdpilot.arrays import Codes, Floats
 from crowdpilot.hybrid import Campaign, Costs, Plan
 
 WORKERS, SKILL, PRICE = 200, 0.8, 0.02
-SHARPNESS = 0.3  # of the Dirichlet law of the machine's probabilities
-NOW_AND_THEN = 5  # times that slower things are timed
+CONCENTRATION = 0.3  # of the Dirichlet distribution of classifier probabilities
+SLOW_CALL_REPEATS = 5
 Time = tuple[float, float]  # milliseconds by the clock, and of the processor
 LIMITS = {"ask": 20.0, "tell": 5.0}  # milliseconds
 
@@ -40,22 +40,22 @@ def timed(call: Callable[[], Any]) -> tuple[Any, Time]:
 
 
 def answers(asks: list[Any], worker: str, truth: Codes, K: int, rng: np.random.Generator) -> list[Any]:
-    """Votes of somebody who is right most of the time."""
+    """Votes of a worker who is right most of the time."""
     rows = [ask.item for ask in asks]
     right = rng.random(len(rows)) < SKILL
-    said = np.where(right, truth[rows], rng.integers(K, size=len(rows)))
-    return [(row, worker, label) for row, label in zip(rows, said.tolist(), strict=True)]
+    labels = np.where(right, truth[rows], rng.integers(K, size=len(rows)))
+    return [(row, worker, label) for row, label in zip(rows, labels.tolist(), strict=True)]
 
 
 def measure(items: int, K: int, calls: int, n: int, seed: int) -> dict[str, list[Time]]:
     """The time of every call."""
     rng = np.random.default_rng(seed)
-    probs: Floats = rng.dirichlet(np.full(K, SHARPNESS), items)
+    probs: Floats = rng.dirichlet(np.full(K, CONCENTRATION), items)
     truth = (rng.random((items, 1)) > probs.cumsum(axis=1)).sum(axis=1).clip(max=K - 1).astype(np.int32)
     costs, plan = Costs.equal(K, crowd=PRICE), Plan(seed=seed)
 
     def make() -> Campaign:
-        return Campaign(range(items), range(K), costs, plan=plan, machine=probs)
+        return Campaign(range(items), range(K), costs, plan=plan, classifier_probs=probs)
 
     campaign, first = timed(make)
     found: dict[str, list[Time]] = {"make": [first], "ask": [], "tell": []}
@@ -63,7 +63,7 @@ def measure(items: int, K: int, calls: int, n: int, seed: int) -> dict[str, list
         worker = f"worker {call % WORKERS}"
         asks, asking = timed(lambda who=worker: campaign.ask(who, n))
         votes = answers(asks, worker, truth, K, rng)
-        _, telling = timed(lambda told=votes: campaign.tell(told, refit=False))
+        _, telling = timed(lambda new=votes: campaign.tell(new, refit=False))
         if len(asks) < n:
             raise ValueError(f"only {len(asks)} votes are wanted of {worker}, expected {n}")
         if call == calls - 1:
@@ -77,11 +77,11 @@ def measure(items: int, K: int, calls: int, n: int, seed: int) -> dict[str, list
         "status": campaign.status,
         "write": lambda: json.dumps(campaign.to_dict()),
     }
-    found |= {name: [timed(call)[1] for _ in range(NOW_AND_THEN)] for name, call in rare.items()}
+    found |= {name: [timed(call)[1] for _ in range(SLOW_CALL_REPEATS)] for name, call in rare.items()}
     text = json.dumps(campaign.to_dict())
-    found["read"] = [timed(lambda: Campaign.from_dict(json.loads(text)))[1] for _ in range(NOW_AND_THEN)]
+    found["read"] = [timed(lambda: Campaign.from_dict(json.loads(text)))[1] for _ in range(SLOW_CALL_REPEATS)]
     found["add one item"] = [
-        timed(lambda i=i: campaign.add([items + i], machine=probs[[i]]))[1] for i in range(calls)
+        timed(lambda i=i: campaign.add([items + i], classifier_probs=probs[[i]]))[1] for i in range(calls)
     ]
     return found
 
@@ -104,7 +104,7 @@ def report(found: dict[str, list[Time]], items: int, K: int, calls: int, n: int)
         for name, times in found.items()
     ]
     return (
-        f"# How fast a campaign answers\n\n{items:,} open items, {K} classes, a machine's probabilities, the "
+        f"# How fast a campaign answers\n\n{items:,} open items, {K} classes, classifier probabilities, the "
         f"default plan, {WORKERS} workers who had {calls * n:,} votes before; one core of a machine with "
         f"{machine()}. Milliseconds by the clock; `ask` and `tell` between refits. The machine is shared: "
         "the last but one column is the 99th percentile of processor time.\n\n"
@@ -122,7 +122,7 @@ def main(
     classes: Annotated[int, typer.Option(help="Number of classes.")] = 10,
     calls: Annotated[int, typer.Option(help="Calls of ask and of tell.")] = 200,
     n: Annotated[int, typer.Option(help="Votes in each.")] = 20,
-    seed: Annotated[int, typer.Option(help="Draws machine, truth and votes.")] = 0,
+    seed: Annotated[int, typer.Option(help="Of classifier probabilities, truth and votes.")] = 0,
     output: Annotated[Path, typer.Option(help="Folder for campaign.md and campaign.json.")] = RESULTS,
 ) -> None:
     """Time everything that a campaign does."""

@@ -1,8 +1,8 @@
-"""Whether the intervals of a forecast hold: `python -m benchmarks.forecast --data DIR`.
+"""Coverage of the prediction intervals of a forecast: `python -m benchmarks.forecast --data DIR`.
 
 On real crowds: a pilot of 50 items by a policy, a forecast for 150, and then the campaign goes on to its
-end with recorded votes. How often do the intervals hold the true loss at several costs, and the votes
-in the end? With and without the true classes of the pilot. The prior of a forecast was chosen on some
+end with recorded votes. How often do the prediction intervals contain the true loss at
+several costs, and the votes in the end? With and without the true classes of the pilot. The prior of a forecast was chosen on some
 of the sets; the others have their own row.
 """
 
@@ -20,14 +20,13 @@ from benchmarks import sets
 from benchmarks.process import launch
 from benchmarks.tables import RESULTS, markdown, write
 from crowdpilot.hybrid import Ask, Campaign, Costs, Plan
-from crowdpilot.hybrid.forecast.curves import Forecast
-from crowdpilot.hybrid.forecast.simulation import forecast
+from crowdpilot.hybrid.forecast import Forecast, forecast
 
 POLICIES = ("value", "fixed", "posterior_threshold")
 ITEMS, PILOT, PRICE, BATCH = 150, 50, 0.02, 20
-MARKS = (0.25, 0.5, 0.75, 1.0)  # of the way from the pilot to the end
+MARKS = (0.25, 0.5, 0.75, 1.0)  # shares of the cost between the pilot and the end
 LEVEL = 0.9
-CHOSEN = (  # sets that were looked at when the prior was chosen
+TUNING_SETS = (  # on which the prior was chosen
     "amazon_isbook", "bluebirds", "d_sentiment", "dog", "hitspam_cf", "labelme", "music", "rte", "s5_adult",
     "sentiment_polarity", "slr_tech", "trec", "zencrowd_in",
 )  # fmt: skip
@@ -50,15 +49,15 @@ def draw(data: sets.Set, seed: int) -> Pool:
     code = {name: k for k, name in enumerate(classes)}
     known = [task for task in map(str, votes.tasks.tolist()) if data.truth.get(task) in code]
     items = rng.permutation(known)[:ITEMS].tolist()
-    heard: dict[str, list[tuple[Any, str]]] = {item: [] for item in items}
+    votes_on: dict[str, list[tuple[Any, str]]] = {item: [] for item in items}
     for v in rng.permutation(len(votes)).tolist():
         task = str(votes.tasks[votes.task[v]])
-        if task in heard:
-            heard[task].append((workers[votes.worker[v]], classes[votes.label[v]]))
-    return Pool(items, classes, {item: code[data.truth[item]] for item in items}, heard)
+        if task in votes_on:
+            votes_on[task].append((workers[votes.worker[v]], classes[votes.label[v]]))
+    return Pool(items, classes, {item: code[data.truth[item]] for item in items}, votes_on)
 
 
-def go_on(campaign: Campaign, pool: Pool) -> np.ndarray:
+def run_to_end(campaign: Campaign, pool: Pool) -> np.ndarray:
     """Run a campaign to its end on recorded votes: spent, votes and loss of each item after each batch."""
     items = campaign.view.items()
     truth = np.array([pool.truth[item] for item in items.names])
@@ -66,42 +65,45 @@ def go_on(campaign: Campaign, pool: Pool) -> np.ndarray:
     for votes, used in zip(left.values(), items.votes[:, 0].astype(int).tolist(), strict=True):
         del votes[len(votes) - used :]
     campaign.stop([Ask(item) for item, votes in left.items() if not votes])
-    points = [_look(campaign, truth)]
+    points = [_point(campaign, truth)]
     while True:
         asks = campaign.ask(None, max(campaign.plan.refit_every, len(truth) // BATCH))
         if asks:
             campaign.tell([(ask.item, *left[ask.item].pop()) for ask in asks])
             campaign.stop([ask for ask in asks if not left[ask.item]])
-            points.append(_look(campaign, truth))
+            points.append(_point(campaign, truth))
         elif campaign.view.votes_since_refit:
             campaign.refit()
         else:
             return np.array(points).T
 
 
-def _look(campaign: Campaign, truth: Any) -> tuple[float, float, float]:
+def _point(campaign: Campaign, truth: Any) -> tuple[float, float, float]:
     now = campaign.decide()
     loss = campaign.costs.errors[truth, now.codes].mean()
     return campaign.view.spent / len(truth), now.votes.mean(), loss
 
 
-def run_forecast(pool: Pool, policy: str, seed: int, ways: int) -> Iterator[tuple[bool, Forecast, np.ndarray]]:
-    """A forecast after the pilot, without and with its true classes, and what then happens."""
+def run_forecast(
+    pool: Pool, policy: str, seed: int, runs: int
+) -> Iterator[tuple[bool, Forecast, np.ndarray]]:
+    """A forecast after the pilot, without and with its true classes, and the campaign that follows."""
     costs = Costs.equal(len(pool.classes), crowd=PRICE)
     campaign = Campaign(pool.items[:PILOT], pool.classes, costs, plan=Plan(policy=policy, seed=seed))
-    go_on(campaign, pool)
+    run_to_end(campaign, pool)
     campaign.add(pool.items[PILOT:])
     gold = {item: pool.classes[pool.truth[item]] for item in pool.items[:PILOT]}
-    most = {item: len(votes) for item, votes in pool.votes.items()}
+    available = {item: len(votes) for item, votes in pool.votes.items()}
     found = [
-        forecast(campaign, gold=known, most=most, ways=ways, level=LEVEL, seed=seed) for known in (None, gold)
+        forecast(campaign, gold=known, max_votes_per_item=available, runs=runs, level=LEVEL, seed=seed)
+        for known in (None, gold)
     ]
-    path = go_on(campaign, pool)
+    path = run_to_end(campaign, pool)
     yield from ((known, each, path) for known, each in zip((False, True), found, strict=True))
 
 
-def judge(found: Forecast, path: np.ndarray) -> dict[str, Any]:
-    """Whether the intervals hold what happened, and how wide they are."""
+def coverage(found: Forecast, path: np.ndarray) -> dict[str, Any]:
+    """Whether the intervals contain what happened, and how wide they are."""
     spent, votes, loss = path
     costs = spent[0] + np.array(MARKS) * (spent[-1] - spent[0])
     true = np.interp(costs, spent, loss)
@@ -113,7 +115,7 @@ def judge(found: Forecast, path: np.ndarray) -> dict[str, Any]:
         "end": bool(last.low - 1e-9 <= loss[-1] <= last.high + 1e-9),
         "votes": bool(end.low - 1e-9 <= votes[-1] <= end.high + 1e-9),
         "true": [float(loss[-1]), float(votes[-1])],
-        "foreseen": [list(last), list(end)],
+        "predicted": [list(last), list(end)],
     }
 
 
@@ -148,7 +150,7 @@ def report(rows: list[dict[str, Any]], seconds: float) -> str:
             if some:
                 lines.append((name, "known" if gold else "not known", str(len(some)), *summary(some)))
     return (
-        f"# Forecast\n\nShare of intervals at {LEVEL:.0%} that hold what then happened, after a pilot of "
+        f"# Forecast\n\nShare of intervals at {LEVEL:.0%} that contain what then happened, after a pilot of "
         f"{PILOT} of {ITEMS} items; errors cost 1 and votes {PRICE}. {seconds:.1f} s for a forecast on "
         "average.\n\n" + markdown(header, lines)
     )
@@ -157,7 +159,7 @@ def report(rows: list[dict[str, Any]], seconds: float) -> str:
 def main(
     data: Annotated[Path, typer.Option(help="Folder of real data sets.")],
     seeds: Annotated[int, typer.Option(help="How many pilots of each set and policy.")] = 2,
-    ways: Annotated[int, typer.Option(help="Ways that a forecast simulates.")] = 20,
+    runs: Annotated[int, typer.Option(help="Campaigns that a forecast simulates.")] = 20,
     names: Annotated[str, typer.Option(help="Sets with commas between, if not all.")] = "",
     output: Annotated[Path, typer.Option(help="Folder for forecast.md and forecast.json.")] = RESULTS,
 ) -> None:
@@ -168,15 +170,15 @@ def main(
         for seed in range(seeds):
             pool = draw(votes, seed)
             for policy in POLICIES:
-                for gold, found, path in run_forecast(pool, policy, seed, ways):
+                for gold, found, path in run_forecast(pool, policy, seed, runs):
                     about = {
                         "set": folder.name,
-                        "chosen": folder.name in CHOSEN,
+                        "chosen": folder.name in TUNING_SETS,
                         "policy": policy,
                         "seed": seed,
                         "gold": gold,
                     }
-                    rows.append({**about, **judge(found, path)})
+                    rows.append({**about, **coverage(found, path)})
         typer.echo(
             f"{folder.name}: {' '.join(summary([row for row in rows if row['set'] == folder.name]))}",
             err=True,

@@ -73,7 +73,9 @@ def run(data: Path, name: str, policy: str, ratio: int, price: float, seed: int)
 
     seldom = scenario.classifier is not None
     plan = Plan(
-        policy=policy, seed=seed, refit_growth=(0.25 if len(scenario.items) > LARGE else 0.1) if seldom else 0.05
+        policy=policy,
+        seed=seed,
+        refit_growth=(0.25 if len(scenario.items) > LARGE else 0.1) if seldom else 0.05,
     )
     start = time.perf_counter()
     most = np.inf if price == PRICE and policy == OURS else _max_votes_per_item(scenario)
@@ -81,7 +83,8 @@ def run(data: Path, name: str, policy: str, ratio: int, price: float, seed: int)
     result = replay_scenario(scenario, costs, plan, max_votes_per_item=most, callback=measure)
     return {
         "set": name, "policy": policy, "ratio": ratio, "price": price, "seed": seed,
-        "items": len(scenario.items), "seconds": time.perf_counter() - start, "votes": result.votes.tolist(), "losses": lost,
+        "items": len(scenario.items), "seconds": time.perf_counter() - start, "losses": lost,
+        "votes": result.votes.tolist(),
         "expected": result.expected.tolist(), "error": result.error.tolist(), "own": result.loss.tolist(),
     }  # fmt: skip
 

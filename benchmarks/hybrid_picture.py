@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 
 from benchmarks.hybrid_tables import OURS, Curves
 
-SHOWN = {"fixed": "#d55e00", "belief": "#e69f00", "switch": "#009e73", "first_agree[votes=2": "#cc79a7"}
+SHOWN = {"fixed": "#d55e00", "posterior": "#e69f00", "switch": "#009e73", "first_agree[votes=2": "#cc79a7"}
 BLUE = "#0072b2"
 
 
@@ -24,7 +24,7 @@ def draw(curves: Curves, ratio: str, path: Path) -> None:
                 ax.plot(curve["grid"], curve["loss"], color=color, lw=1.4, label=policy.partition("[")[0])
         if ours is not None:
             ax.plot(ours["grid"], ours["loss"], color=BLUE, lw=2.2, label=OURS)
-            ax.set_ylim(0, 1.2 * max(ours["loss"]))  # what begins blindly comes from above
+            ax.set_ylim(0, 1.2 * max(ours["loss"]))  # policies without a classifier start far above
         ax.set_title(name, fontsize=10)
         ax.spines[["top", "right"]].set_visible(False)
     figure.supxlabel("votes for each item")

@@ -1,4 +1,4 @@
-"""What the campaigns of benchmarks.hybrid say, in tables."""
+"""Tables of the campaigns of `benchmarks.hybrid`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from benchmarks.tables import NONE, markdown
 
 OURS = "value"
 FIXED = "fixed[votes=5]"
-PATHS = ("fixed", "belief", "shortest", "switch")  # these are given the best stop in hindsight
-BEGUN = 0.06  # votes for each item after which anybody may stop: with none, one would decide blindly
-WHOLE = {"amazon_screening_min3": 2.0}  # votes that make one for every question; fixed redundancy has no less
-ASTRAY = "medical_cause"  # where the crowd overlooks what experts see, however many are asked
-PLAIN = "dog"  # the one set on which no machine sees anything
+BEST_STOP = ("fixed", "posterior", "shortest", "switch")  # policies that get the best stop in hindsight
+MIN_VOTES_PER_ITEM = 0.06  # before a stop: without votes a decision would be blind
+QUESTIONS = {"amazon_screening_min3": 2.0}  # per item, one if not listed; fixed redundancy has a vote on each
+MISLED = "medical_cause"  # where the crowd overlooks what experts see, however many are asked
+NO_FEATURES = "dog"  # the one set without features for a classifier
 
 
 class Curves:
@@ -38,8 +38,8 @@ class Curves:
         for (where, policy, r, _), curve in self.by.items():
             if where == name and r == ratio and policy != OURS:
                 votes, loss = np.array(curve["grid"]), np.array(curve["loss"])
-                if policy.startswith(PATHS):
-                    begun = votes >= (WHOLE.get(name, 1.0) if policy == FIXED else BEGUN)
+                if policy.startswith(BEST_STOP):
+                    begun = votes >= (QUESTIONS.get(name, 1.0) if policy == FIXED else MIN_VOTES_PER_ITEM)
                     best = int(np.where(begun, loss + self.price * votes, np.inf).argmin())
                     found[policy] = float(loss[best] + self.price * votes[best]), votes[best], loss[best]
                 else:
@@ -103,9 +103,9 @@ def _votes(curves: Curves) -> str:
             part = "never" if np.isinf(share) else f"{share:.2f}"
             cells = [f"{end['votes']:.2f}", f"{end['loss']:.4f}", shown, part, str(ours["seeds"])]
             rows.append([f"{name}, {ratio}", *cells])
-    seen = [min(share, 1.0) for name, share in shares if name != PLAIN]
+    seen = [min(share, 1.0) for name, share in shares if name != NO_FEATURES]
     note = (
-        f"Mean share where a machine sees something, never counted as 1: {np.mean(seen):.2f}.\n"
+        f"Mean share where there are features for a classifier, never counted as 1: {np.mean(seen):.2f}.\n"
         if seen
         else ""
     )
@@ -141,10 +141,10 @@ def _totals(curves: Curves) -> str:
                     *cells,
                 ]
             )
-    sound = [gap for gap, row in zip(gaps, rows, strict=True) if not row[0].startswith(ASTRAY)]
+    sound = [gap for gap, row in zip(gaps, rows, strict=True) if not row[0].startswith(MISLED)]
     shown = [f"{100 * value:+.1f} %" for value in (np.mean(gaps), np.median(gaps), np.mean(sound))]
     note = "Beside the best other policy: mean {}, median {}, mean without {} {}.\n".format(
-        *shown[:2], ASTRAY, shown[2]
+        *shown[:2], MISLED, shown[2]
     )
     return markdown(["set, ratio of costs", OURS, "its votes", "beside the best", *names], rows) + "\n" + note
 

@@ -58,7 +58,7 @@ def show_summaries(scenario: Scenario, costs: Costs, summaries: Sequence[Summary
     known = int((scenario.truth >= 0).sum())
     if 0 < known < len(scenario.items):
         note(
-            f"the truth is known of {known} of {len(scenario.items)} tasks; the others do not count in the loss"
+            f"the truth is known of {known} of {len(scenario.items)} tasks; the others are not in the loss"
         )
     if known == 0:
         note("no task has a true label, so that the loss is not known; give --truth to see it")

@@ -1,8 +1,8 @@
-"""How far rules for stopping are from the optimum: `python -m benchmarks.programme`.
+"""How far stopping rules are from the optimum: `python -m benchmarks.dynamic_program`.
 
-Pools of items of which a machine believes something, and voters who are all alike. For each rule, the
-expected cost of votes and errors is computed exactly, without simulation, and set beside that of the
-dynamic programme. Machines are of three kinds of sharpness: their beliefs are drawn from Dirichlet laws.
+Pools of items with classifier probabilities, and identical workers. For each rule, the expected cost of
+votes and errors is computed exactly, without simulation, and compared with that of the dynamic
+program. Classifier probabilities are drawn from Dirichlet distributions of three concentrations.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ import typer
 from benchmarks.process import launch
 from benchmarks.tables import RESULTS, markdown, write
 from crowdpilot.arrays import Floats
-from crowdpilot.hybrid.value.dynamic_program import Programme
+from crowdpilot.hybrid.value.dynamic_program import DynamicProgram
 from crowdpilot.hybrid.value.look_ahead import look_ahead, plan_ahead
 
 HORIZONS = {2: 200, 3: 42}  # so far that it hardly matters
-SHARPNESS = (0.3, 1.0, 3.0)
+CONCENTRATIONS = (0.3, 1.0, 3.0)
 RATIOS = (1, 5, 20)  # of the dearest error to the cheapest
 PRICES = (0.005, 0.02, 0.05, 0.1)  # of a vote, the cheapest error being 1
 SKILLS = (0.6, 0.7, 0.8, 0.9)
@@ -44,9 +44,9 @@ RULES: dict[str, Value] = {
 
 
 def crowds(K: int) -> dict[str, Floats]:
-    """Voters of each kind, (true, said)."""
+    """Confusion matrix of each crowd, (true, said)."""
     even = {f"skill {s:g}": s * np.eye(K) + (1 - s) / (K - 1) * (1 - np.eye(K)) for s in SKILLS}
-    return {**even, **{name: np.array(said) for name, said in UNEVEN[K].items()}}
+    return {**even, **{name: np.array(matrix) for name, matrix in UNEVEN[K].items()}}
 
 
 def errors(K: int, ratio: float) -> Floats:
@@ -58,36 +58,36 @@ def errors(K: int, ratio: float) -> Floats:
 def measure(K: int, items: int, seed: int) -> Iterator[dict[str, Any]]:
     """For each crowd, costs and price: the optimum, and how much more each rule costs in each pool."""
     rng = np.random.default_rng(seed)
-    probs = np.concatenate([rng.dirichlet(np.full(K, a), items) for a in SHARPNESS])
-    for (crowd, said), ratio, price in product(crowds(K).items(), RATIOS, PRICES):
+    probs = np.concatenate([rng.dirichlet(np.full(K, a), items) for a in CONCENTRATIONS])
+    for (crowd, confusion), ratio, price in product(crowds(K).items(), RATIOS, PRICES):
         C = errors(K, ratio)
-        programme = Programme(said, C, price, HORIZONS[K])
-        best = programme.solve(probs)
-        optimum = best.cost.reshape(len(SHARPNESS), items).mean(axis=1)
+        program = DynamicProgram(confusion, C, price, HORIZONS[K])
+        best = program.solve(probs)
+        optimum = best.cost.reshape(len(CONCENTRATIONS), items).mean(axis=1)
         more = {}
         for name, value in RULES.items():
-            found = programme.follow(probs, partial(_asks, value, said, C, price))
-            more[name] = (found.cost.reshape(len(SHARPNESS), items).mean(axis=1) / optimum - 1).tolist()
+            result = program.evaluate(probs, partial(_asks, value, confusion, C, price))
+            more[name] = (result.cost.reshape(len(CONCENTRATIONS), items).mean(axis=1) / optimum - 1).tolist()
         yield {
             "classes": K, "crowd": crowd, "ratio": ratio, "price": price,
             "cost": optimum.tolist(), "votes": float(best.votes.mean()), "more": more,
         }  # fmt: skip
 
 
-def _asks(value: Value, said: Floats, C: Floats, price: float, beliefs: Floats) -> Any:
-    return value(beliefs, said, C, floor=price) > price
+def _asks(value: Value, confusion: Floats, C: Floats, price: float, posteriors: Floats) -> Any:
+    return value(posteriors, confusion, C, floor=price) > price
 
 
 def report(rows: list[dict[str, Any]], items: int) -> str:
     """The tables as Markdown."""
     text = (
-        "# Rules for stopping, beside the optimum\n\nExpected cost of votes and errors above that of the "
-        "exact dynamic programme, in percent. A rule asks while its value exceeds the price and looks again "
-        "after each vote. *At once*: (L - E[L after n votes]) / n, the best n. *Plan*: the same for votes "
+        "# Stopping rules compared with the optimum\n\nExpected cost of votes and errors above that of the "
+        "exact dynamic program, in percent. A rule asks while its value exceeds the price, and is "
+        "recomputed after each vote. *At once*: (L - E[L after n votes]) / n, the best n. *Plan*: the same for votes "
         "that come one by one, with leave to stop; *as set* is the default of `plan_ahead`. Each row is "
         f"{len(RATIOS) * len(PRICES)} settings (the dearest error {', '.join(map(str, RATIOS))} times the "
-        f"cheapest; a vote at {', '.join(map(str, PRICES))} of it) with {len(SHARPNESS)} pools of {items} "
-        "items each: the sum over all of them, and in brackets the worst pool.\n"
+        f"cheapest; a vote at {', '.join(map(str, PRICES))} of it) with {len(CONCENTRATIONS)} pools of "
+        f"{items} items each: the sum over all of them, and in brackets the worst pool.\n"
     )
     for K in HORIZONS:
         chosen = [row for row in rows if row["classes"] == K]
@@ -111,12 +111,19 @@ def _cell(rows: list[dict[str, Any]], rule: str) -> str:
 def main(
     items: Annotated[int, typer.Option(help="Items of each pool.")] = 8,
     seed: Annotated[int, typer.Option(help="Of the pools; how far plans look was chosen with seed 0.")] = 1,
-    output: Annotated[Path, typer.Option(help="Folder for programme.md and programme.json.")] = RESULTS,
+    output: Annotated[
+        Path, typer.Option(help="Folder for dynamic_program.md and dynamic_program.json.")
+    ] = RESULTS,
 ) -> None:
     """Measure all rules on all settings."""
     rows = [row for K in HORIZONS for row in measure(K, items, seed)]
     text = report(rows, items)
-    write(output, "programme", text, {"items": items, "seed": seed, "horizons": HORIZONS, "settings": rows})
+    write(
+        output,
+        "dynamic_program",
+        text,
+        {"items": items, "seed": seed, "horizons": HORIZONS, "settings": rows},
+    )
     typer.echo(text)
 
 
