@@ -83,10 +83,10 @@ def report(rows: list[dict[str, Any]], items: int) -> str:
     text = (
         "# Stopping rules compared with the optimum\n\nExpected cost of votes and errors above that of the "
         "exact dynamic program, in percent. A rule asks while its value exceeds the price, and is "
-        "recomputed after each vote. *At once*: (L - E[L after n votes]) / n, the best n. *Plan*: the same for votes "
-        "that come one by one, with leave to stop; *as set* is the default of `plan_ahead`. Each row is "
-        f"{len(RATIOS) * len(PRICES)} settings (the dearest error {', '.join(map(str, RATIOS))} times the "
-        f"cheapest; a vote at {', '.join(map(str, PRICES))} of it) with {len(CONCENTRATIONS)} pools of "
+        "recomputed after each vote. *At once*: (L - E[L after n votes]) / n, the best n. *Plan*: the same "
+        "for votes that come one by one, with leave to stop; *as set* is the default of `plan_ahead`. Each "
+        f"row is {len(RATIOS) * len(PRICES)} settings (the dearest error {', '.join(map(str, RATIOS))} times "
+        f"the cheapest; a vote at {', '.join(map(str, PRICES))} of it) with {len(CONCENTRATIONS)} pools of "
         f"{items} items each: the sum over all of them, and in brackets the worst pool.\n"
     )
     for K in HORIZONS:

@@ -1,9 +1,9 @@
 """Coverage of the prediction intervals of a forecast: `python -m benchmarks.forecast --data DIR`.
 
 On real crowds: a pilot of 50 items by a policy, a forecast for 150, and then the campaign goes on to its
-end with recorded votes. How often do the prediction intervals contain the true loss at
-several costs, and the votes in the end? With and without the true classes of the pilot. The prior of a forecast was chosen on some
-of the sets; the others have their own row.
+end with recorded votes. How often do the prediction intervals contain the true loss at several costs, and
+the votes in the end? With and without the true classes of the pilot. The prior of a forecast was chosen
+on some of the sets; the others have their own row.
 """
 
 from __future__ import annotations

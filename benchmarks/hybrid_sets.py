@@ -11,7 +11,7 @@ import numpy as np
 
 from crowdpilot import io
 from crowdpilot.arrays import Codes
-from crowdpilot.hybrid import Logistic, Scenario
+from crowdpilot.hybrid import LogisticRegression, Scenario
 from crowdpilot.votes import Votes
 
 NETWORKS = {"densenet": "densenet_bc_l190_k40", "preresnet": "preresnet_110", "resnet": "resnet_110"}
@@ -19,8 +19,8 @@ SETS = (
     "amazon_screening_min3", "amazon_isbook", "sentiment_polarity", "medical_cause", "jn_product", "dog",
     "labelme", *(f"cifar10h_{name}" for name in NETWORKS),
 )  # fmt: skip
-WORDS = [Logistic(0.1), Logistic(0.3), Logistic(1.0)]
-PIXELS = [Logistic(10.0)]
+WORDS = [LogisticRegression(0.1), LogisticRegression(0.3), LogisticRegression(1.0)]
+PIXELS = [LogisticRegression(10.0)]
 CIFAR_VOTES = 20  # of the 50 of each image; no policy needs more
 
 
@@ -40,12 +40,9 @@ def _with_votes(folder: Path) -> Scenario:
     votes = io.read(folder / "answers.csv").with_gold(truth)
     gold = votes.gold if votes.gold is not None else np.full(len(votes.tasks), -1)
     known = np.flatnonzero(gold >= 0)
-    place = np.full(len(votes.tasks), -1)
-    place[known] = np.arange(len(known))
-    some = votes.take(place[votes.task] >= 0)
     items = np.asarray([str(task) for task in votes.tasks[known]], object)
-    task = place[some.task].astype(np.int32)
-    kept = Votes(task, some.worker, some.label, items, votes.workers, votes.classes)
+    some = votes.select(tasks=known)
+    kept = Votes(some.task, some.worker, some.label, items, votes.workers, votes.classes)
     features, classifier = _features(folder, items.tolist())
     return Scenario(
         items, votes.classes, gold[known].astype(np.int32), {"": kept}, None, features, classifier
@@ -59,8 +56,8 @@ def _features(folder: Path, items: list[str]) -> tuple[Any, Any]:
         return words([texts[item] for item in items]), WORDS
     if (folder / "features.npz").exists():
         stored = np.load(folder / "features.npz", allow_pickle=True)
-        place = {str(task): n for n, task in enumerate(stored["task"])}
-        x = stored["x"].astype(np.float64)[[place[item] for item in items]]
+        row = {str(task): n for n, task in enumerate(stored["task"])}
+        x = stored["x"].astype(np.float64)[[row[item] for item in items]]
         return (x - x.mean(axis=0)) / x.std(), PIXELS
     return None, None
 

@@ -9,10 +9,11 @@ from crowdpilot.hybrid.audit.pool import Bound
 from crowdpilot.hybrid.audit.prevalence import Prevalence, prevalence
 from crowdpilot.hybrid.campaign.campaign import Campaign
 from crowdpilot.hybrid.campaign.decisions import Ask, Decisions
+from crowdpilot.hybrid.campaign.estimates import Estimates, ItemTable, WorkerTable
 from crowdpilot.hybrid.campaign.status import Status
 from crowdpilot.hybrid.costs import CROWD, EXPERT, Costs
 from crowdpilot.hybrid.forecast.curves import Forecast
-from crowdpilot.hybrid.logistic_regression import Logistic
+from crowdpilot.hybrid.logistic_regression import LogisticRegression
 from crowdpilot.hybrid.plan import Plan
 from crowdpilot.hybrid.policies import POLICIES, Policy, View, find_policy
 from crowdpilot.hybrid.replay.run import ReplayResult
@@ -35,8 +36,10 @@ __all__ = [
     "Costs",
     "Decisions",
     "DynamicProgram",
+    "Estimates",
     "Forecast",
-    "Logistic",
+    "ItemTable",
+    "LogisticRegression",
     "Plan",
     "Policy",
     "Prevalence",
@@ -46,6 +49,7 @@ __all__ = [
     "SimulatedVotes",
     "Status",
     "View",
+    "WorkerTable",
     "best_worker_kind",
     "expected_loss_after",
     "expert_error_bound",

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from crowdpilot.hybrid import Ask, Campaign, Costs, Logistic, Plan
+from crowdpilot.hybrid import Ask, Campaign, Costs, LogisticRegression, Plan
 
 NAMES = ["ann", "bob", "cat", "dan"]
 KINDS = {"ann": "crowd", "bob": "crowd", "cat": "crowd", "dan": "expert"}
@@ -39,7 +39,7 @@ class Anything(RuleBasedStateMachine):
         limit=st.sampled_from([None, 2, 5]),
         share=st.sampled_from([0.0, 0.3]),
         policy=st.sampled_from(["value", "fixed[votes=2]", "posterior_threshold"]),
-        follow=st.booleans(),
+        online=st.booleans(),
         seed=st.integers(0, 99),
     )
     def start(self, criteria, machine, budget, limit, share, policy, follow, seed):
@@ -47,19 +47,19 @@ class Anything(RuleBasedStateMachine):
         plan = Plan(
             policy=policy,
             pilot=2,
-            every=4,
+            refit_every=4,
             per_worker=limit,
             per_item=limit,
             explore=share,
             gold=share,
-            follow=follow,
+            online=follow,
             seed=seed,
         )
-        costs = Costs.binary(fp=1, fn=3, crowd=0.02, expert=0.07, machine=0.001, budget=budget)
+        costs = Costs.binary(fp=1, fn=3, crowd=0.02, expert=0.07, classifier=0.001, budget=budget)
         self.machine, self.criteria, self.made = machine, criteria or ("",), 0
         self.live = Campaign([], ["no", "yes"], costs, plan=plan, criteria=criteria)
         for worker, kind in KINDS.items():
-            self.live.hire(worker, kind)
+            self.live.register_worker(worker, kind)
         self.twin = again(self.live)
         self.closed, self.given, self.loans = {}, set(), []
         self.add(5)
@@ -71,7 +71,7 @@ class Anything(RuleBasedStateMachine):
 
     @property
     def items(self):
-        return list(self.live.pool.items)
+        return list(self.live.view.item_names)
 
     def votes(self, places):
         return [(item, worker, str(self.rng.choice(["no", "yes"])), c) for item, worker, c in places]
@@ -85,16 +85,16 @@ class Anything(RuleBasedStateMachine):
         if self.criteria == ("",):
             said, gold = said and said[""], gold and gold[""]
         price = 0.001 * n * self.machine
-        if price > self.live.ledger.left:
+        if price > self.live.view.budget_left:
             with pytest.raises(ValueError, match="the budget does not pay for the machine"):
-                self.live.add(names, machine=said, gold=gold)
+                self.live.add(names, classifier_probs=said, gold=gold)
         else:
-            self.both(lambda c: c.add(names, machine=said, gold=gold))
+            self.both(lambda c: c.add(names, classifier_probs=said, gold=gold))
 
     @rule(worker=st.sampled_from([*NAMES, None]), n=st.integers(0, 4))
     def ask(self, worker, n):
         kind = None if worker is None else KINDS[worker]
-        left = self.live.ledger.left
+        left = self.live.view.budget_left
         asks = self.both(lambda c: c.ask(worker, n, kind=kind))
         assert len(asks) <= n
         assert len(asks) * self.live.costs.price(kind or "crowd") <= left + 1e-9
@@ -172,7 +172,7 @@ class Anything(RuleBasedStateMachine):
 
     @rule()
     def forget(self):
-        gone = self.both(lambda c: final(c.forget()))
+        gone = self.both(lambda c: final(c.drop_closed()))
         for item, code in gone.items():
             assert self.closed.pop(item) == code
         kept = set(self.items)
@@ -195,19 +195,19 @@ class Anything(RuleBasedStateMachine):
 
     @invariant()
     def money_is_never_more_than_the_budget(self):
-        ledger = self.live.ledger
-        assert min(ledger.spent, ledger.aside) >= 0
-        assert ledger.spent + ledger.aside <= ledger.budget + 1e-9
+        ledger = self.live._parts.ledger
+        assert min(ledger.spent, ledger.reserved) >= 0
+        assert ledger.spent + ledger.reserved <= ledger.budget + 1e-9
         np.testing.assert_allclose(
-            ledger.aside, sum(sum(prices) for prices in ledger.lent.values()), atol=1e-12
+            ledger.reserved, sum(sum(prices) for prices in ledger.lent.values()), atol=1e-12
         )
         assert len(self.loans) == sum(map(len, ledger.lent.values())) == ledger.pending.sum()
 
     @invariant()
     def nobody_gives_more_than_allowed_when_asked(self):
         limit = self.live.plan.per_worker
-        for worker, row in self.live.staff.place.items():
-            assert self.live.staff.given[row] >= len(self.live.staff.seen[row])
+        for worker, row in self.live._parts.workers.number_of.items():
+            assert self.live._parts.workers.asked_count[row] >= len(self.live._parts.workers.asked[row])
             assert limit is None or worker == "eve" or self.live.ask(worker, 0) == []
 
     @invariant()
@@ -247,20 +247,20 @@ def test_any_interleaving_of_the_same_votes_gives_the_same_belief(seed, machine)
     x = rng.normal(size=(12, 2))
     extra = {
         "none": {},
-        "given": {"machine": rng.dirichlet(np.ones(3), 12)},
-        "learned": {"features": x, "classifier": Logistic()},
+        "given": {"classifier_probs": rng.dirichlet(np.ones(3), 12)},
+        "learned": {"features": x, "classifier": LogisticRegression()},
     }[machine]
     half = len(votes) // 2
     found = []
     for _ in range(2):
-        campaign = Campaign(range(12), range(3), Costs.equal(3), plan=Plan(every=0), **extra)
+        campaign = Campaign(range(12), range(3), Costs.equal(3), plan=Plan(refit_every=0), **extra)
         for part in (votes[:half], votes[half:]):
             order = rng.permutation(len(part))
             for few in np.array_split(order, int(rng.integers(1, 5))):
                 campaign.tell([part[i] for i in few])
-            found.append(campaign.questions[0].probs.copy())
+            found.append(campaign._parts.questions[0].posterior.copy())
             campaign.refit()
-            found.append(campaign.questions[0].probs.copy())
+            found.append(campaign._parts.questions[0].posterior.copy())
     exact = 1e-9 if machine != "learned" else 1e-5  # where its optimiser stops
     for one, other in zip(found[:4], found[4:], strict=True):
         np.testing.assert_allclose(one, other, atol=exact)

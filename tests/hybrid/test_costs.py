@@ -98,7 +98,7 @@ def test_costs_survive_json(budget):
         ({"prices": {}}, "no kind of worker"),
         ({"prices": {"crowd": -0.1}}, "'crowd' is -0.1"),
         ({"prices": {"crowd": np.inf}}, "'crowd' is inf"),
-        ({"machine": np.nan}, "'machine' is nan"),
+        ({"classifier": np.nan}, "'classifier' is nan"),
         ({"budget": -1.0}, "'budget' is -1.0"),
     ],
 )

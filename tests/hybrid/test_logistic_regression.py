@@ -6,7 +6,7 @@ from scipy.optimize import check_grad
 from scipy.sparse import csr_array
 from scipy.special import log_softmax
 
-from crowdpilot.hybrid import Logistic
+from crowdpilot.hybrid import LogisticRegression
 
 
 def data(seed=0, n=80, K=3):
@@ -21,7 +21,7 @@ def cost(model, x, targets, weights):
 
 def test_no_weights_nearby_cost_less():
     x, targets = data()
-    model = Logistic(strength=0.5, max_iter=1000).fit(x, targets)
+    model = LogisticRegression(strength=0.5, max_iter=1000).fit(x, targets)
     best = cost(model, x, targets, model.weights)
     rng = np.random.default_rng(1)
     for _ in range(50):
@@ -32,7 +32,7 @@ def test_no_weights_nearby_cost_less():
     assert slope < 0.05
 
 
-def test_soft_targets_are_rows_given_once_for_each_class():
+def test_soft_targets_are_rows_repeated_once_for_each_class():
     x, targets = data(K=2)
     twice = np.repeat(x, 10, axis=0)
     hard = np.zeros((len(twice), 2))
@@ -40,28 +40,28 @@ def test_soft_targets_are_rows_given_once_for_each_class():
     hard[:, 0] = (np.arange(10) < tenths[:, None]).ravel()
     hard[:, 1] = 1 - hard[:, 0]
     soft = np.column_stack([tenths / 10, 1 - tenths / 10])
-    one = Logistic(strength=1, max_iter=500).fit(x, soft).predict_proba(x)
-    ten = Logistic(strength=10, max_iter=500).fit(twice, hard).predict_proba(x)
+    one = LogisticRegression(strength=1, max_iter=500).fit(x, soft).predict_proba(x)
+    ten = LogisticRegression(strength=10, max_iter=500).fit(twice, hard).predict_proba(x)
     np.testing.assert_allclose(one, ten, atol=2e-3)
 
 
 def test_sparse_rows_say_the_same():
     x, targets = data()
     x[np.abs(x) < 0.7] = 0
-    dense = Logistic().fit(x, targets).predict_proba(x)
+    dense = LogisticRegression().fit(x, targets).predict_proba(x)
     np.testing.assert_allclose(
-        Logistic().fit(csr_array(x), targets).predict_proba(csr_array(x)), dense, atol=1e-6
+        LogisticRegression().fit(csr_array(x), targets).predict_proba(csr_array(x)), dense, atol=1e-6
     )
 
 
 def test_without_anything_to_see_it_says_the_shares_of_the_classes():
     targets = np.tile([0.7, 0.2, 0.1], (100, 1))
-    found = Logistic(max_iter=500).fit(np.zeros((100, 1)), targets).predict_proba(np.zeros((1, 1)))
+    found = LogisticRegression(max_iter=500).fit(np.zeros((100, 1)), targets).predict_proba(np.zeros((1, 1)))
     np.testing.assert_allclose(found, [[0.7, 0.2, 0.1]], atol=2e-3)
 
 
 def test_wrong_input_is_refused():
     with pytest.raises(ValueError, match="strength is 0, expected a number above 0"):
-        Logistic(strength=0)
+        LogisticRegression(strength=0)
     with pytest.raises(ValueError, match=r"the targets have shape \(3,\), expected 2 rows"):
-        Logistic().fit(np.zeros((2, 1)), [0, 1, 1])
+        LogisticRegression().fit(np.zeros((2, 1)), [0, 1, 1])

@@ -75,7 +75,7 @@ def aggregate(
     """
     from crowdpilot import io
 
-    model = _set(parse_strategy(strategy), options.given(max_iter=max_iter, tol=tol, seed=seed))
+    model = _set(parse_strategy(strategy), options.without_none(max_iter=max_iter, tol=tol, seed=seed))
     asked = options.reading(format, columns, question, classes, abstain)
     check_json(as_json, output)
     options.ready(workers, io.TABLES)

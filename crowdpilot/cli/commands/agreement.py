@@ -70,7 +70,7 @@ def agreement(
 
     asked = options.reading(format, columns, question, classes, abstain)
     names = [name.strip() for part in measure or [] for name in part.split(",")]
-    bounds = options.given(min_shared=min_shared, limit=limit)
+    bounds = options.without_none(min_shared=min_shared, limit=limit)
     _check(names, pairs, bounds)
     check_json(as_json, output)
     options.ready(output, io.TABLES)
@@ -101,7 +101,7 @@ def _measures(votes: Votes, names: list[str], drawing: dict[str, Any]) -> dict[s
 
 
 def _kappas(votes: Votes, settings: dict[str, Any]) -> dict[str, list[Any]]:
-    from crowdpilot.diagnosis.cohen_kappa import cohen_kappa
+    from crowdpilot.diagnosis.pairwise_agreement import cohen_kappa
 
     found = cohen_kappa(votes, **settings)
     if not len(found.shared):

@@ -103,12 +103,12 @@ def audit(
 
 
 def _check(sample: int | None, again: int | None, output: Path | None, level: float | None) -> None:
-    given = options.given(sample=sample, again=again)
-    if len(given) > 1:
+    chosen = options.without_none(sample=sample, again=again)
+    if len(chosen) > 1:
         raise ValueError("--sample and --again are two files: give one of them at a time")
-    if bool(given) != (output is not None):
+    if bool(chosen) != (output is not None):
         raise ValueError("--sample and --output belong together: how many tasks, and where to write them")
-    for name, number in given.items():
+    for name, number in chosen.items():
         if number < 1:
             raise ValueError(f"--{name} is {number}, expected one or more")
     if level is not None and not 0 < level < 1:
@@ -116,7 +116,7 @@ def _check(sample: int | None, again: int | None, output: Path | None, level: fl
 
 
 def _start(pool: Pool, asked: dict[str, Any], sample: int | None) -> tuple[Audit, dict[str, Any]]:
-    settings = {**DEFAULTS, **options.given(**asked)}
+    settings = {**DEFAULTS, **options.without_none(**asked)}
     costs = parse_costs(settings["costs"], len(pool.classes))
     rest = {name: settings[name] for name in ("level", "seed", "experts_err")}
     return Audit(costs, pool.decided, pool.probs, planned=sample, **rest), settings

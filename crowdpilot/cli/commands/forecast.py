@@ -123,18 +123,18 @@ def forecast(
 
 
 def _target(loss: float | None, error: float | None) -> dict[str, float] | None:
-    given = options.given(loss=loss, error=error)
-    if len(given) > 1:
+    chosen = options.without_none(loss=loss, error=error)
+    if len(chosen) > 1:
         raise ValueError("--target-loss and --target-error are two questions: give one of them")
-    for name, value in given.items():
+    for name, value in chosen.items():
         if not value >= 0:
             raise ValueError(f"--target-{name} is {value}, expected a number of 0 or more")
-    return given or None
+    return chosen or None
 
 
 def _refuse(why: str, **asked: Any) -> None:
-    if given := options.given(**asked):
-        raise ValueError(f"--{next(iter(given))} {why}")
+    if chosen := options.without_none(**asked):
+        raise ValueError(f"--{next(iter(chosen))} {why}")
 
 
 def _after_pilot(
@@ -193,7 +193,7 @@ def _by_design(
     if K == 2 and shares is not None and len(shares) == 1:
         shares = [1 - shares[0], shares[0]]
     accuracy = _numbers("machine", machine)
-    more = options.given(spread=spread, classifier_accuracy=None if accuracy is None else accuracy[0])
+    more = options.without_none(spread=spread, classifier_accuracy=None if accuracy is None else accuracy[0])
     return forecast_design(
         items,
         prices,

@@ -132,9 +132,9 @@ def replay(
     if (dataset is None) == (simulate is None):
         raise ValueError("give either DATASET, a file or folder of votes, or --simulate, not both")
     if dataset is None:
-        given = options.given(truth=truth, machine=machine, x=x, criteria=criteria)
-        if given:
-            raise ValueError(f"--simulate draws a crowd and has no use for --{next(iter(given))}")
+        chosen = options.without_none(truth=truth, machine=machine, x=x, criteria=criteria)
+        if chosen:
+            raise ValueError(f"--simulate draws a crowd and has no use for --{next(iter(chosen))}")
         crowd = parse_simulation(simulate or "")
         scenario, _ = simulate_scenario(0, **crowd)
     else:

@@ -129,7 +129,7 @@ def simulate(
         writable = [suffix for format in io.FORMATS.values() if format.write for suffix in format.suffixes]
         options.ready(output, writable)
         options.ready(truth, io.TABLES)
-    settings = options.given(
+    settings = options.without_none(
         tasks=n_task, workers=n_worker, classes=K, votes_per_task=feedback, max_votes_per_worker=workerload,
         imbalance_votes=imbalance_votes or None, matrix_file=matrix_file, prior=_numbers(prior), seed=seed,
         ratio=ratio, ratio_diff=ratio_diff, random=random,

@@ -13,7 +13,7 @@ from crowdpilot.aggregation import Aggregator
 from crowdpilot.arrays import Floats
 from crowdpilot.cli.shared.completion import complete_network
 from crowdpilot.cli.shared.missing_packages import load_learning
-from crowdpilot.cli.shared.options import given, ready
+from crowdpilot.cli.shared.options import ready, without_none
 from crowdpilot.cli.shared.training_data import TrainingData
 from crowdpilot.votes import Votes
 
@@ -128,7 +128,7 @@ class ContentScoreOptions:
 
     def refuse(self, strategy: str) -> None:
         """Raise if any was given for another score."""
-        if set_options := given(**asdict(self)):
+        if set_options := without_none(**asdict(self)):
             option = next(iter(set_options)).replace("_", "-")
             raise ValueError(
                 f"--{option} is for {', '.join(CONTENT_SCORES)}, and {strategy} does not look at tasks"
@@ -149,7 +149,7 @@ class ContentScoreOptions:
             "epochs": self.epochs,
             "labels" if hasattr(score, "labels") else "confusion": labels,
         }
-        return replace(score, **given(**settings))
+        return replace(score, **without_none(**settings))
 
     def identification(self, score: Any, content: TrainingData) -> Identification:
         """The identification of tasks by this score, and of the lowest ones as ambiguous."""
@@ -175,7 +175,7 @@ class ContentScoreOptions:
         from crowdpilot.learning.pruning.scoring import score_tasks
         from crowdpilot.learning.training.loop import Training
 
-        loop = {"epochs": DEFAULT_EPOCHS} | given(epochs=self.epochs, seed=self.seed)
-        chosen = given(network=self.network, device=self.device)
+        loop = {"epochs": DEFAULT_EPOCHS} | without_none(epochs=self.epochs, seed=self.seed)
+        chosen = without_none(network=self.network, device=self.device)
         X, tasks = content.train.X, content.train.tasks
         return score_tasks(X, content.votes, score, training=Training(**loop), tasks=tasks, **chosen)

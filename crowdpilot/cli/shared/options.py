@@ -73,7 +73,7 @@ def reading(
     }
 
 
-def given(**options: Any) -> dict[str, Any]:
+def without_none(**options: Any) -> dict[str, Any]:
     """The options that the user has set; the others keep the default of whatever takes them."""
     return {name: value for name, value in options.items() if value is not None}
 

@@ -20,7 +20,7 @@ from crowdpilot.option_strings import choose
 from crowdpilot.votes import Votes
 
 HOLDS = 1  # the code of the class that holds, with criteria
-TEXT_PENALTIES, NUMBER_PENALTIES = (0.1, 0.3, 1.0), (3.0, 10.0, 30.0)  # L2, candidates of `LogisticRegression`
+TEXT_PENALTIES, NUMBER_PENALTIES = (0.1, 0.3, 1.0), (3.0, 10.0, 30.0)  # L2 strengths that are tried
 
 
 def read_scenario(

@@ -234,14 +234,14 @@ def _pilot(campaign: Campaign, criterion: str, gold: Codes) -> Pilot:
 
 def _known_classes(campaign: Campaign, gold: PerCriterion) -> list[Codes]:
     """The class of each item, -1 where it is not known; for each criterion."""
-    given = gold or {}
-    if campaign.has_criteria and (unknown := [name for name in given if name not in campaign.criteria]):
+    gold = gold or {}
+    if campaign.has_criteria and (unknown := [name for name in gold if name not in campaign.criteria]):
         raise ValueError(f"there is no criterion {unknown[0]!r}; there are {', '.join(campaign.criteria)}")
     names, known = campaign.view.item_names, campaign.view.items().gold
     class_code = {name: k for k, name in enumerate(campaign.classes.tolist())}
     by_criterion = []
     for q, criterion in enumerate(campaign.criteria):
-        labels = given.get(criterion, {}) if campaign.has_criteria else given
+        labels = gold.get(criterion, {}) if campaign.has_criteria else gold
         campaign.view.item_rows(labels)  # ValueError for an item that does not exist
         codes = gold_codes(labels, names, class_code)
         by_criterion.append(np.where(codes >= 0, codes, known[:, q]).astype(np.int32))

@@ -70,7 +70,7 @@ def test_a_table_says_what_is_sure(here: Path, cli: Run, truth: dict[str, str]) 
     assert "is not yet surely at most 0.001" in shown.stderr
 
 
-def test_answers_may_come_in_parts_and_be_told_again(here: Path, cli: Run, truth: dict[str, str]) -> None:
+def test_answers_may_come_in_parts_and_be_repeated(here: Path, cli: Run, truth: dict[str, str]) -> None:
     cli("audit", "labels.csv", "--sample", "30", "-o", "check.csv")
     fill(here / "check.csv", truth, slice(10))
     part = json.loads(cli("audit", "labels.csv", "--checked", "check.csv", "--json").stdout)

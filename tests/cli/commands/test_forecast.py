@@ -37,17 +37,17 @@ def pilot(here: Path) -> Path:
 
 
 def found(result: Result) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(result.stdout)
-    return told
+    result: dict[str, Any] = json.loads(result.stdout)
+    return result
 
 
 def test_a_pilot_tells_what_the_rest_will_cost(pilot: Path, cli: Run) -> None:
-    told = found(
+    result = found(
         cli("forecast", "pilot.csv", "--items", "100", "--costs", "fp=1,fn=2,crowd=.02", "--json", *FEW)
     )
-    assert told["items"] == 100
-    assert told["end"]["votes"]["low"] >= 1.2
-    assert told["curves"]["loss"]["cost"][0] == pytest.approx(120 * 0.02 / 100)
+    assert result["items"] == 100
+    assert result["end"]["votes"]["low"] >= 1.2
+    assert result["curves"]["loss"]["cost"][0] == pytest.approx(120 * 0.02 / 100)
 
 
 def test_a_table_and_an_answer_in_words(pilot: Path, cli: Run) -> None:
@@ -67,7 +67,7 @@ def test_true_labels_and_a_machine_are_used(pilot: Path, cli: Run) -> None:
 
 
 def test_a_designer_needs_no_votes(here: Path, cli: Run) -> None:
-    told = found(
+    result = found(
         cli(
             "forecast",
             "--skill",
@@ -82,9 +82,9 @@ def test_a_designer_needs_no_votes(here: Path, cli: Run) -> None:
             *FEW,
         )
     )
-    assert told["items"] == 100
-    assert told["target_cost"]["target"] == 0
-    assert "not reach" in told["in_words"]
+    assert result["items"] == 100
+    assert result["target_cost"]["target"] == 0
+    assert "not reach" in result["in_words"]
 
 
 def test_a_machine_that_a_designer_expects_saves_votes(here: Path, cli: Run) -> None:

@@ -5,50 +5,50 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from crowdpilot.hybrid.campaign.batch import best_places, explore, unlike
+from crowdpilot.hybrid.campaign.batch import best_cells, diverse, explore
 from crowdpilot.hybrid.plan import Plan
 
 
 @given(st.integers(0, 500), st.integers(1, 3), st.integers(1, 30))
-def test_the_best_places_are_those_of_a_full_sort(seed, questions, n):
+def test_the_best_cells_are_those_of_a_full_sort(seed, questions, n):
     rng = np.random.default_rng(seed)
-    wanted = np.where(rng.random((20, questions)) < 0.3, -np.inf, rng.normal(size=(20, questions)))
-    every = [(q, row) for row in range(20) for q in range(questions) if wanted[row, q] > 0]
-    without = [place for place in every if rng.random() < 0.2]
-    expected = sorted((p for p in every if p not in without), key=lambda p: -wanted[p[1], p[0]])
-    assert best_places(wanted, rng.random(20), n, without) == expected[:n]
+    values = np.where(rng.random((20, questions)) < 0.3, -np.inf, rng.normal(size=(20, questions)))
+    every = [(q, row) for row in range(20) for q in range(questions) if values[row, q] > 0]
+    without = [cell for cell in every if rng.random() < 0.2]
+    expected = sorted((p for p in every if p not in without), key=lambda p: -values[p[1], p[0]])
+    assert best_cells(values, rng.random(20), n, without) == expected[:n]
 
 
-def test_equal_wishes_even_infinite_ones_are_drawn_by_lot():
-    lot = np.array([0.2, 0.9, 0.5])
-    for wish in (1.0, np.inf):
-        assert best_places(np.full((3, 1), wish), lot, 2) == [(0, 1), (0, 2)]
+def test_ties_even_of_infinite_values_are_broken_by_the_hash():
+    tie_break = np.array([0.2, 0.9, 0.5])
+    for value in (1.0, np.inf):
+        assert best_cells(np.full((3, 1), value), tie_break, 2) == [(0, 1), (0, 2)]
 
 
-def test_without_wishes_there_are_no_places():
-    assert best_places(np.zeros((3, 2)), np.ones(3), 5) == []
-    assert best_places(np.zeros((0, 2)), np.ones(0), 5) == []
+def test_without_values_there_are_no_cells():
+    assert best_cells(np.zeros((3, 2)), np.ones(3), 5) == []
+    assert best_cells(np.zeros((0, 2)), np.ones(0), 5) == []
 
 
 def test_a_batch_does_not_hold_the_same_thing_twice_while_there_are_others():
     x = np.array([[1.0, 0], [2, 0], [0, 1], [1, 1]])
     for rows in (x, csr_array(x)):
-        assert unlike(np.array([4.0, 3.9, 1.0, 0.1]), rows, 2) == [0, 2]
-        assert sorted(unlike(np.array([4.0, 3.9, 1.0, 0.1]), rows, 9)) == [0, 1, 2, 3]
+        assert diverse(np.array([4.0, 3.9, 1.0, 0.1]), rows, 2) == [0, 2]
+        assert sorted(diverse(np.array([4.0, 3.9, 1.0, 0.1]), rows, 9)) == [0, 1, 2, 3]
 
 
-def test_items_without_anything_in_common_are_taken_by_their_wish():
-    assert unlike(np.array([3.0, 2.0, 1.0]), np.eye(3), 2) == [0, 1]
+def test_items_without_anything_in_common_are_taken_by_value():
+    assert diverse(np.array([3.0, 2.0, 1.0]), np.eye(3), 2) == [0, 1]
 
 
-def places(n):
+def cells(n):
     return [(0, row) for row in range(n)]
 
 
 def test_nothing_is_drawn_unless_the_plan_says_so():
     rng = np.random.default_rng(0)
     state = rng.bit_generator.state
-    assert explore(places(3), set(), np.ones((9, 1), bool), np.zeros((9, 1), bool), Plan(), rng) == places(3)
+    assert explore(cells(3), set(), np.ones((9, 1), bool), np.zeros((9, 1), bool), Plan(), rng) == cells(3)
     assert rng.bit_generator.state == state
 
 
@@ -58,9 +58,9 @@ def test_exploration_goes_where_a_vote_is_free_and_nowhere_twice(seed):
     free, known = rng.random((30, 1)) < 0.7, rng.random((30, 1)) < 0.2
     seen = {(0, row) for row in range(10, 15)}
     plan = Plan(explore=0.6, gold=0.3)
-    found = explore(places(8), seen, free, known, plan, rng)
+    found = explore(cells(8), seen, free, known, plan, rng)
     assert len(set(found)) == 8
-    for q, row in set(found) - set(places(8)):
+    for q, row in set(found) - set(cells(8)):
         assert (q, row) not in seen
         assert known[row, q] or free[row, q]
 
@@ -69,7 +69,7 @@ def test_shares_of_random_and_known_items_are_as_planned():
     rng = np.random.default_rng(0)
     known = np.arange(9000)[:, None] >= 5000
     free = ~known
-    found = np.array(explore(places(3000), set(), free, known, Plan(explore=0.2, gold=0.1), rng))[:, 1]
+    found = np.array(explore(cells(3000), set(), free, known, Plan(explore=0.2, gold=0.1), rng))[:, 1]
     np.testing.assert_allclose((found >= 5000).mean(), 0.1, atol=0.03)
     np.testing.assert_allclose(((found >= 3000) & (found < 5000)).mean(), 0.2, atol=0.03)
 
@@ -78,4 +78,4 @@ def test_where_everything_is_taken_what_was_chosen_stays():
     rng = np.random.default_rng(0)
     plan = Plan(explore=0.5, gold=0.5)
     none = np.zeros((4, 1), bool)
-    assert explore(places(4), set(), none, none, plan, rng) == places(4)
+    assert explore(cells(4), set(), none, none, plan, rng) == cells(4)

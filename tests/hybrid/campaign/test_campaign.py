@@ -3,13 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crowdpilot.hybrid import Ask, Campaign, Costs, Logistic, Plan, SimulatedVotes
+from crowdpilot.hybrid import Ask, Campaign, Costs, LogisticRegression, Plan, SimulatedVotes
 from crowdpilot.votes import Votes
 
 ITEMS = [f"item {n}" for n in range(30)]
 CLASSES = ["no", "yes"]
 COSTS = Costs.binary(fp=1, fn=1, crowd=0.02, expert=0.2)
-EVERYTHING = Plan(policy="fixed[votes=3]", every=0)  # wants three votes on each item
+EVERYTHING = Plan(policy="fixed[votes=3]", refit_every=0)  # wants three votes on each item
 
 
 def campaign(items=ITEMS, costs=COSTS, plan=EVERYTHING, **more):
@@ -41,7 +41,7 @@ def test_what_is_lent_counts_until_it_comes_or_the_worker_leaves():
     assert c.ask("ann") == [Ask("a")]
     assert c.ask("bob") == []
     c.release("ann")
-    assert c.ledger.aside == 0
+    assert c._parts.ledger.reserved == 0
     assert c.ask("bob") == [Ask("a")]
 
 
@@ -61,7 +61,7 @@ def test_what_was_asked_of_nobody_in_particular_can_be_given_up():
     c.tell([])
     assert len(c.ask(None, 5)) == 1
     c.release()
-    assert c.status().aside == 0
+    assert c.status().reserved == 0
     assert c.ask("ann", 5) == [Ask("a")]
 
 
@@ -69,7 +69,7 @@ def test_anyone_may_answer_what_was_asked_of_nobody_in_particular():
     c = campaign(items=["a", "b"])
     asks = c.ask(None, 2)
     c.tell([(ask.item, "ann", "yes") for ask in asks])
-    assert c.status().aside == 0
+    assert c.status().reserved == 0
     assert c.status().spent == pytest.approx(0.04)
 
 
@@ -86,7 +86,7 @@ def test_a_worker_gives_no_more_votes_than_the_plan_allows(limit):
     first = c.ask("ann", 3)
     c.tell([(ask.item, "ann", "yes") for ask in first])
     c.close([ask.item for ask in first])
-    c.forget()  # and not more because the first ones are forgotten
+    c.drop_closed()  # and not more because the first ones are forgotten
     assert len(first) + len(c.ask("ann", 100)) == limit
     assert len(c.ask("bob", 100)) == limit
 
@@ -119,15 +119,15 @@ def test_a_vote_that_cannot_be_paid_is_a_gift():
     c = campaign(costs=Costs.binary(crowd=0.02, budget=0.03))
     c.tell(votes_of("ann", ITEMS[:3]))
     now = c.status()
-    assert (now.spent, now.gifts, now.votes) == (0.02, 2, {"crowd": 3})
+    assert (now.spent, now.unpaid, now.votes) == (0.02, 2, {"crowd": 3})
 
 
 def test_the_machine_is_paid_for_each_item_and_refused_beyond_the_budget():
-    costs = Costs.binary(crowd=0.02, machine=0.01, budget=0.05)
-    c = campaign(ITEMS[:4], costs, machine=np.full((4, 2), 0.5))
+    costs = Costs.binary(crowd=0.02, classifier=0.01, budget=0.05)
+    c = campaign(ITEMS[:4], costs, classifier_probs=np.full((4, 2), 0.5))
     assert c.status().spent == pytest.approx(0.04)
     with pytest.raises(ValueError, match="the budget does not pay for the machine to look at 2 items"):
-        c.add(["x", "y"], machine=np.full((2, 2), 0.5))
+        c.add(["x", "y"], classifier_probs=np.full((2, 2), 0.5))
     assert len(c.decide()) == 4
     c.add(["x", "y"])  # no machine looks at these
 
@@ -147,7 +147,7 @@ def test_known_items_are_decided_as_known_and_teach_who_is_good():
     c.tell([*votes_of("ann", ITEMS[:10], "yes"), *votes_of("bob", ITEMS[:10], "no")], refit=True)
     assert set(c.decide().labels[:10]) == {"yes"}
     c.tell([("item 20", "ann", "yes"), ("item 20", "bob", "no")], refit=False)
-    assert c.questions[0].probs[20, 1] > 0.9
+    assert c._parts.questions[0].posterior[20, 1] > 0.9
 
 
 def test_nothing_is_asked_where_no_more_votes_can_be_had():
@@ -159,15 +159,15 @@ def test_nothing_is_asked_where_no_more_votes_can_be_had():
 def test_the_next_vote_is_worth_more_than_its_price_or_is_not_asked_for():
     plan = Plan(pilot=0)
     machine = np.array([[0.5, 0.5], [0.999, 0.001]])
-    asked = campaign(["open", "sure"], plan=plan, machine=machine).ask("ann", 2)
+    asked = campaign(["open", "sure"], plan=plan, classifier_probs=machine).ask("ann", 2)
     assert [ask.item for ask in asked] == ["open"]
     dear = Costs.binary(crowd=0.9)
-    assert campaign(["open", "sure"], dear, plan, machine=machine).ask("ann", 2) == []
+    assert campaign(["open", "sure"], dear, plan, classifier_probs=machine).ask("ann", 2) == []
 
 
 def test_a_worker_whose_votes_are_worth_less_than_their_price_is_not_asked():
     gold = {item: CLASSES[n % 2] for n, item in enumerate(ITEMS[:20])}
-    c = campaign(costs=Costs.binary(crowd=0.2), plan=Plan(pilot=0, every=0), gold=gold)
+    c = campaign(costs=Costs.binary(crowd=0.2), plan=Plan(pilot=0, refit_every=0), gold=gold)
     c.tell([(item, "ann", CLASSES[n % 2]) for n, item in enumerate(ITEMS[:20])])
     c.tell([(item, "bob", CLASSES[n // 2 % 2]) for n, item in enumerate(ITEMS[:20])], refit=True)  # a coin
     assert len(c.ask("ann", 5)) == 5
@@ -180,11 +180,11 @@ def test_a_worker_whose_votes_are_worth_less_than_their_price_is_not_asked():
 
 def test_experts_are_believed_and_paid_as_experts_even_if_nobody_asked_them():
     c = campaign(items=["a", "b"])
-    c.hire("eve", "expert")
+    c.register_worker("eve", "expert")
     c.tell([("a", "eve", "yes"), ("b", "ann", "yes")])
     assert c.status().votes == {"crowd": 1, "expert": 1}
     assert c.status().spent == pytest.approx(0.22)
-    a, b = c.questions[0].probs[:, 1]
+    a, b = c._parts.questions[0].posterior[:, 1]
     assert a > b > 0.5
 
 
@@ -193,7 +193,7 @@ def test_a_worker_keeps_their_kind():
     c.ask("eve", 1, kind="expert")
     c.ask("eve", 1)
     with pytest.raises(ValueError, match="worker 'eve' is of the kind 'expert', not 'crowd'"):
-        c.hire("eve", "crowd")
+        c.register_worker("eve", "crowd")
     with pytest.raises(ValueError, match="no price for the kind of worker 'robot'"):
         c.ask("bob", 1, kind="robot")
 
@@ -201,7 +201,7 @@ def test_a_worker_keeps_their_kind():
 def test_experts_are_asked_where_a_single_vote_must_not_err():
     costs = Costs.binary(fp=5, fn=5, crowd=0.09, expert=0.1)
     c = campaign(costs=costs, plan=Plan(pilot=0, skill={"crowd": 0.6, "expert": 0.99}))
-    c.hire("eve", "expert")
+    c.register_worker("eve", "expert")
     assert c.ask("ann", 3) == []
     assert len(c.ask("eve", 3, kind="expert")) == 3
 
@@ -219,7 +219,7 @@ def test_votes_may_come_as_an_object():
     one, other = campaign(), campaign()
     one.tell(votes)
     other.tell([("item 1", "ann", "yes"), ("item 1", "bob", "yes"), ("item 2", "ann", "no")])
-    np.testing.assert_array_equal(one.believed(), other.believed())
+    np.testing.assert_array_equal(one.posterior(), other.posterior())
 
 
 @pytest.mark.parametrize(
@@ -254,11 +254,11 @@ def test_nothing_told_changes_nothing():
 
 
 def test_workers_are_learned_as_often_as_the_plan_says():
-    c = campaign(plan=Plan(policy="fixed", every=4, growth=0.5))
+    c = campaign(plan=Plan(policy="fixed", refit_every=4, refit_growth=0.5))
     c.tell(votes_of("ann", ITEMS[:3]))
-    assert c.fresh == 3
+    assert c.view.votes_since_refit == 3
     c.tell(votes_of("ann", ITEMS[3:5]))
-    assert c.fresh == 0
+    assert c.view.votes_since_refit == 0
     c.tell(votes_of("ann", ITEMS[5:9]), refit=False)
     assert c.status().due is False  # four new ones, but fewer than half of all
     c.tell(votes_of("ann", ITEMS[9:10]), refit=False)
@@ -276,14 +276,14 @@ def test_items_may_come_late_and_leave_early():
     assert c.decide().items.tolist() == ["b", "c"]
     with pytest.raises(ValueError, match="there is an item 'b' already"):
         c.add(["d", "b"])
-    assert len(c.pool) == 3
+    assert len(c) == 3
 
 
 def test_votes_on_withdrawn_items_still_tell_about_workers():
     c = campaign(gold=dict.fromkeys(ITEMS[:8], "yes"))
     c.withdraw(ITEMS[:8])
     c.tell(votes_of("bob", ITEMS[:8], "no"), refit=True)
-    assert c.questions[0].voter(c.staff.place["bob"])[1, 1] < 0.6
+    assert c._parts.questions[0].worker_confusion(c._parts.workers.number_of["bob"])[1, 1] < 0.6
 
 
 def test_a_closed_decision_stays_whatever_comes():
@@ -313,17 +313,19 @@ def test_forgetting_gives_the_last_word_and_keeps_what_was_learned_of_workers():
     right = [(item, "ann", CLASSES[t]) for item, t in zip(ITEMS, truth, strict=True)]
     wrong = [(item, "bob", CLASSES[1 - t]) for item, t in zip(ITEMS, truth, strict=True)]
     c.tell([*right, *wrong], refit=True)
-    skill = [c.questions[0].voter(w)[1, 1] for w in (0, 1)]
+    skill = [c._parts.questions[0].worker_confusion(w)[1, 1] for w in (0, 1)]
     c.close(ITEMS[:14])
     c.withdraw(ITEMS[14:20])
     last = c.decide()
-    gone = c.forget()
+    gone = c.drop_closed()
     assert gone.items.tolist() == ITEMS[:14]
     assert gone.labels.tolist() == last.labels[:14].tolist()
     assert c.decide().items.tolist() == ITEMS[20:]
     c.refit()
-    np.testing.assert_allclose([c.questions[0].voter(w)[1, 1] for w in (0, 1)], skill, atol=0.03)
-    assert c.status().forgotten == 20
+    np.testing.assert_allclose(
+        [c._parts.questions[0].worker_confusion(w)[1, 1] for w in (0, 1)], skill, atol=0.03
+    )
+    assert c.status().dropped == 20
     assert c.status().votes["crowd"] == 60
 
 
@@ -332,27 +334,27 @@ def test_an_item_that_is_lent_is_not_forgotten_before_its_vote_has_come():
     c.ask("ann", 2)
     c.withdraw(["a", "b"])
     c.tell([("a", "ann", "yes")])
-    c.forget()
-    assert c.pool.items == ["b"]
+    c.drop_closed()
+    assert c.view.item_names == ["b"]
     c.tell([("b", "ann", "yes")])
-    c.forget()
-    assert c.pool.items == []
+    c.drop_closed()
+    assert c.view.item_names == []
     assert len(c.decide()) == 0
     assert c.status().loss == 0
 
 
 def test_an_endless_stream_stays_small():
     rng = np.random.default_rng(0)
-    c = campaign(items=[], plan=Plan(policy="fixed[votes=2]", every=10))
+    c = campaign(items=[], plan=Plan(policy="fixed[votes=2]", refit_every=10))
     for day in range(20):
-        c.add([f"day {day}, item {n}" for n in range(5)], machine=rng.dirichlet([1, 1], 5))
+        c.add([f"day {day}, item {n}" for n in range(5)], classifier_probs=rng.dirichlet([1, 1], 5))
         for worker in ("ann", "bob"):
             c.tell([(ask.item, worker, "yes") for ask in c.ask(worker, 5)])
         c.close()
-        assert len(c.forget()) == 5
-        assert len(c.pool) == len(c.questions[0].book) == len(c.staff.seen[0]) == 0
+        assert len(c.drop_closed()) == 5
+        assert len(c) == len(c._parts.questions[0].vote_log) == len(c._parts.workers.asked[0]) == 0
     assert c.status().votes["crowd"] == 200
-    assert c.questions[0].voter(0)[1, 1] > 0.9
+    assert c._parts.questions[0].worker_confusion(0)[1, 1] > 0.9
 
 
 # Machines and criteria ----------------------------------------------------------------------
@@ -362,7 +364,9 @@ def test_a_machine_learns_from_the_crowd_and_decides_where_nobody_voted():
     rng = np.random.default_rng(1)
     truth = rng.integers(2, size=200)
     x = rng.normal(size=(200, 3)) + 2 * truth[:, None]
-    c = Campaign(range(200), CLASSES, COSTS, plan=Plan(every=0), features=x, classifier=Logistic())
+    c = Campaign(
+        range(200), CLASSES, COSTS, plan=Plan(refit_every=0), features=x, classifier=LogisticRegression()
+    )
     c.tell([(n, w, CLASSES[truth[n]]) for n in range(60) for w in range(2)], refit=True)
     alone = c.decide().codes[60:]
     assert (alone == truth[60:]).mean() > 0.9
@@ -370,7 +374,7 @@ def test_a_machine_learns_from_the_crowd_and_decides_where_nobody_voted():
 
 def test_a_classifier_needs_features_and_says_so():
     with pytest.raises(ValueError, match="expected a row for each of 30 items"):
-        campaign(classifier=Logistic())
+        campaign(classifier=LogisticRegression())
 
 
 def test_an_item_is_in_only_if_all_criteria_hold():
@@ -380,26 +384,26 @@ def test_an_item_is_in_only_if_all_criteria_hold():
     now = c.decide()
     assert now.labels.tolist() == ["yes", "no"]
     np.testing.assert_allclose(
-        now.probs[:, 1], np.prod([question.probs[:, 1] for question in c.questions], axis=0)
+        now.probs[:, 1], np.prod([question.posterior[:, 1] for question in c._parts.questions], axis=0)
     )
 
 
 def test_a_criterion_is_not_asked_about_an_item_that_is_out_already():
     costs = Costs.binary(fp=1, fn=1, crowd=0.02)
-    c = campaign(["a"], costs, Plan(pilot=0, every=0), criteria=["old", "big"])
+    c = campaign(["a"], costs, Plan(pilot=0, refit_every=0), criteria=["old", "big"])
     c.tell([("a", w, "no", "old") for w in range(6)])
     assert c.ask("new", 2) == []
 
 
 def test_what_is_given_for_criteria_names_them():
     two = {"costs": Costs.binary(), "criteria": ["old", "big"]}
-    c = campaign(["a"], machine={"big": [[0.1, 0.9]]}, **two)
-    assert c.questions[0].machine is None
-    assert c.questions[1].machine is not None
+    c = campaign(["a"], classifier_probs={"big": [[0.1, 0.9]]}, **two)
+    assert c._parts.questions[0].classifier_probs is None
+    assert c._parts.questions[1].classifier_probs is not None
     with pytest.raises(ValueError, match="there is no criterion 'bog'; there are old, big"):
-        campaign(["a"], machine={"bog": [[0.1, 0.9]]}, **two)
+        campaign(["a"], classifier_probs={"bog": [[0.1, 0.9]]}, **two)
     with pytest.raises(ValueError, match="a mapping from their names is expected, not list"):
-        campaign(["a"], machine=[[0.1, 0.9]], **two)
+        campaign(["a"], classifier_probs=[[0.1, 0.9]], **two)
 
 
 def test_questions_and_costs_must_fit():
@@ -439,18 +443,22 @@ def test_a_campaign_that_learns_forgets_too():
     rng = np.random.default_rng(2)
     truth = rng.integers(2, size=60)
     x = rng.normal(size=(60, 2)) + 3 * truth[:, None]
-    c = Campaign(range(60), CLASSES, COSTS, plan=Plan(every=0), features=x, classifier=Logistic())
+    c = Campaign(
+        range(60), CLASSES, COSTS, plan=Plan(refit_every=0), features=x, classifier=LogisticRegression()
+    )
     c.tell([(n, "ann", CLASSES[truth[n]]) for n in range(40)], refit=True)
     c.close(range(10))
-    c.forget()
-    np.testing.assert_array_equal(c.learner.take(np.arange(50)), x[10:])
+    c.drop_closed()
+    np.testing.assert_array_equal(c._parts.classifier.features_of(np.arange(50)), x[10:])
     c.add([60], features=x[:1])
     c.refit()
     assert (c.decide().codes[:50] == truth[10:]).mean() > 0.9
-    again = Campaign.from_dict(c.to_dict(), features=np.vstack([x[10:], x[:1]]), classifier=Logistic())
+    again = Campaign.from_dict(
+        c.to_dict(), features=np.vstack([x[10:], x[:1]]), classifier=LogisticRegression()
+    )
     again.refit()
     c.refit()
-    np.testing.assert_array_equal(again.believed(), c.believed())
+    np.testing.assert_array_equal(again.posterior(), c.posterior())
 
 
 def test_a_classifier_of_scikit_learn_may_learn_from_texts():
@@ -471,7 +479,7 @@ def test_a_classifier_of_scikit_learn_may_learn_from_texts():
 
     truth = np.arange(200) % 2
     texts = [f"word{n % 7} {'good' if t else 'bad'}" for n, t in enumerate(truth)]
-    plan = Plan(pilot=20, every=20, growth=0)
+    plan = Plan(pilot=20, refit_every=20, refit_growth=0)
     campaign = Campaign(
         range(200), [0, 1], Costs.equal(2, crowd=0.01), plan=plan, features=texts, classifier=Reader()
     )
@@ -512,7 +520,7 @@ def test_a_known_class_is_as_good_as_one_given_at_the_start():
     late.reveal({"a": "no"})
     for c in (early, late):
         c.tell(votes, refit=True)
-    np.testing.assert_array_equal(early.believed(), late.believed())
+    np.testing.assert_array_equal(early.posterior(), late.posterior())
 
 
 def test_what_is_wanted_of_a_usual_worker_is_asked_of_somebody():
@@ -530,7 +538,7 @@ def test_what_is_wanted_of_a_usual_worker_is_asked_of_somebody():
                     said = truth[ask.item] if right else (truth[ask.item] + rng.integers(1, 4)) % 4
                     c.tell([(ask.item, worker, int(said))])
             if sum(c.status().votes.values()) == before:
-                if c.fresh == 0:
+                if c.view.votes_since_refit == 0:
                     break
                 c.refit()
         assert c.decide().done.all()

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from crowdpilot.hybrid import Logistic
-from crowdpilot.hybrid.campaign.classifier import FOLDS, Learner, find_boldness
+from crowdpilot.hybrid import LogisticRegression
+from crowdpilot.hybrid.campaign.classifier import FOLDS, CrossFittedClassifier, fit_temperature
 
 
 class Memory:
@@ -19,7 +19,7 @@ class Memory:
         return np.array([self.seen.get(float(row[0]), [0.5, 0.5]) for row in x])
 
 
-class Weighted(Logistic):
+class Weighted(LogisticRegression):
     """As in scikit-learn: labels and weights, and classes that are only those seen."""
 
     def fit(self, x, labels, sample_weight=None):
@@ -27,97 +27,99 @@ class Weighted(Logistic):
         return super().fit(x, sample_weight[:, None] * (labels[:, None] == self.classes_))
 
 
-def learner(classifier, x):
-    new = Learner(classifier)
-    new.add(x, x.shape[0])
+def cross_fitted(classifier, x):
+    new = CrossFittedClassifier(classifier)
+    new.add_items(x, x.shape[0])
     return new
 
 
-def test_nobody_is_foreseen_from_their_own_votes():
+def test_no_item_is_predicted_from_its_own_votes():
     x = np.arange(50.0)[:, None]
     targets = np.tile([0.01, 0.99], (30, 1))
-    said = learner(Memory(), x).foresee(np.arange(30), targets, np.arange(50) % FOLDS)
-    np.testing.assert_allclose(said, 0.5)
+    probs = cross_fitted(Memory(), x).fit_predict(np.arange(30), targets, np.arange(50) % FOLDS)
+    np.testing.assert_allclose(probs, 0.5)
 
 
-def test_what_is_learned_helps_items_with_and_without_votes():
+def test_predictions_are_right_with_and_without_votes():
     rng = np.random.default_rng(0)
     truth = rng.integers(2, size=200)
     x = rng.normal(size=(200, 2)) + 3 * truth[:, None]
     targets = np.eye(2)[truth[:100]] * 0.9 + 0.05
     for rows in (x, csr_array(x)):
-        said = learner(Logistic(), rows).foresee(np.arange(100), targets, np.arange(200) % FOLDS)
-        np.testing.assert_allclose(said.sum(axis=1), 1)
-        assert (said.argmax(axis=1) == truth).mean() > 0.95
+        probs = cross_fitted(LogisticRegression(), rows).fit_predict(
+            np.arange(100), targets, np.arange(200) % FOLDS
+        )
+        np.testing.assert_allclose(probs.sum(axis=1), 1)
+        assert (probs.argmax(axis=1) == truth).mean() > 0.95
 
 
 def test_soft_targets_become_weights_where_a_classifier_wants_these():
     rng = np.random.default_rng(0)
     x, targets = rng.normal(size=(60, 2)), rng.dirichlet([1, 1], 60)
     fold = np.arange(60) % FOLDS
-    one = learner(Logistic(), x).foresee(np.arange(60), targets, fold)
-    other = learner(Weighted(), x).foresee(np.arange(60), targets, fold)
+    one = cross_fitted(LogisticRegression(), x).fit_predict(np.arange(60), targets, fold)
+    other = cross_fitted(Weighted(), x).fit_predict(np.arange(60), targets, fold)
     np.testing.assert_allclose(one, other, atol=1e-3)
 
 
-def test_a_class_that_was_never_seen_is_hardly_expected():
+def test_a_class_that_was_never_seen_is_hardly_predicted():
     x = np.random.default_rng(0).normal(size=(40, 2))
     targets = np.tile([0.6, 0.4, 0.0], (40, 1))
-    said = learner(Weighted(), x).foresee(np.arange(40), targets, np.arange(40) % FOLDS)
-    assert said.shape == (40, 3)
-    assert 0 < said[:, 2].max() < 0.01
+    probs = cross_fitted(Weighted(), x).fit_predict(np.arange(40), targets, np.arange(40) % FOLDS)
+    assert probs.shape == (40, 3)
+    assert 0 < probs[:, 2].max() < 0.01
 
 
 def test_the_classifier_given_is_never_fitted_itself():
-    model = Logistic()
-    learner(model, np.eye(10)).foresee(np.arange(10), np.full((10, 2), 0.5), np.arange(10) % FOLDS)
+    model = LogisticRegression()
+    cross_fitted(model, np.eye(10)).fit_predict(np.arange(10), np.full((10, 2), 0.5), np.arange(10) % FOLDS)
     assert not hasattr(model, "weights")
 
 
-def test_of_several_classifiers_the_one_that_foresees_best_is_used():
+def test_of_several_classifiers_the_one_that_predicts_best_is_used():
     rng = np.random.default_rng(0)
     truth = rng.integers(2, size=100)
     x = rng.normal(size=(100, 1)) + 4 * truth[:, None]
-    both = learner([Memory(), Logistic()], x).foresee(
+    both = cross_fitted([Memory(), LogisticRegression()], x).fit_predict(
         np.arange(100), np.eye(2)[truth], np.arange(100) % FOLDS
     )
     assert (both.argmax(axis=1) == truth).mean() > 0.9
 
 
 @pytest.mark.parametrize("kind", [np.asarray, csr_array, list])
-def test_rows_may_come_in_pieces(kind):
+def test_features_may_come_in_pieces(kind):
     x = np.arange(12.0).reshape(6, 2)
-    new = Learner(Logistic())
+    new = CrossFittedClassifier(LogisticRegression())
     for start, end in ((0, 2), (2, 3), (3, 6)):
-        new.add(kind(x[start:end]), end - start)
+        new.add_items(kind(x[start:end]), end - start)
     assert len(new) == 6
-    rows = new.take(np.array([4, 1]))
+    rows = new.features_of(np.array([4, 1]))
     np.testing.assert_array_equal(rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows), x[[4, 1]])
 
 
-def test_what_cannot_learn_or_has_nothing_to_learn_from_is_refused():
+def test_a_classifier_without_fit_or_features_is_refused():
     with pytest.raises(ValueError, match="the classifier has no method 'fit'"):
-        Learner(object())
+        CrossFittedClassifier(object())
     with pytest.raises(ValueError, match="there are features of 2 items, expected a row for each of 3 items"):
-        Learner(Logistic()).add(np.eye(2), 3)
+        CrossFittedClassifier(LogisticRegression()).add_items(np.eye(2), 3)
     with pytest.raises(ValueError, match="there are no features, expected a row for each of 3 items"):
-        Learner(Logistic()).add(None, 3)
-    seen = Learner(Logistic())
-    seen.add(np.eye(2), 2)
+        CrossFittedClassifier(LogisticRegression()).add_items(None, 3)
+    seen = CrossFittedClassifier(LogisticRegression())
+    seen.add_items(np.eye(2), 2)
     with pytest.raises(ValueError, match=r"new rows have shape \(3,\), expected \(2,\) as before"):
-        seen.add(np.eye(3), 3)
+        seen.add_items(np.eye(3), 3)
     assert len(seen) == 2
 
 
 @pytest.mark.parametrize("power", [0.5, 1.0, 2.0])
-def test_votes_alone_tell_how_bold_a_machine_may_be(power):
+def test_votes_alone_give_the_temperature(power):
     rng = np.random.default_rng(0)
     honest = rng.dirichlet([0.7, 0.7, 0.7], 3000)
     truth = (honest.cumsum(axis=1) > rng.random((3000, 1))).argmax(axis=1)
-    said = honest**power + 1e-9
-    said /= said.sum(axis=1, keepdims=True)
+    probs = honest**power + 1e-9
+    probs /= probs.sum(axis=1, keepdims=True)
     confusion = 0.1 + 0.7 * np.eye(3)
     label = (confusion[truth].cumsum(axis=1) > rng.random((3000, 1))).argmax(axis=1)
-    asked = said.max(axis=1) < 0.9  # only where somebody wanted to know
-    heard = np.log(confusion[:, label].T)
-    assert abs(np.log(find_boldness(said[asked], heard[asked]) * power)) < 0.2
+    asked = probs.max(axis=1) < 0.9
+    log_likelihood = np.log(confusion[:, label].T)
+    assert abs(np.log(fit_temperature(probs[asked], log_likelihood[asked]) * power)) < 0.2

@@ -24,26 +24,26 @@ def crowd(seed: int) -> list[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_lesson_brings_another_campaign_to_the_same_beliefs(seed):
+def test_a_model_update_brings_another_campaign_to_the_same_posterior(seed):
     votes = crowd(seed)
-    teacher, pupil = campaign(), campaign()
-    for c in (teacher, pupil):
+    source, follower = campaign(), campaign()
+    for c in (source, follower):
         c.tell(votes[:60], refit=False)
-    teacher.refit()
-    lesson = json.loads(json.dumps(teacher.lesson()))
-    pupil.tell(votes[60:], refit=False)
-    pupil.learn(lesson)
-    teacher.tell(votes[60:], refit=False)
-    np.testing.assert_allclose(pupil.believed(), teacher.believed(), atol=1e-12)
-    np.testing.assert_allclose(pupil.wishes.want, teacher.wishes.want, atol=1e-9)
+    source.refit()
+    update = json.loads(json.dumps(source.model_update()))
+    follower.tell(votes[60:], refit=False)
+    follower.apply_model_update(update)
+    source.tell(votes[60:], refit=False)
+    np.testing.assert_allclose(follower.posterior(), source.posterior(), atol=1e-12)
+    np.testing.assert_allclose(follower._parts.values.values, source._parts.values.values, atol=1e-9)
     again = campaign()
     again.tell(votes, refit=False)
-    again.learn(lesson)
-    np.testing.assert_array_equal(again.believed(), pupil.believed())
-    np.testing.assert_array_equal(again.wishes.want, pupil.wishes.want)
+    again.apply_model_update(update)
+    np.testing.assert_array_equal(again.posterior(), follower.posterior())
+    np.testing.assert_array_equal(again._parts.values.values, follower._parts.values.values)
 
 
-def test_a_lesson_of_a_machine_teaches_one_that_has_none():
+def test_a_model_update_carries_the_classifier_to_a_campaign_without_one():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(30, 3))
 
@@ -57,13 +57,13 @@ def test_a_lesson_of_a_machine_teaches_one_that_has_none():
             return np.stack([1 - p, p], axis=1)
 
     costs = Costs.binary(crowd=0.02)
-    teacher = Campaign(ITEMS, ["no", "yes"], costs, features=x, classifier=Line())
-    pupil = Campaign(ITEMS, ["no", "yes"], costs)
-    for c in (teacher, pupil):
+    source = Campaign(ITEMS, ["no", "yes"], costs, features=x, classifier=Line())
+    follower = Campaign(ITEMS, ["no", "yes"], costs)
+    for c in (source, follower):
         c.tell(crowd(1), refit=False)
-    teacher.refit()
-    pupil.learn(teacher.lesson())
-    np.testing.assert_allclose(pupil.believed(), teacher.believed(), atol=1e-12)
-    pupil.add(["new"])
-    pupil.learn(teacher.lesson())
-    assert pupil.decide().probs.shape == (31, 2)
+    source.refit()
+    follower.apply_model_update(source.model_update())
+    np.testing.assert_allclose(follower.posterior(), source.posterior(), atol=1e-12)
+    follower.add(["new"])
+    follower.apply_model_update(source.model_update())
+    assert follower.decide().probs.shape == (31, 2)

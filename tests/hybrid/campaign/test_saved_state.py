@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowdpilot.hybrid import Campaign, Costs, Logistic, Plan
+from crowdpilot.hybrid import Campaign, Costs, LogisticRegression, Plan
 from crowdpilot.json_values import pack, unpack
 
 SIMPLE = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
@@ -66,8 +66,8 @@ def test_a_campaign_goes_on_exactly_where_it_was_written_down(criteria, learns, 
     rng = np.random.default_rng(rounds)
     truth = rng.integers(2, size=40)
     x = rng.normal(size=(40, 2)) + truth[:, None]
-    extra = {"features": x, "classifier": Logistic()} if learns else {}
-    plan = Plan(every=10, explore=0.2, gold=0.1, pilot=5, seed=3)
+    extra = {"features": x, "classifier": LogisticRegression()} if learns else {}
+    plan = Plan(refit_every=10, explore=0.2, gold=0.1, pilot=5, seed=3)
     costs = Costs.binary(fp=1, fn=2, crowd=0.02, expert=0.1, budget=4.0)
     gold = {n: int(truth[n]) for n in range(5)}
     first = Campaign(
@@ -83,19 +83,19 @@ def test_a_campaign_goes_on_exactly_where_it_was_written_down(criteria, learns, 
     assert run(first, truth, 8, 2) == run(second, truth, 8, 2)
     for campaign in (first, second):
         campaign.refit()
-    np.testing.assert_array_equal(first.believed(), second.believed())
+    np.testing.assert_array_equal(first.posterior(), second.posterior())
     np.testing.assert_array_equal(first.decide().codes, second.decide().codes)
     assert first.status() == second.status()
     assert first.to_dict() == second.to_dict()
 
 
 def test_a_campaign_that_learns_wants_its_classifier_back():
-    extra = {"features": np.eye(3), "classifier": Logistic()}
+    extra = {"features": np.eye(3), "classifier": LogisticRegression()}
     data = Campaign("abc", ["no", "yes"], Costs.binary(), **extra).to_dict()
     with pytest.raises(ValueError, match="if and only if it had one before"):
         Campaign.from_dict(data)
     with pytest.raises(ValueError, match="expected a row for each of 3 items"):
-        Campaign.from_dict(data, classifier=Logistic(), features=np.eye(2))
+        Campaign.from_dict(data, classifier=LogisticRegression(), features=np.eye(2))
 
 
 def test_another_form_is_refused():

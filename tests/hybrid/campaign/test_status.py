@@ -7,22 +7,22 @@ import pytest
 
 from crowdpilot.hybrid import Campaign, Costs, Plan
 
-MACHINE = np.array([[0.9, 0.1], [0.2, 0.8], [0.5, 0.5], [0.99, 0.01]])
+PROBS = np.array([[0.9, 0.1], [0.2, 0.8], [0.5, 0.5], [0.99, 0.01]])
 
 
 def campaign(costs=None, **more):
     costs = Costs.binary(fp=1, fn=3, crowd=0.02, expert=0.1, budget=2) if costs is None else costs
     return Campaign(
-        list("abcd"), ["no", "yes"], costs, plan=Plan(fusion="bayes", pilot=0), machine=MACHINE, **more
+        list("abcd"), ["no", "yes"], costs, plan=Plan(fusion="bayes", pilot=0), classifier_probs=PROBS, **more
     )
 
 
 def test_a_new_campaign_has_everything_before_it():
     now = campaign().status()
-    assert (now.items, now.open, now.closed, now.withdrawn, now.forgotten) == (4, 4, 0, 0, 0)
-    assert (now.spent, now.aside, now.left, now.gifts, now.workers) == (0, 0, 2, 0, 0)
+    assert (now.items, now.open, now.closed, now.withdrawn, now.dropped) == (4, 4, 0, 0, 0)
+    assert (now.spent, now.reserved, now.left, now.unpaid, now.workers) == (0, 0, 2, 0, 0)
     assert now.votes == {"crowd": 0, "expert": 0}
-    assert now.due is False
+    assert now.refit_due is False
 
 
 def test_the_loss_is_what_decisions_are_expected_to_cost():
@@ -46,7 +46,7 @@ def test_a_decision_is_an_error_if_another_is_better_for_the_true_class():
 
 def test_everything_is_counted_once_as_items_and_votes_come_and_go():
     c = campaign()
-    c.hire("eve", "expert")
+    c.register_worker("eve", "expert")
     c.ask("ann", 2)
     c.tell([("a", "eve", "no"), ("b", "bob", "yes"), ("c", None, "yes")])
     c.close(["a", "b"])
@@ -55,12 +55,12 @@ def test_everything_is_counted_once_as_items_and_votes_come_and_go():
     assert (now.items, now.open, now.closed, now.withdrawn) == (4, 1, 2, 1)
     assert now.votes == {"crowd": 2, "expert": 1}
     assert now.workers == 3
-    assert now.spent + now.aside + now.left == pytest.approx(2)
+    assert now.spent + now.reserved + now.left == pytest.approx(2)
     assert now.spent == pytest.approx(0.14)
     c.release("ann")
-    c.forget()
+    c.drop_closed()
     later = c.status()
-    assert (later.items, later.open, later.forgotten) == (1, 1, 3)
+    assert (later.items, later.open, later.dropped) == (1, 1, 3)
     assert later.votes == now.votes
     assert later.spent == now.spent
 

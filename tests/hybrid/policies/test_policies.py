@@ -59,7 +59,7 @@ def test_every_policy_comes_to_an_end(name):
     rng = np.random.default_rng(0)
     machine = rng.dirichlet([0.7, 0.7], 40)
     campaign = Campaign(
-        range(40), [0, 1], Costs.binary(crowd=0.05), plan=Plan(policy=name, pilot=5), machine=machine
+        range(40), [0, 1], Costs.binary(crowd=0.05), plan=Plan(policy=name, pilot=5), classifier_probs=machine
     )
     truth = (rng.random(40) < machine[:, 1]).astype(int)
     for worker in range(200):

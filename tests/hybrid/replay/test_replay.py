@@ -51,7 +51,7 @@ def test_the_same_seed_is_the_same_replay():
     json.dumps(one)
 
 
-def test_a_replay_ends_at_the_budget_or_the_votes_given():
+def test_a_replay_ends_at_the_budget_or_the_maximum_of_votes():
     budget = Costs.binary(crowd=0.02, budget=1.0)
     assert replay_scenario(make_scenario(), budget, Plan(policy="fixed[votes=5]")).spent[-1] * 80 <= 1 + 1e-9
     assert (

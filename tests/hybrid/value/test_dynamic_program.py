@@ -114,7 +114,7 @@ def test_votes_for_free_are_asked_to_the_end_unless_they_change_nothing():
     np.testing.assert_allclose(result.votes[1], 0)
 
 
-def test_labels_that_are_never_given_do_no_harm():
+def test_labels_that_never_occur_do_no_harm():
     confusion = np.array(
         [[1.0, 0.0, 0.0], [0.0, 0.9, 0.1]]
     )  # a third label, and a class that is never mistaken
