@@ -17,7 +17,7 @@ from pyarrow import interchange
 
 from crowdpilot.arrays import Floats, Names
 from crowdpilot.io.column_names import NAME_ROLES
-from crowdpilot.io.columns import Column, EncodedColumn, Table, table_of
+from crowdpilot.io.columns import Column, EncodedColumn, Table, table_of, without_missing
 from crowdpilot.io.errors import TableError
 from crowdpilot.names import Encoded, is_missing
 
@@ -35,6 +35,8 @@ class ArrowColumn(Column):
     @cached_property
     def encoded(self) -> Encoded:
         column = _encodable(self.array)
+        if pa.types.is_floating(column.type):
+            return without_missing(_floats(column))
         if pa.types.is_dictionary(column.type):
             codes, names = _split(column.unify_dictionaries())
             codes, order = _split(pa.chunked_array([codes]).dictionary_encode())
@@ -42,7 +44,7 @@ class ArrowColumn(Column):
         else:
             codes, names = _split(column.dictionary_encode())
         rows = codes.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
-        return _without_nan(Encoded(rows, _values(names)))
+        return Encoded(rows, _values(names))
 
     @property
     def is_text(self) -> bool:
@@ -167,7 +169,7 @@ def arrow_table(source: Any) -> pa.Table:
     if isinstance(source, Table):
         source = dict(zip(source.column_names, source.columns, strict=True))
     if isinstance(source, Mapping):
-        return pa.table({str(name): _array(column(values)) for name, values in source.items()})
+        return pa.table({str(name): _array(values) for name, values in source.items()})
     return _of_frame(source)
 
 
@@ -177,23 +179,24 @@ def _of_frame(source: Any) -> pa.Table:
     return pa.table(source)
 
 
-def _array(column: Column) -> pa.Array | pa.ChunkedArray:
-    if isinstance(column, ArrowColumn):
-        return column.array
-    codes, names = column.encoded
-    return pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32(), mask=codes < 0), names_array(names))
-
-
 def column(values: Any) -> Column:
     """Column of any values; if they are of several types, they all become text."""
-    if isinstance(values, (Column, pa.Array, pa.ChunkedArray)):
-        return values if isinstance(values, Column) else ArrowColumn(values)
-    if isinstance(values, Encoded):
-        return EncodedColumn(values)
+    if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind == "f":
+        return EncodedColumn(without_missing(values.astype(np.float64)))
+    return values if isinstance(values, Column) else ArrowColumn(_array(values))
+
+
+def _array(values: Any) -> pa.Array | pa.ChunkedArray:
+    """The same as an array of Arrow."""
+    if isinstance(values, (pa.Array, pa.ChunkedArray, ArrowColumn)):
+        return values.array if isinstance(values, ArrowColumn) else values
+    if isinstance(values, Column):
+        codes, names = values.encoded
+        return pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32(), mask=codes < 0), names_array(names))
     try:
-        return ArrowColumn(pa.array(values, from_pandas=True))
+        return pa.array(values, from_pandas=True)
     except (TypeError, ValueError, OverflowError):
-        return ArrowColumn(pa.array([_text(value) for value in values], pa.string()))
+        return pa.array([_text(value) for value in values], pa.string())
 
 
 def _text(value: Any) -> str | None:
@@ -211,7 +214,7 @@ def names_array(names: Names) -> pa.Array:
 
 def float_texts(values: Floats) -> list[str]:
     """The shortest text of each number."""
-    return list(pa.array(values).cast(pa.string()).to_pylist())
+    return list(pa.array(values).cast(pa.string()).to_numpy(zero_copy_only=False))
 
 
 def release() -> None:
@@ -242,15 +245,6 @@ def _values(names: pa.Array) -> Names:
         names = names.cast(pa.string())
     values: Names = names.to_numpy(zero_copy_only=False)
     return values.astype(object) if _is_string(names.type) else values
-
-
-def _without_nan(column: Encoded) -> Encoded:
-    codes, values = column
-    if values.dtype.kind != "f" or not np.isnan(values).any():
-        return column
-    present = ~np.isnan(values)
-    new = np.append(np.where(present, np.cumsum(present) - 1, -1), -1).astype(np.int32)
-    return Encoded(new[codes], values[present])
 
 
 def _encodable(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -135,6 +135,14 @@ def column_of_names(codes: NDArray[np.integer[Any]], names: Names) -> Column:
     return EncodedColumn(Encoded(codes.astype(np.int32, copy=False), names))
 
 
+def without_missing(values: Floats) -> Encoded:
+    """The numbers that are not NaN, and the code of each row."""
+    present = ~np.isnan(values)
+    if present.all():
+        return Encoded(np.arange(len(values), dtype=np.int32), values)
+    return Encoded(np.where(present, np.cumsum(present) - 1, -1).astype(np.int32), values[present])
+
+
 def stack(columns: Sequence[Column]) -> Column:
     """One column below the other; of different types, they become numbers or texts."""
     pairs = [column.encoded for column in columns]
@@ -253,6 +261,7 @@ def objects(values: Sequence[Any]) -> Names:
 
 def _has_repeats(values: Names) -> bool:
     try:
-        return len(set(values.tolist())) < len(values)
+        distinct = np.unique(values) if values.dtype != object else set(values.tolist())
+        return len(distinct) < len(values)
     except TypeError as error:
         raise TableError(f"found values of type {type(values[0]).__name__}") from error

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from crowdpilot.arrays import Names, sum_by
-from crowdpilot.names import natural_order, to_names
+from crowdpilot.names import lookup, natural_order, to_names
 from crowdpilot.votes import Votes
 
 SUFFIXES = frozenset((".bmp", ".gif", ".jpeg", ".jpg", ".png", ".ppm", ".tif", ".tiff", ".webp"))
@@ -64,14 +64,13 @@ def classes_of_folders(votes: Votes, tasks: Names | None, folder: Sequence[str])
     """
     K = len(votes.classes)
     names = sorted(set(folder))
-    classes = {str(name): k for k, name in enumerate(votes.classes.tolist())}
-    if names and set(names) <= classes.keys():
-        return {name: classes[name] for name in names}
+    codes = votes.index("classes", names)
+    if names and (codes >= 0).all():
+        return dict(zip(names, codes.tolist(), strict=True))
     if tasks is None or len(names) != K:
         return {}
-    row = {str(task): n for n, task in enumerate(tasks.tolist())}
     of_row = np.searchsorted(names, folder)
-    of_task = of_row[[row[str(task)] for task in votes.tasks.tolist()]]
+    of_task = of_row[lookup(votes.tasks, tasks)]
     count = sum_by(of_task[votes.task] * K + votes.label, votes.weights, K * K).reshape(K, K)
     best = count.argmax(axis=1).tolist()
     return dict(zip(names, best, strict=True)) if len(set(best)) == K else {}

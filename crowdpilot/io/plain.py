@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from crowdpilot.arrays import Floats, Names, need_arrow
-from crowdpilot.io.columns import Column, EncodedColumn, Table, objects, table_of
+from crowdpilot.io.columns import Column, EncodedColumn, Table, objects, table_of, without_missing
 from crowdpilot.io.errors import TableError
 from crowdpilot.io.numbers import number_text
 from crowdpilot.names import Encoded, is_missing
@@ -121,25 +121,15 @@ def column(values: Any) -> Column:
     """Column of any values; if they are of several types, they all become text."""
     if isinstance(values, Column):
         return values
-    if isinstance(values, Encoded):
-        return EncodedColumn(values)
     if isinstance(values, np.ndarray) and values.ndim == 1 and values.dtype.kind in "biuf":
-        missing = np.isnan(values)
-        return _with_missing(~missing, _numpy_values(values[~missing]))
+        if values.dtype.kind == "f":
+            return EncodedColumn(without_missing(values.astype(np.float64)))
+        numbers = _array(values.tolist()) if values.dtype == np.uint64 else values
+        return EncodedColumn(Encoded(np.arange(len(values), dtype=np.int32), numbers))
     plain = [value.item() if isinstance(value, np.generic) else value for value in list(values)]
     present = [isinstance(value, NESTED_TYPES) or not is_missing(value) for value in plain]
-    return _with_missing(np.asarray(present, bool), _array(list(compress(plain, present))))
-
-
-def _numpy_values(values: Names) -> Names:
-    if values.dtype.kind == "u":
-        return _array(values.tolist())
-    return values.astype(np.int64) if values.dtype.kind == "i" else values
-
-
-def _with_missing(present: np.ndarray, values: Names) -> Column:
     codes = np.where(present, np.cumsum(present) - 1, -1).astype(np.int32)
-    return EncodedColumn(Encoded(codes, values))
+    return EncodedColumn(Encoded(codes, _array(list(compress(plain, present)))))
 
 
 def _array(values: list[Any]) -> Names:

@@ -79,7 +79,7 @@ def header_line(names: Sequence[str], delimiter: str) -> str:
 
 def join_lines(lines: Iterable[str]) -> str:
     """Lines with an end each."""
-    return "".join(f"{line}\n" for line in lines)
+    return "\n".join([*lines, ""])
 
 
 def texts(column: Column, style: Style) -> list[str]:
