@@ -70,7 +70,7 @@ def make_cases(votes: str, data: Path | None) -> Iterator[Case]:
         f"MACE, 10 beginnings of 50 rounds, {name}",
         product,
         (
-            Job("crowdpilot", "mace", {"tries": 10, "max_iter": 50, **ENDLESS}),
+            Job("crowdpilot", "mace", {"restarts": 10, "max_iter": 50, **ENDLESS}),
             Job("crowd-kit", "MACE", {"n_restarts": 10, "n_iter": 50}),
         ),
     )

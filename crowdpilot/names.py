@@ -108,10 +108,10 @@ def number_labels(label: Encoded, classes: Sequence[Any] | None, abstain: set[st
         number = np.full(len(label.names) + 1, -1, np.int32)  # the last one is for missing labels
         number[np.flatnonzero(votes_for)[order]] = np.arange(len(names))
         return number[label.codes], names
-    given = {str(name): k for k, name in enumerate(classes)}
-    if len(given) < len(classes):
+    position = {str(name): k for k, name in enumerate(classes)}
+    if len(position) < len(classes):
         raise ValueError("a class is given twice")
-    found = [given.get(str(n), -2) if v else -1 for n, v in zip(label.names.tolist(), votes_for, strict=True)]
+    found = [position.get(str(n), -2) if v else -1 for n, v in zip(label.names.tolist(), votes_for, strict=True)]
     number = np.asarray([*found, -1], np.int32)
     codes = number[label.codes]
     if (codes == -2).any():

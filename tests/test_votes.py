@@ -49,7 +49,7 @@ def test_repeats_can_be_an_error():
         Votes.of([1, 2, 1], ["x", "x", "x"], ["a", "a", "b"], repeats="error")
 
 
-def test_given_classes_keep_their_order_and_refuse_others():
+def test_listed_classes_keep_their_order_and_refuse_others():
     votes = Votes.of([1], ["x"], [0], classes=["1", "0"])
     assert votes.classes.tolist() == ["1", "0"]
     assert votes.label.tolist() == [1]

@@ -1,4 +1,4 @@
-"""The default: models averaged by how well they foretell votes they have not seen."""
+"""Auto, the default: models averaged by their log-likelihood of held-out votes."""
 
 from __future__ import annotations
 
@@ -21,57 +21,57 @@ from crowdpilot.aggregation.sparse.candidates import MAX_DENSE_CELLS, needs_spar
 from crowdpilot.arrays import Floats, softmax
 from crowdpilot.votes import Votes
 
-ROUNDS = 15  # enough for labels; what comes after moves only what is nearly certain
+MAX_ITERATIONS = 15  # enough for labels; later ones change only what is nearly certain
 
-COIN = (OneCoin(max_iter=ROUNDS, trust=0.0),)
+COIN = (OneCoin(max_iter=MAX_ITERATIONS, trust=0.0),)
 CONFUSION = (
-    DawidSkene(max_iter=ROUNDS, smoothing=0.03, diagonal=0.5, variational=True),
-    FastDawidSkene(max_iter=ROUNDS, smoothing=0.3, diagonal=2.0, variational=True),
+    DawidSkene(max_iter=MAX_ITERATIONS, smoothing=0.03, diagonal=0.5, variational=True),
+    FastDawidSkene(max_iter=MAX_ITERATIONS, smoothing=0.3, diagonal=2.0, variational=True),
     TiedDawidSkene(max_iter=6),
 )
 PANELS: dict[str, tuple[EM, ...]] = {"coin": COIN, "confusion": CONFUSION}
 
-FLOOR = 1e-6  # no model may rule a class out for the others of its panel
+MIN_PROBABILITY = 1e-6  # no model may rule a class out for the others of its panel
 
 
 class Score(NamedTuple):
-    """How a model did on the votes held out, and how much it counts."""
+    """Held-out log-likelihood of a model, and its weight."""
 
     model: str
     panel: str
-    score: float  # mean log-likelihood of a vote held out
+    score: float  # mean log-likelihood of a held-out vote
     weight: float
 
 
 @dataclass(frozen=True)
 class Auto(Aggregator):
-    """The models of two panels, averaged by how well they foretell votes they have not seen.
+    """The models of two panels, averaged by their log-likelihood of held-out votes.
 
-    One panel takes workers for coins, which few votes can tell apart; the other gives them
-    confusion matrices, averaged over, decided and tied, which find out biased workers. Part of
-    the votes are held out, the models are fitted to the rest, and each panel is scored by the mean
-    of log sum_k P(k) shared[k, vote] over the votes held out, where one confusion matrix is shared
-    by all workers. (A matrix for each worker would favour models whose classes have drifted from
-    the truth, a coin those that follow the majority.) The weight of a panel is proportional to
-    exp(score / softness); within a panel log-probabilities are averaged. No truth is used.
+    One panel has one skill for each worker, which needs few votes; the other has confusion matrices
+    (variational, hard and tied), which find biased workers. Part of the votes are held out, the models are
+    fitted to the rest, and each panel is scored by the mean of log sum_k P(k) confusion[k, vote] over the
+    held-out votes, with one confusion matrix for all workers. (A matrix for each worker would favour
+    models whose classes have drifted from the truth, a single skill those that follow the majority.) The
+    weight of a panel is proportional to exp(score / softness); within a panel log-probabilities are
+    averaged. No truth is used.
 
-    Large inputs are scored on a sample of tasks, and models that count for little are not fitted
-    to the whole. Where there are too many classes for confusion matrices, `common_mistakes` takes
-    their place; where there are too many to score anything, it is taken alone.
+    Large inputs are scored on a sample of tasks, and models with a small weight are not fitted to the
+    whole. Where there are too many classes for confusion matrices, `common_mistakes` replaces them; where
+    there are too many to score anything, it is fitted alone.
 
     Parameters
     ----------
     prior
         Probability of each class, if it is known: "uniform", "estimated" or one number for each.
     handicap
-        What the coin must score more, in nats for each vote: a shared matrix cannot credit the
+        What the panel "coin" must score more, in nats for each vote: a common matrix cannot credit the
         other panel with what it knows of single workers.
     softness
-        Difference of scores that makes one panel count e times the other.
+        Difference of scores that gives one panel e times the weight of the other.
     sample
-        Votes to score the models on, at most.
+        Largest number of votes to score the models on.
     seed
-        Of the votes held out, and of the lot between equals.
+        Of the held-out votes, and of the hash that breaks ties between classes.
 
     Examples
     --------
@@ -95,10 +95,10 @@ class Auto(Aggregator):
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
         if needs_sparse(votes) or min(len(votes), self.sample) * len(votes.classes) > MAX_DENSE_CELLS:
-            return self._take(self._with_prior(CommonMistakes()), votes)
-        panels = {name: self._seat(members, votes) for name, members in PANELS.items()}
+            return self._fit_alone(self._with_prior(CommonMistakes()), votes)
+        panels = {name: self._members(members, votes) for name, members in PANELS.items()}
         scores = self._score(votes, panels)
-        kept = {name: self._keep(votes, members) for name, members in panels.items()}
+        kept = {name: self._fitted_to_all(votes, members) for name, members in panels.items()}
         gains = np.asarray([scores[name][0] - self.handicap * (name == "coin") for name in panels])
         weights = np.exp((gains - gains.max()) / self.softness)
         weights = np.where(weights < 0.01 * weights.sum(), 0, weights)
@@ -117,28 +117,28 @@ class Auto(Aggregator):
         ]
         return Aggregate(votes, probs, expected_accuracy(votes, probs), {"scores": table})
 
-    def _take(self, model: EM, votes: Votes) -> Aggregate:
-        """One model alone, unseen: there are too many classes to score any."""
+    def _fit_alone(self, model: EM, votes: Votes) -> Aggregate:
+        """One model alone, without a score: there are too many classes to score any."""
         result = model.run(votes, None, None)
         return replace(
             result, params={**result.params, "scores": [Score(str(model), "mistakes", np.nan, 1.0)]}
         )
 
-    def _seat(self, members: tuple[EM, ...], votes: Votes) -> list[EM]:
+    def _members(self, members: tuple[EM, ...], votes: Votes) -> list[EM]:
         """The models of a panel that there is memory for."""
-        able = [m for m in members if m.fits_in_memory(votes)] or [CommonMistakes(max_iter=ROUNDS)]
-        return [self._with_prior(m) for m in able]
+        fitting = [m for m in members if m.fits_in_memory(votes)] or [CommonMistakes(max_iter=MAX_ITERATIONS)]
+        return [self._with_prior(m) for m in fitting]
 
     def _with_prior(self, model: EM) -> EM:
         return model if self.prior is None else replace(model, prior=self.prior)
 
-    def _keep(self, votes: Votes, members: list[EM]) -> list[EM]:
+    def _fitted_to_all(self, votes: Votes, members: list[EM]) -> list[EM]:
         """All of a panel; of a large input its first model alone."""
         return members if len(votes) <= 5 * self.sample else members[:1]
 
     def _score(self, votes: Votes, panels: dict[str, list[EM]]) -> dict[str, tuple[float, list[float]]]:
         """For each panel the score of the panel as a whole and of each of its models."""
-        part = _some_tasks(votes, self.sample, self.seed)
+        part = _sample_tasks(votes, self.sample, self.seed)
         seen: dict[str, list[list[Floats]]] = {
             name: [[] for _ in members] for name, members in panels.items()
         }
@@ -149,38 +149,41 @@ class Auto(Aggregator):
             for name, members in panels.items():
                 for model, rows in zip(members, seen[name], strict=True):
                     rows.append(_fit(model, rest)[part.task[out]])
-        held = part.take(np.concatenate(order))
+        held_out = part.take(np.concatenate(order))
         scores = {}
-        for name, found in seen.items():
-            beliefs = [np.concatenate(rows) for rows in found]
-            scores[name] = foretell(held, pool(beliefs)), [foretell(held, b) for b in beliefs]
+        for name, of_models in seen.items():
+            posteriors = [np.concatenate(rows) for rows in of_models]
+            scores[name] = (
+                held_out_log_likelihood(held_out, pool(posteriors)),
+                [held_out_log_likelihood(held_out, posterior) for posterior in posteriors],
+            )
         return scores
 
 
-def pool(beliefs: Iterable[Floats]) -> Floats:
-    """Average of log-probabilities, as probabilities."""
-    logs = [np.log(np.maximum(b, FLOOR)) for b in beliefs]
+def pool(posteriors: Iterable[Floats]) -> Floats:
+    """Logarithmic opinion pool: the mean of log-probabilities, as probabilities."""
+    logs = [np.log(np.maximum(p, MIN_PROBABILITY)) for p in posteriors]
     return softmax(sum(logs[1:], logs[0]) / len(logs))
 
 
-def foretell(votes: Votes, posterior: Floats) -> float:
-    """Mean log-likelihood of votes under one shared confusion matrix, fitted to them by EM.
+def held_out_log_likelihood(votes: Votes, posterior: Floats) -> float:
+    """Mean log-likelihood of votes under one confusion matrix for all workers, fitted to them by EM.
 
-    `belief` has a row for each vote: the probabilities of the class of its task.
+    `posterior` has a row for each vote: the class probabilities of its task, (votes, classes).
     """
     K = len(votes.classes)
     weights = votes.weights / max(votes.weights.sum(), 1e-300)
-    shared = np.full((K, K), 0.3 / (K - 1)) + (0.7 - 0.3 / (K - 1)) * np.eye(K)
-    posterior = np.maximum(posterior, FLOOR)
-    loglik = 0.0
+    confusion = np.full((K, K), 0.3 / (K - 1)) + (0.7 - 0.3 / (K - 1)) * np.eye(K)
+    posterior = np.maximum(posterior, MIN_PROBABILITY)
+    log_likelihood = 0.0
     for _ in range(30):
-        joint = posterior * shared[:, votes.label].T
+        joint = posterior * confusion[:, votes.label].T
         likelihood = joint.sum(axis=1)
-        loglik = float(weights @ np.log(likelihood))
+        log_likelihood = float(weights @ np.log(likelihood))
         joint *= (votes.weights / likelihood)[:, None]
         counts = np.stack([np.bincount(votes.label, column, K) for column in joint.T]) + 1
-        shared = counts / counts.sum(axis=1, keepdims=True)
-    return loglik
+        confusion = counts / counts.sum(axis=1, keepdims=True)
+    return log_likelihood
 
 
 def _fit(model: EM, votes: Votes) -> Floats:
@@ -198,8 +201,8 @@ def _splits(votes: int, seed: int) -> Iterator[NDArray[np.bool_]]:
         yield fold == n % 5
 
 
-def _some_tasks(votes: Votes, most: int, seed: int) -> Votes:
-    """The votes of some tasks, drawn at random, with about `most` votes in all."""
+def _sample_tasks(votes: Votes, most: int, seed: int) -> Votes:
+    """The votes of a random sample of the tasks, about `most` votes in all."""
     if len(votes) <= most:
         return votes
     return votes.select(tasks=np.random.default_rng(seed).random(len(votes.tasks)) < most / len(votes))

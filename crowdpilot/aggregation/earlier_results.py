@@ -10,7 +10,7 @@ from crowdpilot.votes import Votes
 
 
 def starting_probs(votes: Votes, start: Aggregate) -> Floats:
-    """Class probabilities of an earlier result for these tasks, (tasks, classes); vote shares for new ones."""
+    """Probabilities of an earlier result for these tasks, (tasks, classes); vote shares of new ones."""
     columns = starting_classes(votes, start)
     rows = start.votes.index("tasks", votes.tasks)
     known = to_probs(start.rows(rows)[:, columns])

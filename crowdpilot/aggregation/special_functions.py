@@ -1,4 +1,4 @@
-"""What numpy and torch call by different names, for arrays and tensors alike."""
+"""Special functions (digamma, gammaln, expit) for numpy arrays and torch tensors alike."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ def like(values: Any, array: Any) -> Any:
 
 
 def contiguous(array: Any) -> Any:
-    """The array with its numbers one after the other in memory."""
+    """The array as one contiguous block of memory."""
     return np.ascontiguousarray(array) if isinstance(array, np.ndarray) else array.contiguous()
 
 
 def repeats(array: Any) -> bool:
-    """Whether all of the first axis are the same numbers in memory."""
+    """Whether the array is broadcast along its first axis: all of it is the same memory."""
     step = array.strides[0] if isinstance(array, np.ndarray) else array.stride(0)
     return bool(step == 0)
 
 
 def digamma(x: Any) -> Any:
     """The derivative of `gammaln`."""
-    return _home(x).digamma(x)
+    return _module_of(x).digamma(x)
 
 
 def gammaln(x: Any) -> Any:
     """The log of the gamma function."""
-    return _home(x).gammaln(x)
+    return _module_of(x).gammaln(x)
 
 
 def expit(x: Any) -> Any:
     """The logistic function."""
-    return _home(x).expit(x)
+    return _module_of(x).expit(x)
 
 
 def log_expit(x: Any) -> Any:
@@ -48,6 +48,6 @@ def log_expit(x: Any) -> Any:
     return special.log_expit(x) if isinstance(x, np.ndarray) else library(x).nn.functional.logsigmoid(x)
 
 
-def _home(x: Any) -> Any:
-    """The module that has the functions above, and calls them so."""
+def _module_of(x: Any) -> Any:
+    """The module that has the functions above under these names."""
     return special if isinstance(x, np.ndarray | np.generic) else library(x).special

@@ -1,4 +1,4 @@
-"""The loop of truth discovery: the truth from weighted votes, the weights from the errors."""
+"""Truth discovery: the loop between labels from weighted votes and weights from errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from crowdpilot.votes import Votes
 
 @dataclass(frozen=True)
 class TruthDiscovery(Aggregator):
-    """Alternate between the labels with most weight and the weights until the labels stand still.
+    """Alternate between the labels with most weight and the weights until the labels converge.
 
     Parameters
     ----------
@@ -34,24 +34,24 @@ class TruthDiscovery(Aggregator):
     per_worker: ClassVar[tuple[str, ...]] = ("weight",)
 
     @abstractmethod
-    def weigh(self, errors: Floats, voted: Floats) -> Floats:
-        """The positive weight of workers with so many errors and votes."""
+    def worker_weights(self, errors: Floats, vote_weight: Floats) -> Floats:
+        """The positive weight of each worker, given the weight of their errors and of all their votes."""
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
         truth = share_best(votes.shares() if start is None else starting_probs(votes, start))
-        before, voted = worker_history(votes, history, "errors"), votes.worker_sum()
-        total = voted + worker_history(votes, history, "voted")
+        past_errors, vote_weight = worker_history(votes, history, "errors"), votes.worker_sum()
+        total = vote_weight + worker_history(votes, history, "vote_weight")
         converged = False
         for _ in range(self.max_iter):
             errors = votes.worker_sum(1 - truth[votes.task, votes.label])
-            weight = self.weigh(errors + before, total)
+            weight = self.worker_weights(errors + past_errors, total)
             probs = votes.clamp(to_probs(votes.tally(weight[votes.worker])))
             last, truth = truth, share_best(probs)
             if converged := np.allclose(last, truth):
                 break
         else:
             self.warn_not_converged(self.max_iter)
-        params = {"weight": weight, "errors": errors, "voted": voted}
+        params = {"weight": weight, "errors": errors, "vote_weight": vote_weight}
         return Aggregate(votes, probs, expected_accuracy(votes, truth), params, converged=converged)
 
 

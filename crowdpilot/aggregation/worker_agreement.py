@@ -1,4 +1,4 @@
-"""Which workers meet at tasks, and how often they agree there."""
+"""Agreement between pairs of workers on their common tasks."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from crowdpilot.aggregation.base import Aggregate
 from crowdpilot.arrays import Floats
 from crowdpilot.votes import Votes
 
-PAIRS = 20_000_000  # of workers with a task in common; they take about 100 bytes each
+MAX_PAIRS = 20_000_000  # of workers with a common task; they take about 100 bytes each
 
 
-class Counts(NamedTuple):
-    """What has to be known of the votes; the last worker is the one who knows the gold labels."""
+class AgreementCounts(NamedTuple):
+    """Sufficient statistics of the votes; the last worker is the teacher, who gives the gold labels."""
 
     agreed: Any  # sparse (workers + 1, workers + 1): tasks on which two workers gave the same label
     shared: Any  # sparse, same shape: tasks they both labelled
-    voted: Floats  # (workers + 1,)
+    vote_weight: Floats  # (workers + 1,)
 
 
 class Pairs(NamedTuple):
@@ -29,31 +29,31 @@ class Pairs(NamedTuple):
 
     one: NDArray[np.int64]
     other: NDArray[np.int64]
-    excess: Floats  # how much more they agree than by chance, one at most
+    excess: Floats  # agreement above chance, one at most
     shared: Floats
 
 
 def excess(expected_accuracy: Floats, K: int) -> Floats:
-    """How much more than by chance: 0 for guessing, 1 for always."""
+    """Agreement above chance: 0 for guessing, 1 for always."""
     return (K * expected_accuracy - 1) / (K - 1)
 
 
-def count(votes: Votes) -> Counts:
-    """Who agreed with whom how often."""
+def count_agreements(votes: Votes) -> AgreementCounts:
+    """How often each pair of workers labelled the same task, and agreed there."""
     votes = with_teacher(votes)
     tasks, workers = len(votes.tasks), len(votes.workers)
-    meetings = int((np.bincount(votes.task).astype(np.int64) ** 2).sum())
-    if min(meetings, workers**2) > PAIRS:
+    pairs = int((np.bincount(votes.task).astype(np.int64) ** 2).sum())
+    if min(pairs, workers**2) > MAX_PAIRS:
         raise ValueError(
-            f"{workers} workers share tasks in up to {min(meetings, workers**2)} pairs, and mmsr can compare "
-            f"{PAIRS} at most; take another model"
+            f"{workers} workers share tasks in up to {min(pairs, workers**2)} pairs, and mmsr can compare "
+            f"{MAX_PAIRS} at most; take another model"
         )
     shared = coo_array((votes.weights, (votes.task, votes.worker)), (tasks, workers)).tocsr()
-    return Counts(votes.ballots.T @ votes.ballots, shared.T @ shared, votes.worker_sum())
+    return AgreementCounts(votes.ballots.T @ votes.ballots, shared.T @ shared, votes.worker_sum())
 
 
 def with_teacher(votes: Votes) -> Votes:
-    """The same votes and those of one more worker, who knows the gold labels."""
+    """The same votes and those of one more worker, the teacher, who gives the gold labels."""
     gold = np.full(len(votes.tasks), -1) if votes.gold is None else votes.gold
     known = np.flatnonzero(gold >= 0)
     return replace(
@@ -66,38 +66,39 @@ def with_teacher(votes: Votes) -> Votes:
     )
 
 
-def join(votes: Votes, counts: Counts, history: Aggregate) -> Counts:
-    """These counts and those of an earlier result; workers known only there come after these."""
+def add_history(votes: Votes, counts: AgreementCounts, history: Aggregate) -> AgreementCounts:
+    """These counts plus those of an earlier result; workers known only there come after these."""
     here = len(votes.workers)
     known = votes.index("workers", history.votes.workers)
     new = known < 0
     total = here + int(new.sum()) + 1
-    place = np.where(new, here - 1 + np.cumsum(new), known)
+    position = np.where(new, here - 1 + np.cumsum(new), known)
     own = embed(counts, np.append(np.arange(here), total - 1), total)
-    old = embed(history.params["counts"], np.append(place, total - 1), total)
-    return Counts(*(a + b for a, b in zip(own, old, strict=True)))
+    old = embed(history.params["counts"], np.append(position, total - 1), total)
+    return AgreementCounts(*(a + b for a, b in zip(own, old, strict=True)))
 
 
-def embed(counts: Counts, place: NDArray[np.int64], total: int) -> Counts:
-    """The counts of workers who have new places among so many."""
-    move = coo_array((np.ones(len(place)), (place, np.arange(len(place)))), (total, len(place))).tocsr()
-    voted = np.asarray(move @ counts.voted, np.float64)
-    return Counts(move @ counts.agreed @ move.T, move @ counts.shared @ move.T, voted)
+def embed(counts: AgreementCounts, position: NDArray[np.int64], total: int) -> AgreementCounts:
+    """The counts with each worker at a new position among `total` workers."""
+    n = len(position)
+    move = coo_array((np.ones(n), (position, np.arange(n))), (total, n)).tocsr()
+    vote_weight = np.asarray(move @ counts.vote_weight, np.float64)
+    return AgreementCounts(move @ counts.agreed @ move.T, move @ counts.shared @ move.T, vote_weight)
 
 
-def to_pairs(counts: Counts, K: int) -> Pairs:
-    """The pairs of different workers; who never met never agreed."""
-    (key, times), (agreed_key, agreed) = unlike(counts.shared), unlike(counts.agreed)
+def to_pairs(counts: AgreementCounts, K: int) -> Pairs:
+    """The pairs of different workers with a common task."""
+    (key, times), (agreed_key, agreed) = off_diagonal(counts.shared), off_diagonal(counts.agreed)
     share = np.zeros(len(key))
     share[np.searchsorted(key, agreed_key)] = agreed
-    one, other = np.divmod(key, len(counts.voted))
+    one, other = np.divmod(key, len(counts.vote_weight))
     return Pairs(one, other, excess(share / times, K), times)
 
 
-def unlike(matrix: Any) -> tuple[NDArray[np.int64], Floats]:
-    """The values off the diagonal of a square sparse matrix, and their sorted places in the whole."""
+def off_diagonal(matrix: Any) -> tuple[NDArray[np.int64], Floats]:
+    """The sorted keys (row x columns + column) and values of a square sparse matrix off its diagonal."""
     cells = matrix.tocoo()
-    place = cells.row.astype(np.int64) * cells.shape[1] + cells.col
-    order = np.argsort(place)
+    key = cells.row.astype(np.int64) * cells.shape[1] + cells.col
+    order = np.argsort(key)
     order = order[(cells.row != cells.col)[order]]
-    return place[order], cells.data[order]
+    return key[order], cells.data[order]

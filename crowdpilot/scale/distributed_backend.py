@@ -143,7 +143,7 @@ class Prepared(NamedTuple):
 
 def prepare(model: EMModel, params: Params, many: bool) -> tuple[EM | Prepared, Params]:
     """What a round of many votes needs of a model and its parameters."""
-    if not (many and can_compile(model)):
+    if not (many and isinstance(model, TableModel) and can_compile(model)):
         return model, params
     table = model.table(params)
     return Prepared(model), table._replace(

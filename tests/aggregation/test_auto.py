@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from crowdpilot.aggregation import Auto, MajorityVoting
-from crowdpilot.aggregation.auto import PANELS, foretell, pool
+from crowdpilot.aggregation.auto import PANELS, held_out_log_likelihood, pool
 from crowdpilot.simulation import HammerSpammer, IndependentConfusion
 from crowdpilot.votes import Votes
 
@@ -56,19 +56,21 @@ def test_a_class_prior_reaches_the_models(simulated):
     assert sure > Auto().fit(votes).probs[:, 0].mean()
 
 
-def test_beliefs_that_foretell_votes_score_higher(simulated):
+def test_a_posterior_that_predicts_votes_scores_higher(simulated):
     votes, truth = simulated
     right = np.eye(3)[truth][votes.task]
     shuffled = np.eye(3)[np.random.default_rng(0).permutation(truth)][votes.task]
-    assert foretell(votes, right) > foretell(votes, shuffled)
+    assert held_out_log_likelihood(votes, right) > held_out_log_likelihood(votes, shuffled)
 
 
 def test_a_score_does_not_depend_on_the_names_of_the_classes(simulated):
     votes, truth = simulated
     new = np.array([1, 2, 0])
-    belief = 0.8 * np.eye(3)[truth][votes.task] + 0.2 / 3
+    posterior = 0.8 * np.eye(3)[truth][votes.task] + 0.2 / 3
     renamed = replace(votes, label=new[votes.label])
-    assert foretell(renamed, belief[:, np.argsort(new)]) == pytest.approx(foretell(votes, belief))
+    assert held_out_log_likelihood(renamed, posterior[:, np.argsort(new)]) == pytest.approx(
+        held_out_log_likelihood(votes, posterior)
+    )
 
 
 def test_a_pool_averages_logs():
@@ -76,7 +78,7 @@ def test_a_pool_averages_logs():
     np.testing.assert_allclose(pool([a, b]), [[0.75, 0.25]])
 
 
-def test_one_vote_is_believed():
+def test_one_vote_decides_a_task():
     votes = Votes.of([1], ["x"], ["b"], classes=["a", "b"])
     result = Auto().fit(votes)
     assert result.labels.tolist() == ["b"]

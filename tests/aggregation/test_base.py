@@ -19,7 +19,7 @@ def tied() -> Votes:
     return Votes.of([f"t{t}" for t in task], ["x", "y"] * 400, ["a", "b"] * 400)
 
 
-def test_equals_are_drawn_by_a_fair_lot(tied):
+def test_ties_are_broken_evenly_by_a_seeded_hash(tied):
     labels = MajorityVoting().fit(tied).labels
     assert 160 < (labels == "a").sum() < 240
 

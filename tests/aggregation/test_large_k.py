@@ -1,4 +1,4 @@
-"""Many classes: beliefs for the candidates alone are those of the whole array, and take far less."""
+"""Many classes: sparse posteriors are equal to the dense ones, and take far less memory."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from crowdpilot.aggregation import MODELS, CommonMistakes, NotConverged, TooMany
 from crowdpilot.aggregation.em.backend import sum_stats
 from crowdpilot.aggregation.em.in_memory import split_tasks
 from crowdpilot.aggregation.em.in_memory_backend import IN_MEMORY
-from crowdpilot.aggregation.models.one_coin import Params
 from crowdpilot.aggregation.sparse import candidates
+from crowdpilot.aggregation.sparse.em import CoinParams
 from crowdpilot.votes import Votes
 
 WIDE = [
@@ -58,7 +58,7 @@ def forced(model, votes, **options):
 
 @wide
 @pytest.mark.parametrize("gold", [True, False])
-def test_sparse_beliefs_are_the_dense_ones(name, gold, thirty):
+def test_sparse_posteriors_are_the_dense_ones(name, gold, thirty):
     votes = thirty if gold else replace(thirty, gold=None)
     model = MODELS[name]()
     dense, sparse = model.fit(votes), forced(model, votes)
@@ -157,7 +157,7 @@ def test_memory_is_known_before_it_is_taken():
 
 
 def test_many_tasks_of_few_classes_are_not_too_many_classes(simulated, monkeypatch):
-    """Votes take memory too, and whoever holds them has room for what is believed of their tasks."""
+    """Votes take memory too, and whoever holds them has room for the posterior of their tasks."""
     monkeypatch.setattr(candidates, "MAX_DENSE_CELLS", 0)
     monkeypatch.setattr(base, "MAX_CELLS", 0)
     for name in ("majority_voting", "one_coin", "dawid_skene"):
@@ -175,7 +175,7 @@ def test_coins_of_votes_that_lie_apart_are_those_of_all(thirty, monkeypatch):
     """Each part is too wide for an array, what holds them is not asked."""
     model = MODELS["one_coin"]()
     whole = model.fit(thirty)
-    params = Params(whole.params["prior"], np.nan_to_num(whole.skill, nan=0.5))
+    params = CoinParams(whole.params["prior"], np.nan_to_num(whole.skill, nan=0.5))
     counts, loglik = model.e_step(thirty, params)
     monkeypatch.setattr(candidates, "MAX_DENSE_CELLS", 0)
     monkeypatch.setattr(candidates, "DENSE_CELLS_PER_VOTE", 0)

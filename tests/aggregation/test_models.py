@@ -88,7 +88,7 @@ def test_renaming_tasks_and_workers_changes_nothing(name, simulated):
 
 
 @every
-def test_a_weight_of_two_is_a_vote_given_twice(name, simulated):
+def test_a_weight_of_two_is_the_same_vote_twice(name, simulated):
     votes, _ = simulated
     double = np.arange(len(votes)) % 3 == 0
     weighted = replace(votes, weight=np.where(double, 2.0, 1.0))
@@ -159,7 +159,7 @@ def test_the_objective_never_falls(name, simulated):
 
 
 @em
-def test_a_warm_start_needs_fewer_rounds_and_ends_alike(name, simulated):
+def test_a_warm_start_needs_fewer_iterations_and_ends_alike(name, simulated):
     votes, _ = simulated
     model = replace(MODELS[name](), tol=1e-10, max_iter=3000)
     cold = model.fit(votes)

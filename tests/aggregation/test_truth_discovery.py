@@ -40,7 +40,7 @@ def test_the_truth_is_where_most_weight_is_and_the_errors_are_counted_from_it(mo
     truth = result.probs.argmax(axis=1)  # no ties in this crowd
     errors = votes.worker_sum((votes.label != truth[votes.task]).astype(float))
     np.testing.assert_allclose(result.params["errors"], errors)
-    np.testing.assert_allclose(result.params["weight"], model.weigh(errors, votes.worker_sum()))
+    np.testing.assert_allclose(result.params["weight"], model.worker_weights(errors, votes.worker_sum()))
     tally = votes.tally(result.params["weight"][votes.worker])
     np.testing.assert_allclose(result.probs, tally / tally.sum(axis=1, keepdims=True))
     np.testing.assert_allclose(result.skill, 1 - errors / votes.worker_sum())
@@ -71,7 +71,7 @@ def test_history_counts_as_if_its_votes_were_here(model):
     errors = np.array([1, 0, 0])
     got = model.fit(votes, history=before).params["weight"]
     voted = np.array([4, 1, 4])
-    truth_is_b = model.weigh(errors * 1.0 + [0, 0, 1], voted * 1.0)
+    truth_is_b = model.worker_weights(errors * 1.0 + [0, 0, 1], voted * 1.0)
     np.testing.assert_allclose(got, truth_is_b)
     assert not np.allclose(got, model.fit(votes).params["weight"])
 
@@ -84,14 +84,14 @@ def test_a_start_at_the_answer_stays_there(model):
     np.testing.assert_allclose(again.probs, result.probs)
 
 
-def test_labels_that_never_settle_are_told():
+def test_labels_that_never_converge_are_a_warning():
     votes = Votes.of([1, 1], ["x", "y"], ["a", "b"])
     swing = iter([np.array([1.0, 2.0]), np.array([2.0, 1.0])] * 3)
 
     class Swing(TruthDiscovery):
         name = "swing"
 
-        def weigh(self, errors, voted):
+        def worker_weights(self, errors, vote_weight):
             return next(swing)
 
     with pytest.warns(NotConverged, match="did not converge in 6 iterations"):

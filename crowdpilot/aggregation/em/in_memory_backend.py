@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from importlib.util import find_spec
-from typing import TypeGuard
 
 from crowdpilot.aggregation.em.backend import LARGE_FIT_VOTES, EMModel, LoadedVotes, TableModel
 from crowdpilot.aggregation.em.in_memory import InMemoryVotes
@@ -38,7 +37,7 @@ def load_in_memory(
     return CompiledVotes(votes, probs, threads)
 
 
-def can_compile(model: EMModel | TableModel) -> TypeGuard[TableModel]:
+def can_compile(model: EMModel | TableModel) -> bool:
     """Whether the iterations of a model can be compiled here."""
     return (
         isinstance(model, TableModel)

@@ -71,7 +71,7 @@ class EM(Aggregator):
 
     @abstractmethod
     def log_joint(self, votes: Votes, params: Params) -> Floats:
-        """Log P(class, votes) of each task, (tasks, classes); or of hidden states, (tasks, classes x kinds)."""
+        """Log P(state, votes) of each task, (tasks, states): of classes, or of classes x hidden kinds."""
 
     @abstractmethod
     def log_prior(self, pseudo_counts: Stats, params: Params) -> float:

@@ -20,7 +20,7 @@ from crowdpilot.arrays import Codes, Floats
 TASKS_PER_BLOCK = 128
 PREFETCH_VOTES = 24  # votes between prefetching a row and using it
 TIE = 1e-12  # as in `share_best`
-FACTORS_PER_LOG = 32  # sums of up to a million terms that can be multiplied before taking the log
+FACTORS_PER_LOG = 32  # sums of up to a million terms that can be multiplied before their log is needed
 
 Rows = NDArray[np.float32] | Floats
 

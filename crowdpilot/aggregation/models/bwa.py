@@ -1,4 +1,4 @@
-"""Bayesian weighted average: votes are noisy measurements, workers differ in their precision."""
+"""BWA, Bayesian weighted average: votes are noisy measurements, workers differ in precision."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from crowdpilot.arrays import Floats, share_best, to_probs
 from crowdpilot.votes import Votes
 
 
-class Score(NamedTuple):
-    """What is believed of the tasks: a normal distribution around `mean`."""
+class ScorePosterior(NamedTuple):
+    """Normal posterior of the scores of the tasks."""
 
     mean: Floats  # (tasks, classes)
     variance: Floats  # (tasks,); zero where the class is known
@@ -27,7 +27,7 @@ class BWA(Aggregator):
 
     A vote for class *l* is the point e[l], a one among zeros. The score z[i] of a task is normal
     around the class prior with precision `strength`, a vote of worker *j* is normal around z[i]
-    with precision v[j], and v[j] has a Gamma distribution. In turns (EM over the scores)
+    with precision v[j], and v[j] has a Gamma prior. EM over the scores alternates
 
     mean of z[i] = (strength prior + sum_j v[j] e[vote_j]) / (strength + sum_j v[j]),
     v[j] = (a + (K - 1) votes[j]) / (a variance + sum of distances of the votes from z),
@@ -39,14 +39,14 @@ class BWA(Aggregator):
     Parameters
     ----------
     a
-        How much the prior of the precisions counts, in votes of two classes; the variance it
-        assumes is that of the votes from their shares in each task.
+        Strength of the prior of the precisions, in votes of two classes; its variance is that of the
+        votes around the vote shares of their task.
     strength
         Precision of the scores around the class prior.
     prior
         Probability of each class; all equal if not given.
     smoothing
-        Imaginary votes at random among those that tell the variance, so that it is not zero.
+        Pseudo-count of random votes in the estimate of the variance, so that it is not zero.
     max_iter
         Largest number of iterations.
     tol
@@ -85,46 +85,46 @@ class BWA(Aggregator):
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
         K = len(votes.classes)
-        prior, voted = fixed_prior(self.prior, K), votes.worker_sum()
-        first = votes.shares() if start is None else starting_probs(votes, start)
-        score = Score(first, np.zeros(len(first)))
-        shape = self.a + (K - 1) * worker_history(votes, history, "voted")
+        prior, vote_weight = fixed_prior(self.prior, K), votes.worker_sum()
+        probs = votes.shares() if start is None else starting_probs(votes, start)
+        score = ScorePosterior(probs, np.zeros(len(probs)))
+        shape = self.a + (K - 1) * worker_history(votes, history, "vote_weight")
         rate = self.a * self.variance(votes) + worker_history(votes, history, "distance")
         trace: list[float] = []
         converged = False
         while not converged and len(trace) < self.max_iter:
             distance = self.distance(votes, score)
-            precision = (shape + (K - 1) * voted) / (rate + distance)
-            score, loglik = self.weigh(votes, precision, prior)
-            trace.append(loglik + float((shape * np.log(precision) - rate * precision).sum() / 2))
+            precision = (shape + (K - 1) * vote_weight) / (rate + distance)
+            score, log_likelihood = self.e_step(votes, precision, prior)
+            trace.append(log_likelihood + float((shape * np.log(precision) - rate * precision).sum() / 2))
             converged = len(trace) > 1 and trace[-1] - trace[-2] <= self.tol * len(votes)
         if not converged:
             self.warn_not_converged(self.max_iter)
-        params = {"precision": precision, "voted": voted, "distance": distance}
+        params = {"precision": precision, "vote_weight": vote_weight, "distance": distance}
         skill = expected_accuracy(votes, share_best(score.mean))
         return Aggregate(votes, to_probs(score.mean), skill, params, tuple(trace), converged)
 
     def variance(self, votes: Votes) -> float:
-        """Mean square distance of votes from their shares in each dimension, between 0 and 1 / K."""
+        """Mean square distance of votes from the vote shares in each dimension, between 0 and 1 / K."""
         K = len(votes.classes)
         random = self.smoothing * (1 - 1 / K) / 2
         apart = float((votes.weights * distances(votes, votes.shares())).sum())
         return (apart + random) / (float(votes.weights.sum()) + self.smoothing) / (K - 1)
 
-    def distance(self, votes: Votes, score: Score) -> Floats:
+    def distance(self, votes: Votes, score: ScorePosterior) -> Floats:
         """Expected distance of the votes of each worker from the scores, (workers,)."""
         K = len(votes.classes)
         return votes.worker_sum(distances(votes, score.mean) + (K - 1) * score.variance[votes.task])
 
-    def weigh(self, votes: Votes, precision: Floats, prior: Floats) -> tuple[Score, float]:
-        """The scores given the precisions of the workers, and the log-likelihood of the votes."""
+    def e_step(self, votes: Votes, precision: Floats, prior: Floats) -> tuple[ScorePosterior, float]:
+        """Posterior of the scores given the precisions of the workers, and log-likelihood of the votes."""
         each, freedom = precision[votes.worker], len(prior) - 1
         total = self.strength + votes.task_sum(each)
         mean = votes.clamp((self.strength * prior + votes.tally(each)) / total[:, None])
         open_ = np.ones(len(mean), bool) if votes.gold is None else votes.gold < 0
         fit = votes.weights * (freedom * np.log(each) - each * distances(votes, mean))
         pull = freedom * np.log(self.strength / total) - self.strength * half_square(mean - prior)
-        return Score(mean, open_ / total), float(fit.sum() + pull[open_].sum()) / 2
+        return ScorePosterior(mean, open_ / total), float(fit.sum() + pull[open_].sum()) / 2
 
 
 def half_square(points: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""CATD: workers weigh as much as their errors are sure to be few."""
+"""CATD, confidence-aware truth discovery: weights by an upper confidence bound of the error."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from crowdpilot.arrays import Floats
 
 @dataclass(frozen=True)
 class CATD(TruthDiscovery):
-    """The label with most weight wins; a worker who voted little is not trusted with much.
+    """The label with most weight wins; a worker with few votes has a small weight.
 
     weight[j] = chi2(quantile, votes[j]) / (errors[j] + smoothing),
 
-    where an error is a vote against the winning label, and both are found in turns. With the
+    where an error is a vote against the winning label, and both are computed in turns. With the
     quantile q of the chi-squared distribution with votes[j] degrees of freedom (at least one),
     the weight is one over the upper end of the 1 - 2q confidence interval for the variance of the
     worker. The probabilities are shares of the weight.
@@ -26,9 +26,9 @@ class CATD(TruthDiscovery):
     Parameters
     ----------
     quantile
-        The smaller, the less a worker with few votes weighs; the paper takes 0.025.
+        The smaller, the smaller the weight of a worker with few votes; 0.025 in the paper.
     smoothing
-        Imaginary errors of each worker, so that nobody weighs infinitely much.
+        Pseudo-count of errors of each worker, so that no weight is infinite.
 
     References
     ----------
@@ -56,7 +56,7 @@ class CATD(TruthDiscovery):
         if not 0 < self.quantile < 1:
             raise ValueError(f"quantile of catd is {self.quantile}, expected a number between 0 and 1")
 
-    def weigh(self, errors: Floats, voted: Floats) -> Floats:
-        freedom = np.maximum(voted, 1)
+    def worker_weights(self, errors: Floats, vote_weight: Floats) -> Floats:
+        freedom = np.maximum(vote_weight, 1)
         chi2 = 2 * gammaincinv(freedom / 2, self.quantile)  # scipy.stats takes long to import
         return np.asarray(chi2 / (errors + self.smoothing), np.float64)

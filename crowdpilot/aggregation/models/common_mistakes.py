@@ -152,6 +152,6 @@ class _WithPairs(SparseOneCoin):
 
 
 def pair_keys(matrix: csr_array) -> NDArray[np.int64]:
-    """row x columns + column of each entry of a sparse matrix, row by row."""
+    """The key true x classes + said of each entry of a sparse matrix, row by row."""
     rows: NDArray[np.int64] = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
     return rows * matrix.shape[1] + matrix.indices

@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_accuracy
-from crowdpilot.aggregation.models.wawa import Record, remember
+from crowdpilot.aggregation.models.wawa import Agreement, history_agreement
 from crowdpilot.arrays import Floats, share_best, to_probs
 from crowdpilot.votes import Votes
 
-FLOOR = 1e-6  # least weight of anyone, and least error of the baseline
+MIN_WEIGHT = 1e-6  # of the classifier and of each worker; also the least error of the baseline
 
 
 @dataclass(frozen=True)
 class Crowdlab(Aggregator):
-    """Average the classifier and the votes, each weighed by how much better it is than a constant guess.
+    """Average the classifier and the votes, each weighted by how much better it is than a constant guess.
 
     P(k) is proportional to W m[k] + sum_j w[j] p(k | vote_j), with m the classifier's probabilities and
     p(k | vote) = A if k is the vote, (1 - A) / (K - 1) otherwise;
@@ -27,11 +27,12 @@ class Crowdlab(Aggregator):
     w[j] = 1 - (1 - agree[j]) / E and W = (1 - error / E) sqrt(mean number of votes of a task), none of
     them below 0, where over the tasks with two votes or more: A is the mean share of a task's votes that
     are its consensus, agree[j] how often j agrees with the other workers, `error` how often the
-    classifier misses the consensus, and E how often the most common consensus class does.
+    classifier differs from the consensus, and E how often the most common consensus class does.
 
-    The consensus is the majority at first, its ties broken by the classifier, and the outcome after
-    that. On a task whose class is known that is the consensus, and what all others are taken to say. If
-    no task has two votes all of them serve, and a worker who shares no task agrees like the mean.
+    The consensus is the majority at first, its ties broken by the classifier, and the result of the last
+    pass after that. On a task whose class is known that class is the consensus, and the vote of all other
+    workers. If no task has two votes all tasks are used, and a worker who shares no task has the mean
+    agreement.
 
     Parameters
     ----------
@@ -40,7 +41,7 @@ class Crowdlab(Aggregator):
         task to its row. They should come from a classifier that has not seen the votes of that task
         (cross-validation). They are data: two models with the same settings are equal.
     passes
-        How often to compute everything, each time with the last outcome as the consensus. cleanlab takes
+        Number of passes, each with the result of the last one as the consensus. cleanlab takes
         labels from the first pass and scores from the second.
     seed
         Of the hash that breaks ties between classes.
@@ -73,18 +74,18 @@ class Crowdlab(Aggregator):
         return Aggregator.__str__(replace(self, probs=None))
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
-        machine = self._machine(votes)
-        own = _compare(votes)
-        agree = _fill(own.plus(remember(votes, history)).rate())
-        consensus = votes.clamp(share_best(np.where(share_best(votes.tally()) > 0, machine, -1.0)))
+        classifier = self._classifier_probs(votes)
+        own = _agreement(votes)
+        agree = _mean_if_unknown(own.plus(history_agreement(votes, history)).rate())
+        consensus = votes.clamp(share_best(np.where(share_best(votes.tally()) > 0, classifier, -1.0)))
         for _ in range(self.passes):
-            weights = _weigh(votes, machine, agree, consensus)
-            probs = votes.clamp(to_probs(_mix(votes, machine, weights)))
+            weights = _weights(votes, classifier, agree, consensus)
+            probs = votes.clamp(to_probs(_weighted_sum(votes, classifier, weights)))
             consensus = votes.clamp(share_best(probs))
-        params = {"weight": weights.worker, "machine_weight": weights.machine, **own._asdict()}
+        params = {"weight": weights.worker, "classifier_weight": weights.classifier, **own._asdict()}
         return Aggregate(votes, probs, expected_accuracy(votes, probs), params)
 
-    def _machine(self, votes: Votes) -> Floats:
+    def _classifier_probs(self, votes: Votes) -> Floats:
         """The classifier's probabilities for these tasks, checked."""
         if self.probs is None:
             raise ValueError("crowdlab needs the probabilities of a classifier: Crowdlab(probs=...)")
@@ -100,59 +101,60 @@ class Crowdlab(Aggregator):
 
 
 class Weights(NamedTuple):
-    """What each source counts for, and how often a vote is right."""
+    """The weight of each worker and of the classifier, and the mean accuracy of a vote."""
 
-    worker: Floats
-    machine: float
-    right: float
+    worker: Floats  # (workers,)
+    classifier: float
+    accuracy: float
 
 
-def _compare(votes: Votes) -> Record:
+def _agreement(votes: Votes) -> Agreement:
     """How often each worker agrees with the others, once for each pair of votes on a task."""
     tally = votes.tally()
     others = tally.sum(axis=1)[votes.task] - votes.weights
     same = tally[votes.task, votes.label] - votes.weights
     if votes.gold is not None:
         truth = votes.gold[votes.task]
-        others = others + (truth >= 0)  # the truth is one who is always right, and the others follow
+        others = others + (truth >= 0)  # the gold label is one more vote, and all other workers agree with it
         same = np.where(truth >= 0, others * (truth == votes.label), same)
-    return Record(votes.worker_sum(same), votes.worker_sum(others))
+    return Agreement(votes.worker_sum(same), votes.worker_sum(others))
 
 
-def _fill(agree: Floats) -> Floats:
+def _mean_if_unknown(agree: Floats) -> Floats:
+    """The same agreement, with the mean for workers who have none."""
     known = ~np.isnan(agree)
     return np.where(known, agree, agree[known].mean() if known.any() else 1.0)
 
 
-def _weigh(votes: Votes, machine: Floats, agree: Floats, consensus: Floats) -> Weights:
+def _weights(votes: Votes, classifier: Floats, agree: Floats, consensus: Floats) -> Weights:
     """The weights, given the consensus class of each task."""
     tally = votes.tally()
     total = tally.sum(axis=1)
     if not total.any():
-        return Weights(np.full(len(agree), FLOOR), 1.0, 1.0)
-    seen = _shared(votes)
-    share = (tally * consensus).sum(axis=1)[seen] / total[seen]
-    missed = 1 - (share_best(machine) * consensus).sum(axis=1)[seen].mean()
-    baseline = max(1 - consensus[seen].mean(axis=0).max(), FLOOR)
-    worker = np.maximum(1 - (1 - agree) / baseline, FLOOR)
+        return Weights(np.full(len(agree), MIN_WEIGHT), 1.0, 1.0)
+    used = _informative_tasks(votes)
+    share = (tally * consensus).sum(axis=1)[used] / total[used]
+    missed = 1 - (share_best(classifier) * consensus).sum(axis=1)[used].mean()
+    baseline = max(1 - consensus[used].mean(axis=0).max(), MIN_WEIGHT)
+    worker = np.maximum(1 - (1 - agree) / baseline, MIN_WEIGHT)
     scale = np.sqrt(total[total > 0].mean())
-    return Weights(worker, float(max(1 - missed / baseline, FLOOR) * scale), float(share.mean()))
+    return Weights(worker, float(max(1 - missed / baseline, MIN_WEIGHT) * scale), float(share.mean()))
 
 
-def _shared(votes: Votes) -> NDArray[np.bool_]:
-    """The tasks that tell something: those with two votes or with a vote and a known class, else all."""
+def _informative_tasks(votes: Votes) -> NDArray[np.bool_]:
+    """Tasks with two votes, or with a vote and a gold label; if there are none, all with a vote."""
     count = np.bincount(votes.task, minlength=len(votes.tasks))
-    seen = count > 1 if votes.gold is None else count + (votes.gold >= 0) > 1
-    seen &= count > 0
-    return seen if seen.any() else count > 0
+    used = count > 1 if votes.gold is None else count + (votes.gold >= 0) > 1
+    used &= count > 0
+    return used if used.any() else count > 0
 
 
-def _mix(votes: Votes, machine: Floats, weights: Weights) -> Floats:
-    """The weighted sum of all sources, (tasks, classes)."""
+def _weighted_sum(votes: Votes, classifier: Floats, weights: Weights) -> Floats:
+    """The weighted sum of the classifier and all votes, (tasks, classes)."""
     weight = weights.worker[votes.worker]
-    wrong = (1 - weights.right) / (len(votes.classes) - 1)
-    said = (weights.right - wrong) * votes.tally(weight) + wrong * votes.task_sum(weight)[:, None]
-    return weights.machine * machine + said
+    wrong = (1 - weights.accuracy) / (len(votes.classes) - 1)
+    workers = (weights.accuracy - wrong) * votes.tally(weight) + wrong * votes.task_sum(weight)[:, None]
+    return weights.classifier * classifier + workers
 
 
 def _rows(votes: Votes, probs: Mapping[Any, ArrayLike]) -> list[ArrayLike]:

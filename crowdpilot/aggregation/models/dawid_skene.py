@@ -16,14 +16,14 @@ from crowdpilot.confusion_matrices import by_label, by_worker
 from crowdpilot.votes import Votes
 
 
-class Matrices(NamedTuple):
-    """Estimates, their logs as the rounds use them, and the counts they come from."""
+class ConfusionParams(NamedTuple):
+    """Parameters, their (expected) logs as the E-step uses them, and the counts they come from."""
 
     prior: Floats  # (classes,)
     confusion: Floats  # (workers, true, said); each row sums to one
-    log_class_prior: Floats
+    log_class_prior: Floats  # (classes,)
     log_confusion: Floats  # (workers, true, said)
-    counts: Stats
+    counts: Stats  # expected counts plus pseudo-counts
 
 
 @dataclass(frozen=True)
@@ -35,14 +35,14 @@ class DawidSkene(TableEM):
     Parameters
     ----------
     smoothing
-        Imaginary votes in each cell of each matrix, so that no probability is zero.
+        Pseudo-count in each cell of each confusion matrix, so that no probability is zero.
     diagonal
-        Further imaginary votes on the diagonal: workers are believed to be right until they
-        show otherwise.
+        Further pseudo-count in each cell of the diagonal: without votes a worker is assumed to be right
+        more often than not.
     class_smoothing
-        Imaginary tasks of each class.
+        Pseudo-count of tasks of each class.
     variational
-        Average over the matrices by mean-field Bayes instead of taking the best one.
+        Mean-field variational Bayes, which averages over the matrices, instead of their posterior mode.
 
     References
     ----------
@@ -75,31 +75,32 @@ class DawidSkene(TableEM):
     def table(self, params: Params) -> Table:
         return Table(by_label(params.log_confusion), params.log_class_prior)
 
-    def counts_from_table(self, seen: Floats, said: Floats) -> Stats:
-        return seen, by_worker(said, len(seen))
+    def counts_from_table(self, states: Floats, table: Floats) -> Stats:
+        return states, by_worker(table, len(states))
 
     def m_step(self, stats: Stats, params: Params | None) -> Params:
-        seen, said = stats
-        log = library(said).log
-        prior = like(self.class_prior(seen), seen)
-        confusion = said / said.sum(axis=2, keepdims=True)
+        class_counts, label_counts = stats
+        log = library(label_counts).log
+        prior = like(self.class_prior(class_counts), class_counts)
+        confusion = label_counts / label_counts.sum(axis=2, keepdims=True)
         if not self.variational:
-            return Matrices(prior, confusion, log(prior), log(confusion), stats)
-        log_class_prior = mean_log(seen) if self.prior == "estimated" else log(prior)
-        return Matrices(prior, confusion, log_class_prior, mean_log(said), stats)
+            return ConfusionParams(prior, confusion, log(prior), log(confusion), stats)
+        log_class_prior = mean_log(class_counts) if self.prior == "estimated" else log(prior)
+        return ConfusionParams(prior, confusion, log_class_prior, mean_log(label_counts), stats)
 
     def log_prior(self, pseudo_counts: Stats, params: Params) -> float:
         logs = (params.log_class_prior, params.log_confusion)
         if not self.variational:
             return float(sum((p * log).sum() for p, log in zip(pseudo_counts, logs, strict=True)))
-        skip = 0 if self.prior == "estimated" else 1
-        pairs = list(zip(pseudo_counts, params.counts, logs, strict=True))[skip:]
-        return sum(minus_divergence(p, c, log) for p, c, log in pairs)
+        terms = list(zip(pseudo_counts, params.counts, logs, strict=True))
+        if self.prior != "estimated":
+            terms = terms[1:]
+        return sum(negative_divergence(p, c, log) for p, c, log in terms)
 
-    def to_result(self, votes: Votes, params: Params, probs: Floats) -> Aggregate:
+    def to_result(self, votes: Votes, params: Params, posterior: Floats) -> Aggregate:
         skill = np.einsum("jkk,k->j", params.confusion, params.prior)
-        kept = {"prior": params.prior, "confusion": params.confusion}
-        return Aggregate(votes, probs, np.where(votes.worker_sum() > 0, skill, np.nan), kept)
+        estimates = {"prior": params.prior, "confusion": params.confusion}
+        return Aggregate(votes, posterior, np.where(votes.worker_sum() > 0, skill, np.nan), estimates)
 
 
 def mean_log(counts: Floats) -> Floats:
@@ -108,15 +109,15 @@ def mean_log(counts: Floats) -> Floats:
     return logs
 
 
-def minus_divergence(pseudo_counts: Floats, counts: Floats, logs: Floats) -> float:
-    """Minus the Kullback-Leibler divergence of Dirichlet(counts) from Dirichlet(pseudo), all rows."""
+def negative_divergence(pseudo_counts: Floats, counts: Floats, logs: Floats) -> float:
+    """Minus the Kullback-Leibler divergence of Dirichlet(counts) from Dirichlet(pseudo_counts), all rows."""
     gap = log_norm(counts) - log_norm(pseudo_counts) - ((counts - pseudo_counts) * logs).sum(axis=-1)
     return float(gap.sum())
 
 
 def log_norm(counts: Floats) -> Floats:
-    """Log of what a Dirichlet law with these counts is divided by; over the last axis."""
-    once = counts[:1] if repeats(counts) else counts  # imaginary counts are the same for all workers
+    """Log of the normalizing constant of Dirichlet distributions with these counts, over the last axis."""
+    once = counts[:1] if repeats(counts) else counts  # pseudo-counts are the same for all workers
     norm = gammaln(once).sum(axis=-1) - gammaln(once.sum(axis=-1))
     whole: Floats = library(norm).broadcast_to(norm, counts.shape[:-1])
     return whole

@@ -16,14 +16,14 @@ from crowdpilot.arrays import Floats, softmax
 from crowdpilot.votes import Votes
 
 
-class Clusters(NamedTuple):
-    """Estimates of the model of clusters, and the matrices as each worker's rounds use them."""
+class ClusterParams(NamedTuple):
+    """Parameters of the model of clusters, and the logs as the E-step uses them."""
 
     prior: Floats  # (classes,)
     clusters: Floats  # (L, true, said)
-    share: Floats  # (L,)
-    member: Floats  # (workers, L); each row sums to one
-    log_class_prior: Floats
+    share: Floats  # (L,): share of the workers in each cluster
+    member: Floats  # (workers, L): posterior of the cluster of each worker
+    log_class_prior: Floats  # (classes,)
     log_confusion: Floats  # (workers, true, said)
 
 
@@ -32,17 +32,17 @@ class DawidSkeneClust(DawidSkene):
     """Workers belong to one of L clusters; cluster *c* says *l* about class *k* with `clusters[c, k, l]`.
 
     Mean-field EM: q(worker j is in c) is proportional to share[c] exp(sum_kl n_j[k, l] log
-    clusters[c, k, l]), where n_j[k, l] are the expected votes of the worker; the tasks use the
-    mean of log clusters under q.
+    clusters[c, k, l]), where n_j[k, l] are the expected counts of the worker; the E-step of the
+    tasks uses the mean of log clusters under q.
 
     Parameters
     ----------
     L
         How many clusters.
-    tries
-        Beginnings to climb from; the best end is kept.
+    restarts
+        Number of restarts; the one with the highest objective is kept.
     seed
-        Of the beginnings after the first.
+        Of the restarts after the first.
 
     References
     ----------
@@ -58,46 +58,50 @@ class DawidSkeneClust(DawidSkene):
     """
 
     L: int = 2
-    tries: int = 5
+    restarts: int = 5
     seed: int = 0
 
     name: ClassVar[str] = "dawid_skene_clust"
     aliases: ClassVar[tuple[str, ...]] = ("dswc",)
 
     def pseudo_counts(self, votes: Votes) -> Stats:
-        prior, said = super().pseudo_counts(votes)
-        return prior, np.zeros_like(said)  # the smoothing goes to the clusters
+        class_counts, label_counts = super().pseudo_counts(votes)
+        return class_counts, np.zeros_like(label_counts)  # the smoothing is that of the clusters
 
     @property
     def n_restarts(self) -> int:
-        return self.tries
+        return self.restarts
 
     def starting_posteriors(self, votes: Votes, probs: Floats) -> Iterator[Floats]:
-        return random_weight_restarts(votes, probs, self.tries, self.seed)
+        return random_weight_restarts(votes, probs, self.restarts, self.seed)
 
-    def m_step(self, stats: Stats, params: Params | None) -> Clusters:
-        seen, said = stats
-        prior = self.class_prior(seen)
-        member = self._spread(said) if params is None else _assign(said, params.clusters, params.share)
-        cell = self.smoothing + self.diagonal * np.eye(len(seen))
-        counts = np.einsum("jc,jkl->ckl", member, said) + cell
+    def m_step(self, stats: Stats, params: Params | None) -> ClusterParams:
+        class_counts, label_counts = stats
+        prior = self.class_prior(class_counts)
+        if params is None:
+            member = self._initial_members(label_counts)
+        else:
+            member = _cluster_posterior(label_counts, params.clusters, params.share)
+        cell = self.smoothing + self.diagonal * np.eye(len(class_counts))
+        counts = np.einsum("jc,jkl->ckl", member, label_counts) + cell
         clusters = counts / counts.sum(axis=2, keepdims=True)
         share = (member.sum(axis=0) + 1) / (len(member) + self.L)
         logs = np.einsum("jc,ckl->jkl", member, np.log(clusters))
-        return Clusters(prior, clusters, share, member, np.log(prior), logs)
+        return ClusterParams(prior, clusters, share, member, np.log(prior), logs)
 
-    def _spread(self, said: Floats) -> Floats:
-        """Clusters around L workers that are as unlike each other as can be."""
-        counts = said + 1.0
+    def _initial_members(self, label_counts: Floats) -> Floats:
+        """Clusters around the mean worker and L - 1 workers, each as far from the others as possible."""
+        counts = label_counts + 1.0
         matrices = counts / counts.sum(axis=2, keepdims=True)
-        weight = said.sum(axis=(1, 2))
-        center = (said + 1e-3).sum(axis=0)
+        weight = label_counts.sum(axis=(1, 2))
+        center = (label_counts + 1e-3).sum(axis=0)
         centers = [center / center.sum(axis=1, keepdims=True)]
         for _ in range(1, self.L):
-            gaps = np.stack([_surprise(said, matrices, c) for c in centers])
-            centers.append(matrices[gaps.min(axis=0).argmax()])
-        own = np.full(self.L, 1 / self.L)
-        return _assign(said / np.maximum(weight, 1)[:, None, None] * 10, np.stack(centers), own)
+            distances = np.stack([_log_likelihood_ratio(label_counts, matrices, c) for c in centers])
+            centers.append(matrices[distances.min(axis=0).argmax()])
+        share = np.full(self.L, 1 / self.L)
+        scaled = label_counts / np.maximum(weight, 1)[:, None, None] * 10
+        return _cluster_posterior(scaled, np.stack(centers), share)
 
     def log_prior(self, pseudo_counts: Stats, params: Params) -> float:
         K = len(params.prior)
@@ -114,18 +118,19 @@ class DawidSkeneClust(DawidSkene):
     def to_result(self, votes: Votes, params: Params, posterior: Floats) -> Aggregate:
         confusion = np.einsum("jc,ckl->jkl", params.member, params.clusters)
         skill = np.einsum("jkk,k->j", confusion, params.prior)
-        kept = {
+        estimates = {
             "prior": params.prior, "confusion": confusion, "clusters": params.clusters,
             "share": params.share, "member": params.member,
         }  # fmt: skip
-        return Aggregate(votes, posterior, np.where(votes.worker_sum() > 0, skill, np.nan), kept)
+        return Aggregate(votes, posterior, np.where(votes.worker_sum() > 0, skill, np.nan), estimates)
 
 
-def _assign(said: Floats, clusters: Floats, share: Floats) -> Floats:
-    return softmax(np.einsum("jkl,ckl->jc", said, np.log(clusters)) + np.log(share))
+def _cluster_posterior(label_counts: Floats, clusters: Floats, share: Floats) -> Floats:
+    """Posterior of the cluster of each worker, (workers, L)."""
+    return softmax(np.einsum("jkl,ckl->jc", label_counts, np.log(clusters)) + np.log(share))
 
 
-def _surprise(said: Floats, matrices: Floats, center: Floats) -> Floats:
-    """How much worse `center` explains the votes of each worker than their own matrix."""
-    gap: Floats = np.einsum("jkl,jkl->j", said, np.log(matrices) - np.log(center))
-    return gap
+def _log_likelihood_ratio(label_counts: Floats, matrices: Floats, center: Floats) -> Floats:
+    """Log-likelihood of the votes of each worker under their own matrix, less that under `center`."""
+    ratio: Floats = np.einsum("jkl,jkl->j", label_counts, np.log(matrices) - np.log(center))
+    return ratio

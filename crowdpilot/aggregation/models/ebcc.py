@@ -1,4 +1,4 @@
-"""Workers who err together: classes have hidden kinds of task."""
+"""EBCC: worker correlation by hidden kinds (subtypes) of tasks in each class."""
 
 from __future__ import annotations
 
@@ -12,43 +12,43 @@ from crowdpilot.aggregation.base import Aggregate
 from crowdpilot.aggregation.em.backend import Stats, Table
 from crowdpilot.aggregation.em.loop import class_posterior
 from crowdpilot.aggregation.em.tables import TableEM
-from crowdpilot.aggregation.models.dawid_skene import mean_log, minus_divergence
+from crowdpilot.aggregation.models.dawid_skene import mean_log, negative_divergence
 from crowdpilot.aggregation.special_functions import contiguous, like
 from crowdpilot.arrays import Floats, library
 from crowdpilot.votes import Votes
 
 
 class Params(NamedTuple):
-    """Dirichlet counts of everything unknown and the expected logs they give."""
+    """Dirichlet counts of all parameters, and the expected logs they give."""
 
     prior: Floats  # (classes,)
-    log_class_prior: Floats
+    log_class_prior: Floats  # (classes,)
     kinds: Floats  # (classes, kinds)
-    log_kinds: Floats
+    log_kinds: Floats  # (classes, kinds)
     said: Floats  # (workers, class, kind, said)
-    log_said: Floats
+    log_said: Floats  # (workers, class, kind, said)
 
 
 @dataclass(frozen=True)
 class EBCC(TableEM):
     """Tasks of class *k* come in M kinds; worker *j* says *l* about kind *m* of it with `said[j, k, m, l]`.
 
-    Given the kind of a task workers are independent, so a kind that many get wrong explains
-    mistakes they make together. Mean-field Bayes: q(k, m) is proportional to exp(E log prior[k] +
+    Given class and kind of a task workers are independent, so a kind that many workers get wrong explains
+    correlated mistakes. Mean-field variational Bayes: q(k, m) is proportional to exp(E log prior[k] +
     E log kinds[k, m] + sum_j E log said[j, k, m, vote_j]).
 
     Parameters
     ----------
     M
-        How many kinds of task in each class.
+        Number of kinds in each class.
     kind_prior
-        Imaginary tasks of each kind; small values leave unneeded kinds empty.
+        Pseudo-count of tasks of each kind; small values leave unneeded kinds empty.
     smoothing, diagonal
-        Imaginary votes in each cell of each matrix, and further ones for the right label.
-    tries
-        Beginnings to climb from; the best end is kept.
+        Pseudo-count in each cell of each confusion matrix, and a further one for the right label.
+    restarts
+        Number of restarts; the one with the highest objective is kept.
     seed
-        Of the split of tasks into kinds at the beginning.
+        Of the random split of tasks into kinds at each start.
 
     References
     ----------
@@ -67,11 +67,11 @@ class EBCC(TableEM):
     kind_prior: float = 0.1
     smoothing: float = 1.0
     diagonal: float = 3.0
-    tries: int = 1
+    restarts: int = 1
     seed: int = 0
 
     name: ClassVar[str] = "ebcc"
-    uses_history: ClassVar[bool] = False  # the kinds of other tasks are not the kinds of these
+    uses_history: ClassVar[bool] = False  # kinds of other tasks are not those of these
 
     def cells(self, votes: Votes) -> int:
         return self.M * (super().cells(votes) + len(votes.workers) * len(votes.classes) ** 2)
@@ -84,36 +84,38 @@ class EBCC(TableEM):
 
     def starting_posteriors(self, votes: Votes, probs: Floats) -> Iterator[Floats]:
         rng = np.random.default_rng(self.seed)
-        for _ in range(self.tries):
+        for _ in range(self.restarts):
             split_tasks = rng.dirichlet(np.ones(self.M), len(probs))
             yield (probs[:, :, None] * split_tasks[:, None, :]).reshape(len(probs), -1)
 
     @property
     def n_restarts(self) -> int:
-        return self.tries
+        return self.restarts
 
-    def counts_from_table(self, seen: Floats, said: Floats) -> Stats:
-        kinds = seen.reshape(1, -1, self.M)
+    def counts_from_table(self, states: Floats, table: Floats) -> Stats:
+        kinds = states.reshape(1, -1, self.M)
         K = kinds.shape[1]
-        return kinds.sum(axis=(0, 2)), library(said).moveaxis(said.reshape(-1, K, K, self.M), 1, 3), kinds
+        said = library(table).moveaxis(table.reshape(-1, K, K, self.M), 1, 3)
+        return kinds.sum(axis=(0, 2)), said, kinds
 
     def m_step(self, stats: Stats, params: Params | None) -> Params:
-        seen, said, kinds = stats
-        prior = like(self.class_prior(seen), seen)
-        log_class_prior = mean_log(seen) if self.prior == "estimated" else library(seen).log(prior)
-        return Params(seen, log_class_prior, kinds[0], mean_log(kinds[0]), said, mean_log(said))
+        class_counts, said, kinds = stats
+        prior = like(self.class_prior(class_counts), class_counts)
+        log = library(class_counts).log
+        log_class_prior = mean_log(class_counts) if self.prior == "estimated" else log(prior)
+        return Params(class_counts, log_class_prior, kinds[0], mean_log(kinds[0]), said, mean_log(said))
 
     def table(self, params: Params) -> Table:
-        start = (params.log_class_prior[:, None] + params.log_kinds).ravel()
-        said = contiguous(library(start).moveaxis(params.log_said, 3, 1)).reshape(-1, len(start))
-        return Table(said, start)
+        log_prior = (params.log_class_prior[:, None] + params.log_kinds).ravel()
+        by_label = contiguous(library(log_prior).moveaxis(params.log_said, 3, 1))
+        return Table(by_label.reshape(-1, len(log_prior)), log_prior)
 
     def log_prior(self, pseudo_counts: Stats, params: Params) -> float:
         prior = 0.0
         if self.prior == "estimated":
-            prior = minus_divergence(pseudo_counts[0], params.prior, params.log_class_prior)
-        kinds = minus_divergence(pseudo_counts[2][0], params.kinds, params.log_kinds)
-        return prior + kinds + minus_divergence(pseudo_counts[1], params.said, params.log_said)
+            prior = negative_divergence(pseudo_counts[0], params.prior, params.log_class_prior)
+        kinds = negative_divergence(pseudo_counts[2][0], params.kinds, params.log_kinds)
+        return prior + kinds + negative_divergence(pseudo_counts[1], params.said, params.log_said)
 
     def to_result(self, votes: Votes, params: Params, posterior: Floats) -> Aggregate:
         probs = class_posterior(votes, posterior)

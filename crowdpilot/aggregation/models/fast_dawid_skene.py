@@ -1,4 +1,4 @@
-"""Dawid and Skene's model with one class for each task in every round: hard EM."""
+"""Fast Dawid-Skene: hard EM, and its hybrid that starts with soft EM."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from crowdpilot.votes import Votes
 
 @dataclass(frozen=True)
 class FastDawidSkene(DawidSkene):
-    """Dawid and Skene's model where each task counts for its best class alone.
+    """Dawid and Skene's model fitted by hard EM.
 
-    Each round gives every task the class k with the highest log prior[k] + sum_j log
-    confusion[j, k, vote_j]; equals share it. It settles in few rounds. The probabilities it gives
-    back are soft, from the parameters of the last round.
+    The E-step puts all probability of a task on the class k with the highest log prior[k] + sum_j log
+    confusion[j, k, vote_j], divided between tied ones. It converges in few iterations. The posterior of
+    the result is soft, from the final parameters.
 
     Parameters
     ----------
     hybrid
-        Begin with the soft rounds of Dawid and Skene until they slow down, then go on hard.
+        Start with the soft EM of Dawid and Skene until it slows down, then go on with hard EM.
 
     References
     ----------
@@ -50,14 +50,14 @@ class FastDawidSkene(DawidSkene):
     ) -> Aggregate:
         if not self.hybrid or start is not None:
             return super().run(votes, start, history, backend)
-        shared = {f.name: getattr(self, f.name) for f in fields(DawidSkene)}
-        soft = DawidSkene(**{**shared, "tol": 1e-3}).run(votes, None, history, backend)
+        settings = {f.name: getattr(self, f.name) for f in fields(DawidSkene)}
+        soft = DawidSkene(**{**settings, "tol": 1e-3}).run(votes, None, history, backend)
         return super().run(votes, soft, history, backend)
 
-    def normalize_(self, joint: Floats) -> float:
+    def normalize_(self, log_joint: Floats) -> float:
         total = 0.0
-        for start in range(0, len(joint), BLOCK):
-            rows = joint[start : start + BLOCK]
+        for start in range(0, len(log_joint), BLOCK):
+            rows = log_joint[start : start + BLOCK]
             total += float(rows.max(axis=1).sum())
             rows[:] = share_best(rows)
         return total
@@ -71,7 +71,7 @@ class FastDawidSkene(DawidSkene):
 
 @dataclass(frozen=True)
 class HybridDawidSkene(FastDawidSkene):
-    """Soft rounds of Dawid and Skene first, then the hard ones of fast Dawid-Skene.
+    """Soft EM of Dawid and Skene first, then the hard EM of fast Dawid-Skene.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Ability of workers against difficulty of tasks."""
+"""GLAD: the ability of workers and the difficulty of tasks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from crowdpilot.votes import Votes
 
 
 class Params(NamedTuple):
-    """Estimates of GLAD, and the easiness that a task may have."""
+    """Parameters of GLAD."""
 
     prior: Floats  # (classes,)
     ability: Floats  # (workers,)
@@ -28,16 +28,16 @@ class Params(NamedTuple):
 class GLAD(EM):
     """Worker *j* is right about task *i* with probability 1 / (1 + exp(-ability[j] easiness[i])).
 
-    Every mistake is equally likely. The log of the easiness has a normal prior N(1, 1) and is
-    averaged over at its Gauss-Hermite points, not set to one best value as in the paper: a task
-    has few votes, and so the rounds stay sums over tasks. The ability has the prior N(1, 1).
+    Every mistake is equally likely. The log of the easiness has the prior N(1, 1) and is integrated out by
+    Gauss-Hermite quadrature, not set to its mode as in the paper: a task has few votes, and so expected
+    counts stay sums over tasks. The ability has the prior N(1, 1); its M-step is a Newton step.
 
     Parameters
     ----------
     points
-        How many levels of easiness.
+        Number of quadrature points, the levels of easiness.
     smoothing
-        Imaginary tasks of each class.
+        Pseudo-count of tasks of each class.
 
     References
     ----------
@@ -63,13 +63,13 @@ class GLAD(EM):
         return self.points * super().cells(votes)
 
     def _easiness(self, array: Floats) -> tuple[Floats, Floats]:
-        """Levels of easiness and their probabilities, of the kind of another array."""
+        """Levels of easiness and their prior probabilities, as arrays of the same kind as another."""
         easiness, weight = easiness_levels(self.points)
         return like(easiness, array), like(weight, array)
 
     def pseudo_counts(self, votes: Votes) -> Stats:
-        nothing = np.zeros((len(votes.workers), self.points))
-        return np.full(len(votes.classes), self.smoothing), nothing, nothing
+        none = np.zeros((len(votes.workers), self.points))
+        return np.full(len(votes.classes), self.smoothing), none, none
 
     def starting_posteriors(self, votes: Votes, probs: Floats) -> Iterator[Floats]:
         _, weight = self._easiness(probs)
@@ -80,40 +80,40 @@ class GLAD(EM):
         states = posterior.reshape(len(posterior) * K, self.points)
         level = posterior.reshape(len(posterior), K, self.points).sum(axis=1)
         right = votes.ballots.T @ states
-        every = library(level).broadcast_to(level[:, None], (len(level), K, level.shape[1]))
-        total = votes.ballots.T @ every.reshape(states.shape)
+        all_classes = library(level).broadcast_to(level[:, None], (len(level), K, level.shape[1]))
+        total = votes.ballots.T @ all_classes.reshape(states.shape)
         return class_posterior(votes, posterior).sum(axis=0), right, (total - right).clip(min=0)
 
     def m_step(self, stats: Stats, params: Params | None) -> Params:
-        seen, right, wrong = stats
-        prior = like(self.class_prior(seen), seen)
-        ability = like(np.ones(len(right)), seen) if params is None else params.ability
+        class_counts, right, wrong = stats
+        prior = like(self.class_prior(class_counts), class_counts)
+        ability = like(np.ones(len(right)), class_counts) if params is None else params.ability
         for _ in range(2):
-            ability = self.raise_ability(ability, right, wrong)
+            ability = self.newton_step(ability, right, wrong)
         return Params(prior, ability)
 
-    def raise_ability(self, ability: Floats, right: Floats, wrong: Floats) -> Floats:
-        """A Newton step for every worker, halved until it leads up."""
+    def newton_step(self, ability: Floats, right: Floats, wrong: Floats) -> Floats:
+        """A Newton step for the ability of each worker, halved until the objective does not fall."""
         easiness, _ = self._easiness(ability)
         where = library(ability).where
 
-        def height(a: Floats) -> Floats:
+        def objective(a: Floats) -> Floats:
             x = a[:, None] * easiness
             total: Floats = (right * log_expit(x) + wrong * log_expit(-x)).sum(axis=1) - (a - 1) ** 2 / 2
             return total
 
         p = expit(ability[:, None] * easiness)
-        slope = (easiness * (right * (1 - p) - wrong * p)).sum(axis=1) - (ability - 1)
-        bend = (easiness**2 * (right + wrong) * p * (1 - p)).sum(axis=1) + 1
-        step = slope / bend
-        here = height(ability)
+        gradient = (easiness * (right * (1 - p) - wrong * p)).sum(axis=1) - (ability - 1)
+        curvature = (easiness**2 * (right + wrong) * p * (1 - p)).sum(axis=1) + 1
+        step = gradient / curvature
+        before = objective(ability)
         for _ in range(20):
-            falls = height(ability + step) < here
+            falls = objective(ability + step) < before
             if not falls.any():
                 break
             step = where(falls, step / 2, step)
-        higher: Floats = where(falls, ability, ability + step)
-        return higher
+        updated: Floats = where(falls, ability, ability + step)
+        return updated
 
     def log_joint(self, votes: Votes, params: Params) -> Floats:
         K = len(votes.classes)
@@ -121,31 +121,31 @@ class GLAD(EM):
         xp = library(weight)
         x = params.ability[:, None] * easiness
         log_right, log_wrong = log_expit(x), log_expit(-x) - np.log(K - 1)
-        both = votes.ballots @ xp.hstack([log_right - log_wrong, log_wrong])
-        both = both.reshape(len(votes.tasks), K, 2, -1)
-        joint: Floats = both[:, :, 0] + both[:, :, 1].sum(axis=1, keepdims=True)
-        joint += xp.log(params.prior)[:, None] + xp.log(weight)
-        return joint.reshape(len(joint), -1)
+        sums = votes.ballots @ xp.hstack([log_right - log_wrong, log_wrong])
+        sums = sums.reshape(len(votes.tasks), K, 2, -1)
+        log_joint: Floats = sums[:, :, 0] + sums[:, :, 1].sum(axis=1, keepdims=True)
+        log_joint += xp.log(params.prior)[:, None] + xp.log(weight)
+        return log_joint.reshape(len(log_joint), -1)
 
     def log_prior(self, pseudo_counts: Stats, params: Params) -> float:
         easiness, _ = self._easiness(params.ability)
         x = params.ability[:, None] * easiness
-        told = (pseudo_counts[1] * log_expit(x) + pseudo_counts[2] * log_expit(-x)).sum()
+        of_votes = (pseudo_counts[1] * log_expit(x) + pseudo_counts[2] * log_expit(-x)).sum()
         log_class_prior = library(params.prior).log(params.prior)
         return float(
-            (pseudo_counts[0] * log_class_prior).sum() + told - ((params.ability - 1) ** 2).sum() / 2
+            (pseudo_counts[0] * log_class_prior).sum() + of_votes - ((params.ability - 1) ** 2).sum() / 2
         )
 
     def to_result(self, votes: Votes, params: Params, posterior: Floats) -> Aggregate:
         probs = class_posterior(votes, posterior)
         easiness, _ = self._easiness(params.ability)
-        levels = posterior.reshape(len(posterior), -1, self.points).sum(axis=1)
-        kept = {**params._asdict(), "difficulty": np.exp(-levels @ np.log(easiness))}
-        return Aggregate(votes, probs, expected_accuracy(votes, probs), kept)
+        level = posterior.reshape(len(posterior), -1, self.points).sum(axis=1)
+        estimates = {**params._asdict(), "difficulty": np.exp(-level @ np.log(easiness))}
+        return Aggregate(votes, probs, expected_accuracy(votes, probs), estimates)
 
 
 @cache
 def easiness_levels(points: int) -> tuple[Floats, Floats]:
-    """So many levels of easiness, and their probabilities."""
+    """Gauss-Hermite points of the easiness and their prior probabilities, (points,) each."""
     x, weight = np.polynomial.hermite_e.hermegauss(points)
     return np.exp(1 + x), weight / weight.sum()

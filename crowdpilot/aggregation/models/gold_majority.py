@@ -1,4 +1,4 @@
-"""Weigh each worker by how well they did on the tasks whose class is known."""
+"""Gold majority: votes weighted by the accuracy of workers on gold tasks."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from typing import ClassVar
 import numpy as np
 
 from crowdpilot.aggregation.base import Aggregate, Aggregator
-from crowdpilot.aggregation.models.wawa import Record, record, remember
+from crowdpilot.aggregation.models.wawa import Agreement, history_agreement, measure_agreement
 from crowdpilot.arrays import Floats, to_probs
 from crowdpilot.votes import Votes
 
 
 @dataclass(frozen=True)
 class GoldMajority(Aggregator):
-    """The majority, each worker weighed by their accuracy on the tasks with a gold label.
+    """The majority, each worker weighted by their accuracy on the tasks with a gold label.
 
     skill[j] = (right[j] + smoothing mean) / (seen[j] + smoothing), where `seen` counts the votes of j on
     gold tasks, `right` those that are true, and `mean` is the accuracy of all votes on gold tasks; P(k) is
     proportional to sum_j skill[j] * [vote_j = k].
 
-    A worker who saw no gold task is taken to be as good as the mean.
+    A worker without votes on gold tasks has the mean accuracy.
 
     Parameters
     ----------
     smoothing
-        Imaginary gold votes of each worker, as good as the mean: how many real ones it takes to be
-        judged by them rather than by the crowd. With 0 the plain accuracy counts.
+        Pseudo-count of gold votes of each worker, with the mean accuracy: accuracies are shrunk to the
+        mean by that many votes. 0 is the plain accuracy.
     seed
         Of the hash that breaks ties between classes.
 
@@ -56,19 +56,19 @@ class GoldMajority(Aggregator):
             raise ValueError(f"the smoothing of gold_majority is {self.smoothing}, expected 0 or more")
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
-        own = _record_gold(votes)
-        total = own.plus(remember(votes, history))
-        if not total.given.any():
+        own = _gold_agreement(votes)
+        total = own.plus(history_agreement(votes, history))
+        if not total.vote_weight.any():
             raise ValueError("gold_majority needs votes on tasks with a gold label, and there are none")
-        mean = float(total.agreed.sum() / total.given.sum())
-        skill = Record(total.agreed + self.smoothing * mean, total.given + self.smoothing).rate(mean)
+        mean = float(total.agreed.sum() / total.vote_weight.sum())
+        skill = Agreement(total.agreed + self.smoothing * mean, total.vote_weight + self.smoothing).rate(mean)
         probs = votes.clamp(to_probs(votes.tally(skill[votes.worker])))
-        known = votes.worker_sum() + total.given > 0
+        known = votes.worker_sum() + total.vote_weight > 0
         return Aggregate(votes, probs, np.where(known, skill, np.nan), own._asdict())
 
 
-def _record_gold(votes: Votes) -> Record:
-    """How often each worker is right on the tasks whose class is known."""
+def _gold_agreement(votes: Votes) -> Agreement:
+    """Agreement of each worker with the gold labels, of votes on gold tasks alone."""
     known = np.full(len(votes.tasks), -1) if votes.gold is None else votes.gold
     truth: Floats = votes.clamp(np.zeros((len(votes.tasks), len(votes.classes))))
-    return record(votes.take(known[votes.task] >= 0), truth)
+    return measure_agreement(votes.take(known[votes.task] >= 0), truth)

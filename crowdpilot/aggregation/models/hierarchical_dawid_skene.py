@@ -1,4 +1,4 @@
-"""Dawid and Skene's model where workers are drawn from one population."""
+"""Hierarchical Dawid-Skene: the confusion matrices of workers are drawn from one population."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ import numpy as np
 from scipy.special import digamma
 
 from crowdpilot.aggregation.em.backend import Params, Stats
-from crowdpilot.aggregation.models.dawid_skene import DawidSkene, Matrices, minus_divergence
+from crowdpilot.aggregation.models.dawid_skene import ConfusionParams, DawidSkene, negative_divergence
 from crowdpilot.arrays import Floats
 from crowdpilot.votes import Votes
 
 
 class Population(NamedTuple):
-    """As for Dawid-Skene, with the population the workers come from."""
+    """Parameters of Dawid-Skene, and of the population of workers."""
 
     prior: Floats
     confusion: Floats
     log_class_prior: Floats
     log_confusion: Floats
     counts: Stats
-    population: Floats  # (true, said): imaginary votes of every worker
+    population: Floats  # (true, said): pseudo-counts of every worker
 
 
 @dataclass(frozen=True)
 class HierarchicalDawidSkene(DawidSkene):
     """Row *k* of each worker's matrix is drawn from Dirichlet(population[k]), which is learned too.
 
-    What is common to the crowd (easily confused classes, usual skill) is learned from all votes,
-    so a worker with few votes is believed to be like the others, not like a coin. Mean-field Bayes;
-    the population has a Gamma prior around `smoothing` off and `smoothing + diagonal` on the
-    diagonal, and is raised by Minka's fixed point.
+    What the workers have in common (easily confused classes, mean skill) is learned from all votes, and
+    the matrix of a worker with few votes is shrunk towards it. Mean-field variational Bayes; the
+    population has a Gamma prior with mean `smoothing` off and `smoothing + diagonal` on the diagonal, and
+    is updated by Minka's fixed-point iteration.
 
     Parameters
     ----------
     certainty
-        Imaginary workers that stand behind the prior of the population.
+        Pseudo-count of workers in the prior of the population.
 
     References
     ----------
@@ -67,34 +67,34 @@ class HierarchicalDawidSkene(DawidSkene):
         return np.full(K, self.class_smoothing), np.zeros((W, K, K))
 
     def m_step(self, stats: Stats, params: Params | None) -> Population:
-        seen, said = stats
-        usual = self._usual(len(seen))
-        population = usual if params is None else params.population
-        active = said[said.sum(axis=(1, 2)) > 0]
+        class_counts, label_counts = stats
+        mean = self._prior_mean(len(class_counts))
+        population = mean if params is None else params.population
+        active = label_counts[label_counts.sum(axis=(1, 2)) > 0]
         for _ in range(3):
-            population = self._raise(population, usual, active)
-        counts = seen, said + population
-        base: Matrices = super().m_step(counts, None)
+            population = self._update_population(population, mean, active)
+        counts = class_counts, label_counts + population
+        base: ConfusionParams = super().m_step(counts, None)
         return Population(**base._asdict(), population=population)
 
-    def _usual(self, K: int) -> Floats:
+    def _prior_mean(self, K: int) -> Floats:
         return self.smoothing + self.diagonal * np.eye(K)
 
-    def _raise(self, population: Floats, usual: Floats, said: Floats) -> Floats:
-        """One step of the fixed point; the log-posterior of the population never falls."""
+    def _update_population(self, population: Floats, mean: Floats, label_counts: Floats) -> Floats:
+        """One fixed-point iteration; the log-posterior of the population never falls."""
         rows = population.sum(axis=1)
-        up = (digamma(said + population) - digamma(population)).sum(axis=0)
-        down = (digamma(said.sum(axis=2) + rows) - digamma(rows)).sum(axis=0)
-        shape, rate = self.certainty, self.certainty / usual
-        raised: Floats = (shape + population * up) / (rate + down[:, None])
-        return raised
+        up = (digamma(label_counts + population) - digamma(population)).sum(axis=0)
+        down = (digamma(label_counts.sum(axis=2) + rows) - digamma(rows)).sum(axis=0)
+        shape, rate = self.certainty, self.certainty / mean
+        updated: Floats = (shape + population * up) / (rate + down[:, None])
+        return updated
 
     def log_prior(self, pseudo_counts: Stats, params: Params) -> float:
         population = params.population
         prior = 0.0
         if self.prior == "estimated":
-            prior = minus_divergence(pseudo_counts[0], params.counts[0], params.log_class_prior)
-        hyper = self.certainty * (np.log(population) - population / self._usual(len(population))).sum()
+            prior = negative_divergence(pseudo_counts[0], params.counts[0], params.log_class_prior)
+        hyper = self.certainty * (np.log(population) - population / self._prior_mean(len(population))).sum()
         rows = np.broadcast_to(population, params.log_confusion.shape)
-        workers = minus_divergence(rows, params.counts[1], params.log_confusion)
+        workers = negative_divergence(rows, params.counts[1], params.log_confusion)
         return float(prior + hyper + workers + (pseudo_counts[1] * params.log_confusion).sum())

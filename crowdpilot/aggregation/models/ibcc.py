@@ -1,4 +1,4 @@
-"""Independent Bayesian classifier combination."""
+"""IBCC, independent Bayesian classifier combination: variational Bayes for Dawid and Skene's model."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from crowdpilot.aggregation.models.dawid_skene import DawidSkene
 
 @dataclass(frozen=True)
 class IBCC(DawidSkene):
-    """Dawid and Skene's model, averaged over all confusion matrices by mean-field Bayes.
+    """Dawid and Skene's model, averaged over all confusion matrices by mean-field variational Bayes.
 
     Each row of a matrix has a Dirichlet prior: `smoothing` in every cell, `diagonal` more on the
     diagonal. q(k) is proportional to exp(E log prior[k] + sum_j E log confusion[j, k, vote_j]).

@@ -1,4 +1,4 @@
-"""Iterative weighted majority voting."""
+"""IWMV, iterative weighted majority voting: weights by accuracy above chance."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import numpy as np
 from crowdpilot.aggregation.base import Aggregate
 from crowdpilot.aggregation.em.backend import Stats
 from crowdpilot.aggregation.em.loop import EM, Prior
-from crowdpilot.aggregation.models.wawa import Record, record
+from crowdpilot.aggregation.models.wawa import Agreement, measure_agreement
 from crowdpilot.arrays import Floats, share_best, softmax
 from crowdpilot.votes import Votes
 
 
 class Params(NamedTuple):
-    """Estimates, and the counts they come from."""
+    """Parameters, and the weight of the votes of each worker."""
 
     prior: Floats  # (classes,)
     skill: Floats  # (workers,)
-    given: Floats  # (workers,)
+    vote_weight: Floats  # (workers,)
 
 
 @dataclass(frozen=True)
@@ -33,15 +33,15 @@ class IWMV(EM):
 
     K skill - 1, times K / (K - 1), is the tangent at skill = 1 / K of the log-odds that would be best
     if all mistakes were equally likely, log((K - 1) skill / (1 - skill)). So the softmax of that sum
-    gives the probabilities, and a class prior adds its logarithm. A worker below chance speaks against
-    the label they give. Both steps raise sum_j [K (skill[j] agreed[j] - given[j] skill[j]^2 / 2) -
-    agreed[j]], so the labels settle.
+    gives the probabilities, and a class prior adds its logarithm. A vote of a worker below chance counts
+    against its label. Both steps raise sum_j [K (skill[j] agreed[j] - votes[j] skill[j]^2 / 2) -
+    agreed[j]], so the labels converge.
 
     Parameters
     ----------
     prior
-        Probability of each class: "uniform" as in the paper, "estimated" from the labels and one
-        imaginary task of each class, or one number for each class.
+        Probability of each class: "uniform" as in the paper, "estimated" from the labels and a
+        pseudo-count of one task of each class, or one number for each class.
     max_iter
         Largest number of iterations.
     tol
@@ -77,27 +77,27 @@ class IWMV(EM):
         return np.ones(len(votes.classes)), np.zeros((len(votes.workers), 2))
 
     def expected_counts(self, votes: Votes, posterior: Floats) -> Stats:
-        return posterior.sum(axis=0), np.stack(record(votes, posterior), axis=1)
+        return posterior.sum(axis=0), np.stack(measure_agreement(votes, posterior), axis=1)
 
     def m_step(self, stats: Stats, params: Params | None) -> Params:
-        total = Record(*stats[1].T)
-        return Params(self.class_prior(stats[0]), total.rate(1 / len(stats[0])), total.given)
+        total = Agreement(*stats[1].T)
+        return Params(self.class_prior(stats[0]), total.rate(1 / len(stats[0])), total.vote_weight)
 
     def log_joint(self, votes: Votes, params: Params) -> Floats:
         K = len(params.prior)
         tally = votes.tally((K * params.skill - 1)[votes.worker])
         return K / (K - 1) * tally + np.log(params.prior)
 
-    def normalize_(self, joint: Floats) -> float:
-        best = float(joint.max(axis=1).sum())
-        joint[:] = share_best(joint)
+    def normalize_(self, log_joint: Floats) -> float:
+        best = float(log_joint.max(axis=1).sum())
+        log_joint[:] = share_best(log_joint)
         return best
 
     def log_prior(self, pseudo_counts: Stats, params: Params) -> float:
-        K, (seen, counts) = len(params.prior), pseudo_counts
-        gain = counts[:, 0] * params.skill - params.given * params.skill**2 / 2
-        return float(K * K / (K - 1) * gain.sum() + seen @ np.log(params.prior))
+        K, (class_counts, counts) = len(params.prior), pseudo_counts
+        gain = counts[:, 0] * params.skill - params.vote_weight * params.skill**2 / 2
+        return float(K * K / (K - 1) * gain.sum() + class_counts @ np.log(params.prior))
 
     def to_result(self, votes: Votes, params: Params, posterior: Floats) -> Aggregate:
         probs = votes.clamp(softmax(self.log_joint(votes, params)))
-        return Aggregate(votes, probs, np.where(params.given > 0, params.skill, np.nan))
+        return Aggregate(votes, probs, np.where(params.vote_weight > 0, params.skill, np.nan))

@@ -1,4 +1,4 @@
-"""Karger, Oh and Shah's message passing between tasks and workers."""
+"""KOS: Karger, Oh and Shah's message passing between tasks and workers."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from crowdpilot.aggregation.truth_discovery import expect_positive
 from crowdpilot.arrays import Codes, Floats, share_best, to_probs
 from crowdpilot.votes import Votes
 
-ROUNDING = 1e-12  # a sum smaller than this share of its parts is nothing but rounding
+ROUNDING_ERROR = 1e-12  # a sum below this share of its parts is zero
 
 
 class Edges(NamedTuple):
-    """Who labelled what, each pair of task and worker once, and what was said there."""
+    """Edges between tasks and workers, each pair once, with the sign of their votes."""
 
     task: Codes
     worker: Codes
-    said: Floats  # weight of yes minus weight of no
+    sign: Floats  # weight of yes minus weight of no
 
 
 @dataclass(frozen=True)
 class KOS(Aggregator):
-    """Tasks tell their workers what the others said, workers tell their tasks how often they were right.
+    """Messages between tasks and workers: what the other workers say, and how often a worker is right.
 
-    With A[i, j] = 1 where worker *j* said yes to task *i* and -1 for no, in each round
+    With A[i, j] = 1 where worker *j* said yes to task *i* and -1 for no, in each iteration
 
     x[i to j] = sum of A[i, j'] y[j' to i] over the other workers j' of task i,
     y[j to i] = mean of A[i', j] x[i' to j] over the other tasks i' of worker j.
@@ -38,21 +38,21 @@ class KOS(Aggregator):
     The probability of yes is the share of the messages A[i, j] y[j to i] of the task that are
     positive, by size; where there is no message at all, the share of the votes. More than two
     classes are one such question for each class, yes being its label, and their shares are scaled
-    to sum to one; with two classes the two questions are the same. Tasks of known class send
-    messages as loud as the loudest.
+    to sum to one; with two classes the two questions are the same. Tasks of known class send messages
+    as large as the largest.
 
     Parameters
     ----------
     max_iter
-        Rounds; there is no objective that would say when to stop.
+        Number of iterations; there is no objective that would say when to stop.
     average
         False takes sums for y too, as the paper does. It is the same when all workers have as many
-        votes, as they have in the paper; otherwise sums let the most diligent workers drown the rest.
+        votes, as they have in the paper; otherwise the sums of workers with most votes dominate.
     spread
         Standard deviation of the first messages of workers around one, drawn by `seed`. The paper
-        takes one; the answer hardly depends on it, and with zero not on chance.
+        takes one; the result hardly depends on it, and with zero it is not random.
     seed
-        Draws the first messages, and the lot between equals when one label must be named.
+        Of the first messages, and of the hash that breaks ties between classes.
 
     References
     ----------
@@ -61,7 +61,7 @@ class KOS(Aggregator):
 
     Examples
     --------
-    The last worker is always wrong, and is understood:
+    The last worker is always wrong, and has a negative reliability:
 
     >>> task = np.repeat(np.arange(4), 4)
     >>> votes = Votes.of(task, list("wxyz") * 4, list("aaab" "bbba" "abab" "bbba"))
@@ -85,44 +85,44 @@ class KOS(Aggregator):
         expect_positive(self, "max_iter")
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
-        begin = None if start is None else starting_probs(votes, start)
-        answers = [self.ask(votes, k, begin) for k in range(len(votes.classes))]
+        probs = None if start is None else starting_probs(votes, start)
+        answers = [self.ask(votes, k, probs) for k in range(len(votes.classes))]
         yes, reliability = (np.stack(columns, axis=1) for columns in zip(*answers, strict=True))
         probs = votes.clamp(to_probs(yes))
         params = {"reliability": reliability.mean(axis=1)}
         return Aggregate(votes, probs, expected_accuracy(votes, share_best(probs)), params)
 
-    def ask(self, votes: Votes, k: int, begin: Floats | None) -> tuple[Floats, Floats]:
-        """Whether each task is of class *k*, from 0 to 1, and how reliable each worker is, from -1 to 1."""
+    def ask(self, votes: Votes, k: int, start: Floats | None) -> tuple[Floats, Floats]:
+        """The probability that each task is of class *k*, and the reliability of each worker, -1 to 1."""
         edges = to_edges(votes, k)
-        y = 1 + self.spread * np.random.default_rng(self.seed).standard_normal(len(edges.said))
-        if begin is not None:
-            y = self.speak(edges, 2 * begin[edges.task, k] - 1)
+        y = 1 + self.spread * np.random.default_rng(self.seed).standard_normal(len(edges.sign))
+        if start is not None:
+            y = self.worker_messages(edges, 2 * start[edges.task, k] - 1)
         x = np.zeros_like(y)
         for _ in range(self.max_iter):
-            x = scaled(others(edges.said * y, edges.task))
+            x = scaled(others(edges.sign * y, edges.task))
             if votes.gold is not None:
                 gold = votes.gold[edges.task]
                 x = np.where(gold < 0, x, np.where(gold == k, 1.0, -1.0))
-            y = scaled(self.speak(edges, x))
-        message, tasks, workers = edges.said * y, len(votes.tasks), len(votes.workers)
+            y = scaled(self.worker_messages(edges, x))
+        message, tasks, workers = edges.sign * y, len(votes.tasks), len(votes.workers)
         positive = add_up(np.maximum(message, 0), edges.task, tasks)
         yes = ratio(positive, add_up(np.abs(message), edges.task, tasks), votes.shares()[:, k])
-        agreed = add_up(edges.said * x, edges.worker, workers)
+        agreed = add_up(edges.sign * x, edges.worker, workers)
         return yes, ratio(agreed, votes.worker_sum(), np.zeros(workers))
 
-    def speak(self, edges: Edges, x: Floats) -> Floats:
+    def worker_messages(self, edges: Edges, x: Floats) -> Floats:
         """The messages of workers to tasks, given those of tasks to workers."""
-        y = others(edges.said * x, edges.worker)
-        return ratio(y, others(np.abs(edges.said), edges.worker), y) if self.average else y
+        y = others(edges.sign * x, edges.worker)
+        return ratio(y, others(np.abs(edges.sign), edges.worker), y) if self.average else y
 
 
 def to_edges(votes: Votes, k: int) -> Edges:
     """The pairs of merged votes, with label *k* for yes."""
     pair = votes.task.astype(np.int64) * len(votes.workers) + votes.worker
     new = np.diff(pair, prepend=-1) > 0
-    said = add_up(votes.weights * np.where(votes.label == k, 1.0, -1.0), np.cumsum(new) - 1)
-    return Edges(votes.task[new], votes.worker[new], said)
+    sign = add_up(votes.weights * np.where(votes.label == k, 1.0, -1.0), np.cumsum(new) - 1)
+    return Edges(votes.task[new], votes.worker[new], sign)
 
 
 def add_up(values: Floats, group: NDArray[np.integer], groups: int = 0) -> Floats:
@@ -134,15 +134,15 @@ def others(messages: Floats, group: Codes) -> Floats:
     """For each message the sum of the other messages of its group."""
     rest = add_up(messages, group)[group] - messages
     size = add_up(np.abs(messages), group)[group]
-    return np.where(np.abs(rest) > ROUNDING * size, rest, 0.0)
+    return np.where(np.abs(rest) > ROUNDING_ERROR * size, rest, 0.0)
 
 
 def scaled(messages: Floats) -> Floats:
-    """The same messages, the loudest being one."""
+    """The same messages, divided by the largest."""
     return messages / (np.abs(messages).max(initial=0) or 1.0)
 
 
 def ratio(part: Floats, whole: Floats, otherwise: Floats) -> Floats:
-    """One divided by the other, where that is possible."""
+    """`part` / `whole` where that is positive, `otherwise` elsewhere."""
     result: Floats = np.divide(part, whole, out=otherwise.copy(), where=whole > 0)
     return result

@@ -1,4 +1,4 @@
-"""The most frequent label wins."""
+"""Majority voting: the most frequent label wins."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from crowdpilot.votes import Votes
 
 @dataclass(frozen=True)
 class MajorityVoting(Aggregator):
-    """The most frequent label of each task; equals share the probability.
+    """The most frequent label of each task; tied labels divide the probability.
 
     Parameters
     ----------

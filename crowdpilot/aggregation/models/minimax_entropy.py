@@ -1,4 +1,4 @@
-"""Minimax entropy: workers and tasks both have a say in how labels are confused."""
+"""Minimax conditional entropy: labels are confused in ways of the worker and of the task."""
 
 from __future__ import annotations
 
@@ -16,55 +16,54 @@ from crowdpilot.aggregation.truth_discovery import expect_positive
 from crowdpilot.arrays import Floats, softmax, softmax_
 from crowdpilot.votes import Votes
 
-CELLS = 100_000  # votes x classes x classes that are worked on at a time, so that they stay in the cache
+MAX_CELLS_PER_PART = 100_000  # votes x classes x classes of a part, so that it stays in the cache
 
 
 class Part(NamedTuple):
-    """Some of the tasks with all their votes, and sparse sums over these."""
+    """Some of the tasks with all their votes, and sparse matrices that sum over these."""
 
     votes: Votes
     by_task: Any  # (tasks, votes)
     by_worker: Any  # (workers, votes)
 
 
-class Round(NamedTuple):
-    """What a part gives back in one round; K x K slopes of the log-likelihood, then K expected counts."""
+class PartResult(NamedTuple):
+    """Posterior and gradients of a part; K x K gradients of the log-likelihood, then K expected counts."""
 
     probs: Floats  # (tasks, classes)
-    loglik: float
+    log_likelihood: float
     task: Floats  # (tasks, K x K + K)
     worker: Floats  # (workers, K x K + K)
 
 
 class State(NamedTuple):
-    """Where the climb is: the shifts, and what the last round said of them."""
+    """The parameters, and posterior and gradients there."""
 
     parts: list[Part]
     worker: Floats  # (workers, true, said)
     tasks: list[Floats]  # of each part (tasks, true, said)
-    rounds: list[Round]
+    results: list[PartResult]
 
 
 @dataclass(frozen=True)
 class MinimaxEntropy(Aggregator):
-    """Worker *j* says *l* about task *i* of class *k* with odds that both of them shift.
+    """Worker *j* says *l* about task *i* of class *k* with log-odds of both of them.
 
     P(l | i, j, k) is proportional to exp(task[i, k, l] + worker[j, k, l]).
 
-    It is what follows from asking for the distribution of largest entropy that shows as many votes
-    of each kind as each worker gave and each task got. The objective is the log-likelihood of the
-    votes less alpha/2 K^2 |worker|^2 and beta/2 K^2 r |task|^2, r being the votes of a worker over
-    the votes of a task on average. Each round finds the probabilities of the classes and makes a
-    gradient step on worker and task whose length comes from a bound on the curvature, so that the
-    objective never falls.
+    It is the distribution of largest entropy whose expected counts of labels are those of each worker and
+    of each task. The objective is the log-likelihood of the votes less alpha/2 K^2 |worker|^2 and
+    beta/2 K^2 r |task|^2, r being the votes of a worker over the votes of a task on average. Each
+    iteration computes the posterior and makes a gradient step on worker and task whose length comes from
+    a bound on the curvature, so that the objective never falls.
 
-    Every round takes votes x K^2 time, and the result holds tasks x K^2 numbers: it is for few
-    classes, and shines where tasks are confused in their own ways and have many votes.
+    An iteration takes votes x K^2 time, and the result holds tasks x K^2 numbers: it is for few classes,
+    and strong where tasks are confused in their own ways and have many votes.
 
     Parameters
     ----------
     alpha, beta
-        How strongly the shifts of workers and of tasks are held back; the paper tries 1/4 to 4.
+        L2 regularization of the parameters of workers and of tasks; the paper tries 1/4 to 4.
     prior
         Probability of each class; all equal if not given.
     max_iter
@@ -109,17 +108,17 @@ class MinimaxEntropy(Aggregator):
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
         log_prior = np.log(fixed_prior(self.prior, len(votes.classes)))
         probs = votes.shares() if start is None else starting_probs(votes, start)
-        holds = self.holds(votes)
-        state = begin(votes, probs, log_prior)
+        penalties = self.penalties(votes)
+        state = initial_state(votes, probs, log_prior)
         trace: list[float] = []
         converged = False
         while not converged and len(trace) < self.max_iter:
-            state = advance(state, holds, log_prior)
-            trace.append(objective(state, holds))
+            state = gradient_step(state, penalties, log_prior)
+            trace.append(objective(state, penalties))
             converged = len(trace) > 1 and trace[-1] - trace[-2] <= self.tol * len(votes)
         if not converged:
             self.warn_not_converged(self.max_iter)
-        probs = np.concatenate([r.probs for r in state.rounds])
+        probs = np.concatenate([result.probs for result in state.results])
         params = {
             "confusion": softmax(state.worker.reshape(-1, len(log_prior))).reshape(state.worker.shape),
             "worker": state.worker,
@@ -127,39 +126,39 @@ class MinimaxEntropy(Aggregator):
         }
         return Aggregate(votes, probs, expected_accuracy(votes, probs), params, tuple(trace), converged)
 
-    def holds(self, votes: Votes) -> tuple[float, float]:
-        """How strongly the shifts of workers and of tasks are held back in these votes."""
+    def penalties(self, votes: Votes) -> tuple[float, float]:
+        """The factors of the squared parameters of workers and of tasks in the objective."""
         cells = len(votes.classes) ** 2
         tasks, workers = int(np.count_nonzero(votes.task_sum())), int(np.count_nonzero(votes.worker_sum()))
         return self.alpha * cells, self.beta * cells * max(tasks, 1) / max(workers, 1)
 
 
-def begin(votes: Votes, probs: Floats, log_prior: Floats) -> State:
-    """No shifts yet, and where these probabilities pull them."""
+def initial_state(votes: Votes, probs: Floats, log_prior: Floats) -> State:
+    """Parameters of zero, and the gradients at these class probabilities."""
     K = len(log_prior)
-    count = 1 + len(votes) * K**2 // CELLS
+    count = 1 + len(votes) * K**2 // MAX_CELLS_PER_PART
     parts = [to_part(part) for part in (split_tasks(votes, count) if count > 1 else [votes])]
-    beliefs = np.split(probs, np.cumsum([len(part.votes.tasks) for part in parts])[:-1])
-    worker, tasks = np.zeros((len(votes.workers), K, K)), [np.zeros((len(b), K, K)) for b in beliefs]
-    rounds = [look(*each, worker, log_prior) for each in zip(parts, beliefs, tasks, strict=True)]
-    return State(parts, worker, tasks, rounds)
+    posteriors = np.split(probs, np.cumsum([len(part.votes.tasks) for part in parts])[:-1])
+    worker, tasks = np.zeros((len(votes.workers), K, K)), [np.zeros((len(p), K, K)) for p in posteriors]
+    results = [e_step(*each, worker, log_prior) for each in zip(parts, posteriors, tasks, strict=True)]
+    return State(parts, worker, tasks, results)
 
 
-def advance(state: State, holds: tuple[float, float], log_prior: Floats) -> State:
-    """A step on all shifts, then the probabilities that follow from them."""
-    parts, worker, tasks, rounds = state
-    worker = climb(worker, holds[0], sum((r.worker for r in rounds[1:]), rounds[0].worker))
-    tasks = [climb(task, holds[1], r.task) for task, r in zip(tasks, rounds, strict=True)]
-    rounds = [look(part, None, task, worker, log_prior) for part, task in zip(parts, tasks, strict=True)]
-    return State(parts, worker, tasks, rounds)
+def gradient_step(state: State, penalties: tuple[float, float], log_prior: Floats) -> State:
+    """A gradient step on all parameters, then the posterior under them."""
+    parts, worker, tasks, results = state
+    worker = ascend(worker, penalties[0], sum((r.worker for r in results[1:]), results[0].worker))
+    tasks = [ascend(task, penalties[1], r.task) for task, r in zip(tasks, results, strict=True)]
+    results = [e_step(part, None, task, worker, log_prior) for part, task in zip(parts, tasks, strict=True)]
+    return State(parts, worker, tasks, results)
 
 
-def objective(state: State, holds: tuple[float, float]) -> float:
-    """The log-likelihood of the votes less what the shifts cost."""
-    squares = holds[0] * np.square(state.worker).sum() + holds[1] * sum(
+def objective(state: State, penalties: tuple[float, float]) -> float:
+    """The log-likelihood of the votes less the penalties of the parameters."""
+    squares = penalties[0] * np.square(state.worker).sum() + penalties[1] * sum(
         np.square(t).sum() for t in state.tasks
     )
-    return sum(r.loglik for r in state.rounds) - float(squares) / 2
+    return sum(result.log_likelihood for result in state.results) - float(squares) / 2
 
 
 def to_part(votes: Votes) -> Part:
@@ -170,8 +169,8 @@ def to_part(votes: Votes) -> Part:
     return Part(votes, by_task, by_worker)
 
 
-def look(part: Part, probs: Floats | None, task: Floats, worker: Floats, log_prior: Floats) -> Round:
-    """The probabilities of the classes, if not given, and where they pull the shifts."""
+def e_step(part: Part, probs: Floats | None, task: Floats, worker: Floats, log_prior: Floats) -> PartResult:
+    """The posterior of the tasks of a part, unless it is given, and the gradients at it."""
     votes, K = part.votes, len(log_prior)
     said = votes.label, np.arange(len(votes))
     odds = task[votes.task] + worker[votes.worker]
@@ -180,20 +179,20 @@ def look(part: Part, probs: Floats | None, task: Floats, worker: Floats, log_pri
     log_said = chance[:, *said]
     np.exp(chance, out=chance)
     total = chance.sum(axis=1)
-    loglik = 0.0
+    log_likelihood = 0.0
     if probs is None:
         probs = part.by_task @ (log_said - np.log(total)).T + log_prior
         apply_gold_(votes, probs)
-        loglik = softmax_(probs)
-    believed = np.ascontiguousarray(probs[votes.task].T)  # (classes, votes)
-    chance *= -(believed / total)[:, None]
-    chance[:, *said] += believed
-    slopes = np.concatenate([chance.reshape(K * K, len(votes)), believed]).T
-    return Round(probs, loglik, part.by_task @ slopes, part.by_worker @ slopes)
+        log_likelihood = softmax_(probs)
+    posterior = np.ascontiguousarray(probs[votes.task].T)  # (classes, votes)
+    chance *= -(posterior / total)[:, None]
+    chance[:, *said] += posterior
+    gradients = np.concatenate([chance.reshape(K * K, len(votes)), posterior]).T
+    return PartResult(probs, log_likelihood, part.by_task @ gradients, part.by_worker @ gradients)
 
 
-def climb(shift: Floats, hold: float, pull: Floats) -> Floats:
-    """One step uphill; moving both shifts, no vote bends the log-likelihood by more than one."""
-    K = shift.shape[1]
-    slope = pull[:, : K * K].reshape(shift.shape) - hold * shift
-    return shift + slope / (hold + pull[:, K * K :, None])
+def ascend(params: Floats, penalty: float, gradients: Floats) -> Floats:
+    """One gradient step; the curvature of the log-likelihood of a vote is at most one."""
+    K = params.shape[1]
+    gradient = gradients[:, : K * K].reshape(params.shape) - penalty * params
+    return params + gradient / (penalty + gradients[:, K * K :, None])

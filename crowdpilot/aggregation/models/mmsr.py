@@ -1,4 +1,4 @@
-"""Robust rank-one completion of the agreement between workers, against adversaries."""
+"""MMSR: robust rank-one matrix completion of the agreement between workers, against adversaries."""
 
 from __future__ import annotations
 
@@ -11,40 +11,46 @@ from numpy.typing import NDArray
 from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_accuracy
 from crowdpilot.aggregation.earlier_results import starting_probs
 from crowdpilot.aggregation.truth_discovery import expect_positive
-from crowdpilot.aggregation.worker_agreement import Counts, Pairs, count, excess, join, to_pairs
+from crowdpilot.aggregation.worker_agreement import (
+    AgreementCounts,
+    Pairs,
+    add_history,
+    count_agreements,
+    excess,
+    to_pairs,
+)
 from crowdpilot.arrays import Floats, softmax
 from crowdpilot.votes import Votes
 
-NOTHING = 1e-6  # a worker this close to guessing says nothing about others
-CALM = 50  # rounds after which steps get shorter, in case they swing between two answers
+MIN_ABS_SKILL = 1e-6  # a worker closer to guessing carries no information about others
+FULL_STEP_ITERATIONS = 50  # after these, steps get shorter, in case they oscillate
 
 
 @dataclass(frozen=True)
 class MMSR(Aggregator):
-    """Good workers agree with each other: their skill is read off who agrees with whom.
+    """Good workers agree with each other: skills are estimated from the agreement of pairs.
 
     If worker *j* is right with probability p[j] and all mistakes are equally likely, then with
     s[j] = (K p[j] - 1) / (K - 1) the agreement of two workers on their common tasks has
 
     (K agreement[i, j] - 1) / (K - 1) = s[i] s[j],
 
-    a matrix of rank one known for the pairs that share tasks. Each worker looks at the ratios of
-    the left side to s[i], over all partners *i*, and takes their mean, weighted by the number of
-    common tasks times s[i]^2, the extreme ones drawn in; and so on in turns. A group of workers
-    who lie together is outvoted by the rest even if the lies agree perfectly. The votes then weigh
-    the log-odds log((K - 1) p[j] / (1 - p[j])), which is negative for the worse than guessing.
-    Known classes are the votes of one more worker, who is always right.
+    a matrix of rank one known for the pairs that share tasks. Each iteration sets s[j] to the mean of the
+    ratios of the left side to s[i] over all partners *i*, weighted by the number of common tasks times
+    s[i]^2 and winsorized. A colluding minority is outvoted by the rest even if its votes agree perfectly.
+    The weight of a vote is the log-odds log((K - 1) p[j] / (1 - p[j])), negative for a worker below
+    chance. Gold labels are the votes of one more worker, who is always right.
 
     Memory grows with the number of pairs of workers who share a task.
 
     Parameters
     ----------
     trim
-        Share of the ratios of a worker, at each end, that are drawn in to the nearest of the rest:
-        about the share of adversaries to withstand, below one half. The paper drops them, which
-        jumps when ratios change places.
+        Share of the ratios of a worker, at each end, that are set to the nearest of the rest
+        (winsorized): about the share of adversaries to withstand, below one half. The paper drops them,
+        which is not continuous.
     smoothing
-        Imaginary votes of each worker for each class, so that nobody is perfect.
+        Pseudo-count of votes of each worker for each class, so that no skill is 0 or 1.
     max_iter
         Largest number of iterations.
     tol
@@ -83,58 +89,58 @@ class MMSR(Aggregator):
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
         K, W = len(votes.classes), len(votes.workers)
-        counts = count(votes)
-        seen = counts if history is None else join(votes, counts, history)
-        s, converged = self.settle(to_pairs(seen, K), self.first(votes, seen, start), K)
+        counts = count_agreements(votes)
+        total = counts if history is None else add_history(votes, counts, history)
+        s, converged = self.iterate(to_pairs(total, K), self.initial_skill(votes, total, start), K)
         if not converged:
             self.warn_not_converged(self.max_iter)
-        right = seen.voted * ((K - 1) * s + 1) / K
-        p = ((right + self.smoothing) / (seen.voted + K * self.smoothing))[:W]
+        right = total.vote_weight * ((K - 1) * s + 1) / K
+        p = ((right + self.smoothing) / (total.vote_weight + K * self.smoothing))[:W]
         weight = np.log((K - 1) * p / (1 - p))
         probs = votes.clamp(softmax(votes.tally(weight[votes.worker])))
         skill = np.where(votes.worker_sum() > 0, p, np.nan)
         return Aggregate(votes, probs, skill, {"weight": weight, "counts": counts}, converged=converged)
 
-    def first(self, votes: Votes, seen: Counts, start: Aggregate | None) -> Floats:
-        """An s to begin with: of the best of workers, or of an earlier result; gold labels turn it."""
+    def initial_skill(self, votes: Votes, counts: AgreementCounts, start: Aggregate | None) -> Floats:
+        """Starting values of s: one, or those of an earlier result, updated by the gold labels."""
         K = len(votes.classes)
-        s = np.ones(len(seen.voted))
+        s = np.ones(len(counts.vote_weight))
         if start is not None:
             known = excess(expected_accuracy(votes, starting_probs(votes, start)), K)
             s[: len(known)] = np.nan_to_num(known, nan=1.0)
         teacher = np.append(np.zeros(len(s) - 1), 1)
-        agreed, shared = seen.agreed @ teacher, seen.shared @ teacher
+        agreed, shared = counts.agreed @ teacher, counts.shared @ teacher
         s = ((K * agreed - shared) / (K - 1) + K * s) / (shared + K)
         return np.append(s[:-1], 1)
 
-    def settle(self, pairs: Pairs, s: Floats, K: int) -> tuple[Floats, bool]:
-        """The s of each worker, and whether it has come to rest."""
+    def iterate(self, pairs: Pairs, s: Floats, K: int) -> tuple[Floats, bool]:
+        """The s of each worker, and whether it has converged."""
         converged = False
         for n in range(self.max_iter):
-            twin = self.look(pairs, s)  # if s is c times too large, this is c times too small
+            twin = self.update(pairs, s)  # if s is too large by a factor, this is too small by it
             twin[-1] = 1
-            again = self.look(pairs, twin)
+            again = self.update(pairs, twin)
             goal = np.sign(again) * (np.abs(twin) + np.abs(again)) / 2
             goal = np.append(np.clip(goal[:-1], -1 / (K - 1), 1), 1)
-            last, s = s, s + (goal - s) / (1 + max(n - CALM, 0))
+            last, s = s, s + (goal - s) / (1 + max(n - FULL_STEP_ITERATIONS, 0))
             if converged := bool(np.abs(s - last).max() < self.tol):
                 break
         met = np.bincount(pairs.one, minlength=len(s))[:-1] > 0
-        s[:-1][~met] = s[:-1][met].mean() if met.any() else 1  # those who share no task are like the rest
+        s[:-1][~met] = s[:-1][met].mean() if met.any() else 1  # a worker without common tasks has the mean
         return s, converged
 
-    def look(self, pairs: Pairs, s: Floats) -> Floats:
-        """What the s of every worker must be, if those of the others are these."""
+    def update(self, pairs: Pairs, s: Floats) -> Floats:
+        """The s of every worker, given those of the others."""
         others = s[pairs.other]
-        heard = np.abs(others) > NOTHING
-        ratio = np.divide(pairs.excess, others, out=np.zeros(len(others)), where=heard)
+        informative = np.abs(others) > MIN_ABS_SKILL
+        ratio = np.divide(pairs.excess, others, out=np.zeros(len(others)), where=informative)
         low, high = self.bounds(pairs.one, ratio)
-        sure = pairs.other == len(s) - 1
-        drawn = np.where(sure, ratio, np.clip(ratio, low, high))
-        weight = heard * pairs.shared * others**2
+        teacher = pairs.other == len(s) - 1
+        winsorized = np.where(teacher, ratio, np.clip(ratio, low, high))
+        weight = informative * pairs.shared * others**2
         total = np.bincount(pairs.one, weight, len(s))
         mean: Floats = np.divide(
-            np.bincount(pairs.one, weight * drawn, len(s)), total, out=np.zeros(len(s)), where=total > 0
+            np.bincount(pairs.one, weight * winsorized, len(s)), total, out=np.zeros(len(s)), where=total > 0
         )
         return mean
 

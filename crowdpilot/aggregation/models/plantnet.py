@@ -1,4 +1,4 @@
-"""Pl@ntNet's rule: trust grows with what a worker identified, and a task must earn its label."""
+"""Pl@ntNet's rule: weights grow with the classes that a worker identified; tasks become valid."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class PlantNet(Aggregator):
-    """The majority, each worker weighed by how many classes they have identified, round by round.
+    """The majority, each worker weighted by how many classes they have identified, in turns.
 
     weight[j] = n[j]^alpha - n[j]^beta + gamma, where n[j] counts the classes of valid tasks to which j
     gave the label. The label of a task is the class with the most weight; the task is valid if that
@@ -40,12 +40,12 @@ class PlantNet(Aggregator):
     theta_conf, theta_acc
         What the weight and the share of a label must exceed for its task to be valid.
     AI
-        What the votes of a machine do: "ignored" leaves them out, "worker" treats them like any
+        What the votes of the classifier do: "ignored" leaves them out, "worker" treats them like any
         others, "fixed" gives them the weight `ai_weight`, "invalidating" too, but they can only
-        make a task invalid, by speaking against its label, "confident" is "fixed" for those whose
+        make a task invalid, by voting against its label, "confident" is "fixed" for those whose
         score is above `theta_score`; the score is the weight of the vote in the data.
     ai_worker, ai_weight, theta_score
-        The name of the machine among the workers, its fixed weight, and what its score must exceed.
+        The name of the classifier among the workers, its fixed weight, and what its score must exceed.
     counts
         Whether n[j] counts different "classes", as in the paper, or "tasks".
     max_iter
@@ -93,12 +93,12 @@ class PlantNet(Aggregator):
             raise ValueError(f"counts is {self.counts!r}, expected tasks or classes")
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
-        machine = self._find_machine(votes)
-        votes, against = self._hear(votes, machine)
-        past = _recall(votes, history)
-        right = self._begin(votes, start)
+        classifier = self._find_classifier(votes)
+        votes, against = self._counted_votes(votes, classifier)
+        past = _right_in(votes, history)
+        right = self._starting_right(votes, start)
         for _ in range(self.max_iter):
-            weight = self._weigh(right + past, machine)
+            weight = self._worker_weights(right + past, classifier)
             tally = votes.tally(weight[votes.worker])
             labels = votes.clamp(share_best(tally))
             valid = self._validate(votes, tally, labels, against)
@@ -112,39 +112,41 @@ class PlantNet(Aggregator):
         probs = votes.clamp(to_probs(tally))
         return Aggregate(votes, probs, expected_accuracy(votes, labels), params, converged=converged)
 
-    def _find_machine(self, votes: Votes) -> Bools:
-        """Which of the workers is the machine, (workers,)."""
-        machine: Bools = lookup(votes.workers, to_names([self.ai_worker])) == 0
-        if self.AI != "ignored" and not machine.any():
+    def _find_classifier(self, votes: Votes) -> Bools:
+        """Which of the workers is the classifier, (workers,)."""
+        classifier: Bools = lookup(votes.workers, to_names([self.ai_worker])) == 0
+        if self.AI != "ignored" and not classifier.any():
             raise ValueError(f"AI is {self.AI!r}, but no worker is called {str(self.ai_worker)!r}")
-        return machine
+        return classifier
 
-    def _hear(self, votes: Votes, machine: Bools) -> tuple[Votes, Floats]:
-        """The votes that count for labels, and the machine's weight on each class, (tasks, classes)."""
-        by_machine = machine[votes.worker]
-        against = votes.tally(np.where(by_machine, self.ai_weight if self.AI == "invalidating" else 0.0, 0.0))
+    def _counted_votes(self, votes: Votes, classifier: Bools) -> tuple[Votes, Floats]:
+        """The votes that count for labels, and the classifier's weight on each class, (tasks, classes)."""
+        by_classifier = classifier[votes.worker]
+        against = votes.tally(
+            np.where(by_classifier, self.ai_weight if self.AI == "invalidating" else 0.0, 0.0)
+        )
         if self.AI in ("ignored", "invalidating"):
-            return votes.take(~by_machine), against
+            return votes.take(~by_classifier), against
         if self.AI == "confident":
-            sure = replace(votes, weight=np.where(by_machine, 1.0, votes.weights))
-            return sure.take(~by_machine | (votes.weights > self.theta_score)), against
+            sure = replace(votes, weight=np.where(by_classifier, 1.0, votes.weights))
+            return sure.take(~by_classifier | (votes.weights > self.theta_score)), against
         return votes, against
 
-    def _begin(self, votes: Votes, start: Aggregate | None) -> Floats:
-        """What the workers got right, in the result to begin at."""
+    def _starting_right(self, votes: Votes, start: Aggregate | None) -> Floats:
+        """Number of tasks of each class that workers got right in the result to start at, (workers, classes)."""
         if start is None:
             return np.zeros((len(votes.workers), len(votes.classes)))
         labels = share_best(starting_probs(votes, start))
         same = list(map(str, start.votes.classes)) == list(map(str, votes.classes))
-        return _recall(votes, start) if same and "right" in start.params else _count_right(votes, labels)
+        return _right_in(votes, start) if same and "right" in start.params else _count_right(votes, labels)
 
-    def _weigh(self, right: Floats, machine: Bools) -> Floats:
+    def _worker_weights(self, right: Floats, classifier: Bools) -> Floats:
         n = (np.minimum(right, 1) if self.counts == "classes" else right).sum(axis=1)
         weight = np.maximum(n**self.alpha - n**self.beta + self.gamma, 0)
-        return np.where(machine, self.ai_weight, weight) if self.AI in ("fixed", "confident") else weight
+        return np.where(classifier, self.ai_weight, weight) if self.AI in ("fixed", "confident") else weight
 
     def _validate(self, votes: Votes, tally: Floats, labels: Floats, against: Floats) -> Bools:
-        """Whether each task has earned its label, (tasks,)."""
+        """Whether the label of each task is valid, (tasks,)."""
         weight = (tally * labels).sum(axis=1)
         total = tally.sum(axis=1) + (against * (1 - labels)).sum(axis=1)
         valid: Bools = (weight > self.theta_conf + TIE) & (weight > self.theta_acc * total + TIE)
@@ -158,8 +160,8 @@ def _count_right(votes: Votes, labels: Floats) -> Floats:
     return np.asarray(np.bincount(votes.cell, right, len(votes.workers) * K), np.float64).reshape(-1, K)
 
 
-def _recall(votes: Votes, result: Aggregate | None) -> Floats:
-    """What an earlier result says these workers got right, (workers, classes)."""
+def _right_in(votes: Votes, result: Aggregate | None) -> Floats:
+    """How many tasks of each class these workers got right in an earlier result, (workers, classes)."""
     if result is None:
         return np.zeros((len(votes.workers), len(votes.classes)))
     return align_workers(votes, result, result.params["right"])

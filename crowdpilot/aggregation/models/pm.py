@@ -1,4 +1,4 @@
-"""PM, or conflict resolution on heterogeneous data: the weight of a worker is a log of the errors."""
+"""PM (conflict resolution on heterogeneous data): weight of a worker by the log of their error rate."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from crowdpilot.arrays import Floats
 
 @dataclass(frozen=True)
 class PM(TruthDiscovery):
-    """The label with most weight wins; a worker weighs minus the log of the share of errors.
+    """The label with most weight wins; the weight of a worker is minus the log of their error rate.
 
     weight[j] = -log((errors[j] + smoothing) / (votes[j] + 2 smoothing)),
 
-    where an error is a vote against the winning label, and both are found in turns. The papers
+    where an error is a vote against the winning label, and both are computed in turns. The papers
     divide by the errors of the worst worker; here it is by those of one who is always wrong, so
     that the vote of the worst worker still decides where it is the only one. The probabilities
     are shares of the weight.
@@ -25,7 +25,7 @@ class PM(TruthDiscovery):
     Parameters
     ----------
     smoothing
-        Imaginary errors, and as many imaginary right votes, of each worker.
+        Pseudo-counts of errors and of right votes of each worker.
 
     References
     ----------
@@ -53,6 +53,6 @@ class PM(TruthDiscovery):
     def __post_init__(self) -> None:
         expect_positive(self, "smoothing", "max_iter")
 
-    def weigh(self, errors: Floats, voted: Floats) -> Floats:
-        weight: Floats = np.log(voted + 2 * self.smoothing) - np.log(errors + self.smoothing)
+    def worker_weights(self, errors: Floats, vote_weight: Floats) -> Floats:
+        weight: Floats = np.log(vote_weight + 2 * self.smoothing) - np.log(errors + self.smoothing)
         return weight

@@ -1,4 +1,4 @@
-"""Dawid and Skene's model where each matrix is tied to one skill and to the mistakes all make."""
+"""Tied Dawid-Skene: confusion matrices shrunk towards one skill and the mistakes of all workers."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from crowdpilot.votes import Votes
 
 @dataclass(frozen=True)
 class TiedDawidSkene(DawidSkene):
-    """Between one coin and a whole matrix: `tie` imaginary votes pull each row to a simpler crowd.
+    """Between one coin and a whole matrix: `tie` pseudo-counts shrink each row to a simpler model.
 
-    In the simpler crowd worker *j* is right with one skill s[j] whatever the class, and a mistake
-    about class *k* is the mistake e[k] that the whole crowd makes: the row is s[j] on the
-    diagonal and (1 - s[j]) e[k] elsewhere. Skill and mistakes are taken from the last fit, and
-    the fit is repeated.
+    In the simpler model worker *j* is right with one skill s[j] whatever the class, and a mistake about
+    class *k* is distributed as the mistakes e[k] of all workers: the row is s[j] on the diagonal and
+    (1 - s[j]) e[k] elsewhere. Skills and mistakes are estimated from the last fit, and the fit is
+    repeated.
 
     Parameters
     ----------
     tie
-        Imaginary votes in each row.
+        Pseudo-counts in each row.
     fits
-        How often to fit.
+        Number of fits.
 
     References
     ----------
@@ -54,17 +54,17 @@ class TiedDawidSkene(DawidSkene):
     def run(
         self, votes: Votes, start: Aggregate | None, history: Aggregate | None, backend: Backend = IN_MEMORY
     ) -> Aggregate:
-        shared: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(DawidSkene)}
-        result = DawidSkene(**shared).run(votes, start, history, backend)
+        settings: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(DawidSkene)}
+        result = DawidSkene(**settings).run(votes, start, history, backend)
         for _ in range(1, self.fits):
-            said = result.params["stats"][1]
-            result = _Pulled(**shared, rows=self.tie * simpler(said)).run(votes, result, history, backend)
+            prior_rows = self.tie * tied_confusion(result.params["stats"][1])
+            result = _WithPseudoCounts(**settings, rows=prior_rows).run(votes, result, history, backend)
         return result
 
 
 @dataclass(frozen=True)
-class _Pulled(DawidSkene):
-    """Dawid-Skene with imaginary votes of their own for each worker."""
+class _WithPseudoCounts(DawidSkene):
+    """Dawid-Skene with pseudo-counts `rows` (workers, true, said) of its own for each worker."""
 
     rows: Floats = field(default_factory=lambda: np.zeros(0), repr=False, compare=False)
 
@@ -74,18 +74,18 @@ class _Pulled(DawidSkene):
         return np.full(len(votes.classes), self.class_smoothing), self.rows
 
 
-def simpler(said: Floats) -> Floats:
-    """The matrix of each worker in a crowd with one skill for each and the mistakes of all.
+def tied_confusion(label_counts: Floats) -> Floats:
+    """Confusion matrices (workers, true, said) with one skill for each worker and the mistakes of all.
 
-    Skills are drawn to that of the crowd by two votes, mistakes to equal ones by as many votes as
-    there are mistakes, so that nothing is zero.
+    Skills are shrunk to the mean skill by two pseudo-counts, mistakes to equal ones by a pseudo-count of
+    the mean number of mistakes in each cell, so that nothing is zero.
     """
-    K = said.shape[1]
-    right, votes = np.einsum("jkk->j", said), said.sum(axis=(1, 2))
-    usual = (right.sum() + 1) / (votes.sum() + 2)
-    skill = (right + 2 * usual) / (votes + 2)
+    K = label_counts.shape[1]
+    right, votes = np.einsum("jkk->j", label_counts), label_counts.sum(axis=(1, 2))
+    mean_skill = (right.sum() + 1) / (votes.sum() + 2)
+    skill = (right + 2 * mean_skill) / (votes + 2)
     off = 1 - np.eye(K)
-    mistakes = said.sum(axis=0) * off
+    mistakes = label_counts.sum(axis=0) * off
     mistakes += (mistakes.sum() + 1) / (K * (K - 1)) * off
     mistakes /= mistakes.sum(axis=1, keepdims=True)
     matrices: Floats = skill[:, None, None] * np.eye(K) + (1 - skill)[:, None, None] * mistakes

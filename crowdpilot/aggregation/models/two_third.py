@@ -1,4 +1,4 @@
-"""A label needs two thirds of at least two votes."""
+"""Two-thirds rule: a label needs two thirds of at least two votes."""
 
 from __future__ import annotations
 

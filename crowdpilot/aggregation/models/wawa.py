@@ -1,4 +1,4 @@
-"""Worker agreement with aggregate: those who agree with the majority count for more."""
+"""Wawa, worker agreement with aggregate: votes weighted by agreement with the majority."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from crowdpilot.arrays import Floats
 from crowdpilot.votes import Votes
 
 
-class Record(NamedTuple):
-    """How much of what each worker said was agreed to, and how much they said; (workers,) each."""
+class Agreement(NamedTuple):
+    """Weight of the votes of each worker that agree with a consensus, and of all their votes."""
 
-    agreed: Floats
-    given: Floats
+    agreed: Floats  # (workers,)
+    vote_weight: Floats  # (workers,)
 
-    def plus(self, other: Record) -> Record:
-        """Both records together."""
-        return Record(self.agreed + other.agreed, self.given + other.given)
+    def plus(self, other: Agreement) -> Agreement:
+        """The sum of both."""
+        return Agreement(self.agreed + other.agreed, self.vote_weight + other.vote_weight)
 
     def rate(self, unknown: float | Floats = np.nan) -> Floats:
-        """How often each worker is agreed with; `unknown` for one who said nothing."""
-        out = np.array(np.broadcast_to(unknown, self.given.shape), np.float64)
-        rate: Floats = np.divide(self.agreed, self.given, out=out, where=self.given > 0)
+        """Share of the votes of each worker that agree, (workers,); `unknown` for one without votes."""
+        out = np.array(np.broadcast_to(unknown, self.vote_weight.shape), np.float64)
+        rate: Floats = np.divide(self.agreed, self.vote_weight, out=out, where=self.vote_weight > 0)
         return rate
 
 
 @dataclass(frozen=True)
 class Wawa(Aggregator):
-    """Weigh each worker by how often they agree with the majority, then vote again.
+    """Weight each worker by how often they agree with the majority, then vote again.
 
     skill[j] = mean over the votes of j of [vote = majority]; P(k) is proportional to
     sum_j skill[j] * [vote_j = k].
 
-    A tied majority is agreed with in part, and the known class of a task stands for its majority.
+    A vote for one of several tied classes agrees in part; the known class of a task is its majority.
 
     Parameters
     ----------
@@ -69,17 +69,17 @@ class Wawa(Aggregator):
     supports_sparse: ClassVar[bool] = True
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
-        own = record(votes, majority_posterior(votes))
-        skill = own.plus(remember(votes, history)).rate()
+        own = measure_agreement(votes, majority_posterior(votes))
+        skill = own.plus(history_agreement(votes, history)).rate()
         probs = vote_shares(votes, skill[votes.worker])
         return Aggregate(votes, probs, skill, own._asdict())
 
 
-def record(votes: Votes, probs: Posterior) -> Record:
-    """How much each worker agrees with these probabilities."""
-    return Record(votes.worker_sum(probability_of(probs, votes.task, votes.label)), votes.worker_sum())
+def measure_agreement(votes: Votes, probs: Posterior) -> Agreement:
+    """Agreement of each worker with these class probabilities of the tasks."""
+    return Agreement(votes.worker_sum(probability_of(probs, votes.task, votes.label)), votes.worker_sum())
 
 
-def remember(votes: Votes, history: Aggregate | None) -> Record:
-    """What an earlier result recorded of these workers; zero for those that are new to it."""
-    return Record(*(worker_history(votes, history, name) for name in Record._fields))
+def history_agreement(votes: Votes, history: Aggregate | None) -> Agreement:
+    """Agreement of these workers in an earlier result; zero for workers new to it."""
+    return Agreement(*(worker_history(votes, history, name) for name in Agreement._fields))

@@ -1,4 +1,4 @@
-"""Votes weighed by the diagonal of Dawid and Skene's confusion matrices."""
+"""WDS: vote shares weighted by the diagonal of Dawid and Skene's confusion matrices."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from crowdpilot.votes import Votes
 
 @dataclass(frozen=True)
 class WDS(DawidSkene):
-    """The share of each label among the votes, each worth its worker's chance to get that class right.
+    """The share of each label among the votes, each weighted by its worker's accuracy on that class.
 
     P(k) is proportional to sum_j confusion[j, k, k] * [vote_j = k], with the confusion matrices of the
     Dawid-Skene model; uniform where nobody voted.
@@ -47,8 +47,8 @@ class WDS(DawidSkene):
     name: ClassVar[str] = "wds"
     aliases: ClassVar[tuple[str, ...]] = ("weighted_dawid_skene",)
 
-    def to_result(self, votes: Votes, params: Params, probs: Floats) -> Aggregate:
-        fitted = super().to_result(votes, params, probs)
+    def to_result(self, votes: Votes, params: Params, posterior: Floats) -> Aggregate:
+        fitted = super().to_result(votes, params, posterior)
         right = np.diagonal(fitted.params["confusion"], axis1=1, axis2=2)  # (workers, classes)
         tally = votes.tally(right[votes.worker, votes.label])
         return replace(fitted, posterior=votes.clamp(to_probs(tally)))

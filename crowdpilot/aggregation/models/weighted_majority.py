@@ -1,4 +1,4 @@
-"""The majority, with a weight given to each worker."""
+"""Weighted majority voting, with a fixed weight for each worker."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Weights = Mapping[Any, float] | tuple[tuple[Any, float], ...]
 
 @dataclass(frozen=True)
 class WeightedMajority(Aggregator):
-    """Each worker has as many votes as their weight says; the probability of a class is its share.
+    """Every vote counts as much as the weight of its worker; the probability of a class is its share.
 
     P(k) is proportional to sum_j weights[j] * [vote_j = k]. With equal weights the label is that of
     majority voting. A task with no vote of any weight is uniform. The skill of a worker is the
@@ -56,20 +56,20 @@ class WeightedMajority(Aggregator):
         object.__setattr__(self, "weights", _as_pairs(self.weights))
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
-        weight = self._weigh(votes)
+        weight = self._worker_weights(votes)
         value = weight[votes.worker]
         skill = expected_accuracy(votes, majority_posterior(votes, value))
         return Aggregate(votes, vote_shares(votes, value), skill, {"weight": weight})
 
-    def _weigh(self, votes: Votes) -> Floats:
+    def _worker_weights(self, votes: Votes) -> Floats:
         """The weight of each worker, (workers,)."""
-        given = dict(self.weights)
-        places = votes.index("workers", list(given))
-        if (places < 0).any():
-            unknown = list(given)[int(np.argmax(places < 0))]
+        weights = dict(self.weights)
+        codes = votes.index("workers", list(weights))
+        if (codes < 0).any():
+            unknown = list(weights)[int(np.argmax(codes < 0))]
             raise ValueError(f"a weight is given to {unknown!r}, which is not one of the workers")
         weight = np.ones(len(votes.workers))
-        weight[places] = list(given.values())
+        weight[codes] = list(weights.values())
         return weight
 
 

@@ -1,4 +1,4 @@
-"""ZenCrowd: one reliability for every worker, all believed alike at first."""
+"""ZenCrowd: the one-coin model started at one reliability for all workers."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class ZenCrowd(OneCoin):
 
     log P(k | votes) = sum_j [vote_j = k] log((K - 1) skill[j] / (1 - skill[j])) + const.
 
-    The one-coin model with a uniform class prior, begun with the same reliability for everyone.
+    The one-coin model with a uniform class prior, started with the same reliability for everyone.
 
     Parameters
     ----------
     reliability
-        How often everyone is believed to be right before the first round, above 1/K.
+        Skill of every worker before the first iteration, above 1/K.
 
     References
     ----------

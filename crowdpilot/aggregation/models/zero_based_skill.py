@@ -1,4 +1,4 @@
-"""Skills that start near chance and move towards agreement, round by round."""
+"""Zero-based skill: skills start near chance and move towards agreement with the winners."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from crowdpilot.aggregation.base import Aggregate, Aggregator
 from crowdpilot.aggregation.earlier_results import starting_probs
-from crowdpilot.aggregation.models.wawa import record, remember
+from crowdpilot.aggregation.models.wawa import history_agreement, measure_agreement
 from crowdpilot.aggregation.sparse.candidates import (
     find_candidates,
     majority_posterior,
@@ -29,20 +29,20 @@ class ZeroBasedSkill(Aggregator):
     skill[j] += rate (mean over the votes of j of [vote = winner] - skill[j]); in the end P(k) is
     proportional to sum_j skill[j] * [vote_j = k].
 
-    All skills begin at 1 / K + eps, so the first winners are the majority. The known class of a
-    task is its winner in every round. Each step raises sum_j skill[j] agreed[j] - given[j] skill[j]^2 / 2,
-    so the rounds settle.
+    All skills start at 1 / K + eps, so the first winners are the majority. The known class of a task is
+    its winner in every iteration. Each step raises sum_j skill[j] agreed[j] - votes[j] skill[j]^2 / 2, so
+    the iterations converge.
 
     Parameters
     ----------
     max_iter
         Largest number of iterations.
     rate
-        How far a skill moves in one round: 1 is all the way.
+        Learning rate: how far a skill moves in one iteration, 1 is all the way.
     rate_steps, rate_factor
-        Multiply the rate by the factor after every so many rounds.
+        Multiply the rate by the factor after every so many iterations.
     eps
-        How far above chance the skills begin.
+        How far above chance the skills start.
     tol
         Stop when no skill moves more than this.
     seed
@@ -81,12 +81,12 @@ class ZeroBasedSkill(Aggregator):
             raise ValueError(f"the rate of zero_based_skill is {self.rate}, expected above 0 and at most 1")
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
-        past = remember(votes, history)
+        past = history_agreement(votes, history)
         skill = np.full(len(votes.workers), 1 / len(votes.classes) + self.eps)
         if start is not None:
-            skill = record(votes, _winners(votes, start)).plus(past).rate(skill)
+            skill = measure_agreement(votes, _starting_winners(votes, start)).plus(past).rate(skill)
         for n in range(1, self.max_iter + 1):
-            own = record(votes, majority_posterior(votes, skill[votes.worker]))
+            own = measure_agreement(votes, majority_posterior(votes, skill[votes.worker]))
             step = self._rate(n) * (own.plus(past).rate(skill) - skill)
             skill = skill + step
             if converged := bool(np.abs(step).max(initial=0) <= self.tol):
@@ -95,18 +95,18 @@ class ZeroBasedSkill(Aggregator):
             converged = False
             self.warn_not_converged(self.max_iter)
         probs = vote_shares(votes, skill[votes.worker])
-        known = own.plus(past).given > 0
+        known = own.plus(past).vote_weight > 0
         return Aggregate(votes, probs, np.where(known, skill, np.nan), own._asdict(), converged=converged)
 
     def _rate(self, n: int) -> float:
         return self.rate * self.rate_factor ** (n // self.rate_steps)
 
 
-def _winners(votes: Votes, start: Aggregate) -> Posterior:
-    """The classes that win in an earlier result."""
+def _starting_winners(votes: Votes, start: Aggregate) -> Posterior:
+    """All probability on the most probable class of each task in an earlier result."""
     if not needs_sparse(votes):
         return share_best(starting_probs(votes, start))
-    found = find_candidates(votes)
+    candidates = find_candidates(votes)
     listed = starting_candidates(votes, start)
-    others = (1 - found.per_task(listed)) / np.maximum(found.unlisted, 1)
-    return found.to_matrix(found.share_best(listed, others))
+    others = (1 - candidates.per_task(listed)) / np.maximum(candidates.unlisted, 1)
+    return candidates.to_matrix(candidates.share_best(listed, others))

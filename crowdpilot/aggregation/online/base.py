@@ -47,7 +47,7 @@ class OnlineModel:
             setattr(self, name, grown(array, np.zeros((len(names), *array.shape[1:]))))
 
     def vote_scores(self, worker: Integers, label: Integers, scale: Floats) -> Floats:
-        """Log P(label | state) of each vote, (votes, states); a plain vote count in models without likelihood.
+        """Log P(label | state) of each vote, (votes, states); the vote itself in models without likelihood.
 
         With `prior_scores` they add up to the scores of a task.
         """

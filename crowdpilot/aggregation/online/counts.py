@@ -105,7 +105,7 @@ class StreamCounts:
         return (self.log.last[tasks] >= 0) & (self.forgetting.active and self.model.keeps_posterior)
 
     def _scores(self, rows: Integers, position: Integers, tasks: int, vote_scores: Floats) -> Floats:
-        """The scores of tasks, (tasks, states): those of the prior plus those of the votes times their weight."""
+        """The scores of tasks, (tasks, states): of the prior, plus those of the votes times their weight."""
         weighted = vote_scores * self.log.extra["weight"][rows, None]
         if tasks == 1:
             one: Floats = weighted.sum(axis=0, keepdims=True) + self.model.prior_scores()

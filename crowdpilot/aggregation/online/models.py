@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import digamma, log_expit
@@ -32,7 +32,11 @@ class OnlineMajority(OnlineModel):
     """Majority voting: the tally of each task, and how often each worker agrees with the majority."""
 
     counts = ("vote_weight", "right")
-    saved = {"class_counts": "class_counts", "vote_weight": "vote_weight", "right_votes": "right"}
+    saved: ClassVar[dict[str, str]] = {
+        "class_counts": "class_counts",
+        "vote_weight": "vote_weight",
+        "right_votes": "right",
+    }
 
     def __init__(self, model: Any, K: int) -> None:
         super().__init__(model, K)
@@ -91,7 +95,7 @@ class OnlineOneCoin(OnlineEM):
     """One coin: the expected number of right votes of each worker."""
 
     counts = ("vote_weight", "right")
-    saved = OnlineMajority.saved
+    saved: ClassVar[dict[str, str]] = OnlineMajority.saved
 
     def __init__(self, model: OneCoin, K: int) -> None:
         super().__init__(model, K)
@@ -127,7 +131,7 @@ class OnlineDawidSkene(OnlineEM):
     """Dawid and Skene's model: expected counts of the labels of each worker for each true class."""
 
     counts = ("vote_weight", "said", "true_counts")
-    saved = {
+    saved: ClassVar[dict[str, str]] = {
         "class_counts": "class_counts", "vote_weight": "vote_weight",
         "label_counts": "said", "true_counts": "true_counts",
     }  # fmt: skip
@@ -174,7 +178,7 @@ class OnlineGLAD(OnlineEM):
     """GLAD: expected number of votes, and of right votes, of each worker at each level of easiness."""
 
     counts = ("vote_weight", "right", "level_counts")
-    saved = {
+    saved: ClassVar[dict[str, str]] = {
         "class_counts": "class_counts", "vote_weight": "vote_weight",
         "right_votes": "right", "level_counts": "level_counts", "ability": "ability",
     }  # fmt: skip
@@ -210,7 +214,7 @@ class OnlineGLAD(OnlineEM):
         worker = np.unique(worker)
         scale = forgetting.scale(worker)[:, None]
         right, total = self.right[worker] * scale, self.level_counts[worker] * scale
-        self.ability[worker] = self.model.raise_ability(
+        self.ability[worker] = self.model.newton_step(
             self.ability[worker], right, np.maximum(total - right, 0)
         )
 

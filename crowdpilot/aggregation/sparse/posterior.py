@@ -82,7 +82,7 @@ def probability_of(
 
 
 def to_dense(probs: csr_array, prior: Floats) -> Floats:
-    """A sparse posterior as an array (tasks, classes): the rest of a row is spread in proportion to `prior`."""
+    """A sparse posterior as an array (tasks, classes); the rest of a row is spread as `prior` says."""
     row, rest = _rest_per_prior(probs, prior)
     dense = rest[:, None] * prior
     dense[row, probs.indices] = probs.data
@@ -90,7 +90,7 @@ def to_dense(probs: csr_array, prior: Floats) -> Floats:
 
 
 def _rest_per_prior(probs: csr_array, prior: Floats) -> tuple[NDArray[Any], Floats]:
-    """The row of each entry; and the rest of each row divided by the prior of its unlisted classes, (tasks,)."""
+    """The row of each entry; and the rest of each row over the prior of its unlisted classes, (tasks,)."""
     T, K = probs.shape
     row = np.repeat(np.arange(T), np.diff(probs.indptr))
     rest = np.maximum(1 - sum_by(row, probs.data, T), 0)

@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from crowdpilot.arrays import Codes, Names, natural_order, to_names
+from crowdpilot.arrays import Codes, Names
+from crowdpilot.names import natural_order, to_names
 from crowdpilot.scale.engines import Count, Engine, Held
 from crowdpilot.scale.files.file_contents import (
     Brief,

@@ -36,7 +36,7 @@ def make(tasks=400, gold=False, weighted=False, seed=0):
     return replace(votes, gold=known, weight=weight).merged
 
 
-def places(model, votes, threads=2):
+def load_both(model, votes, threads=2):
     first = model.initial_posterior(votes)
     return InMemoryVotes(votes, first.copy()), compiled.CompiledVotes(votes, first.copy(), threads)
 
@@ -44,9 +44,9 @@ def places(model, votes, threads=2):
 @pytest.mark.parametrize("model", MODELS, ids=str)
 @pytest.mark.parametrize("gold", [False, True], ids=["blind", "gold"])
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
-def test_a_round_is_the_same(model, gold, weighted):
+def test_an_iteration_is_the_same(model, gold, weighted):
     votes = make(gold=gold, weighted=weighted)
-    plain, quick = places(model, votes)
+    plain, quick = load_both(model, votes)
     pseudo = model.pseudo_counts(votes)
     begun = plain.initial_counts(model, 0)
     for mine, other in zip(quick.initial_counts(model, 0), begun, strict=True):
@@ -84,7 +84,7 @@ def test_exponentials_are_exact(values):
 def test_few_tasks_and_tasks_without_votes_are_no_trouble():
     votes, _ = one_coin(5, [0.9, 0.8], seed=0)
     listed = replace(votes, tasks=np.arange(9), gold=None).merged
-    plain, quick = places(DawidSkene(), listed, threads=4)
+    plain, quick = load_both(DawidSkene(), listed, threads=4)
     params = DawidSkene().m_step(
         sum_stats([plain.initial_counts(DawidSkene(), 0), DawidSkene().pseudo_counts(listed)]), None
     )

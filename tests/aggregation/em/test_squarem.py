@@ -11,7 +11,7 @@ from crowdpilot.aggregation import EBCC, GLAD, IBCC, MACE, DawidSkene, OneCoin
 from crowdpilot.aggregation.em.squarem import Squarem
 from crowdpilot.simulation import one_coin
 
-MODELS = [DawidSkene(), IBCC(), OneCoin(), GLAD(), MACE(tries=2), EBCC(M=3)]
+MODELS = [DawidSkene(), IBCC(), OneCoin(), GLAD(), MACE(restarts=2), EBCC(M=3)]
 
 
 def hard_votes(seed=0):

@@ -24,18 +24,18 @@ def test_the_likelihood_of_two_classes_is_that_of_normal_measurements_of_a_norma
     """With two classes the score is one number, and the votes 0 or 1 are jointly normal."""
     precision, strength, prior = np.array([3.0, 0.5, 2.0]), 1.5, np.array([0.3, 0.7])
     votes = Votes([0, 0, 0, 1, 1], [0, 1, 2, 0, 1], [1, 0, 1, 0, 0], [1, 2], list("xyz"), [0, 1]).merged
-    _, loglik = BWA(strength=strength).weigh(votes, precision, prior)
+    _, log_likelihood = BWA(strength=strength).e_step(votes, precision, prior)
     exact = 0.0
     for task in (0, 1):
         mine = votes.task == task
         spread = np.diag(1 / precision[votes.worker[mine]]) + 1 / strength
         exact += multivariate_normal.logpdf(votes.label[mine], np.full(mine.sum(), prior[1]), spread)
-    assert loglik == pytest.approx(exact + len(votes) / 2 * np.log(2 * np.pi))
+    assert log_likelihood == pytest.approx(exact + len(votes) / 2 * np.log(2 * np.pi))
 
 
 def test_the_score_is_the_weighted_average_of_the_votes_and_the_prior():
     votes = Votes([0, 0, 0], [0, 1, 2], [2, 0, 2], [1], list("xyz"), list("abc")).merged
-    score, _ = BWA(strength=2).weigh(votes, np.array([3.0, 1.0, 4.0]), np.array([0.5, 0.25, 0.25]))
+    score, _ = BWA(strength=2).e_step(votes, np.array([3.0, 1.0, 4.0]), np.array([0.5, 0.25, 0.25]))
     np.testing.assert_allclose(score.mean, [[(1 + 1) / 10, 0.5 / 10, (0.5 + 7) / 10]])
     np.testing.assert_allclose(score.variance, [0.1])
 
@@ -86,10 +86,10 @@ def test_history_is_prior_knowledge_of_workers():
     votes, _ = one_coin(tasks=400, skill=[0.95, 0.6, 0.8, 0.8], seed=0)
     before = BWA().fit(votes.take(votes.task < 380))
     few = replace(votes, workers=np.array(["0", "1", "2", "new"])).take(votes.task >= 380)
-    alone, told = (BWA().fit(few, history=h).params["precision"] for h in (None, before))
+    alone, with_gold = (BWA().fit(few, history=h).params["precision"] for h in (None, before))
     past = before.params["precision"]
-    assert np.abs(told - past)[:3].max() < 0.3 < np.abs(alone - past)[0]
-    assert told[3] == pytest.approx(alone[3], rel=0.1)
+    assert np.abs(with_gold - past)[:3].max() < 0.3 < np.abs(alone - past)[0]
+    assert with_gold[3] == pytest.approx(alone[3], rel=0.1)
 
 
 def test_a_class_prior_decides_a_tie():

@@ -49,7 +49,7 @@ def test_cleanlab_gives_the_same():
     ]
     np.testing.assert_allclose(result.probs, expected, atol=1e-8)
     np.testing.assert_allclose(result.params["weight"], [0.4, 1 / 3, 1e-6, 1e-6], atol=1e-8)
-    assert result.params["machine_weight"] == pytest.approx(1.0690449676496978)
+    assert result.params["classifier_weight"] == pytest.approx(1.0690449676496978)
 
 
 def test_one_pass_by_hand():
@@ -60,7 +60,7 @@ def test_one_pass_by_hand():
     votes = Votes.of([1, 1, 2, 2, 3, 3], list("xyxyxy"), list("aabbab"))
     result = Crowdlab([[0.8, 0.2], [0.1, 0.9], [0.7, 0.3]], passes=1).fit(votes)
     np.testing.assert_allclose(result.params["weight"], [1e-6, 1e-6])  # 1 - (1/3) / (1/3) is nothing
-    assert result.params["machine_weight"] == pytest.approx(np.sqrt(2))
+    assert result.params["classifier_weight"] == pytest.approx(np.sqrt(2))
     np.testing.assert_allclose(result.probs, [[0.8, 0.2], [0.1, 0.9], [0.7, 0.3]], atol=1e-5)
 
 
@@ -91,7 +91,7 @@ def test_single_votes_are_taken_at_their_word():
     votes = Votes.of([1, 2, 3, 4], list("wxyz"), list("aabb"))
     result = Crowdlab([[0.9, 0.1], [0.9, 0.1], [0.2, 0.8], [0.6, 0.4]], passes=1).fit(votes)
     np.testing.assert_allclose(result.params["weight"], 1)
-    assert result.params["machine_weight"] == pytest.approx(0.5)
+    assert result.params["classifier_weight"] == pytest.approx(0.5)
     np.testing.assert_allclose(result.probs[3], [0.3 / 1.5, 1.2 / 1.5])
 
 
@@ -100,7 +100,7 @@ def test_gold_is_kept_and_judges_the_workers():
     result = Crowdlab(MACHINE).fit(votes)
     np.testing.assert_allclose(result.probs[[0, 6]], [[0, 1, 0], [1, 0, 0]])
     before = Crowdlab(MACHINE).fit(table(SAID))
-    agree = [r.params["agreed"] / r.params["given"] for r in (before, result)]
+    agree = [r.params["agreed"] / r.params["vote_weight"] for r in (before, result)]
     assert agree[1][0] < agree[0][0]
     assert agree[1][3] > agree[0][3]
 
@@ -109,7 +109,7 @@ def test_history_adds_to_the_agreement_of_a_worker():
     votes = table(SAID)
     first = Crowdlab(MACHINE).fit(votes)
     np.testing.assert_allclose(first.params["agreed"], [7, 6, 3, 2])
-    np.testing.assert_allclose(first.params["given"], [10, 9, 8, 7])
+    np.testing.assert_allclose(first.params["vote_weight"], [10, 9, 8, 7])
     together = Votes.of([*range(10, 18)] * 2, [2] * 8 + [3] * 8, [1] * 16, classes=[0, 1, 2])
     history = Crowdlab(np.tile([0.2, 0.5, 0.3], (8, 1))).fit(together)
     weight = Crowdlab(MACHINE).fit(votes, history=history).params["weight"]

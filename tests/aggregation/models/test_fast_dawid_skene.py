@@ -7,7 +7,7 @@ import numpy as np
 from crowdpilot.aggregation import DawidSkene, FastDawidSkene, HybridDawidSkene
 
 
-def test_it_settles_in_fewer_rounds(simulated):
+def test_it_converges_in_fewer_iterations(simulated):
     votes, _ = simulated
     assert len(FastDawidSkene().fit(votes).trace) < len(DawidSkene().fit(votes).trace)
 
@@ -27,6 +27,6 @@ def test_probabilities_are_those_of_its_matrices(simulated):
     np.testing.assert_allclose(result.probs, expected, atol=1e-9)
 
 
-def test_the_hybrid_begins_where_the_soft_rounds_slow_down(simulated):
+def test_the_hybrid_starts_where_soft_em_slows_down(simulated):
     votes, _ = simulated
     assert HybridDawidSkene().fit(votes).trace[0] >= FastDawidSkene().fit(votes).trace[0]

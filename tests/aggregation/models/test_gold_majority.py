@@ -54,7 +54,7 @@ def test_it_needs_votes_on_gold_tasks():
         GoldMajority().fit(Votes.of([1], ["x"], ["a"], classes="ab", tasks=[2], gold={2: "a"}))
 
 
-def test_history_can_take_the_place_of_gold():
+def test_history_can_replace_gold():
     before = GoldMajority().fit(Votes.of([1, 1], list("xy"), list("ab"), gold={1: "a"}))
     result = GoldMajority().fit(Votes.of([5, 5], list("xy"), list("ab")), history=before)
     np.testing.assert_allclose(result.skill, [0.75, 0.25])

@@ -9,7 +9,7 @@ from crowdpilot.simulation import IndependentConfusion
 from crowdpilot.votes import Votes
 
 
-def test_a_worker_with_one_vote_is_believed_to_be_like_the_crowd():
+def test_a_worker_with_one_vote_is_shrunk_to_the_population():
     """Everybody takes class 2 for class 1 half the time; so does the newcomer, says the population."""
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 3, 400)

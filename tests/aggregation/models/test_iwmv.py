@@ -12,7 +12,7 @@ from crowdpilot.arrays import share_best
 from crowdpilot.votes import Votes
 
 
-def test_two_rounds_by_hand():
+def test_two_iterations_by_hand():
     """Weights go from (1/2, 1, -1/2) to (1, 1, -1); the log-odds are twice the difference."""
     votes = Votes.of([1, 1, 1, 2, 2], list("xyzxz"), list("aabab"))
     result = IWMV().fit(votes)
@@ -74,7 +74,7 @@ def test_history_counts_like_votes_seen_here():
     assert result.labels.tolist() == ["a"]
 
 
-def test_a_fit_that_begins_at_its_own_result_stays_there(simulated):
+def test_a_fit_that_starts_at_its_own_result_stays_there(simulated):
     votes, _ = simulated
     result = IWMV().fit(votes)
     again = IWMV().fit(votes, start=result)

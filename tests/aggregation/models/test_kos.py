@@ -69,7 +69,7 @@ def test_where_no_message_arrives_the_votes_are_counted():
     np.testing.assert_allclose(KOS().fit(votes).probs, [[1, 0], [2 / 3, 1 / 3]])
 
 
-def test_many_rounds_do_not_overflow():
+def test_many_iterations_do_not_overflow():
     votes, truth = one_coin(tasks=100, skill=[0.9] * 8, seed=0)
     weighty = Votes(votes.task, votes.worker, votes.label, votes.tasks, votes.workers, votes.classes,
                     weight=np.full(len(votes), 1e6))  # fmt: skip

@@ -20,7 +20,7 @@ def test_spammers_are_found_out(variational):
     assert right > (MajorityVoting().fit(simulation.votes).codes == simulation.truth).mean()
 
 
-def test_it_learns_what_a_spammer_always_says(simulated):
+def test_it_learns_the_label_of_a_spammer(simulated):
     votes, _ = simulated
     label = np.where(votes.worker == 7, 2, votes.label)
     stuck = Votes(votes.task, votes.worker, label, votes.tasks, votes.workers, votes.classes)
@@ -29,11 +29,11 @@ def test_it_learns_what_a_spammer_always_says(simulated):
     assert result.params["honesty"][7] < 0.2
 
 
-def test_beginnings_differ_and_the_best_end_is_kept(simulated):
+def test_restarts_differ_and_the_best_is_kept(simulated):
     """Restarts that share one seed all end alike; ours begin at different places."""
     votes, _ = simulated
-    beginnings = list(MACE(tries=4).starting_posteriors(votes.merged, votes.tally() / 5))
-    assert len(beginnings) == 4
-    gaps = [np.abs(a - b).max() for i, a in enumerate(beginnings) for b in beginnings[:i]]
+    starts = list(MACE(restarts=4).starting_posteriors(votes.merged, votes.tally() / 5))
+    assert len(starts) == 4
+    gaps = [np.abs(a - b).max() for i, a in enumerate(starts) for b in starts[:i]]
     assert min(gaps) > 0.01
-    assert MACE(tries=8).fit(votes).trace[-1] >= MACE(tries=1).fit(votes).trace[-1] - 1e-9
+    assert MACE(restarts=8).fit(votes).trace[-1] >= MACE(restarts=1).fit(votes).trace[-1] - 1e-9

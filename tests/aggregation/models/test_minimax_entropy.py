@@ -127,7 +127,7 @@ def test_history_is_refused():
         MinimaxEntropy().fit(votes, history=MinimaxEntropy().fit(votes))
 
 
-def test_too_few_rounds_are_told(simulated):
+def test_too_few_iterations_are_a_warning(simulated):
     votes, _ = simulated
     with pytest.warns(NotConverged, match=r"minimax_entropy\[max_iter=2\] did not converge in 2 iterations"):
         assert not MinimaxEntropy(max_iter=2).fit(votes).converged

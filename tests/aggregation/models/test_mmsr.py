@@ -35,7 +35,7 @@ def colluding(seed: int = 0) -> tuple[Votes, np.ndarray]:
 def test_an_exact_matrix_is_completed_exactly():
     s = np.array([0.9, 0.7, 0.5, 0.3, -0.6, 0.8, 0.4])
     seen = np.random.default_rng(0).random((7, 7)) < 0.7
-    got, converged = MMSR(tol=1e-9).settle(rank_one(s, seen | seen.T), np.ones(8), 2)
+    got, converged = MMSR(tol=1e-9).iterate(rank_one(s, seen | seen.T), np.ones(8), 2)
     assert converged
     np.testing.assert_allclose(got[:-1], s, atol=1e-6)
 
@@ -46,8 +46,8 @@ def test_corrupted_pairs_do_no_harm():
     bad = (np.abs(pairs.one - pairs.other) == 1) & (np.minimum(pairs.one, pairs.other) % 2 == 0)
     spoiled = pairs._replace(excess=np.where(bad, -1.0, pairs.excess))
     first = np.ones(10)
-    robust, _ = MMSR().settle(spoiled, first, 2)
-    naive, _ = MMSR(trim=0).settle(spoiled, first, 2)
+    robust, _ = MMSR().iterate(spoiled, first, 2)
+    naive, _ = MMSR(trim=0).iterate(spoiled, first, 2)
     assert np.abs(robust[:-1] - s).max() < 0.1 < 0.3 < np.abs(naive[:-1] - s).max()
 
 
@@ -95,9 +95,9 @@ def test_history_counts_as_if_its_votes_were_here():
 def test_history_is_matched_by_name():
     before = MMSR().fit(Votes.of(np.repeat([1, 2, 3], 4), list("wxyz") * 3, list("aaab") * 3))
     votes = Votes.of([9, 9], ["z", "new"], ["a", "b"])
-    alone, told = MMSR().fit(votes), MMSR().fit(votes, history=before)
+    alone, with_gold = MMSR().fit(votes), MMSR().fit(votes, history=before)
     np.testing.assert_allclose(alone.probs, [[0.5, 0.5]])
-    assert told.labels.tolist() == ["b"]
+    assert with_gold.labels.tolist() == ["b"]
 
 
 def test_a_start_among_good_workers_gives_the_same_answer():

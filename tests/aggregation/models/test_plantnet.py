@@ -93,17 +93,17 @@ def test_gold_is_valid_and_rewards_who_gave_it():
         ("confident", "a", "a", True),
     ],
 )
-def test_what_a_machine_can_do_to_a_task(mode, said, machine, expected):
+def test_what_a_classifier_can_do_to_a_task(mode, said, machine, expected):
     """Weights are .742 for a person and 1.7 for the machine; 6 x .742 is .724 of the whole."""
     assert valid(one_task(said, machine), AI=mode) is expected
 
 
 def test_only_fixed_worker_and_confident_machines_vote_on_the_label():
-    share = {mode: PlantNet(AI=mode).fit(one_task("ab", "b")).probs[0, 1] for mode in PLACES}
-    assert share == pytest.approx(PLACES)
+    share = {mode: PlantNet(AI=mode).fit(one_task("ab", "b")).probs[0, 1] for mode in ROWS}
+    assert share == pytest.approx(ROWS)
 
 
-PLACES = {
+ROWS = {
     "ignored": 0.5,
     "worker": 2 / 3,
     "fixed": (NEW + 1.7) / (2 * NEW + 1.7),
@@ -114,7 +114,7 @@ PLACES = {
 
 def test_an_unsure_machine_does_not_count_and_a_sure_one_counts_fully():
     probs = {s: PlantNet(AI="confident").fit(one_task("ab", "b", score=s)).probs[0, 1] for s in (0.6, 0.8, 1)}
-    assert probs == pytest.approx({0.6: 0.5, 0.8: PLACES["fixed"], 1: PLACES["fixed"]})
+    assert probs == pytest.approx({0.6: 0.5, 0.8: ROWS["fixed"], 1: ROWS["fixed"]})
 
 
 def test_ignoring_the_machine_is_not_having_it():
@@ -139,7 +139,7 @@ def test_unknown_settings_are_refused():
         PlantNet(max_iter=0)
 
 
-def test_a_fit_that_begins_at_a_result_ends_at_the_same(simulated):
+def test_a_fit_that_starts_at_a_result_ends_at_the_same(simulated):
     votes, _ = simulated
     result = PlantNet().fit(votes)
     for start in (result, MajorityVoting().fit(votes)):
@@ -154,7 +154,7 @@ def test_valid_labels_are_better_than_the_rest(simulated):
     assert right[trusted].mean() > right[~trusted].mean() + 0.15
 
 
-def test_rounds_that_run_out_are_told():
+def test_too_few_iterations_are_a_warning():
     with pytest.warns(NotConverged, match="did not converge in 1 iterations"):
         result = PlantNet(max_iter=1).fit(one_task("aaa"))
     assert not result.converged

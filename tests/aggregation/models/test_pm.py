@@ -9,12 +9,12 @@ from crowdpilot.votes import Votes
 
 
 def test_the_weight_is_minus_the_log_of_the_share_of_errors():
-    weight = PM(smoothing=1).weigh(np.array([0.0, 3.0, 8.0]), np.array([8.0, 8.0, 8.0]))
+    weight = PM(smoothing=1).worker_weights(np.array([0.0, 3.0, 8.0]), np.array([8.0, 8.0, 8.0]))
     np.testing.assert_allclose(weight, -np.log([0.1, 0.4, 0.9]))
 
 
 def test_workers_without_errors_and_without_votes_weigh_a_finite_positive_amount():
-    weight = PM().weigh(np.zeros(3), np.array([0.0, 1.0, 1e6]))
+    weight = PM().worker_weights(np.zeros(3), np.array([0.0, 1.0, 1e6]))
     assert np.isfinite(weight).all()
     assert (weight > 0).all()
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from crowdpilot.aggregation import DawidSkene, TiedDawidSkene
-from crowdpilot.aggregation.models.tied_dawid_skene import simpler
+from crowdpilot.aggregation.models.tied_dawid_skene import tied_confusion
 from crowdpilot.simulation import OneCoin
 
 
-def test_the_simpler_crowd_has_one_skill_for_each_and_common_mistakes():
+def test_tied_matrices_have_one_skill_for_each_worker_and_common_mistakes():
     rng = np.random.default_rng(0)
     said = rng.gamma(1, 5, (6, 4, 4)) + 20 * np.eye(4)
-    matrices = simpler(said)
+    matrices = tied_confusion(said)
     np.testing.assert_allclose(matrices.sum(axis=2), 1)
     diagonal = np.einsum("jkk->jk", matrices)
     np.testing.assert_allclose(diagonal, diagonal[:, :1].repeat(4, axis=1))

@@ -35,7 +35,7 @@ def test_it_comes_to_rest_where_one_coin_with_a_uniform_prior_does(simulated):
     np.testing.assert_allclose(mine.probs, other.probs, atol=1e-5)
 
 
-def test_before_the_first_round_every_vote_counts_the_same():
+def test_before_the_first_iteration_every_vote_counts_the_same():
     votes = Votes.of([1, 1, 1], list("xyz"), list("aab"), classes=list("abc"))
     guess = ZenCrowd(reliability=0.6).initial_posterior(votes)
     odds = np.array([(0.6 / 0.2) ** 2, 0.6 / 0.2, 1])
@@ -55,7 +55,7 @@ def test_the_objective_never_falls(simulated):
 
 
 @pytest.mark.parametrize("reliability", [0.5, 1.0])
-def test_workers_who_guess_or_never_err_are_no_beginning(reliability):
+def test_a_reliability_of_guessing_or_certainty_is_refused(reliability):
     votes = Votes.of([1, 1], ["x", "y"], ["a", "b"])
     with pytest.raises(ValueError, match="expected a number between 1/2 and 1"):
         ZenCrowd(reliability=reliability).fit(votes)

@@ -71,6 +71,6 @@ def test_a_rate_that_is_no_share_is_refused(rate):
         ZeroBasedSkill(rate=rate)
 
 
-def test_no_rounds_at_all_are_refused():
+def test_no_iterations_at_all_are_refused():
     with pytest.raises(ValueError, match="max_iter is 0, expected 1 or more"):
         ZeroBasedSkill(max_iter=0)

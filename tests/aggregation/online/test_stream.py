@@ -28,7 +28,7 @@ STEP = st.one_of(
     st.lists(VOTE, max_size=8).map(lambda votes: ("add many", votes)),
     st.tuples(st.integers(0, 99), LABEL).map(lambda which: ("correct", which)),
     st.integers(0, 99).map(lambda which: ("delete", which)),
-    st.tuples(TASK, st.none() | LABEL).map(lambda told: ("reveal", dict([told]))),
+    st.tuples(TASK, st.none() | LABEL).map(lambda gold: ("reveal", dict([gold]))),
 )
 STEPS = st.lists(STEP, max_size=25)
 few = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -51,13 +51,13 @@ def follow(stream, steps):
             stream.reveal(what)
             known |= what
         elif there:
-            place = list(there)[(what if kind == "delete" else what[0]) % len(there)]
+            pair = list(there)[(what if kind == "delete" else what[0]) % len(there)]
             if kind == "delete":
-                stream.delete(*place)
-                del there[place]
+                stream.delete(*pair)
+                del there[pair]
             else:
-                stream.correct(*place, what[1])
-                put(there, (*place, what[1], there[place][1]))
+                stream.correct(*pair, what[1])
+                put(there, (*pair, what[1], there[pair][1]))
     return there, {task: label for task, label in known.items() if label is not None}
 
 
@@ -118,12 +118,12 @@ def test_models_of_shares_have_the_batch_answer_at_every_moment(name, steps):
 @pytest.mark.parametrize("name", SHARES)
 @given(steps=STEPS)
 @few
-def test_models_of_shares_know_nothing_of_what_was_taken_back(name, steps):
+def test_models_of_shares_forget_deleted_votes(name, steps):
     stream, other = (Stream(parse_strategy(name), CLASSES) for _ in range(2))
     there, known = follow(stream, steps)
     other.reveal(known)
-    for place, (label, weight) in reversed(there.items()):
-        other.add(*place, label, weight=weight)
+    for pair, (label, weight) in reversed(there.items()):
+        other.add(*pair, label, weight=weight)
     for task, worker in there:
         # votes on a task are added up in the order they came in, and that differs in the last bit
         np.testing.assert_allclose(stream.probs(task), other.probs(task), rtol=1e-14, atol=1e-15)
@@ -133,7 +133,7 @@ def test_models_of_shares_know_nothing_of_what_was_taken_back(name, steps):
 @pytest.mark.parametrize("name", EXPECTED)
 @given(steps=STEPS)
 @few
-def test_counts_are_exactly_the_sum_over_votes_of_what_is_believed(name, steps):
+def test_counts_are_exactly_the_sum_over_votes_of_posteriors(name, steps):
     stream = Stream(parse_strategy(name), CLASSES)
     for _ in range(2):
         follow(stream, [("add", (0, "w1", "a", 1.0)), *steps])
@@ -179,13 +179,13 @@ def test_one_task_is_shown_as_all_are(name, half_life):
     skills = [stream.skill(worker) for worker in stream.workers.names]
     np.testing.assert_allclose(
         skills, result.skill, atol=0.15 if name == "glad" else 1e-6
-    )  # glad: by beliefs of then
+    )  # glad: by the posteriors of then
     assert stream.label(0) == 2
     np.testing.assert_allclose(result.probs.sum(axis=1), 1)
 
 
 @every
-def test_a_stream_goes_on_exactly_where_it_was_written_down(name):
+def test_a_stream_goes_on_exactly_from_its_snapshot(name):
     task, worker, label, _ = simulate(60, 8, 3, 4, seed=2)
     worker = np.array([f"w{w}" for w in worker])
     first = Stream(parse_strategy(name), range(3), half_life=20 if name == "dawid_skene" else np.inf)
@@ -218,7 +218,7 @@ def test_before_any_refit_the_answer_is_close_to_that_of_the_batch(name):
 
 
 @pytest.mark.parametrize("name", ["one_coin", "dawid_skene", "glad", "wawa"])
-def test_who_turns_bad_is_noticed_if_votes_fade(name):
+def test_a_worker_who_turns_bad_is_noticed_with_a_half_life(name):
     """Worker 0 is right nine times in ten, and after half of the votes at chance."""
     before = simulate(1500, 10, 3, 4, seed=5, skill=[0.9] + [0.75] * 9)
     after = simulate(400, 10, 3, 4, seed=6, skill=[0.33] + [0.75] * 9)
@@ -238,7 +238,7 @@ def test_who_turns_bad_is_noticed_if_votes_fade(name):
 
 
 @pytest.mark.parametrize("name", ["one_coin", "dawid_skene", "glad", "majority_voting"])
-def test_what_fades_is_taken_back_as_what_is_left_of_it(name):
+def test_a_deleted_vote_takes_away_what_is_left_of_it(name):
     """The counts are those of the votes that are left, each halved every ten votes of its worker."""
     stream = Stream(parse_strategy(name), range(3), half_life=10)
     task, worker, label, _ = simulate(1200, 3, 3, 2, seed=7)  # 800 votes each, so that units change
@@ -287,7 +287,7 @@ def test_an_empty_stream_has_an_answer(name):
     assert stream.result().probs.shape == (2, 3)
 
 
-def test_votes_are_told_with_what_is_known_of_their_tasks():
+def test_votes_are_added_with_their_gold_labels():
     task, worker, label, truth = simulate(30, 5, 3, 2, seed=10)
     votes = Votes.of(task, worker, label, gold={0: truth[0], 4: truth[4]})
     stream = Stream(parse_strategy("ds"), range(3))
@@ -295,7 +295,7 @@ def test_votes_are_told_with_what_is_known_of_their_tasks():
     np.testing.assert_array_equal(stream.refit().probs, stream.model.fit(votes).probs)
 
 
-def test_a_second_vote_takes_the_place_of_the_first():
+def test_a_second_vote_replaces_the_first():
     stream = Stream(parse_strategy("mv"), CLASSES)
     stream.add_many([1, 1, 1], ["x", "x", "y"], ["a", "b", "b"])
     stream.add(1, "y", "c")

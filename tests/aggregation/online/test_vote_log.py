@@ -45,7 +45,7 @@ def check_chains(log, listed):
         assert list(zip(log.worker[rows], log.label[rows], strict=True)) == expected
 
 
-def test_rows_without_votes_are_given_up():
+def test_deleted_rows_are_removed():
     log = VoteLog()
     log.add(np.arange(1000), np.zeros(1000, int), np.ones(1000, int))
     for task in range(999):

@@ -43,14 +43,14 @@ MANY = [
     FastDawidSkene(),
     HybridDawidSkene(),
     IBCC(),
-    EBCC(M=3, tries=2),
+    EBCC(M=3, restarts=2),
     EBCC(M=2, prior="uniform"),
     GLAD(tol=1e-4),
     GLAD(prior="estimated", points=3, tol=1e-4),
-    MACE(tries=3),
-    MACE(tries=2, variational=False, prior="uniform"),
+    MACE(restarts=3),
+    MACE(restarts=2, variational=False, prior="uniform"),
 ]
-FEW = [NaiveSoft(), OneCoin(), DawidSkene(), FastDawidSkene(), EBCC(M=2), GLAD(tol=1e-4), MACE(tries=2)]
+FEW = [NaiveSoft(), OneCoin(), DawidSkene(), FastDawidSkene(), EBCC(M=2), GLAD(tol=1e-4), MACE(restarts=2)]
 EMS = [model for model in MANY if not isinstance(model, NaiveSoft)]
 each = pytest.mark.parametrize("model", MANY, ids=str)
 double = Torch("cpu", precision="double")
