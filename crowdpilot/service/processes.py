@@ -1,7 +1,7 @@
-"""The processes of `crowdpilot serve`: a parent that listens, and children that answer and work.
+"""The processes of `crowdpilot serve`: a parent that supervises, web processes and job processes.
 
-The parent holds the listening socket, so that callers wait in its queue while a web process is started
-again. Each child holds one end of a pipe: once the parent lets go of the other, or dies, the child stops.
+The parent holds the listening socket, so that callers wait in its backlog while a web process is restarted.
+Each child holds one end of a pipe: once the parent closes the other, or dies, the child stops.
 """
 
 from __future__ import annotations
@@ -25,11 +25,15 @@ from typing import Any
 import uvicorn
 
 SPAWN = multiprocessing.get_context("spawn")
-ATTEMPTS = 5  # short lives in a row after which the service gives up
-SHORT = 10.0  # seconds; a process that ends sooner has a short life
-PATIENCE = 8.0  # seconds for what is under way when a process is asked to stop
-QUEUE = 2048  # callers who may wait while no process answers
-ANYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # where to find what listens everywhere
+MAX_EARLY_EXITS = 5  # in a row, after which the service gives up
+EARLY_EXIT_SECONDS = 10.0  # a process that ends sooner has exited early
+RESTART_DELAY_SECONDS = 0.05  # after the first early exit is twice this; it doubles with each one
+STOP_SECONDS = 8.0  # for requests and jobs under way when a process is asked to stop
+STOP_MARGIN_SECONDS = 3  # of these, kept for what follows the last request
+SOCKET_BACKLOG = 2048  # callers who may wait while no process answers
+HEALTH_CHECK_SECONDS = 0.05  # between two checks until the service answers
+HEALTH_TIMEOUT_SECONDS = 5.0
+LOOPBACK_OF_ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # where to reach a service that listens everywhere
 
 logger = logging.getLogger(__name__)
 
@@ -50,36 +54,36 @@ def supervise(
     Parameters
     ----------
     settings
-        Given to every process; anything that pickles.
+        Passed to every process; anything that pickles.
     host, port
         Where to listen; port 0 takes any that is free.
     web, jobs
-        How many processes answer requests, and how many do jobs.
+        How many processes answer requests, and how many run jobs.
     ready
         Called once, in a thread of its own, with the address under which `/healthz` answers.
     app, runner
         Names as `module:function`. `app(settings)` makes the application, and
-        `runner(settings, name, stop)` does jobs until the `threading.Event` is set.
+        `runner(settings, name, stop)` runs jobs until the `threading.Event` is set.
     """
-    parts: list[_Part] = []
-    with listen(host, port) as listener, _bell() as ring, _announced(listener, ready):
+    children: list[_Child] = []
+    with listen(host, port) as listener, _signal_pipe() as signals, _announced(listener, ready):
         try:
             for n in range(web):
-                parts.append(_Part(f"web-{n + 1}", _answer, app, settings, listener))
+                children.append(_Child(f"web-{n + 1}", _serve_requests, app, settings, listener))
             for n in range(jobs):
-                parts.append(_Part(f"jobs-{n + 1}", _work, runner, settings, f"jobs-{n + 1}"))
-            _watch(parts, ring)
+                children.append(_Child(f"jobs-{n + 1}", _run_jobs, runner, settings, f"jobs-{n + 1}"))
+            _restart_until_signal(children, signals)
         finally:
-            _end(parts)
+            _stop(children)
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket at which callers wait from now on."""
+    """A listening socket."""
     if not 0 <= port <= 65535:
         raise ValueError(f"there is no port {port}; choose one up to 65535, or 0 for any that is free")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server((host, port), family=family, backlog=QUEUE)
+        return socket.create_server((host, port), family=family, backlog=SOCKET_BACKLOG)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             why = f"port {port} of {host} is in use; stop what listens there or choose another port"
@@ -88,79 +92,80 @@ def listen(host: str, port: int) -> socket.socket:
         raise ValueError(why) from None
 
 
-class _Part:
-    """A place in the service, filled by one process after the other."""
+class _Child:
+    """A child process that is restarted when it ends."""
 
     def __init__(self, name: str, body: Callable[..., None], *args: Any) -> None:
         self.name, self.body, self.args = name, body, args
-        self.failures = 0  # short lives in a row
+        self.early_exits = 0  # in a row
         self.start()
 
     def start(self) -> None:
-        """Fill the place; a process that failed before waits a moment first."""
-        pause = 0.05 * 2**self.failures if self.failures else 0.0
-        theirs, self.line = SPAWN.Pipe(duplex=False)
-        self.process = SPAWN.Process(target=_live, args=(theirs, pause, self.body, self.args), name=self.name)
-        self.born = time.monotonic()
-        with theirs, _undisturbed():
+        """Start the process, after a delay that doubles with each early exit."""
+        delay = RESTART_DELAY_SECONDS * 2**self.early_exits if self.early_exits else 0.0
+        their_end, self.pipe = SPAWN.Pipe(duplex=False)
+        args = their_end, delay, self.body, self.args
+        self.process = SPAWN.Process(target=_run_child, args=args, name=self.name)
+        self.started = time.monotonic()
+        with their_end, _sigint_blocked():
             self.process.start()
 
-    def start_again(self) -> None:
-        """Fill the place anew, unless this has been in vain too often."""
+    def restart(self) -> None:
+        """Start the process again; a `ChildProcessError` after too many early exits in a row."""
         self.process.join()
-        self.line.close()
+        self.pipe.close()
         code = self.process.exitcode
-        killed = code == -signal.SIGKILL  # from outside, which says nothing about the next life
-        short = time.monotonic() - self.born < SHORT
-        self.failures = self.failures + 1 if short and not killed else 0
-        if self.failures == ATTEMPTS:
+        killed = code == -signal.SIGKILL  # from outside, which says nothing about the next process
+        early = time.monotonic() - self.started < EARLY_EXIT_SECONDS
+        self.early_exits = self.early_exits + 1 if early and not killed else 0
+        if self.early_exits == MAX_EARLY_EXITS:
             raise ChildProcessError(
-                f"{self.name} ended {ATTEMPTS} times in a row soon after its start (last with code {code}); "
-                "mend what the errors above say and start the service again"
+                f"{self.name} ended {MAX_EARLY_EXITS} times in a row soon after its start "
+                f"(last with code {code}); mend what the errors above say and start the service again"
             )
         logger.warning("%s ended with code %s and is started again", self.name, code)
         self.start()
 
 
-def _watch(parts: list[_Part], ring: Connection) -> None:
-    """Start again whatever ends, until the bell rings."""
+def _restart_until_signal(children: list[_Child], signals: Connection) -> None:
+    """Restart each child that ends, until a signal arrives."""
     while True:
-        ended = wait([ring, *(part.process.sentinel for part in parts)])
-        if ring in ended:
+        ended = wait([signals, *(child.process.sentinel for child in children)])
+        if signals in ended:
             return
-        for part in parts:
-            if part.process.sentinel in ended:
-                part.start_again()
+        for child in children:
+            if child.process.sentinel in ended:
+                child.restart()
 
 
-def _end(parts: list[_Part]) -> None:
-    """Ask all processes to stop, and kill those that have not in time."""
-    for part in parts:
-        part.line.close()
-    deadline = time.monotonic() + PATIENCE + 1
-    for part in parts:
-        part.process.join(max(0.0, deadline - time.monotonic()))
-        part.process.kill()
-        part.process.join()
+def _stop(children: list[_Child]) -> None:
+    """Ask all children to stop, and kill those that have not in time."""
+    for child in children:
+        child.pipe.close()
+    deadline = time.monotonic() + STOP_SECONDS + 1
+    for child in children:
+        child.process.join(max(0.0, deadline - time.monotonic()))
+        child.process.kill()
+        child.process.join()
 
 
 @contextmanager
-def _bell() -> Iterator[Connection]:
+def _signal_pipe() -> Iterator[Connection]:
     """A pipe into which SIGTERM and SIGINT write: a handler may safely do little else."""
-    ring, bell = SPAWN.Pipe(duplex=False)
+    reader, writer = SPAWN.Pipe(duplex=False)
     numbers = signal.SIGTERM, signal.SIGINT
-    before = [signal.signal(number, lambda *_: bell.send_bytes(b"!")) for number in numbers]
-    with ring, bell:
+    before = [signal.signal(number, lambda *_: writer.send_bytes(b"!")) for number in numbers]
+    with reader, writer:
         try:
-            yield ring
+            yield reader
         finally:
             for number, handler in zip(numbers, before, strict=True):
                 signal.signal(number, handler)
 
 
 @contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Let a process start which Ctrl-C never reaches: when to stop is for the parent to say."""
+def _sigint_blocked() -> Iterator[None]:
+    """Start a process that Ctrl-C never reaches: the parent decides when it stops."""
     resource_tracker.ensure_running()  # its start would lift the mask
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -171,18 +176,18 @@ def _undisturbed() -> Iterator[None]:
 
 @contextmanager
 def _announced(listener: socket.socket, ready: Callable[[str], None] | None) -> Iterator[None]:
-    """Meanwhile, tell `ready` the address as soon as the service answers there."""
+    """Meanwhile, call `ready` with the address as soon as the service answers there."""
     host, port = listener.getsockname()[:2]
-    host = ANYWHERE.get(host, host)
+    host = LOOPBACK_OF_ANY.get(host, host)
     over = threading.Event()
 
-    def tell() -> None:
-        while ready and not over.wait(0.05):
+    def announce() -> None:
+        while ready and not over.wait(HEALTH_CHECK_SECONDS):
             if _is_healthy(host, port):
                 over.set()
                 ready(f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}")
 
-    threading.Thread(target=tell, daemon=True).start()
+    threading.Thread(target=announce, daemon=True).start()
     try:
         yield
     finally:
@@ -190,36 +195,36 @@ def _announced(listener: socket.socket, ready: Callable[[str], None] | None) -> 
 
 
 def _is_healthy(host: str, port: int) -> bool:
-    caller = http.client.HTTPConnection(host, port, timeout=5)
+    connection = http.client.HTTPConnection(host, port, timeout=HEALTH_TIMEOUT_SECONDS)
     try:
-        caller.request("GET", "/healthz")
-        return caller.getresponse().status == 200
+        connection.request("GET", "/healthz")
+        return connection.getresponse().status == 200
     except (OSError, http.client.HTTPException):
         return False
     finally:
-        caller.close()
+        connection.close()
 
 
-def _live(line: Connection, pause: float, body: Callable[..., None], args: tuple[Any, ...]) -> None:
-    """What every child does: its work, until it is asked to stop."""
+def _run_child(pipe: Connection, delay: float, body: Callable[..., None], args: tuple[Any, ...]) -> None:
+    """The main function of every child: its body, until it is asked to stop."""
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     stop = threading.Event()
-    with _bell() as ring:
-        threading.Thread(target=_heed, args=(line, ring, stop), daemon=True).start()
-        if not stop.wait(pause):
+    with _signal_pipe() as signals:
+        threading.Thread(target=_stop_on_request, args=(pipe, signals, stop), daemon=True).start()
+        if not stop.wait(delay):
             body(*args, stop)
 
 
-def _heed(line: Connection, ring: Connection, stop: threading.Event) -> None:
-    """Stop when the parent lets go of the line or a signal comes, in bounded time."""
-    wait([line, ring])
+def _stop_on_request(pipe: Connection, signals: Connection, stop: threading.Event) -> None:
+    """Stop when the parent closes the pipe or a signal arrives, in bounded time."""
+    wait([pipe, signals])
     stop.set()
-    time.sleep(PATIENCE)
+    time.sleep(STOP_SECONDS)
     os._exit(1)
 
 
-def _answer(app: str, settings: Any, listener: socket.socket, stop: threading.Event) -> None:
-    """Answer requests."""
+def _serve_requests(app: str, settings: Any, listener: socket.socket, stop: threading.Event) -> None:
+    """The body of a web process."""
     server = uvicorn.Server(
         uvicorn.Config(
             resolve_name(app)(settings),
@@ -228,18 +233,18 @@ def _answer(app: str, settings: Any, listener: socket.socket, stop: threading.Ev
             access_log=False,
             server_header=False,
             proxy_headers=getattr(settings, "proxy", False),
-            timeout_graceful_shutdown=int(PATIENCE) - 3,
+            timeout_graceful_shutdown=int(STOP_SECONDS) - STOP_MARGIN_SECONDS,
         )
     )
 
-    def leave() -> None:
+    def exit_when_stopped() -> None:
         stop.wait()
         server.should_exit = True
 
-    threading.Thread(target=leave, daemon=True).start()
+    threading.Thread(target=exit_when_stopped, daemon=True).start()
     server.run(sockets=[listener])
 
 
-def _work(runner: str, settings: Any, name: str, stop: threading.Event) -> None:
-    """Do jobs."""
+def _run_jobs(runner: str, settings: Any, name: str, stop: threading.Event) -> None:
+    """The body of a job process."""
     resolve_name(runner)(settings, name, stop)

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowdpilot.service.platforms.mturk import (
-    NAMESPACE,
-    PREVIEW,
+    XML_NAMESPACE,
+    PREVIEW_ASSIGNMENT,
     arrive,
     external_question,
     form_fields,
@@ -29,10 +29,10 @@ QUERY = {
 def test_the_question_holds_the_address_and_the_height(more, height):
     url = f"https://label.example/w/birds/mturk?{more}"
     root = ElementTree.fromstring(external_question(url, height))
-    assert root.tag == f"{{{NAMESPACE}}}ExternalQuestion"
+    assert root.tag == f"{{{XML_NAMESPACE}}}ExternalQuestion"
     assert [(one.tag, one.text) for one in root] == [
-        (f"{{{NAMESPACE}}}ExternalURL", url),
-        (f"{{{NAMESPACE}}}FrameHeight", str(height)),
+        (f"{{{XML_NAMESPACE}}}ExternalURL", url),
+        (f"{{{XML_NAMESPACE}}}FrameHeight", str(height)),
     ]
 
 
@@ -58,7 +58,7 @@ def test_a_worker_comes_with_the_assignment_and_where_to_submit_it():
 
 @pytest.mark.parametrize("more", [{}, QUERY, {"turkSubmitTo": "https://evil.example"}])
 def test_a_preview_is_nobody_and_submits_nowhere(more):
-    assert arrive({**more, "assignmentId": PREVIEW}) == ("mturk", "", "", "crowd", True, "")
+    assert arrive({**more, "assignmentId": PREVIEW_ASSIGNMENT}) == ("mturk", "", "", "crowd", True, "")
 
 
 @pytest.mark.parametrize("name", QUERY)
@@ -120,7 +120,7 @@ def test_the_form_holds_the_assignment_and_the_code():
     assert form_fields(arrive(QUERY), "CODE") == {"assignmentId": QUERY["assignmentId"], "code": "CODE"}
 
 
-@pytest.mark.parametrize(("assignment", "code"), [(PREVIEW, "CODE"), (QUERY["assignmentId"], "")])
+@pytest.mark.parametrize(("assignment", "code"), [(PREVIEW_ASSIGNMENT, "CODE"), (QUERY["assignmentId"], "")])
 def test_there_is_no_form_before_the_end(assignment, code):
     with pytest.raises(ValueError, match="nothing to submit"):
         form_fields(arrive({**QUERY, "assignmentId": assignment}), code)
