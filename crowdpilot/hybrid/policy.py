@@ -68,12 +68,8 @@ class Evidence:
 
     Parameters
     ----------
-    posterior
-        (items, classes).
-    classifier
-        Probabilities of the classifier, (items, classes), if there is one.
-    tally
-        Votes for each class, (items, classes).
+    posterior, classifier, tally
+        As for `View`, of all items.
     votes
         Returns all votes, whose tasks are the items; called only by policies with an aggregator of their own.
     """

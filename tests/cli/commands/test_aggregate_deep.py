@@ -39,8 +39,8 @@ def test_they_are_the_posterior_of_the_library(crowd: Path, cli: Run, load: Load
     file, votes = load("x.npz"), io.read("crowd.csv")
     model = CrowdClassifier("linear", "crowdlayer[kind='vw']", epochs=8, lr=0.05, seed=5)
     model.fit(file["x"], votes, tasks=file["task"].tolist())
-    place = {name: n for n, name in enumerate(file["task"].tolist())}
-    order = [place[task] for task in votes.tasks.tolist()]
+    index = {name: n for n, name in enumerate(file["task"].tolist())}
+    order = [index[task] for task in votes.tasks.tolist()]
     np.testing.assert_allclose(np.load("out.npy"), model.posterior_[order], atol=1e-6)
 
 
@@ -62,7 +62,7 @@ def test_tasks_without_votes_come_last(crowd: Path, cli: Run) -> None:
     assert (last["task"], last["votes"]) == ("t7", "0")
 
 
-def test_scores_are_told_and_kept(crowd: Path, cli: Run) -> None:
+def test_scores_are_printed_and_written(crowd: Path, cli: Run) -> None:
     measured = ("--truth", "truth.csv", "--test-x", "test.npz", "--test-labels", "test.csv")
     result = cli(
         "aggregate-deep",
@@ -120,8 +120,8 @@ def test_self_training_has_a_base(strategy: str, method: str, training: str, cro
     assert named["settings"]["self_training"] == training
     assert named["rounds"][0]["made"] == [0, 0, 0]
     assert sum(named["rounds"][1]["made"]) > 0
-    told = results(cli, "-s", method, "--self-training", training, *short)
-    assert (named["epochs"], named["rounds"]) == (told["epochs"], told["rounds"])
+    by_option = results(cli, "-s", method, "--self-training", training, *short)
+    assert (named["epochs"], named["rounds"]) == (by_option["epochs"], by_option["rounds"])
 
 
 def test_pruned_tasks_are_named_and_have_a_label_all_the_same(crowd: Path, cli: Run) -> None:
@@ -152,7 +152,7 @@ WRONG = {
     "self-training twice": ("-s", "dasc", "--self-training", "dasc"),
     "broken options of self-training": ("-s", "dasc[rounds"),
     "an unknown pruning": ("--prune", "scissors"),
-    "classes told twice": ("-K", "3", "--classes", "bird,fish,newt"),
+    "classes by_option twice": ("-K", "3", "--classes", "bird,fish,newt"),
     "weights for a network that has none": ("--pretrained",),
     "an unknown method": ("-s", "crowdlyer"),
     "an option the method does not have": ("-s", "crowdlayer[scale=2]"),

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import Result
 
 from crowdpilot.diagnosis.agreement import MEASURES, agreement
-from crowdpilot.diagnosis.cohen_kappa import cohen_kappa
+from crowdpilot.diagnosis.pairwise_agreement import cohen_kappa
 from crowdpilot.io import read
 
 Run = Callable[..., Result]

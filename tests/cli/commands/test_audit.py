@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from typer.testing import Result
 
 Run = Callable[..., Result]
 SIZE = 200
+SAVED = Path(__file__).parent / "saved"
 
 
 @pytest.fixture
@@ -158,3 +160,15 @@ def test_second_opinions_need_experts_who_err(here: Path, cli: Run, truth: dict[
     cli("audit", "labels.csv", "--sample", "20", "-o", "check.csv")
     result = cli("audit", "labels.csv", "--again", "5", "-o", "second.csv")
     assert (result.exit_code, "begun with --experts-err" in result.stderr) == (2, True)
+
+
+def test_a_saved_audit_of_version_1_continues_and_another_version_is_refused(here: Path, cli: Run) -> None:
+    for name in ("audit_v1.csv", "audit_v1.audit.json"):
+        shutil.copy(SAVED / name, here / name)
+    result = json.loads(cli("audit", "audit_v1.csv", "--json").stdout)
+    assert (result["items"], result["checked"], result["waiting"]) == (30, 10, 0)
+    assert result["cost"] == pytest.approx(1.5830296405098556, rel=1e-9)
+    assert cli("audit", "audit_v1.csv", "--sample", "5", "-o", "more.csv", "--level", "0.9").exit_code == 0
+    state = json.loads((here / "audit_v1.audit.json").read_text())
+    (here / "audit_v1.audit.json").write_text(json.dumps({**state, "version": 2}))
+    assert "holds an audit of version 2, expected 1" in cli("audit", "audit_v1.csv").stderr

@@ -124,12 +124,12 @@ def test_tasks_without_content_are_left_out_and_counted(crowd: Path, cli: Run, l
 
 def test_rows_without_names_are_tasks_in_their_order(crowd: Path, cli: Run, load: Load) -> None:
     file, tasks = load("x.npz"), io.read("crowd.csv").tasks.tolist()
-    place = {name: n for n, name in enumerate(file["task"].tolist())}
-    np.save("x.npy", file["x"][[place[task] for task in tasks]])
+    index = {name: n for n, name in enumerate(file["task"].tolist())}
+    np.save("x.npy", file["x"][[index[task] for task in tasks]])
     by_name = cli("train", "crowd.csv", *QUICK, "--truth", "truth.csv").stdout
-    by_place = cli("train", "crowd.csv", *QUICK, "--x", "x.npy", "--truth", "truth.npy").stdout
+    by_position = cli("train", "crowd.csv", *QUICK, "--x", "x.npy", "--truth", "truth.npy").stdout
     assert scores(by_name)["train", "accuracy"] > 0.8
-    assert scores(by_place)["train", "accuracy"] == pytest.approx(
+    assert scores(by_position)["train", "accuracy"] == pytest.approx(
         scores(by_name)["train", "accuracy"], abs=0.1
     )
 
