@@ -33,8 +33,8 @@ from crowdpilot.aggregation import (
     WeightedMajority,
     parse_strategy,
 )
-from crowdpilot.aggregation.online.models import ONLINE
-from crowdpilot.confusion_matrices import count_labels, hear
+from crowdpilot.aggregation.online.models import ONLINE_MODELS
+from crowdpilot.confusion_matrices import count_labels, votes_log_likelihood
 from crowdpilot.datasets import load
 from crowdpilot.datasets import open as open_data
 from crowdpilot.diagnosis import (
@@ -276,7 +276,7 @@ def fitted(key: str, model: Aggregator, votes: Votes, **earlier: Any) -> Results
 def aggregated(key: str, result: Aggregate) -> Results:
     """All parts of a result."""
     yield f"{key}/labels", result.labels
-    yield f"{key}/probs", result.beliefs
+    yield f"{key}/probs", result.posterior
     yield f"{key}/confidence", result.confidence
     yield f"{key}/skill", result.skill
     yield f"{key}/trace", result.trace
@@ -293,8 +293,8 @@ def aggregation() -> Results:
     for key, text in SETTINGS.items():
         yield from fitted(f"aggregation/settings/{key}", parse_strategy(text), crowds["three_classes"])
     for name in ON_TORCH:
-        on = Torch("cpu", precision="double")
-        yield from fitted(f"aggregation/torch/{stable(name)}", MODELS[name](), crowds["gold"], on=on)
+        backend = Torch("cpu", precision="double")
+        yield from fitted(f"aggregation/torch/{stable(name)}", MODELS[name](), crowds["gold"], backend=backend)
     sparse = many_classes()
     for name in ("majority_voting", "one_coin", "common_mistakes", "dawid_skene", "auto"):
         yield from fitted(f"aggregation/many_classes/{stable(name)}", MODELS[name](), sparse)
@@ -304,9 +304,9 @@ def continued(key: str, kind: type[Aggregator], votes: Votes) -> Results:
     """A model that begins at an earlier result, and one that knows the workers from other tasks."""
     halves = [votes.take(votes.task % 2 == n) for n in (0, 1)]
     model = make_model(kind, votes)
-    if kind.restarts:
+    if kind.warm_start:
         yield from fitted(f"{key}/start", model, votes, start=model.fit(halves[0]))
-    if kind.remembers:
+    if kind.uses_history:
         yield from fitted(f"{key}/history", model, halves[1], history=model.fit(halves[0]))
 
 
@@ -337,7 +337,7 @@ def aggregation_of_files() -> Results:
 def streams() -> Results:
     """Online models, with votes that are added, corrected and deleted, gold, and fading."""
     votes = simulated()["three_classes"]
-    for name, kind in ONLINE.items():
+    for name, kind in ONLINE_MODELS.items():
         for speed, half_life in (("steady", np.inf), ("fading", 15.0)):
             stream = Stream(make_model(kind, votes), votes.classes.tolist(), half_life=half_life)
             yield from streamed(f"stream/{stable(name)}/{speed}", stream, votes)
@@ -359,7 +359,7 @@ def streamed(key: str, stream: Stream, votes: Votes) -> Results:
     stream.reveal({rows[n][0]: K[n % 3] for n in range(100, 130, 10)})
     yield from aggregated(f"{key}/corrected", stream.result())
     copy = Stream.from_dict(json.loads(json.dumps(stream.to_dict())))
-    copy.tell(votes.take(np.arange(400, len(votes))))
+    copy.add_votes(votes.take(np.arange(400, len(votes))))
     yield from aggregated(f"{key}/restored", copy.result())
     yield from aggregated(f"{key}/refitted", copy.refit())
     yield f"{key}/single", [[copy.probs(n) for n in range(9)], [copy.skill(n) for n in range(9)]]
@@ -401,7 +401,7 @@ def calibration_by_votes() -> Results:
             found = calibration.fit_on_votes(kind(), probs, votes, confusion, one=one, seed=1)
             yield f"calibration/{stable(name)}/votes/{'one_each' if one else 'all'}", found(probs)
     yield "calibration/one_vote_each", calibration.one_vote_each(votes, seed=2)
-    heard, prior = hear(votes, np.log(confusion + 1e-9)), [0.5, 0.3, 0.2]
+    heard, prior = votes_log_likelihood(votes, np.log(confusion + 1e-9)), [0.5, 0.3, 0.2]
     fusions = {
         "bayes": calibration.Fusion(),
         "tempered": calibration.Fusion(0.7, 0.4),
@@ -468,7 +468,7 @@ def measures() -> Results:
     by_kind = [
         (metrics.LABEL_METRICS, truth, labels),
         (metrics.PROBABILITY_METRICS | metrics.SHOWN_METRICS | metrics.CALIBRATION_METRICS, truth, probs),
-        (metrics.HUMAN_METRICS, people, probs),
+        (metrics.SOFT_LABEL_METRICS, people, probs),
     ]
     for kind, true, said in by_kind:
         for name, metric in kind.items():

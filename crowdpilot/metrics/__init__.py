@@ -1,4 +1,4 @@
-"""How good labels and probabilities are, when the truth is known."""
+"""Metrics of labels and probabilities against the truth, with bootstrap intervals."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,14 @@ from crowdpilot.metrics.bootstrap import Interval, interval
 from crowdpilot.metrics.calibration import classwise_ece, ece, ece_debiased, ece_mass, ece_sweep, mce
 from crowdpilot.metrics.labels import PerClass, accuracy, balanced_accuracy, macro_f1, per_class
 from crowdpilot.metrics.probabilities import BrierParts, brier, brier_parts, log_loss
-from crowdpilot.metrics.risk_coverage import Cost, RiskCoverage, aurc, expected_cost, risk_at, risk_coverage
+from crowdpilot.metrics.selective_prediction import (
+    DecisionCost,
+    RiskCoverage,
+    aurc,
+    expected_cost,
+    risk_at,
+    risk_coverage,
+)
 from crowdpilot.metrics.smooth_calibration import SmoothCurve, smooth_curve, smooth_ece
 from crowdpilot.metrics.soft_labels import dist_ce, entropy_ce, rank_cs
 
@@ -19,15 +26,15 @@ LABEL_METRICS: dict[str, Metric] = {
 }
 PROBABILITY_METRICS: dict[str, Metric] = {"brier": brier, "log_loss": log_loss, "ece": ece}
 METRICS: dict[str, Metric] = LABEL_METRICS | PROBABILITY_METRICS
-# What `crowdpilot score` shows: two proper scores; the calibration error that papers report, then
-# without its bias and without bins; that of all classes; and whether what is wrong is unsure.
+# What `crowdpilot score` shows: two proper scoring rules; the calibration error that papers report, then
+# debiased, without bins, and of all classes; and whether wrong labels have low confidence.
 SHOWN_METRICS: dict[str, Metric] = PROBABILITY_METRICS | {
     "ece_debiased": ece_debiased,
     "smooth_ece": smooth_ece,
     "classwise_ece": classwise_ece,
     "aurc": aurc,
 }
-# Every single number for how far probabilities are from being believed; some say nearly the same.
+# Every calibration error.
 CALIBRATION_METRICS: dict[str, Metric] = {
     "ece": ece,
     "ece_mass": ece_mass,
@@ -37,17 +44,17 @@ CALIBRATION_METRICS: dict[str, Metric] = {
     "classwise_ece": classwise_ece,
     "mce": mce,
 }
-HUMAN_METRICS: dict[str, Metric] = {"dist_ce": dist_ce, "entropy_ce": entropy_ce, "rank_cs": rank_cs}
+SOFT_LABEL_METRICS: dict[str, Metric] = {"dist_ce": dist_ce, "entropy_ce": entropy_ce, "rank_cs": rank_cs}
 
 __all__ = [
     "CALIBRATION_METRICS",
-    "HUMAN_METRICS",
     "LABEL_METRICS",
     "METRICS",
     "PROBABILITY_METRICS",
     "SHOWN_METRICS",
+    "SOFT_LABEL_METRICS",
     "BrierParts",
-    "Cost",
+    "DecisionCost",
     "Interval",
     "Metric",
     "PerClass",

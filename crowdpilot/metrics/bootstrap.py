@@ -1,4 +1,4 @@
-"""How sure a measured value is."""
+"""Bootstrap intervals of any metric, by resampling tasks."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from crowdpilot.arrays import Floats
-from crowdpilot.metrics.compare import compare_humans, compare_labels, compare_probs, plain
+from crowdpilot.metrics.compare import compare_labels, compare_probs, compare_soft_labels, plain
 
-CELLS = 2**22  # weights drawn together
+MAX_WEIGHTS_PER_BLOCK = 2**22  # drawn together
 
 Value = TypeVar("Value")  # a number, an array, or a named tuple of either
 
 
 class Interval(NamedTuple, Generic[Value]):
-    """A value and the bounds between which it may well be."""
+    """A value and the bounds of its interval."""
 
     value: Value
     low: Value
@@ -35,26 +35,26 @@ def interval(
     samples: int = 1000,
     seed: int = 0,
 ) -> Interval[Value]:
-    """Bootstrap interval of a metric: its quantiles over tasks drawn again with replacement.
+    """Bootstrap percentile interval of a metric over tasks resampled with replacement.
 
-    To draw tasks again is to give them random weights that sum to their number. Tasks with the
-    same truth and label are drawn together, so that their number costs no time.
+    A sample of the tasks is a multinomial weight for each of them. Tasks with the same truth and
+    label are grouped, so that their number costs no time.
 
     Parameters
     ----------
     metric
-        One of `METRICS`, or another function of truth, predictions and `weight` that gives one
-        value, or one array, for each row of weights; or a named tuple of them, and then so are the
-        bounds.
+        One of `METRICS`, or another function of truth, predictions and `weight` that returns one
+        value, or one array, for each row of weights; or a named tuple of them, and then the bounds
+        are named tuples too.
     truth, predicted
         Of each task: names of classes for labels; codes and (tasks, classes) for probabilities;
-        twice (tasks, classes) for probabilities beside shares of people.
+        (tasks, classes) for soft labels and (tasks, classes) for probabilities.
     level
-        How often the interval should hold the value for all tasks there might be.
+        Confidence level of the interval.
     samples
-        How many times to draw.
+        Number of bootstrap samples.
     seed
-        Draws the tasks.
+        Of the resampling.
 
     References
     ----------
@@ -66,19 +66,19 @@ def interval(
     >>> interval(accuracy, ["cat", "dog"] * 50, ["cat", "dog", "cat", "cat"] * 25)
     Interval(value=0.75, low=0.67, high=0.83)
     """
-    true, said, count = _group(truth, predicted)
-    kinds: set[Any] = set()  # of named tuple
+    true, labels, count = _group(truth, predicted)
+    tuple_types: set[Any] = set()
 
     def value(weight: Floats) -> Any:
-        found: Any = metric(true, said, weight=weight)
-        if not hasattr(found, "_make"):
-            return found
-        kinds.add(type(found))
-        return np.stack(found, axis=-1)
+        result: Any = metric(true, labels, weight=weight)
+        if not hasattr(result, "_make"):
+            return result
+        tuple_types.add(type(result))
+        return np.stack(result, axis=-1)
 
     bounds = resample(value, count, level=level, samples=samples, seed=seed)
-    for kind in kinds:
-        bounds = Interval(*(kind(*map(plain, np.moveaxis(bound, -1, 0))) for bound in bounds))
+    for tuple_type in tuple_types:
+        bounds = Interval(*(tuple_type(*map(plain, np.moveaxis(bound, -1, 0))) for bound in bounds))
     return bounds
 
 
@@ -89,18 +89,18 @@ def resample(
     samples: int = 1000,
     seed: int = 0,
 ) -> Interval[Value]:
-    """Bootstrap interval of anything that can be computed from how often each task counts.
+    """Bootstrap percentile interval of any function of the number of tasks in each group of equal tasks.
 
-    A draw for which the value is undefined, that is NaN, is left out.
+    A sample for which the value is undefined, that is NaN, is left out.
 
     Parameters
     ----------
     value
-        Of how often each group of equal tasks counts, (..., groups): one value, or one array, for
-        each row.
+        Function of the number of tasks in each group, (..., groups), that returns one value, or one
+        array, for each row.
     counts
-        How many tasks are in each group. Groups of different arrays, and of different rows of an
-        array, are drawn apart; the value sees all of them side by side.
+        How many tasks are in each group. Different arrays, and different rows of an array, are
+        strata: each is resampled by itself; `value` gets all of them side by side.
     level, samples, seed
         As in `interval`.
 
@@ -113,38 +113,40 @@ def resample(
         raise ValueError(f"level is {level} and samples is {samples}, expected a share and 1 or more")
     first: Generator = np.random.default_rng(seed)
     parts = list(zip(counts, [first, *first.spawn(len(counts) - 1)], strict=True))
-    step = max(1, CELLS // max(1, sum(count.size for count in counts)))
+    step = max(1, MAX_WEIGHTS_PER_BLOCK // max(1, sum(count.size for count in counts)))
     sizes = np.diff(np.r_[np.arange(0, samples, step), samples]).tolist()
-    drawn: list[Any] = [value(np.hstack([_draw(count, size, rng) for count, rng in parts])) for size in sizes]
-    found: Any = plain(value(np.hstack([count.ravel() for count in counts])))
-    return Interval(found, *_quantiles(np.concatenate(drawn), level))
+    values: list[Any] = [
+        value(np.hstack([_draw(count, size, rng) for count, rng in parts])) for size in sizes
+    ]
+    estimate: Any = plain(value(np.hstack([count.ravel() for count in counts])))
+    return Interval(estimate, *_quantiles(np.concatenate(values), level))
 
 
 def _draw(count: Floats, samples: int, rng: Generator) -> NDArray[np.int64]:
-    """How often each group is drawn, (samples, groups), when as many tasks are drawn as there are."""
+    """Multinomial counts of the groups, (samples, groups), that sum to the number of tasks."""
     n = count.sum(axis=-1).astype(np.int64)
     if count.ndim > 1 or len(count) < n:
         return rng.multinomial(n, count / n[..., None], (samples, *n.shape)).reshape(samples, -1)
-    rows = n * np.arange(samples)[:, None]  # all tasks differ: to draw and count them is faster
+    rows = n * np.arange(samples)[:, None]  # all tasks differ: drawing and counting them is faster
     drawn = rng.integers(max(n, 1), size=(samples, n)) + rows
     return np.bincount(drawn.ravel(), minlength=drawn.size).reshape(drawn.shape)
 
 
-def _quantiles(drawn: Floats, level: float) -> Any:
-    """The bounds between which the share `level` of what is defined lies."""
+def _quantiles(values: Floats, level: float) -> Any:
+    """The central interval that holds the share `level` of the defined values."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # nothing may be defined
-        return map(plain, np.nanquantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0))
+        warnings.simplefilter("ignore", RuntimeWarning)  # all values may be undefined
+        return map(plain, np.nanquantile(values, [(1 - level) / 2, (1 + level) / 2], axis=0))
 
 
 def _group(truth: ArrayLike, predicted: ArrayLike) -> tuple[NDArray[Any], NDArray[Any], Floats]:
-    """Tasks of known truth and how many there are like each; probabilities are not grouped."""
+    """Distinct pairs of truth and label, and how many tasks have each; probabilities are not grouped."""
     if np.ndim(truth) == 2:
-        return compare_humans(truth, predicted, None)
+        return compare_soft_labels(truth, predicted, None)
     if np.ndim(predicted) == 2:
         true, probs, weight, _ = compare_probs(truth, predicted, None)
         return true, probs, weight
-    true, said, _, classes = compare_labels(truth, predicted, None)
-    pair, count = np.unique(true.astype(np.int64) * len(classes) + said, return_counts=True)
+    true, labels, _, classes = compare_labels(truth, predicted, None)
+    pair, count = np.unique(true.astype(np.int64) * len(classes) + labels, return_counts=True)
     k, label = np.divmod(pair, len(classes))
     return k.astype(np.int32), label.astype(np.int32), count.astype(np.float64)

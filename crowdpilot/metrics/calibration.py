@@ -1,8 +1,8 @@
-"""Whether probabilities can be believed: distances between confidence and accuracy, in bins.
+"""Calibration errors in bins: ECE, its debiased, equal-mass and sweep variants, MCE, classwise ECE.
 
 The truth is given as codes of the columns of the probabilities. Every function takes a `weight` for
 each task; with several rows of weights, (samples, tasks), it gives as many values. All but
-`classwise_ece` look at the most probable class of each task and its probability, the confidence.
+`classwise_ece` use the most probable class of each task and its probability, the confidence.
 """
 
 from __future__ import annotations
@@ -13,10 +13,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowdpilot.arrays import Floats, divide
-from crowdpilot.metrics.binning import NEAR, Believed, believe, between, check_bins, equal_width, rank
 from crowdpilot.metrics.compare import compare_probs, plain, spread, spread_classes
+from crowdpilot.metrics.confidence_bins import (
+    SHARE_TOLERANCE,
+    TopLabels,
+    bin_sums,
+    check_bins,
+    equal_width,
+    rank_by_confidence,
+    top_labels,
+)
 
-FAINT = 1e-14  # a mean square so small may be an error of rounding
+MIN_MEAN_SQUARE = 1e-14  # a smaller mean square may be a rounding error
 
 
 def ece(truth: ArrayLike, probs: ArrayLike, *, weight: ArrayLike | None = None, bins: int = 15) -> float:
@@ -35,15 +43,15 @@ def ece(truth: ArrayLike, probs: ArrayLike, *, weight: ArrayLike | None = None, 
     >>> round(ece([0, 1], [[0.9, 0.1], [0.4, 0.6]]), 3)
     0.25
     """
-    believed = believe(truth, probs, weight)
-    gap, _ = _gaps(believed, bins)
-    return plain(np.abs(gap).sum(axis=-1) / believed.weight.sum(axis=-1))
+    top = top_labels(truth, probs, weight)
+    gap, _ = _gaps(top, bins)
+    return plain(np.abs(gap).sum(axis=-1) / top.weight.sum(axis=-1))
 
 
 def mce(truth: ArrayLike, probs: ArrayLike, *, weight: ArrayLike | None = None, bins: int = 15) -> float:
     """Maximum calibration error: |accuracy - mean confidence| of the worst bin of `ece`.
 
-    A bin with few tasks is easily the worst by chance: look at the number of its tasks.
+    A bin with few tasks is easily the worst by chance.
 
     References
     ----------
@@ -55,14 +63,14 @@ def mce(truth: ArrayLike, probs: ArrayLike, *, weight: ArrayLike | None = None, 
     >>> round(mce([0, 1], [[0.9, 0.1], [0.4, 0.6]]), 3)
     0.4
     """
-    gap, size = _gaps(believe(truth, probs, weight), bins)
+    gap, size = _gaps(top_labels(truth, probs, weight), bins)
     return plain(divide(np.abs(gap), size, 0).max(axis=-1))
 
 
 def ece_mass(truth: ArrayLike, probs: ArrayLike, *, weight: ArrayLike | None = None, bins: int = 15) -> float:
-    """Calibration error in bins that hold equally many tasks.
+    """Expected calibration error in bins of equal mass, that is, of equally many tasks.
 
-    As `ece`, but the tasks are cut by rank: confidences that crowd near 1 still fill all bins.
+    As `ece`, but the bins are quantiles of the confidence: confidences near 1 still fill all bins.
     Tasks of the same confidence stay together, in the bin that holds the middle of their weight.
 
     References
@@ -76,17 +84,17 @@ def ece_mass(truth: ArrayLike, probs: ArrayLike, *, weight: ArrayLike | None = N
     0.25
     """
     check_bins(bins)
-    believed = believe(truth, probs, weight)
-    ranked = rank(believed.confidence, believed.weight)
+    top = top_labels(truth, probs, weight)
+    ranked = rank_by_confidence(top.confidence, top.weight)
     rows = np.arange(len(ranked.weight))
-    gap = between(ranked.running(believed.gap[ranked.order]), rows, ranked.cut(bins, rows))
-    return _shape(np.abs(gap).sum(axis=1) / ranked.weight.sum(axis=1), believed)
+    gap = bin_sums(ranked.cumulative(top.gap[ranked.order]), rows, ranked.bin_edges(bins, rows))
+    return _shape(np.abs(gap).sum(axis=1) / ranked.weight.sum(axis=1), top)
 
 
 def ece_debiased(
     truth: ArrayLike, probs: ArrayLike, *, weight: ArrayLike | None = None, bins: int = 15
 ) -> float:
-    """Root mean squared calibration error, without what chance alone adds to it.
+    """Debiased root mean squared calibration error, in bins of equal mass.
 
     In each bin of equally many tasks the squared gap is estimated by the pairs of different tasks,
     with r = confidence - [label is right] and weights w:
@@ -114,32 +122,33 @@ def ece_debiased(
     0.277
     """
     check_bins(bins)
-    believed = believe(truth, probs, weight)
-    ranked = rank(believed.confidence, believed.weight)
-    gap, rows = believed.gap[ranked.order], np.arange(len(ranked.weight))
-    cuts, w = ranked.cut(bins, rows), ranked.weight
-    once = [between(ranked.running(values), rows, cuts) for values in (gap, np.ones(len(gap)))]
-    twice = [between(ranked.running(w * values), rows, cuts) for values in (gap**2, np.ones(len(gap)))]
-    pairs, whole = (a**2 - b for a, b in zip(once, twice, strict=True))
-    square = divide(pairs, np.where(whole > NEAR * once[1] ** 2, whole, 0), 0)
-    mean = (once[1] * square).sum(axis=1) / w.sum(axis=1)
-    return _shape(np.sqrt(np.where(mean > FAINT, mean, 0)), believed)
+    top = top_labels(truth, probs, weight)
+    ranked = rank_by_confidence(top.confidence, top.weight)
+    gap, rows = top.gap[ranked.order], np.arange(len(ranked.weight))
+    edges, w = ranked.bin_edges(bins, rows), ranked.weight
+    one = np.ones(len(gap))
+    sums = [bin_sums(ranked.cumulative(values), rows, edges) for values in (gap, one)]
+    square_sums = [bin_sums(ranked.cumulative(w * values), rows, edges) for values in (gap**2, one)]
+    products, pair_weight = (a**2 - b for a, b in zip(sums, square_sums, strict=True))
+    square = divide(products, np.where(pair_weight > SHARE_TOLERANCE * sums[1] ** 2, pair_weight, 0), 0)
+    mean = (sums[1] * square).sum(axis=1) / w.sum(axis=1)
+    return _shape(np.sqrt(np.where(mean > MIN_MEAN_SQUARE, mean, 0)), top)
 
 
 def ece_sweep(
-    truth: ArrayLike, probs: ArrayLike, *, weight: ArrayLike | None = None, most: int = 100
+    truth: ArrayLike, probs: ArrayLike, *, weight: ArrayLike | None = None, max_bins: int = 100
 ) -> float:
-    """Calibration error in as many bins of equally many tasks as the accuracy still rises over.
+    """Calibration error with a monotonic sweep over the number of bins of equal mass.
 
-    Beginning with one bin, their number grows until a more confident bin is less often right than
+    Starting with one bin, their number grows until a more confident bin is less often right than
     one before it; the last number before that is taken. So the data decide on the bins.
 
     Parameters
     ----------
     truth, probs, weight
         As in `ece`.
-    most
-        The number of bins at which to stop in any case; the paper goes on to the number of tasks.
+    max_bins
+        The number of bins at which the sweep ends; in the paper it is the number of tasks.
 
     References
     ----------
@@ -151,30 +160,29 @@ def ece_sweep(
     >>> round(ece_sweep([0, 1, 0, 0], [[0.6, 0.4], [0.7, 0.3], [0.8, 0.2], [0.9, 0.1]]), 3)
     0.15
     """
-    check_bins(most)
-    believed = believe(truth, probs, weight)
-    ranked = rank(believed.confidence, believed.weight)
+    check_bins(max_bins)
+    top = top_labels(truth, probs, weight)
+    ranked = rank_by_confidence(top.confidence, top.weight)
     total = ranked.weight.sum(axis=1)
     size, hits, gap = (
-        ranked.running(values[ranked.order])
-        for values in (np.ones(len(ranked.order)), believed.right, believed.gap)
+        ranked.cumulative(values[ranked.order]) for values in (np.ones(len(ranked.order)), top.right, top.gap)
     )
-    found = np.zeros(len(total))
+    errors = np.zeros(len(total))
     rows = np.arange(len(total))
-    for bins in range(1, most + 1):
-        cuts = ranked.cut(bins, rows)
-        rises = _rises(between(hits, rows, cuts), between(size, rows, cuts))
-        rows, cuts = rows[rises], cuts[rises]
+    for bins in range(1, max_bins + 1):
+        edges = ranked.bin_edges(bins, rows)
+        rising = _is_monotonic(bin_sums(hits, rows, edges), bin_sums(size, rows, edges))
+        rows, edges = rows[rising], edges[rising]
         if not len(rows):
             break
-        found[rows] = np.abs(between(gap, rows, cuts)).sum(axis=1) / total[rows]
-    return _shape(found, believed)
+        errors[rows] = np.abs(bin_sums(gap, rows, edges)).sum(axis=1) / total[rows]
+    return _shape(errors, top)
 
 
 def classwise_ece(
     truth: ArrayLike, probs: ArrayLike, *, weight: ArrayLike | None = None, bins: int = 15
 ) -> float:
-    """Calibration error of the probability of every class, not of the most probable one alone.
+    """Classwise expected calibration error: of the probability of every class, not of the highest alone.
 
     mean over classes of: sum over bins of |share of tasks that are of the class - mean probability
     of the class|, weighted by the share of tasks in the bin; the bins are those of `ece`. A class
@@ -195,21 +203,21 @@ def classwise_ece(
     return plain(np.abs(by_bin).sum(axis=-1) / weights.sum(axis=-1) / len(classes))
 
 
-def _gaps(believed: Believed, bins: int) -> tuple[Floats, Floats]:
-    """Weight of right labels minus what the confidence promises, and weight, in bins of equal width."""
-    which, weight = equal_width(believed.confidence, bins), believed.weight
-    values = believed.gap, np.ones(len(which))
-    gap, size = (weight @ spread(v, which, bins) for v in values)
+def _gaps(top: TopLabels, bins: int) -> tuple[Floats, Floats]:
+    """Sums of weighted gaps, and of weights, in bins of equal width, (..., bins) each."""
+    bin_of, weight = equal_width(top.confidence, bins), top.weight
+    values = top.gap, np.ones(len(bin_of))
+    gap, size = (weight @ spread(v, bin_of, bins) for v in values)
     return gap, size
 
 
-def _rises(hits: Floats, size: Floats) -> Any:
+def _is_monotonic(hits: Floats, size: Floats) -> Any:
     """Whether the accuracy never falls from one bin to the next; bins without weight do not count."""
-    accuracy = divide(hits, np.where(size > NEAR * size.sum(axis=1, keepdims=True), size, 0), -1)
+    accuracy = divide(hits, np.where(size > SHARE_TOLERANCE * size.sum(axis=1, keepdims=True), size, 0), -1)
     highest = np.maximum.accumulate(accuracy, axis=1)
-    return ((accuracy >= highest - NEAR) | (accuracy < 0)).all(axis=1)
+    return ((accuracy >= highest - SHARE_TOLERANCE) | (accuracy < 0)).all(axis=1)
 
 
-def _shape(values: Floats, believed: Believed) -> float:
-    """One value for each row of weights, in the shape in which the weights were given."""
-    return plain(values.reshape(believed.weight.shape[:-1]))
+def _shape(values: Floats, top: TopLabels) -> float:
+    """One value for each row of weights, in the shape of the rows."""
+    return plain(values.reshape(top.weight.shape[:-1]))

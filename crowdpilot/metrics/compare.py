@@ -1,4 +1,4 @@
-"""Truth and predictions side by side, without the tasks whose truth is unknown."""
+"""Checked inputs of metrics: truth, predictions and weights of the tasks whose truth is known."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from crowdpilot.arrays import Codes, Floats, Names, encode, natural_order, to_names
+from crowdpilot.arrays import Codes, Floats, Names
+from crowdpilot.names import encode, natural_order, to_names
 
 
 class Compared(NamedTuple):
-    """Tasks of known truth: their classes and what is predicted for them."""
+    """Tasks of known truth: their classes, their predictions and their weights."""
 
     truth: Codes  # (tasks,)
     predicted: NDArray[Any]  # (tasks,) codes of labels, or (tasks, classes) probabilities
@@ -20,8 +21,8 @@ class Compared(NamedTuple):
     classes: Names  # those that occur in either, in natural order; for probabilities the columns
 
 
-class ComparedHumans(NamedTuple):
-    """What people say of tasks, and what is predicted."""
+class ComparedSoftLabels(NamedTuple):
+    """Soft labels by people, and predictions."""
 
     human: Floats  # (tasks, classes)
     predicted: Floats  # (tasks, classes)
@@ -39,7 +40,7 @@ def compare_labels(truth: ArrayLike, labels: ArrayLike, weight: ArrayLike | None
     if _is_unknown(said).any():
         raise ValueError(f"label {_is_unknown(said).argmax() + 1} is missing, expected one for each task")
     known = ~_is_unknown(true)
-    true, said, weights = true[known], said[known], _weigh(known, weight)
+    true, said, weights = true[known], said[known], _known_weights(known, weight)
     if "O" in (true.dtype.kind, said.dtype.kind):
         true, said = _to_text(true), _to_text(said)
     codes, names = encode(np.concatenate([true, said]))
@@ -60,10 +61,10 @@ def compare_probs(truth: ArrayLike, probs: ArrayLike, weight: ArrayLike | None) 
         raise ValueError(f"the truth holds something else than codes between -1 and {p.shape[1] - 1}")
     _check_sums(p, "the probabilities")
     known = t >= 0
-    return Compared(t[known].astype(np.int32), p[known], _weigh(known, weight), np.arange(p.shape[1]))
+    return Compared(t[known].astype(np.int32), p[known], _known_weights(known, weight), np.arange(p.shape[1]))
 
 
-def compare_humans(human: ArrayLike, probs: ArrayLike, weight: ArrayLike | None) -> ComparedHumans:
+def compare_soft_labels(human: ArrayLike, probs: ArrayLike, weight: ArrayLike | None) -> ComparedSoftLabels:
     """Shares of people who choose each class beside probabilities, both (tasks, classes)."""
     h, p = np.asarray(human, np.float64), np.asarray(probs, np.float64)
     if h.ndim != 2 or h.shape != p.shape:
@@ -73,16 +74,16 @@ def compare_humans(human: ArrayLike, probs: ArrayLike, weight: ArrayLike | None)
         )
     _check_sums(h, "the shares of people")
     _check_sums(p, "the probabilities")
-    return ComparedHumans(h, p, _weigh(np.ones(len(h), bool), weight))
+    return ComparedSoftLabels(h, p, _known_weights(np.ones(len(h), bool), weight))
 
 
 def average(values: ArrayLike, weight: Floats) -> float:
-    """Mean over tasks."""
+    """Weighted mean over tasks, for each row of weights."""
     return plain(weight @ np.asarray(values, np.float64) / weight.sum(axis=-1))
 
 
 def plain(values: Any) -> float:
-    """A plain number if there is one value; several, of several rows of weights, stay an array."""
+    """A Python float if there is one value; values of several rows of weights stay an array."""
     number: float = values if np.ndim(values) else float(values)
     return number
 
@@ -99,8 +100,8 @@ def spread_classes(values: Floats, codes: Codes, K: int) -> Any:
     return csr_array((values.ravel(), columns.ravel(), np.arange(n + 1) * classes), (n, classes * K))
 
 
-def _weigh(known: NDArray[np.bool_], weight: ArrayLike | None) -> Floats:
-    """The weights of the tasks of known truth."""
+def _known_weights(known: NDArray[np.bool_], weight: ArrayLike | None) -> Floats:
+    """The weights of the tasks of known truth, (..., tasks); one each if there are none."""
     weights = np.ones(len(known)) if weight is None else np.atleast_1d(np.asarray(weight, np.float64))
     _check_length(len(known), weights.shape[-1], "weights")
     if not (np.isfinite(weights) & (weights >= 0)).all():

@@ -1,4 +1,4 @@
-"""How good labels are.
+"""Metrics of labels: accuracy, balanced accuracy, macro F1, precision and recall of each class.
 
 Every function takes a `weight` for each task; with several rows of weights, (samples, tasks), it
 gives as many values.
@@ -26,7 +26,7 @@ class PerClass(NamedTuple):
 
 
 def accuracy(truth: ArrayLike, labels: ArrayLike, *, weight: ArrayLike | None = None) -> float:
-    """Share of the tasks whose label is right.
+    """Accuracy: share of the tasks whose label is right.
 
     Examples
     --------
@@ -38,21 +38,21 @@ def accuracy(truth: ArrayLike, labels: ArrayLike, *, weight: ArrayLike | None = 
 
 
 def balanced_accuracy(truth: ArrayLike, labels: ArrayLike, *, weight: ArrayLike | None = None) -> float:
-    """Mean of the recall of the classes that occur in the truth: each class counts the same.
+    """Balanced accuracy: mean recall of the classes that occur in the truth.
 
     Examples
     --------
     >>> balanced_accuracy(["cat", "cat", "cat", "dog"], ["cat", "cat", "cat", "cat"])
     0.5
     """
-    count = _count(truth, labels, weight)
+    count = _count_classes(truth, labels, weight)
     return plain(_ratio(count.right, count.true).sum(axis=-1) / (count.true > 0).sum(axis=-1))
 
 
 def macro_f1(truth: ArrayLike, labels: ArrayLike, *, weight: ArrayLike | None = None) -> float:
-    """Mean of the F1 of the classes that occur in the truth or among the labels.
+    """Macro F1: mean F1 of the classes that occur in the truth or among the labels.
 
-    A class that is never rightly given has an F1 of zero, also if only the labels have it, as in
+    A class that is never correctly predicted has an F1 of zero, also if only the labels have it, as in
     `sklearn.metrics.f1_score(average="macro")`. Tasks of weight zero do not occur.
 
     Examples
@@ -60,7 +60,7 @@ def macro_f1(truth: ArrayLike, labels: ArrayLike, *, weight: ArrayLike | None = 
     >>> round(macro_f1(["cat", "cat", "cat", "dog"], ["cat", "cat", "cat", "cat"]), 3)
     0.429
     """
-    count = _count(truth, labels, weight)
+    count = _count_classes(truth, labels, weight)
     both = count.true + count.said
     return plain(_ratio(2 * count.right, both).sum(axis=-1) / (both > 0).sum(axis=-1))
 
@@ -73,13 +73,13 @@ def per_class(truth: ArrayLike, labels: ArrayLike, *, weight: ArrayLike | None =
     >>> per_class(["cat", "cat", "dog"], ["cat", "dog", "dog"]).recall.tolist()
     [0.5, 1.0]
     """
-    classes, true, said, right = _count(truth, labels, weight)
+    classes, true, said, right = _count_classes(truth, labels, weight)
     f1 = _ratio(2 * right, true + said)
     return PerClass(classes, _ratio(right, said), _ratio(right, true), f1, true)
 
 
-class _Count(NamedTuple):
-    """Weight of the tasks of each class: in truth, by their label, and by both."""
+class _ClassCounts(NamedTuple):
+    """Weight of the tasks of each class, (..., classes): by the truth, by the label, and by both."""
 
     classes: Names
     true: Floats
@@ -87,11 +87,11 @@ class _Count(NamedTuple):
     right: Floats
 
 
-def _count(truth: ArrayLike, labels: ArrayLike, weight: ArrayLike | None) -> _Count:
+def _count_classes(truth: ArrayLike, labels: ArrayLike, weight: ArrayLike | None) -> _ClassCounts:
     true, said, weights, classes = compare_labels(truth, labels, weight)
     one, right, K = np.ones(len(true)), (true == said).astype(np.float64), len(classes)
     columns = spread(one, true, K), spread(one, said, K), spread(right, true, K)
-    return _Count(classes, *(weights @ column for column in columns))
+    return _ClassCounts(classes, *(weights @ column for column in columns))
 
 
 def _ratio(part: Floats, whole: Floats) -> Floats:

@@ -1,4 +1,6 @@
-"""How good probabilities are; the truth is given as codes of their columns.
+"""Proper scoring rules of probabilities: Brier score with its decomposition, log loss.
+
+The truth is an array of codes of the columns of the probabilities.
 
 Every function takes a `weight` for each task; with several rows of weights, (samples, tasks), it
 gives as many values.
@@ -12,21 +14,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowdpilot.arrays import divide
-from crowdpilot.metrics.binning import equal_width
 from crowdpilot.metrics.compare import average, compare_probs, plain, spread_classes
+from crowdpilot.metrics.confidence_bins import equal_width
 
 
 class BrierParts(NamedTuple):
     """reliability - resolution + uncertainty + within is the Brier score."""
 
-    reliability: float  # how far probabilities are from what happens; 0 is best
-    resolution: float  # how far what happens differs from bin to bin; more is better
-    uncertainty: float  # of the classes themselves, whatever is predicted
-    within: float  # what the bins are too coarse for; 0 if each holds one probability only
+    reliability: float  # calibration error; 0 is best
+    resolution: float  # variance of the class shares between bins; more is better
+    uncertainty: float  # variance of the classes, whatever is predicted
+    within: float  # variance and covariance within bins; 0 if each holds one probability only
 
 
 def brier(truth: ArrayLike, probs: ArrayLike, *, weight: ArrayLike | None = None) -> float:
-    """Mean squared distance of the probabilities from certainty about the truth, from 0 to 2.
+    """Brier score: mean squared distance of the probabilities from the one-hot truth, from 0 to 2.
 
     mean over tasks of sum_k (probs[k] - [k is true])^2. With two classes this is twice the score
     that looks at one of them only.
@@ -52,7 +54,7 @@ def log_loss(
     weight: ArrayLike | None = None,
     floor: float = float(np.finfo(float).eps),
 ) -> float:
-    """Mean of minus the logarithm of the probability of the truth.
+    """Log loss: mean negative log-probability of the true class.
 
     Parameters
     ----------
@@ -74,7 +76,7 @@ def log_loss(
 def brier_parts(
     truth: ArrayLike, probs: ArrayLike, *, weight: ArrayLike | None = None, bins: int = 15
 ) -> BrierParts:
-    """What the Brier score is made of: mistakes of calibration, knowledge, and chance.
+    """Decomposition of the Brier score: reliability, resolution, uncertainty, and the rest within bins.
 
     For each class, tasks are put into the bins of `ece` by its probability p; o is the share of the
     tasks of a bin that are of the class, o' that of all tasks. Summed over classes,
@@ -99,12 +101,12 @@ def brier_parts(
     [0.17, 0.0, 0.5, 0.0]
     """
     true, p, weights, classes = compare_probs(truth, probs, weight)
-    which, hit, total = equal_width(p, bins), np.eye(len(classes))[true], weights.sum(axis=-1)
-    values = np.ones_like(p), p, hit
-    size, promised, seen = (weights @ spread_classes(v, which, bins) for v in values)
-    base = weights @ hit / total[..., None]  # (..., classes)
-    off = divide((promised - seen) ** 2, size, 0).sum(axis=-1) / total
-    known = divide(seen**2, size, 0).sum(axis=-1) / total - (base**2).sum(axis=-1)
-    chance = (base * (1 - base)).sum(axis=-1)
-    rest = brier(truth, probs, weight=weight) - (off - known + chance)
-    return BrierParts(*(plain(part) for part in (off, known, chance, rest)))
+    bin_of, onehot, total = equal_width(p, bins), np.eye(len(classes))[true], weights.sum(axis=-1)
+    values = np.ones_like(p), p, onehot
+    size, predicted, observed = (weights @ spread_classes(v, bin_of, bins) for v in values)
+    base = weights @ onehot / total[..., None]  # (..., classes)
+    reliability = divide((predicted - observed) ** 2, size, 0).sum(axis=-1) / total
+    resolution = divide(observed**2, size, 0).sum(axis=-1) / total - (base**2).sum(axis=-1)
+    uncertainty = (base * (1 - base)).sum(axis=-1)
+    within = brier(truth, probs, weight=weight) - (reliability - resolution + uncertainty)
+    return BrierParts(*(plain(part) for part in (reliability, resolution, uncertainty, within)))

@@ -80,7 +80,7 @@ def test_the_seed_decides_the_interval() -> None:
 
 
 def test_many_tasks_are_drawn_in_parts(monkeypatch) -> None:
-    monkeypatch.setattr("crowdpilot.metrics.bootstrap.CELLS", 1000)
+    monkeypatch.setattr("crowdpilot.metrics.bootstrap.MAX_WEIGHTS_PER_BLOCK", 1000)
     truth, probs = predict(300, seed=2)
     found = interval(brier, truth, probs, samples=100)
     assert found.low < found.value < found.high

@@ -21,7 +21,7 @@ def two_classes(confidence: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, 
     return 1 - np.asarray(right, int), np.stack([confidence, 1 - np.asarray(confidence)], axis=1)
 
 
-def honest(n: int, seed: int, K: int = 3) -> tuple[np.ndarray, np.ndarray]:
+def calibrated(n: int, seed: int, K: int = 3) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     probs = rng.dirichlet(np.full(K, 0.5), n)
     return (probs.cumsum(axis=1) > rng.random((n, 1))).argmax(axis=1), probs
@@ -51,7 +51,7 @@ def test_ece_is_the_gap_in_each_bin_times_its_share(case, bins: int) -> None:
     assert ece(truth, probs, weight=weight, bins=bins) == pytest.approx(total, abs=1e-9)
 
 
-def test_ece_is_small_when_probabilities_are_honest_and_large_when_not() -> None:
+def test_ece_is_small_when_probabilities_are_calibrated_and_large_when_not() -> None:
     rng = np.random.default_rng(0)
     probs = rng.dirichlet([0.5] * 3, 20_000)
     truth = (probs.cumsum(axis=1) > rng.random((20_000, 1))).argmax(axis=1)
@@ -156,12 +156,12 @@ def test_the_square_of_the_debiased_error_has_no_bias() -> None:
     assert plain.mean() > 0.016
 
 
-def test_zero_is_in_the_interval_of_honest_probabilities_only_without_the_bias() -> None:
+def test_zero_is_in_the_interval_of_calibrated_probabilities_only_without_the_bias() -> None:
     """Of 100 tasks whose probabilities are the truth: always for the debiased error, never for ECE."""
     repetitions = 60
     low = {ece: [], ece_debiased: [], ece_mass: []}
     for seed in range(repetitions):
-        truth, probs = honest(100, seed)
+        truth, probs = calibrated(100, seed)
         for metric, found in low.items():
             found.append(interval(metric, truth, probs, samples=200, seed=seed).low)
     assert np.mean(np.equal(low[ece_debiased], 0)) >= 0.95
@@ -169,10 +169,10 @@ def test_zero_is_in_the_interval_of_honest_probabilities_only_without_the_bias()
     assert min(low[ece_mass]) > 0
 
 
-def test_dishonest_probabilities_keep_zero_out_of_the_interval() -> None:
+def test_miscalibrated_probabilities_keep_zero_out_of_the_interval() -> None:
     outside = 0
     for seed in range(30):
-        truth, probs = honest(300, seed)
+        truth, probs = calibrated(300, seed)
         sharp = probs**5 / (probs**5).sum(axis=1, keepdims=True)
         outside += interval(ece_debiased, truth, sharp, samples=200).low > 0
     assert outside >= 27
@@ -205,13 +205,13 @@ def test_the_sweep_stops_at_the_most_bins_allowed() -> None:
     confidence = np.linspace(0.51, 0.99, 20)
     right = confidence > 0.75
     case = two_classes(confidence, right)
-    assert ece_sweep(*case, most=1) == pytest.approx(ece(*case, bins=1))
-    assert ece_sweep(*case, most=2) == pytest.approx(ece_mass(*case, bins=2))
+    assert ece_sweep(*case, max_bins=1) == pytest.approx(ece(*case, bins=1))
+    assert ece_sweep(*case, max_bins=2) == pytest.approx(ece_mass(*case, bins=2))
     assert ece_sweep(*case) == pytest.approx(np.abs(right - confidence).mean())
 
 
 @pytest.mark.parametrize(
-    "metric", [ece, ece_mass, ece_debiased, mce, classwise_ece, partial(ece_sweep, most=0)]
+    "metric", [ece, ece_mass, ece_debiased, mce, classwise_ece, partial(ece_sweep, max_bins=0)]
 )
 def test_less_than_one_bin_is_refused(metric) -> None:
     options = {} if isinstance(metric, partial) else {"bins": 0}

@@ -15,6 +15,6 @@ def test_every_metric_is_explained() -> None:
     assert [name for name in metrics.__all__ if name.islower() and f"`{name}" not in text] == []
 
 
-def test_what_score_shows_is_told() -> None:
+def test_what_score_shows_is_documented() -> None:
     start = PAGE.read_text().split("`crowdpilot score` shows ")[1].split("(`SHOWN_METRICS`)")[0]
     assert [name for name in metrics.SHOWN_METRICS if f"`{name}`" not in start] == []

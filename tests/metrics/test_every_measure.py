@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from crowdpilot.metrics import (
     CALIBRATION_METRICS,
-    HUMAN_METRICS,
     SHOWN_METRICS,
+    SOFT_LABEL_METRICS,
     brier_parts,
     entropy_ce,
     expected_cost,
@@ -29,7 +29,7 @@ WITH_TRUTH = NUMBERS | {
     "risk_coverage": risk_coverage,
     "expected_cost": partial(expected_cost, costs=1 - np.eye(K)),
 }
-WITH_PEOPLE = HUMAN_METRICS | {"absolute entropy_ce": partial(entropy_ce, absolute=True)}
+WITH_PEOPLE = SOFT_LABEL_METRICS | {"absolute entropy_ce": partial(entropy_ce, absolute=True)}
 EVERY = WITH_TRUTH | WITH_PEOPLE
 MOST = {"brier": 2.0, "log_loss": 52 * np.log(2)}  # others are at most 1
 each = pytest.mark.parametrize("name", EVERY)
@@ -65,7 +65,7 @@ def test_the_order_of_tasks_does_not_matter(name: str, case, seed: int) -> None:
 @pytest.mark.parametrize("name", [name for name in EVERY if name != "ece_debiased"])
 @given(cases(), st.integers(0, 1000))
 @quick
-def test_a_weight_of_two_is_a_task_given_twice_and_of_zero_no_task(name: str, case, seed: int) -> None:
+def test_a_weight_of_two_is_two_equal_tasks_and_of_zero_no_task(name: str, case, seed: int) -> None:
     truth, probs = pick(name, case)
     weight = np.random.default_rng(seed).integers(0 if name != "risk_coverage" else 1, 4, len(probs))
     weight[0] = max(weight[0], 1)

@@ -63,7 +63,7 @@ def test_a_perfect_labelling_has_one(metric) -> None:
 
 @pytest.mark.parametrize("metric", LABEL_METRICS.values(), ids=LABEL_METRICS)
 @pytest.mark.parametrize("weight", [[1, 2, 3, 1, 1], [0, 2, 3, 1, 0]])
-def test_a_weight_of_two_is_a_task_given_twice_and_of_zero_no_task(metric, weight: list[int]) -> None:
+def test_a_weight_of_two_is_two_equal_tasks_and_of_zero_no_task(metric, weight: list[int]) -> None:
     truth, labels = np.array([0, 1, 2, 1, 0]), np.array([0, 1, 1, 2, 0])
     again = np.repeat(np.arange(5), weight)
     assert metric(truth, labels, weight=weight) == pytest.approx(metric(truth[again], labels[again]))

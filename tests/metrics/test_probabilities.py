@@ -94,7 +94,7 @@ def test_three_parts_are_the_whole_brier_score_if_bins_hold_one_probability_each
     assert parts.within == pytest.approx(0, abs=1e-12)
 
 
-def test_honest_and_sharp_probabilities_have_no_reliability_and_all_the_resolution() -> None:
+def test_calibrated_and_sharp_probabilities_have_no_reliability_and_all_the_resolution() -> None:
     assert brier_parts([0, 1, 2, 1], np.eye(3)[[0, 1, 2, 1]]) == pytest.approx((0, 0.625, 0.625, 0))
     base = np.tile([0.25, 0.5, 0.25], (4, 1))
     assert brier_parts([0, 1, 2, 1], base) == pytest.approx((0, 0, 0.625, 0))

@@ -21,7 +21,7 @@ def measure(confidence: np.ndarray, right: np.ndarray, weight: np.ndarray) -> fl
 
 
 def by_integral(confidence: np.ndarray, right: np.ndarray, weight: np.ndarray) -> float:
-    """Gaussians and their mirror images, added on a fine grid; the fixed point by Brent's method."""
+    """Gaussians and their reflections, added on a fine grid; the fixed point by Brent's method."""
     t = (np.arange(2000) + 0.5) / 2000
     images = [2 * m + sign * confidence for m in (-1, 0, 1) for sign in (1, -1)]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import entropy
 
-from crowdpilot.metrics import HUMAN_METRICS, dist_ce, entropy_ce, rank_cs
+from crowdpilot.metrics import SOFT_LABEL_METRICS, dist_ce, entropy_ce, rank_cs
 
 HUMAN = np.array([[0.5, 0.3, 0.2], [1, 0, 0], [0.4, 0.4, 0.2]])
 PROBS = np.array([[0.6, 0.3, 0.1], [0.5, 0.25, 0.25], [0.1, 0.3, 0.6]])
@@ -41,7 +41,7 @@ def test_a_ranking_agrees_unless_people_prefer_something_else(human, probs, agre
         assert rank_cs([np.array(human)[order]], [np.array(probs)[order]]) == agrees
 
 
-@pytest.mark.parametrize("metric", HUMAN_METRICS.values(), ids=HUMAN_METRICS)
+@pytest.mark.parametrize("metric", SOFT_LABEL_METRICS.values(), ids=SOFT_LABEL_METRICS)
 @pytest.mark.parametrize(
     ("human", "probs", "message"),
     [

@@ -1,4 +1,4 @@
-"""What decisions cost that rest on probabilities.
+"""Selective prediction and decisions: risk-coverage curve, AURC, risk at a coverage, expected cost.
 
 Every function takes a `weight` for each task; with several rows of weights, (samples, tasks), it
 gives as many values or rows.
@@ -12,29 +12,29 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowdpilot.arrays import Floats, divide
-from crowdpilot.metrics.binning import NEAR, Believed, believe
 from crowdpilot.metrics.compare import average, compare_probs, plain
+from crowdpilot.metrics.confidence_bins import SHARE_TOLERANCE, TopLabels, top_labels
 
 
 class RiskCoverage(NamedTuple):
-    """What is wrong among the surest labels: one point for each confidence that occurs, from the top."""
+    """The risk-coverage curve: one point for each confidence that occurs, the highest first."""
 
-    coverage: Floats  # (..., points) share of the tasks that are at least so sure
-    risk: Floats  # (..., points) share of those that are wrong; NaN if there are none
+    coverage: Floats  # (..., points) share of the tasks with at least this confidence
+    risk: Floats  # (..., points) share of wrong labels among them; NaN if there are none
     confidence: Floats  # (..., points)
 
 
-class Cost(NamedTuple):
-    """Mean cost of the decisions: what it is, and what the probabilities say it will be."""
+class DecisionCost(NamedTuple):
+    """Mean cost of the decisions: by the truth, and as expected by the probabilities."""
 
-    real: float
-    foreseen: float
+    actual: float
+    expected: float
 
 
 def risk_coverage(truth: ArrayLike, probs: ArrayLike, *, weight: ArrayLike | None = None) -> RiskCoverage:
-    """How many labels are wrong if only the surest are kept, for every share that is kept.
+    """Share of wrong labels among the most confident ones, for every share of the tasks.
 
-    Tasks of the same confidence are kept or left together.
+    Tasks of the same confidence stay together.
 
     References
     ----------
@@ -46,15 +46,15 @@ def risk_coverage(truth: ArrayLike, probs: ArrayLike, *, weight: ArrayLike | Non
     >>> curve.coverage.round(2).tolist(), curve.risk.round(2).tolist()
     ([0.33, 0.67, 1.0], [0.0, 0.5, 0.33])
     """
-    return _curve(believe(truth, probs, weight))
+    return _curve(top_labels(truth, probs, weight))
 
 
 def aurc(truth: ArrayLike, probs: ArrayLike, *, weight: ArrayLike | None = None) -> float:
-    """Area under the risk-coverage curve: the mean over tasks of the risk if all that are as sure are kept.
+    """Area under the risk-coverage curve (AURC): the risk at the confidence of each task, averaged.
 
     It is 0 if no label is wrong; the share of wrong labels, if the confidence is always the same;
-    and small if what is wrong is unsure. It looks at the order of the confidences, not at their
-    size: calibration by a rising map does not change it.
+    and small if wrong labels have low confidence. It depends on the order of the confidences only:
+    calibration by a monotonic map does not change it.
 
     References
     ----------
@@ -66,7 +66,7 @@ def aurc(truth: ArrayLike, probs: ArrayLike, *, weight: ArrayLike | None = None)
     >>> round(aurc([0, 1, 1], [[0.9, 0.1], [0.8, 0.2], [0.4, 0.6]]), 3)
     0.278
     """
-    coverage, risk, _ = _curve(believe(truth, probs, weight))
+    coverage, risk, _ = _curve(top_labels(truth, probs, weight))
     share = np.diff(coverage, axis=-1, prepend=0)
     return plain((share * np.where(share > 0, risk, 0)).sum(axis=-1))
 
@@ -74,9 +74,9 @@ def aurc(truth: ArrayLike, probs: ArrayLike, *, weight: ArrayLike | None = None)
 def risk_at(
     truth: ArrayLike, probs: ArrayLike, *, coverage: float = 0.8, weight: ArrayLike | None = None
 ) -> float:
-    """Share of wrong labels among the surest, so many of them that they cover a share of the tasks.
+    """Selective risk: share of wrong labels among the most confident ones that cover a share of the tasks.
 
-    The point of `risk_coverage` with the least coverage that is at least as large.
+    The point of `risk_coverage` with the smallest coverage that is at least as large.
 
     Examples
     --------
@@ -85,18 +85,18 @@ def risk_at(
     """
     if not 0 < coverage <= 1:
         raise ValueError(f"coverage is {coverage}, expected a share above 0")
-    covered, risk, _ = _curve(believe(truth, probs, weight))
-    first = (covered >= coverage - NEAR).argmax(axis=-1)
+    covered, risk, _ = _curve(top_labels(truth, probs, weight))
+    first = (covered >= coverage - SHARE_TOLERANCE).argmax(axis=-1)
     return plain(np.take_along_axis(risk, first[..., None], axis=-1)[..., 0])
 
 
 def expected_cost(
     truth: ArrayLike, probs: ArrayLike, costs: ArrayLike, *, weight: ArrayLike | None = None
-) -> Cost:
-    """Mean cost of the decisions that the probabilities advise, beside the cost that they foresee.
+) -> DecisionCost:
+    """Mean cost of the Bayes decisions, by the truth and as expected by the probabilities.
 
-    For each task, the decision d with the least sum_k probs[k] costs[k, d] is taken (the first of
-    equals). If the real cost is above the foreseen one, the probabilities are too optimistic.
+    For each task, the decision d that minimizes sum_k probs[k] costs[k, d] is taken (the first of
+    equals). If the actual cost is above the expected one, the probabilities are overconfident.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def expected_cost(
         As in `brier`.
     costs
         Of every decision for every true class, (classes, decisions). There may be more decisions
-        than classes, such as to ask an expert.
+        than classes, such as asking an expert.
 
     References
     ----------
@@ -113,7 +113,7 @@ def expected_cost(
     Examples
     --------
     >>> cost = expected_cost([0, 1, 1], [[0.9, 0.1], [0.8, 0.2], [0.4, 0.6]], [[0, 1], [2, 0]])
-    >>> round(cost.real, 3), round(cost.foreseen, 3)
+    >>> round(cost.actual, 3), round(cost.expected, 3)
     (0.667, 0.333)
     """
     true, p, weights, classes = compare_probs(truth, probs, weight)
@@ -124,16 +124,17 @@ def expected_cost(
             "classes and each decision"
         )
     expected = p @ table  # (tasks, decisions)
-    decided = expected.argmin(axis=1)
-    return Cost(average(table[true, decided], weights), average(expected.min(axis=1), weights))
+    decision = expected.argmin(axis=1)
+    return DecisionCost(average(table[true, decision], weights), average(expected.min(axis=1), weights))
 
 
-def _curve(believed: Believed) -> RiskCoverage:
-    order = np.argsort(-believed.confidence, kind="stable")
-    sure = believed.confidence[order]
-    last = np.flatnonzero(np.r_[np.diff(sure) < 0, True])  # of each group of equal confidence
-    weight = believed.weight[..., order]
-    kept = weight.cumsum(axis=-1)[..., last]
-    wrong = (weight * (1 - believed.right[order])).cumsum(axis=-1)[..., last]
-    coverage = kept / kept[..., -1:]
-    return RiskCoverage(coverage, divide(wrong, kept), np.broadcast_to(sure[last], coverage.shape))
+def _curve(top: TopLabels) -> RiskCoverage:
+    order = np.argsort(-top.confidence, kind="stable")
+    confidence = top.confidence[order]
+    last = np.flatnonzero(np.r_[np.diff(confidence) < 0, True])  # of each group of equal confidence
+    weight = top.weight[..., order]
+    covered = weight.cumsum(axis=-1)[..., last]
+    wrong = (weight * (1 - top.right[order])).cumsum(axis=-1)[..., last]
+    coverage = covered / covered[..., -1:]
+    confidences = np.broadcast_to(confidence[last], coverage.shape)
+    return RiskCoverage(coverage, divide(wrong, covered), confidences)

@@ -75,8 +75,8 @@ def test_if_all_mistakes_cost_one_the_cost_is_the_share_of_wrong_labels() -> Non
     rng = np.random.default_rng(0)
     probs, truth = rng.dirichlet(np.ones(4), 100), rng.integers(4, size=100)
     found = expected_cost(truth, probs, 1 - np.eye(4))
-    assert found.real == pytest.approx(1 - accuracy(truth, probs.argmax(axis=1)))
-    assert found.foreseen == pytest.approx(1 - probs.max(axis=1).mean())
+    assert found.actual == pytest.approx(1 - accuracy(truth, probs.argmax(axis=1)))
+    assert found.expected == pytest.approx(1 - probs.max(axis=1).mean())
 
 
 def test_costs_decide_and_not_the_most_probable_class_alone() -> None:
@@ -91,16 +91,16 @@ def test_there_may_be_more_decisions_than_classes() -> None:
     assert expected_cost([0, 0], [[0.9, 0.1], [0.4, 0.6]], costs) == pytest.approx((0.15, 0.2))
 
 
-def test_honest_probabilities_foresee_what_it_costs_and_bold_ones_do_not() -> None:
+def test_calibrated_probabilities_expect_the_actual_cost_and_overconfident_ones_less() -> None:
     rng = np.random.default_rng(0)
     probs = rng.dirichlet(np.ones(3), 20_000)
     truth = (probs.cumsum(axis=1) > rng.random((20_000, 1))).argmax(axis=1)
     costs = rng.uniform(1, 5, (3, 3)) * (1 - np.eye(3))
-    real, foreseen = expected_cost(truth, probs, costs)
-    assert real == pytest.approx(foreseen, rel=0.02)
-    bold = probs**4 / (probs**4).sum(axis=1, keepdims=True)
-    real, foreseen = expected_cost(truth, bold, costs)
-    assert foreseen < 0.6 * real
+    actual, expected = expected_cost(truth, probs, costs)
+    assert actual == pytest.approx(expected, rel=0.02)
+    overconfident = probs**4 / (probs**4).sum(axis=1, keepdims=True)
+    actual, expected = expected_cost(truth, overconfident, costs)
+    assert expected < 0.6 * actual
 
 
 @pytest.mark.parametrize("costs", [[0, 1], np.eye(3), np.zeros((2, 0)), [[0, np.nan], [1, 0]]])
