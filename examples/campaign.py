@@ -9,7 +9,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from crowdpilot.hybrid import Audit, Campaign, Costs, Logistic, Plan
+from crowdpilot.hybrid import Audit, Campaign, Costs, LogisticRegression, Plan
 
 ITEMS, WORKERS, RICH = 600, 25, 0.25  # RICH is the share of items that are "yes"
 COSTS = Costs.binary(fp=1, fn=5, crowd=0.02, budget=40)
@@ -26,7 +26,7 @@ def main() -> None:
     """Run it, show what happened on the way, and compare the end with the truth."""
     plan = Plan(policy="value", per_worker=120, seed=0)
     campaign = Campaign(
-        range(ITEMS), CLASSES, COSTS, plan=plan, features=seen, classifier=[Logistic(0.3), Logistic(3.0)]
+        range(ITEMS), CLASSES, COSTS, plan=plan, features=seen, classifier=[LogisticRegression(0.3), LogisticRegression(3.0)]
     )
     console.print(
         f"\n{ITEMS} items, {WORKERS} workers who are right in {skill.mean():.0%} of cases, a machine that "
@@ -34,7 +34,7 @@ def main() -> None:
     )
     run(campaign)
     again = Campaign.from_dict(
-        json.loads(json.dumps(campaign.to_dict())), features=seen, classifier=[Logistic(0.3), Logistic(3.0)]
+        json.loads(json.dumps(campaign.to_dict())), features=seen, classifier=[LogisticRegression(0.3), LogisticRegression(3.0)]
     )
     same = np.array_equal(again.decide().codes, campaign.decide().codes)
     console.print(f"Written down as JSON and read again it decides the same: {'yes' if same else 'no'}.\n")

@@ -1,4 +1,4 @@
-"""Costs: what a wrong decision costs, what a vote costs, and how much there is to spend."""
+"""Costs: the error matrix C[true, decided], the price of a vote by kind of worker, and the budget."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class Costs:
     Parameters
     ----------
     errors
-        What it costs to decide *d* about an item of class *k*, (classes, decisions). There may be
+        Cost of deciding *d* about an item of class *k*, (classes, decisions). There may be
         more decisions than classes, such as to refer an item to somebody else.
     prices
-        What one vote costs, for each kind of worker: "crowd", "expert", or any other name.
-    machine
-        What it costs to have the machine look at one item, once.
+        Price of a vote for each kind of worker: "crowd", "expert", or any other name.
+    classifier
+        Price of classifying one item, once.
     budget
-        What may be spent at most on votes and machine; errors are not paid from it.
+        Most money that may be spent on votes and classifier; errors are not paid from it.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class Costs:
 
     errors: Floats
     prices: Mapping[str, float] = field(default_factory=lambda: {CROWD: 0.05})
-    machine: float = 0.0
+    classifier: float = 0.0
     budget: float = np.inf
 
     def __post_init__(self) -> None:
@@ -56,7 +56,7 @@ class Costs:
         object.__setattr__(self, "prices", prices)
         if not prices:
             raise ValueError("no kind of worker has a price; give prices={'crowd': 0.05}")
-        for what, price in {**prices, "machine": self.machine, "budget": self.budget}.items():
+        for what, price in {**prices, "classifier": self.classifier, "budget": self.budget}.items():
             if not price >= 0 or (what != "budget" and not np.isfinite(price)):
                 raise ValueError(f"the price of '{what}' is {price}, expected a number of 0 or more")
 
@@ -66,7 +66,7 @@ class Costs:
         *,
         fp: float = 1.0,
         fn: float = 1.0,
-        machine: float = 0.0,
+        classifier: float = 0.0,
         budget: float = np.inf,
         **prices: float,
     ) -> Costs:
@@ -78,12 +78,12 @@ class Costs:
             Cost of deciding "positive" about a negative item.
         fn
             Cost of deciding "negative" about a positive item.
-        machine, budget
+        classifier, budget
             As for the class.
         prices
             Of each kind of worker, by its name.
         """
-        return cls(np.array([[0.0, fp], [fn, 0.0]]), prices or {CROWD: 0.05}, machine, budget)
+        return cls(np.array([[0.0, fp], [fn, 0.0]]), prices or {CROWD: 0.05}, classifier, budget)
 
     @classmethod
     def equal(
@@ -91,38 +91,38 @@ class Costs:
         classes: int,
         *,
         error: float = 1.0,
-        machine: float = 0.0,
+        classifier: float = 0.0,
         budget: float = np.inf,
         **prices: float,
     ) -> Costs:
-        """Any number of classes, every mistake being as bad as any other."""
-        return cls(error * (1 - np.eye(classes)), prices or {CROWD: 0.05}, machine, budget)
+        """Any number of classes, all errors of equal cost."""
+        return cls(error * (1 - np.eye(classes)), prices or {CROWD: 0.05}, classifier, budget)
 
     def expected(self, probs: ArrayLike) -> Floats:
-        """What the best decision about each item costs on average, (items,)."""
+        """Expected cost of the best decision about each item, (items,); `probs` is (items, classes)."""
         least: Floats = (np.asarray(probs, np.float64) @ self.errors).min(axis=-1)
         return least
 
     def decide(self, probs: ArrayLike) -> Codes:
-        """The decision about each item that costs least, (items,); the first of equals."""
+        """The decision about each item with the least expected cost, (items,); the first of equals."""
         best: Codes = (np.asarray(probs, np.float64) @ self.errors).argmin(axis=-1).astype(np.int32)
         return best
 
     def price(self, kind: str) -> float:
-        """What one vote of this kind of worker costs."""
+        """Price of a vote of this kind of worker."""
         if kind not in self.prices:
             known = ", ".join(f"'{name}'" for name in self.prices)
             raise ValueError(f"there is no price for the kind of worker '{kind}'; there are {known}")
         return self.prices[kind]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain numbers and texts that JSON can hold; `Costs.from_dict` reads them again."""
+        """Plain numbers and texts that JSON can hold, for `Costs.from_dict`."""
         budget = None if np.isinf(self.budget) else self.budget
         plain = {"errors": self.errors.tolist(), "prices": dict(self.prices)}
-        return {**plain, "machine": self.machine, "budget": budget}
+        return {**plain, "classifier": self.classifier, "budget": budget}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Costs:
-        """The costs that `to_dict` has written down."""
+        """The costs that `to_dict` returned."""
         budget = np.inf if data["budget"] is None else data["budget"]
-        return cls(np.asarray(data["errors"]), data["prices"], data["machine"], budget)
+        return cls(np.asarray(data["errors"]), data["prices"], data["classifier"], budget)

@@ -42,7 +42,7 @@ class Anything(RuleBasedStateMachine):
         online=st.booleans(),
         seed=st.integers(0, 99),
     )
-    def start(self, criteria, machine, budget, limit, share, policy, follow, seed):
+    def start(self, criteria, machine, budget, limit, share, policy, online, seed):
         self.rng = np.random.default_rng(seed)
         plan = Plan(
             policy=policy,
@@ -52,7 +52,7 @@ class Anything(RuleBasedStateMachine):
             per_item=limit,
             explore=share,
             gold=share,
-            online=follow,
+            online=online,
             seed=seed,
         )
         costs = Costs.binary(fp=1, fn=3, crowd=0.02, expert=0.07, classifier=0.001, budget=budget)
@@ -199,9 +199,9 @@ class Anything(RuleBasedStateMachine):
         assert min(ledger.spent, ledger.reserved) >= 0
         assert ledger.spent + ledger.reserved <= ledger.budget + 1e-9
         np.testing.assert_allclose(
-            ledger.reserved, sum(sum(prices) for prices in ledger.lent.values()), atol=1e-12
+            ledger.reserved, sum(sum(prices) for prices in ledger.leases.values()), atol=1e-12
         )
-        assert len(self.loans) == sum(map(len, ledger.lent.values())) == ledger.pending.sum()
+        assert len(self.loans) == sum(map(len, ledger.leases.values())) == ledger.pending.sum()
 
     @invariant()
     def nobody_gives_more_than_allowed_when_asked(self):

@@ -84,7 +84,7 @@ def test_costs_survive_json(budget):
     text = json.dumps(costs.to_dict(), allow_nan=False)
     again = Costs.from_dict(json.loads(text))
     np.testing.assert_array_equal(again.errors, costs.errors)
-    assert (dict(again.prices), again.machine, again.budget) == (dict(costs.prices), 0.001, budget)
+    assert (dict(again.prices), again.classifier, again.budget) == (dict(costs.prices), 0.001, budget)
 
 
 @pytest.mark.parametrize(

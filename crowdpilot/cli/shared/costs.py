@@ -17,7 +17,7 @@ Prices = Annotated[
         "--costs",
         metavar="NAME=NUMBER,...",
         help="What errors and votes cost: fp=1,fn=5 for two classes (the second is the positive one), "
-        "error=1 or matrix=FILE for any, and crowd=, expert=, machine=, budget=.",
+        "error=1 or matrix=FILE for any, and crowd=, expert=, classifier=, budget=.",
     ),
 ]
 
@@ -32,7 +32,7 @@ def parse_costs(text: str, classes: int) -> Costs:
     ----------
     text
         Names and numbers: `fp` and `fn` for two classes, `error` for any mistake, or `matrix` with a
-        CSV file that has a header of classes and a row for each true class; `machine` and `budget`;
+        CSV file that has a header of classes and a row for each true class; `classifier` and `budget`;
         any other name is the price of a vote by that kind of worker.
     classes
         How many there are.
@@ -50,10 +50,10 @@ def parse_costs(text: str, classes: int) -> Costs:
     else:
         errors = _errors(values, classes)
     numbers = {name: _number(name, value) for name, value in values.items()}
-    machine, budget = numbers.pop("machine", 0.0), numbers.pop("budget", np.inf)
-    return (
-        Costs(errors, numbers, machine, budget) if numbers else Costs(errors, machine=machine, budget=budget)
-    )
+    classifier, budget = numbers.pop("classifier", 0.0), numbers.pop("budget", np.inf)
+    if numbers:
+        return Costs(errors, numbers, classifier, budget)
+    return Costs(errors, classifier=classifier, budget=budget)
 
 
 def _pairs(text: str) -> list[tuple[str, str]]:

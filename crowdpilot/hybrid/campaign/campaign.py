@@ -107,7 +107,7 @@ class Campaign:
             for g in input_checks.split_by_criterion(gold, self.criteria)
         ]
         classified = any(p is not None for p in probs) or self.view.trains_classifier
-        price = len(names) * self.costs.machine * classified
+        price = len(names) * self.costs.classifier * classified
         if price > self._parts.ledger.left:
             raise ValueError(f"the budget does not pay for the classifier to look at {len(names)} items")
         self._parts.add_items(names, known, probs, features)

@@ -20,7 +20,7 @@ from crowdpilot.hybrid.campaign.classifier import (
 from crowdpilot.hybrid.campaign.estimates import combine
 from crowdpilot.hybrid.campaign.items import Rows
 from crowdpilot.hybrid.campaign.online_update import ExpectedCounts
-from crowdpilot.hybrid.campaign.worker_model import fit_worker_model, only_voted, with_label_shares
+from crowdpilot.hybrid.campaign.worker_model import fit_worker_model, with_label_shares
 from crowdpilot.hybrid.plan import Plan
 from crowdpilot.hybrid.policy import Evidence
 from crowdpilot.hybrid.value.posterior import find_fusion
@@ -206,7 +206,7 @@ class Question:
         voted = np.unique(votes.task).astype(np.intp)
         if len(voted) == 0:
             return
-        some = only_voted(votes, voted)
+        some = votes.select(tasks=voted)
         fitted = fit_worker_model(
             some,
             self._log_prior(voted),

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crowdpilot.aggregation.em.backend import Params, Stats
 from crowdpilot.aggregation.models.dawid_skene import DawidSkene
@@ -130,10 +129,3 @@ def with_label_shares(kind_pseudo_counts: Floats, votes: Votes, earlier_counts: 
     knows = (kind_pseudo_counts[:, :1, :1] - kind_pseudo_counts[:, :1, 1:2]) / total
     counts: Floats = total * (knows * np.eye(K) + (1 - knows) * labels / labels.sum())
     return counts
-
-
-def only_voted(votes: Votes, items: NDArray[np.intp]) -> Votes:
-    """The same votes over these tasks alone, which are all that have votes."""
-    position = np.searchsorted(items, votes.task).astype(np.int32)
-    gold = None if votes.gold is None else votes.gold[items]
-    return Votes(position, votes.worker, votes.label, items, votes.workers, votes.classes, gold=gold)

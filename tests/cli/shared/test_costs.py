@@ -10,10 +10,10 @@ from crowdpilot.cli.shared.costs import parse_costs
 
 
 def test_two_classes_have_false_positives_and_false_negatives() -> None:
-    costs = parse_costs("fp=1, fn=5,crowd=0.1,expert=2,machine=.01,budget=100", 2)
+    costs = parse_costs("fp=1, fn=5,crowd=0.1,expert=2,classifier=.01,budget=100", 2)
     assert costs.errors.tolist() == [[0, 1], [5, 0]]
     assert costs.prices == {"crowd": 0.1, "expert": 2}
-    assert (costs.machine, costs.budget) == (0.01, 100)
+    assert (costs.classifier, costs.budget) == (0.01, 100)
     assert parse_costs("fn=5", 2).errors.tolist() == [[0, 1], [5, 0]]
 
 

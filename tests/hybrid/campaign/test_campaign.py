@@ -126,7 +126,7 @@ def test_the_machine_is_paid_for_each_item_and_refused_beyond_the_budget():
     costs = Costs.binary(crowd=0.02, classifier=0.01, budget=0.05)
     c = campaign(ITEMS[:4], costs, classifier_probs=np.full((4, 2), 0.5))
     assert c.status().spent == pytest.approx(0.04)
-    with pytest.raises(ValueError, match="the budget does not pay for the machine to look at 2 items"):
+    with pytest.raises(ValueError, match="the budget does not pay for the classifier to look at 2 items"):
         c.add(["x", "y"], classifier_probs=np.full((2, 2), 0.5))
     assert len(c.decide()) == 4
     c.add(["x", "y"])  # no machine looks at these
@@ -260,9 +260,9 @@ def test_workers_are_learned_as_often_as_the_plan_says():
     c.tell(votes_of("ann", ITEMS[3:5]))
     assert c.view.votes_since_refit == 0
     c.tell(votes_of("ann", ITEMS[5:9]), refit=False)
-    assert c.status().due is False  # four new ones, but fewer than half of all
+    assert c.status().refit_due is False  # four new ones, but fewer than half of all
     c.tell(votes_of("ann", ITEMS[9:10]), refit=False)
-    assert c.status().due is True
+    assert c.status().refit_due is True
 
 
 # Items that come and go ---------------------------------------------------------------------

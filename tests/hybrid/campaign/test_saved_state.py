@@ -1,15 +1,21 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowdpilot.hybrid import Campaign, Costs, LogisticRegression, Plan
+from crowdpilot.hybrid import Ask, Campaign, Costs, LogisticRegression, Plan
 from crowdpilot.json_values import pack, unpack
 
+SAVED = Path(__file__).parent / "saved"
+POSTERIOR = [0.536575379330, 0.004065234370, 0.197229483494, 0.100574565451]
+ASKS = [Ask("i2", "big"), Ask("i4", "old"), Ask("i3", "big")]
+REFITTED = [0.561921026277, 0.004240464849, 0.500529707552, 0.283649004358]
+UPDATED = [0.563905528648, 0.006489644997, 0.252306402941, 0.113421489634]
 SIMPLE = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 
 
@@ -62,7 +68,7 @@ def run(campaign, truth, rounds, seed):
 @pytest.mark.parametrize("criteria", [(), ("old", "big")])
 @pytest.mark.parametrize("learns", [False, True])
 @pytest.mark.parametrize("rounds", [0, 3, 12])
-def test_a_campaign_goes_on_exactly_where_it_was_written_down(criteria, learns, rounds):
+def test_a_saved_campaign_continues_exactly(criteria, learns, rounds):
     rng = np.random.default_rng(rounds)
     truth = rng.integers(2, size=40)
     x = rng.normal(size=(40, 2)) + truth[:, None]
@@ -89,7 +95,7 @@ def test_a_campaign_goes_on_exactly_where_it_was_written_down(criteria, learns, 
     assert first.to_dict() == second.to_dict()
 
 
-def test_a_campaign_that_learns_wants_its_classifier_back():
+def test_a_campaign_that_trains_a_classifier_needs_it_again():
     extra = {"features": np.eye(3), "classifier": LogisticRegression()}
     data = Campaign("abc", ["no", "yes"], Costs.binary(), **extra).to_dict()
     with pytest.raises(ValueError, match="if and only if it had one before"):
@@ -98,25 +104,62 @@ def test_a_campaign_that_learns_wants_its_classifier_back():
         Campaign.from_dict(data, classifier=LogisticRegression(), features=np.eye(2))
 
 
-def test_another_form_is_refused():
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"version": 99}, "are of version 99 of 'crowdpilot-campaign', but this program reads 1"),
+        ({"format": "other"}, "are of the format 'other', expected 'crowdpilot-campaign'"),
+    ],
+)
+def test_an_unknown_format_or_version_is_refused(change, message):
     data = Campaign("abc", ["no", "yes"], Costs.binary()).to_dict()
-    with pytest.raises(ValueError, match="was written in form 99, expected 3"):
-        Campaign.from_dict({**data, "version": 99})
+    with pytest.raises(ValueError, match=message):
+        Campaign.from_dict({**data, **change})
 
 
-def test_a_campaign_of_form_2_goes_on():
-    """There the votes were lists, among what a question knows."""
+def test_an_unknown_version_of_a_model_update_is_refused():
     campaign = Campaign("abc", ["no", "yes"], Costs.binary())
-    campaign.tell([("a", "ann", "yes"), ("b", "ann", "no"), ("a", "bob", "no")])
-    data = campaign.to_dict()
-    votes = {name: unpack(column).tolist() for name, column in data["votes"][0].items()}
-    parts = [*data["parts"][:-1], {**data["parts"][-1], **votes}]
-    old = {**data, "version": 2, "parts": parts}
-    del old["votes"]
-    assert Campaign.from_dict(old).to_dict() == data
+    update = {**campaign.model_update(), "version": 2}
+    with pytest.raises(ValueError, match="are of version 2 of 'crowdpilot-model-update'"):
+        campaign.apply_model_update(update)
 
 
-def test_writing_down_changes_nothing():
+def test_a_campaign_saved_in_version_1_goes_on():
+    """The file holds open leases, a closed item, a dropped one, criteria and incremental EM."""
+    campaign = Campaign.from_dict(json.loads((SAVED / "campaign_version_1.json").read_text()))
+    assert campaign.status().votes == {"crowd": 14, "expert": 2}
+    assert campaign.status().reserved == pytest.approx(0.04)
+    np.testing.assert_allclose(campaign.posterior()[:4, 1], POSTERIOR, atol=1e-9)
+    assert campaign.ask("w9", 3) == ASKS
+    campaign.tell([(ask.item, "w9", "yes", ask.criterion) for ask in ASKS], refit=True)
+    np.testing.assert_allclose(campaign.posterior()[:4, 1], REFITTED, atol=1e-6)
+
+
+def test_a_model_update_of_version_1_is_applied():
+    campaign = Campaign.from_dict(json.loads((SAVED / "campaign_version_1.json").read_text()))
+    campaign.apply_model_update(json.loads((SAVED / "model_update_version_1.json").read_text()))
+    np.testing.assert_allclose(campaign.posterior()[:4, 1], UPDATED, atol=1e-9)
+
+
+def test_the_names_in_a_saved_campaign_are_those_of_version_1():
+    """A renamed attribute must not rename a field."""
+    saved = json.loads((SAVED / "campaign_version_1.json").read_text())
+    written = Campaign.from_dict(saved).to_dict()
+    assert names_in(written) == names_in(saved)
+    update = json.loads((SAVED / "model_update_version_1.json").read_text())
+    assert names_in(Campaign.from_dict(saved).model_update()) == names_in(update)
+
+
+def names_in(data):
+    """The names of all fields, without packed values."""
+    if isinstance(data, list):
+        return [names_in(value) for value in data]
+    if not isinstance(data, dict) or "array" in data or "pairs" in data or "set" in data:
+        return None
+    return {name: names_in(value) for name, value in data.items()}
+
+
+def test_saving_changes_nothing():
     campaign = Campaign("abc", ["no", "yes"], Costs.binary())
     campaign.ask("ann", 2)
     assert campaign.to_dict() == campaign.to_dict()
