@@ -16,7 +16,7 @@ from typing import Annotated, Any
 import typer
 
 from benchmarks import calibration_crowd, calibration_fusion
-from benchmarks.calibration_runs import GRIDS, TARGETS, Row, believe, features, perform
+from benchmarks.calibration_runs import GRIDS, TARGETS, Row, features, fused_posterior, perform
 from benchmarks.calibration_sets import FUSIONS, SETS, read_set
 from benchmarks.calibration_tables import render_model
 from benchmarks.learning_runs import versions
@@ -86,7 +86,7 @@ def _texts(
                     rows[f"{model} | {name} | {fusion} | {target}"] = Row(model, name, fusion, target)
     rows = _left(rows, found, again)
     pairs = {f"{row.name} | {row.fusion}": (row.name, row.fusion, data) for row in rows.values()}
-    run(believe, pairs, fused)
+    run(fused_posterior, pairs, fused)
     todo = {key: (row, data, cache, fused[f"{row.name} | {row.fusion}"]) for key, row in rows.items()}
     run(perform, todo, found)
 
@@ -108,7 +108,7 @@ def _run(
     for n, future in enumerate(as_completed(futures), 1):
         found[futures[future]] = future.result()
         print(f"[{n}/{len(futures)}] {futures[future]}", file=sys.stderr, flush=True)
-        if work is not believe:
+        if work is not fused_posterior:
             write()
 
 

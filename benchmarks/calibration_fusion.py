@@ -31,10 +31,10 @@ def measure(data: Path) -> dict[str, Any]:
     networks = np.load(data / "cifar10h_models" / "probabilities.npz")
     found: dict[str, Any] = {}
     for name in networks.files:
-        machine = networks[name].astype(np.float64)
-        machine /= machine.sum(axis=1, keepdims=True)
+        probs = networks[name].astype(np.float64)
+        probs /= probs.sum(axis=1, keepdims=True)
         for n in VOTES:
-            runs = [_split(machine, counts, truth, n, seed) for seed in range(SPLITS)]
+            runs = [_split(probs, counts, truth, n, seed) for seed in range(SPLITS)]
             found[f"{name}, {n} votes"] = {
                 how: {
                     m: [float(np.mean(v)), float(np.std(v, ddof=1))]
@@ -46,42 +46,42 @@ def measure(data: Path) -> dict[str, Any]:
     return found
 
 
-def _split(machine: Floats, counts: Codes, truth: Codes, n: int, seed: int) -> dict[str, dict[str, float]]:
+def _split(probs: Floats, counts: Codes, truth: Codes, n: int, seed: int) -> dict[str, dict[str, float]]:
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(truth))
     known, test = order[:FITTED], order[FITTED:]
     if n == 0:
         map = find_map("temperature")
-        by_truth = map.fit(machine[known], truth[known])
-        return {"as it is": _score(machine, truth, test), "truth": _score(by_truth(machine), truth, test)}
+        by_truth = map.fit(probs[known], truth[known])
+        return {"as it is": _score(probs, truth, test), "truth": _score(by_truth(probs), truth, test)}
     votes = _draw(counts, n, rng)
     eye = np.eye(counts.shape[1])
     part = _of(votes, known)
     logs = _matrix(part, eye[truth[known]])
-    heard = votes_log_likelihood(votes, logs)
-    by_truth = fit_fusion(machine[known], heard[known], truth[known])
-    beliefs = {
-        "Bayes": Fusion()(machine, heard), "average": (machine + Fusion(0)(machine, heard)) / 2,
-        "truth": by_truth(machine, heard),
+    log_likelihood = votes_log_likelihood(votes, logs)
+    by_truth = fit_fusion(probs[known], log_likelihood[known], truth[known])
+    posteriors = {
+        "Bayes": Fusion()(probs, log_likelihood), "average": (probs + Fusion(0)(probs, log_likelihood)) / 2,
+        "truth": by_truth(probs, log_likelihood),
     }  # fmt: skip
     if n > 1:
-        beliefs["votes"] = _by_votes(machine, votes, part, known)
-    return {how: _score(belief, truth, test) for how, belief in beliefs.items()}
+        posteriors["votes"] = _by_votes(probs, votes, part, known)
+    return {how: _score(posterior, truth, test) for how, posterior in posteriors.items()}
 
 
-def _by_votes(machine: Floats, votes: Votes, part: Votes, known: Codes) -> Floats:
+def _by_votes(probs: Floats, votes: Votes, part: Votes, known: Codes) -> Floats:
     """No truth at all: matrix, a and b are found from votes and networks on the images for fitting."""
     fusion = Fusion()
-    belief = machine[known]
+    posterior = probs[known]
     for _ in range(LAST):
-        logs = _matrix(part, belief)
-        fusion = fit_fusion_on_votes(machine[known], part, belief)
-        belief = fusion(machine[known], votes_log_likelihood(part, logs))
-    return fusion(machine, votes_log_likelihood(votes, logs))
+        logs = _matrix(part, posterior)
+        fusion = fit_fusion_on_votes(probs[known], part, posterior)
+        posterior = fusion(probs[known], votes_log_likelihood(part, logs))
+    return fusion(probs, votes_log_likelihood(votes, logs))
 
 
-def _matrix(votes: Votes, belief: Floats) -> Floats:
-    said = count_labels(votes, belief) + SMOOTHING
+def _matrix(votes: Votes, posterior: Floats) -> Floats:
+    said = count_labels(votes, posterior) + SMOOTHING
     logs: Floats = np.log(said / said.sum(axis=2, keepdims=True))
     return logs
 

@@ -135,6 +135,6 @@ def if_honest(probs: Floats) -> float:
     return float(np.mean([metrics.ece(truth, probs) for truth in drawn]))
 
 
-def believe(name: str, fusion: str, data: Path) -> Floats:
-    """What an aggregator believes of the tasks of a set; shares are believed as they are."""
+def fused_posterior(name: str, fusion: str, data: Path) -> Floats:
+    """The posterior of the tasks of a set by an aggregator; label shares are used as they are."""
     return fuse(read_set(data, name).votes, fusion)

@@ -31,8 +31,8 @@ LEFT_OUT = ("anno_reg + ", "wdn + ")  # what is done around methods is tried on 
 def rows(settings: Settings) -> list[Entry]:
     """What is trained, the most important first."""
     wanted = [entry for entry in entries(settings) if not entry.name.startswith(LEFT_OUT)]
-    place = {name: n for n, name in enumerate(FIRST)}
-    return sorted(wanted, key=lambda entry: place.get(entry.name, len(FIRST)))
+    rank = {name: n for n, name in enumerate(FIRST)}
+    return sorted(wanted, key=lambda entry: rank.get(entry.name, len(FIRST)))
 
 
 def measure(
@@ -133,12 +133,12 @@ def main() -> None:
     parser.add_argument("--limit", type=int, help="only so many images, to try it out")
     parser.add_argument("--seconds", type=float, default=540, help="begin nothing that would end later")
     parser.add_argument("--again", action="store_true", help="train anew what is in the file")
-    given = parser.parse_args()
-    changed = {name: getattr(given, name) for name in ("network", "epochs", "batch_size", "precision")}
+    arguments = parser.parse_args()
+    changed = {name: getattr(arguments, name) for name in ("network", "epochs", "batch_size", "precision")}
     settings = replace(usual, **changed)
     record = measure(
-        given.data, given.out, settings, methods=given.methods, seed=given.seed, limit=given.limit,
-        seconds=given.seconds, again=given.again,
+        arguments.data, arguments.out, settings, methods=arguments.methods, seed=arguments.seed, limit=arguments.limit,
+        seconds=arguments.seconds, again=arguments.again,
     )  # fmt: skip
     print(f"done in {record['total_seconds']:.0f} s; left out: {record['left_out']}", file=sys.stderr)
 

@@ -144,8 +144,8 @@ class Entry:
         if self.calibrate is not None:
             map, _, by = self.calibrate.partition(" by ")
             around |= {"calibrate": map, "calibrate_by": by or None}
-        given = {name: value for name, value in around.items() if value is not None}
-        return {"method": self.method, "balance": self.balance, **given}
+        options = {name: value for name, value in around.items() if value is not None}
+        return {"method": self.method, "balance": self.balance, **options}
 
 
 def entries(settings: Settings) -> list[Entry]:

@@ -194,10 +194,12 @@ def perform(todo: list[Run], data: Path, kept: Kept, record: dict[str, Any], *, 
             finish(futures[future], future.result(), kept, record, f"{n}/{len(todo)}")
 
 
-def finish(run: Run, scores: Scores, kept: Kept, record: dict[str, Any], place: str) -> None:
+def finish(run: Run, scores: Scores, kept: Kept, record: dict[str, Any], position: str) -> None:
     """Keep the scores of a run, and tell them."""
     kept.add(run, scores, record)
     found = scores.get("reason") or (
         f"accuracy {scores['accuracy']:.3f}, ECE {scores['ece']:.3f}, {scores['seconds']:.1f} s"
     )
-    print(f"[{place}] {run.title}, {run.entry.name}, seed {run.seed}: {found}", file=sys.stderr, flush=True)
+    print(
+        f"[{position}] {run.title}, {run.entry.name}, seed {run.seed}: {found}", file=sys.stderr, flush=True
+    )

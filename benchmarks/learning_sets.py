@@ -98,11 +98,11 @@ def deal(tally: Any, each: int, workers: int, rng: np.random.Generator) -> Votes
     task, label = (np.repeat(codes.ravel(), tally.ravel()) for codes in np.indices(tally.shape))
     mixed = rng.permutation(len(task))
     task, label = task[mixed], label[mixed]
-    place = _rank_within(task, len(tally))
-    kept = place < each
+    rank = _rank_within(task, len(tally))
+    kept = rank < each
     who = np.argsort(rng.random((len(tally), workers)), axis=1)
     names = np.arange(len(tally)), np.arange(workers), np.arange(tally.shape[1])
-    return Votes(task[kept], who[task[kept], place[kept]], label[kept], *names)
+    return Votes(task[kept], who[task[kept], rank[kept]], label[kept], *names)
 
 
 SETS: dict[str, tuple[str, Callable[[Path], Crowd]]] = {  # the folder of each, and how it is read

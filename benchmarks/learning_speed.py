@@ -89,7 +89,9 @@ def compare(crowd: Crowd, batch_size: int, *, repeats: int, epochs: int, with_pe
 
 def simulated(tasks: int = 4000, workers: int = 400, features: int = 256) -> Crowd:
     """A crowd of the size of larger campaigns: ten classes, five votes for each task."""
-    crowd = OneCoin(tasks=tasks, workers=workers, classes=10, votes_per_task=5, skill=(0.7,) * workers, seed=0).run()
+    crowd = OneCoin(
+        tasks=tasks, workers=workers, classes=10, votes_per_task=5, skill=(0.7,) * workers, seed=0
+    ).run()
     x = np.random.default_rng(0).normal(size=(tasks, features)).astype(np.float32)
     truth = np.asarray(crowd.truth, np.int32)
     return Crowd(f"simulated, {workers} workers", x, crowd.votes, truth, (x[:1], truth[:1]))

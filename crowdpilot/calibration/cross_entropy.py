@@ -16,7 +16,7 @@ MIN_INVERSE_TEMPERATURE = 0.01
 class SoftmaxRegression(NamedTuple):
     """The problem to find coefficients of softmax(features @ coefficients) with least cross-entropy.
 
-    Entry (d, k) of the coefficients is parameter `index[d, k]`, and zero where that is -1, so that
+    Entry (d, k) of the coefficients is parameter `parameter_index[d, k]`, and zero where that is -1, so that
     coefficients may share a parameter. The objective is the mean over rows of
 
         -Σ_k target_k log softmax_k  +  Σ_i precision_i (parameter_i - mean_i)² / (2 rows)
@@ -28,13 +28,13 @@ class SoftmaxRegression(NamedTuple):
     features: Floats  # (rows, features)
     target: Floats  # (rows, outputs), rows sum to one
     weight: Floats  # (rows,)
-    index: NDArray[np.intp]  # (features, outputs)
+    parameter_index: NDArray[np.intp]  # (features, outputs)
     mean: Floats  # (parameters,), of the prior; also the starting point
     precision: Floats  # (parameters,), of the prior
 
     def coefficients(self, parameters: Floats) -> Floats:
         """(features, outputs), from (parameters,)."""
-        return np.append(parameters, 0.0)[self.index]
+        return np.append(parameters, 0.0)[self.parameter_index]
 
     def objective(self, parameters: Floats) -> tuple[float, Floats]:
         """The objective and its gradient, (parameters,)."""
@@ -50,7 +50,7 @@ class SoftmaxRegression(NamedTuple):
         slope = self.features.T @ joint
         deviation = parameters - self.mean
         prior = self.precision * deviation
-        gradient = sum_by(self.index.ravel() + 1, slope.ravel(), len(parameters) + 1)[1:] + prior
+        gradient = sum_by(self.parameter_index.ravel() + 1, slope.ravel(), len(parameters) + 1)[1:] + prior
         return float(loss + prior @ deviation / 2) / rows, gradient / rows
 
 

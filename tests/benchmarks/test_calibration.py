@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks import calibration_fusion, calibration_runs
-from benchmarks.calibration_runs import Row, believe, if_honest, perform
+from benchmarks.calibration_runs import Row, fused_posterior, if_honest, perform
 from benchmarks.calibration_sets import read_set
 from benchmarks.calibration_tables import render_model
 from crowdpilot.metrics import ece
@@ -68,7 +68,7 @@ def test_a_row_has_each_map_and_a_table(data: Path, name: str, monkeypatch: pyte
     monkeypatch.setitem(calibration_runs.LEARNING, "epochs", 5)
     runs = {
         f"NN1 | {name} | MV | {target}": perform(
-            Row("NN1", name, "MV", target), data, None, believe(name, "MV", data)
+            Row("NN1", name, "MV", target), data, None, fused_posterior(name, "MV", data)
         )
         for target in ("hard", "sHard")
     }

@@ -95,12 +95,12 @@ def test_tasks_of_unknown_class_teach_nothing():
 
 
 @given(st.floats(0, 10), st.floats(0, 10))
-def test_beliefs_sum_to_one(a, b):
+def test_posteriors_sum_to_one(a, b):
     probs, votes, log_confusion, _ = crowd(20)
     np.testing.assert_allclose(Fusion(a, b)(probs, votes_log_likelihood(votes, log_confusion)).sum(axis=1), 1)
 
 
-def test_wrong_input_is_told_in_a_sentence():
+def test_wrong_input_is_refused_in_one_sentence():
     probs, votes, log_confusion, truth = crowd(20)
     log_likelihood = votes_log_likelihood(votes, log_confusion)
     with pytest.raises(ValueError, match="sum to 1"):

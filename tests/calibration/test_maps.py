@@ -112,7 +112,7 @@ def test_it_comes_back_from_json_as_it_was(model, too_sure) -> None:
 
 @pytest.mark.parametrize("name", SMOOTH)
 @pytest.mark.parametrize("n", [2, 5, 300])
-def test_the_tasks_it_is_fitted_on_are_never_foretold_worse_than_before(name, n, too_sure) -> None:
+def test_the_loss_of_the_tasks_it_is_fitted_on_never_rises(name, n, too_sure) -> None:
     for probs, truth in (too_sure, honest(300, 4, seed=9), honest(300, 2, seed=8)):
         before = NoMap().fit(probs[:n], truth[:n])(probs[:n])
         after = MAPS[name]().fit(probs[:n], truth[:n])(probs[:n])

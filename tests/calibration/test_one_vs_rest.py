@@ -62,7 +62,7 @@ def test_a_known_beta_curve_is_found(a, b, c) -> None:
     assert np.abs(fitted(both(p)) - both(right)).mean() < 0.01
 
 
-def test_the_curves_of_two_classes_are_mirror_images() -> None:
+def test_the_curves_of_two_classes_sum_to_one() -> None:
     probs, truth = honest(300, 2)
     for model in (Beta(), Platt()):
         (a, b, c), (A, B, C) = model.fit(normalized(probs**2), truth).coefficients

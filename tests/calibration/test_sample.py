@@ -101,7 +101,13 @@ def test_settings_out_of_range_are_errors(text) -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [{}, {"kind": "Other"}, {"kind": "linear_scaling", "map": "temperature"}, {"format": "crowdpilot-calibration-map"}]
+    "data",
+    [
+        {},
+        {"kind": "Other"},
+        {"kind": "linear_scaling", "map": "temperature"},
+        {"format": "crowdpilot-calibration-map"},
+    ],
 )
 def test_other_data_are_no_map(data) -> None:
     with pytest.raises(ValueError, match="not a fitted map"):

@@ -156,7 +156,7 @@ def test_what_was_saved_says_the_same(known, tmp_path):
         assert json.loads(json.dumps(again.history_)) == model.history_
 
 
-def test_tasks_of_known_class_are_believed(known):
+def test_known_classes_are_learned(known):
     wrong = Votes(  # everyone is wrong about everything, but the truth is known
         known.votes.task, known.votes.worker, (known.truth[known.votes.task] + 1) % 3,
         known.votes.tasks, known.votes.workers, known.votes.classes, gold=known.truth,

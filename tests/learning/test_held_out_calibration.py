@@ -38,7 +38,7 @@ def test_votes_alone_make_an_overfitted_network_honest(calibrated):
     np.testing.assert_array_equal(before.argmax(axis=1), after.argmax(axis=1))
 
 
-def test_each_task_is_foreseen_by_a_network_that_has_not_seen_it(calibrated):
+def test_each_task_is_predicted_by_a_network_that_has_not_seen_it(calibrated):
     X, votes, truth = rows(300, seed=0)
     alone = calibrated.held_out_.argmax(axis=1) == truth
     knowing = model().fit(X, votes).predict(X) == truth
@@ -46,7 +46,7 @@ def test_each_task_is_foreseen_by_a_network_that_has_not_seen_it(calibrated):
     assert not np.isnan(calibrated.held_out_).any()
 
 
-def test_the_map_is_that_of_the_belief_of_a_model_of_workers(calibrated):
+def test_the_map_is_fitted_to_the_posterior_of_a_worker_model(calibrated):
     from crowdpilot.aggregation import parse_strategy
 
     _, votes, _ = rows(300, seed=0)
@@ -70,7 +70,7 @@ def test_a_run_that_was_stopped_ends_with_the_same_map(tmp_path):
     np.testing.assert_array_equal(whole.map_.weights, again.map_.weights)
 
 
-def test_the_label_that_most_of_a_crowd_give_is_believed():
+def test_the_target_of_label_shares_is_the_majority_label():
     X, _, truth = rows(300, seed=0)
     shares = np.where(np.eye(2)[truth] > 0, 0.8, 0.2)
     found = model(calibrate="temperature").fit(X, from_shares(shares))

@@ -26,12 +26,12 @@ def test_there_may_be_none() -> None:
     assert find_last_linear(nn.Sequential(nn.Linear(4, 5), nn.Conv1d(5, 3, 1)), 3) is None
 
 
-def test_what_a_layer_was_given_is_seen_and_the_network_left_as_it_was() -> None:
+def test_the_input_of_a_layer_is_returned_and_the_network_not_changed() -> None:
     net = nn.Sequential(nn.Linear(4, 5), nn.Tanh(), nn.Linear(5, 3))
     x = torch.randn(7, 4)
-    logits, given = forward_with_features(net, net[2], x)
+    logits, features = forward_with_features(net, net[2], x)
     torch.testing.assert_close(logits, net(x))
-    torch.testing.assert_close(given, net[:2](x))
+    torch.testing.assert_close(features, net[:2](x))
     assert not net[2]._forward_pre_hooks
 
 

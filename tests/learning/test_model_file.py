@@ -17,7 +17,7 @@ from torch import nn
 from crowdpilot.aggregation import MODELS
 from crowdpilot.learning import METHODS, CrowdClassifier
 from crowdpilot.learning.data.inputs import shape_of, to_rows
-from crowdpilot.learning.model_file import SETTINGS, SavedModel, load_model, save_model
+from crowdpilot.learning.model_file import SavedModel, load_model, save_model
 from crowdpilot.learning.training.checkpoint import Checkpoint
 from crowdpilot.votes import Votes
 
@@ -54,16 +54,14 @@ def logits(model: SavedModel, X: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_loaded_method_says_what_the_saved_one_said(tmp_path: Path, method: str) -> None:
+def test_a_loaded_method_predicts_what_the_saved_one_did(tmp_path: Path, method: str) -> None:
     model, X = trained(method)
     save_model(tmp_path / "m.safetensors", model)
     again = load_model(tmp_path / "m.safetensors")
     np.testing.assert_array_equal(logits(again, X), logits(model, X))
     was, now = model.method.state_dict(), again.method.state_dict()
     assert was.keys() == now.keys()
-    about = set(was) - set(
-        model.method.task_buffers
-    )  # posteriors of training tasks are not saved
+    about = set(was) - set(model.method.task_buffers)  # posteriors of training tasks are not saved
     assert all(torch.equal(was[name], now[name]) for name in about)
     assert not again.method.training
 
@@ -113,7 +111,7 @@ def test_settings_and_history_are_kept(tmp_path: Path) -> None:
     CrowdClassifier(**again.settings)
 
 
-def test_a_network_given_as_a_module_must_be_given_again(tmp_path: Path) -> None:
+def test_a_network_passed_as_a_module_must_be_passed_again(tmp_path: Path) -> None:
     net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 3))
     model, X = trained(network=net)
     save_model(tmp_path / "m", model)
@@ -125,7 +123,7 @@ def test_a_network_given_as_a_module_must_be_given_again(tmp_path: Path) -> None
         load_model(tmp_path / "m", network=nn.Sequential(nn.Linear(3, 5), nn.Tanh(), nn.Linear(5, 3)))
 
 
-def test_a_method_given_as_a_function_must_be_given_again(tmp_path: Path) -> None:
+def test_a_method_passed_as_a_function_must_be_passed_again(tmp_path: Path) -> None:
     def make(net: nn.Module, votes: Votes) -> Any:
         return METHODS["crowdlayer"](net, votes)
 
@@ -179,7 +177,9 @@ def test_tensors_and_checkpoints_are_no_classifiers(tmp_path: Path) -> None:
 def test_a_file_of_a_newer_version_and_no_file_are_refused(tmp_path: Path) -> None:
     description = {"format": "crowdpilot-classifier", "version": 99}
     save_file({"x": torch.zeros(2)}, tmp_path / "m", metadata={"crowdpilot": json.dumps(description)})
-    with pytest.raises(ValueError, match=r"version 99 of the format, but this Crowdpilot reads versions up to 1"):
+    with pytest.raises(
+        ValueError, match=r"version 99 of the format, but this Crowdpilot reads versions up to 1"
+    ):
         load_model(tmp_path / "m")
     with pytest.raises(ValueError, match="cannot be read as a saved classifier"):
         load_model(tmp_path / "missing")
@@ -223,7 +223,7 @@ def test_a_loaded_classifier_predicts_what_the_saved_one_did(tmp_path: Path, kin
         again.predict(np.ones((3, 2)))
 
 
-def test_a_backbone_given_as_a_function_must_be_given_again(tmp_path: Path) -> None:
+def test_a_backbone_passed_as_a_function_must_be_passed_again(tmp_path: Path) -> None:
     X, votes = crowd()
 
     def backbone(x: torch.Tensor) -> torch.Tensor:

@@ -47,15 +47,15 @@ def test_options_stand_in_brackets() -> None:
     assert sum(isinstance(m, nn.BatchNorm1d) for m in net.modules()) == 2
 
 
-def test_a_module_is_copied_and_a_function_is_told_the_sizes() -> None:
+def test_a_module_is_copied_and_a_function_is_called_with_the_sizes() -> None:
     module = nn.Linear(4, 3)
     net = make_network(module, dense(X), 3, standardize=False)
     assert net is not module
     np.testing.assert_array_equal(net(X).detach(), module(X).detach())
-    told: list[int] = []
-    make_network(lambda f, k: told.extend([f, k]) or nn.Linear(f, k), dense(X), 3)
-    make_network(lambda f, k: told.extend([f, k]) or resnet_small(f, k, width=2), Images(PIXELS, CPU), 2)
-    assert told == [4, 3, 3, 2]
+    sizes: list[int] = []
+    make_network(lambda f, k: sizes.extend([f, k]) or nn.Linear(f, k), dense(X), 3)
+    make_network(lambda f, k: sizes.extend([f, k]) or resnet_small(f, k, width=2), Images(PIXELS, CPU), 2)
+    assert sizes == [4, 3, 3, 2]
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,7 @@ def test_networks_of_all_kinds_can_be_tuned_together(folder: str) -> None:
     assert len(tried) == 2
 
 
-def test_a_model_whose_folder_has_moved_is_told_where_it_is(folder: str, tmp_path: Path) -> None:
+def test_a_model_whose_folder_has_moved_is_loaded_from_the_new_path(folder: str, tmp_path: Path) -> None:
     texts, votes, _ = reviews()
     old = make_folder(tmp_path / "old")
     model = CrowdClassifier(network(old), "two_stage", **{**SETTINGS, "epochs": 1}).fit(texts, votes)

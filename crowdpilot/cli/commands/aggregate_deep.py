@@ -15,7 +15,7 @@ from crowdpilot.cli.shared.help_examples import examples
 from crowdpilot.cli.shared.missing_packages import load_learning
 from crowdpilot.cli.shared.output import check_json
 from crowdpilot.cli.shared.predictions import Output, Predictions, Probs
-from crowdpilot.cli.shared.training_data import Data, read_data
+from crowdpilot.cli.shared.training_data import TrainingData, read_data
 from crowdpilot.cli.shared.training_options import MODEL, Dataset, TrainingOptions, with_training_options
 from crowdpilot.cli.shared.training_results import measure, score_parts, summarize, to_json, write_all
 from crowdpilot.names import lookup
@@ -100,7 +100,7 @@ def _parse(strategy: str) -> tuple[str, str | None]:
     return str(base), f"{name}[{others}]" if others else name
 
 
-def _labels(model: Any, data: Data, all: bool) -> Predictions:
+def _labels(model: Any, data: TrainingData, all: bool) -> Predictions:
     """The posterior of all tasks, in the order of the votes, which need not be that of X."""
     votes, probs = data.votes, model.posterior_
     tasks = votes.tasks if data.train.tasks is None else data.train.tasks

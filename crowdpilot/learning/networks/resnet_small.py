@@ -14,25 +14,25 @@ class Block(nn.Module):
     ----------
     before, after
         Channels of the input and of the output.
-    stride
+    downsampling
         2 halves height and width of the image.
 
     The names of the layers are those of tensors in saved files.
     """
 
-    def __init__(self, before: int, after: int, stride: int) -> None:
+    def __init__(self, before: int, after: int, downsampling: int) -> None:
         super().__init__()
         self.path = nn.Sequential(
-            nn.Conv2d(before, after, 3, stride, 1, bias=False),
+            nn.Conv2d(before, after, 3, downsampling, 1, bias=False),
             nn.BatchNorm2d(after),
             nn.ReLU(inplace=True),
             nn.Conv2d(after, after, 3, 1, 1, bias=False),
             nn.BatchNorm2d(after),
         )
         self.shortcut: nn.Module = nn.Identity()
-        if stride > 1 or before != after:
+        if downsampling > 1 or before != after:
             self.shortcut = nn.Sequential(
-                nn.Conv2d(before, after, 1, stride, bias=False), nn.BatchNorm2d(after)
+                nn.Conv2d(before, after, 1, downsampling, bias=False), nn.BatchNorm2d(after)
             )
         self.active = nn.ReLU(inplace=True)
 

@@ -67,7 +67,7 @@ def score_tasks(
     where = find_device(device)
     with use_threads(threads):
         rows = to_rows(X, where)
-        about = votes_on(rows, votes, tasks=tasks)
+        about = votes_on(rows, votes, tasks=None if tasks is None else list(tasks))
         settings = training or Training(epochs=DEFAULT_EPOCHS)
         procedure = TrainingProcedure(network, "two_stage", VoteLoss(), settings, where)
         scores = chosen.score(procedure, rows, about)

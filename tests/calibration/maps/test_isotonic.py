@@ -55,7 +55,7 @@ def test_imaginary_tasks_pull_inwards_only(share) -> None:
     assert 0 < with_them[0] <= with_them[1] < 1
 
 
-def test_lines_foretell_other_tasks_better_than_steps() -> None:
+def test_linear_interpolation_predicts_other_tasks_better_than_steps() -> None:
     """The promise of the docstring, on average over samples of 100 tasks."""
     gain = []
     for seed in range(20):

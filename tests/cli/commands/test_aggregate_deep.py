@@ -16,7 +16,7 @@ import pytest
 from typer.testing import Result
 
 from crowdpilot import io, metrics
-from crowdpilot.cli.commands.aggregate_deep import DEFAULT
+from crowdpilot.cli.commands.aggregate_deep import DEFAULT_METHOD
 from crowdpilot.learning import METHODS, CrowdClassifier
 
 Run = Callable[..., Result]
@@ -143,7 +143,7 @@ def test_classes_may_be_counted(crowd: Path, cli: Run) -> None:
 
 def test_what_is_done_if_no_method_is_named_is_what_the_library_does() -> None:
     default = inspect.signature(CrowdClassifier).parameters["method"].default
-    assert default == DEFAULT
+    assert default == DEFAULT_METHOD
     assert default in METHODS
 
 

@@ -102,7 +102,7 @@ def test_the_task_of_any_other_image_is_its_name(tmp_path: Path) -> None:
     assert [path.name for path in paths] == ["b.webp", "img-2.JPG", "img-10.png"]
 
 
-def test_images_of_the_same_name_are_told_apart_by_their_folders(tmp_path: Path) -> None:
+def test_images_of_the_same_name_are_distinguished_by_their_folders(tmp_path: Path) -> None:
     image(tmp_path / "cat" / "1.png")
     image(tmp_path / "dog" / "1.png")
     names, _ = read_x(tmp_path)

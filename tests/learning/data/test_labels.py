@@ -45,7 +45,7 @@ def test_votes_on_a_task_without_a_row_are_not_lost_in_silence():
         align(Votes.of(["b", "a"], ["x", "x"], ["cat", "dog"]), ["a"])
 
 
-def test_votes_for_other_classes_are_told_by_the_names_of_their_classes():
+def test_votes_for_other_classes_are_named_in_the_error():
     votes = Votes.of(["a", "b"], ["x", "x"], ["dog", "cat"], gold={"b": "dog"})
     again = to_votes(votes, 2, classes=["dog", "owl", "cat"])
     assert again.classes[again.label].tolist() == ["dog", "cat"]

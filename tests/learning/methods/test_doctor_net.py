@@ -49,7 +49,7 @@ def drawn(simulated: Simulated) -> tuple[DoctorNet, dict[str, np.ndarray], np.nd
     return method, p, x, said
 
 
-def test_the_first_phase_foresees_the_votes_of_each_worker(drawn: tuple, simulated: Simulated) -> None:
+def test_the_first_phase_predicts_the_votes_of_each_worker(drawn: tuple, simulated: Simulated) -> None:
     """Eqs. 5 and 6 of Shu et al. on the model of Guan et al. 2018."""
     votes, _ = simulated
     method, _, x, said = drawn
@@ -102,7 +102,7 @@ def test_weights_make_the_mean_more_like_the_votes_than_equal_weights(simulated:
     assert -np.log(weighed).mean() < -np.log(equal).mean() - 0.01
 
 
-def test_workers_begin_alike_and_the_network_that_was_given_is_left_alone(simulated: Simulated) -> None:
+def test_workers_start_equal_and_the_original_network_is_not_changed(simulated: Simulated) -> None:
     votes, _ = simulated
     net = nn.Sequential(nn.Linear(4, 5), nn.Linear(5, 3, bias=False))
     before = {name: part.clone() for name, part in net.state_dict().items()}

@@ -126,7 +126,7 @@ def test_the_loss_of_a_vote_is_minus_the_log_of_its_probability(name: str, crowd
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_vote_of_weight_two_is_a_vote_given_twice(name: str, crowd: Any) -> None:
+def test_a_vote_of_weight_two_counts_as_two_votes(name: str, crowd: Any) -> None:
     x, votes = crowd
     heavy = votes.label == 0
     weighed = replace(votes, weight=np.where(heavy, 2.0, 1.0))
@@ -226,9 +226,9 @@ def test_known_classes_are_learned_from(name: str) -> None:
     """All votes say the next class; only gold labels can tell."""
     X, votes, truth = informative()
     wrong = replace(votes, label=(truth[votes.task] + 1) % 3)
-    told = replace(wrong, gold=np.where(np.arange(len(truth)) % 4 < 3, truth, -1))
+    with_gold = replace(wrong, gold=np.where(np.arange(len(truth)) % 4 < 3, truth, -1))
     share = []
-    for v in (wrong, told):
+    for v in (wrong, with_gold):
         model = CrowdClassifier("mlp[hidden=16,dropout=0]", name, epochs=20, lr=0.01).fit(X, v)
         share.append((model.predict(X) == truth).mean())
     assert share[0] < 0.3

@@ -36,7 +36,7 @@ def test_each_task_is_judged_by_the_network_that_has_not_seen_it(known):
     torch.testing.assert_close(said, alone[method.fold, torch.arange(len(x))])
 
 
-def test_both_beliefs_are_calibrated_and_better_than_the_votes():
+def test_predictions_and_posteriors_are_calibrated_and_better_than_the_votes():
     crowd = make_known(tasks=900, noise=0.7, seed=2)
     model = CrowdClassifier("mlp", "mutual", epochs=40, lr=0.005).fit(crowd.X[:600], _first(crowd.votes, 600))
     probs = model.predict_proba(crowd.X[600:])
@@ -58,7 +58,7 @@ def test_one_network_alone_is_refused(known):
 
 
 def test_confusions_that_all_share_are_learned_from_all(known):
-    """A worker without votes is believed to be like the crowd."""
+    """A worker without votes has the confusion matrix of the crowd."""
     votes = known.votes.take(known.votes.worker != 0)
     method = Mutual(nn.Linear(6, 3), votes)
     others = np.asarray(method.confusion()[1:].mean(dim=0))

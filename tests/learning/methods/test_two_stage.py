@@ -72,7 +72,7 @@ SHARES = np.array([[0.2, 0.7, 0.1], [1, 0, 0], [0.1, 0.3, 0.6]])
 
 
 @pytest.mark.parametrize("labels", ["naive_soft", "majority_voting"])
-def test_targets_are_made_of_the_given_confidences(labels: str) -> None:
+def test_targets_are_made_of_label_shares(labels: str) -> None:
     votes = from_shares(SHARES)
     best = np.eye(3)[SHARES.argmax(axis=1)]
     soft = SHARES if labels == "naive_soft" else best
@@ -82,6 +82,6 @@ def test_targets_are_made_of_the_given_confidences(labels: str) -> None:
         np.testing.assert_allclose(method.target, values, rtol=1e-6)
 
 
-def test_a_model_of_workers_is_not_learned_from_given_confidences() -> None:
+def test_a_model_of_workers_is_not_learned_from_label_shares() -> None:
     with pytest.raises(ValueError, match="dawid_skene cannot learn what workers are like from the shares"):
         TwoStage(nn.Linear(4, 3), from_shares(SHARES), labels="ds")

@@ -130,7 +130,7 @@ def test_margins_of_another_kind_do_not_go_on_from_a_checkpoint(tmp_path: Path) 
 
 
 def without_word_of(task: int, folds: int) -> tuple[MarginAreas, MarginAreas]:
-    """Areas with the votes on a task as they are, and with all of them turned and its class told."""
+    """Areas with the votes on a task as they are, and with all of them turned and its class epochs_seen."""
     mine = VOTES.task == task
     turned = replace(
         VOTES, label=np.where(mine, (LABEL + 1) % 4, LABEL), gold=np.where(np.arange(60) == task, 2, -1)
@@ -181,12 +181,13 @@ def test_margins_are_watched_to_the_end_whatever_validates() -> None:
 def test_margins_are_watched_as_long_as_the_recipe_says_but_not_too_long(
     asked: int | None, procedure: int, watched: int
 ) -> None:
-    told: list[float] = []
+    epochs_seen: list[float] = []
     loop = replace(
-        PROCEDURE.with_changes(epochs=procedure), on_epoch=lambda stage, scores: told.append(scores["epoch"])
+        PROCEDURE.with_changes(epochs=procedure),
+        on_epoch=lambda stage, scores: epochs_seen.append(scores["epoch"]),
     )
     MarginScore(folds=1, epochs=asked).held_out_areas(loop, ROWS, VOTES)
-    assert len(told) == watched
+    assert len(epochs_seen) == watched
 
 
 @pytest.mark.parametrize(

@@ -113,7 +113,7 @@ def test_truth_decides_nothing() -> None:
     assert np.isnan(without.rounds[-1].precision)
 
 
-def test_gold_tells_how_good_the_foreseen_votes_are() -> None:
+def test_gold_measures_the_quality_of_pseudo_votes() -> None:
     gold = np.where(np.arange(200) < 100, TRUTH, -1).astype(np.int32)
     known = replace(VOTES, gold=gold)
     assert SMALL.run(procedure(), ROWS, known).rounds[-1].precision > 0.5
@@ -131,7 +131,7 @@ def test_a_share_is_one_of_the_missing_votes() -> None:
     assert sum(done.rounds[1].pseudo_votes) == round(missing / 4)
 
 
-def test_votes_can_be_foreseen_anew_in_each_round() -> None:
+def test_pseudo_votes_can_be_predicted_again_in_each_round() -> None:
     done = SelfTraining("confidence", add=200, rounds=3, accumulate=False).run(procedure(), ROWS, VOTES)
     assert [sum(one.pseudo_votes) for one in done.rounds] == [0, 200, 200, 200]
 
@@ -159,7 +159,7 @@ class Recorder(Method):
 
 
 @pytest.mark.parametrize("warm_start", [True, False])
-def test_a_round_goes_on_with_the_last_weights_if_wanted(warm_start: bool) -> None:
+def test_a_round_starts_from_the_last_weights_if_wanted(warm_start: bool) -> None:
     Recorder.seen.clear()
     done = replace(SMALL, warm_start=warm_start, rounds=2).run(procedure(Recorder), ROWS, VOTES)
     (first, _), (second, votes), (_, last) = Recorder.seen
@@ -168,7 +168,7 @@ def test_a_round_goes_on_with_the_last_weights_if_wanted(warm_start: bool) -> No
     assert len(votes) < len(last)
 
 
-def test_foreseen_votes_come_after_the_given_ones_with_their_weight() -> None:
+def test_pseudo_votes_follow_the_votes_with_their_weight() -> None:
     Recorder.seen.clear()
     replace(SMALL, weight=0.25, rounds=1).run(procedure(Recorder), ROWS, VOTES)
     votes = Recorder.seen[1][1]

@@ -68,7 +68,7 @@ def everything() -> PseudoVotes:
     return PseudoVotes(task, worker, p.argmax(axis=1), -(p * np.log(p)).sum(axis=1))
 
 
-def test_all_pairs_without_a_vote_are_foreseen_with_label_and_entropy() -> None:
+def test_all_pairs_without_a_vote_are_predicted_with_label_and_entropy() -> None:
     found, oracle = next(blocks_of(*draw())), everything()
     for mine, right in zip(found, oracle, strict=True):
         np.testing.assert_allclose(mine, right, rtol=1e-5)

@@ -19,7 +19,7 @@ MODEL = CrowdClassifier("linear", "two_stage", epochs=3)
 
 
 @pytest.mark.parametrize("by", ["log_loss", "accuracy", "macro_f1"])
-def test_the_best_of_all_that_was_tried_is_given_back(by: Any) -> None:
+def test_the_best_combination_is_returned(by: Any) -> None:
     grid = {"lr": [1e-6, 0.1, 0.01], "weight_decay": [0.0, 1.0]}
     rows: list[dict[str, Any]] = []
     best, tried = tune(MODEL, grid, X, TRUTH, (OTHER, KNOWN), by=by, on_result=rows.append)

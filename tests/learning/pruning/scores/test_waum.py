@@ -68,7 +68,7 @@ def test_trust_is_how_likely_a_worker_is_right_on_such_a_task(found: WaumResult)
     np.testing.assert_array_equal(np.argsort(-found.worker_trust)[:3], [0, 1, 2])
 
 
-def test_good_workers_give_labels_that_the_network_believes(found: WaumResult) -> None:
+def test_labels_of_good_workers_have_large_margins(found: WaumResult) -> None:
     assert found.worker_aum[:2].min() > found.worker_aum[4:].max()
 
 
@@ -120,7 +120,7 @@ def test_per_worker_the_network_learns_from_their_votes_alone() -> None:
     np.testing.assert_allclose(trust, probs @ diagonal, atol=1e-6)
 
 
-def test_per_worker_a_single_vote_is_not_heard() -> None:
+def test_per_worker_a_single_vote_is_left_out() -> None:
     votes = VOTES.take((VOTES.worker != 5) | (VOTES.task == VOTES.task[VOTES.worker == 5][0]))
     found = WAUMPerWorker(epochs=3).explain(PROCEDURE, ROWS, votes)
     assert np.isnan(found.aum[votes.worker == 5]).all()
