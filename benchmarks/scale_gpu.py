@@ -60,7 +60,7 @@ FIXED: dict[str, Any] = {"max_iter": ROUNDS, "tol": -math.inf}
 AGREE = [
     NaiveSoft(), OneCoin(**FIXED), MODEL, replace(MODEL, variational=True),
     replace(MODEL, prior="uniform", smoothing=0.5), DawidSkene(), FastDawidSkene(), HybridDawidSkene(),
-    IBCC(**FIXED), EBCC(M=3, **FIXED), GLAD(**FIXED), MACE(tries=2, **FIXED),
+    IBCC(**FIXED), EBCC(M=3, **FIXED), GLAD(**FIXED), MACE(restarts=2, **FIXED),
 ]  # fmt: skip
 
 

@@ -90,9 +90,10 @@ class Spread:
     def to_host(self, params: Params) -> Params:
         return params
 
-    def posterior(self, model: EMModel, params: Params) -> Floats:
+    def posterior(self, model: Any, params: Params) -> Floats:
         self._last = Labeller(model, params, self._many)
-        return model.posterior(self._outline, params)
+        posterior: Floats = model.posterior(self._outline, params)
+        return posterior
 
 
 class Beginning(NamedTuple):
@@ -141,7 +142,7 @@ class Prepared(NamedTuple):
         return self.model.counts_from_table(states, table)
 
 
-def prepare(model: EMModel, params: Params, many: bool) -> tuple[EM | Prepared, Params]:
+def prepare(model: EMModel, params: Params, many: bool) -> tuple[EMModel | Prepared, Params]:
     """What a round of many votes needs of a model and its parameters."""
     if not (many and isinstance(model, TableModel) and can_compile(model)):
         return model, params

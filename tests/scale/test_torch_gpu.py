@@ -64,7 +64,7 @@ def test_one_pass_does_what_two_products_do(dtype: torch.dtype, told: bool, stat
     assert_allclose(counts.loglik.item(), loglik.item(), rtol=1e-12)
     assert_allclose(counts.said.cpu(), said.cpu(), atol=close)
     assert_allclose(counts.seen.cpu(), belief.sum(dim=0).cpu(), atol=1e-12)
-    assert_allclose(triton_kernel.believe(votes, table, start).cpu(), soft.cpu(), atol=1e-12)
+    assert_allclose(triton_kernel.posterior(votes, table, start).cpu(), soft.cpu(), atol=1e-12)
     told_back = triton_kernel.tell(votes, belief.to(dtype))
     assert_allclose(told_back.said.cpu(), said.cpu(), atol=close)
     assert_allclose(told_back.seen.cpu(), belief.sum(dim=0).cpu(), atol=close)
@@ -75,7 +75,7 @@ def test_one_pass_does_what_two_products_do(dtype: torch.dtype, told: bool, stat
 @pytest.mark.parametrize("model", [M() for M in sorted(READY, key=lambda m: m.name)], ids=str)
 def test_a_gpu_gives_the_answer_of_the_cores(model: EM, chunk: int | None) -> None:
     votes = made(weighed=True, known=True)
-    want, got = model.fit(votes), model.fit(votes, on=Torch("cuda", precision="double", chunk=chunk))
+    want, got = model.fit(votes), model.fit(votes, backend=Torch("cuda", precision="double", chunk=chunk))
     assert_allclose(got.probs, want.probs, atol=1e-8)
     assert_allclose(got.skill, want.skill, atol=1e-8)
     assert_allclose(got.trace, want.trace, rtol=1e-8)
@@ -85,7 +85,7 @@ def test_a_gpu_gives_the_answer_of_the_cores(model: EM, chunk: int | None) -> No
 @pytest.mark.parametrize("model", [DawidSkene(), DawidSkene(accelerate=True), IBCC(), EBCC(M=2)], ids=str)
 def test_single_precision_is_enough_for_probabilities(model: EM) -> None:
     votes, _ = crowd(120_000, np.linspace(0.5, 0.95, 300).tolist(), classes=4, per_task=5, seed=3)
-    want, got = (model.fit(votes, on=Torch(precision=p)) for p in get_args(Precision)[::-1])
+    want, got = (model.fit(votes, backend=Torch(precision=p)) for p in get_args(Precision)[::-1])
     assert_allclose(got.probs, want.probs, atol=1e-4)
     assert_array_equal(got.codes, want.codes)
 
@@ -93,7 +93,7 @@ def test_single_precision_is_enough_for_probabilities(model: EM) -> None:
 @needs_gpu
 def test_shares_and_labels_are_the_same_on_a_gpu() -> None:
     votes = made(weighed=False, known=False)
-    assert_allclose(NaiveSoft().fit(votes, on=Torch()).probs, NaiveSoft().fit(votes).probs, atol=1e-7)
+    assert_allclose(NaiveSoft().fit(votes, backend=Torch()).probs, NaiveSoft().fit(votes).probs, atol=1e-7)
     for chunk in (None, 50):
         labels = Torch(chunk=chunk).label(DawidSkene(), votes.task, votes.worker, votes.label)
         assert_array_equal(labels, DawidSkene().fit(votes).probs.argmax(axis=1))

@@ -29,6 +29,9 @@ class EMModel(Protocol):
     def n_restarts(self) -> int:
         """Number of starting points."""
 
+    def initial_posterior(self, votes: Votes) -> Floats:
+        """Class probabilities to start at, (tasks, classes)."""
+
     def starting_posteriors(self, votes: Votes, probs: Floats) -> Iterator[Floats]:
         """One posterior (tasks, states) to start at for each restart."""
 

@@ -133,7 +133,7 @@ class PlantNet(Aggregator):
         return votes, against
 
     def _starting_right(self, votes: Votes, start: Aggregate | None) -> Floats:
-        """Number of tasks of each class that workers got right in the result to start at, (workers, classes)."""
+        """Number of tasks of each class that workers got right in an earlier result, (workers, classes)."""
         if start is None:
             return np.zeros((len(votes.workers), len(votes.classes)))
         labels = share_best(starting_probs(votes, start))

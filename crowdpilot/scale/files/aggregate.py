@@ -155,7 +155,7 @@ def check_possible(model: Aggregator) -> None:
 
 
 def _is_possible(model: type[Aggregator]) -> bool:
-    return model.name in MODELS_OF_SHARES or (issubclass(model, EM) and model.divisible)
+    return model.name in MODELS_OF_SHARES or (issubclass(model, EM) and model.additive_counts)
 
 
 class Job(NamedTuple):
@@ -171,7 +171,7 @@ def fit(model: Aggregator, gathered: Gathered, tell: Tell) -> tuple[Aggregate, L
     if not isinstance(model, EM) or len(gathered.classes) < 2:
         return Aggregate(gathered.outline, np.zeros((0, 0)), np.zeros(0)), Labeller(model, None, False)
     spread = Spread(gathered, tell)
-    fitted = model.fit(gathered.outline, on=spread)
+    fitted = model.fit(gathered.outline, backend=spread)
     return fitted, spread.last
 
 

@@ -27,7 +27,7 @@ def objective(model, votes, worker, task) -> float:
     joint = np.full((len(votes.tasks), K), np.log(1 / K))
     for i, j, said, weight in zip(votes.task, votes.worker, votes.label, votes.weights, strict=True):
         joint[i] += weight * log_softmax(task[i] + worker[j], axis=1)[:, said]
-    alpha, beta = model.holds(votes)
+    alpha, beta = model.penalties(votes)
     return logsumexp(joint, axis=1).sum() - alpha / 2 * (worker**2).sum() - beta / 2 * (task**2).sum()
 
 
@@ -98,7 +98,7 @@ def test_the_parts_that_votes_are_worked_on_in_do_not_matter(simulated, monkeypa
     votes, truth = simulated
     votes = votes.with_gold({5: truth[5]})
     whole = MinimaxEntropy().fit(votes)
-    monkeypatch.setattr(minimax_entropy, "CELLS", 500)
+    monkeypatch.setattr(minimax_entropy, "MAX_CELLS_PER_PART", 500)
     np.testing.assert_allclose(MinimaxEntropy().fit(votes).probs, whole.probs, atol=1e-9)
 
 

@@ -36,7 +36,8 @@ def crowd() -> Votes:
 def cut(votes: Votes, folder: Path, shard: Sequence[int], **columns: Any) -> Path:
     """A folder with the votes of each task in the file that `shard` says."""
     folder.mkdir(exist_ok=True)
-    table = io.tables.to_table(votes)
+    io.write(votes, whole := folder.with_suffix(".parquet"))
+    table = pq.read_table(whole)
     for name, values in columns.items():
         table = table.append_column(name, pa.array(values))
     of_vote = np.asarray(shard)[votes.task]

@@ -87,25 +87,25 @@ def assert_same(a: Any, b: Any, tolerance: float = 1e-8) -> None:
 
 @each
 def test_tensors_give_the_answer_of_arrays(model: Aggregator, told: Votes) -> None:
-    assert_same(model.fit(told), model.fit(told, on=double))
+    assert_same(model.fit(told), model.fit(told, backend=double))
 
 
 @pytest.mark.parametrize("model", FEW, ids=str)
 def test_votes_in_chunks_give_the_same_answer(model: Aggregator, told: Votes) -> None:
-    assert_same(model.fit(told), model.fit(told, on=Torch("cpu", precision="double", chunk=50)))
+    assert_same(model.fit(told), model.fit(told, backend=Torch("cpu", precision="double", chunk=50)))
 
 
 @pytest.mark.parametrize("model", [HybridDawidSkene(), *FEW[1:]], ids=str)
 def test_a_result_to_begin_at_is_used(model: Aggregator, told: Votes) -> None:
     start = NaiveSoft().fit(replace(told, weight=None))
-    assert_same(model.fit(told, start=start), model.fit(told, start=start, on=double))
+    assert_same(model.fit(told, start=start), model.fit(told, start=start, backend=double))
 
 
-@pytest.mark.parametrize("model", [m for m in EMS if m.remembers], ids=str)
+@pytest.mark.parametrize("model", [m for m in EMS if m.uses_history], ids=str)
 def test_the_history_of_workers_is_used(model: Aggregator, told: Votes, simulated: Any) -> None:
-    history = model.fit(told, on=double)
+    history = model.fit(told, backend=double)
     votes = simulated[0]
-    assert_same(model.fit(votes, history=model.fit(told)), model.fit(votes, history=history, on=double))
+    assert_same(model.fit(votes, history=model.fit(told)), model.fit(votes, history=history, backend=double))
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 5), st.integers(1, 40), st.integers(1, 200))
@@ -118,7 +118,7 @@ def test_any_votes_in_any_chunks(seed: int, classes: int, tasks: int, chunk: int
         np.arange(tasks), np.arange(4), np.arange(classes), gold=rng.integers(-1, classes, tasks),
     )  # fmt: skip
     for model in (DawidSkene(), OneCoin()):
-        assert_same(model.fit(votes), model.fit(votes, on=Torch("cpu", precision="double", chunk=chunk)))
+        assert_same(model.fit(votes), model.fit(votes, backend=Torch("cpu", precision="double", chunk=chunk)))
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_labels_come_straight_from_columns(model: Any, simulated: Any) -> None:
 def test_models_that_do_not_run_on_tensors_say_so(simulated: Any) -> None:
     votes, _ = simulated
     with pytest.raises(ValueError, match="dawid_skene_clust cannot do this on a GPU"):
-        MODELS["dawid_skene_clust"]().fit(votes, on=Torch("cpu"))
+        MODELS["dawid_skene_clust"]().fit(votes, backend=Torch("cpu"))
     with pytest.raises(ValueError, match="mace cannot do this on a GPU"):
         Torch("cpu").label(MACE(), votes.task, votes.worker, votes.label)
 
