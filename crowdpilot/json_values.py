@@ -1,17 +1,45 @@
-"""Values as plain data that JSON can hold, bit for bit."""
+"""JSON values: `to_json_value` for people and programs, `pack` and `unpack` for an exact round trip."""
 
 from __future__ import annotations
 
+import math
 import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
+from dataclasses import asdict, is_dataclass
 from typing import Any
 
 import numpy as np
 
 
+def to_json_value(value: Any) -> Any:
+    """The value as standard JSON can hold it.
+
+    NaN and infinite numbers become null (None), scalars of numpy the numbers of Python, arrays and
+    tuples lists, dataclasses and named tuples objects (dicts); anything else becomes text.
+
+    Examples
+    --------
+    >>> to_json_value({"skill": np.array([0.5, np.nan]), 3: (np.int64(1), True)})
+    {'skill': [0.5, None], '3': [1, True]}
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        value = asdict(value)
+    elif hasattr(value, "_asdict"):
+        value = value._asdict()
+    if isinstance(value, Mapping):
+        return {str(name): to_json_value(item) for name, item in value.items()}
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [to_json_value(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if isinstance(value, (int, str)) or value is None else str(value)
+
+
 def pack(value: Any) -> Any:
-    """Plain data for a value: arrays, collections, numbers and texts.
+    """Plain data for arrays, collections, numbers and texts, from which `unpack` restores them exactly.
 
     Examples
     --------
@@ -38,7 +66,7 @@ def pack(value: Any) -> Any:
 
 
 def unpack(data: Any) -> Any:
-    """What `pack` was given."""
+    """The value that `pack` turned into this data."""
     if isinstance(data, list):
         return [unpack(v) for v in data]
     if not isinstance(data, Mapping):

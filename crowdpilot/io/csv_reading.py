@@ -57,6 +57,12 @@ def _read(source: Source, names: list[str] | None) -> Table:
 
 def check(source: Source) -> None:
     """Raise the error of the first line that is wrong, if there is one."""
+    for _ in checked_rows(source):
+        pass
+
+
+def checked_rows(source: Source) -> Iterator[list[str]]:
+    """Each row, the header included; an error says which line is wrong."""
     width = len(source.header)
     line = 0
     try:
@@ -64,6 +70,7 @@ def check(source: Source) -> None:
             if row and len(row) != width:
                 fields = f"{len(row)} field{'' if len(row) == 1 else 's'}"
                 raise source.error(f"found {fields}, expected {width} ({listed(source.header)})", line)
+            yield row
     except UnicodeDecodeError as error:
         raise source.not_utf8() from error
     except csv.Error as error:

@@ -15,6 +15,7 @@ from typing import Any
 
 from crowdpilot.io.column_names import is_known, resolve
 from crowdpilot.io.engine import engine
+from crowdpilot.io.plain import long_fields
 from crowdpilot.option_strings import did_you_mean
 
 HEAD_BYTES = 1 << 20  # read to detect the format
@@ -25,12 +26,16 @@ COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A path, the columns and the question that the user has named, and the delimiter if known."""
+    """A path, the columns and the question that the user has named, and the delimiter if known.
+
+    With `content` the bytes are those, and the path is only a name for errors.
+    """
 
     path: Path
     columns: Mapping[str, str | None] = field(default_factory=dict)
     question: str | None = None
     known_delimiter: str | None = None
+    content: bytes | None = None
 
     def error(self, problem: str, line: int | None = None) -> ValueError:
         """One sentence that says where the problem is."""
@@ -38,6 +43,8 @@ class Source:
 
     def open(self) -> Any:
         """The bytes of the file as a stream; a compressed file is decompressed on the way."""
+        if self.content is not None:
+            return io.BytesIO(self.content)
         if self.path.is_fifo() or self.path.is_char_device():
             return io.BytesIO(self._piped)
         return engine().open(self.path)
@@ -121,7 +128,8 @@ class Source:
     def _records(self, delimiter: str, count: int) -> list[list[str]]:
         rows = csv.reader(io.StringIO(self.start, newline=""), delimiter=delimiter)
         try:
-            return list(islice((row for row in rows if row), count)) or [[]]
+            with long_fields():
+                return list(islice((row for row in rows if row), count)) or [[]]
         except csv.Error as error:
             raise self.error(f"the first lines are no table ({error})") from error
 
@@ -152,23 +160,29 @@ class Source:
             return json.loads(content.decode("utf-8-sig"))
         except json.JSONDecodeError as error:
             raise self.error(f"found broken JSON ({error.msg})", error.lineno) from error
+        except RecursionError as error:
+            raise self.error("found broken JSON (it is nested too deeply)") from error
 
     @cached_property
     def records(self) -> list[dict[str, Any]]:
         """The records of a JSON array or of JSON lines."""
         if self.opening == "[":
-            return [self._checked(record, None) for record in self.document]
-        return [self._checked(*parsed) for parsed in self._json_lines()]
+            return [self.check_record(record) for record in self.document]
+        return [record for _, record in self.json_lines()]
 
-    def _json_lines(self) -> Iterator[tuple[Any, int]]:
+    def json_lines(self) -> Iterator[tuple[int, dict[str, Any]]]:
+        """The number of each line that is not empty, and the record in it."""
         for number, line in enumerate(self.lines(), 1):
             if line.strip():
                 try:
-                    yield json.loads(line), number
-                except json.JSONDecodeError as error:
-                    raise self.error(f"found broken JSON ({error.msg}), expected a record", number) from error
+                    record = json.loads(line)
+                except (json.JSONDecodeError, RecursionError) as error:
+                    reason = getattr(error, "msg", "it is nested too deeply")
+                    raise self.error(f"found broken JSON ({reason}), expected a record", number) from error
+                yield number, self.check_record(record, number)
 
-    def _checked(self, record: Any, line: int | None) -> dict[str, Any]:
+    def check_record(self, record: Any, line: int | None = None) -> dict[str, Any]:
+        """The record; an error if it is none."""
         if not isinstance(record, dict):
             raise self.error(f"found {json.dumps(record)[:40]}, expected a record like {{...}}", line)
         return record

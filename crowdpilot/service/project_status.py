@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
-import numpy as np
-
+from crowdpilot.json_values import to_json_value
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store.row import Record
 
 
 def of_project(replica: Replica, project: Record) -> dict[str, Any]:
     """What was asked for, and where it stands."""
-    status = asdict(replica.campaign.status())
     return {
         "id": project.id,
         "name": project.name,
@@ -23,10 +20,5 @@ def of_project(replica: Replica, project: Record) -> dict[str, Any]:
         "votes": project.votes,
         "fitted": project.fitted,
         "spec": project.spec,
-        "status": {name: finite(value) for name, value in status.items()},
+        "status": to_json_value(replica.campaign.status()),
     }
-
-
-def finite(value: Any) -> Any:
-    """The same number, or None where it is infinite or not a number."""
-    return None if isinstance(value, float) and not np.isfinite(value) else value

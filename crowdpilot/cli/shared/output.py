@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from math import isfinite
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any
@@ -77,11 +76,13 @@ def show(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, as_json: bool
     elif on_terminal():
         from rich.console import Console
 
-        Console().print(to_rich(columns, [list(map(_plain, row)) for row in rows]))
+        Console().print(to_rich(columns, list(rows)))
     else:
+        from crowdpilot.json_values import to_json_value
+
         table = csv.writer(sys.stdout, lineterminator="\n")
         table.writerow(columns)
-        table.writerows(map(_plain, row) for row in rows)
+        table.writerows(map(to_json_value, row) for row in rows)
 
 
 def show_columns(columns: Mapping[str, Any], *, as_json: bool) -> None:
@@ -104,12 +105,16 @@ def to_rich(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
     """A table for the terminal: numbers stand to the right, with four decimals."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
+    from rich.text import Text
 
+    from crowdpilot.json_values import to_json_value
+
+    cells = [[value if isinstance(value, Text) else to_json_value(value) for value in row] for row in rows]
     table = Table(box=SIMPLE_HEAD)
     for n, column in enumerate(columns):
-        numeric = all(isinstance(row[n], (int, float, NoneType)) for row in rows)
+        numeric = all(isinstance(row[n], (int, float, NoneType)) for row in cells)
         table.add_column(column, justify="right" if numeric else "left", overflow="fold")
-    for row in rows:
+    for row in cells:
         table.add_row(*map(_cell, row))
     return table
 
@@ -124,15 +129,11 @@ def _cell(value: Any) -> Text:
 
 def _write_json(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """A list with an object for each row, one in a line."""
+    from crowdpilot.json_values import to_json_value
+
     before = "[\n"
     for row in rows:
-        record = dict(zip(columns, map(_plain, row), strict=True))
+        record = dict(zip(columns, map(to_json_value, row), strict=True))
         sys.stdout.write(f"{before}{json.dumps(record, ensure_ascii=False)}")
         before = ",\n"
     sys.stdout.write("[]\n" if before == "[\n" else "\n]\n")
-
-
-def _plain(value: Any) -> Any:
-    """The value as Python knows it; a number that is not finite is missing."""
-    value = value.item() if hasattr(value, "item") else value
-    return None if isinstance(value, float) and not isfinite(value) else value

@@ -14,6 +14,7 @@ from crowdpilot.cli.shared.output import note, on_terminal, show
 from crowdpilot.hybrid.costs import Costs
 from crowdpilot.hybrid.replay.run import ReplayResult
 from crowdpilot.hybrid.replay.vote_source import Scenario
+from crowdpilot.json_values import to_json_value
 
 CURVES = ("votes", "spent", "loss", "error", "expected")
 MEASURES = {  # what the table calls them
@@ -113,7 +114,7 @@ def to_json(scenario: Scenario, costs: Costs, summaries: Sequence[Summary]) -> s
             for one in summaries
         ],
     }  # fmt: skip
-    return json.dumps(_plain(about), indent=2, ensure_ascii=False)
+    return json.dumps(to_json_value(about), indent=2, ensure_ascii=False)
 
 
 def curves(runs: Sequence[ReplayResult]) -> dict[str, Any]:
@@ -122,12 +123,3 @@ def curves(runs: Sequence[ReplayResult]) -> dict[str, Any]:
     columns = {"policy": [runs[r].policy for r in of.tolist()], "seed": [runs[r].seed for r in of.tolist()]}
     numbers = {name: np.concatenate([getattr(run, name) for run in runs]) for name in CURVES}
     return columns | {name: values for name, values in numbers.items() if np.isfinite(values).any()}
-
-
-def _plain(value: Any) -> Any:
-    """The value as JSON can hold it; numbers that are not finite are missing."""
-    if isinstance(value, dict):
-        return {name: _plain(part) for name, part in value.items()}
-    if isinstance(value, list):
-        return [_plain(part) for part in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import asdict, is_dataclass
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from crowdpilot.arrays import Codes, Floats
 from crowdpilot.cli.shared.output import note
 from crowdpilot.cli.shared.training_data import TrainingData
+from crowdpilot.json_values import to_json_value
 from crowdpilot.metrics import LABEL_METRICS, PROBABILITY_METRICS
 
 SUMMARY_METRICS = ("accuracy", "macro_f1", "ece")
@@ -59,7 +56,7 @@ def to_json(model: Any, data: TrainingData, scores: Scores) -> str:
         "pruned": model.pruned_,
         "seconds": round(model.seconds_, 3),
     }  # fmt: skip
-    return json.dumps(_to_json_value(description), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(to_json_value(description), indent=2, ensure_ascii=False) + "\n"
 
 
 def _round(one: Any) -> dict[str, Any]:
@@ -79,20 +76,3 @@ def write_all(files: Mapping[Path | None, Callable[[Path], Any]]) -> None:
         for path, write in files.items():
             if path is not None:
                 write(drafts.enter_context(atomic_path(path)))
-
-
-def _to_json_value(value: Any) -> Any:
-    """The value as JSON can hold it; numbers that are not finite become null."""
-    if is_dataclass(value) and not isinstance(value, type):
-        value = asdict(value)
-    elif hasattr(value, "_asdict"):
-        value = value._asdict()
-    if isinstance(value, Mapping):
-        return {str(name): _to_json_value(item) for name, item in value.items()}
-    if isinstance(value, (np.ndarray, np.generic)):
-        value = value.tolist()
-    if isinstance(value, (list, tuple)):
-        return [_to_json_value(item) for item in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if isinstance(value, (int, str)) or value is None else str(value)

@@ -105,7 +105,7 @@ def test_criteria_have_columns_of_their_own(service: Service) -> None:
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        ("name,text\na,x,y\n", "row 2 has 3 columns; row 1 has 2"),
+        ("name,text\na,x,y\n", "line 2: found 3 fields, expected 2 ('name', 'text')"),
         ("name,text\na,\n", "row 2: there is neither a text nor an image"),
         ("name,image\na,x.png\n", "row 2: column 'image': 'x.png' is neither"),
         ("name,text,gold\na,x,fair\n", "row 2: 'fair' is not a class"),
@@ -113,8 +113,8 @@ def test_criteria_have_columns_of_their_own(service: Service) -> None:
         ("who,when\nx,y\n", "text or image is missing; found 'who', 'when'"),
         ("name,text\n", "there is no row"),
         ("", "text or image is missing"),
-        ('name,text\na,"open\n', "row 2 cannot be read"),
-        ("name,text\na," + "x" * 200_000, "row 2 has a very long cell"),
+        ('name,text\na,"open\n', "line 2: a quote is opened and never closed"),
+        ("name,text\na," + "x" * 200_000, "row 2: column 'text': String should have at most"),
         ("text" + ",x" * 1_000_000, "more than 100000 columns"),
         ("text," + ",".join(f"x{n}" for n in range(20_000)), "5000 are the most"),
         ("text\n" + "," * 1_000_000, "more than 100000 columns"),
@@ -129,8 +129,8 @@ def test_a_bad_table_is_refused_with_one_sentence(project: Project, table: str, 
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
-        ("{", "line 1 is not JSON"), ("[" * 100_000, "line 1 is not JSON"),
-        ("{}\n[1]", "line 2 is no record"), ('{"text": "x", "gold": "fair"}', "'fair' is not a class"),
+        ("{", "line 1: found broken JSON"), ("[" * 100_000, "line 1: found broken JSON"),
+        ("{}\n[1]", "line 2: found [1], expected a record"), ('{"text": "x", "gold": "fair"}', "'fair' is not a class"),
         ('{"text": ["x"]}', "line 1: column 'text'"), ('{"text": "\\ud800"}', "line 1: column 'text'"),
         ('{"text": "x", "machine": 3}', "line 1: column 'machine'"),
     ],
@@ -140,7 +140,7 @@ def test_bad_lines_are_refused_with_one_sentence(project: Project, lines: str, s
 
 
 def test_other_bodies_are_refused(project: Project) -> None:
-    assert "line 1 is not UTF-8" in detail(project.post("/items", content=b"\xff\xfe", headers=CSV))
+    assert "line 1: found bytes that are not UTF-8" in detail(project.post("/items", content=b"\xff\xfe", headers=CSV))
     assert "Content-Type" in detail(
         project.post("/items", content=b"x", headers={"content-type": "text/html"}), 415
     )
@@ -254,7 +254,7 @@ def test_stopped_items_are_asked_no_more_and_withdrawn_ones_are_gone(project: Pr
 
 
 def test_a_machine_that_there_is_no_money_for_looks_at_nothing(service: Service) -> None:
-    project = service.project(machine="given", costs={"machine": 1, "budget": 2, "prices": {"crowd": 0.1}})
+    project = service.project(machine="given", costs={"classifier": 1, "budget": 2, "prices": {"crowd": 0.1}})
     given = [{"text": f"{n}", "machine": [0.5, 0.5]} for n in range(3)]
     assert "the budget does not pay" in detail(project.post("/items", json={"items": given}), 409)
     assert project.post("/items", json={"items": given[:2]}).status_code == 201
