@@ -38,8 +38,8 @@ from crowdpilot.aggregation import (
     OneCoin,
 )
 from crowdpilot.aggregation.em.backend import EMModel, LoadedVotes, sum_stats
+from crowdpilot.aggregation.em.default_backend import available_cores
 from crowdpilot.aggregation.em.in_memory import InMemoryVotes
-from crowdpilot.aggregation.em.in_memory_backend import available_cores
 from crowdpilot.arrays import Floats
 from crowdpilot.scale import Torch
 from crowdpilot.scale.gpu.device_backend import Device

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from crowdpilot.aggregation import DawidSkene, NotConverged
-from crowdpilot.aggregation.em.in_memory_backend import IN_MEMORY
+from crowdpilot.aggregation.em.default_backend import IN_MEMORY
 from crowdpilot.arrays import Floats
 from crowdpilot.votes import Votes
 

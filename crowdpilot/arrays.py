@@ -1,4 +1,4 @@
-"""Array types and the few operations that every room needs."""
+"""Array types, and operations on arrays: softmax, sums by code, keys of pairs, selections."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 Names = NDArray[Any]
 
-EXTREME = 600.0  # logs within need no scaling before their exponential is taken
-BLOCK = 8192  # rows that fit the cache together with their temporaries
-PIECE = 1 << 18  # of long columns, where temporaries as long would be too many
+MAX_UNSCALED_LOG = 600.0  # the exponential of smaller logs neither overflows nor underflows
+ROWS_PER_BLOCK = 8192  # so many rows fit the cache together with their temporaries
+VALUES_PER_CHUNK = 1 << 18  # long columns are summed in chunks, so that temporaries stay small
 
 
 def library(array: Any) -> Any:
@@ -28,7 +28,7 @@ def library(array: Any) -> Any:
 
 
 def need_arrow(what: str) -> Any:
-    """The module of Arrow, or an error that says how to get it."""
+    """The pyarrow module, or an error that says how to install it."""
     try:
         return import_module("pyarrow")
     except ImportError:
@@ -45,18 +45,18 @@ def to_probs(scores: ArrayLike, *, copy: bool = True) -> Floats:
 
 
 def share_best(scores: Floats) -> Floats:
-    """All probability on the highest score of each row; equals share it."""
+    """All probability on the highest score of each row, divided between equal ones."""
     best = scores.max(axis=-1, keepdims=True)
     return to_probs(scores >= best - 1e-12 * (1 + np.abs(best)))
 
 
 def softmax_(joint: Floats) -> float:
-    """Turn rows of logs into probabilities *in place*; return the sum of their log-sum-exps."""
+    """Softmax of each row *in place*; returns the sum of the log-sum-exps of the rows."""
     total = 0.0
     ones = np.ones(joint.shape[1])
-    for start in range(0, len(joint), BLOCK):
-        rows = joint[start : start + BLOCK]
-        if rows.min() < -EXTREME or rows.max() > EXTREME:
+    for start in range(0, len(joint), ROWS_PER_BLOCK):
+        rows = joint[start : start + ROWS_PER_BLOCK]
+        if rows.min() < -MAX_UNSCALED_LOG or rows.max() > MAX_UNSCALED_LOG:
             top = rows.max(axis=1)
             rows -= top[:, None]
             total += float(top.sum())
@@ -68,48 +68,48 @@ def softmax_(joint: Floats) -> float:
 
 
 def softmax(joint: Floats) -> Floats:
-    """Rows of logs to rows of probabilities."""
+    """Softmax of each row."""
     probs = np.array(joint, np.float64)
     softmax_(probs)
     return probs
 
 
 def sum_by(codes: NDArray[Any], weights: Floats | None, length: int) -> Floats:
-    """Sum of the weights of each code; how often it occurs if there are none."""
-    if len(codes) < 4 * max(length, PIECE):
+    """Sum of the weights of each code, (length,); how often each code occurs without weights."""
+    if len(codes) < 4 * max(length, VALUES_PER_CHUNK):
         return np.bincount(codes, weights, length).astype(np.float64, copy=False)
     total = np.zeros(length)
-    for n in range(0, len(codes), PIECE):
-        piece = slice(n, n + PIECE)  # each is as long in 64 bits as the temporaries are
-        total += np.bincount(codes[piece], None if weights is None else weights[piece], length)
+    for n in range(0, len(codes), VALUES_PER_CHUNK):
+        chunk = slice(n, n + VALUES_PER_CHUNK)  # of which 64-bit temporaries are made
+        total += np.bincount(codes[chunk], None if weights is None else weights[chunk], length)
     return total
 
 
 def pair(first: Codes, second: Codes, shape: tuple[int, int]) -> NDArray[np.integer]:
-    """One number for each pair of codes, in 32 bits if they suffice."""
+    """The key first x shape[1] + second of each pair of codes, in 32 bits if they suffice."""
     if shape[0] * shape[1] > np.iinfo(np.int32).max:
         return first.astype(np.int64) * shape[1] + second
     return first * np.int32(shape[1]) + second
 
 
 def sum_by_pair(first: Codes, second: Codes, weights: Floats | None, shape: tuple[int, int]) -> Floats:
-    """Sum of the weights of each pair of codes, as a table; with few temporaries if the first never fall."""
+    """Sum of the weights of each pair of codes, (shape); with few temporaries if `first` is sorted."""
     if not rises(first):
         return sum_by(pair(first, second, shape), weights, shape[0] * shape[1]).reshape(shape)
     table = np.zeros(shape)
-    for n in range(0, len(first), PIECE):
-        piece = slice(n, n + PIECE)
-        low, high = first[n], first[piece][-1] + 1
-        pairs = (first[piece] - low).astype(np.int64) * shape[1] + second[piece]
-        some = sum_by(pairs, None if weights is None else weights[piece], int(high - low) * shape[1])
+    for n in range(0, len(first), VALUES_PER_CHUNK):
+        chunk = slice(n, n + VALUES_PER_CHUNK)
+        low, high = first[n], first[chunk][-1] + 1
+        pairs = (first[chunk] - low).astype(np.int64) * shape[1] + second[chunk]
+        some = sum_by(pairs, None if weights is None else weights[chunk], int(high - low) * shape[1])
         table[low:high] += some.reshape(-1, shape[1])
     return table
 
 
 def rises(first: NDArray[Any], second: NDArray[Any] | None = None) -> bool:
-    """Whether codes never fall; or pairs of codes always rise, by the first and then the second."""
-    for n in range(0, len(first) - 1, PIECE):
-        a, b = first[n : n + PIECE], first[n + 1 : n + PIECE + 1]
+    """Whether codes are sorted; or pairs of codes strictly increase, by the first and then the second."""
+    for n in range(0, len(first) - 1, VALUES_PER_CHUNK):
+        a, b = first[n : n + VALUES_PER_CHUNK], first[n + 1 : n + VALUES_PER_CHUNK + 1]
         a = a[: len(b)]
         up = a <= b
         if second is not None:
@@ -122,7 +122,7 @@ def rises(first: NDArray[Any], second: NDArray[Any] | None = None) -> bool:
 def merge(
     row: Codes, column: NDArray[Any], weight: Floats | None, shape: tuple[int, int]
 ) -> tuple[Codes, NDArray[Any], Floats | None]:
-    """Pairs sorted by row and column, with the weights of equal ones added up; none if all are one."""
+    """Pairs sorted by row and column, with the weights of equal ones added up; None if all are one."""
     ones = np.ones(len(row), np.float32)  # exact up to 16 million
     summed = coo_array((ones if weight is None else weight, (row, column)), shape).tocsr()
     summed.sum_duplicates()
@@ -171,7 +171,7 @@ def last_of_each(keys: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def divide(part: Any, whole: Any, otherwise: float = np.nan) -> Floats:
-    """The one over the other; where that is zero, something else.
+    """`part` / `whole`, and `otherwise` where `whole` is zero.
 
     Examples
     --------
@@ -184,6 +184,6 @@ def divide(part: Any, whole: Any, otherwise: float = np.nan) -> Floats:
 
 
 def has_repeats(keys: NDArray[Any]) -> bool:
-    """Whether a value occurs more than once; quick if they rise."""
+    """Whether a value occurs more than once; fast if they increase."""
     steps = np.diff(keys)
     return not (steps > 0).all() and bool((np.diff(np.sort(keys)) == 0).any())

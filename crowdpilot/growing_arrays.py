@@ -1,4 +1,4 @@
-"""Arrays that grow at their end, in time that depends on what is added and not on what is there."""
+"""Arrays that grow at their end in amortized constant time for each row."""
 
 from __future__ import annotations
 
@@ -7,40 +7,40 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-LEAST = 16  # spare rows
+MIN_SPARE_ROWS = 16
 
 
-class Room(np.ndarray[Any, Any]):
-    """More rows than are used so far. It is the base of the arrays made here, and of no slice of them."""
+class Buffer(np.ndarray[Any, Any]):
+    """Memory for more rows than are used. It is the base of the arrays made here, and of no slice of them."""
 
     used: int
 
 
-def grown(array: NDArray[Any], rows: ArrayLike) -> NDArray[Any]:
+def append_rows(array: NDArray[Any], rows: ArrayLike) -> NDArray[Any]:
     """The array with more rows at its end; the array itself stays as it is.
 
-    The result is the beginning of a larger array, and so the next call copies nothing.
+    The result is a view of the beginning of a larger buffer, and so the next call copies nothing.
 
     Parameters
     ----------
     array
         Of any number of dimensions.
     rows
-        What comes after it, of the same shape but for their number.
+        The rows that follow, of the same shape but for their number.
 
     Examples
     --------
-    >>> grown(grown(np.zeros((0, 2)), [[1, 2]]), [[3, 4], [5, 6]]).tolist()
+    >>> append_rows(append_rows(np.zeros((0, 2)), [[1, 2]]), [[3, 4], [5, 6]]).tolist()
     [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
     """
     new = np.asarray(rows, array.dtype)
     before, after = len(array), len(array) + len(new)
     base = array.base
-    if isinstance(base, Room) and base.used == before and len(base) >= after:
-        room = base
+    if isinstance(base, Buffer) and base.used == before and len(base) >= after:
+        buffer = base
     else:
-        room = Room((after + after // 2 + LEAST, *array.shape[1:]), array.dtype)
-        room[:before] = array
-    room[before:after] = new
-    room.used = after
-    return np.ndarray((after, *array.shape[1:]), array.dtype, buffer=room)
+        buffer = Buffer((after + after // 2 + MIN_SPARE_ROWS, *array.shape[1:]), array.dtype)
+        buffer[:before] = array
+    buffer[before:after] = new
+    buffer.used = after
+    return np.ndarray((after, *array.shape[1:]), array.dtype, buffer=buffer)

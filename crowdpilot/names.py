@@ -24,8 +24,8 @@ def encode(values: ArrayLike) -> Encoded:
     array = to_names(values)
     if array.dtype == object:
         index: dict[Any, int] = {}
-        found = [-1 if is_missing(v) else index.setdefault(v, len(index)) for v in array]
-        return Encoded(np.asarray(found, np.int32), to_names(list(index)))
+        codes = [-1 if is_missing(v) else index.setdefault(v, len(index)) for v in array]
+        return Encoded(np.asarray(codes, np.int32), to_names(list(index)))
     missing = np.isnan(array) if array.dtype.kind == "f" else np.zeros(len(array), bool)
     names, first, codes = np.unique(array[~missing], return_index=True, return_inverse=True)
     order = np.argsort(first)
@@ -108,11 +108,10 @@ def number_labels(label: Encoded, classes: Sequence[Any] | None, abstain: set[st
         number = np.full(len(label.names) + 1, -1, np.int32)  # the last one is for missing labels
         number[np.flatnonzero(votes_for)[order]] = np.arange(len(names))
         return number[label.codes], names
-    position = {str(name): k for k, name in enumerate(classes)}
-    if len(position) < len(classes):
+    if len(set(map(str, classes))) < len(classes):
         raise ValueError("a class is given twice")
-    found = [position.get(str(n), -2) if v else -1 for n, v in zip(label.names.tolist(), votes_for, strict=True)]
-    number = np.asarray([*found, -1], np.int32)
+    number = np.append(lookup(label.names, classes), np.int32(-1))
+    number[:-1] = np.where(votes_for, np.where(number[:-1] < 0, -2, number[:-1]), -1)
     codes = number[label.codes]
     if (codes == -2).any():
         row = int(np.argmax(codes == -2))

@@ -18,7 +18,7 @@ from crowdpilot.aggregation.em.backend import (
     Table,
     TableModel,
 )
-from crowdpilot.aggregation.em.in_memory_backend import can_compile, load_in_memory
+from crowdpilot.aggregation.em.default_backend import can_compile, load_in_memory
 from crowdpilot.arrays import Floats
 from crowdpilot.scale.files.file_contents import Part
 from crowdpilot.scale.files.shared_codes import Gathered

@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
 from crowdpilot.aggregation.em.backend import sum_stats
-from crowdpilot.aggregation.em.in_memory_backend import available_cores
+from crowdpilot.aggregation.em.default_backend import available_cores
 
 Count = Callable[[int, int], None]  # is told how many files are done, and of how many
 Function = Callable[[Any, Any], Any]  # of what is held of one file, and of what is the same for all

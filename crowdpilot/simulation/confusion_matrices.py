@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.random import Generator
 
-from crowdpilot.arrays import BLOCK, Codes, Floats
+from crowdpilot.arrays import ROWS_PER_BLOCK, Codes, Floats
 
 
 def draw_matrices(workers: int, K: int, concentration: float, rng: Generator) -> Floats:
@@ -46,8 +46,8 @@ def draw_labels(confusion: Floats, worker: Codes, truth: Codes, rng: Generator) 
     edges = confusion.reshape(-1, K).cumsum(axis=1)[:, :-1]
     row = worker.astype(np.int64) * K + truth
     label = np.empty(len(row), np.int32)
-    for start in range(0, len(row), BLOCK):
-        rows = slice(start, start + BLOCK)
+    for start in range(0, len(row), ROWS_PER_BLOCK):
+        rows = slice(start, start + ROWS_PER_BLOCK)
         draw = rng.random(len(row[rows]))
         label[rows] = (draw[:, None] >= edges[row[rows]]).sum(axis=1)
     return label

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from crowdpilot.aggregation import MODELS, CommonMistakes, NotConverged, TooManyClasses, base
 from crowdpilot.aggregation.em.backend import sum_stats
+from crowdpilot.aggregation.em.default_backend import IN_MEMORY
 from crowdpilot.aggregation.em.in_memory import split_tasks
-from crowdpilot.aggregation.em.in_memory_backend import IN_MEMORY
 from crowdpilot.aggregation.sparse import candidates
 from crowdpilot.aggregation.sparse.em import CoinParams
 from crowdpilot.votes import Votes

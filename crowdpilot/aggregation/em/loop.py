@@ -12,7 +12,7 @@ import numpy as np
 from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_accuracy, fixed_prior
 from crowdpilot.aggregation.earlier_results import align_workers, starting_probs
 from crowdpilot.aggregation.em.backend import LARGE_FIT_VOTES, Backend, LoadedVotes, Params, Stats, sum_stats
-from crowdpilot.aggregation.em.in_memory_backend import IN_MEMORY
+from crowdpilot.aggregation.em.default_backend import IN_MEMORY
 from crowdpilot.aggregation.em.squarem import Squarem
 from crowdpilot.arrays import Floats, softmax_, to_probs
 from crowdpilot.votes import Votes

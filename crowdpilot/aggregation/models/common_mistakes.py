@@ -13,7 +13,7 @@ from scipy.special import xlogy
 from crowdpilot.aggregation.base import Aggregate
 from crowdpilot.aggregation.earlier_results import align_workers
 from crowdpilot.aggregation.em.backend import Backend, Stats
-from crowdpilot.aggregation.em.in_memory_backend import IN_MEMORY
+from crowdpilot.aggregation.em.default_backend import IN_MEMORY
 from crowdpilot.aggregation.sparse.candidates import Candidates, ConfusedPairs, find_candidates
 from crowdpilot.aggregation.sparse.em import SparseOneCoin
 from crowdpilot.aggregation.sparse.posterior import probability_of

@@ -7,10 +7,10 @@ from typing import ClassVar
 
 from crowdpilot.aggregation.base import Aggregate
 from crowdpilot.aggregation.em.backend import Backend, Params
-from crowdpilot.aggregation.em.in_memory_backend import IN_MEMORY
+from crowdpilot.aggregation.em.default_backend import IN_MEMORY
 from crowdpilot.aggregation.em.loop import apply_gold_
 from crowdpilot.aggregation.models.dawid_skene import DawidSkene
-from crowdpilot.arrays import BLOCK, Floats, share_best, softmax_
+from crowdpilot.arrays import ROWS_PER_BLOCK, Floats, share_best, softmax_
 from crowdpilot.votes import Votes
 
 
@@ -56,8 +56,8 @@ class FastDawidSkene(DawidSkene):
 
     def normalize_(self, log_joint: Floats) -> float:
         total = 0.0
-        for start in range(0, len(log_joint), BLOCK):
-            rows = log_joint[start : start + BLOCK]
+        for start in range(0, len(log_joint), ROWS_PER_BLOCK):
+            rows = log_joint[start : start + ROWS_PER_BLOCK]
             total += float(rows.max(axis=1).sum())
             rows[:] = share_best(rows)
         return total

@@ -26,7 +26,7 @@ class Params(NamedTuple):
 
 @dataclass(frozen=True)
 class IWMV(EM):
-    """Weigh each worker by how far their accuracy is above chance, vote, measure again, repeat.
+    """Weight each worker by how far their accuracy is above chance, vote, measure again, repeat.
 
     label_i = argmax_k of sum_j (K skill[j] - 1) [vote_ij = k]; skill[j] = mean over the votes of j of
     [vote = label].

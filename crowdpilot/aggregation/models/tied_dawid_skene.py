@@ -9,7 +9,7 @@ import numpy as np
 
 from crowdpilot.aggregation.base import Aggregate
 from crowdpilot.aggregation.em.backend import Backend, Stats
-from crowdpilot.aggregation.em.in_memory_backend import IN_MEMORY
+from crowdpilot.aggregation.em.default_backend import IN_MEMORY
 from crowdpilot.aggregation.models.dawid_skene import DawidSkene
 from crowdpilot.arrays import Floats
 from crowdpilot.votes import Votes

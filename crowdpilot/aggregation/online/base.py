@@ -13,7 +13,7 @@ from crowdpilot.aggregation.models.dawid_skene import mean_log
 from crowdpilot.aggregation.online.forgetting import Forgetting
 from crowdpilot.aggregation.online.vote_log import Integers
 from crowdpilot.arrays import Codes, Floats
-from crowdpilot.growing_arrays import grown
+from crowdpilot.growing_arrays import append_rows
 from crowdpilot.votes import Votes
 
 
@@ -44,7 +44,7 @@ class OnlineModel:
         """Counts of zero for more workers."""
         for name in self.counts:
             array = getattr(self, name)
-            setattr(self, name, grown(array, np.zeros((len(names), *array.shape[1:]))))
+            setattr(self, name, append_rows(array, np.zeros((len(names), *array.shape[1:]))))
 
     def vote_scores(self, worker: Integers, label: Integers, scale: Floats) -> Floats:
         """Log P(label | state) of each vote, (votes, states); the vote itself in models without likelihood.

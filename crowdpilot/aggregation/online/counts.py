@@ -11,7 +11,7 @@ from crowdpilot.aggregation.online.base import OnlineModel
 from crowdpilot.aggregation.online.forgetting import Forgetting
 from crowdpilot.aggregation.online.vote_log import Integers, VoteLog
 from crowdpilot.arrays import Codes, Floats, sum_by, to_probs
-from crowdpilot.growing_arrays import grown
+from crowdpilot.growing_arrays import append_rows
 
 COUNT_QUANTUM = 2.0**-26  # counts are multiples of it: sums are exact, and can be undone
 VOTES_PER_RECOUNT_CHUNK = 65536
@@ -39,9 +39,9 @@ class StreamCounts:
     def add_names(self, tasks: int, workers: list[Any]) -> None:
         """Make room for so many more tasks, and for these workers."""
         if tasks:
-            self.gold = grown(self.gold, np.full(tasks, -1))
-            self.posterior = grown(self.posterior, np.zeros((tasks, self.model.states)))
-            self.log.last = grown(self.log.last, np.full(tasks, -1))
+            self.gold = append_rows(self.gold, np.full(tasks, -1))
+            self.posterior = append_rows(self.posterior, np.zeros((tasks, self.model.states)))
+            self.log.last = append_rows(self.log.last, np.full(tasks, -1))
         if workers:
             self.forgetting.add_workers(len(workers))
             self.model.add_workers(workers)

@@ -6,7 +6,7 @@ import numpy as np
 
 from crowdpilot.aggregation.online.vote_log import Integers
 from crowdpilot.arrays import Floats
-from crowdpilot.growing_arrays import grown
+from crowdpilot.growing_arrays import append_rows
 
 MAX_HALF_LIVES_PER_UNIT = 50  # after so many, counts are rescaled before they become too large
 
@@ -33,7 +33,7 @@ class Forgetting:
 
     def add_workers(self, n: int) -> None:
         """Start the clocks of `n` more workers."""
-        self.clock, self.unit = grown(self.clock, np.zeros(n)), grown(self.unit, np.zeros(n))
+        self.clock, self.unit = append_rows(self.clock, np.zeros(n)), append_rows(self.unit, np.zeros(n))
 
     def advance(self, worker: Integers) -> Integers:
         """Advance the clocks for new votes; the clock of the worker at each vote, (votes,)."""

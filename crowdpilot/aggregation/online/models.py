@@ -25,7 +25,7 @@ from crowdpilot.aggregation.online.base import OnlineEM, OnlineModel, add_rows_,
 from crowdpilot.aggregation.online.forgetting import Forgetting
 from crowdpilot.aggregation.online.vote_log import Integers
 from crowdpilot.arrays import Codes, Floats, divide, share_best, to_probs
-from crowdpilot.growing_arrays import grown
+from crowdpilot.growing_arrays import append_rows
 
 
 class OnlineMajority(OnlineModel):
@@ -72,7 +72,7 @@ class OnlineWeightedMajority(OnlineMajority):
 
     def add_workers(self, names: Sequence[Any]) -> None:
         super().add_workers(names)
-        self.weight = grown(self.weight, [self.weights.get(str(name), 1.0) for name in names])
+        self.weight = append_rows(self.weight, [self.weights.get(str(name), 1.0) for name in names])
 
     def vote_scores(self, worker: Integers, label: Integers, scale: Floats) -> Floats:
         return super().vote_scores(worker, label, scale) * self.weight[worker, None]
@@ -193,7 +193,7 @@ class OnlineGLAD(OnlineEM):
 
     def add_workers(self, names: Sequence[Any]) -> None:
         super().add_workers(names)
-        self.ability = grown(self.ability, np.ones(len(names)))  # the mean of the prior
+        self.ability = append_rows(self.ability, np.ones(len(names)))  # the mean of the prior
 
     def prior_scores(self) -> Floats:
         scores: Floats = (super().prior_scores()[:, None] + self.log_weight).ravel()

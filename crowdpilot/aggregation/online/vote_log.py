@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdpilot.arrays import Codes
-from crowdpilot.growing_arrays import grown
+from crowdpilot.growing_arrays import append_rows
 
 Integers = NDArray[Any]  # codes, or rows of a log
 
@@ -56,13 +56,13 @@ class VoteLog:
         first = len(self.task)
         top = task[0] if len(task) == 1 else int(np.max(task, initial=-1))
         if top >= len(self.last):
-            self.last = grown(self.last, np.full(top + 1 - len(self.last), -1))
-        self.previous = grown(self.previous, self._link(task, first))
-        self.task = grown(self.task, task)
-        self.worker = grown(self.worker, worker)
-        self.label = grown(self.label, label)
+            self.last = append_rows(self.last, np.full(top + 1 - len(self.last), -1))
+        self.previous = append_rows(self.previous, self._link(task, first))
+        self.task = append_rows(self.task, task)
+        self.worker = append_rows(self.worker, worker)
+        self.label = append_rows(self.label, label)
         for name, column in self.extra.items():
-            self.extra[name] = grown(column, extra[name])
+            self.extra[name] = append_rows(column, extra[name])
         return first
 
     def _link(self, task: Any, first: int) -> Any:

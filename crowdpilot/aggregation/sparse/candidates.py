@@ -16,7 +16,7 @@ from crowdpilot.arrays import Codes, Floats, share_best, sum_by, to_probs
 from crowdpilot.votes import Votes
 
 MAX_DENSE_CELLS = 2**26  # numbers in an array (tasks, classes) above which the posterior is sparse: 512 MiB
-DENSE_CELLS_PER_VOTE = 16  # a dense array is no problem for who holds that many votes in memory
+DENSE_CELLS_PER_VOTE = 16  # a dense array of that size is no problem beside the votes in memory
 MIN_TASKS_PER_PAIR = 3  # tasks in which two classes must be candidates to have a parameter of their own
 MAX_PAIRED_CANDIDATES = 100  # a task with more candidates is not used for pairs: there would be too many
 

@@ -60,7 +60,7 @@ def test_the_objective_never_falls(simulated, smoothing, variational):
 def test_parts_in_threads_give_the_same_answer(simulated, monkeypatch):
     votes, _ = simulated
     whole = DawidSkene().fit(votes)
-    monkeypatch.setattr("crowdpilot.aggregation.em.in_memory_backend.MIN_VOTES_PER_THREAD", 100)
+    monkeypatch.setattr("crowdpilot.aggregation.em.default_backend.MIN_VOTES_PER_THREAD", 100)
     monkeypatch.setattr("os.cpu_count", lambda: 6)
     parts = DawidSkene().fit(votes)
     np.testing.assert_allclose(parts.probs, whole.probs, atol=1e-10)
