@@ -274,9 +274,14 @@ class Audit:
             )
         audit = cls.__new__(cls)
         audit._start(
-            *(np.asarray(state[name]) for name in ("error_costs", "decisions")),
-            *(np.asarray(state[name]) for name in ("expected_costs", "error_probabilities")),
-            *(state[name] for name in ("level", "seed", "planned_items", "experts_err")),
+            errors=np.asarray(state["error_costs"]),
+            decided=np.asarray(state["decisions"]),
+            expected=np.asarray(state["expected_costs"]),
+            error_probability=np.asarray(state["error_probabilities"]),
+            level=state["level"],
+            seed=state["seed"],
+            planned=state["planned_items"],
+            experts_err=state["experts_err"],
         )
         for item, settled in zip(state["drawn_items"], state["settled_before_draw"], strict=True):
             audit._answers = list(state["answers"][: len(audit._drawn)])

@@ -71,11 +71,15 @@ def prevalence(probs: ArrayLike, items: ArrayLike, truths: ArrayLike, *, level: 
     width = ndtri(1 - failure_probability(level) / 2) * np.sqrt((1 - n / size) / n)
     half, half_classical = ((rest.std(axis=0, ddof=1) * width) for rest in (y - c * predicted, y))
     classical = y.mean(axis=0)
-    intervals = [
-        np.clip(end, 0, 1)
-        for end in (share - half, share + half, classical - half_classical, classical + half_classical)
-    ]
-    return Prevalence(np.clip(share, 0, 1), *intervals[:2], c, classical, *intervals[2:])
+    return Prevalence(
+        share=np.clip(share, 0, 1),
+        low=np.clip(share - half, 0, 1),
+        high=np.clip(share + half, 0, 1),
+        prediction_weight=c,
+        classical=classical,
+        classical_low=np.clip(classical - half_classical, 0, 1),
+        classical_high=np.clip(classical + half_classical, 0, 1),
+    )
 
 
 def _check(f: Floats, sample: ArrayLike, codes: ArrayLike) -> None:

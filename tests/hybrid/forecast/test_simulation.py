@@ -326,6 +326,6 @@ def test_nobody_is_simulated_to_vote_where_they_could_not_tell():
     for worker in ("ann", "bob", "cem"):
         asks = campaign.ask(worker, 25)
         campaign.tell([(ask.item, worker, rng.choice(["no", "yes"])) for ask in asks[5:]])
-        campaign.release(worker, asks[:5], ask_ask_again=False)
+        campaign.release(worker, asks[:5], ask_again=False)
     found = forecast(campaign, runs=4, seed=0)
     assert np.isfinite(found.cost).all()

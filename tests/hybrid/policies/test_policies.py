@@ -57,14 +57,14 @@ def test_a_policy_is_written_as_it_is_read(name):
 @pytest.mark.parametrize("name", POLICIES)
 def test_every_policy_comes_to_an_end(name):
     rng = np.random.default_rng(0)
-    machine = rng.dirichlet([0.7, 0.7], 40)
+    probs = rng.dirichlet([0.7, 0.7], 40)
     campaign = Campaign(
-        range(40), [0, 1], Costs.binary(crowd=0.05), plan=Plan(policy=name, pilot=5), classifier_probs=machine
+        range(40), [0, 1], Costs.binary(crowd=0.05), plan=Plan(policy=name, pilot=5), classifier_probs=probs
     )
-    truth = (rng.random(40) < machine[:, 1]).astype(int)
+    truth = (rng.random(40) < probs[:, 1]).astype(int)
     for worker in range(200):
         asks = campaign.ask(f"worker {worker}", 20)
-        if not asks and not campaign.fresh:
+        if not asks and not campaign.view.votes_since_refit:
             break
         votes = [(a.item, f"worker {worker}", int(truth[a.item] ^ (rng.random() < 0.15))) for a in asks]
         campaign.tell(votes, refit=not asks or None)
