@@ -59,15 +59,11 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         "posterior" of a worker model, "votes" or "one_vote"; see `calibrate`. If the classifier is much
         better than the crowd, "one_vote" is best.
     balance
-        How imbalanced classes are treated: "none", "resample", "reweight", "focal" or "cb_focal".
+        How imbalanced classes are treated; see `VoteLoss`.
     epochs, ..., seed
         See `Training`.
-    device
-        "auto" takes a GPU if there is one.
-    threads
-        CPU threads of torch.
-    progress
-        Show a progress bar on standard error.
+    device, threads, progress
+        Where torch runs ("auto" takes a GPU if there is one), its CPU threads, and whether bars are shown.
     checkpoint
         A folder for the state after each epoch. A run that was interrupted and is started again resumes
         from there, and ends as if it had not been interrupted.
@@ -234,8 +230,7 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
 
     def predict(self, X: Any) -> Names:
         """The most probable class of each row."""
-        best = self.predict_proba(X).argmax(axis=1)
-        labels: Names = self.classes_[best]
+        labels: Names = self.classes_[self.predict_proba(X).argmax(axis=1)]
         return labels
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

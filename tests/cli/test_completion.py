@@ -12,7 +12,7 @@ from typer.testing import Result
 from crowdpilot import learning
 from crowdpilot.aggregation import MODELS
 from crowdpilot.calibration import MAPS
-from crowdpilot.cli.shared.content_scores import CONTENT_SCORES
+from crowdpilot.cli.shared.training.content_scores import CONTENT_SCORES
 from crowdpilot.datasets import DATASETS
 from crowdpilot.diagnosis import IDENTIFICATIONS
 from crowdpilot.diagnosis.agreement import MEASURES

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from safetensors import safe_open
 
-from crowdpilot.learning import METHODS, CrowdClassifier
+from crowdpilot.learning import CrowdClassifier
 from crowdpilot.learning.model_file import SETTINGS
 from tests.learning.saved.write import FOLDER, checkpointed, classifiers, crowd
 
@@ -26,10 +26,6 @@ def test_a_saved_classifier_predicts_the_pinned_probabilities(path: Path) -> Non
     np.testing.assert_allclose(model.predict_proba(x[:5]), PREDICTIONS[name], atol=1e-4)
     assert model.classes_.tolist() == ["cat", "dog", "owl"]
     assert model.votes_.workers.tolist() == list("abcd")
-
-
-def test_there_is_a_file_of_every_method() -> None:
-    assert METHODS.keys() <= {path.stem.rpartition("-")[0] for path in FILES}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)

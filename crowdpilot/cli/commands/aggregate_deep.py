@@ -13,11 +13,11 @@ from crowdpilot.cli.shared import options
 from crowdpilot.cli.shared.completion import complete_method
 from crowdpilot.cli.shared.help_examples import examples
 from crowdpilot.cli.shared.missing_packages import load_learning
-from crowdpilot.cli.shared.output import check_json
-from crowdpilot.cli.shared.predictions import Output, Predictions, Probs
-from crowdpilot.cli.shared.training_data import TrainingData, read_data
-from crowdpilot.cli.shared.training_options import MODEL, Dataset, TrainingOptions, with_training_options
-from crowdpilot.cli.shared.training_results import measure, score_parts, summarize, to_json, write_all
+from crowdpilot.cli.shared.output import check_json, write_all
+from crowdpilot.cli.shared.training.data import TrainingData, read_data
+from crowdpilot.cli.shared.training.options import MODEL, Dataset, TrainingOptions, with_training_options
+from crowdpilot.cli.shared.training.predictions import Output, Predictions, Probs
+from crowdpilot.cli.shared.training.results import measure, score_parts, summarize, to_json
 from crowdpilot.names import lookup
 
 DEFAULT_METHOD = "mutual"

@@ -14,9 +14,8 @@ from crowdpilot.cli.shared import options
 from crowdpilot.cli.shared.completion import complete_policy
 from crowdpilot.cli.shared.costs import Prices, parse_costs
 from crowdpilot.cli.shared.help_examples import examples
-from crowdpilot.cli.shared.output import note, show, working
+from crowdpilot.cli.shared.output import note, show, working, write_all
 from crowdpilot.cli.shared.plotting import load_drawing
-from crowdpilot.cli.shared.training_results import write_all
 from crowdpilot.cli.shared.vote_files import check_tasks, read_known
 from crowdpilot.hybrid.costs import Costs
 from crowdpilot.hybrid.forecast.curves import Forecast, PredictionInterval, TargetCost

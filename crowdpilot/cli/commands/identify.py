@@ -8,12 +8,13 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from crowdpilot.cli.shared import content_scores, many_files, options
+from crowdpilot.cli.shared import many_files, options
 from crowdpilot.cli.shared.completion import complete_strategy
 from crowdpilot.cli.shared.help_examples import examples
 from crowdpilot.cli.shared.output import check_json, note, on_terminal, show, working
-from crowdpilot.cli.shared.training_data import read_data
-from crowdpilot.cli.shared.training_options import TrainingOptions
+from crowdpilot.cli.shared.training import content_scores
+from crowdpilot.cli.shared.training.data import read_data
+from crowdpilot.cli.shared.training.options import TrainingOptions
 from crowdpilot.cli.shared.vote_files import read_known, read_votes
 
 SCREEN = 40  # rows that a person is shown

@@ -11,10 +11,9 @@ import typer
 from crowdpilot.cli.shared import options
 from crowdpilot.cli.shared.help_examples import examples
 from crowdpilot.cli.shared.missing_packages import load_learning
-from crowdpilot.cli.shared.output import check_json, working
-from crowdpilot.cli.shared.predictions import Output, Predictions, Probs
-from crowdpilot.cli.shared.training_options import Device, Threads
-from crowdpilot.cli.shared.training_results import write_all
+from crowdpilot.cli.shared.output import check_json, working, write_all
+from crowdpilot.cli.shared.training.options import Device, Threads
+from crowdpilot.cli.shared.training.predictions import Output, Predictions, Probs
 
 EXAMPLES = examples(
     "predict model.safetensors new.npz",

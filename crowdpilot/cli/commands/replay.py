@@ -15,11 +15,10 @@ from crowdpilot.cli.shared import options
 from crowdpilot.cli.shared.completion import complete_dataset, complete_fusion, complete_policy
 from crowdpilot.cli.shared.costs import Prices, parse_costs
 from crowdpilot.cli.shared.help_examples import examples
-from crowdpilot.cli.shared.output import working
+from crowdpilot.cli.shared.output import working, write_all
 from crowdpilot.cli.shared.plotting import load_drawing
 from crowdpilot.cli.shared.replay_tables import curves, show_summaries, summarize, to_json
 from crowdpilot.cli.shared.scenarios import parse_simulation, read_scenario, simulate_scenario
-from crowdpilot.cli.shared.training_results import write_all
 from crowdpilot.hybrid.costs import Costs
 from crowdpilot.hybrid.plan import Plan
 from crowdpilot.hybrid.policies import POLICIES, find_policy

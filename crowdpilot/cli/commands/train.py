@@ -11,10 +11,10 @@ from crowdpilot.aggregation import parse_strategy
 from crowdpilot.cli.shared import options
 from crowdpilot.cli.shared.completion import complete_strategy, one_of
 from crowdpilot.cli.shared.help_examples import examples
-from crowdpilot.cli.shared.output import check_json, show
-from crowdpilot.cli.shared.training_data import read_data
-from crowdpilot.cli.shared.training_options import MODEL, Dataset, TrainingOptions, with_training_options
-from crowdpilot.cli.shared.training_results import score_parts, summarize, to_json, write_all
+from crowdpilot.cli.shared.output import check_json, show, write_all
+from crowdpilot.cli.shared.training.data import read_data
+from crowdpilot.cli.shared.training.options import MODEL, Dataset, TrainingOptions, with_training_options
+from crowdpilot.cli.shared.training.results import score_parts, summarize, to_json
 
 LABEL_FILES = (".npy", ".csv", ".tsv", ".parquet", ".jsonl")  # which are no strategies
 EXAMPLES = examples(

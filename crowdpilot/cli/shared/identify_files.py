@@ -35,7 +35,7 @@ def check_files(strategy: str) -> str:
 def look_at_workers(name: str, files: Shards, labels: str | None, engine: Engine | None) -> Columns:
     """Columns with a row for each worker."""
     from crowdpilot.diagnosis import spam_distance, spam_score
-    from crowdpilot.diagnosis.leave_one_out import estimate
+    from crowdpilot.diagnosis.leave_one_out import estimate_confusion
     from crowdpilot.scale.files.identify import record_workers
 
     model = GLAD(max_iter=50) if name == "glad" else NaiveSoft() if name == "gold" else None
@@ -49,7 +49,7 @@ def look_at_workers(name: str, files: Shards, labels: str | None, engine: Engine
         if not found.tried.any():
             raise ValueError("no true label is known, without which nobody can be tried; give --gold")
         return head | {"gold_votes": found.tried, "gold_accuracy": divide(found.right, found.tried)}
-    _, confusion = estimate(found.counts)
+    _, confusion = estimate_confusion(found.counts)
     if name == "spam_score":
         scores = {"spam_score": spam_score(confusion), "spam_distance": spam_distance(confusion)}
         return head | scores

@@ -8,7 +8,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any
@@ -137,3 +137,13 @@ def _write_json(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         sys.stdout.write(f"{before}{json.dumps(record, ensure_ascii=False)}")
         before = ",\n"
     sys.stdout.write("[]\n" if before == "[\n" else "\n]\n")
+
+
+def write_all(files: Mapping[Path | None, Callable[[Path], Any]]) -> None:
+    """Write every file that has a name, or none of them."""
+    from crowdpilot.io.atomic_write import atomic_path
+
+    with ExitStack() as drafts:
+        for path, write in files.items():
+            if path is not None:
+                write(drafts.enter_context(atomic_path(path)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -80,5 +79,4 @@ def _leave_out(votes: Votes, file: Path) -> Votes:
     if not left[votes.worker].any():
         raise ValueError(f"{file} names all workers, so that no vote is left")
     note(f"{(~left).sum()} of {len(names)} workers and {(~left[votes.worker]).sum()} votes are left out")
-    kept = votes.take(left[votes.worker])
-    return replace(kept, worker=(np.cumsum(left) - 1)[kept.worker], workers=votes.workers[left])
+    return votes.select(workers=left)

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import Result
 
-from crowdpilot.cli.shared.content_scores import CONTENT_SCORES
+from crowdpilot.cli.shared.training.content_scores import CONTENT_SCORES
 from crowdpilot.diagnosis import IDENTIFICATIONS
 
 Run = Callable[..., Result]

@@ -23,7 +23,7 @@ import crowdpilot
 from crowdpilot import io
 from crowdpilot.aggregation import parse_strategy
 from crowdpilot.cli.shared.completion import complete_method, complete_network
-from crowdpilot.cli.shared.training_options import TrainingOptions
+from crowdpilot.cli.shared.training.options import TrainingOptions
 from crowdpilot.learning import CrowdClassifier
 from crowdpilot.metrics import METRICS
 
@@ -106,7 +106,7 @@ def test_tasks_that_a_file_names_are_not_learned_from(crowd: Path, cli: Run, loa
     out = list(dict.fromkeys(line.partition(",")[0] for line in lines[1:]))[:20]
     Path("out.txt").write_text("\n".join(out))
     result = cli("train", "crowd.csv", *QUICK, "--path-remove", "out.txt", "--save", "a.safetensors")
-    assert "20 of 120 tasks are not learned from" in result.stderr
+    assert "20 of 120 tasks are removed from training" in result.stderr
     Path("less.csv").write_text("\n".join(line for line in lines if line.partition(",")[0] not in out))
     cli("train", "less.csv", *QUICK, "--save", "b.safetensors")
     for model in ("a", "b"):

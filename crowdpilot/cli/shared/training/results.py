@@ -1,16 +1,13 @@
-"""Results of training: scores of all parts, learning curves as JSON, and the files that are written."""
+"""Results of training: scores of all parts, and settings and learning curves as JSON."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 from crowdpilot.arrays import Codes, Floats
 from crowdpilot.cli.shared.output import note
-from crowdpilot.cli.shared.training_data import TrainingData
+from crowdpilot.cli.shared.training.data import TrainingData
 from crowdpilot.json_values import to_json_value
 from crowdpilot.metrics import LABEL_METRICS, PROBABILITY_METRICS
 
@@ -66,13 +63,3 @@ def _round(one: Any) -> dict[str, Any]:
         "imbalance_pseudo_votes": one.imbalance_pseudo_votes, "imbalance_all": one.imbalance_all,
         "precision": one.precision, "recall": one.recall, "scores": one.scores,
     }  # fmt: skip
-
-
-def write_all(files: Mapping[Path | None, Callable[[Path], Any]]) -> None:
-    """Write every file that has a name, or none of them."""
-    from crowdpilot.io.atomic_write import atomic_path
-
-    with ExitStack() as drafts:
-        for path, write in files.items():
-            if path is not None:
-                write(drafts.enter_context(atomic_path(path)))

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 from typer.testing import Result
 
-from crowdpilot.cli.shared.training_data import classes_of_folders
+from crowdpilot.cli.shared.training.data import classes_of_folders
 from crowdpilot.votes import Votes
 
 Run = Callable[..., Result]

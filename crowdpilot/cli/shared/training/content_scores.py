@@ -14,7 +14,7 @@ from crowdpilot.arrays import Floats
 from crowdpilot.cli.shared.completion import complete_network
 from crowdpilot.cli.shared.missing_packages import load_learning
 from crowdpilot.cli.shared.options import ready, without_none
-from crowdpilot.cli.shared.training_data import TrainingData
+from crowdpilot.cli.shared.training.data import TrainingData
 from crowdpilot.votes import Votes
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import numpy as np
 from crowdpilot.arrays import Codes, Names
 from crowdpilot.cli.shared.labels import as_votes, read_codes
 from crowdpilot.cli.shared.output import note, working
-from crowdpilot.cli.shared.training_options import TrainingOptions
+from crowdpilot.cli.shared.training.options import TrainingOptions
 from crowdpilot.cli.shared.vote_files import read_known, read_votes
 from crowdpilot.names import lookup
 from crowdpilot.votes import Votes
