@@ -63,7 +63,7 @@ def test_the_objective_never_falls(simulated, gold):
 
 def test_the_strengths_follow_the_number_of_classes_and_of_votes():
     votes, _ = one_coin(tasks=30, skill=[0.9] * 6, classes=4, votes_per_task=2, seed=0)
-    alpha, beta = MinimaxEntropy(alpha=0.5, beta=2).holds(votes)
+    alpha, beta = MinimaxEntropy(alpha=0.5, beta=2).penalties(votes)
     votes_of_a_worker, votes_of_a_task = 60 / 6, 2
     assert alpha == 0.5 * 16
     assert beta == pytest.approx(2 * 16 * votes_of_a_worker / votes_of_a_task)
