@@ -1,4 +1,4 @@
-"""Overview: where a project stands, in plain numbers that JSON can hold."""
+"""Project status: the description of a project and where its campaign stands, as JSON values."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store.row import Record
 
 
-def of_project(replica: Replica, project: Record) -> dict[str, Any]:
-    """What was asked for, and where it stands."""
+def project_summary(replica: Replica, project: Record) -> dict[str, Any]:
+    """The row of a project, and the status of its campaign as it is now."""
     return {
         "id": project.id,
         "name": project.name,

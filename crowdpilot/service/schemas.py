@@ -57,7 +57,7 @@ class CostsIn(Strict):
 
     errors: Annotated[list[list[Money]], Field(max_length=1000)] | None = None
     prices: Annotated[dict[Kind, Money], Field(min_length=1, max_length=10)] | None = None
-    machine: Money = 0.0
+    classifier: Money = 0.0
     budget: Money | None = None
 
 
@@ -71,9 +71,9 @@ class PlanIn(Strict):
     gold: Share = 0.0
     per_worker: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
     per_item: Annotated[int, Field(ge=1, le=10_000)] | None = None
-    every: Annotated[int, Field(ge=1, le=1_000_000)] = 50
-    growth: Annotated[float, Field(ge=0, le=10)] = 0.05
-    follow: bool = False
+    refit_every: Annotated[int, Field(ge=1, le=1_000_000)] = 50
+    refit_growth: Annotated[float, Field(ge=0, le=10)] = 0.05
+    online: bool = False
     seed: Annotated[int, Field(ge=0, le=2**31)] = 0
 
 

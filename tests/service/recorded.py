@@ -24,8 +24,8 @@ def describe(scenario: Scenario, costs: Costs, plan: Plan) -> dict[str, Any]:
         "gold",
         "per_worker",
         "per_item",
-        "every",
-        "growth",
+        "refit_every",
+        "refit_growth",
         "seed",
     )
     return {

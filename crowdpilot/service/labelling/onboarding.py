@@ -1,4 +1,7 @@
-"""Reception: who comes from where, what they agree to, and whether they pass the quiz."""
+"""Onboarding: how a worker comes in (arrival from a platform, session), consent and quiz.
+
+Every function that takes a connection runs inside the transaction of its caller.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ from crowdpilot.service.store.row import Record
 
 
 def arrive(settings: Settings, project: Record, platform: str, query: Mapping[str, str]) -> Arrival:
-    """Who comes with this address; refused with 403 if it is not a good one."""
+    """The platform, name and kind of a worker who opens this address; `ForbiddenError` if it is not valid."""
     try:
         if platform == "link":
             return invitation_links.admit(settings.secret, project.id, query.get("invite", ""))
@@ -33,7 +36,7 @@ def arrive(settings: Settings, project: Record, platform: str, query: Mapping[st
 
 
 def open_session(c: Connection, settings: Settings, project: Record, arrival: Arrival) -> Session:
-    """A seat for somebody who has arrived, who is enlisted if new."""
+    """The session of a worker who has arrived; a new worker is written to the database."""
     if arrival.preview:
         raise ForbiddenError("this is a preview; accept the work first")
     known = workers.is_known(c, project.id, arrival.platform, arrival.external)
@@ -54,24 +57,24 @@ def open_session(c: Connection, settings: Settings, project: Record, arrival: Ar
 
 
 def consent_version(spec: Mapping[str, Any]) -> str:
-    """What tells one text that people agree to from another."""
+    """A hash of the consent text, which tells one version from another."""
     return sha256(spec["consent"].encode()).hexdigest()[:12]
 
 
 def step_for(spec: Mapping[str, Any], consented: str | None, passed: int) -> str:
-    """What comes next: consent, quiz or label."""
+    """The next step: consent, quiz or label."""
     if spec["consent"] and consented != consent_version(spec):
         return "consent"
     return "label" if passed or not spec["quiz"] else "quiz"
 
 
 def step(worker: Record, spec: Mapping[str, Any]) -> str:
-    """What comes next for a worker: consent, quiz or label."""
+    """The next step of a worker: consent, quiz or label."""
     return step_for(spec, worker.consent, worker.state == workers.ACTIVE)
 
 
 def agree(c: Connection, session: Session, spec: Mapping[str, Any]) -> None:
-    """A worker agrees to the text as it is now."""
+    """Record that a worker agrees to the present consent text."""
     worker = workers.find(c, session.project, session.worker)
     version = consent_version(spec)
     state = workers.ACTIVE if worker.state == workers.NEW and not spec["quiz"] else worker.state
@@ -80,8 +83,8 @@ def agree(c: Connection, session: Session, spec: Mapping[str, Any]) -> None:
 
 
 def take_quiz(c: Connection, session: Session, spec: Mapping[str, Any], labels: Sequence[str]) -> bool:
-    """Whether a worker has passed; refused with 403 when they have tried too often."""
-    projects.tick(c, session.project)  # so that two tries at once are two
+    """Record an attempt at the quiz; whether it is passed. `ForbiddenError` after too many attempts."""
+    projects.tick(c, session.project)  # two attempts at once are serialized, and both count
     worker = workers.find(c, session.project, session.worker)
     if step(worker, spec) != "quiz":
         return bool(worker.state == workers.ACTIVE)

@@ -1,4 +1,4 @@
-"""Pay: what each worker has earned."""
+"""Pay: the votes of each worker times the price of their kind."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ class WorkerPay:
 
 
 def list_pay(c: Connection, project: str) -> list[WorkerPay]:
-    """What is due to every worker of a project who has answered, in the order in which they came."""
+    """The pay of every worker of a project who has answered, in the order in which they came."""
     prices = make_costs(projects.find(c, project).spec).prices
     tally = votes.tally(c, project)
-    found = []
+    pay = []
     for row in workers.listed(c, project):
         given, unsure = (int(tally.get(row.id, {}).get(state, 0)) for state in (votes.VOTED, votes.UNSURE))
         amount = round(given * prices[row.kind], 6)
         if given or unsure:
             who = row.id, row.platform, row.external, row.kind
-            found.append(WorkerPay(*who, given, unsure, amount, bool(row.approved)))
-    return found
+            pay.append(WorkerPay(*who, given, unsure, amount, bool(row.approved)))
+    return pay
 
 
-def to_table(dues: Sequence[WorkerPay]) -> pa.Table:
+def to_table(pay: Sequence[WorkerPay]) -> pa.Table:
     """A row for each worker."""
     types: dict[str, Any] = {
         "worker": pa.int64(), "platform": pa.string(), "external": pa.string(), "kind": pa.string(),
         "votes": pa.int64(), "unsure": pa.int64(), "amount": pa.float64(), "approved": pa.bool_(),
     }  # fmt: skip
     return pa.table(
-        {name: pa.array([getattr(due, name) for due in dues], type) for name, type in types.items()}
+        {name: pa.array([getattr(one, name) for one in pay], type) for name, type in types.items()}
     )

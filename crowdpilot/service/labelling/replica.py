@@ -135,7 +135,7 @@ class Replica:
         probs = self._classifier_probs(upload)
         campaign.add(names, classifier_probs=probs, features=features, gold=self._by_criterion(gold))
         classified = len(upload) if trained else sum(item.machine is not None for item in upload)
-        self._classifier_cost += campaign.costs.machine * classified
+        self._classifier_cost += campaign.costs.classifier * classified
         self.item_names.update((item.id, item.name) for item in upload)
         self.item_ids.update((item.name, item.id) for item in upload)
 

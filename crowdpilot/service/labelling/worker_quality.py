@@ -62,7 +62,7 @@ def worker_skills(campaign: VotesAndPosterior) -> dict[int, Skill]:
     voted = np.unique(campaign.votes.task)
     if not len(voted):
         return {}
-    given, K = _only_voted(campaign.votes, voted), len(campaign.votes.classes)
+    given, K = campaign.votes.select(tasks=voted), len(campaign.votes.classes)
     unknown = np.full(len(given.workers), np.nan)
     loo = leave_one_out_posteriors(Aggregate(given, campaign.posterior[voted], unknown))
     skill, low, high = skill_interval(loo, RULES.level)
@@ -82,13 +82,6 @@ def worker_skills(campaign: VotesAndPosterior) -> dict[int, Skill]:
         for w, name in enumerate(given.workers.tolist())
         if loo.worker_votes[w]
     }  # fmt: skip
-
-
-def _only_voted(every: Votes, voted: Any) -> Votes:
-    """The same votes over tasks with votes alone."""
-    gold = None if every.gold is None else every.gold[voted]
-    position = np.searchsorted(voted, every.task).astype(np.int32)
-    return Votes(position, every.worker, every.label, voted, every.workers, every.classes, gold=gold)
 
 
 def _plain(value: Any) -> float | None:

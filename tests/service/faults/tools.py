@@ -229,7 +229,7 @@ def opinion(item: str, worker: int) -> int:
 def make_project(store: Store, n_items: int, n_workers: int, lease: float) -> str:
     """A project that is done when every worker has labelled every item."""
     spec = {"name": "faults", "classes": CLASSES, "policy": f"fixed[votes={n_workers}]", "lease": lease}
-    spec["plan"] = {"every": 20, "growth": 0.02}
+    spec["plan"] = {"refit_every": 20, "refit_growth": 0.02}
     with store.writing() as c:
         project = projects.create(c, ProjectIn.model_validate(spec).model_dump())
         new = [{"name": f"i{n}", "content": {"text": f"i{n}"}} for n in range(n_items)]

@@ -1,9 +1,8 @@
-"""The desk lends what is wanted, shows again what is held, and refuses what it must."""
+"""The labelling service leases items whose votes have a value, repeats what is held, and refuses the rest."""
 
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
@@ -32,7 +31,7 @@ class Scene:
     def session(self, name: str, state: str = "active") -> Session:
         with self.store.writing() as c:
             row = workers.enter(c, self.project, "link", name, kind="crowd", state=state)
-        return Session(self.project, row.id, "link", "", time.time() + 900)
+        return Session(self.project, row.id, "link", "")
 
     async def vote(self, session: Session, item: int, label: int | None = 0) -> None:
         await self.labelling.vote(
@@ -56,9 +55,9 @@ def scene(database_url: str) -> Iterator[Scene]:
     made.store.close()
 
 
-def test_those_who_ask_together_share_what_is_wanted(scene: Scene) -> None:
+def test_concurrent_requests_share_the_items(scene: Scene) -> None:
     async def story() -> None:
-        found = await asyncio.gather(*(scene.labelling.next(session, 20) for session in scene.sessions))
+        found = await asyncio.gather(*(scene.labelling.lease(session, 20) for session in scene.sessions))
         items = [lent.item for some in found for lent in some]
         assert len(items) == len(set(items)) == ITEMS
         with scene.store.reading() as c:
@@ -67,31 +66,31 @@ def test_those_who_ask_together_share_what_is_wanted(scene: Scene) -> None:
     asyncio.run(story())
 
 
-def test_a_worker_who_asks_twice_at_once_is_shown_the_same(scene: Scene) -> None:
+def test_two_requests_of_one_worker_at_once_get_the_same_items(scene: Scene) -> None:
     async def story() -> None:
-        one, two = await asyncio.gather(*(scene.labelling.next(scene.sessions[0], 5) for _ in range(2)))
+        one, two = await asyncio.gather(*(scene.labelling.lease(scene.sessions[0], 5) for _ in range(2)))
         assert one == two
         assert len(one) == 5
 
     asyncio.run(story())
 
 
-def test_more_than_fit_in_one_group_are_all_served(scene: Scene) -> None:
+def test_more_requests_than_fit_in_one_batch_are_all_served(scene: Scene) -> None:
     sessions = [scene.session(f"more{n}") for n in range(80)]
 
     async def story() -> None:
-        found = await asyncio.gather(*(scene.labelling.next(session, 1) for session in sessions))
+        found = await asyncio.gather(*(scene.labelling.lease(session, 1) for session in sessions))
         assert sum(map(len, found)) == ITEMS
 
     asyncio.run(story())
 
 
-def test_one_who_is_refused_does_not_keep_others_from_being_served(scene: Scene) -> None:
+def test_a_refused_request_does_not_hold_up_the_others_of_its_batch(scene: Scene) -> None:
     new = scene.session("new", state="new")
 
     async def story() -> None:
         found = await asyncio.gather(
-            scene.labelling.next(new, 3), scene.labelling.next(scene.sessions[0], 3), return_exceptions=True
+            scene.labelling.lease(new, 3), scene.labelling.lease(scene.sessions[0], 3), return_exceptions=True
         )
         assert isinstance(found[0], RequestError)
         assert found[0].status == 403
@@ -101,33 +100,33 @@ def test_one_who_is_refused_does_not_keep_others_from_being_served(scene: Scene)
     asyncio.run(story())
 
 
-def test_a_paused_project_lends_nothing_and_goes_on_later(scene: Scene) -> None:
+def test_a_paused_project_leases_nothing_and_continues_later(scene: Scene) -> None:
     with scene.store.writing() as c:
         projects.put(c, scene.project, state=projects.PAUSED)
-    assert scene.refused(scene.labelling.next(scene.sessions[0], 3)) == 409
+    assert scene.refused(scene.labelling.lease(scene.sessions[0], 3)) == 409
     with scene.store.writing() as c:
         projects.put(c, scene.project, state=projects.OPEN)
-    assert len(asyncio.run(scene.labelling.next(scene.sessions[0], 3))) == 3
+    assert len(asyncio.run(scene.labelling.lease(scene.sessions[0], 3))) == 3
 
 
-def test_an_answer_taken_back_is_lent_again(scene: Scene) -> None:
+def test_an_undone_answer_is_leased_again(scene: Scene) -> None:
     async def story() -> None:
-        first, second = await scene.labelling.next(scene.sessions[0], 2)
+        first, second = await scene.labelling.lease(scene.sessions[0], 2)
         await scene.vote(scene.sessions[0], first.item)
         await scene.vote(scene.sessions[0], second.item)
         assert await scene.labelling.undo(scene.sessions[0]) == second
-        assert (await scene.labelling.next(scene.sessions[0], 1))[0] == second
+        assert (await scene.labelling.lease(scene.sessions[0], 1))[0] == second
 
     asyncio.run(story())
 
 
-def test_what_is_held_at_the_end_goes_to_others(scene: Scene) -> None:
+def test_the_leases_of_a_worker_who_finishes_go_to_others(scene: Scene) -> None:
     async def story() -> None:
-        held = await scene.labelling.next(scene.sessions[0], ITEMS)
-        assert await scene.labelling.next(scene.sessions[1], ITEMS) == []
+        held = await scene.labelling.lease(scene.sessions[0], ITEMS)
+        assert await scene.labelling.lease(scene.sessions[1], ITEMS) == []
         await scene.vote(scene.sessions[0], held[0].item)
         assert len(await scene.labelling.finish(scene.sessions[0])) == 12
-        again = await scene.labelling.next(scene.sessions[1], ITEMS)
+        again = await scene.labelling.lease(scene.sessions[1], ITEMS)
         assert {lent.item for lent in again} == {lent.item for lent in held[1:]}
 
     asyncio.run(story())
@@ -137,11 +136,11 @@ def test_there_is_no_code_before_the_first_answer(scene: Scene) -> None:
     assert scene.refused(scene.labelling.finish(scene.sessions[0])) == 409
 
 
-def test_when_nothing_is_wanted_any_more_a_refit_looks_again(scene: Scene) -> None:
+def test_a_refit_is_enqueued_when_no_vote_has_a_value(scene: Scene) -> None:
     async def story() -> None:
-        for lent in await scene.labelling.next(scene.sessions[0], ITEMS):
+        for lent in await scene.labelling.lease(scene.sessions[0], ITEMS):
             await scene.vote(scene.sessions[0], lent.item)
-        assert await scene.labelling.next(scene.sessions[1], 5) == []
+        assert await scene.labelling.lease(scene.sessions[1], 5) == []
 
     asyncio.run(story())
     with scene.store.reading() as c:

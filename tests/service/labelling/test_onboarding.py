@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from crowdpilot.service.errors import RequestError
-from crowdpilot.service.http.schemas import ProjectIn
 from crowdpilot.service.labelling import onboarding
 from crowdpilot.service.platforms import Arrival, invitation_links
+from crowdpilot.service.schemas import ProjectIn
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import Store, migrate, projects, workers
 
@@ -32,7 +32,7 @@ def come(c, project, name="ann", **more):
     return onboarding.open_session(c, SETTINGS, project, Arrival("link", name, **more))
 
 
-def test_an_invitation_lets_in(c):
+def test_an_invitation_admits_a_worker(c):
     project = make(c)
     token = invitation_links.invite(SETTINGS.secret, project.id, worker="ann")
     arrival = onboarding.arrive(SETTINGS, project, "link", {"invite": token})
@@ -42,19 +42,19 @@ def test_an_invitation_lets_in(c):
 
 
 @pytest.mark.parametrize("platform", ["link", "prolific", "mturk", "elsewhere"])
-def test_nobody_comes_in_without_a_good_address(c, platform):
+def test_an_invalid_address_is_refused(c, platform):
     with pytest.raises(RequestError):
         onboarding.arrive(SETTINGS, make(c), platform, {})
 
 
-def test_prolific_lets_in_only_for_its_study(c):
+def test_prolific_admits_only_workers_of_its_study(c):
     project = make(c, prolific={"study": "b" * 24})
     assert onboarding.arrive(SETTINGS, project, "prolific", PROLIFIC).external == "a" * 24
     with pytest.raises(RequestError, match="another study"):
         onboarding.arrive(SETTINGS, project, "prolific", {**PROLIFIC, "STUDY_ID": "d" * 24})
 
 
-def test_who_only_looks_gets_no_seat(c):
+def test_a_preview_gets_no_session(c):
     with pytest.raises(RequestError, match="preview"):
         onboarding.open_session(c, SETTINGS, make(c), Arrival("mturk", "", preview=True))
 
@@ -119,7 +119,7 @@ def test_a_blocked_worker_does_not_come_back(c):
         come(c, project)
 
 
-def test_nobody_knows_an_erased_worker(c):
+def test_an_erased_worker_is_unknown(c):
     project = make(c)
     session = come(c, project)
     workers.erase(c, project.id, session.worker)
@@ -128,7 +128,7 @@ def test_nobody_knows_an_erased_worker(c):
     assert come(c, project).worker != session.worker
 
 
-def test_a_closed_project_takes_nobody(c):
+def test_a_closed_project_admits_no_new_worker(c):
     project = make(c)
     projects.put(c, project.id, state=projects.CLOSED)
     with pytest.raises(RequestError, match="closed"):

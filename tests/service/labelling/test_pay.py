@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import astuple
 from typing import Any
 
 import pytest
 
-from crowdpilot.service.labelling.external_votes import Told, tell
+from crowdpilot.service.labelling.external_votes import ExternalVote, record_votes
 from crowdpilot.service.labelling.pay import WorkerPay, list_pay, to_table
 from crowdpilot.service.schemas import ProjectIn
 from crowdpilot.service.store import Store, items, migrate, projects, workers
@@ -27,8 +28,8 @@ def filled(c: Any) -> str:
     """A project in which ann gave three votes, and eve, who is an expert, one."""
     id = projects.create(c, ProjectIn.model_validate(SPEC).model_dump())
     items.add(c, id, [{"name": f"i{n}", "content": {"text": "x"}} for n in range(3)])
-    tell(c, id, "relay", [Told(f"i{n}", "ann", 1) for n in range(3)])
-    tell(c, id, "relay", [Told("i0", "eve", 0, kind="expert")])
+    record_votes(c, id, "relay", [ExternalVote(f"i{n}", "ann", 1) for n in range(3)])
+    record_votes(c, id, "relay", [ExternalVote("i0", "eve", 0, kind="expert")])
     workers.enter(c, id, "link", "idle", kind="crowd")
     return id
 
@@ -36,8 +37,8 @@ def filled(c: Any) -> str:
 def test_each_vote_has_the_price_of_its_kind(store: Store) -> None:
     with store.writing() as c:
         ann, eve = list_pay(c, filled(c))
-    assert ann[1:] == ("relay", "ann", "crowd", 3, 0, 0.3, False)
-    assert eve[1:] == ("relay", "eve", "expert", 1, 0, 2.0, False)
+    assert astuple(ann)[1:] == ("relay", "ann", "crowd", 3, 0, 0.3, False)
+    assert astuple(eve)[1:] == ("relay", "eve", "expert", 1, 0, 2.0, False)
 
 
 def test_votes_that_are_erased_from_a_person_are_still_listed_under_a_number(store: Store) -> None:

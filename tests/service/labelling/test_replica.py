@@ -1,4 +1,4 @@
-"""A mirror that is made anew from the tables believes the same as one that kept up with every change."""
+"""A replica that is built from the tables has the same posterior as one that followed every change."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ import numpy as np
 import pytest
 
 from crowdpilot.service.errors import NotFoundError, RequestError
-from crowdpilot.service.http.schemas import ProjectIn
 from crowdpilot.service.jobs import runner
 from crowdpilot.service.jobs.context import Bench
-from crowdpilot.service.labelling import replica as mirror_room
+from crowdpilot.service.labelling import replica as replica_module
 from crowdpilot.service.labelling.replica import Replica
+from crowdpilot.service.schemas import ProjectIn
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import Store, items, jobs, migrate, projects, votes, workers
 
 PRICES = {"crowd": 0.02, "expert": 0.3}
 SPECS: dict[str, dict[str, Any]] = {
     "classes": {"classes": ["a", "b", "c"], "plan": {"gold": 0.1, "explore": 0.1, "per_item": 6}},
-    "machine": {"classes": ["a", "b"], "machine": "given", "costs": {"prices": PRICES, "machine": 0.001}},
+    "machine": {"classes": ["a", "b"], "machine": "given", "costs": {"prices": PRICES, "classifier": 0.001}},
     "criteria": {"classes": ["no", "yes"], "criteria": [{"name": "x"}, {"name": "y"}]},
     "budget": {"classes": ["a", "b"], "costs": {"prices": PRICES, "budget": 3.0}},
     "fixed": {"classes": ["a", "b"], "policy": "fixed[votes=3]", "plan": {"per_worker": 20}},
@@ -32,7 +32,7 @@ SPECS: dict[str, dict[str, Any]] = {
 
 
 class Walk:
-    """A project to which anything may happen next, and a mirror that keeps up with it."""
+    """A project to which anything may happen next, and a replica that follows it."""
 
     def __init__(self, url: str, spec: dict[str, Any], seed: int) -> None:
         self.store = Store(url)
@@ -48,14 +48,14 @@ class Walk:
     def step(self) -> str:
         """One more thing happens."""
         steps: dict[Callable[[], object], int] = {
-            self.add: 2, self.enter: 2, self.lend: 9, self.answer: 14, self.undo: 3, self.expire: 2,
+            self.add: 2, self.enter: 2, self.lease: 9, self.answer: 14, self.undo: 3, self.expire: 2,
             self.finish: 1, self.block: 1, self.gold: 1, self.gone: 1, self.refit: 2,
         }  # fmt: skip
         act = self.rng.choices(list(steps), list(steps.values()))[0]
         with suppress(RequestError):
             act()
         with self.store.reading() as c:
-            self.live.keep_up(c)
+            self.live.catch_up(c)
         return act.__name__
 
     def add(self) -> None:
@@ -87,8 +87,8 @@ class Walk:
             raise NotFoundError("nobody has come")
         return self.rng.choice(self.workers)
 
-    def lend(self) -> None:
-        """As the desk does: think in the mirror, write it down, and only then believe it."""
+    def lease(self) -> None:
+        """As the lease queue does: choose in the replica, then commit, or release what is not committed."""
         worker = self.worker()
         with self.store.writing() as c:
             row = workers.find(c, self.id, worker)
@@ -151,31 +151,37 @@ class Walk:
             pass
 
     def anew(self) -> Replica:
-        """A mirror that has seen nothing but the tables as they are now."""
+        """A replica that is built from the tables as they are now."""
         with self.store.reading() as c:
             replica = Replica(projects.find(c, self.id))
-            replica.keep_up(c)
+            replica.catch_up(c)
         return replica
 
 
 def assert_alike(live: Replica, anew: Replica) -> None:
     a, b = live.campaign, anew.campaign
-    assert (a.pool.items, a.staff.names, a.staff.votes) == (b.pool.items, b.staff.names, b.staff.votes)
-    assert a.staff.seen == b.staff.seen
-    assert a.staff.given == b.staff.given
-    assert {key: len(lent) for key, lent in a.ledger.lent.items()} == {
-        key: len(lent) for key, lent in b.ledger.lent.items()
+    assert (a.view.item_names, a._parts.workers.names, a._parts.workers.votes_by_kind) == (
+        b.view.item_names,
+        b._parts.workers.names,
+        b._parts.workers.votes_by_kind,
+    )
+    assert a._parts.workers.asked == b._parts.workers.asked
+    assert a._parts.workers.asked_count == b._parts.workers.asked_count
+    assert {key: len(prices) for key, prices in a._parts.ledger.leases.items()} == {
+        key: len(prices) for key, prices in b._parts.ledger.leases.items()
     }
-    np.testing.assert_array_equal(a.ledger.pending, b.ledger.pending)
-    np.testing.assert_array_equal(a.pool.pilot, b.pool.pilot)
-    np.testing.assert_allclose(a.believed(), b.believed(), atol=1e-12)
-    np.testing.assert_allclose(a.wishes.want, b.wishes.want, rtol=1e-9, atol=1e-11)
-    np.testing.assert_allclose([a.ledger.spent, a.ledger.aside], [b.ledger.spent, b.ledger.aside], atol=1e-12)
-    assert (a.asked, a.fresh) == (b.asked, b.fresh)
+    np.testing.assert_array_equal(a._parts.ledger.pending, b._parts.ledger.pending)
+    np.testing.assert_array_equal(a._parts.items.pilot, b._parts.items.pilot)
+    np.testing.assert_allclose(a.posterior(), b.posterior(), atol=1e-12)
+    np.testing.assert_allclose(a._parts.values.values, b._parts.values.values, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(
+        [a.view.spent, a._parts.ledger.reserved], [b.view.spent, b._parts.ledger.reserved], atol=1e-12
+    )
+    assert (a.view.requests, a.view.votes_since_refit) == (b.view.requests, b.view.votes_since_refit)
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_a_rebuilt_mirror_equals_the_live_one(database_url: str, spec: str) -> None:
+def test_a_rebuilt_replica_equals_the_live_one(database_url: str, spec: str) -> None:
     short = database_url.startswith("postgresql")
     walk = Walk(database_url, SPECS[spec], seed=0)
     trace = []
@@ -192,23 +198,23 @@ def test_a_rebuilt_mirror_equals_the_live_one(database_url: str, spec: str) -> N
     assert len(set(trace)) > 5
 
 
-def test_who_is_in_a_hurry_takes_a_lesson_over_bit_by_bit(
+def test_a_model_update_is_applied_bit_by_bit_if_time_is_short(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mirror_room, "SLICE", 3)
+    monkeypatch.setattr(replica_module, "ITEMS_PER_RECOMPUTE", 3)
     walk = Walk(f"sqlite:///{tmp_path / 'a.db'}", SPECS["classes"], seed=5)
     for _ in range(60):
         walk.step()
-    for act in 8 * (walk.enter, walk.lend, walk.answer):
+    for act in 8 * (walk.enter, walk.lease, walk.answer):
         with suppress(RequestError), walk.store.reading() as c:
-            walk.live.keep_up(c)
+            walk.live.catch_up(c)
             act()
     walk.refit()
     with walk.store.reading() as c:
-        walk.live.keep_up(c, patience=0.0)
-        believed = walk.live.campaign.believed()
-        assert len(walk.live._stale)
-        walk.live.keep_up(c)
-    np.testing.assert_array_equal(believed, walk.live.campaign.believed())
+        walk.live.catch_up(c, max_seconds=0.0)
+        posterior = walk.live.campaign.posterior()
+        assert len(walk.live._outdated)
+        walk.live.catch_up(c)
+    np.testing.assert_array_equal(posterior, walk.live.campaign.posterior())
     assert_alike(walk.live, walk.anew())
     walk.store.close()

@@ -41,7 +41,7 @@ class Scene:
 
         async def one(answer: votes.Answer) -> Exception | None:
             try:
-                await self.writer.put(self.project, answer)
+                await self.writer.write(self.project, answer)
             except (RequestError, ServiceUnavailableError) as error:
                 return error
             return None
@@ -73,7 +73,7 @@ def test_a_vote_is_acknowledged_only_after_commit(scene: Scene) -> None:
     event.listen(scene.store.engine, "commit", lambda _: order.append("commit"))
 
     async def vote() -> None:
-        await scene.writer.put(scene.project, scene.answer())
+        await scene.writer.write(scene.project, scene.answer())
         order.append("acknowledged")
 
     asyncio.run(vote())
@@ -119,7 +119,7 @@ def test_the_same_key_with_another_label_is_not_acknowledged(scene: Scene) -> No
     assert [row.label for row in scene.rows()] == [0]
 
 
-def test_one_bad_answer_does_not_keep_others_out(scene: Scene) -> None:
+def test_a_refused_answer_does_not_affect_the_others_of_its_commit(scene: Scene) -> None:
     good = [scene.answer(n, key=f"key-{n:04d}") for n in range(1, 30)]
     outcomes = scene.put(*good, scene.answer(5, worker=scene.other, key="key-9999"), scene.answer(10**6))
     assert outcomes[:-2] == [None] * 29
@@ -134,7 +134,7 @@ def test_cannot_tell_is_an_answer_but_not_a_vote(scene: Scene) -> None:
     assert scene.count() == 0
 
 
-def test_a_closed_project_takes_no_votes_but_says_again_what_it_said(scene: Scene) -> None:
+def test_a_closed_project_takes_no_votes_but_repeats_acknowledgements(scene: Scene) -> None:
     assert scene.put(scene.answer()) == [None]
     with scene.store.writing() as c:
         projects.put(c, scene.project, state=projects.CLOSED)
@@ -143,17 +143,17 @@ def test_a_closed_project_takes_no_votes_but_says_again_what_it_said(scene: Scen
     assert isinstance(outcomes[1], RequestError)
 
 
-def test_enough_votes_ask_for_a_refit_once(scene: Scene) -> None:
+def test_enough_votes_enqueue_one_refit(scene: Scene) -> None:
     scene.put(*[scene.answer(n, key=f"key-{n:04d}") for n in range(1, 60)])
     with scene.store.reading() as c:
         assert [job.kind for job in jobs.listed(c, scene.project)] == ["refit"]
 
 
-def test_closing_writes_what_has_come(scene: Scene) -> None:
+def test_closing_writes_what_has_arrived(scene: Scene) -> None:
     answers = [scene.answer(n, key=f"key-{n:04d}") for n in range(1, 50)]
 
     async def leave() -> None:
-        waiting = [asyncio.ensure_future(scene.writer.put(scene.project, answer)) for answer in answers]
+        waiting = [asyncio.ensure_future(scene.writer.write(scene.project, answer)) for answer in answers]
         await asyncio.sleep(0)
         closing = threading.Thread(target=scene.writer.close)
         closing.start()

@@ -27,15 +27,15 @@ FILTERS = {"": "All", "decided": "Decided", "open": "Open", "gold": "Gold"}
 ORDERS = {"": "As they came", "hard": "Hardest first", "votes": "Most votes first"}
 
 
-class Seen(NamedTuple):
-    """What the campaign says of each item that is not withdrawn."""
+class ItemTable(NamedTuple):
+    """Decisions about all items that are not withdrawn; each array has shape `(items,)`."""
 
     ids: NDArray[np.int64]
     names: NDArray[Any]
     labels: list[str]
     codes: NDArray[np.int32]
-    probs: NDArray[np.float64]  # of what is decided
-    expected: NDArray[np.float64]
+    probs: NDArray[np.float64]  # of the decided class
+    expected: NDArray[np.float64]  # loss
     votes: NDArray[np.int32]
     done: NDArray[np.bool_]
     gold: NDArray[np.bool_]
@@ -44,11 +44,11 @@ class Seen(NamedTuple):
 def pages() -> APIRouter:
     """Routes about items."""
     return router(
-        [("GET", "/projects/{id}/items", see_items), ("GET", "/projects/{id}/items/{item}", see_item)]
+        [("GET", "/projects/{id}/items", show_items), ("GET", "/projects/{id}/items/{item}", show_item)]
     )
 
 
-async def see_items(
+async def show_items(
     id: str,
     requester: Reading,
     store: StoreOf,
@@ -59,91 +59,89 @@ async def see_items(
     page: int = 1,
 ) -> Response:
     """A page of a table of items."""
-    seen = await labelling.read(id, see)
-    only, order, q = (
-        only if only in FILTERS else "",
-        order if order in ORDERS else "",
-        q.strip()[:MAX_QUERY_CHARACTERS],
-    )
-    found = await asyncio.to_thread(_listed, store, id, seen, q, only, order, page)
-    project, rows, total, page, last = found
+    table = await labelling.read(id, read_items)
+    only, order = only if only in FILTERS else "", order if order in ORDERS else ""
+    q = q.strip()[:MAX_QUERY_CHARACTERS]
+    query = q, only, order, page
+    project, rows, total, page, last = await asyncio.to_thread(_search, store, id, table, *query)
     shown: dict[str, Any] = {"q": q, "only": only, "order": order, "page": page, "last": last, "total": total}
     return show("items.html", requester, project, rows=rows, filters=FILTERS, orders=ORDERS, **shown)
 
 
-def see(replica: Replica, _: Record | None = None) -> Seen:
-    """All items as they are believed now."""
+def read_items(replica: Replica, _: Record | None = None) -> ItemTable:
+    """The decisions of the campaign about all items."""
     campaign = replica.campaign
     now = campaign.decide()
     items = campaign.view.items()
     kept = ~items.withdrawn
-    gold = (items.gold >= 0).any(axis=1)
+    gold = np.asarray((items.gold >= 0).any(axis=1))
     names = now.items.tolist()
     ids = np.fromiter((replica.item_ids[name] for name in names), np.int64, len(names))
     labels = ["out", "in"] if campaign.has_criteria else [str(name) for name in campaign.classes]
     over = now.done | (items.final[kept] >= 0)
     probs = now.probs[np.arange(len(names)), np.minimum(now.codes, now.probs.shape[1] - 1)]
-    return Seen(ids, now.items, labels, now.codes, probs, now.expected, now.votes, over, gold[kept])
+    return ItemTable(ids, now.items, labels, now.codes, probs, now.expected, now.votes, over, gold[kept])
 
 
-def _listed(
-    store: Store, id: str, seen: Seen, q: str, only: str, order: str, page: int
+def _search(
+    store: Store, id: str, table: ItemTable, q: str, only: str, order: str, page: int
 ) -> tuple[Record, list[dict[str, Any]], int, int, int]:
     with store.reading() as c:
         project = projects.find(c, id)
-        mask = {"decided": seen.done, "open": ~seen.done, "gold": seen.gold}.get(
-            only, np.ones(len(seen.ids), bool)
+        mask = {"decided": table.done, "open": ~table.done, "gold": table.gold}.get(
+            only, np.ones(len(table.ids), bool)
         )
         if q:
-            mask = mask & np.isin(seen.ids, list(item_search.matching(c, id, q)))
+            mask = mask & np.isin(table.ids, list(item_search.matching(c, id, q)))
         rows = np.flatnonzero(mask)
         if order:
-            rows = rows[np.argsort(-(seen.expected if order == "hard" else seen.votes)[rows], kind="stable")]
+            keys = table.expected if order == "hard" else table.votes
+            rows = rows[np.argsort(-keys[rows], kind="stable")]
         last = max(1, -(-len(rows) // ITEMS_PER_PAGE))
         page = min(max(page, 1), last)
         rows = rows[(page - 1) * ITEMS_PER_PAGE : page * ITEMS_PER_PAGE]
-        content = items.contents(c, seen.ids[rows].tolist())
-    return project, [_row(seen, n, content) for n in rows.tolist()], int(mask.sum()), page, last
+        content = items.contents(c, table.ids[rows].tolist())
+    return project, [_row(table, n, content) for n in rows.tolist()], int(mask.sum()), page, last
 
 
-def _row(seen: Seen, n: int, content: dict[int, dict[str, Any]]) -> dict[str, Any]:
-    id = int(seen.ids[n])
-    return {"id": id, "name": str(seen.names[n]), "content": content[id], "label": seen.labels[seen.codes[n]],
-            "prob": float(seen.probs[n]), "votes": int(seen.votes[n]), "done": bool(seen.done[n]),
-            "gold": bool(seen.gold[n]), "expected": float(seen.expected[n])}  # fmt: skip
+def _row(table: ItemTable, n: int, content: dict[int, dict[str, Any]]) -> dict[str, Any]:
+    id = int(table.ids[n])
+    return {"id": id, "name": str(table.names[n]), "content": content[id],
+            "label": table.labels[table.codes[n]], "prob": float(table.probs[n]), "votes": int(table.votes[n]), "done": bool(table.done[n]),
+            "gold": bool(table.gold[n]), "expected": float(table.expected[n])}  # fmt: skip
 
 
-async def see_item(
+async def show_item(
     id: str, item: int, requester: Reading, store: StoreOf, labelling: LabellingOf
 ) -> Response:
     """One item with its votes."""
     with store.reading() as c:
         project, row = projects.find(c, id), item_search.item(c, id, item)
-        given = history.item_votes(c, item)
+        answers = history.item_votes(c, item)
         known = {worker.id: worker for worker in workers.listed(c, id)}
-    believed = await labelling.read(id, lambda replica, _: _believed(replica, row.name))
+    decided = await labelling.read(id, lambda replica, _: _decision(replica, row.name))
     questions = [criterion["name"] for criterion in project.spec["criteria"]] or [""]
-    told = [
+    votes = [
         {"worker": vote.worker, "kind": known[vote.worker].kind, "time": vote.time, "seconds": vote.seconds,
          "label": "can’t tell" if vote.label is None else project.spec["classes"][vote.label],
          "question": questions[vote.criterion]}
-        for vote in given
+        for vote in answers
     ]  # fmt: skip
-    return show("item.html", requester, project, item=row, votes=told, several=len(questions) > 1, **believed)
+    return show("item.html", requester, project, item=row, votes=votes, several=len(questions) > 1, **decided)
 
 
-def _believed(replica: Replica, name: str) -> dict[str, Any]:
-    """What is decided about one item, and the probabilities behind it for each question."""
+def _decision(replica: Replica, name: str) -> dict[str, Any]:
+    """The decision about one item, and its posterior for each question."""
     campaign = replica.campaign
     if name not in replica.item_ids:
         raise NotFoundError("there is no such item in this project")
     row = int(campaign.view.item_rows([name])[0])
-    seen = see(replica)
-    at = np.flatnonzero(seen.names == name)
-    decision = None if not len(at) else _row(seen, int(at[0]), {int(seen.ids[at[0]]): {}})
-    tables = []
+    table = read_items(replica)
+    at = np.flatnonzero(table.names == name)
+    decision = None if not len(at) else _row(table, int(at[0]), {int(table.ids[at[0]]): {}})
+    charts = []
     for criterion in campaign.criteria:
         probs = campaign.view.estimates(criterion).posterior[row].tolist()
         bars = [Bar(str(n), p, percent(p)) for n, p in zip(campaign.classes, probs, strict=True)]
-        tables.append((criterion, svg_charts.bars(criterion or "Probabilities", bars)))
-    return {"decision": decision, "tables": tables, "withdrawn": bool(campaign.view.items().withdrawn[row])}
+        charts.append((criterion, svg_charts.bars(criterion or "Probabilities", bars)))
+    return {"decision": decision, "tables": charts, "withdrawn": bool(campaign.view.items().withdrawn[row])}

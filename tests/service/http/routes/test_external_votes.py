@@ -19,7 +19,7 @@ from tests.service.http.service import CRITERIA, Project, Service
 SETTINGS: list[dict[str, Any]] = [
     {},
     {"explore": 0.2, "gold": 0.1, "seed": 7},
-    {"per_item": 4, "every": 30},
+    {"per_item": 4, "refit_every": 30},
 ]
 
 
