@@ -63,7 +63,7 @@ def get_projects(store: StoreOf, key: Reader) -> ProjectsOut:
 @routes.get("/{id}")
 async def get_project(id: ProjectId, labelling: LabellingOf, key: Reader) -> dict[str, Any]:
     """The description of a project and its status."""
-    return await labelling.read(id, project_status.of_project)
+    return await labelling.read(id, project_status.project_summary)
 
 
 @routes.post("/{id}/pause")

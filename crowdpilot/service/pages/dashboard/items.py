@@ -107,7 +107,8 @@ def _search(
 def _row(table: ItemTable, n: int, content: dict[int, dict[str, Any]]) -> dict[str, Any]:
     id = int(table.ids[n])
     return {"id": id, "name": str(table.names[n]), "content": content[id],
-            "label": table.labels[table.codes[n]], "prob": float(table.probs[n]), "votes": int(table.votes[n]), "done": bool(table.done[n]),
+            "label": table.labels[table.codes[n]], "prob": float(table.probs[n]),
+            "votes": int(table.votes[n]), "done": bool(table.done[n]),
             "gold": bool(table.gold[n]), "expected": float(table.expected[n])}  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from crowdpilot.service.pages.dashboard.formatting import router, show
 from crowdpilot.service.pages.dashboard.project_charts import make_charts
 from crowdpilot.service.pages.dashboard.sign_in import Reading
 from crowdpilot.service.pages.dashboard.worker_links import links_of
-from crowdpilot.service.project_status import of_project
+from crowdpilot.service.project_status import project_summary
 from crowdpilot.service.signing import digest
 from crowdpilot.service.store import history, items, jobs, projects
 from crowdpilot.service.store.engine import Store
@@ -69,7 +69,7 @@ def _stamp(store: Store, id: str) -> str:
 def read_status(replica: Replica, project: Record) -> dict[str, Any]:
     """Status, class balance and hardest items of the campaign."""
     now = replica.campaign.decide()
-    standing = of_project(replica, project)["status"]
+    standing = project_summary(replica, project)["status"]
     unsure = np.where(now.expected > 1e-6, now.expected, 0.0)
     order = np.argsort(-unsure, kind="stable")[:MAX_HARDEST_ITEMS]
     classes = [str(name) for name in replica.campaign.classes]

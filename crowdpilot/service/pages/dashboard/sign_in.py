@@ -83,7 +83,7 @@ class DashboardRoute(APIRoute):
             except RequestError as error:
                 if "text/html" not in request.headers.get("accept", ""):
                     raise
-                return page("dashboard/refused.html", error.status, words=str(error))
+                return page("dashboard/error.html", error.status, words=str(error))
 
         return respond
 

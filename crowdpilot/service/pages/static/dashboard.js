@@ -1,11 +1,11 @@
-// The live parts of the dashboard: nothing is asked for while nobody looks, and only new words are said.
+// The live parts of the dashboard: no requests while the page is hidden, and only new status texts are announced.
 "use strict";
 
 document.addEventListener("htmx:beforeRequest", (event) => {
   if (document.hidden && event.detail.requestConfig.triggeringEvent === undefined) event.preventDefault();
 });
 
-function tell() {
+function announce() {
   const words = document.querySelector("#live [data-status]")?.textContent.trim();
   const said = document.getElementById("said");
   if (words && said && said.textContent !== words) said.textContent = words;
@@ -14,7 +14,7 @@ function tell() {
   if (now && state && state.innerHTML.trim() !== now) state.innerHTML = now;
 }
 
-document.addEventListener("htmx:afterSwap", tell);
+document.addEventListener("htmx:afterSwap", announce);
 
 // Number keys answer in the audit, unless somebody is typing.
 document.addEventListener("keydown", (event) => {

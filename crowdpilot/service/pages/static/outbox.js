@@ -1,10 +1,10 @@
-// Answers on their way: sent one after the other, and again with the same key until the server has them. What is
-// not sent yet is kept through a reload of the page.
+// The queue of answers: sent one after the other, and again with the same key until the server has committed them.
+// Answers that are not sent yet survive a reload of the page.
 "use strict";
 
 const csrf = document.querySelector('meta[name="csrf"]')?.content ?? "";
 
-function ask(address, options = {}) {
+function request(address, options = {}) {
   const headers = { "X-CSRF-Token": csrf, ...options.headers };
   return fetch(address, { credentials: "same-origin", signal: AbortSignal.timeout(15000), ...options, headers });
 }
@@ -18,34 +18,34 @@ function newKey() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (n) => n.toString(16).padStart(2, "0")).join("");
 }
 
-// A browser that forbids storage forgets, and everything else works.
-function recall(storage, name) {
+// Where a browser forbids storage, nothing is stored, and everything else works.
+function readStored(storage, name) {
   try { return window[storage].getItem(name); } catch { return null; }
 }
 
-function remember(storage, name, value) {
-  try { window[storage].setItem(name, value); } catch { /* forgotten */ }
+function store(storage, name, value) {
+  try { window[storage].setItem(name, value); } catch { /* not stored */ }
 }
 
-// `tell(state)` hears "saving", "saved" or "offline"; `refused(vote, words)` hears of an answer that is not taken, and
-// `ended(words)` that the session is over: then answers wait until the worker has come in again.
-function makeOutbox(address, { tell, refused, ended }) {
+// Callbacks: `showState(state)` with "saving", "saved" or "offline"; `onRefused(vote, words)` for an answer that the
+// server refuses; `onSessionEnd(words)`, after which answers wait until the worker has signed in again.
+function makeOutbox(address, { showState, onRefused, onSessionEnd }) {
   const name = `unsent ${csrf}`;
-  const unsent = JSON.parse(recall("sessionStorage", name) ?? "[]");
+  const unsent = JSON.parse(readStored("sessionStorage", name) ?? "[]");
   let sending = null;
   let wake = () => {};
 
-  const keep = () => remember("sessionStorage", name, JSON.stringify(unsent));
+  const keep = () => store("sessionStorage", name, JSON.stringify(unsent));
   const later = (seconds) => new Promise((done) => { wake = done; setTimeout(done, seconds * 1000); });
 
-  // Whether an answer is out of the way: taken or refused.
+  // Whether an answer is settled: committed or refused.
   async function send(vote) {
     const headers = { "Content-Type": "application/json" };
     try {
-      const answer = await ask(address, { method: "POST", body: JSON.stringify(vote), headers, keepalive: true });
-      if (answer.status === 401) ended(await wordsOf(answer));
+      const answer = await request(address, { method: "POST", body: JSON.stringify(vote), headers, keepalive: true });
+      if (answer.status === 401) onSessionEnd(await wordsOf(answer));
       if ([401, 429].includes(answer.status) || answer.status >= 500) return false;
-      if (!answer.ok) refused(vote, await wordsOf(answer));
+      if (!answer.ok) onRefused(vote, await wordsOf(answer));
       return true;
     } catch {
       return false;
@@ -55,7 +55,7 @@ function makeOutbox(address, { tell, refused, ended }) {
   async function run() {
     let wait = 1;
     while (unsent.length) {
-      const slow = setTimeout(() => tell("saving"), 400);
+      const slow = setTimeout(() => showState("saving"), 400);
       const over = await send(unsent[0]);
       clearTimeout(slow);
       if (over) {
@@ -63,12 +63,12 @@ function makeOutbox(address, { tell, refused, ended }) {
         keep();
         wait = 1;
       } else {
-        tell("offline");
+        showState("offline");
         await later(wait * (0.75 + Math.random() / 2));
         wait = Math.min(wait * 2, 30);
       }
     }
-    tell("saved");
+    showState("saved");
     sending = null;
   }
 

@@ -11,13 +11,13 @@ document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy]");
   if (!button) return;
   const text = document.getElementById(button.dataset.copy);
-  const tell = (words) => { document.getElementById("copied").textContent = words; };
+  const announce = (words) => { document.getElementById("copied").textContent = words; };
   try {
     await navigator.clipboard.writeText(text.textContent.trim());
     button.querySelector("[data-copy-words]").textContent = "Copied";
-    tell("It is copied.");
+    announce("It is copied.");
   } catch {
     getSelection().selectAllChildren(text);
-    tell("It is selected. Copy it with your keyboard.");
+    announce("It is selected. Copy it with your keyboard.");
   }
 });

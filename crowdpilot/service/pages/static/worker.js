@@ -18,12 +18,12 @@ function makeClock() {
 }
 
 function labelling(work) {
-  const LOW = Math.min(3, Math.floor(work.querySelectorAll(".item").length / 2)); // items left when more are fetched
-  const GUARD = 150; // milliseconds in which a second press is taken for a slip
+  const REFILL_BELOW = Math.min(3, Math.floor(work.querySelectorAll(".item").length / 2)); // items left when more are fetched
+  const DOUBLE_PRESS_MS = 150; // in which a second press is ignored
   const home = work.dataset.home;
   const deck = byId("deck");
   const clock = makeClock();
-  const given = new Map(); // what was answered here, by name, for undo and so as not to show it twice
+  const answered = new Map(); // what was answered here, by name, for undo and so as not to show it twice
   let shown = null;
   let shownAt = 0;
   let busy = false;
@@ -37,29 +37,29 @@ function labelling(work) {
   work.querySelectorAll(".answer").forEach((button, place) => { if (place < 9) buttons[place + 1] = button; });
   const waiting = () => [...deck.querySelectorAll(".item")];
 
-  function tell(state) {
+  function showState(state) {
     const words = { saving: "Saving…", saved: "Saved", offline: "Offline, will try again" };
     byId("saving").textContent = words[state];
     byId("saving").classList.toggle("work-saving--bad", state === "offline");
   }
 
-  function problem(words) {
+  function showError(words) {
     byId("problem").hidden = !words;
     byId("problem").firstElementChild.textContent = words;
   }
 
-  function refused(vote, words) {
-    given.delete(nameOfVote(vote));
+  function onRefused(vote, words) {
+    answered.delete(nameOfVote(vote));
     count(-1);
-    problem(words);
+    showError(words);
   }
 
-  function ended(words) {
-    problem(words);
+  function onSessionEnd(words) {
+    showError(words);
     setBusy(true);
   }
 
-  const outbox = makeOutbox(`${home}/vote`, { tell, refused, ended });
+  const outbox = makeOutbox(`${home}/vote`, { showState, onRefused, onSessionEnd });
 
   function count(more) {
     done = Math.max(0, done + more);
@@ -82,7 +82,7 @@ function labelling(work) {
       clock.start();
       shownAt = performance.now();
     }
-    if (items.length <= LOW) refill();
+    if (items.length <= REFILL_BELOW) refill();
   }
 
   function announce() {
@@ -99,7 +99,7 @@ function labelling(work) {
   // Put items at the end of the deck, leaving out those that are there or answered already.
   function place(items) {
     const there = new Set(waiting().map(nameOf));
-    const added = items.filter((item) => !there.has(nameOf(item)) && !given.has(nameOf(item)));
+    const added = items.filter((item) => !there.has(nameOf(item)) && !answered.has(nameOf(item)));
     byId("wait").before(...added);
     added.forEach(watchImage);
   }
@@ -111,8 +111,8 @@ function labelling(work) {
   async function fetchMore() {
     for (let wait = 1; ; wait = Math.min(wait * 2, 30)) {
       if (!waiting().length) await outbox.drained();
-      const empty = !waiting().length; // then the server knows all that was given here
-      const answer = await ask(`${home}/batch`).catch(() => null);
+      const empty = !waiting().length; // then the server knows all that was answered here
+      const answer = await request(`${home}/batch`).catch(() => null);
       if (answer?.ok) {
         place(itemsOf(await answer.text()));
         if (waiting().length) return shown ? null : show();
@@ -120,7 +120,7 @@ function labelling(work) {
       } else if (answer && answer.status < 500 && answer.status !== 429) {
         return goHome();
       } else {
-        tell("offline");
+        showState("offline");
         await new Promise((next) => setTimeout(next, wait * 1000));
       }
     }
@@ -133,14 +133,14 @@ function labelling(work) {
   }
 
   function answer(button) {
-    if (!shown || busy || performance.now() - shownAt < GUARD) return;
+    if (!shown || busy || performance.now() - shownAt < DOUBLE_PRESS_MS) return;
     const { item, criterion } = shown.dataset;
     const label = button.dataset.label || null; // null: they cannot tell
     const vote = { item: Number(item), criterion: Number(criterion), label, seconds: clock.seconds(), key: newKey() };
     button.classList.add("answer--pressed");
     setTimeout(() => button.classList.remove("answer--pressed"), 160);
-    problem("");
-    given.set(nameOf(shown), shown);
+    showError("");
+    answered.set(nameOf(shown), shown);
     shown.remove();
     count(1);
     outbox.add(vote);
@@ -149,29 +149,29 @@ function labelling(work) {
 
   async function undo() {
     if (busy) return;
-    problem("");
+    showError("");
     setBusy(true);
-    await takeBack().catch(() => problem("You are offline. Undo works again when the connection is back."));
+    await takeBack().catch(() => showError("You are offline. Undo works again when the connection is back."));
     setBusy(false);
   }
 
   // An answer that was not sent yet never happened; any other is taken back by the server.
   async function takeBack() {
-    const last = outbox.unsent.length > 1 ? given.get(nameOfVote(outbox.unsent.at(-1))) : null;
+    const last = outbox.unsent.length > 1 ? answered.get(nameOfVote(outbox.unsent.at(-1))) : null;
     if (last) {
       outbox.drop();
       return returned(last);
     }
-    const slow = setTimeout(() => problem("Undo waits until your last answer is saved."), 800);
+    const slow = setTimeout(() => showError("Undo waits until your last answer is saved."), 800);
     await outbox.drained();
     clearTimeout(slow);
-    const answer = await ask(`${home}/undo`, { method: "POST" });
-    problem(answer.ok ? "" : await wordsOf(answer));
+    const answer = await request(`${home}/undo`, { method: "POST" });
+    showError(answer.ok ? "" : await wordsOf(answer));
     if (answer.ok) itemsOf(await answer.text()).forEach(returned);
   }
 
   function returned(item) {
-    given.delete(nameOf(item));
+    answered.delete(nameOf(item));
     waiting().find((one) => nameOf(one) === nameOf(item))?.remove();
     deck.prepend(item);
     watchImage(item);
@@ -191,7 +191,7 @@ function labelling(work) {
     if (!outbox.unsent.length) return;
     event.preventDefault();
     await Promise.race([outbox.drained(), new Promise((next) => setTimeout(next, 4000))]);
-    if (outbox.unsent.length) problem("Some answers are not saved yet. Please wait until you are online again.");
+    if (outbox.unsent.length) showError("Some answers are not saved yet. Please wait until you are online again.");
     else event.target.submit();
   }
 
@@ -216,8 +216,8 @@ function labelling(work) {
   }
 
   function rememberKeys() {
-    byId("keys").checked = recall("localStorage", "keys") !== "off";
-    byId("keys").addEventListener("change", (event) => remember("localStorage", "keys", event.target.checked ? "on" : "off"));
+    byId("keys").checked = readStored("localStorage", "keys") !== "off";
+    byId("keys").addEventListener("change", (event) => store("localStorage", "keys", event.target.checked ? "on" : "off"));
   }
 
   work.addEventListener("click", (event) => {
@@ -232,7 +232,7 @@ function labelling(work) {
   rememberKeys();
   for (const vote of outbox.unsent) {
     const item = waiting().find((one) => nameOf(one) === nameOfVote(vote));
-    given.set(nameOfVote(vote), item);
+    answered.set(nameOfVote(vote), item);
     item?.remove();
     count(1);
   }
