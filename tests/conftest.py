@@ -15,9 +15,9 @@ THOROUGH = (  # whose processes, browsers, clusters or copies of the project tak
     "scale/test_dask.py",
     "service/faults/test_disk.py",
     "service/faults/test_kills.py",
-    "service/pages/test_dashboard_browser.py",
-    "service/pages/test_worker_browser.py",
-    "service/pages/test_worker_sending.py",
+    "service/pages/dashboard/test_browser.py",
+    "service/pages/worker/test_browser.py",
+    "service/pages/worker/test_sending.py",
     "service/test_replay.py",
     "service/test_supervise.py",
 )

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from crowdpilot.service.store import items, workers
-from tests.service.pages.worker_site import (
+from tests.service.pages.worker.site import (
     FULL,
     PLAIN,
     lent,

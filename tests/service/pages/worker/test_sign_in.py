@@ -10,7 +10,7 @@ import pytest
 from crowdpilot.service.platforms.invitation_links import invite
 from crowdpilot.service.schemas import ProjectIn
 from crowdpilot.service.store import projects, workers
-from tests.service.pages.worker_site import (
+from tests.service.pages.worker.site import (
     PLAIN,
     SECRET,
     make,

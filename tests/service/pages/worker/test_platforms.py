@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.service.pages.worker_site import PLAIN, lent, make, token, vote
+from tests.service.pages.worker.site import PLAIN, lent, make, token, vote
 
 __all__ = ["make"]  # a fixture
 HIT = {"hitId": "H1", "assignmentId": "A1", "workerId": "W1", "turkSubmitTo": "https://www.mturk.com"}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.service.pages.worker_site import (
+from tests.service.pages.worker.site import (
     PLAIN,
     press,
     serve,
