@@ -49,7 +49,7 @@ docs: .venv/dev.stamp  ## Write docs/cli.md from the commands' own help.
 	$(BIN)/typer crowdpilot.cli utils docs --name crowdpilot --title "Command line" --output docs/cli.md
 
 site: .venv/dev.stamp  ## Run every example of the docs and build the site into site/; a warning is an error.
-	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 pictures: .venv/dev.stamp  ## Take the pictures that the docs show; needs chromium.
 	$(BIN)/python -m docs.pictures
@@ -65,5 +65,5 @@ notes: .venv/core.stamp  ## Print the release notes of this version.
 	@$(BIN)/python scripts/notes.py $(VERSION)
 
 clean:  ## Remove .venv, the demo's files and all caches.
-	rm -rf .venv .press htmlcov site demo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf .venv .cache htmlcov site demo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find crowdpilot tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -9,8 +9,8 @@ import pytest
 
 import crowdpilot
 from crowdpilot.aggregation import MODELS
-from docs.press import running
-from docs.press.blocks import Block, blocks
+from docs.hooks import notebook
+from docs.hooks.blocks import Block, blocks
 
 HOME = Path(crowdpilot.__file__).parents[1]
 README = (HOME / "README.md").read_text()
@@ -18,12 +18,10 @@ OURS = [block for block in blocks(README) if not block.code.startswith("make ")]
 
 
 @pytest.fixture(scope="module")
-def outputs() -> list[tuple[Block, str]]:
+def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Block, str]]:
     """What comes of every block, in their order, in one folder."""
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in running.terms().items():
-            patch.setenv(name, value)
-        return list(zip(OURS, (output.text for output in running.run_blocks(OURS)), strict=True))
+    found = notebook.run(OURS, tmp_path_factory.mktemp("readme"))
+    return list(zip(OURS, (output.text for output in found), strict=True))
 
 
 def test_every_block_runs(outputs: list[tuple[Block, str]]) -> None:

@@ -14,8 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from docs.press.copying import HOME, follow, patched
-from docs.press.glossary import terms
+from docs.hooks.blocks import blocks
+from docs.hooks.glossary import terms
+from docs.hooks.notebook import run as run_blocks
+from docs.hooks.project_copy import ROOT, copy_project
 
 CSV = (
     "task,worker,label\nowl,ann,bird\nowl,bob,bird\nowl,cem,fish\neel,ann,fish\neel,bob,fish\neel,cem,bird\n"
@@ -29,7 +31,6 @@ class Page:
     file: str  # of the package
     family: str  # the tests of all its kind
     own: str  # its own test
-    made: str  # the list of the site
 
     @property
     def name(self) -> str:
@@ -41,22 +42,17 @@ PAGES = {
         "crowdpilot/aggregation/log_odds.py",
         "tests/aggregation/test_models.py",
         "tests/aggregation/test_log_odds.py",
-        "strategies",
     ),
-    "format": Page(
-        "crowdpilot/io/prodigy.py", "tests/io/test_formats.py", "tests/io/test_prodigy.py", "formats"
-    ),
+    "format": Page("crowdpilot/io/prodigy.py", "tests/io/test_formats.py", "tests/io/test_prodigy.py"),
     "method": Page(
         "crowdpilot/learning/methods/geo_crowd_net.py",
         "tests/learning/methods/test_methods.py",
         "tests/learning/methods/test_geo_crowd_net.py",
-        "methods",
     ),
     "policy": Page(
         "crowdpilot/hybrid/policies/label_uncertainty.py",
         "tests/hybrid/policies/test_policies.py",
         "tests/hybrid/test_label_uncertainty.py",
-        "policies",
     ),
 }
 Followed = Callable[[str], Path]
@@ -71,7 +67,9 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> Followed:
     def folder(page: str) -> Path:
         if page not in done:
             done[page] = tmp_path_factory.mktemp(page)
-            follow(HOME / "docs" / "extend" / f"{page}.md", done[page])
+            copy_project(done[page])
+            found = blocks((ROOT / "docs" / "extend" / f"{page}.md").read_text())
+            run_blocks([block for block in found if "/" in block.options.get("title", "")], done[page])
             (done[page] / "votes.csv").write_text(CSV)
         return done[page]
 
@@ -101,7 +99,7 @@ def passed(folder: Path, *words: str) -> Counter[str]:
 @every
 def test_the_page_adds_one_file_to_the_package_and_a_test(page: str, followed: Followed) -> None:
     made = {p.relative_to(followed(page)) for p in followed(page).rglob("*.py")}
-    new = sorted(str(path) for path in made if not (HOME / path).exists())
+    new = sorted(str(path) for path in made if not (ROOT / path).exists())
     assert new == [PAGES[page].file, PAGES[page].own]
 
 
@@ -122,16 +120,6 @@ def test_it_is_written_as_we_write(page: str, followed: Followed) -> None:
     files = PAGES[page].file, PAGES[page].own
     assert run(followed(page), "ruff", "check", "--no-cache", *files).startswith("All checks passed")
     run(followed(page), "ruff", "format", "--no-cache", "--check", *files)
-
-
-@every
-def test_the_lists_of_the_site_have_it(page: str, followed: Followed) -> None:
-    rows = run(followed(page), "docs.press.lists", PAGES[page].made)
-    assert rows.count(f"| `{PAGES[page].name}` |") == 1
-
-
-def test_the_page_of_strategies_shows_the_list() -> None:
-    assert f"\n<!-- made: {PAGES['aggregator'].made} -->\n" in (HOME / "docs" / "aggregate.md").read_text()
 
 
 @pytest.mark.parametrize("page", ["aggregator", "method", "policy"])
@@ -195,22 +183,3 @@ def test_the_command_line_knows_the_policy(followed: Followed) -> None:
     assert "label_uncertainty" in run(folder, "crowdpilot", "replay", "--help")
     command = ("--simulate", "items=30,workers=10", "--seeds", "1", "-p", "label_uncertainty", "--json")
     assert '"label_uncertainty"' in run(folder, "crowdpilot", "replay", *command)
-
-
-# Diffs --------------------------------------------------------------------------------------
-
-
-def test_a_diff_changes_what_it_shows_and_nothing_else() -> None:
-    assert patched("a\nb\n\nc\n", " a\n-b\n+new\n\n@@\n c\n+d\n") == "a\nnew\n\nc\nd\n"
-
-
-@pytest.mark.parametrize("diff", [" x\n+new\n", " a\n+new\n", "+new\n"])
-def test_a_diff_that_does_not_fit_is_an_error(diff: str) -> None:
-    with pytest.raises(ValueError, match=r"does not fit list.py: these lines occur (0|2|3) times"):
-        patched("a\nb\na\n", diff, "list.py")
-
-
-def test_a_new_file_that_is_there_already_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "page.md").write_text('```python title="crowdpilot/votes.py"\nx = 1\n```\n')
-    with pytest.raises(ValueError, match=r"page.md shows crowdpilot/votes.py as a new file"):
-        follow(tmp_path / "page.md", tmp_path / "copy")

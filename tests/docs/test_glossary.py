@@ -19,9 +19,9 @@ from crowdpilot.hybrid import FUSIONS, POLICIES
 from crowdpilot.learning import METHODS, NETWORKS, SCORES
 from crowdpilot.learning.data.targets import TARGETS
 from crowdpilot.simulation import STRATEGIES, HammerSpammer
-from docs.press import reference
-from docs.press.blocks import prose
-from docs.press.glossary import Linker, entries, terms
+from docs.hooks.blocks import prose
+from docs.hooks.glossary import Linker, entries, terms
+from docs.hooks.tables import reference_pages
 
 DOCS = Path(__file__).parents[2] / "docs"
 TEXT = (DOCS / "glossary.md").read_text()
@@ -133,7 +133,7 @@ def pages(text: str) -> list[str]:
 
 def places(page: str) -> set[str]:
     """Where a page can be led to."""
-    made = reference.reference()
+    made = reference_pages()
     text = made[page] if page in made else (DOCS / page).read_text()
     heads = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), re.MULTILINE)
     return {"", *(slugify(re.sub(r"[`*]|\]\([^)]*\)|\[", "", head), "-") for head in heads)}
@@ -141,7 +141,7 @@ def places(page: str) -> set[str]:
 
 def test_every_link_leads_somewhere() -> None:
     links = sorted({link.partition("#")[::2] for entry in ENTRIES for link in pages(entry.meaning)})
-    lost = [page for page, _ in links if page not in reference.reference() and not (DOCS / page).exists()]
+    lost = [page for page, _ in links if page not in reference_pages() and not (DOCS / page).exists()]
     assert lost == []
     assert [f"{page}#{place}" for page, place in links if place not in places(page)] == []
 
@@ -149,3 +149,32 @@ def test_every_link_leads_somewhere() -> None:
 def test_names_in_code_mean_other_things_in_prose() -> None:
     page = Linker(TEXT).link("<p>The value is fixed by a policy, at best.</p>", "glossary/")
     assert re.findall(r'href="([^"]+)"', page) == ["glossary/#policy"]
+
+
+EXAMPLE = """# Glossary
+
+## ECE
+
+*Also:* expected calibration error
+
+Mean distance between confidence and accuracy. More is said elsewhere.
+
+## vote
+
+What a [worker](x.md) said.
+"""
+
+
+def test_terms_are_found_by_every_spelling() -> None:
+    assert terms(EXAMPLE) == {"ece": "ece", "expected calibration error": "ece", "vote": "vote"}
+    assert entries(EXAMPLE)[0].brief == "Mean distance between confidence and accuracy."
+
+
+def test_the_first_use_of_a_term_is_linked_where_it_is_prose() -> None:
+    page = "<h1>Votes</h1><p><code>vote</code> <a href='x'>vote</a> Two votes &amp; a vote &lt; ECE, ece.</p>"
+    linked = Linker(EXAMPLE).link(page, "../glossary/")
+    assert linked.count('class="term"') == 2
+    assert ">votes</a> &amp; a vote &lt; " in linked
+    brief = "Mean distance between confidence and accuracy."
+    assert f'<a class="term" href="../glossary/#ece" title="{brief}">ECE</a>, ece.</p>' in linked
+    assert "<h1>Votes</h1>" in linked

@@ -1,0 +1,1 @@
+"""What the site needs beside mkdocs and its plugins: see `events.py`, which mkdocs calls."""
