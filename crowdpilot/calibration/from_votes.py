@@ -32,7 +32,7 @@ def fit_on_votes(
     P(votes) = Π_i Σ_k map(probs_i)[k] · Π_j confusion[j, k, vote_ij]. The E-step is the posterior of each
     task, the M-step fits the map to it. Where errors of votes are dependent, the votes get too much
     weight; then the simpler `map.fit(probs, aggregate.probs)`, with the posterior of a worker model, is
-    closer to the truth (see docs/calibrate.md for figures).
+    closer to the truth (see docs/calibration.md for figures).
 
     Parameters
     ----------

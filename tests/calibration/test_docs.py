@@ -12,7 +12,7 @@ import crowdpilot
 from crowdpilot.calibration import MAPS
 from crowdpilot.option_strings import choose
 
-PAGE = Path(crowdpilot.__file__).parents[1] / "docs" / "calibrate.md"
+PAGE = Path(crowdpilot.__file__).parents[1] / "docs" / "calibration.md"
 
 
 @pytest.mark.parametrize("name", MAPS)

@@ -13,7 +13,7 @@ import crowdpilot
 from crowdpilot.learning import METHODS, NETWORKS, SCORES
 from crowdpilot.option_strings import choose
 
-PAGE = Path(crowdpilot.__file__).parents[1] / "docs" / "learn.md"
+PAGE = Path(crowdpilot.__file__).parents[1] / "docs" / "learning.md"
 
 
 @pytest.mark.parametrize("name", [*METHODS, *NETWORKS, *SCORES])

@@ -7,7 +7,7 @@ from pathlib import Path
 import crowdpilot
 from crowdpilot.reporting import plots
 
-PAGE = Path(crowdpilot.__file__).parents[1] / "docs" / "report.md"
+PAGE = Path(crowdpilot.__file__).parents[1] / "docs" / "reporting.md"
 
 
 def test_every_plot_is_listed() -> None:
