@@ -1,6 +1,6 @@
-"""Plots and a page about a crowd, for people to look at."""
+"""Report about a crowd as one HTML file, and plots of diagnoses, learning, calibration and campaigns."""
 
 from crowdpilot.reporting import plots
-from crowdpilot.reporting.page import make_report, save_report
+from crowdpilot.reporting.html_report import report
 
-__all__ = ["make_report", "plots", "save_report"]
+__all__ = ["plots", "report"]

@@ -1,4 +1,4 @@
-"""What to do next, from what was found."""
+"""Recommended actions after a diagnosis, with commands and tables to download."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import NamedTuple
 import numpy as np
 
 from crowdpilot.diagnosis import Diagnosis
-from crowdpilot.diagnosis.false_discoveries import Flags
-from crowdpilot.diagnosis.tasks import MOST
+from crowdpilot.diagnosis.false_discovery_rate import Flags
+from crowdpilot.diagnosis.tasks import MAX_MORE_VOTES
+from crowdpilot.reporting.findings import missing_columns
 from crowdpilot.reporting.formatting import count, listed, percent, shorten
-from crowdpilot.reporting.sentences import missing
-from crowdpilot.reporting.tables import ROWS, to_review
-from crowdpilot.reporting.task_cards import AMBIGUITY, ambiguity_of, lowest
+from crowdpilot.reporting.tables import MAX_TABLE_ROWS, to_review
+from crowdpilot.reporting.task_cards import AMBIGUITY, ambiguity_scores, lowest_rows
 
-NAMED = 12  # workers that are named; the file has them all
-ASKED = 100  # labels that an expert should look at, at most
+MAX_NAMED_WORKERS = 12  # the file has them all
+MAX_EXPERT_LABELS = 100  # that are recommended
 
 
 class Action(NamedTuple):
-    """Something to do: why, the command if there is one, and the rows of a table to download for it."""
+    """A recommended action: why, the command if there is one, and the rows of a table to download for it."""
 
     title: str
     text: str
@@ -30,110 +30,110 @@ class Action(NamedTuple):
     file: str = ""
 
 
-def advise(diagnosis: Diagnosis, source: str = "VOTES", *, checked: bool = False) -> list[Action]:
-    """Concrete steps, the most useful first.
+def recommend(diagnosis: Diagnosis, source: str = "VOTES", *, checked: bool = False) -> list[Action]:
+    """Recommended actions, the most useful first.
 
     Parameters
     ----------
     diagnosis
-        What was found.
+        The diagnosis.
     source
         The file of votes, for the commands.
     checked
-        Whether labels were compared with the truth already.
+        Whether labels have been compared with the truth.
     """
-    found = [
-        _leave_out(diagnosis, source),
-        _look(diagnosis),
-        _doubt(diagnosis),
-        _ask_more(diagnosis),
-        None if checked else _check(diagnosis, source),
-        _record(diagnosis),
+    actions = [
+        _exclude_workers(diagnosis, source),
+        _review_tasks(diagnosis),
+        _review_ambiguous_tasks(diagnosis),
+        _collect_votes(diagnosis),
+        None if checked else _check_labels(diagnosis, source),
+        _record_more(diagnosis),
     ]
-    return [action for action in found if action is not None]
+    return [action for action in actions if action is not None]
 
 
-def _leave_out(diagnosis: Diagnosis, source: str) -> Action | None:
-    spammer, echo = diagnosis.who("spammer"), _echoes(diagnosis)
-    who = np.flatnonzero(spammer | echo)
-    if not len(who) or diagnosis.without is None:
+def _exclude_workers(diagnosis: Diagnosis, source: str) -> Action | None:
+    spammer, copier = diagnosis.flagged_as("spammer"), _copiers(diagnosis)
+    workers = np.flatnonzero(spammer | copier)
+    if not len(workers) or diagnosis.without_suspects is None:
         return None
-    names = [shorten(name, 24) for name in diagnosis.votes.workers[who[:NAMED]].tolist()]
-    rest = [f"{len(who) - NAMED:,} more"] if len(who) > NAMED else []
-    share = percent(float(diagnosis.workers["votes"][who].sum()) / len(diagnosis.votes))
-    kept = " Of each group that copies, the one with most votes is kept." if echo.any() else ""
+    names = [shorten(name, 24) for name in diagnosis.votes.workers[workers[:MAX_NAMED_WORKERS]].tolist()]
+    rest = [f"{len(workers) - MAX_NAMED_WORKERS:,} more"] if len(workers) > MAX_NAMED_WORKERS else []
+    share = percent(float(diagnosis.workers["votes"][workers].sum()) / len(diagnosis.votes))
+    note = " Of each group that copies, the one with most votes is kept." if copier.any() else ""
     return Action(
-        f"Leave out {count(len(who), 'suspicious worker')} and run again",
-        f"{listed([*names, *rest])} gave {share} of the votes.{kept} Read some of their answers first.",
+        f"Leave out {count(len(workers), 'suspicious worker')} and run again",
+        f"{listed([*names, *rest])} gave {share} of the votes.{note} Read some of their answers first.",
         f"crowdpilot aggregate {shlex.quote(source)} --exclude exclude.csv -o labels.csv",
-        "workers", tuple(who.tolist()), "exclude.csv",
+        "workers", tuple(workers.tolist()), "exclude.csv",
     )  # fmt: skip
 
 
-def _echoes(diagnosis: Diagnosis) -> Flags:
+def _copiers(diagnosis: Diagnosis) -> Flags:
     """All but the one with most votes of every colluding group, (workers,)."""
-    colluding, group = diagnosis.who("colluding"), diagnosis.workers["group"]
+    colluding, group = diagnosis.flagged_as("colluding"), diagnosis.workers["group"]
     order = np.lexsort((-diagnosis.workers["votes"], group))
     order = order[colluding[order]]
-    kept = order[np.unique(group[order], return_index=True)[1]]
-    echo = colluding.copy()
-    echo[kept] = False
-    return echo
+    originals = order[np.unique(group[order], return_index=True)[1]]
+    copiers = colluding.copy()
+    copiers[originals] = False
+    return copiers
 
 
-def _look(diagnosis: Diagnosis) -> Action | None:
+def _review_tasks(diagnosis: Diagnosis) -> Action | None:
     if not to_review(diagnosis).any():
         return None
     changed = int(diagnosis.changed.sum())
-    hang = (
-        f" {count(changed, 'label')} {'hangs' if changed == 1 else 'hang'} on suspicious workers."
+    depends = (
+        f" {count(changed, 'label')} {'depends' if changed == 1 else 'depend'} on suspicious workers."
         if changed
         else ""
     )
-    text = f"They are the least sure, so that your own answer helps most there: see “Tasks to review”.{hang}"
-    return Action("Look at the tasks that are most in doubt", text)
+    text = f"Your own answer helps most where the confidence is lowest: see “Tasks to review”.{depends}"
+    return Action("Review the tasks with the lowest confidence", text)
 
 
-def _doubt(diagnosis: Diagnosis) -> Action | None:
-    """Look at what a classifier cannot believe, by the first of its scores."""
-    for name, column in ambiguity_of(diagnosis).items():
-        score, rows = AMBIGUITY[name], lowest(column)
+def _review_ambiguous_tasks(diagnosis: Diagnosis) -> Action | None:
+    """Review the tasks on which a classifier disagrees with the votes, by the first of its scores."""
+    for name, column in ambiguity_scores(diagnosis).items():
+        score, rows = AMBIGUITY[name], lowest_rows(column)
         text = (
-            f"A classifier cannot believe what was said of them: see “Ambiguous tasks, by {score}”. "
-            "Correct the labels that are wrong, and learn without the tasks that nobody can tell."
+            f"A classifier disagrees with the votes on them: see “Ambiguous tasks, by {score}”. "
+            "Correct the labels that are wrong, and train without the tasks that are ambiguous."
         )
-        title = f"Look at the {count(len(rows), 'task')} with the lowest {score}"
+        title = f"Review the {count(len(rows), 'task')} with the lowest {score}"
         return Action(title, text, "", "tasks", tuple(np.sort(rows).tolist()), "ambiguous.csv")
     return None
 
 
-def _ask_more(diagnosis: Diagnosis) -> Action | None:
+def _collect_votes(diagnosis: Diagnosis) -> Action | None:
     more = diagnosis.tasks["more_votes"]
-    rows = np.flatnonzero((more > 0) & (more < MOST))
+    rows = np.flatnonzero((more > 0) & (more < MAX_MORE_VOTES))
     if not len(rows):
         return None
     votes = count(int(more[rows].sum()), "more vote")
     whom = "it" if len(rows) == 1 else "them"
     rows = rows[np.argsort(diagnosis.tasks["review"][rows])]
-    cut = f" The file has the first {ROWS:,}." if len(rows) > ROWS else ""
+    cut = f" The file has the first {MAX_TABLE_ROWS:,}." if len(rows) > MAX_TABLE_ROWS else ""
     text = f"That should bring {whom} to {percent(diagnosis.rules.target)} confidence.{cut}"
     title = f"Collect about {votes} on {count(len(rows), 'task')}"
-    return Action(title, text, "", "tasks", tuple(np.sort(rows[:ROWS]).tolist()), "more_votes.csv")
+    return Action(title, text, "", "tasks", tuple(np.sort(rows[:MAX_TABLE_ROWS]).tolist()), "more_votes.csv")
 
 
-def _check(diagnosis: Diagnosis, source: str) -> Action:
-    n = min(ASKED, len(diagnosis.votes.tasks))
-    text = f"Have an expert label {count(n, 'task')} drawn at random: no model can vouch for itself."
+def _check_labels(diagnosis: Diagnosis, source: str) -> Action:
+    n = min(MAX_EXPERT_LABELS, len(diagnosis.votes.tasks))
+    text = f"Have an expert label {count(n, 'task')} drawn at random: models are often overconfident."
     command = f"crowdpilot report {shlex.quote(source)} --truth truth.csv -o report.html"
     return Action("Check the labels against the truth", text, command)
 
 
-def _record(diagnosis: Diagnosis) -> Action | None:
-    lost = missing(diagnosis)
+def _record_more(diagnosis: Diagnosis) -> Action | None:
+    unrecorded = missing_columns(diagnosis)
     why = {
-        "seconds": "seconds per vote show who clicks without reading",
-        "times": "the time of each vote shows who gets worse or better",
-        "gold tasks": "a few gold tasks show who fails where the answer is known",
+        "seconds": "seconds per vote show who answers too fast",
+        "times": "the time of each vote shows whose skill changes",
+        "gold tasks": "a few gold tasks show who fails where the true class is known",
     }
-    text = f"Next time more can be judged: {listed([why[need] for need in lost])}."
-    return Action(f"Record {listed(lost)}", text) if lost else None
+    text = f"This would allow more checks: {listed([why[need] for need in unrecorded])}."
+    return Action(f"Record {listed(unrecorded)}", text) if unrecorded else None

@@ -1,4 +1,4 @@
-"""Numbers and names as people write them."""
+"""Formatting of counts, percentages, lists and names for people."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def count(n: int, noun: str, plural: str = "") -> str:
 
 
 def percent(share: float) -> str:
-    """A share in percent that never claims all or nothing when it is not."""
+    """A share in percent; 0 % and 100 % only if it is exactly so."""
     if not np.isfinite(share):
         return "an unknown share"
     if 0 < share < 0.0005:
@@ -29,20 +29,20 @@ def percent(share: float) -> str:
 
 
 def about(value: float) -> str:
-    """A number with three digits that count, or all of a large one."""
+    """A number with three significant digits, or all digits of a large one."""
     digits = max(0, 2 - int(np.floor(np.log10(abs(value))))) if value else 0
     text = f"{value:,.{digits}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def listed(parts: Sequence[str], last: str = "and") -> str:
-    """Words with commas and an "and" between them."""
+    """Parts joined by commas and a last "and"."""
     return " ".join(filter(None, [", ".join(parts[:-1]), last if len(parts) > 1 else "", *parts[-1:]]))
 
 
 def shorten(name: Any, length: int) -> str:
-    """A name on one line, with the middle left out if it is long."""
-    text = "".join(sign if sign.isprintable() else " " for sign in str(name))
+    """A name on one line, with the middle left out if it is longer than this width."""
+    text = "".join(character if character.isprintable() else " " for character in str(name))
     text = re.sub(r"\s+", " ", text).strip() or "(blank)"
     if width(text) <= length:
         return text
@@ -50,11 +50,11 @@ def shorten(name: Any, length: int) -> str:
 
 
 def width(text: str) -> int:
-    """Width of a text in narrow signs."""
-    return sum(2 if unicodedata.east_asian_width(sign) in "WF" else 1 for sign in text)
+    """Width of a text in narrow characters."""
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)
 
 
 def _fit(text: str, length: int) -> str:
-    """As much of the beginning of a text as has this width."""
-    ends = np.cumsum([width(sign) for sign in text[:length]])
+    """The start of a text, up to this width."""
+    ends = np.cumsum([width(character) for character in text[:length]])
     return text[: int((ends <= length).sum())]

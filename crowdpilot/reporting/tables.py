@@ -1,4 +1,4 @@
-"""The tables of the page, as data that its script sorts, searches and pages."""
+"""The tables of workers and tasks as JSON, which the script of the report sorts, searches and pages."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from markupsafe import Markup
 
 from crowdpilot.arrays import Floats
 from crowdpilot.diagnosis import Diagnosis
-from crowdpilot.diagnosis.false_discoveries import Flags
-from crowdpilot.reporting.truth import Known
+from crowdpilot.diagnosis.false_discovery_rate import Flags
+from crowdpilot.reporting.truth import KnownTasks
 
 Kind = Literal["text", "flags", "whole", "share", "points", "number", "yes", "interval"]
-DIGITS = 5  # that count, of every number
-NOTHING = 1e-100  # a number below this is zero to any reader
-ROWS = 50_000  # of a table, at most: more would make a page that no browser likes
-SAFE = 2**53  # whole numbers up to this are exact in a browser
+SIGNIFICANT_DIGITS = 5
+MIN_MAGNITUDE = 1e-100  # below this a number is shown as zero
+MAX_TABLE_ROWS = 50_000  # more would be too slow in a browser
+MAX_EXACT_INTEGER = 2**53  # in JavaScript
 
 
 class Column(NamedTuple):
-    """How a column of the table looks and what its head says; `main` ones are shown at first."""
+    """The title, the description and the format of a column; `main` columns are shown at first."""
 
     title: str
     about: str
@@ -30,12 +30,12 @@ class Column(NamedTuple):
     main: bool = True
 
 
-WORKERS = {
+WORKER_COLUMNS = {
     "worker": Column("worker", "Name of the worker", "text"),
-    "flags": Column("flags", "What is suspicious", "flags"),
+    "flags": Column("flags", "Why the worker is suspicious", "flags"),
     "votes": Column("votes", "Number of votes", "whole"),
-    "skill": Column("skill", "How often the worker is right, by the model, with its interval", "interval"),
-    "own_skill": Column("by strategy", "Skill by the strategy that made the labels", "share", False),
+    "skill": Column("skill", "Estimated probability of a right vote, with its interval", "interval"),
+    "own_skill": Column("by strategy", "Skill by the strategy that gave the labels", "share", False),
     "skill_low": Column("skill, low", "Lower bound of the skill", "share", False),
     "skill_high": Column("skill, high", "Upper bound of the skill", "share", False),
     "spam_probability": Column("spammer", "Probability that the worker is a spammer", "share"),
@@ -53,102 +53,107 @@ WORKERS = {
     "seconds_low": Column("seconds, low", "A tenth of the votes is faster", "number", False),
     "seconds_high": Column("seconds, high", "A tenth of the votes is slower", "number", False),
     "fast_share": Column("fast", "Share of votes that are too fast", "share", False),
-    "drift": Column("drift", "Skill in the last part of the time minus the first", "points"),
+    "drift": Column("drift", "Skill in the last third of the votes minus the first", "points"),
     "drift_p": Column("drift, p", "p-value of the drift", "number", False),
     "group": Column("group", "Group of workers who seem to copy from each other", "whole", False),
     "group_evidence": Column("evidence", "For the group: log10 likelihood ratio", "number", False),
     "top_label": Column("top answer", "The answer given most", "text", False),
     "top_share": Column("its share", "Share of the answer given most", "share", False),
-    "excess": Column("excess", "How much more than the classes explain", "share", False),
+    "excess": Column("excess", "Its share minus what the tasks explain", "share", False),
 }
-TASKS = {
+TASK_COLUMNS = {
     "task": Column("task", "Name of the task", "text"),
     "label": Column("label", "The most probable class", "text"),
     "confidence": Column("confidence", "Probability of the label", "share"),
     "truth": Column("truth", "The true class, where it is known", "text"),
     "votes": Column("votes", "Number of votes", "whole"),
     "majority": Column("majority", "The class with most votes", "text"),
-    "vote_entropy": Column("votes at odds", "Entropy of the votes: 0 if all agree, 1 if even", "number"),
-    "entropy": Column("doubt", "Entropy of the probabilities", "number", False),
+    "vote_entropy": Column("vote entropy", "Entropy of the votes: 0 if all agree, 1 if uniform", "number"),
+    "entropy": Column("entropy", "Entropy of the posterior", "number", False),
     "margin": Column("margin", "Probability of the first class minus the second", "share", False),
     "difficulty": Column("difficulty", "Difficulty of GLAD", "number", False),
-    "expected_accuracy": Column("votes right", "Share of its votes that should be right", "share", False),
+    "expected_accuracy": Column("votes right", "Expected share of right votes", "share", False),
     "more_votes": Column("more votes", "Votes still needed to reach the target", "whole"),
-    "waum": Column("WAUM", "Areas under the margin of its votes by trust: low is ambiguous", "number"),
+    "waum": Column(
+        "WAUM", "Areas under the margin of its votes, weighted by trust: low is ambiguous", "number"
+    ),
     "waum_perworker": Column("WAUM per worker", "WAUM with a classifier for each worker", "number"),
     "aum": Column("AUM", "Area under the margin of its label: low is ambiguous", "number"),
     "changed": Column("changes", "The label changes without the suspicious workers", "yes"),
     "review": Column("review", "Rank in the list for review, 1 first", "whole"),
-    "why": Column("why", "Why it should be looked at", "text"),
+    "why": Column("why", "Why it should be reviewed", "text"),
 }
 
 
 def workers_table(diagnosis: Diagnosis) -> Markup:
     """The workers, the suspicious first, then others with a flag, each by their votes, as JSON to embed."""
-    worst = diagnosis.who("spammer") | diagnosis.who("colluding")
+    worst = diagnosis.flagged_as("spammer") | diagnosis.flagged_as("colluding")
     order = np.lexsort((-diagnosis.workers["votes"], ~diagnosis.flagged, ~worst))
-    return _embed(diagnosis.workers, WORKERS, diagnosis.flagged, order)
+    return _embed(diagnosis.workers, WORKER_COLUMNS, diagnosis.flagged, order)
 
 
-def tasks_table(diagnosis: Diagnosis, known: Known | None = None) -> Markup:
+def tasks_table(diagnosis: Diagnosis, known: KnownTasks | None = None) -> Markup:
     """The tasks in the order of review, as JSON to embed."""
     columns: dict[str, Any] = dict(diagnosis.tasks)
     if known is not None:
         truth = np.full(len(columns["task"]), None, object)
         truth[known.task] = known.classes[known.truth]
         columns["truth"] = truth
-    return _embed(columns, TASKS, to_review(diagnosis), np.argsort(columns["review"], kind="stable"))
+    return _embed(columns, TASK_COLUMNS, to_review(diagnosis), np.argsort(columns["review"], kind="stable"))
 
 
 def to_review(diagnosis: Diagnosis) -> Flags:
-    """The tasks that someone should look at: in doubt, or decided by suspicious workers."""
+    """The tasks that should be reviewed, (tasks,): below the target, or decided by suspicious workers."""
     tasks, gold = diagnosis.tasks, diagnosis.votes.gold
-    doubtful: Flags = (tasks["confidence"] < diagnosis.rules.target) | diagnosis.changed
-    return doubtful if gold is None else doubtful & (gold < 0)
+    review: Flags = (tasks["confidence"] < diagnosis.rules.target) | diagnosis.changed
+    return review if gold is None else review & (gold < 0)
 
 
 def _embed(values: Mapping[str, Any], known: Mapping[str, Column], marked: Any, order: Any) -> Markup:
-    """Columns in the order of the list, then those it does not know, with the rows that a switch keeps.
+    """Known columns in their order, then the others, with the rows that a checkbox selects.
 
-    Of very many rows only the first are there.
+    Of very many rows only the first are included.
     """
     names = [*(name for name in known if name in values), *(name for name in values if name not in known)]
-    first = np.asarray(order)[:ROWS]
-    kept = np.sort(first)
-    heads = {name: _shown(known.get(name) or _guess(name, values[name]), values[name]) for name in names}
+    first = np.asarray(order)[:MAX_TABLE_ROWS]
+    rows = np.sort(first)
+    headers = {
+        name: _hide_empty(known.get(name) or _unknown_column(name, values[name]), values[name])
+        for name in names
+    }
     return embed(
         {
-            "columns": [{"name": name, **head._asdict()} for name, head in heads.items()],
-            "values": [to_list(np.asarray(values[name])[kept]) for name in names],
-            "marked": np.flatnonzero(np.asarray(marked)[kept]).tolist(),
-            "order": np.searchsorted(kept, first).tolist(),
+            "columns": [{"name": name, **header._asdict()} for name, header in headers.items()],
+            "values": [to_list(np.asarray(values[name])[rows]) for name in names],
+            "marked": np.flatnonzero(np.asarray(marked)[rows]).tolist(),
+            "order": np.searchsorted(rows, first).tolist(),
             "total": len(order),
-            "kept": kept.tolist() if len(kept) < len(order) else None,  # the rows of all that are here
+            "kept": rows.tolist() if len(rows) < len(order) else None,  # their numbers in the whole table
         }
     )
 
 
-def _shown(head: Column, values: Any) -> Column:
-    """The same head, but not at first if there is nothing below it."""
-    empty = head.kind in ("flags", "yes") and not np.asarray(values, bool).any()
-    return head._replace(main=False) if empty else head
+def _hide_empty(header: Column, values: Any) -> Column:
+    """The same column, but hidden at first if it is empty."""
+    empty = header.kind in ("flags", "yes") and not np.asarray(values, bool).any()
+    return header._replace(main=False) if empty else header
 
 
-def _guess(name: str, values: Any) -> Column:
+def _unknown_column(name: str, values: Any) -> Column:
     number = np.asarray(values).dtype.kind in "iuf"
     return Column(name.replace("_", " "), name, "number" if number else "text")
 
 
 def embed(data: Any) -> Markup:
-    """JSON that can stand inside a script element, whatever the texts in it."""
+    """JSON that is safe inside a script element, whatever the texts in it."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)  # all ASCII, so no line separators
-    for sign in "<>&":
-        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(text)
 
 
 def to_list(values: Any) -> list[Any]:
-    """A column as plain numbers and texts; what is not known is None."""
+    """A column as numbers and texts for JSON; unknown values are None."""
     array = np.asarray(values)
     if array.dtype.kind == "f":
         known = _round(array).astype(object)
@@ -157,20 +162,24 @@ def to_list(values: Any) -> list[Any]:
         return listed
     if array.dtype.kind in "iub":
         listed = array.tolist()
-        exact = array.dtype.kind == "b" or np.abs(array.astype(np.float64)).max(initial=0) < SAFE
+        exact = array.dtype.kind == "b" or np.abs(array.astype(np.float64)).max(initial=0) < MAX_EXACT_INTEGER
         return listed if exact else list(map(str, listed))
     return [_plain(value) for value in array.tolist()]
 
 
 def _plain(value: Any) -> Any:
-    simple = value is None or isinstance(value, bool | str) or (isinstance(value, int) and abs(value) < SAFE)
+    simple = (
+        value is None
+        or isinstance(value, bool | str)
+        or (isinstance(value, int) and abs(value) < MAX_EXACT_INTEGER)
+    )
     return value if simple else str(value)
 
 
 def _round(values: Floats) -> Floats:
-    """The same numbers with so many digits that count."""
+    """The same numbers, rounded to `SIGNIFICANT_DIGITS`."""
     size = np.abs(values)
-    usual = np.isfinite(values) & (size > NOTHING) & (size < 1 / NOTHING)
-    scale = 10.0 ** (DIGITS - 1 - np.floor(np.log10(np.where(usual, size, 1))))
-    rounded: Floats = np.where(usual, np.round(np.where(usual, values, 0) * scale) / scale, values)
-    return np.where(size < NOTHING, 0.0, rounded)
+    normal = np.isfinite(values) & (size > MIN_MAGNITUDE) & (size < 1 / MIN_MAGNITUDE)
+    scale = 10.0 ** (SIGNIFICANT_DIGITS - 1 - np.floor(np.log10(np.where(normal, size, 1))))
+    rounded: Floats = np.where(normal, np.round(np.where(normal, values, 0) * scale) / scale, values)
+    return np.where(size < MIN_MAGNITUDE, 0.0, rounded)

@@ -1,4 +1,4 @@
-"""Labels and probabilities beside the truth, where it is known."""
+"""Labels and probabilities matched with the known truth, and their metrics with intervals."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from crowdpilot.aggregation import Aggregate
-from crowdpilot.arrays import Codes, Floats, Names, to_names
+from crowdpilot.arrays import Codes, Floats, Names
 from crowdpilot.metrics import LABEL_METRICS, PROBABILITY_METRICS, interval
+from crowdpilot.names import to_names
 
 Truth = Mapping[Any, Any]  # the class of some tasks, by their names
 
 
-class Known(NamedTuple):
-    """The tasks whose class is known: what is true and what is believed of them."""
+class KnownTasks(NamedTuple):
+    """The tasks whose true class is known, with their labels and posteriors."""
 
     task: Codes  # (known,)
     truth: Codes  # (known,)
@@ -35,8 +36,8 @@ class Known(NamedTuple):
         return top
 
 
-class Measure(NamedTuple):
-    """A measure with the bounds between which it may well be."""
+class MetricInterval(NamedTuple):
+    """A metric with its bootstrap interval."""
 
     name: str
     value: float
@@ -44,8 +45,8 @@ class Measure(NamedTuple):
     high: float
 
 
-def compare(result: Aggregate, truth: Truth) -> Known:
-    """Match the truth with a result, both by the names of tasks and classes as text."""
+def match_truth(result: Aggregate, truth: Truth) -> KnownTasks:
+    """The tasks of a result whose truth is known; names of tasks and classes are compared as text."""
     votes = result.votes
     classes = {str(name): k for k, name in enumerate(votes.classes.tolist())}
     answers = {str(task): str(label) for task, label in truth.items() if label is not None}
@@ -59,16 +60,22 @@ def compare(result: Aggregate, truth: Truth) -> Known:
     more = len(classes) - len(votes.classes)
     names = [*votes.classes.tolist(), *list(classes)[len(votes.classes) :]]
     probs = np.pad(result.probs[task], ((0, 0), (0, more)))
-    return Known(task, codes[task], result.codes[task], probs, to_names(names))
+    return KnownTasks(task, codes[task], result.codes[task], probs, to_names(names))
 
 
-def measures(known: Known, *, level: float = 0.95, samples: int = 500, seed: int = 0) -> list[Measure]:
-    """Every measure of labels and of probabilities, with its bootstrap interval."""
+def truth_metrics(
+    known: KnownTasks, *, level: float = 0.95, samples: int = 500, seed: int = 0
+) -> list[MetricInterval]:
+    """Every metric of labels and of probabilities, with its bootstrap interval."""
     label_rows = [
-        Measure(name, *interval(metric, known.truth, known.label, level=level, samples=samples, seed=seed))
+        MetricInterval(
+            name, *interval(metric, known.truth, known.label, level=level, samples=samples, seed=seed)
+        )
         for name, metric in LABEL_METRICS.items()
     ]
     return label_rows + [
-        Measure(name, *interval(metric, known.truth, known.probs, level=level, samples=samples, seed=seed))
+        MetricInterval(
+            name, *interval(metric, known.truth, known.probs, level=level, samples=samples, seed=seed)
+        )
         for name, metric in PROBABILITY_METRICS.items()
     ]

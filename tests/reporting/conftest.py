@@ -11,7 +11,7 @@ import pytest
 
 from crowdpilot.aggregation import Auto, NaiveSoft
 from crowdpilot.diagnosis import Diagnosis, diagnose
-from crowdpilot.reporting import make_report
+from crowdpilot.reporting import report
 from crowdpilot.simulation import STRATEGIES
 from crowdpilot.votes import Votes
 
@@ -66,7 +66,14 @@ def timed(votes: Votes) -> Votes:
 
 def full() -> Votes:
     """Spammers, colluders, drift, seconds, times and gold, and workers who err."""
-    settings = {"tasks": 400, "workers": 40, "classes": 4, "votes_per_task": 16, "drifting": 0.15, "colluding": 0.15}
+    settings = {
+        "tasks": 400,
+        "workers": 40,
+        "classes": 4,
+        "votes_per_task": 16,
+        "drifting": 0.15,
+        "colluding": 0.15,
+    }
     crowd = STRATEGIES["independent-confusion"](
         concentration=0.2, group_size=3, seconds=8.0, seed=2, **settings
     )
@@ -114,7 +121,7 @@ def page_of(name: str) -> str:
     tasks, wrong = diagnosis.votes.tasks.tolist(), diagnosis.votes.classes[-1]
     texts = {task: f"Text of <b>{task}</b>" for task in tasks}
     truth = dict.fromkeys(tasks, wrong)
-    return make_report(diagnosis, truth=truth, texts=texts, title=f"<i>{name}</i>", made="1 May 2025")
+    return report(diagnosis, truth=truth, texts=texts, title=f"<i>{name}</i>", date="1 May 2025")
 
 
 @pytest.fixture(params=ODD)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from crowdpilot.diagnosis import Diagnosis
-from crowdpilot.reporting.advice import Action, advise
+from crowdpilot.reporting.advice import Action, recommend
 
 Of = Callable[[str], Diagnosis]
 
@@ -16,7 +16,7 @@ def by_title(actions: list[Action], start: str) -> Action | None:
 
 
 def test_suspicious_workers_should_be_left_out(whole: Diagnosis) -> None:
-    action = by_title(advise(whole, "my votes.csv"), "Leave out")
+    action = by_title(recommend(whole, "my votes.csv"), "Leave out")
     assert action is not None
     assert set(action.rows) >= set(np.flatnonzero(whole.flags["spammer"]).tolist())
     assert action.command == "crowdpilot aggregate 'my votes.csv' --exclude exclude.csv -o labels.csv"
@@ -30,40 +30,40 @@ def test_one_of_each_group_that_copies_is_kept(whole: Diagnosis) -> None:
         whole,
         flags={"spammer": np.arange(40) == 0, "colluding": group >= 0},
         workers=whole.workers | {"group": group, "votes": votes},
-        without=whole.result,
+        without_suspects=whole.result,
     )
-    action = by_title(advise(found), "Leave out")
+    action = by_title(recommend(found), "Leave out")
     assert action is not None
     assert action.rows == (0, 3, 5, 10)
     assert "Of each group that copies, the one with most votes is kept" in action.text
 
 
 def test_nobody_is_left_out_without_a_reason(of: Of) -> None:
-    assert by_title(advise(of("one worker")), "Leave out") is None
+    assert by_title(recommend(of("one worker")), "Leave out") is None
 
 
 def test_tasks_that_need_votes_are_listed(whole: Diagnosis) -> None:
     more = np.zeros(len(whole.votes.tasks), int)
     more[[3, 5, 7]] = 2, 4, 999
-    action = by_title(advise(replace(whole, tasks=whole.tasks | {"more_votes": more})), "Collect")
+    action = by_title(recommend(replace(whole, tasks=whole.tasks | {"more_votes": more})), "Collect")
     assert action is not None
     assert action.title == "Collect about 6 more votes on 2 tasks"
     assert (action.table, action.rows) == ("tasks", (3, 5))
 
 
 def test_labels_should_be_checked_until_they_are(whole: Diagnosis) -> None:
-    assert by_title(advise(whole), "Check") is not None
-    assert by_title(advise(whole, checked=True), "Check") is None
+    assert by_title(recommend(whole), "Check") is not None
+    assert by_title(recommend(whole, checked=True), "Check") is None
 
 
 def test_what_is_missing_should_be_recorded(of: Of, whole: Diagnosis) -> None:
-    assert by_title(advise(whole), "Record") is None
-    action = by_title(advise(of("seconds and times")), "Record")
+    assert by_title(recommend(whole), "Record") is None
+    action = by_title(recommend(of("seconds and times")), "Record")
     assert action is not None
     assert action.title == "Record gold tasks"
 
 
 def test_there_is_always_something_to_do(odd: Diagnosis) -> None:
-    actions = advise(odd)
+    actions = recommend(odd)
     assert actions
     assert all(action.text.endswith(".") for action in actions)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from crowdpilot.diagnosis import Diagnosis
-from crowdpilot.reporting.advice import advise
+from crowdpilot.reporting.advice import recommend
 
 CHROMIUM = shutil.which("chromium")
 pytest.importorskip("playwright")
@@ -159,7 +159,7 @@ def test_an_action_gives_its_file(open_page: Any, whole: Diagnosis, tmp_path: Pa
     page = open_page("all there is")
     button = page.get_by_role("button", name="Download exclude.csv")
     rows = download(page, button, tmp_path / "exclude.csv")
-    out = next(action.rows for action in advise(whole) if action.file == "exclude.csv")
+    out = next(action.rows for action in recommend(whole) if action.file == "exclude.csv")
     assert [row["worker"] for row in rows] == [str(w) for w in out]
 
 

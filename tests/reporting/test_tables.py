@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crowdpilot.diagnosis import Diagnosis
 from crowdpilot.reporting.tables import embed, tasks_table, to_list, workers_table
-from crowdpilot.reporting.truth import compare
+from crowdpilot.reporting.truth import match_truth
 
 
 def column(table: dict[str, Any], name: str) -> list[Any]:
@@ -52,7 +52,7 @@ def test_tasks_come_in_the_order_of_review(whole: Diagnosis) -> None:
 
 
 def test_the_truth_is_a_column(whole: Diagnosis) -> None:
-    table = json.loads(tasks_table(whole, compare(whole.result, {3: "dog"})))
+    table = json.loads(tasks_table(whole, match_truth(whole.result, {3: "dog"})))
     assert [(n, label) for n, label in enumerate(column(table, "truth")) if label] == [(3, "dog")]
 
 
@@ -91,7 +91,7 @@ def test_any_number_can_be_written(values: list[float]) -> None:
 
 
 def test_of_very_many_rows_the_first_are_there(whole: Diagnosis, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowdpilot.reporting.tables.ROWS", 10)
+    monkeypatch.setattr("crowdpilot.reporting.tables.MAX_TABLE_ROWS", 10)
     table = json.loads(tasks_table(whole))
     assert (len(table["order"]), table["total"]) == (10, len(whole.votes.tasks))
     assert sorted(column(table, "review")) == list(range(1, 11))

@@ -70,11 +70,11 @@ def report(
     It says in words whom to trust, which tasks are hard and what to do next, with plots and
     tables. Every worker and task is in it; do not publish it if their names are secret.
     """
-    save_report = load_drawing("reporting", "save_report", "the report")
+    write_report = load_drawing("reporting", "report", "the report")
     from crowdpilot import io
-    from crowdpilot.diagnosis import Rules, diagnose
+    from crowdpilot.diagnosis import FlagRules, diagnose
 
-    model, rules = parse_strategy(strategy), Rules(level=level, target=target)
+    model, rules = parse_strategy(strategy), FlagRules(level=level, target=target)
     asked = options.reading(format, columns, question, classes, abstain)
     options.ready(output, (".html", ".htm"))
     data = read_votes(votes, asked, repeats, gold=read_known(gold, traps), exclude=exclude)
@@ -85,11 +85,11 @@ def report(
     seen = votes / "train" if images is None and (votes / "train").is_dir() else images
     numbers = _read_scores(scores or [], data)
     with working(f"looking at {len(data)} votes by {model}"):
-        found = diagnose(data, model, rules=rules, traps=list(set_up), scores=numbers, seed=seed)
+        diagnosis = diagnose(data, model, rules=rules, traps=list(set_up), scores=numbers, seed=seed)
     with working("writing"):
-        save_report(
-            output, found, truth=known, texts=said, images=seen, title=title or votes.resolve().stem,
-            source=str(votes), made=_today(),
+        write_report(
+            diagnosis, output, truth=known, texts=said, images=seen, title=title or votes.resolve().stem,
+            source=str(votes), date=_today(),
         )  # fmt: skip
     note(f"{output} is written")
 

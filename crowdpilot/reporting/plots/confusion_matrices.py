@@ -1,4 +1,4 @@
-"""Pictures of confusion matrices: what is said of each class."""
+"""Plots of confusion matrices: of the best, the mean and the worst worker, or of any matrix."""
 
 from __future__ import annotations
 
@@ -10,26 +10,35 @@ from matplotlib.axes import Axes
 from crowdpilot.arrays import Floats
 from crowdpilot.diagnosis import Diagnosis
 from crowdpilot.reporting.formatting import count
-from crowdpilot.reporting.plots.axes import INK, PAPER, SHADES, SMALL, fresh, label, name_ticks, plain
+from crowdpilot.reporting.plots.style import (
+    INK,
+    PAPER,
+    SHARE_COLORMAP,
+    SMALL_TEXT_POINTS,
+    label_axes,
+    name_ticks,
+    new_axes,
+    short_name,
+)
 
 Which = Literal["best", "mean", "worst"]
-LIGHT, DARK, FAINT = "#fefefe", "#1d2834", "#8a97a5"  # on a shade, whatever the colour of the page
-WITH_NUMBERS = 12  # classes up to which each cell says its number
+LIGHT, DARK, FAINT = "#fefefe", "#1d2834", "#8a97a5"  # colours of text
+MAX_CLASSES_WITH_NUMBERS = 12
 
 
 def confusion(diagnosis: Diagnosis, which: Which = "mean", ax: Axes | None = None) -> Axes:
-    """What a worker says of tasks of each class, as estimated.
+    """The estimated confusion matrix of a worker, or of all workers together.
 
     The best worker has the highest lower bound of skill, the worst one the lowest upper bound; the
     mean is over votes.
     """
     votes = np.asarray(diagnosis.workers["votes"])
     if which == "mean":
-        matrix, title = diagnosis.crowd, f"all workers ({count(int(votes.sum()), 'vote')})"
+        matrix, title = diagnosis.crowd_confusion, f"all workers ({count(int(votes.sum()), 'vote')})"
     else:
         w = _choose(diagnosis, which)
         matrix = diagnosis.confusion[w]
-        title = f"{which}: {plain(diagnosis.votes.workers[w], 14)} ({count(int(votes[w]), 'vote')})"
+        title = f"{which}: {short_name(diagnosis.votes.workers[w], 14)} ({count(int(votes[w]), 'vote')})"
     return draw_matrix(matrix, diagnosis.votes.classes, "class, as estimated", title, ax)
 
 
@@ -42,25 +51,27 @@ def _choose(diagnosis: Diagnosis, which: str) -> int:
 
 
 def draw_matrix(matrix: Floats, classes: Any, true: str, title: str, ax: Axes | None = None) -> Axes:
-    """Rows of shares as shades; each says its number if there is room."""
+    """A confusion matrix [true, said] as colours; cells have numbers if there are few classes."""
     K = len(classes)
-    ax = fresh(ax, high=3.9)
+    ax = new_axes(ax, high=3.9)
     percent = 100 * matrix
-    mesh = ax.pcolormesh(percent, cmap=SHADES, vmin=0, vmax=100, rasterized=K > WITH_NUMBERS)
-    if K <= WITH_NUMBERS:
+    mesh = ax.pcolormesh(
+        percent, cmap=SHARE_COLORMAP, vmin=0, vmax=100, rasterized=K > MAX_CLASSES_WITH_NUMBERS
+    )
+    if K <= MAX_CLASSES_WITH_NUMBERS:
         mesh.set(edgecolor=PAPER, linewidth=1)
         _write_numbers(ax, percent)
     else:
         bar = ax.figure.colorbar(mesh, ax=ax, shrink=0.7, pad=0.02)
-        bar.ax.tick_params(labelsize=SMALL, labelcolor=INK)
-        bar.set_label("share of the row (%)", color=INK, fontsize=SMALL)
+        bar.ax.tick_params(labelsize=SMALL_TEXT_POINTS, labelcolor=INK)
+        bar.set_label("share of the row (%)", color=INK, fontsize=SMALL_TEXT_POINTS)
     ax.set(aspect="equal", xlim=(0, K), ylim=(K, 0))
     ax.grid(visible=False)
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
     for axis in (ax.xaxis, ax.yaxis):
         name_ticks(axis, classes, shift=0.5)
-    label(ax, "said (% of the row)" if K <= WITH_NUMBERS else "said", true, title)
+    label_axes(ax, "said (% of the row)" if K <= MAX_CLASSES_WITH_NUMBERS else "said", true, title)
     return ax
 
 

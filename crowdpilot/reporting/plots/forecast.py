@@ -1,4 +1,4 @@
-"""Picture of a forecast: what is lost against what is spent, as it may come."""
+"""Plot of a forecast: loss or error rate against cost, with its interval."""
 
 from __future__ import annotations
 
@@ -10,7 +10,18 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from crowdpilot.hybrid.forecast.curves import Forecast
-from crowdpilot.reporting.plots.style import BLUE, DASHES, GREEN, HEIGHT, INK, RED, WIDTH, fresh, key, label
+from crowdpilot.reporting.plots.style import (
+    BLUE,
+    DASHES,
+    GREEN,
+    HEIGHT,
+    INK,
+    RED,
+    WIDTH,
+    add_legend,
+    label_axes,
+    new_axes,
+)
 
 NAMES = {"loss": "loss per item", "error": "error rate (%)"}
 
@@ -31,11 +42,11 @@ def forecast_curve(
     measure
         The loss, or the share of wrong decisions.
     target
-        To be drawn as a line.
+        Drawn as a line.
     ax
         Where to draw.
     """
-    ax = fresh(ax)
+    ax = new_axes(ax)
     scale = 100 if measure == "error" else 1
     cost, low, median, high = forecast.band(measure)
     level = f"{100 * forecast.level:.0f} %"
@@ -44,23 +55,23 @@ def forecast_curve(
     if target is not None:
         ax.axhline(scale * target, color=RED, linestyle=DASHES, linewidth=1, label="target")
     ends = forecast.end("spent")
-    place = scale * float(np.interp(ends.median, cost, median))
+    height = scale * float(np.interp(ends.median, cost, median))
     ax.errorbar(
-        ends.median, place, xerr=[[ends.median - ends.low], [ends.high - ends.median]], fmt="D", color=GREEN,
+        ends.median, height, xerr=[[ends.median - ends.low], [ends.high - ends.median]], fmt="D", color=GREEN,
         ecolor=INK, elinewidth=1, capsize=2.5, markersize=5, label="ends by itself", zorder=3,
     )  # fmt: skip
     wide = max(float(cost[-1] - cost[0]), 1e-9)
     ax.set_xlim(cost[0] - 0.02 * wide, cost[-1] + 0.03 * wide)
     ax.set_ylim(0, max(1.06 * scale * float(max(high.max(), target or 0)), 1e-9))
-    label(ax, "cost per item", NAMES[measure])
-    key(ax)
+    label_axes(ax, "cost per item", NAMES[measure])
+    add_legend(ax)
     return ax
 
 
 def save_forecast(
     path: Path, forecast: Forecast, measure: Literal["loss", "error"], target: float | None
 ) -> None:
-    """The picture in a file."""
+    """Write the plot to a file."""
     figure = Figure((1.3 * WIDTH, 1.2 * HEIGHT), layout="constrained")
     forecast_curve(forecast, measure=measure, target=target, ax=figure.subplots())
     figure.savefig(path, dpi=200)

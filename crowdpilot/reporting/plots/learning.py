@@ -1,4 +1,4 @@
-"""Pictures of self-training: how unequal the classes become, and how good the foreseen votes are."""
+"""Plots of self-training: class imbalance, quality of pseudo-votes, and scores in each round."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
-from crowdpilot.reporting.plots.axes import (
+from crowdpilot.reporting.plots.style import (
     BLUE,
     DASHES,
     GREEN,
@@ -25,61 +25,61 @@ from crowdpilot.reporting.plots.axes import (
     SKY,
     SOFT,
     WIDTH,
-    dress,
-    fresh,
-    key,
-    label,
+    add_legend,
+    label_axes,
     log_ticks,
-    plain,
+    new_axes,
+    short_name,
+    style_axes,
 )
 
-Curves = Mapping[str, Sequence[float]]  # of each way to choose, one number for each round from 0 on
-LOOKS = {"dasc": (BLUE, "o"), "confidence": (RED, "X"), "random": (ORANGE, "s")}
-OTHERS = ((GREEN, "D"), (PURPLE, "v"), (SKY, "P"), (SOFT, "^"))
-SHORT = 12  # signs in a name of which three stand side by side
+Curves = Mapping[str, Sequence[float]]  # by strategy, one number for each round from 0 on
+LINE_STYLES = {"dasc": (BLUE, "o"), "confidence": (RED, "X"), "random": (ORANGE, "s")}
+OTHER_LINE_STYLES = ((GREEN, "D"), (PURPLE, "v"), (SKY, "P"), (SOFT, "^"))
+MAX_SHORT_NAME = 12  # characters, so that three names fit side by side
 DOTS = (0, (1, 1.5))
-WIDE_SPREAD = 4  # from the smallest to the largest ratio, above which the scale is logarithmic
+LOG_SCALE_IMBALANCE = 4  # above which the scale is logarithmic
 
 
 def imbalance_by_round(
     ratios: Curves, *, votes: float | None = None, truth: float | None = None, ax: Axes | None = None
 ) -> Axes:
-    """The imbalance ratio of all votes, real and foreseen, in each round; lower is more equal.
+    """The imbalance ratio of votes and pseudo-votes together in each round; lower is more balanced.
 
     Parameters
     ----------
     ratios
-        For each way to choose foreseen votes, the ratio in round 0, 1, and so on.
+        For each strategy that chooses pseudo-votes, the ratio in round 0, 1, and so on.
     votes, truth
         The ratio of the real votes alone and of the true classes, as lines to compare with.
     ax
         Where to draw.
     """
-    ax = fresh(ax)
+    ax = new_axes(ax)
     _draw(ax, ratios)
     levels = [(votes, "real votes", DASHES), (truth, "true classes", DOTS)]
     known = [(value, name, dash) for value, name, dash in levels if value is not None and np.isfinite(value)]
     for value, name, dash in known:
         ax.axhline(value, color=INK, linestyle=dash, linewidth=1.1, label=name, zorder=1.5)
     high = max([1.0, *_finite(ratios), *(value for value, *_ in known)])
-    if tail := high > WIDE_SPREAD:
+    if tail := high > LOG_SCALE_IMBALANCE:
         ax.set_yscale("log")
         ax.set_ylim(0.93, high * 1.15)
         log_ticks(ax.yaxis, 0.93, high * 1.15)
     else:
         ax.set_ylim(1 - 0.04 * (high - 0.9), high + 0.08 * (high - 0.9))
-    label(ax, "round", f"imbalance ratio{' (log scale)' if tail else ''}")
-    key(ax, columns=_columns(ratios))
+    label_axes(ax, "round", f"imbalance ratio{' (log scale)' if tail else ''}")
+    add_legend(ax, columns=_columns(ratios))
     return ax
 
 
 def quality_by_round(precision: Curves, recall: Curves) -> NDArray[Any]:
-    """How good the foreseen votes are in each round: of common classes on the left, of rare ones right.
+    """Quality of the pseudo-votes in each round: precision on frequent classes, recall on rare ones.
 
     Parameters
     ----------
     precision
-        For each way to choose, the precision on majority classes in round 0, 1, and so on.
+        For each strategy, the precision on majority classes in round 0, 1, and so on.
     recall
         Likewise the recall on minority classes.
     """
@@ -87,13 +87,13 @@ def quality_by_round(precision: Curves, recall: Curves) -> NDArray[Any]:
     axes = figure.subplots(1, 2, sharey=True)
     sides = ((precision, "precision, common classes (%)"), (recall, "recall, rare classes (%)"))
     for ax, (curves, name) in zip(axes, sides, strict=True):
-        dress(ax)
+        style_axes(ax)
         _draw(ax, _percent(curves))
-        label(ax, "round", name)
+        label_axes(ax, "round", name)
         ax.yaxis.set_tick_params(labelleft=True)
     low = min([0.95, *_finite(precision), *_finite(recall)])
     axes[0].set_ylim(max(-3, 100 * low - 5), 102)
-    key(axes[0], columns=_columns(precision))
+    add_legend(axes[0], columns=_columns(precision))
     return np.asarray(axes, object)
 
 
@@ -103,34 +103,34 @@ def scores_by_round(scores: Curves, *, name: str = "accuracy (%)", ax: Axes | No
     Parameters
     ----------
     scores
-        For each way to choose, the score in round 0, 1, and so on.
+        For each strategy, the score in round 0, 1, and so on.
     name
         What the score is called.
     ax
         Where to draw.
     """
-    ax = fresh(ax)
+    ax = new_axes(ax)
     _draw(ax, _percent(scores))
     starts = [float(values[0]) for values in scores.values() if len(values) and np.isfinite(values[0])]
     if starts:
         base = 100 * float(np.mean(starts))
         ax.axhline(base, color=INK, linestyle=DASHES, linewidth=1.1, label="base", zorder=1.5)
-    label(ax, "round", name)
-    key(ax, columns=_columns(scores))
+    label_axes(ax, "round", name)
+    add_legend(ax, columns=_columns(scores))
     return ax
 
 
 def _draw(ax: Axes, curves: Curves) -> None:
-    """One line for each way to choose, each way always with its own colour and mark."""
-    others = cycle(OTHERS)
+    """One line for each strategy, each always with its own colour and marker."""
+    others = cycle(OTHER_LINE_STYLES)
     seen: set[int] = set()  # rounds of which something is known
     for way, values in curves.items():
-        color, mark = LOOKS.get(way.lower()) or next(others)
+        color, mark = LINE_STYLES.get(way.lower()) or next(others)
         number = np.flatnonzero(np.isfinite(values))
         seen.update(number.tolist())
         ax.plot(
             number, np.asarray(values, np.float64)[number], color=color, marker=mark, markersize=5,
-            linewidth=1.6, markeredgecolor=PAPER, markeredgewidth=0.6, label=plain(way, 12), zorder=2.5,
+            linewidth=1.6, markeredgecolor=PAPER, markeredgewidth=0.6, label=short_name(way, 12), zorder=2.5,
         )  # fmt: skip
     first, last = min(seen, default=0), max(seen, default=1)
     room = 0.04 * max(1, last - first)
@@ -139,8 +139,8 @@ def _draw(ax: Axes, curves: Curves) -> None:
 
 
 def _columns(curves: Curves) -> int:
-    """Of the key: three short names stand beside each other, or two long ones."""
-    return 3 if all(len(way) <= SHORT for way in curves) else 2
+    """Of the legend: three if all names are short, else two."""
+    return 3 if all(len(way) <= MAX_SHORT_NAME for way in curves) else 2
 
 
 def _percent(curves: Curves) -> Curves:

@@ -1,4 +1,4 @@
-"""Pictures of replays: what policies lose with how many votes, and what they cost in all."""
+"""Plots of replays: loss of each policy against votes or cost, and total costs."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from crowdpilot.reporting.plots.style import (
     SKY,
     SOFT,
     WIDTH,
-    fresh,
-    key,
-    label,
+    add_legend,
+    label_axes,
     name_ticks,
-    plain,
+    new_axes,
+    short_name,
 )
 
 COLORS, SHAPES = (BLUE, RED, ORANGE, GREEN, PURPLE, SKY, SOFT), "oXsDvP^"
-POINTS = 200  # of a curve
-LONG = 28  # signs of a policy with its options
+CURVE_POINTS = 200
+MAX_POLICY_NAME = 28  # characters
 AXES = {"votes": "votes per item", "spent": "cost per item"}
 LOSSES = {"loss": "loss per item", "expected": "expected loss per item", "error": "error rate"}
 
@@ -62,47 +62,47 @@ def replay_curves(
     ax
         Where to draw.
     """
-    ax = fresh(ax)
+    ax = new_axes(ax)
     what = what or ("loss" if is_known(runs) else "expected")
-    for (policy, mine), (color, mark) in zip(by_policy(runs).items(), _looks(runs), strict=True):
+    for (policy, mine), (color, mark) in zip(by_policy(runs).items(), _line_styles(runs), strict=True):
         ends = np.array([[getattr(run, against)[-1], getattr(run, what)[-1]] for run in mine])
-        grid = np.linspace(0, ends[:, 0].max(), POINTS)
+        grid = np.linspace(0, ends[:, 0].max(), CURVE_POINTS)
         curves = np.stack([np.interp(grid, getattr(run, against), getattr(run, what)) for run in mine])
         mean, off = curves.mean(axis=0), curves.std(axis=0, ddof=int(len(mine) > 1))
         ax.fill_between(grid, mean - off, mean + off, color=color, alpha=0.15, linewidth=0)
         ax.plot(grid, mean, color=color, linewidth=1.6, label=None)
         ax.plot(
             *ends.mean(axis=0), mark, color=color, markersize=7, markeredgecolor=PAPER, markeredgewidth=0.7,
-            label=plain(policy, LONG), zorder=3,
+            label=short_name(policy, MAX_POLICY_NAME), zorder=3,
         )  # fmt: skip
     ax.set_xlim(left=0)
     ax.set_ylim(bottom=0)
-    label(ax, AXES[against], LOSSES[what])
-    key(ax, columns=1 if any(len(run.policy) > LONG // 2 for run in runs) else 2)
+    label_axes(ax, AXES[against], LOSSES[what])
+    add_legend(ax, columns=1 if any(len(run.policy) > MAX_POLICY_NAME // 2 for run in runs) else 2)
     return ax
 
 
 def total_costs(runs: Sequence[ReplayResult], *, ax: Axes | None = None) -> Axes:
-    """What each policy costs for each item in the end: votes, and wrong decisions on top of them.
+    """Total cost of each policy per item: votes, and wrong decisions on top of them.
 
     The line is ± one standard deviation of the total over seeds; the diamond is the total that the
     campaign expected, without looking at the truth.
     """
     groups = by_policy(runs)
-    ax = fresh(ax, wide=1.5 * WIDTH, high=max(HEIGHT, 1.0 + 0.42 * len(groups)))
+    ax = new_axes(ax, wide=1.5 * WIDTH, high=max(HEIGHT, 1.0 + 0.42 * len(groups)))
     spent, loss, expected = (
         [np.array([getattr(run, name)[-1] for run in mine]) for mine in groups.values()]
         for name in ("spent", "loss", "expected")
     )
-    place = np.arange(len(groups))
+    position = np.arange(len(groups))
     paid, lost = _means(spent), np.nan_to_num(_means(loss))
-    ax.barh(place, paid, 0.6, color=BLUE, label="spent")
-    ax.barh(place, lost, 0.6, paid, color=ORANGE, label="lost by errors")
+    ax.barh(position, paid, 0.6, color=BLUE, label="spent")
+    ax.barh(position, lost, 0.6, paid, color=ORANGE, label="lost by errors")
     spread = [float((s + x).std(ddof=int(len(s) > 1))) for s, x in zip(spent, loss, strict=True)]
-    ax.errorbar(paid + lost, place, xerr=np.nan_to_num(spread), fmt="none", ecolor=INK, elinewidth=1)
+    ax.errorbar(paid + lost, position, xerr=np.nan_to_num(spread), fmt="none", ecolor=INK, elinewidth=1)
     ax.plot(
         paid + _means(expected),
-        place,
+        position,
         "D",
         color=PAPER,
         markeredgecolor=INK,
@@ -113,14 +113,14 @@ def total_costs(runs: Sequence[ReplayResult], *, ax: Axes | None = None) -> Axes
     ax.set_ylim(len(groups) - 0.4, -0.6)
     ax.grid(axis="y", visible=False)
     ax.grid(axis="x", color=LINE, linewidth=0.7)
-    name_ticks(ax.yaxis, list(groups), length=LONG)
-    label(ax, "cost per item", "")
-    key(ax, columns=3)
+    name_ticks(ax.yaxis, list(groups), length=MAX_POLICY_NAME)
+    label_axes(ax, "cost per item", "")
+    add_legend(ax, columns=3)
     return ax
 
 
 def save_replay(path: Path, runs: Sequence[ReplayResult]) -> None:
-    """Both pictures side by side in a file; without truth the first alone."""
+    """Write both plots side by side to a file; without truth the first alone."""
     policies = len(by_policy(runs))
     high = max(HEIGHT, 1.6 + 0.3 * policies)
     if not is_known(runs):
@@ -142,12 +142,12 @@ def by_policy(runs: Sequence[ReplayResult]) -> dict[str, list[ReplayResult]]:
 
 
 def is_known(runs: Sequence[ReplayResult]) -> bool:
-    """Whether there was a truth to measure by."""
+    """Whether the truth is known."""
     return any(bool(np.isfinite(run.loss).any()) for run in runs)
 
 
-def _looks(runs: Sequence[ReplayResult]) -> list[tuple[str, str]]:
-    """Of each policy a colour and a mark that no other has, unless there are very many."""
+def _line_styles(runs: Sequence[ReplayResult]) -> list[tuple[str, str]]:
+    """A colour and a marker for each policy, different unless there are very many."""
     size = len(COLORS)
     return [(COLORS[n % size], SHAPES[(n + n // size) % size]) for n in range(len(by_policy(runs)))]
 

@@ -1,4 +1,4 @@
-"""Pictures of labels and their confidence against the truth."""
+"""Plots of labels against the truth: reliability of the confidence, and the confusion matrix."""
 
 from __future__ import annotations
 
@@ -9,29 +9,30 @@ from matplotlib.axes import Axes
 
 from crowdpilot.arrays import Floats, divide
 from crowdpilot.diagnosis import Diagnosis
-from crowdpilot.reporting.plots.axes import BLUE, DASHES, INK, SOFT, fresh, key, label
+from crowdpilot.metrics.confidence_bins import equal_width
 from crowdpilot.reporting.plots.confusion_matrices import draw_matrix
-from crowdpilot.reporting.truth import Truth, compare
+from crowdpilot.reporting.plots.style import BLUE, DASHES, INK, SOFT, add_legend, label_axes, new_axes
+from crowdpilot.reporting.truth import Truth, match_truth
 
 BINS = 10
 
 
 def reliability(diagnosis: Diagnosis, truth: Truth, ax: Axes | None = None) -> Axes:
-    """How often labels of each confidence are right; on the diagonal the confidence can be believed.
+    """Accuracy of the labels at each confidence; on the diagonal the confidence is calibrated.
 
-    Each point is a tenth of the scale with the number of its tasks and the 95 % interval of Wilson.
+    Each point is a bin of the confidence with the number of its tasks and Wilson's 95 % interval.
     """
-    ax = fresh(ax, high=3.9)
-    known = compare(diagnosis.result, truth)
-    sure, right = known.confidence, known.right
-    which = np.clip(np.ceil(sure * BINS).astype(int) - 1, 0, BINS - 1)
-    size = np.bincount(which, minlength=BINS)
+    ax = new_axes(ax, high=3.9)
+    known = match_truth(diagnosis.result, truth)
+    confidence, right = known.confidence, known.right
+    bin_of = equal_width(confidence, BINS)
+    size = np.bincount(bin_of, minlength=BINS)
     seen = size > 0
-    x = np.bincount(which, sure, BINS)[seen] / size[seen]
-    hits = np.bincount(which, right, BINS)[seen].astype(np.float64)
+    x = np.bincount(bin_of, confidence, BINS)[seen] / size[seen]
+    hits = np.bincount(bin_of, right, BINS)[seen].astype(np.float64)
     low, high = _wilson(hits, size[seen])
     y = hits / size[seen]
-    ax.plot([0, 100], [0, 100], color=INK, linestyle=DASHES, linewidth=1, label="as it should be")
+    ax.plot([0, 100], [0, 100], color=INK, linestyle=DASHES, linewidth=1, label="perfect calibration")
     ax.vlines(100 * x, 100 * low, 100 * high, color=SOFT, linewidth=1.2)
     ax.plot(
         100 * x,
@@ -55,8 +56,8 @@ def reliability(diagnosis: Diagnosis, truth: Truth, ax: Axes | None = None) -> A
         )
     least = min(5, int(BINS * x.min() - 0.5)) * BINS
     ax.set(xlim=(least - 3, 103), ylim=(-9, 103), xticks=range(least, 101, 10))
-    label(ax, "confidence (%)", "right (%)")
-    key(ax)
+    label_axes(ax, "confidence (%)", "right (%)")
+    add_legend(ax)
     return ax
 
 
@@ -69,8 +70,8 @@ def _wilson(hits: Floats, size: Any, z: float = 1.96) -> tuple[Floats, Floats]:
 
 
 def mistakes(diagnosis: Diagnosis, truth: Truth, ax: Axes | None = None) -> Axes:
-    """Which labels the tasks of each true class have."""
-    known = compare(diagnosis.result, truth)
+    """Confusion matrix of the labels: their shares among the tasks of each true class."""
+    known = match_truth(diagnosis.result, truth)
     K = len(known.classes)
     counts = np.zeros((K, K))
     np.add.at(counts, (known.truth, known.label), 1)

@@ -1,4 +1,4 @@
-"""Pictures of the workers: what they can, how sure that is, how it changes."""
+"""Plots of the workers: skill with intervals, ranking by a score, and drift of skill."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from numpy.typing import NDArray
 
 from crowdpilot.arrays import Floats
 from crowdpilot.diagnosis import Diagnosis
-from crowdpilot.reporting.plots.axes import (
+from crowdpilot.reporting.plots.style import (
     BLUE,
     DASHES,
-    DENSE,
+    FLAG_MARKS,
     INK,
-    LONG_TAIL,
-    MARKS,
+    LOG_SCALE_RATIO,
+    MAX_VECTOR_MARKS,
     PAPER,
     SOFT,
-    TEXT,
-    crosses,
-    dress,
-    fresh,
-    key,
-    label,
+    TEXT_POINTS,
+    add_legend,
+    draw_flagged,
+    label_axes,
     log_ticks,
     name_ticks,
-    plain,
+    new_axes,
+    short_name,
+    style_axes,
 )
 
 
 class Score(NamedTuple):
-    """A column of the workers that is worth a picture: what its axis says, and in which unit."""
+    """A column of the worker table that can be plotted: the label and the unit of its axis."""
 
     name: str
     axis: str
@@ -61,17 +61,17 @@ SCORES = {
         Score("top_share", "top answer (%)", 100, SHARE),
     )
 }
-FEW = 30  # workers who are shown by name
+MAX_NAMED_WORKERS = 30
 
 
 def scores_of(diagnosis: Diagnosis) -> list[str]:
-    """The scores that are known of at least one worker."""
+    """The names of the scores that at least one worker has."""
     columns = diagnosis.workers
     return [name for name in SCORES if name in columns and np.isfinite(columns[name]).any()]
 
 
 def values_of(diagnosis: Diagnosis, score: str) -> Floats:
-    """A score of the workers in the unit of its axis."""
+    """A score of the workers in the unit of its axis, (workers,)."""
     if score not in SCORES or score not in diagnosis.workers:
         raise ValueError(f"there is no score {score!r}, expected one of {', '.join(scores_of(diagnosis))}")
     return np.asarray(diagnosis.workers[score], np.float64) * SCORES[score].scale
@@ -79,52 +79,52 @@ def values_of(diagnosis: Diagnosis, score: str) -> Floats:
 
 def skill(diagnosis: Diagnosis, ax: Axes | None = None) -> Axes:
     """The skill of each worker against their number of votes, with its interval and flags."""
-    ax = fresh(ax, wide=8.7, high=4.6)
+    ax = new_axes(ax, wide=8.7, high=4.6)
     low, value, high = (100 * diagnosis.workers[name] for name in ("skill_low", "skill", "skill_high"))
     load = np.asarray(diagnosis.workers["votes"], np.float64)
     known = np.isfinite(value) & (load > 0)
-    load = load + _aside(load, value)
-    dense = known.sum() > DENSE
+    load = load + _offsets(load, value)
+    dense = known.sum() > MAX_VECTOR_MARKS
     ax.vlines(load[known], low[known], high[known], color=SOFT, linewidth=0.6, alpha=0.45, rasterized=dense)
     chance = 100 / max(len(diagnosis.votes.classes), 1)
     ax.axhline(chance, color=INK, linestyle=DASHES, linewidth=1, label="guessing")
     left = known.copy()
-    for flag, (color, marker) in MARKS.items():
-        mine = left & diagnosis.who(flag)
+    for flag, (color, marker) in FLAG_MARKS.items():
+        mine = left & diagnosis.flagged_as(flag)
         left &= ~mine
         if mine.any():
             _dots(ax, load[mine], value[mine], color, marker, f"{flag} ({mine.sum():,})")
     _dots(ax, load[left], value[left], BLUE, "o", f"no flag ({left.sum():,})", dense)
     scale = _scale_loads(ax, load[known])
     ax.set_ylim(-3, 103)
-    label(ax, f"votes per worker{scale}", f"skill (%), {100 * diagnosis.rules.level:.3g} % interval")
-    key(ax, columns=4)
+    label_axes(ax, f"votes per worker{scale}", f"skill (%), {100 * diagnosis.rules.level:.3g} % interval")
+    add_legend(ax, columns=4)
     return ax
 
 
-def _aside(load: Floats, value: Floats) -> Floats:
-    """How far to move workers who have as many votes, so that they stand side by side in order."""
+def _offsets(load: Floats, value: Floats) -> Floats:
+    """Horizontal offsets of workers with equally many votes, so that they stand side by side, (workers,)."""
     order = np.lexsort((value, load))
     _, which, count = np.unique(load[order], return_inverse=True, return_counts=True)
     first = np.cumsum(count) - count
-    place = np.empty(len(load))
-    place[order] = (np.arange(len(load)) - first[which] - (count[which] - 1) / 2) / count[which]
-    return 0.8 * place
+    offset = np.empty(len(load))
+    offset[order] = (np.arange(len(load)) - first[which] - (count[which] - 1) / 2) / count[which]
+    return 0.8 * offset
 
 
 def _dots(ax: Axes, x: Floats, y: Floats, color: str, marker: str, name: str, dense: bool = False) -> None:
-    plain = marker == "o"
+    small = marker == "o"
     ax.scatter(
-        x, y, s=14 if plain else 34, color=color, marker=marker, label=name, alpha=0.75 if plain else 1,
-        edgecolors=PAPER if plain else INK, linewidths=0.4 if plain else 0.6, zorder=3 if plain else 4,
+        x, y, s=14 if small else 34, color=color, marker=marker, label=name, alpha=0.75 if small else 1,
+        edgecolors=PAPER if small else INK, linewidths=0.4 if small else 0.6, zorder=3 if small else 4,
         rasterized=dense,
     )  # fmt: skip
 
 
 def _scale_loads(ax: Axes, load: Floats) -> str:
-    """A logarithmic scale if loads differ much; what to say of it."""
+    """Set a logarithmic scale if the numbers differ much; return the addition to the axis label."""
     low, high = (float(load.min()), float(load.max())) if len(load) else (1.0, 1.0)
-    if high <= LONG_TAIL * low:
+    if high <= LOG_SCALE_RATIO * low:
         room = 0.04 * (high - low) + 0.5
         ax.set_xlim(low - room, high + room)
         ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10], min_n_ticks=1))
@@ -137,69 +137,70 @@ def _scale_loads(ax: Axes, load: Floats) -> str:
 
 
 def ranking(diagnosis: Diagnosis, score: str = "skill", ax: Axes | None = None) -> Axes:
-    """The workers sorted by a score, the flagged ones marked; few workers stand with their names."""
-    ax = fresh(ax)
+    """The workers sorted by a score, the flagged ones marked; few workers are named."""
+    ax = new_axes(ax)
     values = values_of(diagnosis, score)
     order = np.argsort(values, kind="stable")
     order = order[np.isfinite(values[order])]
-    place = np.arange(len(order))
+    position = np.arange(len(order))
     bad = diagnosis.flagged[order]
     y = values[order]
-    dense = len(order) > DENSE
-    ax.plot(place[~bad], y[~bad], ".", color=BLUE, markersize=4, rasterized=dense)
+    dense = len(order) > MAX_VECTOR_MARKS
+    ax.plot(position[~bad], y[~bad], ".", color=BLUE, markersize=4, rasterized=dense)
     if bad.any():
-        crosses(ax, place[bad], y[bad], size=5.5, name=f"flagged ({bad.sum():,})", dense=dense)
-        key(ax)
+        draw_flagged(ax, position[bad], y[bad], size=5.5, name=f"flagged ({bad.sum():,})", dense=dense)
+        add_legend(ax)
     if bounds := SCORES[score].bounds:
         ax.set_ylim(bounds[0] - 3, bounds[1] + 3)
-    _place_ticks(ax, diagnosis.votes.workers[order])
-    label(ax, "workers, the lowest first", SCORES[score].axis)
+    _rank_ticks(ax, diagnosis.votes.workers[order])
+    label_axes(ax, "workers, the lowest first", SCORES[score].axis)
     return ax
 
 
-def _place_ticks(ax: Axes, names: Any) -> None:
+def _rank_ticks(ax: Axes, names: Any) -> None:
     n = len(names)
     ax.set_xlim(-0.03 * n - 0.5, 1.03 * n - 0.5)
-    if n <= FEW:
+    if n <= MAX_NAMED_WORKERS:
         name_ticks(ax.xaxis, names, length=9)
         return
-    ax.xaxis.set_major_formatter(lambda place, _: f"{place + 1:,.0f}")
-    rounds = np.asarray(MaxNLocator(6, steps=[1, 2, 5, 10]).tick_values(0, n))
-    ax.set_xticks(np.append(0, rounds[(rounds > 1) & (rounds <= n)] - 1))
+    ax.xaxis.set_major_formatter(lambda position, _: f"{position + 1:,.0f}")
+    ranks = np.asarray(MaxNLocator(6, steps=[1, 2, 5, 10]).tick_values(0, n))
+    ax.set_xticks(np.append(0, ranks[(ranks > 1) & (ranks <= n)] - 1))
 
 
-def drift(diagnosis: Diagnosis, most: int = 9) -> NDArray[Any]:
-    """How the skill of drifting workers changed: one small picture each, the strongest drift first."""
-    if diagnosis.windows is None or not (who := _drifters(diagnosis, most)).size:
+def drift(diagnosis: Diagnosis, max_workers: int = 9) -> NDArray[Any]:
+    """Skill over time of the drifting workers: one small plot each, the strongest drift first."""
+    if diagnosis.windows is None or not (workers := _drifters(diagnosis, max_workers)).size:
         raise ValueError("no worker drifts, so there is nothing to draw")
-    across = min(3, len(who))
-    down = -(-len(who) // across)
+    across = min(3, len(workers))
+    down = -(-len(workers) // across)
     figure = Figure((2.8 * across + 0.3, 1.9 * down + 0.3), layout="constrained")
     axes = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
-    divide, unit = _clock(diagnosis.windows["time"])
+    seconds_per_unit, unit = _time_unit(diagnosis.windows["time"])
     start = np.nanmin(diagnosis.windows["time"])
-    for ax, w in zip(axes.flat, who, strict=False):
+    for ax, w in zip(axes.flat, workers, strict=False):
         time, right = (diagnosis.windows[name][w] for name in ("time", "skill"))
         seen = np.isfinite(right) & np.isfinite(time)
-        dress(ax)
-        passed = (time[seen] - start) / divide
+        style_axes(ax)
+        passed = (time[seen] - start) / seconds_per_unit
         ax.plot(passed, 100 * right[seen], "o-", color=BLUE, linewidth=1.3, markersize=4)
-        label(ax, "", "", plain(diagnosis.votes.workers[w], 22))
-    for ax in axes.flat[len(who) :]:
+        label_axes(ax, "", "", short_name(diagnosis.votes.workers[w], 22))
+    for ax in axes.flat[len(workers) :]:
         ax.set_axis_off()
     axes[0, 0].set_ylim(-3, 103)
-    figure.supxlabel(f"{unit} since the first vote", color=INK, fontsize=TEXT)
-    figure.supylabel("skill (%)", color=INK, fontsize=TEXT)
+    figure.supxlabel(f"{unit} since the first vote", color=INK, fontsize=TEXT_POINTS)
+    figure.supylabel("skill (%)", color=INK, fontsize=TEXT_POINTS)
     return axes
 
 
-def _drifters(diagnosis: Diagnosis, most: int) -> NDArray[np.intp]:
-    who = np.flatnonzero(diagnosis.who("drifting"))
-    return who[np.argsort(-np.abs(diagnosis.workers["drift"][who]), kind="stable")][:most]
+def _drifters(diagnosis: Diagnosis, max_workers: int) -> NDArray[np.intp]:
+    workers = np.flatnonzero(diagnosis.flagged_as("drifting"))
+    change = np.abs(diagnosis.workers["drift"][workers])
+    return workers[np.argsort(-change, kind="stable")][:max_workers]
 
 
-def _clock(time: Floats) -> tuple[float, str]:
-    """The unit in which the time from first to last is a number to read."""
+def _time_unit(time: Floats) -> tuple[float, str]:
+    """The unit in seconds, and its name, that suits the time from the first vote to the last."""
     span = float(np.nanmax(time) - np.nanmin(time))
     units = ((86_400 * 3, 86_400, "days"), (3 * 3600, 3600, "hours"), (180, 60, "minutes"))
     return next(((float(size), name) for least, size, name in units if span >= least), (1.0, "seconds"))

@@ -30,7 +30,7 @@ CASES = {
 @pytest.mark.parametrize("measure", ["loss", "error"])
 @pytest.mark.parametrize("target", [None, 0.02])
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-def test_whatever_is_foreseen_can_be_drawn_and_nothing_is_cut(
+def test_any_forecast_can_be_drawn_and_nothing_is_cut(
     case: Forecast, measure: str, target: float | None
 ) -> None:
     ax = forecast_curve(case, measure=measure, target=target)  # type: ignore[arg-type] # either of two

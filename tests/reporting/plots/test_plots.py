@@ -16,10 +16,10 @@ from scipy.stats import spearmanr
 
 from crowdpilot.diagnosis import Diagnosis
 from crowdpilot.reporting import plots
-from crowdpilot.reporting.plot_list import PLOTS, RANKED
-from crowdpilot.reporting.plots.axes import BLUE, MARKS, SHADES, SKY
 from crowdpilot.reporting.plots.score_pairs import correlations, describe
+from crowdpilot.reporting.plots.style import BLUE, FLAG_MARKS, SHARE_COLORMAP, SKY
 from crowdpilot.reporting.plots.votes import imbalance
+from crowdpilot.reporting.report_plots import PLOTS, RANKED_SCORES
 
 Of = Callable[[str], Diagnosis]
 
@@ -48,9 +48,9 @@ def figure_of(axes: Any) -> Figure:
 def outer(figure: Figure) -> Iterator[Axis]:
     """The axes that stand at the edge of a figure and are seen."""
     for ax in figure.axes:
-        place = ax.get_subplotspec()
-        if ax.axison and place is not None:
-            yield from [ax.xaxis] * place.is_last_row() + [ax.yaxis] * place.is_first_col()
+        box = ax.get_subplotspec()
+        if ax.axison and box is not None:
+            yield from [ax.xaxis] * box.is_last_row() + [ax.yaxis] * box.is_first_col()
 
 
 @pytest.mark.parametrize("name", CROWDED)
@@ -92,7 +92,7 @@ def test_plots_leave_no_trace(whole: Diagnosis) -> None:
 
 
 @pytest.mark.parametrize("plot", SINGLE, ids=lambda plot: plot.__name__)
-def test_a_plot_can_be_drawn_into_given_axes(plot: Any, whole: Diagnosis) -> None:
+def test_a_plot_can_be_drawn_into_existing_axes(plot: Any, whole: Diagnosis) -> None:
     ax = Figure().subplots()
     assert plot(whole, ax=ax) is ax
     assert isinstance(plot(whole), matplotlib.axes.Axes)
@@ -120,7 +120,7 @@ def test_shares_of_classes_sum_to_one_hundred(of: Of) -> None:
         assert sum(bar.get_width() for bar in group) == pytest.approx(100)
 
 
-def test_the_imbalance_ratio_is_told() -> None:
+def test_the_imbalance_ratio_is_shown() -> None:
     assert imbalance(np.array([30, 12, 10])) == "imbalance 3 : 1"
     assert imbalance(np.array([30, 0, 10])) == "1 empty class"
     assert imbalance(np.array([30])) == "one class"
@@ -133,7 +133,7 @@ def test_all_known_seconds_are_counted(of: Of) -> None:
 
 
 def test_a_ranking_rises_and_marks_the_flagged(whole: Diagnosis) -> None:
-    for score in set(RANKED) & set(whole.workers):
+    for score in set(RANKED_SCORES) & set(whole.workers):
         plain, flagged = plots.ranking(whole, score).lines
         x, y = (np.concatenate([plain.get_data()[n], flagged.get_data()[n]]) for n in (0, 1))
         assert (np.diff(y[np.argsort(x)]) >= 0).all()
@@ -198,8 +198,8 @@ def test_correlations_are_those_of_scipy() -> None:
     [
         (0.95, "nearly the same"),
         (-0.75, "strong, inverse"),
-        (0.1, "none to speak of"),
-        (np.nan, "cannot be told"),
+        (0.1, "none"),
+        (np.nan, "unknown"),
     ],
 )
 def test_a_correlation_has_words(r: float, said: str) -> None:
@@ -215,12 +215,12 @@ def test_the_reliability_of_honest_labels_is_on_the_diagonal(whole: Diagnosis) -
     assert confidence[-1] > 99
 
 
-def test_colours_can_be_told_apart_in_grey() -> None:
+def test_colours_differ_in_grey() -> None:
     def grey(color: str) -> float:
         return float(np.dot(to_rgb(color), [0.299, 0.587, 0.114]))
 
-    shades = SHADES(np.linspace(0, 1, 20))[:, :3] @ [0.299, 0.587, 0.114]
+    shades = SHARE_COLORMAP(np.linspace(0, 1, 20))[:, :3] @ [0.299, 0.587, 0.114]
     assert (np.diff(shades) < 0).all()
     assert abs(grey(BLUE) - grey(SKY)) > 0.2
-    shapes = [marker for _, marker in MARKS.values()]
+    shapes = [marker for _, marker in FLAG_MARKS.values()]
     assert len(set(shapes)) == len(shapes) - 1  # gold tasks and traps share one: they never meet

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from crowdpilot.diagnosis import Agreement, Diagnosis
-from crowdpilot.reporting import sentences
-from crowdpilot.reporting.truth import compare, measures
+from crowdpilot.reporting import findings
+from crowdpilot.reporting.truth import match_truth, truth_metrics
 
 Of = Callable[[str], Diagnosis]
 
@@ -33,7 +33,7 @@ def flag(diagnosis: Diagnosis, changed: int = 0, groups: int = 1, **flags: int) 
     some = any(flags.get(name) for name in ("spammer", "colluding"))
     without = diagnosis.result if some else None
     columns = diagnosis.workers | {"group": group}
-    return replace(diagnosis, workers=columns, tasks=tasks, flags=who, without=without)
+    return replace(diagnosis, workers=columns, tasks=tasks, flags=who, without_suspects=without)
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def flag(diagnosis: Diagnosis, changed: int = 0, groups: int = 1, **flags: int) 
 def test_spammers_are_counted_with_what_they_change(
     spammer: int, changed: int, text: str, whole: Diagnosis
 ) -> None:
-    found = sentences.suspects_in_words(flag(whole, changed, spammer=spammer, colluding=0))
+    found = findings.suspect_findings(flag(whole, changed, spammer=spammer, colluding=0))
     assert said(found) == text
     assert found[0].tone == ("warn" if spammer else "good")
 
@@ -71,17 +71,17 @@ def test_spammers_are_counted_with_what_they_change(
 def test_colluding_groups_are_counted(
     spammer: int, colluding: int, groups: int, text: str, whole: Diagnosis
 ) -> None:
-    found = sentences.suspects_in_words(flag(whole, 5, groups, spammer=spammer, colluding=colluding))
+    found = findings.suspect_findings(flag(whole, 5, groups, spammer=spammer, colluding=colluding))
     assert said(found) == f"{text}."
 
 
 def test_nothing_is_said_of_removing_everybody(whole: Diagnosis) -> None:
-    all_out = replace(flag(whole, spammer=40), without=None)
-    assert said(sentences.suspects_in_words(all_out)) == "40 of 40 workers look like spammers."
+    all_out = replace(flag(whole, spammer=40), without_suspects=None)
+    assert said(findings.suspect_findings(all_out)) == "40 of 40 workers look like spammers."
 
 
 def test_the_only_worker_is_called_so(of: Of) -> None:
-    assert said(sentences.suspects_in_words(flag(of("one worker"), 2, spammer=1))).startswith(
+    assert said(findings.suspect_findings(flag(of("one worker"), 2, spammer=1))).startswith(
         "The only worker looks"
     )
 
@@ -89,25 +89,25 @@ def test_the_only_worker_is_called_so(of: Of) -> None:
 def test_each_flag_has_its_sentence(whole: Diagnosis) -> None:
     found = flag(whole, drifting=2, too_fast=1, same_answer=0, fails_gold=3)
     found.workers["drift"] = np.append([-0.3, 0.2], np.zeros(38))
-    assert said(sentences.flags_in_words(found)) == (
-        "2 of 40 workers change while they work: 1 for the worse, 1 for the better. "
-        "1 of 40 workers votes too fast to have looked. "
+    assert said(findings.flag_findings(found)) == (
+        "2 of 40 workers change in skill: 1 for the worse, 1 for the better. "
+        "1 of 40 workers votes too fast. "
         "3 of 40 workers fail on the gold tasks. "
-        "No worker always gives the same answer."
+        "No worker nearly always gives the same answer."
     )
 
 
 def test_flags_that_nobody_has_share_a_sentence(whole: Diagnosis) -> None:
     found = flag(whole, drifting=0, too_fast=0, same_answer=0)
-    assert said(sentences.flags_in_words(found)) == (
-        "No worker changes while working, votes too fast or always gives the same answer."
+    assert said(findings.flag_findings(found)) == (
+        "No worker changes in skill, votes too fast or nearly always gives the same answer."
     )
 
 
-def test_drift_of_one_way_is_said_so(whole: Diagnosis) -> None:
+def test_drift_in_one_direction_is_reported_so(whole: Diagnosis) -> None:
     found = flag(whole, drifting=1)
     found.workers["drift"] = np.full(40, -0.3)
-    assert said(sentences.flags_in_words(found)) == "1 of 40 workers changes while working, for the worse."
+    assert said(findings.flag_findings(found)) == "1 of 40 workers changes in skill, for the worse."
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_drift_of_one_way_is_said_so(whole: Diagnosis) -> None:
 )
 def test_votes_that_are_needed_are_counted(more: list[int], text: str, whole: Diagnosis) -> None:
     found = replace(whole, tasks=whole.tasks | {"more_votes": np.array(more)})
-    found_text = said(sentences.votes_needed_in_words(found))
+    found_text = said(findings.more_votes_finding(found))
     assert found_text.replace("the target of 95 % confidence", "the target") == f"{text}."
 
 
@@ -139,69 +139,69 @@ def test_votes_that_are_needed_are_counted(more: list[int], text: str, whole: Di
 )
 def test_agreement_has_words_for_its_size(value: float, text: str, tone: str, whole: Diagnosis) -> None:
     row = Agreement("krippendorff_alpha", value, value - 0.01, value + 0.01, 9)
-    found = sentences.agreement_in_words(replace(whole, agreement=(row,)))
+    found = findings.agreement_finding(replace(whole, agreement=(row,)))
     assert said(found).startswith(text)
     assert found.tone == tone
 
 
-def test_agreement_that_cannot_be_told_is_not(of: Of) -> None:
-    assert said(sentences.agreement_in_words(of("one vote, two classes"))).endswith(
+def test_agreement_that_is_undefined_is_not_reported(of: Of) -> None:
+    assert said(findings.agreement_finding(of("one vote, two classes"))).endswith(
         "no task has several votes."
     )
-    assert said(sentences.agreement_in_words(of("all votes equal"))).endswith("all votes are the same.")
+    assert said(findings.agreement_finding(of("all votes equal"))).endswith("all votes are the same.")
 
 
 def test_measures_have_names() -> None:
-    assert sentences.name_of("krippendorff_alpha_ordinal") == "Krippendorff's alpha, ordinal"
-    assert sentences.name_of("gwet_ac1") == "Gwet's AC1"
-    assert sentences.name_of("some_new_one") == "some new one"
+    assert findings.measure_name("krippendorff_alpha_ordinal") == "Krippendorff's alpha, ordinal"
+    assert findings.measure_name("gwet_ac1") == "Gwet's AC1"
+    assert findings.measure_name("some_new_one") == "some new one"
 
 
-def test_the_size_is_told(of: Of, whole: Diagnosis) -> None:
-    assert sentences.size_in_words(of("one vote")) == "1 worker gave 1 vote on 1 task with 1 class."
-    assert sentences.size_in_words(whole) == (
+def test_the_size_is_described(of: Of, whole: Diagnosis) -> None:
+    assert findings.describe_size(of("one vote")) == "1 worker gave 1 vote on 1 task with 1 class."
+    assert findings.describe_size(whole) == (
         "40 workers gave 6,400 votes on 400 tasks with 4 classes. Each task has 16 votes. "
         "7 rows hold no vote and were left out."
     )
     found = of("tasks and workers without votes")
-    assert "Each task has 0 to" in sentences.size_in_words(found)
+    assert "Each task has 0 to" in findings.describe_size(found)
 
 
-def test_balance_is_told(of: Of) -> None:
-    assert said(sentences.balance_in_words(of("one class"))).startswith("There is one class only")
+def test_class_balance_is_described(of: Of) -> None:
+    assert said(findings.class_balance_finding(of("one class"))).startswith("There is only one class")
     assert "one class is the label of no task" in said(
-        sentences.balance_in_words(of("a class without a vote"))
+        findings.class_balance_finding(of("a class without a vote"))
     )
-    assert "times as often as the rarest" in said(sentences.balance_in_words(of("all there is")))
-    assert "equally frequent" in said(sentences.balance_in_words(of("two workers who never meet")))
+    assert "times as often as the rarest" in said(findings.class_balance_finding(of("all there is")))
+    assert "equally frequent" in said(findings.class_balance_finding(of("two workers who never meet")))
 
 
-def test_what_is_missing_is_told(of: Of, whole: Diagnosis) -> None:
-    assert sentences.unjudged_in_words(whole) is None
-    assert said(sentences.unjudged_in_words(of("one worker"))) == (
-        "Without seconds, times or gold tasks, haste, drift and accuracy on known tasks cannot be judged."
+def test_missing_columns_are_reported(of: Of, whole: Diagnosis) -> None:
+    assert findings.missing_columns_finding(whole) is None
+    assert said(findings.missing_columns_finding(of("one worker"))) == (
+        "Without seconds, times or gold tasks, speed, drift and accuracy on gold tasks cannot be judged."
     )
 
 
 def test_accuracy_against_the_truth_comes_first(whole: Diagnosis) -> None:
     truth = dict(zip(whole.votes.tasks.tolist(), whole.result.labels.tolist(), strict=True))
-    known = compare(whole.result, truth)
-    first = sentences.summary(whole, known, measures(known))[0]
+    known = match_truth(whole.result, truth)
+    first = findings.list_findings(whole, known, truth_metrics(known))[0]
     assert said(first) == (
         "Measured on 400 tasks of known class, 100 % of the labels are right, "
-        "and the confidence can be believed."
+        "and the confidence is calibrated on average."
     )
 
 
-def test_too_much_confidence_is_told(whole: Diagnosis) -> None:
-    known = compare(whole.result, dict.fromkeys(whole.votes.tasks.tolist(), "cat"))
-    first = sentences.truth_in_words(known, measures(known))
+def test_overconfidence_is_reported(whole: Diagnosis) -> None:
+    known = match_truth(whole.result, dict.fromkeys(whole.votes.tasks.tolist(), "cat"))
+    first = findings.truth_finding(known, truth_metrics(known))
     assert "points too high on average" in first.text
     assert first.tone == "warn"
 
 
 def test_the_summary_of_any_crowd_is_made_of_sentences(odd: Diagnosis) -> None:
-    for finding in sentences.summary(odd):
+    for finding in findings.list_findings(odd):
         assert finding.text.endswith(".")
         assert "nan" not in finding.text
         assert finding.text[0].isupper() or finding.text[0].isdigit()

@@ -83,6 +83,6 @@ def test_the_curve_is_that_of_the_measure_and_ends_at_the_share_of_wrong_labels(
     assert risk_coverage_curve(truth, probs, ax=ax) is ax
     drawn = lines(ax)
     curve = risk_coverage(truth, probs)
-    np.testing.assert_allclose(drawn["surest first"].get_ydata(), 100 * curve.risk)
-    np.testing.assert_allclose(drawn["in any order"].get_ydata(), 100 * curve.risk[-1])
+    np.testing.assert_allclose(drawn["by confidence"].get_ydata(), 100 * curve.risk)
+    np.testing.assert_allclose(drawn["random order"].get_ydata(), 100 * curve.risk[-1])
     assert drawn["best order"].get_ydata()[-1] == pytest.approx(100 * curve.risk[-1])

@@ -11,7 +11,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from crowdpilot.reporting import plots
-from crowdpilot.reporting.plots.axes import BLUE, RED
+from crowdpilot.reporting.plots.style import BLUE, RED
 
 NAN, INF = float("nan"), float("inf")
 ROUNDS = {
@@ -90,7 +90,7 @@ def test_a_way_to_choose_looks_the_same_everywhere_and_unlike_the_others() -> No
     assert len({line.get_marker() for line in drawn.values()}) == 3
 
 
-def test_they_can_be_drawn_into_given_axes() -> None:
+def test_they_can_be_drawn_into_existing_axes() -> None:
     left, right = Figure().subplots(1, 2)
     assert plots.imbalance_by_round(ROUNDS["ordinary"], ax=left) is left
     assert plots.scores_by_round(ROUNDS["ordinary"], ax=right) is right

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from crowdpilot.diagnosis import Diagnosis
-from crowdpilot.reporting import make_report, save_report
-from crowdpilot.reporting.plot_list import PLOTS
+from crowdpilot.reporting import report
+from crowdpilot.reporting.report_plots import PLOTS
 from crowdpilot.reporting.task_cards import AMBIGUITY
 
 Of = Callable[[str], Diagnosis]
@@ -94,7 +94,7 @@ def test_only_the_script_of_the_page_may_run(page: Callable[[str], str]) -> None
 
 
 def test_the_same_data_make_the_same_page(of: Of) -> None:
-    first, second = (make_report(of("one worker"), made="today") for _ in range(2))
+    first, second = (report(of("one worker"), date="today") for _ in range(2))
     assert first == second
 
 
@@ -102,13 +102,13 @@ def test_the_page_says_how_it_was_made(whole: Diagnosis, page: Callable[[str], s
     said = Page(page("all there is")).words()
     assert "strategy auto" in said
     assert "rows without a vote 7" in said
-    assert "made 1 May 2025" in said
+    assert "date 1 May 2025" in said
     for score in whole.result.params["scores"]:
         assert score.model in said
 
 
 def test_without_truth_there_is_no_part_about_it(of: Of) -> None:
-    found = Page(make_report(of("one vote")))
+    found = Page(report(of("one vote")))
     assert "truth" not in found.ids()
     assert "Check the labels against the truth" in found.words()
 
@@ -123,13 +123,13 @@ def test_every_plot_is_in_the_page_with_its_caption(page: Callable[[str], str]) 
 def test_the_hardest_tasks_show_what_the_workers_saw(of: Of, tmp_path: Path) -> None:
     diagnosis = of("two workers who never meet")
     (tmp_path / "1.png").write_bytes(b"picture")
-    text = make_report(diagnosis, texts={2: "a question"}, images=tmp_path)
+    text = report(diagnosis, texts={2: "a question"}, images=tmp_path)
     assert "data:image/png;base64,cGljdHVyZQ==" in text
     assert "a question" in text
 
 
 def test_the_page_is_written_whole(of: Of, tmp_path: Path) -> None:
-    save_report(tmp_path / "report.html", of("one vote"), title="Ünïcödé \ud800")
+    report(of("one vote"), tmp_path / "report.html", title="Ünïcödé \ud800")
     text = (tmp_path / "report.html").read_text("utf-8")
     assert text.startswith("<!DOCTYPE html>")
     assert "Ünïcödé" in text
@@ -139,5 +139,5 @@ def test_the_page_is_written_whole(of: Of, tmp_path: Path) -> None:
 def test_a_page_that_fails_leaves_no_file(of: Of, tmp_path: Path) -> None:
     settings: dict[str, Any] = {"images": tmp_path / "nowhere"}
     with pytest.raises(ValueError, match="no folder"):
-        save_report(tmp_path / "report.html", of("one worker"), **settings)
+        report(of("one worker"), tmp_path / "report.html", **settings)
     assert list(tmp_path.iterdir()) == []
