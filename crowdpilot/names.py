@@ -24,8 +24,8 @@ def encode(values: ArrayLike) -> Encoded:
     array = to_names(values)
     if array.dtype == object:
         index: dict[Any, int] = {}
-        codes = [-1 if is_missing(v) else index.setdefault(v, len(index)) for v in array]
-        return Encoded(np.asarray(codes, np.int32), to_names(list(index)))
+        positions = [-1 if is_missing(v) else index.setdefault(v, len(index)) for v in array]
+        return Encoded(np.asarray(positions, np.int32), to_names(list(index)))
     missing = np.isnan(array) if array.dtype.kind == "f" else np.zeros(len(array), bool)
     names, first, codes = np.unique(array[~missing], return_index=True, return_inverse=True)
     order = np.argsort(first)

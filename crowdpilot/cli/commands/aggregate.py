@@ -147,7 +147,7 @@ def _fit(model: Aggregator, votes: Votes, device: str | None) -> Aggregate:
     try:
         return model.fit(votes, backend=Torch(device))
     except ValueError as error:
-        raise ValueError(str(error).replace("`on`", "--device")) from error
+        raise ValueError(str(error).replace("`backend`", "--device")) from error
 
 
 def _set(model: Aggregator, settings: dict[str, Any]) -> Aggregator:

@@ -77,7 +77,7 @@ def test_rounds_of_one_file_can_be_run_by_torch(here: Path, cli: Run) -> None:
     here_, there = (cli("aggregate", "votes.csv", "-s", "ds", *more) for more in ((), ("--device", "cpu")))
     assert [row["label"] for row in rows(there.stdout)] == [row["label"] for row in rows(here_.stdout)]
     result = cli("aggregate", "votes.csv", "-s", "kos", "--device", "cpu")
-    assert result.stderr == "crowdpilot: kos runs on the cores of this machine only, so leave out --device\n"
+    assert result.stderr == "crowdpilot: kos runs in memory only, so leave out --device\n"
 
 
 def test_what_is_known_of_tasks_and_workers_is_used(files: Path, cli: Run) -> None:
