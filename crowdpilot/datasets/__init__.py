@@ -8,7 +8,7 @@ from pathlib import Path
 from crowdpilot.datasets.data import Data, Part
 from crowdpilot.datasets.download import Progress
 from crowdpilot.datasets.folder import read_folder
-from crowdpilot.datasets.local_copies import bring, home, load_data
+from crowdpilot.datasets.local_copies import download_dataset, home, load_data
 from crowdpilot.datasets.registry import Counts, Dataset
 from crowdpilot.datasets.sets import (
     active_crowd,
@@ -106,4 +106,4 @@ def get(
     progress
         Called after each piece, with the name of the file, the bytes that are there, and those in all.
     """
-    return bring(find(name), None if to is None else Path(to), force=force, progress=progress)
+    return download_dataset(find(name), None if to is None else Path(to), force=force, progress=progress)

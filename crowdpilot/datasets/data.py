@@ -1,4 +1,4 @@
-"""What a data set holds once it is in memory."""
+"""A data set in memory: votes, truth, texts, features and images of its parts."""
 
 from __future__ import annotations
 

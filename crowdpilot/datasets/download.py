@@ -1,4 +1,4 @@
-"""Files from the web: whole and as expected, or not at all; a download that broke off goes on."""
+"""Resumable download of files over HTTP, checked by size and sha256."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from urllib.request import (
     Request,
 )
 
-CHUNK = 1 << 16
-LARGEST = 1 << 30  # bytes of a file whose size nobody knew
-TRIES = 5  # in a row that bring nothing
-WAIT = 1.0  # seconds before the second try; twice as many before each later one
-TIMEOUT = 30.0  # seconds of silence
-PASSING = frozenset((408, 425, 429, 500, 502, 503, 504))  # answers that may be better next time
+CHUNK_BYTES = 1 << 16
+MAX_BYTES_OF_UNKNOWN_SIZE = 1 << 30  # of a file whose size the registry does not know
+MAX_FAILED_TRIES = 5  # in a row, each without a new byte
+FIRST_WAIT_SECONDS = 1.0  # before the second try; twice as many before each later one
+TIMEOUT_SECONDS = 30.0  # without an answer
+RETRIED_STATUS_CODES = frozenset((408, 425, 429, 500, 502, 503, 504))  # errors that may pass
 
 Progress = Callable[[str, int, int | None], None]  # the file, bytes that are there, and in all
 
@@ -48,12 +48,12 @@ class Remote:
         return self.saved_as or unquote(urlsplit(self.url).path.rpartition("/")[2])
 
 
-class _Broken(Exception):
+class _TransientError(Exception):
     """The connection or the server failed in a way that may pass."""
 
 
-class _Stale(Exception):
-    """What is there of the file cannot be gone on from."""
+class _StalePartError(Exception):
+    """The part that was downloaded earlier does not fit the file of the server."""
 
 
 def fetch(
@@ -62,8 +62,8 @@ def fetch(
     *,
     expected: str | None = None,
     progress: Progress | None = None,
-    wait: float = WAIT,
-    timeout: float = TIMEOUT,
+    wait: float = FIRST_WAIT_SECONDS,
+    timeout: float = TIMEOUT_SECONDS,
 ) -> tuple[Path, str]:
     """The file in this folder and its sha256; the bytes of an earlier try are not asked for again.
 
@@ -85,16 +85,17 @@ def fetch(
         return target, _check(remote, target, expected)
     part = _part(target)
     was_begun = part.is_file()
-    _complete(remote, part, expected, progress, wait, timeout)
+    _download_missing(remote, part, expected, progress, wait, timeout)
     try:
         digest = _check(remote, part, expected)
     except ValueError:
         if not was_begun:
             raise
-        _complete(remote, part, expected, progress, wait, timeout)  # the beginning may have been another's
+        # the part that was there may have been of another file
+        _download_missing(remote, part, expected, progress, wait, timeout)
         digest = _check(remote, part, expected)
     part.replace(target)
-    _mark(target).unlink(missing_ok=True)
+    _etag_file(target).unlink(missing_ok=True)
     return target, digest
 
 
@@ -108,7 +109,7 @@ def _part(target: Path) -> Path:
     return target.with_name(f"{target.name}.part")
 
 
-def _mark(target: Path) -> Path:
+def _etag_file(target: Path) -> Path:
     """The file with the ETag of what has been downloaded in part."""
     return target.with_name(f"{target.name}.etag")
 
@@ -124,54 +125,60 @@ def _check(remote: Remote, path: Path, expected: str | None) -> str:
     if problem is None:
         return digest
     path.unlink()
-    _mark(path.with_name(remote.name)).unlink(missing_ok=True)
-    raise ValueError(f"{remote.url} {problem}: it is not the file that is known here, and was not kept")
+    _etag_file(path.with_name(remote.name)).unlink(missing_ok=True)
+    raise ValueError(f"{remote.url} {problem}: it is not the file of the registry, and was removed")
 
 
-def _complete(
+def _download_missing(
     remote: Remote, part: Path, expected: str | None, progress: Progress | None, wait: float, timeout: float
 ) -> None:
-    """Download until nothing is missing; tries that bring something are not counted."""
+    """Download until nothing is missing; tries that bring new bytes do not count as failed."""
     failed = 0
     while True:
         before = _size(part)
         try:
-            _try(remote, part, expected is not None, progress, timeout)
+            _download_rest(remote, part, expected is not None, progress, timeout)
             return
-        except _Stale:
+        except _StalePartError:
             part.unlink(missing_ok=True)
             failed += 1
-        except _Broken as error:
+        except _TransientError as error:
             failed = 0 if _size(part) > before else failed + 1
-            if failed >= TRIES:
+            if failed >= MAX_FAILED_TRIES:
                 raise ValueError(
                     f"{remote.url} cannot be downloaded ({error}); the same command goes on where it stopped"
                 ) from None
             time.sleep(wait * 2 ** max(0, failed - 1))
-        if failed >= TRIES:
+        if failed >= MAX_FAILED_TRIES:
             raise ValueError(
                 f"{remote.url} cannot be downloaded (the server gives other parts than asked for)"
             )
+
+
+def _max_size(remote: Remote) -> int:
+    return remote.size or MAX_BYTES_OF_UNKNOWN_SIZE
 
 
 def _size(path: Path) -> int:
     return path.stat().st_size if path.is_file() else 0
 
 
-def _try(remote: Remote, part: Path, is_known: bool, progress: Progress | None, timeout: float) -> None:
-    """Ask for what is missing, and add it to what is there."""
-    mark = _mark(part.with_name(remote.name))
+def _download_rest(
+    remote: Remote, part: Path, is_known: bool, progress: Progress | None, timeout: float
+) -> None:
+    """Request the bytes that are missing, and append them to the part that is there."""
+    mark = _etag_file(part.with_name(remote.name))
     etag = mark.read_text() if mark.is_file() else ""
     start = _size(part) if is_known or etag else 0  # else nobody could tell that the file has changed
     if start and start == remote.size:
         return
-    with _ask(remote.url, start, etag, timeout) as answer:
-        start, total = _begin(answer, start)
-        if (total or 0) > (remote.size or LARGEST):
-            raise ValueError(f"{remote.url} has {total:,} bytes, expected {remote.size or LARGEST:,} at most")
+    with _request(remote.url, start, etag, timeout) as answer:
+        start, total = _parse_range(answer, start)
+        if (total or 0) > _max_size(remote):
+            raise ValueError(f"{remote.url} has {total:,} bytes, expected {_max_size(remote):,} at most")
         before, etag = etag, answer.headers.get("ETag", "")
         if start and before and etag not in ("", before):
-            raise _Stale  # the file has changed, and the server does not heed If-Range
+            raise _StalePartError  # the file has changed, and the server does not heed If-Range
         with part.open("r+b" if start else "wb") as file:
             file.truncate(start)
             file.seek(start)
@@ -179,56 +186,56 @@ def _try(remote: Remote, part: Path, is_known: bool, progress: Progress | None, 
             _save(answer, file, remote, total, progress)
 
 
-def _begin(answer: Any, start: int) -> tuple[int, int | None]:
+def _parse_range(answer: Any, start: int) -> tuple[int, int | None]:
     """Where the bytes of the answer begin, and how many the whole file has."""
     length = answer.headers.get("Content-Length", "")
     if answer.status != 206:
         return 0, int(length) if length.isdecimal() else None
     span, _, total = answer.headers.get("Content-Range", "").removeprefix("bytes ").partition("/")
     if span.partition("-")[0] != str(start):
-        raise _Stale
+        raise _StalePartError
     return start, int(total) if total.isdecimal() else None
 
 
 def _save(answer: Any, file: IO[bytes], remote: Remote, total: int | None, progress: Progress | None) -> None:
     while piece := _read(answer):
         file.write(piece)
-        if file.tell() > (remote.size or LARGEST):
+        if file.tell() > _max_size(remote):
             file.truncate(0)
-            raise ValueError(f"{remote.url} has more than {remote.size or LARGEST:,} bytes, and was not kept")
+            raise ValueError(f"{remote.url} has more than {_max_size(remote):,} bytes, and was removed")
         if progress is not None:
             progress(remote.name, file.tell(), remote.size or total)
     if total is not None and file.tell() < total:
-        raise _Broken(f"it broke off after {file.tell():,} of {total:,} bytes")
+        raise _TransientError(f"it broke off after {file.tell():,} of {total:,} bytes")
 
 
 def _read(answer: Any) -> bytes:
     try:
-        return bytes(answer.read(CHUNK))
+        return bytes(answer.read(CHUNK_BYTES))
     except (OSError, HTTPException) as error:
-        raise _Broken(str(error) or type(error).__name__) from error
+        raise _TransientError(str(error) or type(error).__name__) from error
 
 
-def _ask(url: str, start: int, etag: str, timeout: float) -> Any:
+def _request(url: str, start: int, etag: str, timeout: float) -> Any:
     _check_scheme(url)
-    asked = {"User-Agent": "crowdpilot"}
+    headers = {"User-Agent": "crowdpilot"}
     if start:
-        asked["Range"] = f"bytes={start}-"
+        headers["Range"] = f"bytes={start}-"
         if etag:
-            asked["If-Range"] = etag
+            headers["If-Range"] = etag
     try:
-        return _opener().open(Request(url, headers=asked), timeout=timeout)
+        return _opener().open(Request(url, headers=headers), timeout=timeout)
     except HTTPError as error:
         error.close()
         if error.code == 416:
-            raise _Stale from None
-        if error.code in PASSING:
-            raise _Broken(f"the server answers {error.code} {error.reason}") from None
+            raise _StalePartError from None
+        if error.code in RETRIED_STATUS_CODES:
+            raise _TransientError(f"the server answers {error.code} {error.reason}") from None
         raise ValueError(
             f"{url} cannot be downloaded: the server answers {error.code} {error.reason}"
         ) from None
     except (URLError, OSError, HTTPException) as error:
-        raise _Broken(str(getattr(error, "reason", error)) or type(error).__name__) from error
+        raise _TransientError(str(getattr(error, "reason", error)) or type(error).__name__) from error
 
 
 def _check_scheme(url: str, before: str = "") -> None:

@@ -1,4 +1,4 @@
-"""Folders of data sets: the one layout that all are kept in, and that of peerannot."""
+"""The layout of a data set folder: reading and writing ours, reading that of peerannot."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdpilot import io
-from crowdpilot.arrays import Names, to_names
+from crowdpilot.arrays import Names
 from crowdpilot.datasets.data import Data, Part
 from crowdpilot.io.formats.soft import CROWD
 from crowdpilot.io.image_folders import classes_of_folders, find_images
+from crowdpilot.names import to_names
 from crowdpilot.votes import Repeats, Votes
 
 TRAIN = "train"
 FILES = "answers.csv", "soft.csv", "counts.csv", "truth.csv", "texts.csv", "features.npz"
 PART = re.compile(rf"((?:test|valid|val)\w*?)_({'|'.join(map(re.escape, FILES))})")
-PICTURES = {"train": TRAIN, "val": "val", "test": "test"}  # folders of peerannot's layout
+IMAGE_FOLDERS = {"train": TRAIN, "val": "val", "test": "test"}  # folders of peerannot's layout
 
 
 def read_folder(folder: str | PathLike[str], *, repeats: Repeats = "last") -> Data:
@@ -38,27 +39,27 @@ def read_folder(folder: str | PathLike[str], *, repeats: Repeats = "last") -> Da
     repeats
         What counts when a worker labels a task again, as in `crowdpilot.read`.
     """
-    place = Path(folder)
-    if not place.is_dir():
-        raise ValueError(f"{place}: there is no such folder")
-    if (place / "answers.json").is_file():
-        return _read_peerannot(place, repeats)
-    found: dict[str, dict[str, Path]] = {}
-    for path in sorted(place.iterdir()):
+    root = Path(folder)
+    if not root.is_dir():
+        raise ValueError(f"{root}: there is no such folder")
+    if (root / "answers.json").is_file():
+        return _read_peerannot(root, repeats)
+    parts: dict[str, dict[str, Path]] = {}
+    for path in sorted(root.iterdir()):
         part = PART.fullmatch(path.name)
         if part or path.name in FILES:
             name, file = (part[1].replace("valid", "val"), part[2]) if part else (TRAIN, path.name)
-            found.setdefault(name, {})[file] = path
-    if TRAIN not in found:
-        raise ValueError(f"{place}: there is none of the files {', '.join(FILES)}, nor answers.json")
-    train = _read_part(found.pop(TRAIN), repeats, None)
-    return Data(train, {name: _read_part(files, repeats, train.votes) for name, files in found.items()})
+            parts.setdefault(name, {})[file] = path
+    if TRAIN not in parts:
+        raise ValueError(f"{root}: there is none of the files {', '.join(FILES)}, nor answers.json")
+    train = _read_part(parts.pop(TRAIN), repeats, None)
+    return Data(train, {name: _read_part(files, repeats, train.votes) for name, files in parts.items()})
 
 
-def _read_part(files: Mapping[str, Path], repeats: Repeats, others: Votes | None) -> Part:
+def _read_part(files: Mapping[str, Path], repeats: Repeats, train_votes: Votes | None) -> Part:
     votes = _read_votes(files, repeats)
     known = {} if "truth.csv" not in files else io.read_labels(files["truth.csv"])
-    judged = others if votes is None else votes
+    judged = train_votes if votes is None else votes
     classes = _by_text(() if judged is None else judged.classes)
     tasks = _by_text(votes.tasks if votes is not None else ())
     truth = {tasks.get(str(t), t): classes.get(str(label), label) for t, label in known.items()}
@@ -69,9 +70,9 @@ def _read_part(files: Mapping[str, Path], repeats: Repeats, others: Votes | None
     if "texts.csv" in files:
         columns = {"task": "task", "label": "text"}
         read = io.read_labels(files["texts.csv"], columns=columns)
-        said = {tasks.get(str(task), task): str(text) for task, text in read.items()}
-        names = names if features is not None else list(said)
-        texts = [said.get(task, "") for task in names]
+        text_of = {tasks.get(str(task), task): str(text) for task, text in read.items()}
+        names = names if features is not None else list(text_of)
+        texts = [text_of.get(task, "") for task in names]
     return Part(to_names(names), votes, truth, texts, features)
 
 
@@ -128,28 +129,27 @@ def _read_features(path: Path, tasks: Mapping[str, Any]) -> tuple[list[Any], NDA
 
 def _read_peerannot(folder: Path, repeats: Repeats) -> Data:
     votes = io.read(folder, repeats=repeats)
-    found = {
-        name: find_images(folder / inside) for inside, name in PICTURES.items() if (folder / inside).is_dir()
-    }
+    folders = {name: folder / inner for inner, name in IMAGE_FOLDERS.items() if (folder / inner).is_dir()}
+    images = {name: find_images(path) for name, path in folders.items()}
     truth = folder / "ground_truth.npy"  # as `crowdpilot simulate` writes it
     known = io.read_labels(truth) if truth.is_file() else {}
     tasks, classes = _by_text(votes.tasks), _by_text(votes.classes)
-    said = {tasks.get(str(t), t): classes.get(str(label), label) for t, label in known.items()}
-    if TRAIN not in found:
-        return Data(Part(votes.tasks, votes, said))
-    names, paths = found.pop(TRAIN)
-    there = {str(name) for name in names.tolist()}
-    about = votes if set(tasks) <= there else None  # votes on other images say nothing of the folders
+    truth_of = {tasks.get(str(t), t): classes.get(str(label), label) for t, label in known.items()}
+    if TRAIN not in images:
+        return Data(Part(votes.tasks, votes, truth_of))
+    names, paths = images.pop(TRAIN)
+    image_tasks = {str(name) for name in names.tolist()}
+    about = votes if set(tasks) <= image_tasks else None  # votes on other images say nothing of the folders
     holds = {} if about is None else classes_of_folders(about, names, [path.parent.name for path in paths])
     renamed = to_names([tasks.get(str(name), name) for name in names.tolist()])
-    train = _pictures(renamed, paths, holds, votes)
+    train = _image_part(renamed, paths, holds, votes)
     return Data(
-        replace(train, votes=votes, truth=said or train.truth),
-        {name: _pictures(*part, holds, votes) for name, part in found.items()},
+        replace(train, votes=votes, truth=truth_of or train.truth),
+        {name: _image_part(*part, holds, votes) for name, part in images.items()},
     )
 
 
-def _pictures(names: Names, paths: list[Path], holds: Mapping[str, int], votes: Votes) -> Part:
+def _image_part(names: Names, paths: list[Path], holds: Mapping[str, int], votes: Votes) -> Part:
     pairs = zip(names.tolist(), paths, strict=True)
     truth = {
         name: votes.classes.tolist()[holds[path.parent.name]]

@@ -1,4 +1,4 @@
-"""Data sets as folders on this machine: downloaded, checked, and made whole or not at all."""
+"""Local copies of data sets: folders that are downloaded, checked and written atomically."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from crowdpilot.datasets.registry import Counts, Dataset
 from crowdpilot.io.atomic_write import atomic_path
 from crowdpilot.votes import Votes
 
-HOME = "CROWDPILOT_DATA_HOME"  # the variable that says where data sets are kept
-SUMS = "SHA256SUMS"
+HOME_VARIABLE = "CROWDPILOT_DATA_HOME"  # the environment variable of the folder of all data sets
+CHECKSUM_FILE = "SHA256SUMS"
 
 
 def home() -> Path:
     """Where data sets are kept: `$CROWDPILOT_DATA_HOME`, or the folder of this system for such things."""
-    if chosen := os.environ.get(HOME):
+    if chosen := os.environ.get(HOME_VARIABLE):
         return Path(chosen).expanduser()
     if sys.platform == "win32":
         base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
@@ -34,13 +34,13 @@ def home() -> Path:
     return base / "crowdpilot" / "datasets"
 
 
-def place(dataset: Dataset, to: Path | None = None) -> Path | None:
+def local_folder(dataset: Dataset, to: Path | None = None) -> Path | None:
     """The folder of a data set, None if it is not on this machine yet."""
     folder = (to or home()) / dataset.name
-    return folder if (folder / SUMS).is_file() else None
+    return folder if (folder / CHECKSUM_FILE).is_file() else None
 
 
-def bring(
+def download_dataset(
     dataset: Dataset, to: Path | None = None, *, force: bool = False, progress: Progress | None = None
 ) -> Path:
     """Make the folder of a data set, and say where it is; one that is there stays as it is.
@@ -59,91 +59,91 @@ def bring(
     progress
         Called after each piece of a file.
     """
-    around = to or home()
+    parent = to or home()
     try:
-        around.mkdir(parents=True, exist_ok=True)
+        parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ValueError(f"{around}: cannot be written ({error.strerror})") from error
-    with _alone(around / f".{dataset.name}.lock"):
-        if (there := place(dataset, around)) and not force:
-            return there
-        target = around / dataset.name
-        if target.exists() and not there and any(target.iterdir() if target.is_dir() else [target]):
+        raise ValueError(f"{parent}: cannot be written ({error.strerror})") from error
+    with _exclusive_lock(parent / f".{dataset.name}.lock"):
+        if (folder := local_folder(dataset, parent)) and not force:
+            return folder
+        target = parent / dataset.name
+        if target.exists() and not folder and any(target.iterdir() if target.is_dir() else [target]):
             raise ValueError(
-                f"{target} exists and is no data set that was got; move it away or use another --to"
+                f"{target} exists and is no data set that was downloaded; move it away or use another --to"
             )
         _make(dataset, target, progress)
     return target
 
 
 def _make(dataset: Dataset, target: Path, progress: Progress | None) -> None:
-    kept = target.parent / f".{dataset.name}.download"
-    kept.mkdir(exist_ok=True)
-    known = read_sums(target / SUMS)
-    got = {
-        file.name: fetch(file, kept, expected=known.get(file.name), progress=progress)
+    downloads = target.parent / f".{dataset.name}.download"
+    downloads.mkdir(exist_ok=True)
+    known = read_checksums(target / CHECKSUM_FILE)
+    files = {
+        file.name: fetch(file, downloads, expected=known.get(file.name), progress=progress)
         for file in dataset.files
     }
     try:
-        data = dataset.make({name: path for name, (path, _) in got.items()})
+        data = dataset.make({name: path for name, (path, _) in files.items()})
         check_counts(dataset, data)
     except ValueError:
-        shutil.rmtree(kept, ignore_errors=True)  # what cannot be used is not kept
+        shutil.rmtree(downloads, ignore_errors=True)  # what cannot be used is removed
         raise
     with atomic_path(target) as draft:
         write_folder(data, draft)
-        (draft / "README.md").write_text(about(dataset), "utf-8")
-        sums = "".join(f"{digest}  {name}\n" for name, (_, digest) in got.items())
-        (draft / SUMS).write_text(sums, "utf-8")  # of the files as downloaded
+        (draft / "README.md").write_text(readme(dataset), "utf-8")
+        sums = "".join(f"{digest}  {name}\n" for name, (_, digest) in files.items())
+        (draft / CHECKSUM_FILE).write_text(sums, "utf-8")  # of the files as downloaded
         shutil.rmtree(target, ignore_errors=True)  # the new one is complete, and takes its place at once
-    shutil.rmtree(kept, ignore_errors=True)
+    shutil.rmtree(downloads, ignore_errors=True)
 
 
 def load_data(dataset: Dataset) -> Data:
     """All of a data set, which must be on this machine."""
     if dataset.is_bundled:
         return dataset.make({})
-    if (folder := place(dataset)) is None:
+    if (folder := local_folder(dataset)) is None:
         raise ValueError(
             f"{dataset.name} is not on this machine yet: run `crowdpilot datasets get {dataset.name}`"
         )
     return read_folder(folder, repeats=dataset.repeats)
 
 
-def count(data: Data) -> Counts:
+def count_data(data: Data) -> Counts:
     """How much there is of a data set; shares of a crowd are no votes of workers."""
     votes = data.votes
-    sizes = (0, 0) if is_soft(votes) else (len(votes.workers), len(votes))
+    sizes = (0, 0) if has_shares(votes) else (len(votes.workers), len(votes))
     return Counts(len(votes.tasks), *sizes, len(votes.classes), len(data.truth))
 
 
-def is_soft(votes: Votes) -> bool:
+def has_shares(votes: Votes) -> bool:
     """Whether these are shares of a crowd, whose workers are not known."""
     return votes.weight is not None and len(votes.workers) <= 1
 
 
 def check_counts(dataset: Dataset, data: Data) -> None:
-    """Refuse data that are not as many as they should be."""
-    found = count(data)
-    if found != dataset.counts:
-        wrong = next(n for n in Counts._fields if getattr(found, n) != getattr(dataset.counts, n))
+    """Raise if there is more or less of the data than the registry says."""
+    counts = count_data(data)
+    if counts != dataset.counts:
+        wrong = next(n for n in Counts._fields if getattr(counts, n) != getattr(dataset.counts, n))
         what = "tasks whose truth is known" if wrong == "truth" else wrong
         raise ValueError(
-            f"{dataset.name}: the downloaded files hold {getattr(found, wrong):,} {what}, "
+            f"{dataset.name}: the downloaded files hold {getattr(counts, wrong):,} {what}, "
             f"expected {getattr(dataset.counts, wrong):,}; nothing was kept"
         )
 
 
-def read_sums(path: Path) -> Mapping[str, str]:
+def read_checksums(path: Path) -> Mapping[str, str]:
     """The digest of each file, as `sha256sum` writes them; none if there is no such list."""
     if not path.is_file():
         return {}
-    found = re.findall(r"^([0-9a-f]{64})  (.+)$", path.read_text("utf-8"), re.MULTILINE)
-    return {name: digest for digest, name in found}
+    pairs = re.findall(r"^([0-9a-f]{64})  (.+)$", path.read_text("utf-8"), re.MULTILINE)
+    return {name: digest for digest, name in pairs}
 
 
-def about(dataset: Dataset) -> str:
-    """A page about a data set, to lie beside its files."""
+def readme(dataset: Dataset) -> str:
+    """The text of README.md in the folder of a data set."""
     c = dataset.counts
     amount = f"{c.votes:,} votes of {c.workers:,} workers" if c.votes else "shares of the votes"
     known = f" The truth of {c.truth:,} tasks is known." if c.truth else ""
@@ -156,8 +156,8 @@ def about(dataset: Dataset) -> str:
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """Wait until no other process is here; the lock of one that died is gone with it."""
+def _exclusive_lock(path: Path) -> Iterator[None]:
+    """Hold a lock that one process has at a time; the lock of a process that died is gone with it."""
     with path.open("a+b") as file:
         if sys.platform == "win32":
             import msvcrt

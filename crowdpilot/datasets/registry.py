@@ -1,4 +1,4 @@
-"""What is known of each data set."""
+"""The entry of a data set in the registry: counts, licence, source, files and how to build it."""
 
 from __future__ import annotations
 

@@ -6,14 +6,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from crowdpilot.arrays import Codes, Floats, Names, to_names
+from crowdpilot.arrays import Codes, Floats, Names
+from crowdpilot.names import to_names
 from crowdpilot.simulation.assignment import assign
 from crowdpilot.simulation.confusion_matrices import draw_labels
 from crowdpilot.votes import Votes
 
 
 def simulate_votes(
-    tasks: Names, truth: Codes, classes: Sequence[str], alike: Floats, *, workers: int, each: int, seed: int
+    tasks: Names,
+    truth: Codes,
+    classes: Sequence[str],
+    confusability: Floats,
+    *,
+    workers: int,
+    votes_per_task: int,
+    seed: int,
 ) -> Votes:
     """Votes of workers of unequal skill, who mistake a class mostly for those that are like it.
 
@@ -26,21 +34,21 @@ def simulate_votes(
         Their names, and the code of the class of each.
     classes
         The names of the classes.
-    alike
+    confusability
         (true, said); how often a mistaken worker takes one class for another. Rows sum to one.
-    workers, each
+    workers, votes_per_task
         How many there are, and how many of them judge each task.
     seed
-        Where the random numbers begin.
+        Seed of the random numbers.
     """
     rng = np.random.default_rng(seed)
     K = len(classes)
     skill = rng.uniform(0.55, 0.95, workers)
-    confusion = skill[:, None, None] * np.eye(K) + (1 - skill)[:, None, None] * alike
+    confusion = skill[:, None, None] * np.eye(K) + (1 - skill)[:, None, None] * confusability
     confusion[: workers // 10] = 1 / K
     confusion = rng.permutation(confusion)
     popularity = -np.log1p(rng.permutation(workers))
-    worker = assign(len(tasks), each, popularity, None, rng).reshape(-1)
-    task = np.repeat(np.arange(len(tasks), dtype=np.int32), each)
+    worker = assign(len(tasks), votes_per_task, popularity, None, rng).reshape(-1)
+    task = np.repeat(np.arange(len(tasks), dtype=np.int32), votes_per_task)
     label = draw_labels(confusion, worker, truth[task], rng)
     return Votes(task, worker, label, tasks, np.arange(workers), to_names(classes))

@@ -1,14 +1,16 @@
-"""What the modules of downloaded data sets share: addresses, and tables of text."""
+"""Source files of downloaded data sets: their addresses on GitHub, and tables of text in them."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from io import StringIO
 from pathlib import Path
 from urllib.parse import quote
 
+from crowdpilot.datasets.data import Data
 from crowdpilot.datasets.download import Remote
+from crowdpilot.datasets.registry import Counts, Dataset
 
 UNSTATED = "not stated"
 
@@ -27,6 +29,21 @@ def on_github(
     return Remote(url, size, sha256, saved_as)
 
 
+def parse_manifest(text: str) -> dict[str, tuple[int | None, str | None]]:
+    """Size and sha256 of files by their path, from lines of sha256, bytes and path; `-` is not known.
+
+    Examples
+    --------
+    >>> parse_manifest("- 549 bluebird/truth.csv")
+    {'bluebird/truth.csv': (549, None)}
+    """
+    rows = (line.split(maxsplit=2) for line in text.strip().splitlines())
+    return {
+        path: (None if size == "-" else int(size), None if sha256 == "-" else sha256)
+        for sha256, size, path in rows
+    }
+
+
 def read_text(path: Path) -> str:
     """The text of a file: UTF-8, or else Latin-1, in which every file can be read."""
     content = path.read_bytes()
@@ -36,12 +53,12 @@ def read_text(path: Path) -> str:
         return content.decode("latin-1")
 
 
-def read_rows(path: Path, least: int) -> list[list[str]]:
+def read_rows(path: Path, min_cells: int) -> list[list[str]]:
     """The rows of a file of comma-separated values, each of which has so many cells or more."""
     rows = [row for row in csv.reader(StringIO(read_text(path), newline="")) if row]
     for n, row in enumerate(rows, 1):
-        if len(row) < least:
-            raise ValueError(f"{path.name}: row {n} has {len(row)} cells, expected {least}")
+        if len(row) < min_cells:
+            raise ValueError(f"{path.name}: row {n} has {len(row)} cells, expected {min_cells}")
     if not rows:
         raise ValueError(f"{path.name}: the file is empty")
     return rows
@@ -54,5 +71,24 @@ def number(names: Iterable[str]) -> dict[str, int]:
 
 def to_int(names: Iterable[str]) -> list[int] | list[str]:
     """Names as numbers, if all of them are."""
-    found = list(names)
-    return [int(name) for name in found] if all(map(str.isdecimal, found)) else found
+    texts = list(names)
+    return [int(text) for text in texts] if all(map(str.isdecimal, texts)) else texts
+
+
+def votes_dataset(
+    name: str,
+    description: str,
+    counts: Counts,
+    paper: str,
+    *,
+    repository: str,
+    licence: str,
+    make: Callable[[Mapping[str, Path]], Data],
+    files: Iterable[Remote],
+) -> Dataset:
+    """The entry of a set without content, which a repository on GitHub has collected from a paper."""
+    source = f"{paper}, as collected in https://github.com/{repository}"
+    return Dataset(
+        name=name, description=description, counts=counts, kind="votes", licence=licence, source=source,
+        make=make, files=tuple(files),
+    )  # fmt: skip

@@ -10,7 +10,7 @@ import pytest
 
 import crowdpilot as cp
 from crowdpilot.datasets import DATASETS, Dataset, find, home, load, open
-from crowdpilot.datasets.local_copies import count, place
+from crowdpilot.datasets.local_copies import count_data, local_folder
 
 BUNDLED = [name for name, dataset in DATASETS.items() if dataset.is_bundled]
 REMOTE = [name for name in DATASETS if name not in BUNDLED]
@@ -34,7 +34,7 @@ def test_a_data_set_says_what_it_is_and_on_what_terms(dataset: Dataset) -> None:
 @pytest.mark.parametrize("name", BUNDLED)
 def test_a_bundled_set_has_the_registered_counts_and_is_always_the_same(name: str) -> None:
     data = open(name)
-    assert count(data) == DATASETS[name].counts
+    assert count_data(data) == DATASETS[name].counts
     np.testing.assert_array_equal(data.votes.label, load(name).label)
 
 
@@ -87,11 +87,11 @@ def test_the_ratings_are_those_of_the_published_table() -> None:
     [
         ("bluebird", "did you mean bluebirds?"),
         ("Digits", "did you mean digits?"),
-        ("x", "one of anesthesia,"),
+        ("x", "there are anesthesia,"),
     ],
 )
 def test_an_unknown_data_set_is_refused(name: str, hint: str) -> None:
-    with pytest.raises(ValueError, match=f"no data set {name!r}, .*{re.escape(hint)}"):
+    with pytest.raises(ValueError, match=f"no data set {name!r}; .*{re.escape(hint)}"):
         load(name)
 
 
@@ -166,7 +166,7 @@ def test_data_sets_are_kept_where_the_system_keeps_such_things(
 
 def test_the_folder_of_choice_goes_before(tmp_path: Path) -> None:
     assert home() == tmp_path
-    assert place(DATASETS["bluebirds"]) is None
+    assert local_folder(DATASETS["bluebirds"]) is None
 
 
 def test_bundled_sets_need_nothing_from_the_web() -> None:

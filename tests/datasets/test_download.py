@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crowdpilot.datasets.download import LARGEST, TRIES, Remote, fetch, sha256_of
+from crowdpilot.datasets.download import MAX_BYTES_OF_UNKNOWN_SIZE, MAX_FAILED_TRIES, Remote, fetch, sha256_of
 
 CONTENT = np.random.default_rng(0).bytes(300_000)
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
@@ -64,13 +64,13 @@ def test_wherever_a_download_breaks_off_it_ends_with_the_same_bytes(
 
 
 def test_tries_that_bring_something_are_not_counted(web: Any, tmp_path: Path) -> None:
-    web.break_after = [20_000] * (2 * TRIES)
+    web.break_after = [20_000] * (2 * MAX_FAILED_TRIES)
     assert get(web, tmp_path).read_bytes() == CONTENT
-    assert len(web.asked) == 2 * TRIES + 1
+    assert len(web.asked) == 2 * MAX_FAILED_TRIES + 1
 
 
 def test_a_server_that_always_fails_is_given_up_and_what_came_is_kept(web: Any, tmp_path: Path) -> None:
-    web.break_after = [1000] + [0] * TRIES
+    web.break_after = [1000] + [0] * MAX_FAILED_TRIES
     with pytest.raises(
         ValueError, match=r"broke off after 1,000 of 300,000 bytes\); the same command goes on"
     ):
@@ -89,7 +89,7 @@ def test_a_server_without_ranges_sends_all_again(web: Any, tmp_path: Path) -> No
 @pytest.mark.parametrize("known", [True, False])
 def test_a_file_that_changed_in_between_begins_again(web: Any, tmp_path: Path, known: bool) -> None:
     web.etags["/a.bin"], web.files["/a.bin"] = '"old"', CONTENT[::-1]
-    web.break_after = [100_000] + [0] * TRIES
+    web.break_after = [100_000] + [0] * MAX_FAILED_TRIES
     with pytest.raises(ValueError, match="broke off"):
         get(web, tmp_path, known=known)
     web.etags["/a.bin"], web.files["/a.bin"] = '"new"', CONTENT
@@ -149,7 +149,7 @@ def test_a_file_that_is_not_the_known_one_is_not_kept(
 
 def test_the_digest_of_the_first_download_holds_for_the_next(web: Any, tmp_path: Path) -> None:
     web.files["/a.bin"] = b"another"
-    with pytest.raises(ValueError, match="not the file that is known here"):
+    with pytest.raises(ValueError, match="not the file of the registry"):
         get(web, tmp_path, known=False, expected=DIGEST)
 
 
@@ -204,8 +204,8 @@ def test_progress_ends_with_all_bytes(web: Any, tmp_path: Path) -> None:
 
 
 def test_a_stream_without_end_is_cut(web: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert LARGEST >= 10**9
-    monkeypatch.setattr("crowdpilot.datasets.download.LARGEST", 1000)
+    assert MAX_BYTES_OF_UNKNOWN_SIZE >= 10**9
+    monkeypatch.setattr("crowdpilot.datasets.download.MAX_BYTES_OF_UNKNOWN_SIZE", 1000)
     with pytest.raises(ValueError, match="expected 1,000 at most"):
         get(web, tmp_path, known=False)
 

@@ -13,8 +13,8 @@ import pytest
 import crowdpilot as cp
 from crowdpilot.datasets import DATASETS, Dataset, read_folder
 from crowdpilot.datasets.download import Remote, sha256_of
-from crowdpilot.datasets.local_copies import SUMS, place, read_sums
-from crowdpilot.datasets.local_copies import bring as get
+from crowdpilot.datasets.local_copies import CHECKSUM_FILE, local_folder, read_checksums
+from crowdpilot.datasets.local_copies import download_dataset as get
 from crowdpilot.datasets.registry import Counts
 
 LABEL = b"item,worker,label\n0,0,1\n0,1,1\n1,0,0\n1,1,1\n1,1,0\n"
@@ -44,8 +44,8 @@ def names(folder: Path) -> set[str]:
 
 def test_a_set_becomes_a_folder_in_the_one_layout(small: Dataset, house: Path) -> None:
     folder = get(small)
-    assert folder == house / "small" == place(small)
-    assert names(folder) == {"answers.csv", "truth.csv", "README.md", SUMS}
+    assert folder == house / "small" == local_folder(small)
+    assert names(folder) == {"answers.csv", "truth.csv", "README.md", CHECKSUM_FILE}
     assert "Licence: not stated" in (folder / "README.md").read_text()
     assert "5 votes of 2 workers" in (folder / "README.md").read_text()
     votes = cp.load("small")
@@ -56,7 +56,7 @@ def test_a_set_becomes_a_folder_in_the_one_layout(small: Dataset, house: Path) -
 
 def test_the_digest_of_the_first_download_is_written_down(small: Dataset, tmp_path: Path) -> None:
     (tmp_path / "label.csv").write_bytes(LABEL)
-    sums = read_sums(get(small) / SUMS)
+    sums = read_checksums(get(small) / CHECKSUM_FILE)
     assert list(sums) == ["label.csv", "truth.csv"]
     assert sums["label.csv"] == sha256_of(tmp_path / "label.csv")
 
@@ -68,7 +68,7 @@ def test_a_set_that_is_there_is_not_downloaded_again_unless_told_to(small: Datas
     assert len(web.asked) == 2
     get(small, force=True)
     assert len(web.asked) == 4
-    assert names(folder) == {"answers.csv", "truth.csv", "README.md", SUMS}
+    assert names(folder) == {"answers.csv", "truth.csv", "README.md", CHECKSUM_FILE}
 
 
 def test_files_that_changed_since_the_first_download_are_refused(small: Dataset, web: Any) -> None:
@@ -96,7 +96,7 @@ def test_a_set_of_another_size_is_refused_and_nothing_is_left(
     with pytest.raises(ValueError, match=problem):
         get(small)
     assert names(house) == {".small.lock"}
-    assert place(small) is None
+    assert local_folder(small) is None
 
 
 def test_what_was_downloaded_before_a_failure_is_not_asked_for_again(small: Dataset, web: Any) -> None:
@@ -111,7 +111,7 @@ def test_what_was_downloaded_before_a_failure_is_not_asked_for_again(small: Data
 def test_a_folder_of_somebody_else_is_left_alone(small: Dataset, house: Path) -> None:
     (house / "small").mkdir(parents=True)
     (house / "small" / "mine.txt").write_text("mine")
-    with pytest.raises(ValueError, match="exists and is no data set that was got"):
+    with pytest.raises(ValueError, match="exists and is no data set that was downloaded"):
         get(small)
     assert names(house / "small") == {"mine.txt"}
 
@@ -145,11 +145,12 @@ def test_two_processes_get_one_set(small: Dataset, web: Any, house: Path) -> Non
     code = f"""
 from dataclasses import replace
 from crowdpilot.datasets import DATASETS
-from crowdpilot.datasets.local_copies import bring
+from crowdpilot.datasets.local_copies import download_dataset
 from crowdpilot.datasets.download import Remote
 from crowdpilot.datasets.registry import Counts
 files = tuple(Remote("{web.url}/" + name) for name in ("label.csv", "truth.csv"))
-print(bring(replace(DATASETS["bluebirds"], name="small", counts=Counts(2, 2, 5, 2, 1), files=files)))
+small = replace(DATASETS["bluebirds"], name="small", counts=Counts(2, 2, 5, 2, 1), files=files)
+print(download_dataset(small))
 """
     root = str(Path(cp.__file__).parents[1])
     env = {**os.environ, "PYTHONPATH": root}
@@ -172,7 +173,7 @@ def test_a_stop_in_between_leaves_no_folder_and_the_part_that_came(
 
     with pytest.raises(KeyboardInterrupt):
         get(small, progress=stop)
-    assert place(small) is None
+    assert local_folder(small) is None
     parts = names(house / ".small.download")
     assert parts == {"label.csv.part", "label.csv.etag"}
     get(small)

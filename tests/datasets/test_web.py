@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from crowdpilot.datasets import DATASETS, get, read_folder
-from crowdpilot.datasets.local_copies import count
+from crowdpilot.datasets.local_copies import count_data
 
 pytestmark = [
     pytest.mark.slow,
@@ -19,4 +19,4 @@ pytestmark = [
 @pytest.mark.parametrize("name", [name for name, dataset in DATASETS.items() if not dataset.is_bundled])
 def test_a_set_can_be_got_and_is_as_registered(name: str, tmp_path: Path) -> None:
     folder = get(name, tmp_path)
-    assert count(read_folder(folder, repeats="all")) == DATASETS[name].counts
+    assert count_data(read_folder(folder, repeats="all")) == DATASETS[name].counts

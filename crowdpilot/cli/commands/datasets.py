@@ -15,7 +15,7 @@ from crowdpilot.cli.shared.options import Json
 from crowdpilot.cli.shared.output import note, on_terminal, show
 from crowdpilot.datasets import DATASETS, Dataset, find, get
 from crowdpilot.datasets.download import Progress
-from crowdpilot.datasets.local_copies import SUMS, place
+from crowdpilot.datasets.local_copies import CHECKSUM_FILE, local_folder
 
 COLUMNS = "name", "tasks", "workers", "votes", "classes", "kind", "licence", "checksum", "where"
 SHOWN = tuple(name for name in COLUMNS if name not in ("workers", "checksum"))  # at a terminal
@@ -56,7 +56,7 @@ def info(name: Name, as_json: Json = False) -> None:
         "description": dataset.description,
         "source": dataset.source,
         "bytes": dataset.size,
-        "folder": None if (folder := place(dataset)) is None else str(folder),
+        "folder": None if (folder := local_folder(dataset)) is None else str(folder),
         "files": [
             {"url": file.url, "bytes": file.size, "sha256": file.sha256, "name": file.name}
             for file in dataset.files
@@ -96,14 +96,14 @@ def get_dataset(
             folder = get(name, to, force=force, progress=progress)
     except KeyboardInterrupt as error:
         raise type(error)("the same command goes on with the download") from None
-    for line in (folder / SUMS).read_text("utf-8").splitlines():
+    for line in (folder / CHECKSUM_FILE).read_text("utf-8").splitlines():
         note(f"sha256 {line}")
     typer.echo(str(folder))
 
 
 def _row(dataset: Dataset) -> dict[str, Any]:
     c = dataset.counts
-    where = "bundled" if dataset.is_bundled else "downloaded" if place(dataset) else "to get"
+    where = "bundled" if dataset.is_bundled else "downloaded" if local_folder(dataset) else "to get"
     checksum = None if dataset.is_bundled else dataset.checksum
     values = (
         dataset.name,

@@ -8,7 +8,7 @@ from pathlib import Path
 from crowdpilot.datasets.data import Data, Part
 from crowdpilot.datasets.download import Remote
 from crowdpilot.datasets.registry import Counts, Dataset
-from crowdpilot.datasets.source_files import number, on_github, read_rows, to_int
+from crowdpilot.datasets.source_files import number, on_github, read_rows, to_int, votes_dataset
 from crowdpilot.votes import Votes
 
 REPOSITORY = "orchidproject/active-crowd-toolkit"
@@ -33,15 +33,8 @@ def make(files: Mapping[str, Path]) -> Data:
 
 
 def _dataset(name: str, description: str, counts: Counts, paper: str, file: Remote) -> Dataset:
-    return Dataset(
-        name=name,
-        description=description,
-        counts=counts,
-        kind="votes",
-        licence=LICENCE,
-        source=f"{paper}, as collected in https://github.com/{REPOSITORY}",
-        make=make,
-        files=(file,),
+    return votes_dataset(
+        name, description, counts, paper, repository=REPOSITORY, licence=LICENCE, make=make, files=[file]
     )
 
 

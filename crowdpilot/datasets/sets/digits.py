@@ -19,8 +19,8 @@ from crowdpilot.datasets.simulated_votes import simulate_votes
 Pixels = NDArray[np.uint8]
 NAMES = {3: "three", 5: "five", 8: "eight", 9: "nine"}
 CLASSES = "eight", "five", "nine", "three"
-TRAIN = 450  # the others are to test by
-ALIKE = np.array([
+TRAIN_TASKS = 450  # the others are to test by
+CONFUSABILITY = np.array([
     [0.0, 0.3, 0.3, 0.4],
     [0.2, 0.0, 0.3, 0.5],
     [0.4, 0.3, 0.0, 0.3],
@@ -41,8 +41,8 @@ def load_digits() -> tuple[Pixels, list[str]]:
     >>> images.shape, sorted(set(names))
     ((600, 8, 8), ['eight', 'five', 'nine', 'three'])
     """
-    with (resources("crowdpilot.datasets") / "digits.npz").open("rb") as file, np.load(file) as kept:
-        return kept["images"], [NAMES[int(label)] for label in kept["labels"]]
+    with (resources("crowdpilot.datasets") / "digits.npz").open("rb") as file, np.load(file) as arrays:
+        return arrays["images"], [NAMES[int(label)] for label in arrays["labels"]]
 
 
 def to_png(image: Pixels, scale: int = 24) -> bytes:
@@ -71,16 +71,18 @@ def make(_: Mapping[str, Path]) -> Data:
     images, names = load_digits()
     tasks = np.arange(len(images))
     truth = np.array([CLASSES.index(name) for name in names], np.int32)
-    votes = simulate_votes(tasks[:TRAIN], truth[:TRAIN], CLASSES, ALIKE, workers=30, each=4, seed=1)
+    votes = simulate_votes(
+        tasks[:TRAIN_TASKS], truth[:TRAIN_TASKS], CLASSES, CONFUSABILITY, workers=30, votes_per_task=4, seed=1
+    )
     train, test = (
         Part(
             tasks[rows],
-            said,
+            crowd,
             dict(zip(tasks[rows].tolist(), names[rows], strict=True)),
             features=images[rows].reshape(-1, 64) / np.float32(16),
             images=images[rows],
         )
-        for rows, said in ((slice(TRAIN), votes), (slice(TRAIN, None), None))
+        for rows, crowd in ((slice(TRAIN_TASKS), votes), (slice(TRAIN_TASKS, None), None))
     )
     return Data(train, {"test": test})
 
@@ -90,7 +92,7 @@ DATASETS = (
         name="digits",
         description="Which of four digits did somebody write? 450 real images with four votes each of "
         "a simulated crowd, 150 more to test by.",
-        counts=Counts(TRAIN, 30, 4 * TRAIN, len(CLASSES), TRAIN),
+        counts=Counts(TRAIN_TASKS, 30, 4 * TRAIN_TASKS, len(CLASSES), TRAIN_TASKS),
         kind="images",
         licence="CC BY 4.0",
         source="Alpaydin and Kaynak, Optical Recognition of Handwritten Digits, UCI Machine Learning "

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdpilot.arrays import to_names
 from crowdpilot.datasets.data import Data, Part
 from crowdpilot.datasets.registry import Counts, Dataset
 from crowdpilot.datasets.source_files import UNSTATED, on_github, read_text
+from crowdpilot.names import to_names
 from crowdpilot.votes import Votes
 
 REPOSITORY = "fmenat/PyLearningCrowds", "272bf1deb6237908262b8103ae0538ae08638f41"
@@ -60,7 +60,7 @@ def _features(path: Path, tasks: int) -> NDArray[Any]:
     return flat
 
 
-SUMS = {
+SIZE_AND_SHA256 = {
     "LabelMe_Z_train.txt": (2000, "229556bdc5da327dd7d4e4154ba180969091c83f43cf8cbee3727131c5a062f6"),
     "LabelMe_Z_valid.txt": (1000, "40aba43f903a539b38243c411e214da1f8c696cc47aa59811cc3388cc6899892"),
     "LabelMe_Z_test.txt": (2376, "6d508b638d41fa84b2628615270456df96a49dce18054d201ac6261b03ea77bc"),
@@ -81,6 +81,8 @@ DATASETS = (
         source="Rodrigues and Pereira, AAAI 2018, with features of a VGG16 network in "
         f"https://github.com/{REPOSITORY[0]}",
         make=make,
-        files=tuple(on_github(*REPOSITORY, f"data/LabelMe/{path}", *known) for path, known in SUMS.items()),
+        files=tuple(
+            on_github(*REPOSITORY, f"data/LabelMe/{path}", *known) for path, known in SIZE_AND_SHA256.items()
+        ),
     ),
 )

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from crowdpilot.arrays import to_names
 from crowdpilot.datasets.data import Data, Part
 from crowdpilot.datasets.registry import Counts, Dataset
 from crowdpilot.datasets.sets.active_crowd import EARLY, REPOSITORY
 from crowdpilot.datasets.source_files import UNSTATED, number, on_github, read_rows
+from crowdpilot.names import to_names
 from crowdpilot.votes import Votes
 
 FEATURES = "madkan/Music-Genre-Classifier", "dbb36036463b9dd7a384b9f496b222dc744397c2"

@@ -13,8 +13,8 @@ from crowdpilot.datasets.registry import Counts, Dataset
 from crowdpilot.datasets.simulated_votes import simulate_votes
 
 CLASSES = "account", "delivery", "payment", "product"
-TRAIN = 180  # the others are to test by
-ALIKE = np.array([
+TRAIN_TASKS = 180  # the others are to test by
+CONFUSABILITY = np.array([
     [0.0, 0.2, 0.5, 0.3],
     [0.1, 0.0, 0.3, 0.6],
     [0.5, 0.3, 0.0, 0.2],
@@ -33,8 +33,8 @@ def load_texts() -> tuple[list[str], list[str]]:
     """
     lines = (resources("crowdpilot.datasets") / "texts.tsv").read_text("utf-8").splitlines()[1:]
     order = np.random.default_rng(0).permutation(len(lines))
-    said = [lines[n].split("\t") for n in order]
-    return [text for _, text in said], [name for name, _ in said]
+    pairs = [lines[n].split("\t") for n in order]
+    return [text for _, text in pairs], [name for name, _ in pairs]
 
 
 def make(_: Mapping[str, Path]) -> Data:
@@ -42,10 +42,12 @@ def make(_: Mapping[str, Path]) -> Data:
     texts, names = load_texts()
     tasks = np.arange(len(texts))
     truth = np.array([CLASSES.index(name) for name in names], np.int32)
-    votes = simulate_votes(tasks[:TRAIN], truth[:TRAIN], CLASSES, ALIKE, workers=20, each=4, seed=1)
+    votes = simulate_votes(
+        tasks[:TRAIN_TASKS], truth[:TRAIN_TASKS], CLASSES, CONFUSABILITY, workers=20, votes_per_task=4, seed=1
+    )
     parts = [
         Part(tasks[rows], truth=dict(zip(tasks[rows].tolist(), names[rows], strict=True)), texts=texts[rows])
-        for rows in (slice(TRAIN), slice(TRAIN, None))
+        for rows in (slice(TRAIN_TASKS), slice(TRAIN_TASKS, None))
     ]
     train = Part(parts[0].tasks, votes, parts[0].truth, parts[0].texts)
     return Data(train, {"test": parts[1]})
@@ -56,7 +58,7 @@ DATASETS = (
         name="texts",
         description="What is a message to a support desk about? Written for Crowdpilot; 180 with four votes "
         "each of a simulated crowd, 60 more to test by.",
-        counts=Counts(TRAIN, 20, 4 * TRAIN, len(CLASSES), TRAIN),
+        counts=Counts(TRAIN_TASKS, 20, 4 * TRAIN_TASKS, len(CLASSES), TRAIN_TASKS),
         kind="texts",
         licence="BSD-3-Clause, as the package",
         source="Written by the developers of Crowdpilot for trying things out; the votes are simulated",

@@ -23,9 +23,9 @@ def parse(source: Source) -> VotesTable:
     return text_table(source, read_columns(source, roles.values()), roles)
 
 
-def write(votes: Votes, path: Path) -> None:
+def write(votes: Votes, path: Path, delimiter: str = ",") -> None:
     """A row for each vote."""
-    write_delimited(to_table(votes), path, ",")
+    write_delimited(to_table(votes), path, delimiter)
 
 
 FORMAT = Format(

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 
-from crowdpilot.io.format import Format, VotesTable
+from crowdpilot.io.format import VotesTable
 from crowdpilot.io.formats import csv
 from crowdpilot.io.source import Source
-from crowdpilot.io.text_writing import write_delimited
-from crowdpilot.io.votes_tables import to_table
-from crowdpilot.votes import Votes
 
 
 def sniff(source: Source) -> bool:
@@ -23,17 +20,12 @@ def parse(source: Source) -> VotesTable:
     return csv.parse(replace(source, known_delimiter="\t"))
 
 
-def write(votes: Votes, path: Path) -> None:
-    """A row for each vote."""
-    write_delimited(to_table(votes), path, "\t")
-
-
-FORMAT = Format(
-    "the same with a tab between the columns",
-    sniff,
-    parse,
-    write,
-    (".tsv", ".tab"),
-    has_columns=True,
+FORMAT = replace(
+    csv.FORMAT,
+    summary="the same with a tab between the columns",
+    sniff=sniff,
+    parse=parse,
+    write=partial(csv.write, delimiter="\t"),
+    suffixes=(".tsv", ".tab"),
     sample="task\tworker\tlabel\na\tx\tcat\n",
 )

@@ -54,7 +54,7 @@ def test_a_name_that_is_nearly_right_is_told(cli: Run) -> None:
     for command in ("get", "info"):
         result = cli("datasets", command, "bluebird")
         assert result.exit_code == 2
-        assert result.stderr == "crowdpilot: there is no data set 'bluebird', did you mean bluebirds?\n"
+        assert result.stderr == "crowdpilot: there is no data set 'bluebird'; did you mean bluebirds?\n"
 
 
 def test_a_bundled_set_is_written_where_one_likes(cli: Run, tmp_path: Path) -> None:
