@@ -368,7 +368,7 @@ def streamed(key: str, stream: Stream, votes: Votes) -> Results:
 # Calibration ---------------------------------------------------------------------------------
 
 
-def calibration() -> Results:
+def calibration_maps() -> Results:
     """Every map by true and by soft labels, and by votes."""
     for K in (2, 3):
         probs, truth = predictions(K)
@@ -382,7 +382,7 @@ def calibration() -> Results:
             yield f"{key}/soft_labels", kind().fit(probs, soft, weight=weight)(probs)
         best = calibration.best_map(probs, truth, seed=1)
         yield f"calibration/best_map/{K}_classes", best.fit(probs, truth)(probs)
-        trials = calibration.try_maps(probs, truth, folds=4, seed=1)
+        trials = calibration.compare_maps(probs, truth, folds=4, seed=1)
         yield f"calibration/try_maps/{K}_classes", [trial[1:] for trial in trials]
     yield from calibration_by_votes()
 
@@ -398,18 +398,18 @@ def calibration_by_votes() -> Results:
     confusion = result.params["confusion"]
     for name, kind in calibration.MAPS.items():
         for one in (False, True):
-            found = calibration.fit_on_votes(kind(), probs, votes, confusion, one=one, seed=1)
+            found = calibration.fit_on_votes(kind(), probs, votes, confusion, one_vote_per_task=one, seed=1)
             yield f"calibration/{stable(name)}/votes/{'one_each' if one else 'all'}", found(probs)
-    yield "calibration/one_vote_each", calibration.one_vote_each(votes, seed=2)
-    heard, prior = votes_log_likelihood(votes, np.log(confusion + 1e-9)), [0.5, 0.3, 0.2]
+    yield "calibration/one_vote_each", calibration.sample_one_vote_per_task(votes, seed=2)
+    log_likelihood, prior = votes_log_likelihood(votes, np.log(confusion + 1e-9)), [0.5, 0.3, 0.2]
     fusions = {
         "bayes": calibration.Fusion(),
         "tempered": calibration.Fusion(0.7, 0.4),
-        "true_labels": calibration.fit_fusion(probs, heard, truth, prior=prior),
+        "true_labels": calibration.fit_fusion(probs, log_likelihood, truth, prior=prior),
         "votes": calibration.fit_fusion_on_votes(probs, votes, result.probs, prior=prior),
     }
     for name, fusion in fusions.items():
-        yield f"calibration/fusion/{name}", [fusion, fusion(probs, heard, prior)]
+        yield f"calibration/fusion/{name}", [fusion, fusion(probs, log_likelihood, prior)]
     yield "calibration/label_counts", count_labels(votes, result.probs)
 
 
@@ -573,7 +573,7 @@ SECTIONS = (
     aggregation_of_many_votes,
     aggregation_of_files,
     streams,
-    calibration,
+    calibration_maps,
     diagnosis,
     measures,
     simulation,

@@ -21,7 +21,7 @@ from crowdpilot.hybrid import (
     Campaign,
     Case,
     Costs,
-    Logistic,
+    LogisticRegression,
     Plan,
     Programme,
     Simulated,
@@ -42,9 +42,9 @@ from crowdpilot.hybrid import (
 from crowdpilot.hybrid.audit.betting import upper_mean
 from crowdpilot.hybrid.audit.expert_errors import allow_for_misses, disagreement_bound
 from crowdpilot.learning import METHODS, SCORES, CrowdClassifier, Training, tune
-from crowdpilot.learning.self_training.pseudo_votes import CHOICES
-from crowdpilot.learning.pruning.score_tasks import score_tasks
-from crowdpilot.learning.targets import TARGETS
+from crowdpilot.learning.self_training.pseudo_votes import SELECTIONS
+from crowdpilot.learning.pruning.scoring import score_tasks
+from crowdpilot.learning.data.targets import TARGETS
 from crowdpilot.simulation import IndependentConfusion, OneCoin, Simulation
 from crowdpilot.votes import Votes
 
@@ -72,7 +72,7 @@ def stable(name: str) -> str:
 def binary_crowd() -> Simulation:
     """Seven votes on each of 120 items of two classes."""
     skill = tuple(np.random.default_rng(0).beta(8, 3, 15))
-    return OneCoin(skill=skill, workers=15, tasks=120, K=2, votes_per_task=7, prior=(0.7, 0.3), seed=1).run()
+    return OneCoin(skill=skill, workers=15, tasks=120, classes=2, votes_per_task=7, prior=(0.7, 0.3), seed=1).run()
 
 
 def classifier_probs(truth: Any, K: int) -> NDArray[Any]:
@@ -90,15 +90,15 @@ def contents(truth: Any, K: int, noise: float = 0.6) -> NDArray[Any]:
 def cases() -> dict[str, tuple[Case, Costs]]:
     """Recorded votes without and with a classifier, one that learns, three classes, and two criteria."""
     two = binary_crowd()
-    three = IndependentConfusion(tasks=90, workers=15, K=3, votes_per_task=6, seed=2).run()
+    three = IndependentConfusion(tasks=90, workers=15, classes=3, votes_per_task=6, seed=2).run()
     plain = Case(two.votes.tasks, two.votes.classes, two.truth, {"": two.votes})
-    second = OneCoin(skill=(0.8,) * 10, workers=10, tasks=120, K=2, votes_per_task=5, seed=4).run()
+    second = OneCoin(skill=(0.8,) * 10, workers=10, tasks=120, classes=2, votes_per_task=5, seed=4).run()
     both, rows = {"first": two.votes, "second": second.votes}, contents(two.truth, 2)
     return {
         "votes": (plain, COSTS),
         "classifier": (replace(plain, machine=classifier_probs(two.truth, 2)), COSTS),
-        "learned_classifier": (replace(plain, features=rows, classifier=Logistic()), COSTS),
-        "two_classifiers": (replace(plain, features=rows, classifier=[Logistic(50), Logistic(0.1)]), COSTS),
+        "learned_classifier": (replace(plain, features=rows, classifier=LogisticRegression()), COSTS),
+        "two_classifiers": (replace(plain, features=rows, classifier=[LogisticRegression(50), LogisticRegression(0.1)]), COSTS),
         "three_classes": (
             Case(three.votes.tasks, three.votes.classes, three.truth, {"": three.votes}),
             Costs.equal(3, crowd=0.03),
@@ -134,7 +134,7 @@ def policies() -> Results:
         "at_once": {"policy": "value[plans=False,ahead=3]"},
         "calibrated": {"map": "platt", "pilot": 15},
         "explore": {"explore": 0.3, "per_item": 4, "pilot": 10, "pilot_votes": 2},
-        "online": {"follow": True, "every": 30, "growth": 0.1},
+        "online": {"online": True, "refit_every": 30, "refit_growth": 0.1},
     }
     for name, plan in settings.items():
         yield from replayed(f"policy/settings/{name}", *known["classifier"], **plan)
@@ -157,28 +157,28 @@ def campaigns() -> Results:
     """A campaign in which all happens that can, saved and restored in the middle."""
     crowd = binary_crowd()
     votes, names = crowd.votes, [f"item {n}" for n in range(120)]
-    costs = Costs.binary(fp=1, fn=4, machine=0.001, budget=12, crowd=0.02, expert=0.2)
+    costs = Costs.binary(fp=1, fn=4, classifier=0.001, budget=12, crowd=0.02, expert=0.2)
     probs, gold = classifier_probs(crowd.truth, 2), {names[n]: "ny"[crowd.truth[n]] for n in range(0, 60, 6)}
-    plan = Plan(pilot=15, every=25, gold=0.1, explore=0.1, per_worker=60, seed=5)
-    campaign = Campaign(names[:80], list("ny"), costs, plan=plan, machine=probs[:80], gold=gold)
-    campaign.hire("expert", "expert")
+    plan = Plan(pilot=15, refit_every=25, gold=0.1, explore=0.1, per_worker=60, seed=5)
+    campaign = Campaign(names[:80], list("ny"), costs, plan=plan, classifier_probs=probs[:80], gold=gold)
+    campaign.register_worker("expert", "expert")
     said = {
         (names[t], f"w{w}"): "ny"[v] for t, w, v in zip(votes.task, votes.worker, votes.label, strict=True)
     }
     yield from worked("campaign/first", campaign, said)
-    campaign.add(names[80:], machine=probs[80:])
+    campaign.add(names[80:], classifier_probs=probs[80:])
     campaign.withdraw(names[3:9])
     campaign.reveal({names[10]: "y"})
     campaign.close()
     copy = Campaign.from_dict(json.loads(json.dumps(campaign.to_dict())))
     yield from worked("campaign/restored", copy, said)
     yield from worked("campaign/not_interrupted", campaign, said)
-    yield "campaign/forgotten", copy.forget()
+    yield "campaign/forgotten", copy.drop_closed()
     yield "campaign/end", [copy.decide(), copy.status()]
     campaign.refit()
     other = Campaign.from_dict(campaign.to_dict())
-    other.learn(json.loads(json.dumps(campaign.lesson())))
-    yield "campaign/learned_elsewhere", [other.believed(), campaign.believed()]
+    other.apply_model_update(json.loads(json.dumps(campaign.model_update())))
+    yield "campaign/learned_elsewhere", [other.posterior(), campaign.posterior()]
 
 
 def worked(key: str, campaign: Campaign, said: dict[tuple[str, str], str]) -> Results:
@@ -205,9 +205,9 @@ def worked(key: str, campaign: Campaign, said: dict[tuple[str, str], str]) -> Re
 def criteria() -> Results:
     """A campaign with two criteria that is saved and restored, with a learning classifier for each item."""
     crowd, names = binary_crowd(), ["first", "second"]
-    rows, plan = contents(crowd.truth, 2), Plan(pilot=20, every=40, seed=2)
+    rows, plan = contents(crowd.truth, 2), Plan(pilot=20, refit_every=40, seed=2)
     campaign = Campaign(
-        range(120), [0, 1], COSTS, plan=plan, criteria=names, features=rows, classifier=Logistic()
+        range(120), [0, 1], COSTS, plan=plan, criteria=names, features=rows, classifier=LogisticRegression()
     )
     votes = crowd.votes
     triples = np.stack([votes.task, votes.worker, votes.label], axis=1).tolist()
@@ -215,7 +215,7 @@ def criteria() -> Results:
         campaign.tell([(*vote, criterion) for vote in part])
     yield "campaign/criteria/decisions", campaign.decide()
     data = json.loads(json.dumps(campaign.to_dict()))
-    copy = Campaign.from_dict(data, features=rows, classifier=Logistic())
+    copy = Campaign.from_dict(data, features=rows, classifier=LogisticRegression())
     asks = copy.ask("new worker", 12)
     yield "campaign/criteria/asked", np.array([f"{ask.item} {ask.criterion}" for ask in asks])
     copy.refit()
@@ -245,7 +245,7 @@ def values() -> Results:
         rule = program.follow(probs, lambda beliefs: beliefs.max(axis=1) < 0.9)
         yield f"dynamic_program/{K}_classes/follow", rule
     rows, targets = contents(binary_crowd().truth, 2), classifier_probs(binary_crowd().truth, 2)
-    yield "logistic", Logistic(strength=0.5).fit(rows, targets).predict_proba(rows)
+    yield "logistic", LogisticRegression(strength=0.5).fit(rows, targets).predict_proba(rows)
 
 
 def forecasts() -> Results:
@@ -346,7 +346,7 @@ def learned(key: str, model: CrowdClassifier, X: Any, votes: Votes, **options: A
 
 def learning_methods() -> Results:
     """Every method, every target, self-training, pruning, calibration and classes of unequal size."""
-    crowd = OneCoin(skill=(0.9, 0.8, 0.6, 0.5) * 3, workers=12, tasks=120, K=3, votes_per_task=3, seed=1).run()
+    crowd = OneCoin(skill=(0.9, 0.8, 0.6, 0.5) * 3, workers=12, tasks=120, classes=3, votes_per_task=3, seed=1).run()
     X, votes = contents(crowd.truth, 3), crowd.votes
     for method in METHODS:
         yield from learned(f"learning/{stable(method)}", learner(method), X, votes)
@@ -355,10 +355,10 @@ def learning_methods() -> Results:
         method = f"two_stage[labels='dawid_skene',targets='{name}']"
         yield f"learning/targets/{stable(name)}", target(result)
         yield from learned(f"learning/two_stage/{stable(name)}", learner(method), X, votes)
-    for choice in CHOICES:
+    for choice in SELECTIONS:
         model = learner("crowdlayer", self_training=f"{choice}[rounds=2,add=60]")
         yield from learned(f"learning/self_training/{stable(choice)}", model, X, votes, truth=crowd.truth)
-        rounds = [[r.made, *r[1:6], single(list(r.scores.values()))] for r in model.rounds_]
+        rounds = [[r.pseudo_votes, *r[1:6], single(list(r.scores.values()))] for r in model.rounds_]
         yield f"learning/self_training/{stable(choice)}/rounds", rounds
     for name in SCORES:
         scores = score_tasks(X, votes, name, network="linear", training=Training(epochs=3), device="cpu")

@@ -89,8 +89,8 @@ def load_map(data: Mapping[str, Any]) -> FittedMap:
         raise ValueError(f"the data with {', '.join(map(str, data)) or 'nothing'} are not a fitted map")
     if data["version"] > VERSION:
         raise ValueError(f"the map has version {data['version']} of the format, expected {VERSION} or less")
-    if lost := [name for name in ("map", "floor", *kind.file_names.values()) if name not in data]:
-        raise ValueError(f"the fitted map has no {lost[0]}")
+    if missing := [name for name in ("map", "floor", *kind.file_names.values()) if name not in data]:
+        raise ValueError(f"the fitted map has no {missing[0]}")
     arrays = {attribute: np.asarray(data[name], np.float64) for attribute, name in kind.file_names.items()}
     return kind(name=data["map"], floor=data["floor"], **arrays)
 

@@ -112,9 +112,9 @@ def _soft(target: NDArray[Any], K: int) -> Floats:
     return t
 
 
-def _check_length(what: str, tasks: int, found: int) -> None:
-    if found != tasks:
-        raise ValueError(f"there are {found} {what}, expected one for each of {tasks} rows of probabilities")
+def _check_length(what: str, tasks: int, length: int) -> None:
+    if length != tasks:
+        raise ValueError(f"there are {length} {what}, expected one for each of {tasks} rows of probabilities")
 
 
 def _show(row: Floats) -> str:

@@ -100,7 +100,7 @@ class Ensemble(nn.Module):
         return log_probs.logsumexp(dim=0) - torch.log(torch.tensor(float(len(self.members))))
 
     def one_of(self, x: Tensor, member: Tensor) -> Tensor:
-        """Logits of each row by one member, (rows, classes); `member` (rows,) says by which."""
+        """Logits of each row by one member, (rows, classes); `member`, (rows,), is its index."""
         order = member.argsort()
         sizes = torch.bincount(member, minlength=len(self.members)).tolist()
         parts = x[order].split(sizes)
@@ -123,8 +123,8 @@ def forward_with_features(net: nn.Module, layer: nn.Module, x: Tensor) -> tuple[
         logits: Tensor = net(x)
     finally:
         hook.remove()
-    whole = sum(map(len, inputs)) == len(x)  # a network may split x
-    features = torch.cat(inputs) if whole else inputs[-1]
+    was_split = sum(map(len, inputs)) == len(x)  # a network may read x in parts
+    features = torch.cat(inputs) if was_split else inputs[-1]
     if features.ndim != 2:
         raise ValueError(
             "the last layer of the network is applied to each token alone, so that there are no features of "

@@ -22,8 +22,8 @@ class Method(nn.Module):
     """A network with what it needs to be trained on the votes of a crowd.
 
     `forward` is what is deployed, `loss` is what is trained. Settings are keyword-only arguments
-    of the constructor. Whatever is learned is a parameter, and whatever is computed from it a buffer,
-    so that the state of a method is its `state_dict`.
+    of the constructor. What is learned is a parameter, and what is computed from it is a buffer, so
+    that the state of a method is its `state_dict`.
 
     Parameters
     ----------

@@ -102,8 +102,8 @@ def save_model(path: str | PathLike[str], model: SavedModel) -> None:
         "calibration_map": None if model.map is None else model.map.to_dict(),
     }
     state = model.method.state_dict()
-    kept = {name: value for name, value in state.items() if name not in model.method.task_buffers}
-    tensors = model.method.to_file(kept)
+    of_model = {name: value for name, value in state.items() if name not in model.method.task_buffers}
+    tensors = model.method.to_file(of_model)
     if isinstance(model.backbone, FittedTfidf):
         tensors |= {f"{BACKBONE}{name}": value for name, value in model.backbone.state_dict().items()}
     tensors = {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}

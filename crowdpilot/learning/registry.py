@@ -94,8 +94,8 @@ def _is_not_listed(network: Network) -> bool:
 
 def _without_initial_weights(make: Callable[..., nn.Module], options: dict[str, Any]) -> dict[str, Any]:
     """The options without those about initial weights."""
-    kept = {name: value for name, value in options.items() if name not in INITIAL_WEIGHTS}
-    return kept | ({"pretrained": False} if "pretrained" in inspect.signature(make).parameters else {})
+    others = {name: value for name, value in options.items() if name not in INITIAL_WEIGHTS}
+    return others | ({"pretrained": False} if "pretrained" in inspect.signature(make).parameters else {})
 
 
 def _check_output(net: nn.Module, first: Tensor, classes: int) -> None:
@@ -103,11 +103,11 @@ def _check_output(net: nn.Module, first: Tensor, classes: int) -> None:
         with torch.no_grad():
             shape = tuple(net(first).shape)
     except Exception as error:
-        was, reason = "x".join(map(str, first.shape[1:])), str(error).partition("\n")[0]
+        row, reason = "x".join(map(str, first.shape[1:])), str(error).partition("\n")[0]
         hint = "; for images there is resnet_small" if first.ndim == 4 else ""
         raise ValueError(
-            f"the network cannot be applied to a row of X, which is {was} ({reason}){hint}"
+            f"the network cannot be applied to a row of X, which is {row} ({reason}){hint}"
         ) from error
     if shape != (1, classes):
-        found = shape[-1] if len(shape) == 2 else f"{len(shape)} dimensions of"
-        raise ValueError(f"the network gives {found} numbers for a row of X, expected {classes} (classes)")
+        outputs = shape[-1] if len(shape) == 2 else f"{len(shape)} dimensions of"
+        raise ValueError(f"the network gives {outputs} numbers for a row of X, expected {classes} (classes)")

@@ -19,7 +19,7 @@ from crowdpilot.diagnosis.agreement import MEASURES
 from crowdpilot.hybrid.policies import POLICIES
 from crowdpilot.hybrid.value.posterior import FUSIONS
 from crowdpilot.io import FORMATS
-from crowdpilot.learning.self_training.pseudo_votes import CHOICES
+from crowdpilot.learning.self_training.pseudo_votes import SELECTIONS
 from crowdpilot.service.store.keys import SCOPES
 from crowdpilot.simulation import STRATEGIES
 from tests.cli.listing import commands
@@ -72,8 +72,8 @@ NAMES = {  # what is offered for options that take a name, and the list that it 
     "train votes.csv --labels": lambda: MODELS,
     "train votes.csv --network": lambda: learning.NETWORKS,
     "train votes.csv --calibrate": lambda: MAPS,
-    "train votes.csv --self-training": lambda: CHOICES,
-    "aggregate-deep votes.csv -s": lambda: [*learning.METHODS, *CHOICES],
+    "train votes.csv --self-training": lambda: SELECTIONS,
+    "aggregate-deep votes.csv -s": lambda: [*learning.METHODS, *SELECTIONS],
     "forecast votes.csv -p": lambda: POLICIES,
     "replay votes.csv -p": lambda: POLICIES,
     "replay votes.csv --fusion": lambda: FUSIONS,

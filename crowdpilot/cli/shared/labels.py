@@ -17,29 +17,29 @@ from crowdpilot.votes import Votes
 def read_codes(file: Path, tasks: Names | None, rows: int, classes: Names) -> Codes:
     """The codes of the labels that a file has for these rows, -1 where it has none.
 
-    Rows are found by the name of their task. In a `.npy` file, or if the tasks have no names, row i
+    Rows are by_task by the name of their task. In a `.npy` file, or if the tasks have no names, row i
     is label i.
     """
     from crowdpilot.io import read_labels
 
-    found = read_labels(file)
+    by_task = read_labels(file)
     if tasks is None or file.suffix == ".npy":
-        if len(found) != rows:
-            raise ValueError(f"{file} has {len(found)} labels, expected one for each of {rows} tasks")
-        return _to_codes(list(found.values()), classes, file)
-    by_name = {str(task): label for task, label in found.items()}
+        if len(by_task) != rows:
+            raise ValueError(f"{file} has {len(by_task)} labels, expected one for each of {rows} tasks")
+        return _to_codes(list(by_task.values()), classes, file)
+    by_name = {str(task): label for task, label in by_task.items()}
     codes = _to_codes([by_name.get(str(task)) for task in tasks.tolist()], classes, file)
     if (codes < 0).all():
-        check_tasks(file, found, tasks)
+        check_tasks(file, by_task, tasks)
         raise ValueError(f"{file} has a label for none of the {rows} tasks, such as {str(tasks[0])!r}")
     return codes
 
 
 def _to_codes(labels: Sequence[Any], classes: Names, file: Path) -> Codes:
     codes, names = lookup(labels, classes), np.asarray(list(map(str, labels)), object)
-    if lost := sorted(set(names[codes < 0]) - {"None", "nan", "-1"}):
+    if unknown := sorted(set(names[codes < 0]) - {"None", "nan", "-1"}):
         known = ", ".join(map(str, classes[:10]))
-        raise ValueError(f"{file} has the label {lost[0]!r}, which is none of the classes {known}")
+        raise ValueError(f"{file} has the label {unknown[0]!r}, which is none of the classes {known}")
     return codes
 
 
@@ -77,13 +77,13 @@ def _probs(file: Path, votes: Votes) -> Floats | None:
     names = parse_source(file, {name: FORMATS[name] for name in LABEL_FORMATS}, None, {}).names
     if not any(name.startswith("p_") for name in names):
         return None
-    if lost := [column for column in columns if column not in names]:
-        raise ValueError(f"{file} has no column {lost[0]}, expected one for each class")
+    if missing := [column for column in columns if column not in names]:
+        raise ValueError(f"{file} has no column {missing[0]}, expected one for each class")
     probs = np.zeros((len(votes.tasks), len(columns)))
     for k, column in enumerate(columns):
-        found = {str(t): p for t, p in read_labels(file, columns={"label": column}).items()}
+        by_task = {str(t): p for t, p in read_labels(file, columns={"label": column}).items()}
         try:
-            probs[:, k] = [float(found.get(str(task), 0)) for task in votes.tasks.tolist()]
+            probs[:, k] = [float(by_task.get(str(task), 0)) for task in votes.tasks.tolist()]
         except ValueError as error:
             raise ValueError(f"{file} has something else than numbers in {column} ({error})") from None
     return probs

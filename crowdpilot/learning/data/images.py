@@ -72,7 +72,7 @@ class Images:
     augment
         While training, flip half of the images and shift each by up to an eighth of its size.
     names
-        The task of each image, if X says so.
+        The task of each image, if X names them.
     """
 
     def __init__(

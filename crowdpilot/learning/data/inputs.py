@@ -72,7 +72,7 @@ def to_rows(
 
 
 def _named(x: Any) -> tuple[Names | None, Any]:
-    """X, and the task of each row if X is a file, a folder or a table that says so."""
+    """X, and the task of each row if X is a file, a folder or a table that names them."""
     if isinstance(x, (str, PathLike)):
         return read_x(x)
     if hasattr(x, "columns") and hasattr(x, "shape"):  # a frame of pandas, polars or Arrow
@@ -167,6 +167,6 @@ def shape_of(rows: Rows) -> tuple[int, ...]:
 
 def check_shape(rows: Rows, expected: tuple[int, ...]) -> None:
     """Raise if rows have another shape than a network was built for."""
-    if (found := shape_of(rows)) != tuple(expected):
-        was, wanted = ("x".join(map(str, shape)) for shape in (found, expected))
-        raise ValueError(f"a row of X is {was}, but the classifier was trained on rows of {wanted}")
+    if (shape := shape_of(rows)) != tuple(expected):
+        actual, needed = ("x".join(map(str, sizes)) for sizes in (shape, expected))
+        raise ValueError(f"a row of X is {actual}, but the classifier was trained on rows of {needed}")

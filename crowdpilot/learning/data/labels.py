@@ -56,8 +56,10 @@ def _recode(votes: Votes, classes: Sequence[Any] | None) -> Votes:
     code = lookup(votes.classes, classes)
     gold = votes.gold
     used = votes.label if gold is None else np.append(votes.label, gold[gold >= 0])
-    if (lost := used[code[used] < 0]).size:
-        raise ValueError(f"there are votes for {votes.classes.item(lost[0])!r}, which is none of the classes")
+    if (unknown := used[code[used] < 0]).size:
+        raise ValueError(
+            f"there are votes for {votes.classes.item(unknown[0])!r}, which is none of the classes"
+        )
     return replace(
         votes, label=code[votes.label], classes=to_names(classes),
         gold=None if gold is None else np.append(code, np.int32(-1))[gold],
@@ -87,8 +89,10 @@ def align(votes: Votes, tasks: Sequence[Any]) -> Votes:
     if len(set(map(str, tasks))) < len(tasks):
         raise ValueError("a task is named twice among the rows of X")
     code = lookup(votes.tasks, tasks)
-    if len(lost := votes.tasks[code < 0]):
-        raise ValueError(f"{len(lost)} tasks with votes have no row in X, such as {str(lost[0])!r}")
+    if len(without_row := votes.tasks[code < 0]):
+        raise ValueError(
+            f"{len(without_row)} tasks with votes have no row in X, such as {str(without_row[0])!r}"
+        )
     gold = None
     if votes.gold is not None:
         gold = np.full(len(tasks), -1, np.int32)

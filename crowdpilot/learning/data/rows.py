@@ -19,7 +19,7 @@ class Dense:
     device
         Where the tensor is.
     names
-        The task of each row, if X says so.
+        The task of each row, if X names them.
     one_scale
         Whether all columns share one scale, as the features of a network do.
     """
@@ -45,7 +45,7 @@ class Sparse:
     x
         (rows, columns).
     names
-        The task of each row, if X says so.
+        The task of each row, if X names them.
     backbone
         The fitted encoder that computed them, if any, to encode other texts.
     """

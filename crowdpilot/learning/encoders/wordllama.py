@@ -34,7 +34,7 @@ def wordllama(device: torch.device) -> Callable[[list[str]], Any]:
 
 @contextmanager
 def root_logger_unchanged() -> Iterator[None]:
-    """A context after which the root logger is as before, whatever an import does to it."""
+    """A context after which the root logger is as before, even if an import changes it."""
     root = logging.getLogger()
     level, handlers = root.level, list(root.handlers)
     try:

@@ -45,8 +45,8 @@ class Mutual(Method):
         How many networks.
     vote_weight
         The factor of the votes' log-likelihood beside the networks. If not given, it is fitted every few
-        epochs by how well held-out votes are predicted by the networks and by the other votes: the votes
-        of a crowd that is better than the networks weigh more.
+        epochs by how well held-out votes are predicted by the networks and by the other votes: votes of
+        a crowd that is better than the networks get more weight.
     pseudo_counts
         Pseudo-count of each row of each confusion matrix.
     warmup

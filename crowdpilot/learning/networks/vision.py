@@ -26,13 +26,14 @@ def is_vision(name: str) -> bool:
     return plain.startswith(FAMILIES) and plain != OWN_NETWORK
 
 
-def vision_networks(asked: str) -> dict[str, Callable[..., nn.Module]]:
-    """All networks of torchvision for images; `asked` is named in the error if it is not installed."""
+def vision_networks(name: str) -> dict[str, Callable[..., nn.Module]]:
+    """All networks of torchvision for images; `name` is in the error if it is not installed."""
     try:
         models = import_module("torchvision.models")
     except ImportError as error:
-        raise ValueError(f"{asked} needs torchvision: pip install 'crowdpilot[vision]'") from error
-    return {name: partial(vision, name) for name in models.list_models(module=models) if is_vision(name)}
+        raise ValueError(f"{name} needs torchvision: pip install 'crowdpilot[vision]'") from error
+    names = models.list_models(module=models)
+    return {listed: partial(vision, listed) for listed in names if is_vision(listed)}
 
 
 def vision(
@@ -75,11 +76,11 @@ def load_body(net: nn.Module, state: dict[str, Tensor], source: str) -> None:
     head = f"{head_of(net)}."
     try:
         keys = net.load_state_dict({k: v for k, v in state.items() if not k.startswith(head)}, strict=False)
-        lost = [key for key in keys.missing_keys if not key.startswith(head)] + keys.unexpected_keys
+        unfit = [key for key in keys.missing_keys if not key.startswith(head)] + keys.unexpected_keys
     except RuntimeError as error:
-        lost = [str(error).splitlines()[-1].strip()]
-    if lost:
-        raise ValueError(f"{source} does not hold the weights of this network: {lost[0]} does not fit")
+        unfit = [str(error).splitlines()[-1].strip()]
+    if unfit:
+        raise ValueError(f"{source} does not hold the weights of this network: {unfit[0]} does not fit")
 
 
 def head_of(net: nn.Module) -> str:

@@ -136,7 +136,7 @@ class MarginScore(TaskScore):
     folds
         Number of cross-validation folds: the margins of each fold are those of a network trained on all
         others. 1 trains a single network, as in the paper; it memorizes the labels of few tasks, and
-        then no margin tells which are wrong.
+        margins then do not show which are wrong.
     epochs
         How long a network is trained; if not given, the epochs of the procedure, but at most 20.
     """

@@ -47,7 +47,7 @@ def score_tasks(
     threads
         How many threads torch may use on the processor.
     tasks
-        The name of the task of each row, if neither X says it nor rows are in the order of the votes.
+        The name of the task of each row, if X does not name them and rows are not in the order of the votes.
 
     Returns
     -------

@@ -59,9 +59,9 @@ class TaskScore:
         """Score the tasks, and remove the votes on the lowest ones."""
         scores = self.score(procedure, rows, votes)
         dropped = lowest_scores(scores, votes, self.alpha)
-        kept = np.ones(len(scores), bool)
-        kept[dropped] = False
-        return Pruned(votes.take(kept[votes.task]), scores, dropped)
+        remains = np.ones(len(scores), bool)
+        remains[dropped] = False
+        return Pruned(votes.take(remains[votes.task]), scores, dropped)
 
 
 def lowest_scores(scores: Floats, votes: Votes, alpha: float) -> NDArray[np.intp]:

@@ -42,16 +42,16 @@ class Round(NamedTuple):
     imbalance_all: float  # and of both
     precision: float  # of pseudo-votes on majority classes, see `PseudoVoteQuality`; NaN without truth
     recall: float  # of pseudo-votes on minority classes
-    scores: Scores  # of the epoch that was kept
+    scores: Scores  # of the best epoch
 
 
 class SelfTrainingResult(NamedTuple):
     """The trained method, and the scores of all rounds."""
 
-    method: Method  # of the round that was kept
+    method: Method  # of the best round
     history: list[Scores]  # of all epochs of all rounds
     rounds: list[Round]
-    kept: int  # the number of that round; 0 is the base
+    best_round: int  # the number of that round; 0 is the base
 
 
 @dataclass(frozen=True)
@@ -119,26 +119,26 @@ class SelfTraining:
         """
         truth = votes.gold if truth is None else truth
         add = self._pseudo_votes_per_round(votes)
-        now, (method, history) = votes, procedure.train(rows, votes, "round0")
-        rounds = [_describe(votes, now, truth, history)]
-        best, kept, epochs = method, 0, [{"round": 0.0} | scores for scores in history]
+        training_votes, (method, history) = votes, procedure.train(rows, votes, "round0")
+        rounds = [_describe(votes, training_votes, truth, history)]
+        best, best_round, epochs = method, 0, [{"round": 0.0} | scores for scores in history]
         for number in range(1, self.rounds + 1):
-            before = now if self.accumulate else votes
+            before = training_votes if self.accumulate else votes
             rng = np.random.default_rng([procedure.training.seed, number])
             missing = predict_missing_votes(method, rows, before)
             new = select_pseudo_votes(missing, self.selection, add, len(votes.classes), rng)
             if len(new.task) == 0:
                 break
-            now = _join(before, new, self.weight)
+            training_votes = _join(before, new, self.weight)
             step = procedure
             if self.warm_start:
                 step = procedure.with_changes(method=_WarmStart(procedure.method, method))
-            method, history = step.train(rows, now, f"round{number}")
+            method, history = step.train(rows, training_votes, f"round{number}")
             epochs += [{"round": float(number)} | scores for scores in history]
-            rounds.append(_describe(votes, now, truth, history))
-            if rounds[-1].scores.get("score", np.inf) > rounds[kept].scores.get("score", -np.inf):
-                best, kept = method, number
-        return SelfTrainingResult(best, epochs, rounds, kept)
+            rounds.append(_describe(votes, training_votes, truth, history))
+            if rounds[-1].scores.get("score", np.inf) > rounds[best_round].scores.get("score", -np.inf):
+                best, best_round = method, number
+        return SelfTrainingResult(best, epochs, rounds, best_round)
 
     def _pseudo_votes_per_round(self, votes: Votes) -> int:
         if isinstance(self.add, int):
@@ -189,9 +189,9 @@ def _join(votes: Votes, new: PseudoVotes, weight: float) -> Votes:
     )  # fmt: skip
 
 
-def _describe(votes: Votes, now: Votes, truth: Codes | None, history: list[Scores]) -> Round:
-    """The pseudo-votes and scores of a round that was trained on the votes `now`."""
-    pseudo = now.take(slice(len(votes), None))
+def _describe(votes: Votes, training_votes: Votes, truth: Codes | None, history: list[Scores]) -> Round:
+    """The pseudo-votes and scores of a round that was trained on `training_votes`."""
+    pseudo = training_votes.take(slice(len(votes), None))
     real, added = class_counts(votes), class_counts(pseudo)
     unknown = np.full(len(votes.tasks), -1, np.int32) if truth is None else truth
     return Round(

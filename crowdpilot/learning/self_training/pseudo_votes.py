@@ -84,17 +84,17 @@ def select_pseudo_votes(
     """
     by_class = selection == "dasc"
     none = np.empty(0, np.int32)
-    kept = PseudoVotes(none, none, none, np.empty(0))
+    selected = PseudoVotes(none, none, none, np.empty(0))
     predicted = np.zeros(classes)  # votes for each class
     for block in blocks:
         if selection == "random":
             block = block._replace(uncertainty=rng.random(len(block.uncertainty)))
         predicted += np.bincount(block.label, minlength=classes)
-        both = kept.join(block)
-        kept = _least_uncertain(both, both.label * by_class, np.full(classes, add))
+        both = selected.join(block)
+        selected = _least_uncertain(both, both.label * by_class, np.full(classes, add))
     if by_class:
-        kept = _least_uncertain(kept, kept.label, np.rint(add * class_shares(predicted)))
-    return kept.take(np.lexsort((kept.worker, kept.task)))
+        selected = _least_uncertain(selected, selected.label, np.rint(add * class_shares(predicted)))
+    return selected.take(np.lexsort((selected.worker, selected.task)))
 
 
 def class_shares(predicted: Floats) -> Floats:

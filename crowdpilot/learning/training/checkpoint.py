@@ -64,10 +64,10 @@ class Checkpoint:
         if not self.path.exists():
             return None
         description, tensors = self._read()
-        saved, now = description["run"], json.loads(json.dumps(self.run))
-        if saved != now:
-            name = next(k for k in {**saved, **now} if saved.get(k) != now.get(k))
-            raise self._error(f"belongs to a run with {name} = {saved.get(name)}, not {now.get(name)}")
+        saved, current = description["run"], json.loads(json.dumps(self.run))
+        if saved != current:
+            name = next(k for k in {**saved, **current} if saved.get(k) != current.get(k))
+            raise self._error(f"belongs to a run with {name} = {saved.get(name)}, not {current.get(name)}")
         states = _unpack(description["parts"], tensors)
         try:
             for name, part in parts.items():

@@ -34,7 +34,7 @@ def assign_folds(votes: Votes, folds: int, seed: int = 0) -> Iterator[Fold]:
 
 def _without(votes: Votes, tasks: Codes) -> Votes:
     """The votes, and the known classes, of all other tasks."""
-    kept = np.ones(len(votes.tasks), bool)
-    kept[tasks] = False
-    gold = None if votes.gold is None else np.where(kept, votes.gold, -1)
-    return replace(votes.take(kept[votes.task]), gold=gold)
+    remains = np.ones(len(votes.tasks), bool)
+    remains[tasks] = False
+    gold = None if votes.gold is None else np.where(remains, votes.gold, -1)
+    return replace(votes.take(remains[votes.task]), gold=gold)

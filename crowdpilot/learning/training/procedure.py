@@ -59,7 +59,7 @@ class TrainingProcedure:
     ) -> tuple[Method, list[Scores]]:
         """A method trained on these votes, and the scores of its epochs.
 
-        The same procedure, rows, votes and stage give the same method, whatever was trained before.
+        The same procedure, rows, votes and stage give the same method, independent of earlier training.
         """
         with seeded(self.training.seed, 0, self.device):
             net = make_network(self.network, rows, len(votes.classes), standardize=self.standardize)
@@ -113,6 +113,6 @@ def _digest(votes: Votes) -> str:
 
 
 def _digest_rows(rows: Rows) -> str:
-    """A digest of evenly spaced rows, which tells other data apart."""
+    """A digest of evenly spaced rows, which differs for other data."""
     some = torch.linspace(0, len(rows) - 1, min(len(rows), MAX_DIGEST_ROWS)).long()
     return hashlib.sha256(rows.take(some, train=False).cpu().numpy().tobytes()).hexdigest()

@@ -119,7 +119,7 @@ def test_self_training_has_a_base(strategy: str, method: str, training: str, cro
     assert named["settings"]["method"] == method
     assert named["settings"]["self_training"] == training
     assert named["rounds"][0]["pseudo_votes"] == [0, 0, 0]
-    assert sum(named["rounds"][1]["made"]) > 0
+    assert sum(named["rounds"][1]["pseudo_votes"]) > 0
     by_option = results(cli, "-s", method, "--self-training", training, *short)
     assert (named["epochs"], named["rounds"]) == (by_option["epochs"], by_option["rounds"])
 

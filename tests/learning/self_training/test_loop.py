@@ -88,23 +88,23 @@ def test_dasc_makes_classes_more_equal_and_confidence_less() -> None:
 def test_the_base_is_what_the_recipe_alone_gives() -> None:
     done = SMALL.run(fixed_scores(9, 1, 1, 1), ROWS, VOTES)
     alone, _ = procedure().with_changes(epochs=1).train(ROWS, VOTES)
-    assert done.kept == 0
+    assert done.best_round == 0
     assert all(
         torch.equal(x, y) for x, y in zip(state(done).values(), alone.state_dict().values(), strict=True)
     )
 
 
-@pytest.mark.parametrize(("scores", "kept"), [((1, 3, 2, 0), 1), ((1, 1, 1, 1), 0), ((0, 1, 2, 3), 3)])
-def test_the_round_that_validates_best_is_kept(scores: tuple[float, ...], kept: int) -> None:
+@pytest.mark.parametrize(("scores", "best_round"), [((1, 3, 2, 0), 1), ((1, 1, 1, 1), 0), ((0, 1, 2, 3), 3)])
+def test_the_round_that_validates_best_is_kept(scores: tuple[float, ...], best_round: int) -> None:
     done = SMALL.run(fixed_scores(*scores), ROWS, VOTES)
-    until = SMALL if kept == 0 else replace(SMALL, rounds=kept)
-    assert done.kept == kept
+    until = SMALL if best_round == 0 else replace(SMALL, rounds=best_round)
+    assert done.best_round == best_round
     assert [one.scores["score"] for one in done.rounds] == list(scores)
-    assert same(done, until.run(fixed_scores(*(scores if kept == 0 else range(9))), ROWS, VOTES))
+    assert same(done, until.run(fixed_scores(*(scores if best_round == 0 else range(9))), ROWS, VOTES))
 
 
 def test_without_validation_the_last_round_is_kept() -> None:
-    assert SMALL.run(procedure(), ROWS, VOTES).kept == 3
+    assert SMALL.run(procedure(), ROWS, VOTES).best_round == 3
 
 
 def test_truth_decides_nothing() -> None:

@@ -150,9 +150,9 @@ def _known(part: DataPart, labels: Path | None, classes: Names, folders: Mapping
         return replace(part, truth=read_codes(labels, part.tasks, len(part.X), classes))
     folder = folders_of(part.X)
     known = {str(name): k for k, name in enumerate(classes.tolist())} | dict(folders)
-    lost = sorted(set(folder) - known.keys())
-    if lost or not folder:
-        problem = f"the folder {lost[0]!r} is called like no class" if folder else "these are no pictures"
+    unknown = sorted(set(folder) - known.keys())
+    if unknown or not folder:
+        problem = f"the folder {unknown[0]!r} is called like no class" if folder else "these are no pictures"
         raise ValueError(f"{part.path} does not tell the classes of its tasks: {problem}; give their labels")
     return replace(part, truth=np.asarray([known[name] for name in folder], np.int32))
 
@@ -163,7 +163,7 @@ def folders_of(X: Any) -> list[str]:
 
 
 def classes_of_folders(votes: Votes, tasks: Names | None, folder: Sequence[str]) -> dict[str, int]:
-    """The class of each folder, by its name or by most votes; a note says so if it is by votes."""
+    """The class of each folder, by its name or by most votes; by votes with a note."""
     from crowdpilot.io import image_folders
 
     classes = image_folders.classes_of_folders(votes, tasks, folder)

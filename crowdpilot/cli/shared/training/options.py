@@ -279,6 +279,6 @@ def with_training_options(command: Callable[..., None]) -> Callable[..., None]:
         )
         for field in fields(TrainingOptions)
     ]
-    kept = [p.replace(kind=p.KEYWORD_ONLY) for p in own.parameters.values() if p.name != "training"]
-    run.__signature__ = own.replace(parameters=[*kept, *shared])  # type: ignore[attr-defined]  # functions have one
+    own_parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in own.parameters.values() if p.name != "training"]
+    run.__signature__ = own.replace(parameters=[*own_parameters, *shared])  # type: ignore[attr-defined]  # functions have one
     return run

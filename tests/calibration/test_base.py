@@ -1,6 +1,6 @@
 """Fitted maps that earlier versions have saved are still read, and map as they did.
 
-`python -m tests.calibration.test_saved_maps` writes the file, once for each version of the format.
+`python -m tests.calibration.test_base` writes the file, once for each version of the format.
 """
 
 from __future__ import annotations
