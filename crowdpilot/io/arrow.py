@@ -17,8 +17,7 @@ from pyarrow import interchange
 
 from crowdpilot.arrays import Floats, Names
 from crowdpilot.io.column_names import NAME_ROLES
-from crowdpilot.io.columns import Column, EncodedColumn, Table, table_of, without_missing
-from crowdpilot.io.errors import TableError
+from crowdpilot.io.columns import Column, EncodedColumn, Table, TableError, table_of, without_missing
 from crowdpilot.names import Encoded, is_missing
 
 BLOCK_BYTES = 1 << 23  # read at once; no row may be longer

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
-from crowdpilot.io.errors import TableError
+from crowdpilot.io.columns import TableError
 
 
 @contextmanager

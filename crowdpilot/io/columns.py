@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdpilot.arrays import Codes, Floats, Names
-from crowdpilot.io.errors import NumberError, TableError
 from crowdpilot.io.numbers import number_text, parse_floats, parse_times
 from crowdpilot.names import Encoded, encode
 
@@ -20,6 +20,18 @@ MISSING_NUMBERS = frozenset(("NA", "N/A", "NaN", "nan", "null", "NULL", "None"))
 MAX_WHOLE_TEXT = 10**18  # whole numbers in text have at most 18 digits
 MAX_WHOLE_FLOAT = 2**53  # up to here a float holds every whole number
 Parser = Callable[[Sequence[str]], Floats]
+
+
+class TableError(ValueError):
+    """A table cannot be read or written."""
+
+
+class NumberError(ValueError):
+    """A value is not a number or a time; `row` is the row in which it stands."""
+
+    def __init__(self, value: object, row: int):
+        super().__init__(f"found {reprlib.repr(value)}")
+        self.row = row
 
 
 class Column(ABC):
@@ -198,8 +210,8 @@ def _as_names(values: Names, numbers_as_text: bool) -> tuple[NDArray[np.bool_], 
     present = np.asarray(values != "", bool)
     texts = values[present].tolist()
     numbers = [text for text in texts if text not in MISSING_NUMBERS] if numbers_as_text else []
-    if len(whole := _whole_numbers(numbers)):
-        return present & ~np.isin(values, list(MISSING_NUMBERS)), whole
+    if len(integers := _whole_numbers(numbers)):
+        return present & ~np.isin(values, list(MISSING_NUMBERS)), integers
     return present, objects(texts)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from crowdpilot.io.errors import TableError
+from crowdpilot.io.columns import TableError
 from crowdpilot.io.format import Format, VotesTable
 from crowdpilot.io.formats.wide import looks_wide, to_long
 from crowdpilot.io.source import COMPRESSED, Source

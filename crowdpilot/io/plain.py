@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 
 from crowdpilot.arrays import Floats, Names, need_arrow
-from crowdpilot.io.columns import Column, EncodedColumn, Table, objects, table_of, without_missing
-from crowdpilot.io.errors import TableError
+from crowdpilot.io.columns import Column, EncodedColumn, Table, TableError, objects, table_of, without_missing
 from crowdpilot.io.numbers import number_text
 from crowdpilot.names import Encoded, is_missing
 

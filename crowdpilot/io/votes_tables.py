@@ -9,9 +9,8 @@ import numpy as np
 
 from crowdpilot.arrays import Codes, Floats, Names, need_arrow
 from crowdpilot.io.column_names import resolve
-from crowdpilot.io.columns import Table, column_of_names, encode_column
+from crowdpilot.io.columns import NumberError, Table, column_of_names, encode_column
 from crowdpilot.io.engine import engine
-from crowdpilot.io.errors import NumberError
 from crowdpilot.io.format import VotesTable
 from crowdpilot.names import Encoded, to_names
 from crowdpilot.votes import Repeats, Votes

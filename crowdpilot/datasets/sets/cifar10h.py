@@ -25,10 +25,10 @@ def make(files: Mapping[str, Path]) -> Data:
     A task is the number of an image in the test set. Some trials were timed below zero: their
     seconds are not known.
     """
-    found = list(zip(*_trials(files["cifar10h-raw.zip"]), strict=True))
-    if not found:
+    columns = list(zip(*_trials(files["cifar10h-raw.zip"]), strict=True))
+    if not columns:
         raise ValueError(f"{TABLE}: there is no trial in it")
-    worker, task, label, true, reaction = found
+    worker, task, label, true, reaction = columns
     seconds = np.array(reaction, np.float64) / 1000
     classes = sorted(set(true))  # the alphabet is the order of CIFAR-10 too
     votes = Votes.of(

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from crowdpilot.arrays import need_arrow
-from crowdpilot.io.errors import TableError
+from crowdpilot.io.columns import TableError
 from crowdpilot.io.format import Format, VotesTable
 from crowdpilot.io.source import COMPRESSED, Source
 from crowdpilot.io.votes_tables import votes_columns

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from crowdpilot.arrays import Floats
-from crowdpilot.io.columns import column_of_names, encode_column, encode_names, table_of
+from crowdpilot.io.columns import NumberError, column_of_names, encode_column, encode_names, table_of
 from crowdpilot.io.csv_reading import read_columns, text_table
 from crowdpilot.io.engine import engine
-from crowdpilot.io.errors import NumberError
 from crowdpilot.io.format import Format, VotesTable
 from crowdpilot.io.source import Source
 from crowdpilot.names import to_names
@@ -50,13 +49,13 @@ def from_shares(
     if shares.ndim != 2 or shares.shape[1] < 2:
         raise ValueError(f"the shares have the shape {shares.shape}, expected (tasks, classes)")
     names, kinds = (
-        to_names(np.arange(size) if given is None else list(given))
-        for size, given in zip(shares.shape, (tasks, classes), strict=True)
+        to_names(np.arange(size) if listed is None else list(listed))
+        for size, listed in zip(shares.shape, (tasks, classes), strict=True)
     )
     if (sizes := (len(names), len(kinds))) != shares.shape:
         raise ValueError(f"the shares have the shape {shares.shape}, but there are names for {sizes}")
-    for what, given in (("task", names), ("class", kinds)):
-        if len(set(given.tolist())) < len(given):
+    for what, unique in (("task", names), ("class", kinds)):
+        if len(set(unique.tolist())) < len(unique):
             raise ValueError(f"a {what} is named twice, expected each once")
     if (wrong := _first_wrong(shares)) is not None:
         raise ValueError(f"row {wrong[0]} of the shares {wrong[1]}")
@@ -118,8 +117,8 @@ def _to_long(votes: VotesTable, shares: Floats, classes: list[str]) -> VotesTabl
 
 def _columns(header: Sequence[str]) -> dict[str, str]:
     """The class of each column that holds shares."""
-    found = {name: NUMBERED.fullmatch(name) or NAMED.fullmatch(name) for name in header}
-    return {name: match[1] for name, match in found.items() if match}
+    matches = {name: NUMBERED.fullmatch(name) or NAMED.fullmatch(name) for name in header}
+    return {name: match[1] for name, match in matches.items() if match}
 
 
 def _numbers(votes: VotesTable, name: str) -> Floats:

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from crowdpilot.arrays import Floats
-from crowdpilot.io.columns import Column, Table
+from crowdpilot.io.columns import Column, NumberError, Table
 from crowdpilot.io.csv_reading import read_columns
 from crowdpilot.io.engine import engine
-from crowdpilot.io.errors import NumberError
 from crowdpilot.io.format import Format, VotesTable
 from crowdpilot.io.nested_answers import chosen_answers, json_questions
 from crowdpilot.io.source import Source

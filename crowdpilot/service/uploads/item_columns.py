@@ -1,4 +1,4 @@
-"""Columns: what the columns of a table of items mean, and items from its rows."""
+"""Columns of an uploaded table of items: their aliases, and items validated from its rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from crowdpilot.service.schemas import ItemIn
 
 Spec = Mapping[str, Any]
 New = dict[str, Any]  # an item as the store takes it
-OFF = 1e-3  # by how much probabilities may miss one
+MAX_SUM_ERROR = 1e-3  # by how much probabilities may miss one
 NAMES = ("name", "id", *(alias + end for alias in ALIASES["task"] for end in ("", "id", "name")))
 TEXTS = ("text", "content", "sentence", "body", "tweet", "review", "comment", "abstract", "description")
 IMAGES = ("image", "imageurl", "url", "imagefile", "filename", "file", "picture", "photo")
@@ -70,15 +70,15 @@ def find(names: Sequence[str], spec: Spec, *, labels: bool = False) -> Columns:
     for name in names:
         by_key.setdefault(re.sub(r"[\W_]", "", name.casefold()), name)
     known = (*GOLD, *ALIASES["label"]) if labels else GOLD
-    found = {
+    columns = {
         role: next((by_key[alias] for alias in aliases if alias in by_key), None)
         for role, aliases in {"name": NAMES, "text": TEXTS, "image": IMAGES, "gold": known}.items()
     }
-    gold = _gold(names, found.pop("gold"), spec)
+    gold = _gold(names, columns.pop("gold"), spec)
     machine = _machine(names, spec)
-    used = {*found.values(), *gold.values(), *(name for some in machine.values() for name in some)}
+    used = {*columns.values(), *gold.values(), *(name for some in machine.values() for name in some)}
     other = [name for name in names if name not in used and name not in ("machine", "gold")]
-    return Columns(**found, gold=gold, machine=machine, other=other)
+    return Columns(**columns, gold=gold, machine=machine, other=other)
 
 
 def _gold(names: Sequence[str], single: str | None, spec: Spec) -> dict[str, str]:
@@ -89,41 +89,41 @@ def _gold(names: Sequence[str], single: str | None, spec: Spec) -> dict[str, str
 
 
 def _machine(names: Sequence[str], spec: Spec) -> dict[str, list[str]]:
-    here, found = set(names), {}
+    present, machine = set(names), {}
     for criterion in criteria_of(spec):
         start = f"p_{criterion}_" if criterion else "p_"
         wanted = [start + label for label in spec["classes"]]
-        missing = [name for name in wanted if name not in here]
+        missing = [name for name in wanted if name not in present]
         if len(missing) < len(wanted):
             if missing:
                 raise ValueError(f"the column {missing[0]!r} is missing; there is one for each class")
-            found[criterion] = wanted
-    return found
+            machine[criterion] = wanted
+    return machine
 
 
 def read_record(record: Mapping[str, Any], columns: Columns, uploaded: Mapping[str, str]) -> ItemIn:
     """An item from a record; a `ValueError` says which column is wrong."""
-    given = {
+    values = {
         "name": _cell(record, columns.name),
         "text": _cell(record, columns.text),
         "image": _cell(record, columns.image),
         "machine": record.get("machine") or _probabilities(record, columns),
         "gold": _known(record, columns),
     }
-    image = uploaded.get(str(given["image"]))
+    image = uploaded.get(str(values["image"]))
     try:
-        item = ItemIn.model_validate({**given, "image": ""} if image else given)
+        item = ItemIn.model_validate({**values, "image": ""} if image else values)
     except ValidationError as error:
-        raise ValueError(_wrong(error, given, columns)) from None
+        raise ValueError(_wrong(error, values, columns)) from None
     return item.model_copy(update={"image": image}) if image else item
 
 
-def _wrong(error: ValidationError, given: Mapping[str, Any], columns: Columns) -> str:
+def _wrong(error: ValidationError, values: Mapping[str, Any], columns: Columns) -> str:
     where = str(error.errors()[0]["loc"][0])
     column = getattr(columns, where)
     what = sentence(error)
-    if where == "image" and isinstance(given["image"], str):
-        what = f"{given['image'][:60]!r} is neither a web address nor a file that was sent along"
+    if where == "image" and isinstance(values["image"], str):
+        what = f"{values['image'][:60]!r} is neither a web address nor a file that was sent along"
     return f"column {(column if isinstance(column, str) else where)!r}: {what}"
 
 
@@ -138,13 +138,13 @@ def _cell(record: Mapping[str, Any], column: str | None) -> Any:
 
 
 def _probabilities(record: Mapping[str, Any], columns: Columns) -> Any:
-    found: dict[str, list[float]] = {}
+    probs: dict[str, list[float]] = {}
     for criterion, names in columns.machine.items():
         cells = [record.get(name) for name in names]
         if all(cell in (None, "") for cell in cells):
             continue
-        found[criterion] = [_number(cell, name) for cell, name in zip(cells, names, strict=True)]
-    return found.get("") or found or None
+        probs[criterion] = [_number(cell, name) for cell, name in zip(cells, names, strict=True)]
+    return probs.get("") or probs or None
 
 
 def _number(cell: Any, column: str) -> float:
@@ -158,8 +158,8 @@ def _known(record: Mapping[str, Any], columns: Columns) -> Any:
     if isinstance(record.get("gold"), dict):
         return record["gold"]
     cells = {criterion: _cell(record, name) for criterion, name in columns.gold.items()}
-    found = {criterion: cell for criterion, cell in cells.items() if cell != ""}
-    return found.get("") or found or None
+    filled = {criterion: cell for criterion, cell in cells.items() if cell != ""}
+    return filled.get("") or filled or None
 
 
 def to_new(item: ItemIn, spec: Spec) -> New:
@@ -178,12 +178,12 @@ def to_new(item: ItemIn, spec: Spec) -> New:
 def check_gold(gold: Any, spec: Spec) -> Any:
     """A known class, or with criteria a mapping to such; a `ValueError` if it does not fit the project."""
     criteria = criteria_of(spec)
-    given = gold if isinstance(gold, dict) else {"": gold}
-    if other := [name for name in given if name not in criteria]:
+    labels = gold if isinstance(gold, dict) else {"": gold}
+    if other := [name for name in labels if name not in criteria]:
         wanted = f"one for each of {listed(criteria)}" if spec["criteria"] else "one class alone"
-        found = f"is for {other[0]!r}" if other[0] else "is for no criterion"
-        raise ValueError(f"the known class {found}; give {wanted}")
-    if wrong := [label for label in given.values() if label not in spec["classes"]]:
+        problem = f"is for {other[0]!r}" if other[0] else "is for no criterion"
+        raise ValueError(f"the known class {problem}; give {wanted}")
+    if wrong := [label for label in labels.values() if label not in spec["classes"]]:
         raise ValueError(f"{wrong[0]!r} is not a class; there are {listed(spec['classes'])}")
     return gold
 
@@ -195,28 +195,28 @@ def _checked(machine: Any, spec: Spec) -> Any:
             raise ValueError("the project takes no probabilities; make it with machine 'given'")
         return None
     criteria = criteria_of(spec)
-    given = machine if isinstance(machine, dict) else {"": machine}
-    if machine is None or set(given) != set(criteria):
+    by_criterion = machine if isinstance(machine, dict) else {"": machine}
+    if machine is None or set(by_criterion) != set(criteria):
         of = f" and each of {listed(criteria)}" if spec["criteria"] else ""
         raise ValueError(f"the probabilities of the machine are missing; give one for each class{of}")
-    found = {name: _to_probs(given[name], len(spec["classes"])) for name in criteria}
-    return found if spec["criteria"] else found[""]
+    probs = {name: _to_probs(by_criterion[name], len(spec["classes"])) for name in criteria}
+    return probs if spec["criteria"] else probs[""]
 
 
 def _to_probs(numbers: Sequence[float], K: int) -> list[float]:
     if len(numbers) != K:
         raise ValueError(f"there are {len(numbers)} probabilities; give {K}, one for each class")
     total = sum(numbers)
-    if not abs(total - 1) <= OFF:
+    if not abs(total - 1) <= MAX_SUM_ERROR:
         raise ValueError(f"the probabilities of the machine sum to {total:g}; they should sum to 1")
     return [number / total for number in numbers]
 
 
-def name_apart(new: Iterable[New], given: Iterable[bool]) -> list[New]:
-    """The same items, where equal ones without a name of their own are told apart by a number."""
+def unique_names(new: Iterable[New], named: Iterable[bool]) -> list[New]:
+    """The same items, where equal ones without a name of their own get a number after their name."""
     seen: dict[str, int] = {}
-    found = []
-    for item, is_named in zip(new, given, strict=True):
+    renamed = []
+    for item, is_named in zip(new, named, strict=True):
         n = seen[item["name"]] = seen.get(item["name"], 0) + 1
-        found.append(item if is_named or n == 1 else {**item, "name": f"{item['name']}-{n}"})
-    return found
+        renamed.append(item if is_named or n == 1 else {**item, "name": f"{item['name']}-{n}"})
+    return renamed

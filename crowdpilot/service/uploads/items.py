@@ -1,4 +1,4 @@
-"""Uploads: items and known classes from whatever requesters send, and images told by their first bytes."""
+"""Uploads: items and known classes from the tables and images of a request; image types by first bytes."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from crowdpilot.service.uploads.item_columns import (
     Spec,
     check_gold,
     find,
-    name_apart,
     read_record,
     sentence,
     to_new,
+    unique_names,
 )
 from crowdpilot.service.uploads.table_records import JSON, SUFFIXES, Record, read_records
 
-MOST_ITEMS = 200_000
+MAX_ITEMS_PER_UPLOAD = 200_000
 IMAGES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg",
           b"GIF87a": "image/gif", b"GIF89a": "image/gif"}  # fmt: skip
 
@@ -96,10 +96,10 @@ def read_gold(spec: Spec, body: Body) -> dict[str, Any] | None:
         raise ValueError(f"a column called name or label is missing; found {listed(names)}")
     known: dict[str, Any] = {}
     for where, record in records:
-        item = _placed(where, lambda record=record: read_record(record, columns, {}))
+        item = _at_position(where, lambda record=record: read_record(record, columns, {}))
         if not item.name or item.gold is None:
             raise ValueError(f"{where}: the name or the label is missing; fill it in or drop the row")
-        known[item.name] = _placed(where, lambda item=item: check_gold(item.gold, spec))
+        known[item.name] = _at_position(where, lambda item=item: check_gold(item.gold, spec))
     if not known:
         raise ValueError("there is no row; send at least one")
     return known
@@ -124,15 +124,16 @@ def image_type(data: bytes) -> str | None:
 def _read_files(project: str, spec: Spec, files: Sequence[File], labels: bool) -> Upload:
     images, tables = _sort(files)
     uploaded = {name: f"/files/{project}/{sha256(image.data).hexdigest()}" for name, image in images.items()}
-    found = Upload([], [], [])
+    upload = Upload([], [], [])
     if tables:
-        found = _read_table(*read_records(*tables[0]), spec, uploaded, labels)
-    used = {item["content"].get("image") for item in found.items}
+        upload = _read_table(*read_records(*tables[0]), spec, uploaded, labels)
+    used = {item["content"].get("image") for item in upload.items}
     rest = {name: address for name, address in uploaded.items() if address not in used}
     more = [
-        _placed(name, lambda n=name, a=address: _from_image(n, a, spec)) for name, address in rest.items()
+        _at_position(name, lambda n=name, a=address: _from_image(n, a, spec))
+        for name, address in rest.items()
     ]
-    return Upload([*found.items, *more], list(images.values()), found.ignored)
+    return Upload([*upload.items, *more], list(images.values()), upload.ignored)
 
 
 def _from_image(name: str, address: str, spec: Spec) -> New:
@@ -174,18 +175,18 @@ def _read_table(
         raise ValueError(f"a column called text or image is missing; found {listed(names)}")
     new, named = [], []
     for where, record in records:
-        item = _placed(where, lambda record=record: read_record(record, columns, uploaded))
-        new.append(_placed(where, lambda item=item: to_new(item, spec)))
+        item = _at_position(where, lambda record=record: read_record(record, columns, uploaded))
+        new.append(_at_position(where, lambda item=item: to_new(item, spec)))
         named.append(bool(item.name))
-        if len(new) > MOST_ITEMS:
-            raise ValueError(f"there are more than {MOST_ITEMS} rows; send them in parts")
+        if len(new) > MAX_ITEMS_PER_UPLOAD:
+            raise ValueError(f"there are more than {MAX_ITEMS_PER_UPLOAD} rows; send them in parts")
     if not new:
         raise ValueError("there is no row; send at least one")
-    return Upload(name_apart(new, named), [], columns.other)
+    return Upload(unique_names(new, named), [], columns.other)
 
 
-def _placed(where: str, what: Any) -> Any:
-    """What is done about a row; what is wrong is said with its place."""
+def _at_position(where: str, what: Any) -> Any:
+    """The result for one row; an error says at which position it is."""
     try:
         return what()
     except ValueError as error:
@@ -194,9 +195,9 @@ def _placed(where: str, what: Any) -> Any:
 
 def _from_model(data: bytes, spec: Spec) -> list[New]:
     try:
-        given = ItemsIn.model_validate_json(data).items
+        parsed = ItemsIn.model_validate_json(data).items
     except ValidationError as error:
         where = ".".join(map(str, error.errors()[0]["loc"]))
         raise ValueError(f"{where}: {sentence(error)}" if where else sentence(error)) from None
-    new = [_placed(f"items.{n}", lambda item=item: to_new(item, spec)) for n, item in enumerate(given)]
-    return name_apart(new, [bool(item.name) for item in given])
+    new = [_at_position(f"items.{n}", lambda item=item: to_new(item, spec)) for n, item in enumerate(parsed)]
+    return unique_names(new, [bool(item.name) for item in parsed])

@@ -107,6 +107,12 @@ def test_gold_needs_a_name_and_a_label() -> None:
         read_gold(spec(), Body(CSV, b"name,label\n"))
 
 
+def test_a_text_may_be_long_in_every_format() -> None:
+    text = "x" * 200_000
+    for type, data in ((CSV, f"text\n{text}\n"), (NDJSON, f'{{"text": "{text}"}}')):
+        assert read(type, data)[0]["content"]["text"] == text
+
+
 def test_other_types_are_refused() -> None:
     with pytest.raises(RequestError):
         read_records("text/html", b"")

@@ -114,7 +114,6 @@ def test_criteria_have_columns_of_their_own(service: Service) -> None:
         ("name,text\n", "there is no row"),
         ("", "text or image is missing"),
         ('name,text\na,"open\n', "line 2: a quote is opened and never closed"),
-        ("name,text\na," + "x" * 200_000, "row 2: column 'text': String should have at most"),
         ("text" + ",x" * 1_000_000, "more than 100000 columns"),
         ("text," + ",".join(f"x{n}" for n in range(20_000)), "5000 are the most"),
         ("text\n" + "," * 1_000_000, "more than 100000 columns"),
