@@ -23,13 +23,17 @@ from crowdpilot.service.store.engine import Store
 from crowdpilot.service.store.row import Record
 from crowdpilot.service.uploads.item_columns import criteria_of
 
-TYPES = {"csv": "text/csv", "ndjson": "application/x-ndjson", "parquet": "application/vnd.apache.parquet"}
+MEDIA_TYPES = {
+    "csv": "text/csv",
+    "ndjson": "application/x-ndjson",
+    "parquet": "application/vnd.apache.parquet",
+}
 FORMULA = re.compile(r"^[=+\-@\t\r]")  # what a spreadsheet would run
 NUMBER = re.compile(r"^[+-]?\d+(\.\d+)?$")  # and what it would not
-CHUNK = 1 << 16
+CHUNK_BYTES = 1 << 16
 
 
-class Decided(NamedTuple):
+class ProjectDecisions(NamedTuple):
     """Decisions and known classes, as they are now."""
 
     decisions: Decisions
@@ -37,7 +41,7 @@ class Decided(NamedTuple):
     classes: Sequence[str]
 
 
-def look(replica: Replica, _: Record) -> Decided:
+def project_decisions(replica: Replica, _: Record) -> ProjectDecisions:
     """The decisions of a project."""
     campaign = replica.campaign
     now = campaign.decide()
@@ -46,13 +50,13 @@ def look(replica: Replica, _: Record) -> Decided:
     known = gold[:, 0]
     if campaign.has_criteria:  # out if one criterion does not hold, in if all do
         known = np.where((gold == 0).any(axis=1), 0, np.where((gold == 1).all(axis=1), 1, -1))
-    return Decided(now, known, [str(name) for name in campaign.classes.tolist()])
+    return ProjectDecisions(now, known, [str(name) for name in campaign.classes.tolist()])
 
 
-def decisions_table(decided: Decided) -> pa.Table:
+def decisions_table(decisions: ProjectDecisions) -> pa.Table:
     """A row for each item: the label, probabilities of the classes, the expected cost, votes, done, gold."""
-    now, classes = decided.decisions, decided.classes
-    names = [None if code < 0 else classes[code] for code in decided.gold.tolist()]
+    now, classes = decisions.decisions, decisions.classes
+    names = [None if code < 0 else classes[code] for code in decisions.gold.tolist()]
     probs = {f"p_{name}": pa.array(now.probs[:, k]) for k, name in enumerate(classes)}
     return pa.table(
         {
@@ -77,11 +81,11 @@ def votes_tables(store: Store, project: str, spec: Mapping[str, Any]) -> Iterato
 
 def _votes_table(rows: Sequence[Record], spec: Mapping[str, Any]) -> pa.Table:
     criteria, classes = criteria_of(spec), spec["classes"]
-    asked = {"criterion": pa.array([criteria[row.criterion] for row in rows], pa.string())}
+    criterion = {"criterion": pa.array([criteria[row.criterion] for row in rows], pa.string())}
     return pa.table(
         {
             "item": pa.array([row.item for row in rows], pa.string()),
-            **(asked if spec["criteria"] else {}),
+            **(criterion if spec["criteria"] else {}),
             "worker": pa.array([row.worker for row in rows], pa.int64()),
             "kind": pa.array([row.kind for row in rows], pa.string()),
             "label": pa.array([classes[row.label] for row in rows], pa.string()),
@@ -152,5 +156,5 @@ def _parquet(tables: Iterable[pa.Table]) -> Iterator[bytes]:
         if writer is not None:
             writer.close()
         file.seek(0)
-        while piece := file.read(CHUNK):
+        while piece := file.read(CHUNK_BYTES):
             yield piece

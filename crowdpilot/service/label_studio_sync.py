@@ -69,7 +69,7 @@ def apply_changes(store: Store, project: Record, changes: Sequence[backend.Chang
 
 
 def export_tasks(
-    store: Store, project: Record, decided: exports.Decided, address: str
+    store: Store, project: Record, decided: exports.ProjectDecisions, address: str
 ) -> list[dict[str, Any]]:
     """All items that are not withdrawn as tasks, with decisions as predictions and votes as annotations."""
     with store.reading() as c:
@@ -83,7 +83,7 @@ def export_tasks(
     return write_tasks(shown, votes, _decisions(decided), project.spec["classes"], address=address)
 
 
-def _decisions(decided: exports.Decided) -> dict[str, Decision]:
+def _decisions(decided: exports.ProjectDecisions) -> dict[str, Decision]:
     decisions = decided.decisions
     best = decisions.probs.argmax(axis=1) if decisions.labels.dtype.kind in "iu" else decisions.codes
     probs = decisions.probs[range(len(best)), best]

@@ -16,7 +16,7 @@ from crowdpilot.service.store import projects
 
 routes = APIRouter(prefix="/api/projects/{id}", tags=["exports"], responses=ERRORS)
 FILE_RESPONSES: dict[int | str, dict[str, Any]] = {
-    200: {"content": {type: {"schema": {"type": "string"}} for type in exports.TYPES.values()}}
+    200: {"content": {type: {"schema": {"type": "string"}} for type in exports.MEDIA_TYPES.values()}}
 }
 
 
@@ -25,7 +25,7 @@ def choose_format(
 ) -> str:
     """The format by its name, else the first in the header Accept, else CSV."""
     accept = request.headers.get("accept", "")
-    positions = [(accept.find(type), name) for name, type in exports.TYPES.items() if type in accept]
+    positions = [(accept.find(type), name) for name, type in exports.MEDIA_TYPES.items() if type in accept]
     return format or (min(positions)[1] if positions else "csv")
 
 
@@ -35,9 +35,9 @@ Format = Annotated[str, Depends(choose_format)]
 @routes.get("/decisions", response_class=Response, responses=FILE_RESPONSES)
 async def get_decisions(id: ProjectId, key: Reader, labelling: LabellingOf, format: Format) -> Response:
     """The decision about every item that is not withdrawn, with its probabilities, for `crowdpilot score`."""
-    decided = await labelling.read(id, exports.look)
+    decided = await labelling.read(id, exports.project_decisions)
     table = await asyncio.to_thread(exports.decisions_table, decided)
-    return attachment(exports.write([table], format), f"decisions.{format}", exports.TYPES[format])
+    return attachment(exports.write([table], format), f"decisions.{format}", exports.MEDIA_TYPES[format])
 
 
 @routes.get("/votes", response_class=Response, responses=FILE_RESPONSES)
@@ -49,4 +49,4 @@ def get_votes(id: ProjectId, key: Reader, store: StoreOf, format: Format) -> Res
     with store.reading() as c:
         spec = projects.find(c, id).spec
     pieces = exports.write(exports.votes_tables(store, id, spec), format)
-    return attachment(pieces, f"votes.{format}", exports.TYPES[format])
+    return attachment(pieces, f"votes.{format}", exports.MEDIA_TYPES[format])

@@ -76,7 +76,7 @@ async def get_tasks(
     Workers are numbers here, in the field crowdpilot_worker.
     """
     project = await asyncio.to_thread(find_single_question_project, store, id)
-    decided = await labelling.read(id, exports.look)
+    decided = await labelling.read(id, exports.project_decisions)
     return await asyncio.to_thread(label_studio_sync.export_tasks, store, project, decided, settings.address)
 
 

@@ -40,7 +40,7 @@ def show_exports(id: str, requester: Reading, store: StoreOf) -> Response:
 async def download_decisions(id: str, format: str, requester: Reading, labelling: LabellingOf) -> Response:
     """The decision about every item."""
     media_type = _media_type(format)
-    decided = await labelling.read(id, exports.look)
+    decided = await labelling.read(id, exports.project_decisions)
     table = await asyncio.to_thread(exports.decisions_table, decided)
     return attachment(exports.write([table], format), f"decisions.{format}", media_type)
 
@@ -56,9 +56,9 @@ def download_votes(id: str, format: str, requester: Reading, store: StoreOf) -> 
 
 
 def _media_type(format: str) -> str:
-    if format not in exports.TYPES:
-        raise NotFoundError(f"there is no such format; there are {', '.join(exports.TYPES)}")
-    return exports.TYPES[format]
+    if format not in exports.MEDIA_TYPES:
+        raise NotFoundError(f"there is no such format; there are {', '.join(exports.MEDIA_TYPES)}")
+    return exports.MEDIA_TYPES[format]
 
 
 async def download_tasks(
@@ -66,7 +66,7 @@ async def download_tasks(
 ) -> Response:
     """All items as Label Studio tasks."""
     project = await asyncio.to_thread(label_studio_sync.find_single_question_project, store, id)
-    decided = await labelling.read(id, exports.look)
+    decided = await labelling.read(id, exports.project_decisions)
     tasks = await asyncio.to_thread(label_studio_sync.export_tasks, store, project, decided, settings.address)
     return attachment([json.dumps(tasks).encode()], "label-studio.json", "application/json")
 
