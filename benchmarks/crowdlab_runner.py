@@ -11,7 +11,7 @@ from benchmarks.cleanlab_runner import Columns, Decide, Found, main
 from crowdpilot.aggregation import Aggregator, Auto, Crowdlab, DawidSkene, NaiveSoft
 from crowdpilot.arrays import Floats, to_probs
 from crowdpilot.calibration import Fusion, fit_fusion_on_votes
-from crowdpilot.confusion_matrices import count_labels, hear
+from crowdpilot.confusion_matrices import count_labels, votes_log_likelihood
 from crowdpilot.votes import Votes
 
 SHARED = 20.0  # imaginary votes of each worker on each class, divided as the crowd's; as in `mutual`
@@ -38,7 +38,7 @@ def by_belief(belief: Floats) -> Found:
 
 def bayes(votes: Votes, probs: Floats) -> Floats:
     """The classifier as the prior, and Dawid and Skene's matrices of the workers."""
-    return Fusion()(probs, hear(votes, np.log(DawidSkene().fit(votes).params["confusion"])))
+    return Fusion()(probs, votes_log_likelihood(votes, np.log(DawidSkene().fit(votes).params["confusion"])))
 
 
 def fuse(votes: Votes, probs: Floats) -> Floats:
@@ -49,7 +49,7 @@ def fuse(votes: Votes, probs: Floats) -> Floats:
         said = count_labels(votes, belief)
         counts = said + SHARED * to_probs(said.sum(axis=0) + np.eye(len(prior)) + 0.1)
         join = fit_fusion_on_votes(probs, votes, belief, counts=counts, prior=prior)
-        belief = join(probs, hear(votes, np.log(to_probs(counts))), prior)
+        belief = join(probs, votes_log_likelihood(votes, np.log(to_probs(counts))), prior)
     return belief
 
 

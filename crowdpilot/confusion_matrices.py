@@ -11,7 +11,7 @@ from crowdpilot.votes import Votes
 
 
 def by_label(matrices: Floats) -> Floats:
-    """Confusion matrices (workers, true, said) as one row for each label of each worker, (workers x said, true)."""
+    """Confusion matrices (workers, true, said) as a row for each label of a worker, (workers x said, true)."""
     said_first: Any = matrices.swapaxes(1, 2)
     if isinstance(said_first, np.ndarray):
         said_first = np.ascontiguousarray(said_first)
@@ -34,6 +34,6 @@ def count_labels(votes: Votes, posterior: Floats) -> Floats:
 
 
 def votes_log_likelihood(votes: Votes, log_confusion: Floats) -> Floats:
-    """Log P(votes | class) of each task, (tasks, classes), for log confusion matrices (workers, true, said)."""
+    """Log P(votes | class) of each task, (tasks, classes); `log_confusion` is (workers, true, said)."""
     log_likelihood: Floats = votes.onehot @ by_label(log_confusion)
     return log_likelihood

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from crowdpilot.arrays import BLOCK, Floats, Names, divide
+from crowdpilot.arrays import ROWS_PER_BLOCK, Floats, Names, divide
 from crowdpilot.diagnosis.vote_patterns import VotePatterns, chance_corrected, count_patterns
 from crowdpilot.metrics.bootstrap import resample
 from crowdpilot.votes import Votes
@@ -232,7 +232,7 @@ def _ratio(patterns: VotePatterns, total: Floats) -> tuple[Floats, Floats]:
     if (values < 0).any():
         raise ValueError(f"class {values.min():g} is negative, and a ratio scale begins at 0")
     distance = divide(np.subtract.outer(values, values), np.add.outer(values, values), 0) ** 2
-    parts = [patterns.counts[n : n + BLOCK] for n in range(0, max(len(patterns.voted), 1), BLOCK)]
+    parts = [patterns.counts[n : n + ROWS_PER_BLOCK] for n in range(0, max(len(patterns.voted), 1), ROWS_PER_BLOCK)]
     within = np.concatenate([part.multiply(part @ distance).sum(axis=1) for part in parts])
     return within, (total @ distance * total).sum(axis=-1)
 

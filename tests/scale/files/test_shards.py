@@ -147,9 +147,8 @@ def test_one_pass_and_two_products_count_the_same(crowd: Votes) -> None:
     pytest.importorskip("numba")
     model, votes = DawidSkene(), crowd.merged
     part = Part("here", votes, pa.array(votes.tasks), votes.classes, None)
-    params = model.m_step(
-        tuple(map(np.add, model.pseudo_counts(votes), model.expected_counts(votes, model.initial_posterior(votes)))), None
-    )
+    counts = model.expected_counts(votes, model.initial_posterior(votes))
+    params = model.m_step(tuple(map(np.add, model.pseudo_counts(votes), counts)), None)
     both = [run_round(part, Step(*prepare(model, params, many), many)) for many in (False, True)]
     for plain, fused in zip(*both, strict=True):
         np.testing.assert_allclose(fused, plain, rtol=1e-4, atol=1e-5)
