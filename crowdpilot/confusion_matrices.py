@@ -11,7 +11,7 @@ from crowdpilot.votes import Votes
 
 
 def by_label(matrices: Floats) -> Floats:
-    """Confusion matrices (workers, true, said) as a row for each label of a worker, (workers x said, true)."""
+    """Confusion matrices (workers, true, said) as rows for the labels of workers, (workers x said, true)."""
     said_first: Any = matrices.swapaxes(1, 2)
     if isinstance(said_first, np.ndarray):
         said_first = np.ascontiguousarray(said_first)

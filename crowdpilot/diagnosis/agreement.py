@@ -232,7 +232,9 @@ def _ratio(patterns: VotePatterns, total: Floats) -> tuple[Floats, Floats]:
     if (values < 0).any():
         raise ValueError(f"class {values.min():g} is negative, and a ratio scale begins at 0")
     distance = divide(np.subtract.outer(values, values), np.add.outer(values, values), 0) ** 2
-    parts = [patterns.counts[n : n + ROWS_PER_BLOCK] for n in range(0, max(len(patterns.voted), 1), ROWS_PER_BLOCK)]
+    parts = [
+        patterns.counts[n : n + ROWS_PER_BLOCK] for n in range(0, max(len(patterns.voted), 1), ROWS_PER_BLOCK)
+    ]
     within = np.concatenate([part.multiply(part @ distance).sum(axis=1) for part in parts])
     return within, (total @ distance * total).sum(axis=-1)
 
