@@ -128,7 +128,7 @@ def test_with_criteria_an_item_is_in_if_all_hold(site: Site) -> None:
     with site.store.reading() as connection:
         row = audits.read(connection, project)
     assert row is not None
-    assert row.data["audit"]["truths"] == [0, 1, 1]
+    assert row.data["audit"]["answers"] == [0, 1, 1]
 
 
 def test_answers_that_come_at_once_are_all_kept(decided: tuple[Site, str]) -> None:
