@@ -13,16 +13,16 @@ ENDLESS = "ds[max_iter=1000000000,tol=-1]"
 TRAINING = "--x x.npz --epochs 1000000 --network linear"
 LONG = {  # a command that takes hours, and what it says meanwhile
     f"aggregate crowd.csv -s {ENDLESS} -o out.csv --workers workers.csv": "fitting dawid_skene[",
-    f"report crowd.csv -s {ENDLESS} -o out.html": "looking at 360 votes",
-    "agreement crowd.csv --samples 1000000000 --pairs -o out.csv": "drawing intervals",
+    f"report crowd.csv -s {ENDLESS} -o out.html": "diagnosing 360 votes",
+    "agreement crowd.csv --samples 1000000000 --pairs -o out.csv": "computing intervals",
     f"train crowd.csv {TRAINING} --save out.safetensors -o out.json": "/1000000",
     "replay --simulate items=500 --seeds 99999 -p value -o out.csv": " of 99999",
     "forecast --skill .8 --items 300 --runs 1000000 --plot out.svg": "simulating campaigns",
     "simulate --n-task 20000 --shards 20000 -o out --truth known": "writing",
 }
 ALIKE = {  # whose work is done by the same lines as that of one above
-    f"identify crowd.csv -l {ENDLESS} -o out.csv": "looking at workers",
-    "score truth.csv truth.csv --samples 1000000000": "drawing intervals",
+    f"identify crowd.csv -l {ENDLESS} -o out.csv": "computing workers",
+    "score truth.csv truth.csv --samples 1000000000": "computing intervals",
     f"aggregate-deep crowd.csv {TRAINING} -o out.csv": "/1000000",
 }
 

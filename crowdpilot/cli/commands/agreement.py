@@ -1,4 +1,4 @@
-"""`crowdpilot agreement`: how much the workers agree."""
+"""`crowdpilot agreement`: measures of agreement, or Cohen's kappa of pairs of workers."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def agreement(
     ] = None,
     as_json: options.Json = False,
     level: options.Level = 0.95,
-    samples: Annotated[int, typer.Option(help="How many times tasks are drawn again for it.")] = 1000,
+    samples: Annotated[int, typer.Option(help="Number of bootstrap samples.")] = 1000,
     seed: options.Seed = 0,
     min_shared: Annotated[
         int | None, typer.Option(help="Tasks that two workers must share, 10.", rich_help_panel=PAIRS)
@@ -60,24 +60,24 @@ def agreement(
     columns: options.Columns = None,
     question: options.Question = None,
 ) -> None:
-    """Tell how much the workers of VOTES agree: measures with their bootstrap intervals.
+    """Measure how much the workers of VOTES agree, with bootstrap intervals.
 
-    Measures for classes with an order (ordinal, interval, ratio) come without being asked for if
-    the classes are numbers. A measure that is undefined, as kappa if there is only one class, is
+    Measures for other scales than the nominal one (ordinal, interval, ratio) are included if the
+    classes are numbers. A measure that is undefined, as kappa if there is only one class, is
     left empty.
     """
     from crowdpilot import io
 
-    asked = options.reading(format, columns, question, classes, abstain)
+    reading = options.reading(format, columns, question, classes, abstain)
     names = [name.strip() for part in measure or [] for name in part.split(",")]
     bounds = options.without_none(min_shared=min_shared, limit=limit)
     _check(names, pairs, bounds)
     check_json(as_json, output)
     options.ready(output, io.TABLES)
-    data = read_votes(votes, asked, repeats, exclude=exclude)
-    drawing: dict[str, Any] = {"level": level, "samples": samples, "seed": seed}
-    with working("drawing intervals"):
-        table = _kappas(data, bounds | drawing) if pairs else _measures(data, names, drawing)
+    data = read_votes(votes, reading, repeats, exclude=exclude)
+    bootstrap: dict[str, Any] = {"level": level, "samples": samples, "seed": seed}
+    with working("computing intervals"):
+        table = _kappas(data, bounds | bootstrap) if pairs else _measures(data, names, bootstrap)
     if output is None:
         show(list(table), list(zip(*table.values(), strict=True)), as_json=as_json)
     else:
@@ -91,10 +91,10 @@ def _check(names: list[str], pairs: bool, bounds: dict[str, int]) -> None:
         raise ValueError(f"--{next(iter(bounds)).replace('_', '-')} can be given with --pairs only")
 
 
-def _measures(votes: Votes, names: list[str], drawing: dict[str, Any]) -> dict[str, list[Any]]:
-    from crowdpilot.diagnosis.agreement import Agreement, agreement
+def _measures(votes: Votes, names: list[str], bootstrap: dict[str, Any]) -> dict[str, list[Any]]:
+    from crowdpilot.diagnosis.agreement import Agreement, measure_agreement
 
-    rows = agreement(votes, measures=names or None, **drawing)
+    rows = measure_agreement(votes, measures=names or None, **bootstrap)
     if not rows[0].tasks:
         note("no task has two votes, so there is nothing to agree on")
     return dict(zip(Agreement._fields, map(list, zip(*rows, strict=True)), strict=True))
@@ -103,7 +103,7 @@ def _measures(votes: Votes, names: list[str], drawing: dict[str, Any]) -> dict[s
 def _kappas(votes: Votes, settings: dict[str, Any]) -> dict[str, list[Any]]:
     from crowdpilot.diagnosis.pairwise_agreement import cohen_kappa
 
-    found = cohen_kappa(votes, **settings)
-    if not len(found.shared):
+    kappas = cohen_kappa(votes, **settings)
+    if not len(kappas.shared):
         note("no two workers share enough tasks; --min-shared says how many they need")
-    return {name: column.tolist() for name, column in found._asdict().items()}
+    return {name: column.tolist() for name, column in kappas._asdict().items()}

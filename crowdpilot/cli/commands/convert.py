@@ -65,20 +65,20 @@ def convert(
     """
     from crowdpilot import io
 
-    asked = options.reading(from_, columns, question, classes, abstain)
+    reading = options.reading(from_, columns, question, classes, abstain)
     if shards is not None:
-        _cut(source, target, to, shards, {**asked, "repeats": repeats})
+        _write_shards(source, target, to, shards, {**reading, "repeats": repeats})
         return
     with working(f"reading {source}"):
-        votes = io.read(source, repeats=repeats, **asked)
+        votes = io.read(source, repeats=repeats, **reading)
     with working(f"writing {target}"):
         io.write(votes, target, format=to)
     left_out = f", {votes.dropped} rows without a vote left out" if votes.dropped else ""
     note(f"{len(votes)} votes written to {target}{left_out}")
 
 
-def _cut(source: Path, target: Path, to: str | None, shards: int, asked: dict[str, Any]) -> None:
-    """Votes to many Parquet files, one file at a time where there are several."""
+def _write_shards(source: Path, target: Path, to: str | None, shards: int, reading: dict[str, Any]) -> None:
+    """Write votes to many Parquet files; several files are read one at a time."""
     from crowdpilot import io
     from crowdpilot.scale.files.shards import Shards
     from crowdpilot.scale.files.write_shards import write_shards
@@ -86,8 +86,8 @@ def _cut(source: Path, target: Path, to: str | None, shards: int, asked: dict[st
     if to not in (None, "parquet"):
         raise ValueError(f"--shards writes Parquet files, not {to}: leave out --to")
     files = Shards(source).files if is_many(source) else (str(source),)
-    if len(files) > 1 and asked["repeats"] != "all":
-        raise ValueError("--repeats can only be told when all votes of a task are in one file: leave it out")
+    if len(files) > 1 and reading["repeats"] != "all":
+        raise ValueError("--repeats needs all votes of a task in one file: leave it out")
     with working(f"writing {target}"):
-        total = write_shards((io.read(file, **asked) for file in files), target, shards)
+        total = write_shards((io.read(file, **reading) for file in files), target, shards)
     note(f"{total} votes written to {shards} files in {target}")

@@ -66,7 +66,7 @@ def info(name: Name, as_json: Json = False) -> None:
         typer.echo(json.dumps(known, indent=2, ensure_ascii=False))
         return
     files = [(f"file {n}", file["url"]) for n, file in enumerate(known.pop("files"), 1)]
-    show(("what", "is"), [*((key, _said(value)) for key, value in known.items()), *files])
+    show(("what", "is"), [*((key, _with_commas(value)) for key, value in known.items()), *files])
 
 
 @datasets.command("get", epilog=examples("datasets get bluebirds", "datasets get digits --folder data"))
@@ -125,7 +125,7 @@ def _briefly(row: dict[str, Any]) -> list[Any]:
     ]
 
 
-def _said(value: Any) -> Any:
+def _with_commas(value: Any) -> Any:
     return f"{value:,}" if isinstance(value, int) else value
 
 

@@ -14,8 +14,8 @@ from crowdpilot.cli.shared import options
 from crowdpilot.cli.shared.completion import complete_policy
 from crowdpilot.cli.shared.costs import Prices, parse_costs
 from crowdpilot.cli.shared.help_examples import examples
+from crowdpilot.cli.shared.missing_packages import load_part
 from crowdpilot.cli.shared.output import note, show, working, write_all
-from crowdpilot.cli.shared.plotting import load_drawing
 from crowdpilot.cli.shared.vote_files import check_tasks, read_known
 from crowdpilot.hybrid.costs import Costs
 from crowdpilot.hybrid.forecast.curves import Forecast, PredictionInterval, TargetCost
@@ -99,7 +99,7 @@ def forecast(
     """
     find_policy(policy)
     options.ready(plot, PICTURES)
-    draw = None if plot is None else load_drawing("reporting.plots.forecast", "save_forecast", "the picture")
+    draw = None if plot is None else load_part("reporting.plots.forecast", "the plot").save_forecast
     target = _target(target_loss, target_error)
     rest = {"max_votes_per_item": max_votes, "runs": runs, "level": level, "seed": seed}
     with working("simulating campaigns"), warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""`crowdpilot identify`: which workers and which tasks to look at."""
+"""`crowdpilot identify`: scores of workers or tasks, those to review first."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from crowdpilot.cli.shared.training.data import read_data
 from crowdpilot.cli.shared.training.options import TrainingOptions
 from crowdpilot.cli.shared.vote_files import read_known, read_votes
 
-SCREEN = 40  # rows that a person is shown
+MAX_ROWS_ON_TERMINAL = 40
 EXAMPLES = examples(
     "identify votes.csv",
     "identify votes.csv -s tasks -o tasks.csv",
@@ -83,15 +83,15 @@ def identify(
     cluster: many_files.Cluster = None,
     local_cluster: many_files.LocalCluster = None,
 ) -> None:
-    """Score the workers or the tasks of VOTES, those to look at first.
+    """Score the workers or the tasks of VOTES, those to review first.
 
-    Without -o the table goes to standard output, as CSV unless a person is watching. A .npy file
+    Without -o the table goes to standard output, as CSV unless it is a terminal. A .npy file
     holds the score alone, in the order in which workers or tasks first occur.
 
-    AUM and WAUM train a network on the content of the tasks. They are low where it cannot believe
-    the votes: there the task is ambiguous or its votes are wrong.
+    AUM and WAUM train a network on the content of the tasks. They are low where it disagrees
+    with the votes: there the task is ambiguous or its votes are wrong.
 
-    Of votes in many Parquet files, entropy, trace_confusion, spam_score, gold and glad can be told.
+    For votes in many Parquet files there are entropy, trace_confusion, spam_score, gold and glad.
     The entropies of all tasks are then written into the folder -o, or _entropy beside the votes,
     and the highest are shown; --labels is dawid_skene if not given.
     """
@@ -102,21 +102,21 @@ def identify(
     from crowdpilot.scale.files.shards import is_pattern
 
     check_json(as_json, output)
-    asked = content_scores.ContentScoreOptions(
+    score_options = content_scores.ContentScoreOptions(
         x, network, epochs, folds, use_pleiss, topk, alpha, too_hard, seed, device
     )
     if cluster is not None or local_cluster is not None or is_pattern(votes):
         kind = find_identification(check_files(strategy))
-        asked.refuse(strategy)
+        score_options.refuse(strategy)
         reading = options.reading(format, columns, question, classes, abstain)
         files = many_files.shards(votes, reading, repeats, gold, exclude)
         with many_files.engine(cluster, local_cluster) as engine:
-            _look_at_files(kind, check_files(strategy), files, labels, output, engine, as_json)
+            _identify_in_files(kind, check_files(strategy), files, labels, output, engine, as_json)
         return
     options.ready(output, (*io.TABLES, ".npy"))
     model = parse_strategy(labels or "auto")
     if content_scores.is_content_score(strategy):
-        score = asked.find(strategy, labels)
+        score = score_options.find(strategy, labels)
         content = read_data(
             votes,
             TrainingOptions(
@@ -124,52 +124,52 @@ def identify(
                 format=format, columns=columns, question=question,
             ),
         )  # fmt: skip
-        kind, data = asked.identification(score, content), content.votes
+        kind, data = score_options.identification(score, content), content.votes
     else:
         kind = find_identification(strategy)
-        asked.refuse(strategy)
+        score_options.refuse(strategy)
         reading = options.reading(format, columns, question, classes, abstain)
         data = read_votes(votes, reading, repeats, gold=read_known(gold), exclude=exclude)
-    with working(f"looking at {strategy}"):
-        found = kind.run(data, model)
-    _save(kind, found, output, as_json)
+    with working(f"computing {strategy}"):
+        table = kind.run(data, model)
+    _save(kind, table, output, as_json)
 
 
-def _look_at_files(
+def _identify_in_files(
     kind: Any, name: str, files: Any, labels: str | None, output: Path | None, engine: Any, as_json: bool
 ) -> None:
     from crowdpilot import io
-    from crowdpilot.cli.shared.identify_files import look_at_tasks, look_at_workers
+    from crowdpilot.cli.shared.identify_files import score_tasks_in_files, score_workers_in_files
 
     if kind.score == "entropy":
-        first = kind.worst_first(look_at_tasks(files, output, engine, SCREEN))
-        _show({name: column[:SCREEN] for name, column in first.items()}, kind.brief, as_json)
+        first = kind.worst_first(score_tasks_in_files(files, output, engine, MAX_ROWS_ON_TERMINAL))
+        _show({name: column[:MAX_ROWS_ON_TERMINAL] for name, column in first.items()}, kind.brief, as_json)
     else:
         options.ready(output, (*io.TABLES, ".npy"))
-        _save(kind, look_at_workers(name, files, labels, engine), output, as_json)
+        _save(kind, score_workers_in_files(name, files, labels, engine), output, as_json)
 
 
-def _save(kind: Any, found: dict[str, Any], output: Path | None, as_json: bool) -> None:
-    """To a file, or to standard output."""
+def _save(kind: Any, table: dict[str, Any], output: Path | None, as_json: bool) -> None:
+    """Write a table to a file, or print it."""
     from crowdpilot import io
     from crowdpilot.io.atomic_write import atomic_path
 
     if output is not None and output.suffix == ".npy":
         with atomic_path(output) as draft:
-            np.save(draft, found[kind.score])
+            np.save(draft, table[kind.score])
     elif output is not None:
-        io.write_table(kind.worst_first(found), output)
+        io.write_table(kind.worst_first(table), output)
     else:
-        _show(kind.worst_first(found), kind.brief, as_json)
+        _show(kind.worst_first(table), kind.brief, as_json)
 
 
 def _show(table: dict[str, Any], brief: tuple[str, ...], as_json: bool) -> None:
-    """Everything for a program; for a person what fits a screen."""
-    watched = on_terminal() and not as_json
-    names = list(brief) if watched and brief else list(table)
+    """Print a table: all of it, or what fits a terminal."""
+    is_terminal = on_terminal() and not as_json
+    names = list(brief) if is_terminal and brief else list(table)
     rows = list(zip(*(table[name].tolist() for name in names), strict=True))
-    show(names, rows[:SCREEN] if watched else rows, as_json=as_json)
-    left = [f"{len(rows) - SCREEN} more rows"] * (len(rows) > SCREEN)
+    show(names, rows[:MAX_ROWS_ON_TERMINAL] if is_terminal else rows, as_json=as_json)
+    left = [f"{len(rows) - MAX_ROWS_ON_TERMINAL} more rows"] * (len(rows) > MAX_ROWS_ON_TERMINAL)
     left += [f"{len(table) - len(names)} more columns"] * (len(table) > len(names))
-    if watched and left:
+    if is_terminal and left:
         note(f"{' and '.join(left)} with -o FILE")

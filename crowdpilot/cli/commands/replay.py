@@ -15,8 +15,8 @@ from crowdpilot.cli.shared import options
 from crowdpilot.cli.shared.completion import complete_dataset, complete_fusion, complete_policy
 from crowdpilot.cli.shared.costs import Prices, parse_costs
 from crowdpilot.cli.shared.help_examples import examples
+from crowdpilot.cli.shared.missing_packages import load_part
 from crowdpilot.cli.shared.output import working, write_all
-from crowdpilot.cli.shared.plotting import load_drawing
 from crowdpilot.cli.shared.replay_tables import curves, show_summaries, summarize, to_json
 from crowdpilot.cli.shared.scenarios import parse_simulation, read_scenario, simulate_scenario
 from crowdpilot.hybrid.costs import Costs
@@ -127,7 +127,7 @@ def replay(
     _check(seeds, batch, max_votes)
     options.ready(output, io.TABLES)
     options.ready(plot, PICTURES)
-    draw = None if plot is None else load_drawing("reporting.plots.replay", "save_replay", "the picture")
+    draw = None if plot is None else load_part("reporting.plots.replay", "the plot").save_replay
     if (dataset is None) == (simulate is None):
         raise ValueError("give either DATASET, a file or folder of votes, or --simulate, not both")
     if dataset is None:

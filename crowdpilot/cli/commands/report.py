@@ -1,4 +1,4 @@
-"""`crowdpilot report`: a page about a crowd."""
+"""`crowdpilot report`: an HTML file about the workers, tasks and labels of votes."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from crowdpilot.aggregation import parse_strategy
 from crowdpilot.arrays import Floats
 from crowdpilot.cli.shared import options
 from crowdpilot.cli.shared.help_examples import examples
+from crowdpilot.cli.shared.missing_packages import load_part
 from crowdpilot.cli.shared.output import note, working
-from crowdpilot.cli.shared.plotting import load_drawing
 from crowdpilot.cli.shared.vote_files import check_tasks, read_known, read_votes
 from crowdpilot.votes import Votes
 
@@ -65,54 +65,54 @@ def report(
     columns: options.Columns = None,
     question: options.Question = None,
 ) -> None:
-    """Write a page about the workers, tasks and labels of VOTES: one file that needs no network.
+    """Write a report about the workers, tasks and labels of VOTES: one HTML file that needs no network.
 
-    It says in words whom to trust, which tasks are hard and what to do next, with plots and
-    tables. Every worker and task is in it; do not publish it if their names are secret.
+    It lists suspicious workers, tasks to review and recommended actions, with plots and tables.
+    Every worker and task is in it; do not publish it if their names are secret.
     """
-    write_report = load_drawing("reporting", "report", "the report")
+    write_report = load_part("reporting", "the report").report
     from crowdpilot import io
     from crowdpilot.diagnosis import FlagRules, diagnose
 
     model, rules = parse_strategy(strategy), FlagRules(level=level, target=target)
-    asked = options.reading(format, columns, question, classes, abstain)
+    reading = options.reading(format, columns, question, classes, abstain)
     options.ready(output, (".html", ".htm"))
-    data = read_votes(votes, asked, repeats, gold=read_known(gold, traps), exclude=exclude)
-    set_up, known = read_known(traps) or {}, read_known(truth)
+    data = read_votes(votes, reading, repeats, gold=read_known(gold, traps), exclude=exclude)
+    trap_labels, known = read_known(traps) or {}, read_known(truth)
     if truth is not None:
         check_tasks(truth, known or {}, data.tasks)
-    said = None if texts is None else io.read_labels(texts, columns={"label": "text"})
-    seen = votes / "train" if images is None and (votes / "train").is_dir() else images
-    numbers = _read_scores(scores or [], data)
-    with working(f"looking at {len(data)} votes by {model}"):
-        diagnosis = diagnose(data, model, rules=rules, traps=list(set_up), scores=numbers, seed=seed)
+    task_texts = None if texts is None else io.read_labels(texts, columns={"label": "text"})
+    image_folder = votes / "train" if images is None and (votes / "train").is_dir() else images
+    task_scores = _read_scores(scores or [], data)
+    with working(f"diagnosing {len(data)} votes by {model}"):
+        diagnosis = diagnose(data, model, rules=rules, traps=list(trap_labels), scores=task_scores, seed=seed)
     with working("writing"):
         write_report(
-            diagnosis, output, truth=known, texts=said, images=seen, title=title or votes.resolve().stem,
-            source=str(votes), date=_today(),
+            diagnosis, output, truth=known, texts=task_texts, images=image_folder,
+            title=title or votes.resolve().stem, source=str(votes), date=_today(),
         )  # fmt: skip
     note(f"{output} is written")
 
 
 def _read_scores(files: list[str], votes: Votes) -> dict[str, Floats]:
-    """A number for each task from each file; NaN for a task that is not in it."""
+    """A score of each task from each file, (tasks,) each; NaN for a task that is not in it."""
     from crowdpilot import io
 
-    found: dict[str, Floats] = {}
-    for asked in files:
-        name, _, path = asked.rpartition("=")
+    columns: dict[str, Floats] = {}
+    for file in files:
+        name, _, path = file.rpartition("=")
         name = name or Path(path).stem
-        numpy = path.endswith(".npy")
-        given = io.read_labels(Path(path), columns=None if numpy else {"label": name})
-        of = {str(task): value for task, value in given.items()}
-        tasks = range(len(votes.tasks)) if numpy else votes.tasks.tolist()
+        is_numpy = path.endswith(".npy")
+        labels = io.read_labels(Path(path), columns=None if is_numpy else {"label": name})
+        values = {str(task): value for task, value in labels.items()}
+        tasks = range(len(votes.tasks)) if is_numpy else votes.tasks.tolist()
         try:
-            found[name.lower()] = np.asarray([float(of.get(str(task), "nan")) for task in tasks])
+            columns[name.lower()] = np.asarray([float(values.get(str(task), "nan")) for task in tasks])
         except ValueError as error:
             raise ValueError(f"{path}: {name} is not a number for each task ({error})") from None
-        if np.isnan(found[name.lower()]).all():
-            raise ValueError(f"{path} has a score of none of the {len(votes.tasks)} tasks")
-    return found
+        if np.isnan(columns[name.lower()]).all():
+            raise ValueError(f"{path} has no score of any of the {len(votes.tasks)} tasks")
+    return columns
 
 
 def _today() -> str:

@@ -1,4 +1,4 @@
-"""`crowdpilot score`: how good labels are, where the truth is known."""
+"""`crowdpilot score`: metrics of labels and probabilities against the truth."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def score(
     labels: Annotated[Path, typer.Argument(metavar="LABELS", help="File with the label of each task.")],
     truth: Annotated[Path, typer.Argument(metavar="TRUTH", help="File with the true label of tasks.")],
     level: options.Level = 0.95,
-    samples: Annotated[int, typer.Option(help="How many times tasks are drawn again for it.")] = 1000,
+    samples: Annotated[int, typer.Option(help="Number of bootstrap samples.")] = 1000,
     seed: options.Seed = 0,
     as_json: options.Json = False,
 ) -> None:
@@ -42,14 +42,16 @@ def score(
     each class, or at least `confidence`; what that leaves is then shared by the other classes.
     """
     with working(f"reading {labels} and {truth}"):
-        said, true = _read(labels), _read(truth)
-        check_tasks(labels, said, to_names(list(true)))
-        tasks = [task for task in true if task in said]
-        label, answer = [said[t] for t in tasks], [true[t] for t in tasks]
-        codes, probs = _beliefs(labels, tasks, label, answer)
-    if len(tasks) < len(true):
-        note(f"{len(true) - len(tasks)} of {len(true)} tasks of {truth} have no label and do not count")
-    with working("drawing intervals"):
+        label_of, truth_of = _read(labels), _read(truth)
+        check_tasks(labels, label_of, to_names(list(truth_of)))
+        tasks = [task for task in truth_of if task in label_of]
+        label, answer = [label_of[t] for t in tasks], [truth_of[t] for t in tasks]
+        codes, probs = _probabilities(labels, tasks, label, answer)
+    if len(tasks) < len(truth_of):
+        note(
+            f"{len(truth_of) - len(tasks)} of {len(truth_of)} tasks of {truth} have no label and do not count"
+        )
+    with working("computing intervals"):
         between = partial(interval, level=level, samples=samples, seed=seed)
         rows: list[Row] = [(name, None, *between(f, answer, label)) for name, f in LABEL_METRICS.items()]
         if probs is not None:
@@ -81,23 +83,23 @@ def _read(path: Path, column: str | None = None) -> dict[str, Any]:
     return {str(task): value for task, value in found.items()}
 
 
-def _beliefs(
+def _probabilities(
     path: Path, tasks: list[str], label: list[Any], answer: list[Any]
 ) -> tuple[Codes, Floats | None]:
     """The truth as codes, and the probabilities that the file has, (tasks, classes)."""
     names = _columns(path)
-    given = [name for name in names if name.startswith("p_")]
-    codes, classes = encode([*(name[2:] for name in given), *map(str, label), *map(str, answer)])
-    said, true = np.split(codes[len(given) :], 2)
-    if not given and "confidence" not in names:
+    columns = [name for name in names if name.startswith("p_")]
+    codes, classes = encode([*(name[2:] for name in columns), *map(str, label), *map(str, answer)])
+    label_codes, true = np.split(codes[len(columns) :], 2)
+    if not columns and "confidence" not in names:
         return true, None
     probs = np.zeros((len(tasks), len(classes)))
-    for k, name in enumerate(given):
+    for k, name in enumerate(columns):
         probs[:, k] = _numbers(path, name, tasks)
-    if not given:
-        sure = _numbers(path, "confidence", tasks)
-        probs[:] = (1 - sure[:, None]) / max(len(classes) - 1, 1)
-        probs[np.arange(len(tasks)), said] = sure
+    if not columns:
+        confidence = _numbers(path, "confidence", tasks)
+        probs[:] = (1 - confidence[:, None]) / max(len(classes) - 1, 1)
+        probs[np.arange(len(tasks)), label_codes] = confidence
     return true, probs
 
 

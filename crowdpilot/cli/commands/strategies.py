@@ -1,4 +1,4 @@
-"""`crowdpilot strategies`: what votes can be aggregated by, and what can be learned from them."""
+"""`crowdpilot strategies`: the aggregation models and the learning methods."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ def _two_lines(row: dict[str, Any]) -> Text:
 
 
 def describe(model: Any) -> dict[str, Any]:
-    """What a model or method says of itself: its names, its options, and two parts of its docstring."""
+    """Names, options, summary and paper of a model or method, from its class and docstring."""
     text = inspect.getdoc(model) or ""
-    given = inspect.signature(model).parameters.values()
+    parameters = inspect.signature(model).parameters.values()
     paper = re.search(r"\nReferences\n-+\n(.+?)(?:\n\n\S+\n-+\n|\Z)", text, re.DOTALL)
     return {
         "strategy": model.name,
         "aliases": list(model.aliases),
-        "options": {p.name: repr(p.default) for p in given if p.default is not p.empty},
+        "options": {p.name: repr(p.default) for p in parameters if p.default is not p.empty},
         "summary": " ".join(text.split("\n\n")[0].split()),
         "paper": " ".join(paper[1].split()) if paper else "",
     }

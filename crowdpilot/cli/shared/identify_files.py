@@ -1,4 +1,4 @@
-"""`crowdpilot identify` for votes in many files."""
+"""Scores of `crowdpilot identify` for votes in many files."""
 
 from __future__ import annotations
 
@@ -19,46 +19,42 @@ if TYPE_CHECKING:
 
 Columns = dict[str, Any]
 
-OF_WORKERS = ("trace_confusion", "spam_score", "gold", "glad")
-OF_TASKS = ("entropy",)
+WORKER_SCORES = ("trace_confusion", "spam_score", "gold", "glad")
+TASK_SCORES = ("entropy",)
 
 
 def check_files(strategy: str) -> str:
-    """The name of an identification, if many files can be looked at with it."""
+    """The name of an identification, if it can be computed for votes in many files."""
     name = strategy.strip().lower().replace("-", "_")
-    if name not in (*OF_WORKERS, *OF_TASKS):
-        known = ", ".join((*OF_WORKERS, *OF_TASKS))
+    if name not in (*WORKER_SCORES, *TASK_SCORES):
+        known = ", ".join((*WORKER_SCORES, *TASK_SCORES))
         raise ValueError(f"{strategy} needs all votes at once; for votes in many files choose one of {known}")
     return name
 
 
-def look_at_workers(name: str, files: Shards, labels: str | None, engine: Engine | None) -> Columns:
-    """Columns with a row for each worker."""
-    from crowdpilot.diagnosis import spam_distance, spam_score
+def score_workers_in_files(name: str, files: Shards, labels: str | None, engine: Engine | None) -> Columns:
+    """A score of each worker, (workers,) columns."""
+    from crowdpilot.diagnosis.identify import spam_columns, trace_columns
     from crowdpilot.diagnosis.leave_one_out import estimate_confusion
     from crowdpilot.scale.files.identify import record_workers
 
     model = GLAD(max_iter=50) if name == "glad" else NaiveSoft() if name == "gold" else None
     with many_files.bars() as tell:
-        found = record_workers(model or parse_strategy(labels or "dawid_skene"), files, on=engine, tell=tell)
-    head: Columns = {"worker": found.workers, "votes": found.given}
+        record = record_workers(model or parse_strategy(labels or "dawid_skene"), files, on=engine, tell=tell)
+    head: Columns = {"worker": record.workers, "votes": record.given}
     if name == "glad":
-        nobody = np.full(len(found.workers), np.nan)
-        return head | {"ability": np.where(found.given > 0, found.params.get("ability", nobody), np.nan)}
+        nobody = np.full(len(record.workers), np.nan)
+        return head | {"ability": np.where(record.given > 0, record.params.get("ability", nobody), np.nan)}
     if name == "gold":
-        if not found.tried.any():
-            raise ValueError("no true label is known, without which nobody can be tried; give --gold")
-        return head | {"gold_votes": found.tried, "gold_accuracy": divide(found.right, found.tried)}
-    _, confusion = estimate_confusion(found.counts)
-    if name == "spam_score":
-        scores = {"spam_score": spam_score(confusion), "spam_distance": spam_distance(confusion)}
-        return head | scores
-    trace = np.trace(confusion, axis1=1, axis2=2)
-    return head | {"trace": trace, "share_of_most": trace / len(found.classes)}
+        if not record.tried.any():
+            raise ValueError("no true label is known, so accuracy on gold tasks is not either; give --gold")
+        return head | {"gold_votes": record.tried, "gold_accuracy": divide(record.right, record.tried)}
+    _, confusion = estimate_confusion(record.counts)
+    return head | (spam_columns(confusion) if name == "spam_score" else trace_columns(confusion))
 
 
-def look_at_tasks(files: Shards, output: Path | None, engine: Engine | None, shown: int) -> Columns:
-    """Tables of all tasks in files of their own, and the rows of all to look at first."""
+def score_tasks_in_files(files: Shards, output: Path | None, engine: Engine | None, shown: int) -> Columns:
+    """Write the entropy of all tasks, one table for each file of votes; return the highest."""
     from crowdpilot.scale.files.identify import score_tasks
 
     folder = files.folder / "_entropy" if output is None else output
@@ -71,7 +67,7 @@ def look_at_tasks(files: Shards, output: Path | None, engine: Engine | None, sho
 
 
 def entropies(votes: Votes) -> Columns:
-    """The entropy of the votes on each task, those that disagree most in front."""
+    """The entropy of the votes on each task, the highest first."""
     from crowdpilot.diagnosis import find_identification
 
     kind = find_identification("entropy")

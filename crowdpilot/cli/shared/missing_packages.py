@@ -28,8 +28,13 @@ def missing(what: str, error: ModuleNotFoundError) -> ValueError:
 
 
 def load_learning() -> Any:
-    """The learning room, if its packages are installed."""
+    """The package `crowdpilot.learning`, if its packages are installed."""
+    return load_part("learning", "learning")
+
+
+def load_part(name: str, what: str) -> Any:
+    """The module `crowdpilot.<name>`, if its packages are installed; else an error that `what` needs them."""
     try:
-        return import_module("crowdpilot.learning")
+        return import_module(f"crowdpilot.{name}")
     except ModuleNotFoundError as error:
-        raise missing("learning", error) from None
+        raise missing(what, error) from None

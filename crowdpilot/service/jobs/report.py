@@ -25,9 +25,7 @@ from crowdpilot.votes import Votes
 
 def report(bench: Bench, job: Record) -> dict[str, Any]:
     """A page of all votes so far; only the last one is kept."""
-    from crowdpilot.reporting import (
-        make_report,  # takes a second, which every start of the process would wait
-    )
+    from crowdpilot.reporting import report as write_report  # it takes a second to load
 
     replica, project = bench.replica(job.project)
     criterion = job.given.get("criterion", "")
@@ -39,8 +37,8 @@ def report(bench: Bench, job: Record) -> dict[str, Any]:
         texts = {row.name: row.content.get("text", "") for row in items.all_contents(c, project.id)}
     title = f"{project.name}: {criterion}" if criterion else project.name
     moment = time.strftime("%d %B %Y, %H:%M")
-    html = make_report(
-        diagnose(found, _beliefs(replica, found, criterion)), texts=texts, title=title, made=moment
+    html = write_report(
+        diagnose(found, _beliefs(replica, found, criterion)), texts=texts, title=title, date=moment
     )
     with bench.store.writing() as c:
         jobs.empty(c, job.project, report_requests.JOB_KIND, job.id)
@@ -60,7 +58,7 @@ class Beliefs(Aggregator):
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
         log_confusion = self.estimates.log_confusion[self.numbers]
         log_likelihood = votes_log_likelihood(votes, log_confusion)
-        probs = self.estimates.posterior_given(self.rows.astype(np.intp), log_likelihood)
+        probs = self.estimates.posterior_under(self.rows.astype(np.intp), log_likelihood)
         skill = np.einsum("jkk,k->j", np.exp(log_confusion), self.estimates.class_prior)
         return Aggregate(votes, votes.clamp(probs), skill)
 

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import Result
 
-from crowdpilot.diagnosis.agreement import MEASURES, agreement
+from crowdpilot.diagnosis.agreement import MEASURES, measure_agreement
 from crowdpilot.diagnosis.pairwise_agreement import cohen_kappa
 from crowdpilot.io import read
 
@@ -31,15 +31,15 @@ def test_each_measure_comes_with_its_interval(here: Path, cli: Run) -> None:
     found = [tuple(map(float, list(row.values())[1:])) for row in rows(result.stdout)]
     assert result.stderr == ""
     assert result.stdout.startswith("measure,value,low,high,tasks\npercent_agreement,")
-    assert found == [row[1:] for row in agreement(read("votes.csv"))]
+    assert found == [row[1:] for row in measure_agreement(read("votes.csv"))]
     assert len(found) == 4
 
 
 def test_numbers_have_an_order(here: Path, cli: Run) -> None:
     (here / "ratings.csv").write_text(RATINGS)
     assert [row["measure"] for row in rows(cli("agreement", "ratings.csv").stdout)] == list(MEASURES)
-    given = cli("agreement", "ratings.csv", "--classes", "1,2,3", "--samples", "9").stdout
-    assert [row["measure"] for row in rows(given)] == list(MEASURES)
+    text = cli("agreement", "ratings.csv", "--classes", "1,2,3", "--samples", "9").stdout
+    assert [row["measure"] for row in rows(text)] == list(MEASURES)
 
 
 def test_measures_can_be_asked_for(here: Path, cli: Run) -> None:
@@ -54,7 +54,7 @@ def test_the_interval_can_be_asked_for_otherwise(here: Path, cli: Run) -> None:
     options = {"level": 0.5, "samples": 99, "seed": 3}
     args = [part for name, value in options.items() for part in (f"--{name}", str(value))]
     found = rows(cli("agreement", "ratings.csv", *args).stdout)
-    expected = agreement(read("ratings.csv"), **options)
+    expected = measure_agreement(read("ratings.csv"), **options)
     assert [(float(row["low"]), float(row["high"])) for row in found] == [row[2:4] for row in expected]
 
 
@@ -68,7 +68,7 @@ def test_pairs_of_workers_are_compared(here: Path, cli: Run) -> None:
     assert len(rows(cli("agreement", "ratings.csv", "--pairs", "--limit", "2").stdout)) == 2
 
 
-def test_workers_who_share_too_little_are_told_how_to_be_seen(here: Path, cli: Run) -> None:
+def test_workers_who_share_too_little_are_reported_with_the_option(here: Path, cli: Run) -> None:
     result = cli("agreement", "votes.csv", "--pairs")
     assert result.stdout == "worker,other,shared,agreement,kappa,low,high\n"
     assert "--min-shared" in result.stderr
@@ -86,7 +86,7 @@ def test_what_is_undefined_is_left_empty(here: Path, cli: Run) -> None:
     }
 
 
-def test_one_vote_for_each_task_is_told(here: Path, cli: Run) -> None:
+def test_one_vote_for_each_task_is_reported(here: Path, cli: Run) -> None:
     (here / "one.csv").write_text("task,worker,label\na,x,cat\nb,y,dog\n")
     result = cli("agreement", "one.csv")
     assert {row["value"] for row in rows(result.stdout)} == {""}
@@ -126,7 +126,7 @@ def test_a_person_sees_a_table(here: Path, cli: Run, monkeypatch: pytest.MonkeyP
     ("args", "message"),
     [
         (["--measure", "kappa"], "there is no measure 'kappa'"),
-        (["--measure", "krippendorff_alpha_interval"], "a class is no number"),
+        (["--measure", "krippendorff_alpha_interval"], "a class is not a number"),
         (["--measure", "gwet_ac1", "--pairs"], "--measure cannot be given with --pairs"),
         (["--min-shared", "2"], "--min-shared can be given with --pairs only"),
         (["--limit", "2"], "--limit can be given with --pairs only"),

@@ -27,7 +27,7 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "house"
 
 
-def test_all_data_sets_are_listed_with_counts_licence_and_place(cli: Run) -> None:
+def test_all_data_sets_are_listed_with_counts_licence_and_folder(cli: Run) -> None:
     rows = {row["name"]: row for row in csv.DictReader(StringIO(cli("datasets").stdout))}
     assert list(rows) == list(DATASETS)
     assert rows["anesthesia"]["where"] == "bundled"
@@ -50,7 +50,7 @@ def test_info_says_all_that_is_known(cli: Run) -> None:
     assert DATASETS["bluebirds"].files[0].url in shown
 
 
-def test_a_name_that_is_nearly_right_is_told(cli: Run) -> None:
+def test_a_name_that_is_nearly_right_is_suggested(cli: Run) -> None:
     for command in ("get", "info"):
         result = cli("datasets", command, "bluebird")
         assert result.exit_code == 2

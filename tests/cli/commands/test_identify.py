@@ -71,7 +71,7 @@ def test_tasks_are_scored_by_a_classifier_of_their_content(name: str, crowd: Pat
     assert found[0]["ambiguous"] == "True"
 
 
-def test_votes_that_a_classifier_cannot_believe_come_first(crowd: Path, cli: Run) -> None:
+def test_votes_on_which_a_classifier_disagrees_come_first(crowd: Path, cli: Run) -> None:
     lines = Path("crowd.csv").read_text().splitlines()
     truth = dict(line.split(",") for line in Path("truth.csv").read_text().splitlines()[1:])
     other = {"bird": "fish", "fish": "newt", "newt": "bird"}
@@ -115,7 +115,7 @@ def test_an_x_is_not_ignored(crowd: Path, cli: Run) -> None:
         (("-s", "WAUM", "--topk", "0"), "topk is 0"),
         (("-s", "WAUM[beta=1]"), "waum has no option 'beta'"),
         (("-s", "waum_perworker", "--folds", "3"), "holds nothing out"),
-        (("-s", "spam"), "there are workers"),
+        (("-s", "spam"), "did you mean spam_score"),
         (("-s", "drift"), "no time"),
         (("-o", "x.doc"), "suffix .doc is not known"),
         (("-l", "dss"), "no strategy is called"),

@@ -84,7 +84,7 @@ def test_scores_of_tasks_are_read(asked: str, here: Path, cli: Run) -> None:
         ("none.csv", "there is no such file"),
         ("waum=votes.csv", "there is no column 'waum'"),
         ("label=votes.csv", "owl"),
-        ("waum.csv", "has a score of none of the 3 tasks"),
+        ("waum.csv", "has no score of any of the 3 tasks"),
         ("words=words.csv", "words is not a number for each task"),
     ],
 )

@@ -79,7 +79,7 @@ def test_probabilities_are_found_in_what_aggregate_writes(suffix: str, here: Pat
     assert found["log_loss", ""][0] == pytest.approx(-np.mean(np.log([2 / 3, 1 / 3, 1])))
 
 
-def test_a_task_without_a_label_does_not_count_but_is_told(files: Path, cli: Run) -> None:
+def test_a_task_without_a_label_does_not_count_but_is_reported(files: Path, cli: Run) -> None:
     (files / "truth.csv").write_text((files / "truth.csv").read_text() + "t9,cat\n")
     result = cli("score", "labels.csv", "truth.csv")
     assert numbers(result.stdout)["accuracy", ""][0] == pytest.approx(0.8)
