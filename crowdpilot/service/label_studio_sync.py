@@ -14,9 +14,9 @@ from crowdpilot.service.platforms.label_studio import backend
 from crowdpilot.service.platforms.label_studio.tasks import Export, Item, Vote
 from crowdpilot.service.platforms.label_studio.writing import Decision, write_tasks
 from crowdpilot.service.schemas import ExternalVoteIn, ItemIn
-from crowdpilot.service.store import Store, items, keys, projects, upload_checks, worker_votes
-from crowdpilot.service.store import external_votes as stored_votes
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store import Store, external_votes as stored_votes, items, keys, projects, votes
+from crowdpilot.service.store import external_votes as stored_votes, items, keys, projects, votes
+from crowdpilot.service.store.engine import Row
 from crowdpilot.service.uploads.item_columns import sentence
 
 PLATFORM = "label_studio"
@@ -30,7 +30,7 @@ class Counts(NamedTuple):
     skipped: int
 
 
-def find_single_question_project(store: Store, id: str) -> Record:
+def find_single_question_project(store: Store, id: str) -> Row:
     """The row of a project; a `ConflictError` if it has criteria, which Label Studio cannot show."""
     with store.reading() as c:
         project = projects.find(c, id)
@@ -39,44 +39,44 @@ def find_single_question_project(store: Store, id: str) -> Record:
     return project
 
 
-def import_tasks(store: Store, project: Record, key: str, export: Export) -> Counts:
+def import_tasks(store: Store, project: Row, key: str, export: Export) -> Counts:
     """Add the items of an export that are new, and all its votes, in one transaction."""
     with store.writing() as c:
-        projects.tick(c, project.id)
-        known = items.known(c, project.id, [item.name for item in export.items])
+        projects.next_change(c, project.id)
+        known = items.ids_by_name(c, project.id, [item.name for item in export.items])
         new = [_new_item(item, project.spec) for item in export.items if item.name not in known]
         if new:
             items.add(c, project.id, new)
         if export.votes:
             votes = [_external_vote(vote) for vote in export.votes]
             external_votes.record_votes(c, project.id, PLATFORM, votes, replace=True)
-        keys.note(c, key, "import", project.id, items=len(new), votes=len(export.votes))
+        keys.log_action(c, key, "import", project.id, items=len(new), votes=len(export.votes))
     return Counts(len(new), len(export.votes), export.skipped)
 
 
-def apply_changes(store: Store, project: Record, changes: Sequence[backend.Change]) -> Counts:
+def apply_changes(store: Store, project: Row, changes: Sequence[backend.Change]) -> Counts:
     """Add, change or remove the votes of annotations of an event; those of unknown items are skipped."""
     votes = [change.vote for change in changes if change.vote is not None]
     removed = [change.key for change in changes if change.vote is None]
     with store.writing() as c:
-        known = items.known(c, project.id, [vote.item for vote in votes])
+        known = items.ids_by_name(c, project.id, [vote.item for vote in votes])
         changed = [_external_vote(vote) for vote in votes if vote.item in known]
         if changed:
             external_votes.record_votes(c, project.id, PLATFORM, changed, replace=True)
-        n_removed = stored_votes.take_back(c, project.id, PLATFORM, removed) if removed else 0
+        n_removed = stored_votes.retract(c, project.id, PLATFORM, removed) if removed else 0
     n_changed = len(changed) + n_removed
     return Counts(0, n_changed, len(changes) - n_changed)
 
 
 def export_tasks(
-    store: Store, project: Record, decided: exports.ProjectDecisions, address: str
+    store: Store, project: Row, decided: exports.ProjectDecisions, address: str
 ) -> list[dict[str, Any]]:
     """All items that are not withdrawn as tasks, with decisions as predictions and votes as annotations."""
     with store.reading() as c:
-        rows = upload_checks.everything(c, project.id)
+        rows = items.list_all(c, project.id)
         votes = [
             Vote(row.key or "", row.item, str(row.worker), row.label, row.seconds, row.time)
-            for part in worker_votes.given(c, project.id)
+            for part in votes.export(c, project.id)
             for row in part
         ]
     shown = [Item(row.name, row.content) for row in rows if row.gone != "withdrawn"]

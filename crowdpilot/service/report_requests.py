@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from crowdpilot.service.errors import ConflictError, NotFoundError
 from crowdpilot.service.store import jobs, projects
 from crowdpilot.service.store.engine import Store
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store.engine import Row
 
 JOB_KIND = "report"
 RETRY_SECONDS = 60.0  # after which a report that failed may be tried again
@@ -34,7 +34,7 @@ def _page_or_queue(store: Store, project: str, criterion: str) -> str | None:
     """The page if it is ready; otherwise its job is queued unless it is already."""
     with store.reading() as c:
         page = latest_report(c, project, criterion)
-        waits = page is not None or jobs.waiting(c, project, JOB_KIND)
+        waits = page is not None or jobs.is_pending(c, project, JOB_KIND)
     if not waits:
         with store.writing() as c:
             queue_report(c, project, criterion)
@@ -47,7 +47,7 @@ def latest_report(c: Connection, project: str, criterion: str = "") -> str | Non
     wanted = row.votes, row.lesson, _criterion(row, criterion)
     if row.votes == 0:
         raise ConflictError("there are no votes to report on yet; wait for the first")
-    last = jobs.last(c, project, JOB_KIND)
+    last = jobs.last_done(c, project, JOB_KIND)
     result = {} if last is None else last.result or {}
     covered = tuple(result.get(name) for name in ("votes", "lesson", "criterion"))
     if covered != wanted:
@@ -66,7 +66,7 @@ def queue_report(c: Connection, project: str, criterion: str = "") -> None:
     jobs.enqueue(c, project, JOB_KIND, criterion=_criterion(row, criterion))
 
 
-def _criterion(project: Record, name: str) -> str:
+def _criterion(project: Row, name: str) -> str:
     known = [criterion["name"] for criterion in project.spec["criteria"]]
     if name and name not in known:
         raise NotFoundError(f"there is no criterion {name!r}; {_choices(known)}")

@@ -10,17 +10,17 @@ from sqlalchemy import Connection
 from crowdpilot.hybrid import Campaign
 from crowdpilot.service.errors import ConflictError
 from crowdpilot.service.labelling import pay
-from crowdpilot.service.store import keys, projects, votes, worker_votes, workers
+from crowdpilot.service.store import keys, projects, votes, workers
 from crowdpilot.service.store.engine import Store
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store.engine import Row
 
 
-def change_state(store: Store, project: str, key: str, state: str) -> Record:
+def change_state(store: Store, project: str, key: str, state: str) -> Row:
     """Open, pause or close a project; its row."""
     with store.writing() as c:
-        projects.tick(c, project)
-        projects.put(c, project, state=state)
-        keys.note(c, key, state, project)
+        projects.next_change(c, project)
+        projects.change(c, project, state=state)
+        keys.log_action(c, key, state, project)
         return projects.find(c, project)
 
 
@@ -31,45 +31,45 @@ def check_classifier_budget(campaign: Campaign, spec: Mapping[str, Any], n_items
         raise ConflictError(f"the budget does not pay for the machine to look at {n_items} items; add fewer")
 
 
-def approve(store: Store, project: str, key: str, worker: int) -> Record:
+def approve(store: Store, project: str, key: str, worker: int) -> Row:
     """Approve the pay of a worker; the worker's row."""
     with store.writing() as c:
         workers.find(c, project, worker)
-        workers.put(c, project, worker, approved=True)
+        workers.change(c, project, worker, approved=True)
         return _logged(c, project, key, worker, "approve")
 
 
 def approve_all(store: Store, project: str, key: str) -> None:
     """Approve the pay of everybody who has answered and is not blocked."""
     with store.writing() as c:
-        blocked = {row.id for row in workers.listed(c, project) if row.state == workers.BLOCKED}
+        blocked = {row.id for row in workers.list_all(c, project) if row.state == workers.BLOCKED}
         unpaid = [due.worker for due in pay.list_pay(c, project) if not due.approved]
         chosen = [worker for worker in unpaid if worker not in blocked]
         for worker in chosen:
-            workers.put(c, project, worker, approved=True)
-        keys.note(c, key, "approve workers", project, workers=len(chosen))
+            workers.change(c, project, worker, approved=True)
+        keys.log_action(c, key, "approve workers", project, workers=len(chosen))
 
 
-def block(store: Store, project: str, key: str, worker: int) -> Record:
+def block(store: Store, project: str, key: str, worker: int) -> Row:
     """Block a worker: their leases end, their votes stay; the worker's row."""
     with store.writing() as c:
         _check_not_erased(workers.find(c, project, worker))
-        workers.bar(c, project, worker, workers.BLOCKED)
+        workers.exclude(c, project, worker, workers.BLOCKED)
         return _logged(c, project, key, worker, "block")
 
 
-def unblock(store: Store, project: str, key: str, worker: int) -> Record:
+def unblock(store: Store, project: str, key: str, worker: int) -> Row:
     """Let a blocked worker go on; the worker's row."""
     with store.writing() as c:
         row = workers.find(c, project, worker)
         _check_not_erased(row)
         if row.state == workers.BLOCKED:
             spec = projects.find(c, project).spec
-            tally = votes.tally(c, project).get(worker, {})
+            tally = votes.counts_by_worker(c, project).get(worker, {})
             has_answered = bool(tally.get(votes.VOTED) or tally.get(votes.UNSURE))
             has_onboarding = bool(spec["consent"] or spec["quiz"])
             state = workers.NEW if has_onboarding and not has_answered else workers.ACTIVE
-            workers.put(c, project, worker, state=state)
+            workers.change(c, project, worker, state=state)
         return _logged(c, project, key, worker, "unblock")
 
 
@@ -77,15 +77,15 @@ def erase(store: Store, project: str, key: str, worker: int) -> None:
     """Erase the personal data of a worker; their votes stay under a number that leads nowhere."""
     with store.writing() as c:
         workers.find(c, project, worker)
-        worker_votes.erase(c, project, worker)
-        keys.note(c, key, "erase", project, worker=worker)
+        workers.erase(c, project, worker)
+        keys.log_action(c, key, "erase", project, worker=worker)
 
 
-def _check_not_erased(row: Record) -> None:
+def _check_not_erased(row: Row) -> None:
     if row.state == workers.ERASED:
         raise ConflictError("the personal data of this worker is erased; they cannot come back")
 
 
-def _logged(c: Connection, project: str, key: str, worker: int, action: str) -> Record:
-    keys.note(c, key, action, project, worker=worker)
+def _logged(c: Connection, project: str, key: str, worker: int, action: str) -> Row:
+    keys.log_action(c, key, action, project, worker=worker)
     return workers.find(c, project, worker)

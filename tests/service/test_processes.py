@@ -156,7 +156,7 @@ def test_a_web_process_asked_to_stop_ends_in_good_order_and_is_replaced(start: S
     assert eventually(lambda: ask(address)) != before
 
 
-def test_a_port_in_use_is_told_in_one_sentence() -> None:
+def test_a_port_in_use_is_an_error_of_one_sentence() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(ValueError) as caught:
@@ -165,12 +165,12 @@ def test_a_port_in_use_is_told_in_one_sentence() -> None:
     assert str(caught.value) == expected
 
 
-def test_an_address_that_cannot_be_had_is_told_in_one_sentence() -> None:
+def test_an_address_that_cannot_be_used_is_an_error_of_one_sentence() -> None:
     with pytest.raises(ValueError, match=r"^cannot listen at 192.0.2.1, port 0 \(.+\); choose another"):
         supervise({}, host="192.0.2.1", port=0)
 
 
-def test_a_port_that_cannot_be_is_told_in_one_sentence() -> None:
+def test_an_impossible_port_is_an_error_of_one_sentence() -> None:
     with pytest.raises(ValueError, match=r"^there is no port 70000; choose one up to 65535"):
         supervise({}, host="127.0.0.1", port=70000)
 

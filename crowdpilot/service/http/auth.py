@@ -16,7 +16,7 @@ from crowdpilot.service.labelling.sessions import Session, read_session
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import keys
 from crowdpilot.service.store.engine import Store
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store.engine import Row
 
 # What reads nothing is `async`: a plain `def` would take a thread for each request.
 API_KEY = APIKeyHeader(name="X-API-Key", scheme_name="requester", auto_error=False)
@@ -48,10 +48,10 @@ LabellingOf = Annotated[LabellingService, Depends(get_labelling)]
 SettingsOf = Annotated[Settings, Depends(get_settings)]
 
 
-def requester_with(scope: str) -> Callable[..., Record]:
+def requester_with(scope: str) -> Callable[..., Row]:
     """A dependency: the row of an API key with this scope."""
 
-    def check_key(store: StoreOf, key: Annotated[str | None, Depends(API_KEY)]) -> Record:
+    def check_key(store: StoreOf, key: Annotated[str | None, Depends(API_KEY)]) -> Row:
         if not key:
             raise AuthenticationError("this needs an API key in the header X-API-Key")
         with store.reading() as c:
@@ -82,6 +82,6 @@ def check_worker_rate(request: Request, session: Session) -> None:
     limiter.check(("worker", session.worker), time.monotonic())
 
 
-Reader = Annotated[Record, Depends(requester_with("read"))]
-Writer = Annotated[Record, Depends(requester_with("write"))]
+Reader = Annotated[Row, Depends(requester_with("read"))]
+Writer = Annotated[Row, Depends(requester_with("write"))]
 Worker = Annotated[Session, Depends(worker_session)]

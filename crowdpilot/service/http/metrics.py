@@ -8,7 +8,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, generate_la
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from crowdpilot.service.store import service_metrics
+from crowdpilot.service.store import statistics
 from crowdpilot.service.store.engine import Store
 
 REQUEST_SECONDS_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
@@ -52,7 +52,7 @@ class _StoreCollector(Collector):
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         with self.store.reading() as c:
-            counts = service_metrics.numbers(c)
+            counts = statistics.counts_by_state(c)
         for name, by_state in counts.items():
             family = GaugeMetricFamily(f"crowdpilot_{name}", f"Number of {name} by state.", labels=["state"])
             for state, count in sorted(by_state.items()):

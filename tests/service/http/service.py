@@ -92,8 +92,8 @@ class Project:
         self.add(*({"name": f"i{k}", "text": f"Text {k}."} for k in range(n)))
 
     def tell(self, *votes: tuple[str, str, str], **more: Any) -> Any:
-        told = [{"item": item, "worker": worker, "label": label, **more} for item, worker, label in votes]
-        return self.post("/external-votes", json={"votes": told})
+        votes = [{"item": item, "worker": worker, "label": label, **more} for item, worker, label in votes]
+        return self.post("/external-votes", json={"votes": votes})
 
     def decisions(self) -> dict[str, dict[str, Any]]:
         rows = self.get("/decisions?format=ndjson").text.splitlines()

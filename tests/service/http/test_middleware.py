@@ -29,7 +29,7 @@ def client(settings):
         yield client
 
 
-def test_every_answer_protects_who_reads_it(client):
+def test_every_response_has_security_headers(client):
     for path in ("/healthz", "/nothing", "/api/projects", "/w/0123456789ab"):
         headers = client.get(path).headers
         assert "default-src 'none'" in headers["content-security-policy"]
@@ -59,7 +59,7 @@ def test_an_address_that_asks_too_often_has_to_wait(client):
     assert answers[-1] == 429
 
 
-def test_an_error_is_a_problem_document(client):
+def test_an_error_is_problem_json(client):
     answer = client.get("/api/nothing")
     assert answer.headers["content-type"] == "application/problem+json"
     assert set(answer.json()) == {"type", "title", "status", "detail"}
@@ -71,7 +71,7 @@ def test_people_get_a_page(client):
     assert "There is nothing here" in answer.text
 
 
-def test_what_nobody_expected_is_told_without_its_details(settings):
+def test_an_unexpected_error_is_answered_without_its_details(settings):
     app = create_app(settings)
 
     @app.get("/api/broken")

@@ -1,4 +1,4 @@
-"""Whatever goes wrong is told in one problem document, with one sentence."""
+"""Every error is problem+json with one sentence."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class Tried:
     def aim(self, case: Case) -> None:
         """Let well-formed requests hit something that is there."""
         with self.service.store.writing() as c:
-            projects.put(c, self.project.id, state=projects.OPEN)
+            projects.change(c, self.project.id, state=projects.OPEN)
         found = case.path_parameters
         for name in ("id", "project"):
             if re.fullmatch("[0-9a-f]{12}", str(found.get(name, ""))):

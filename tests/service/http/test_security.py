@@ -77,14 +77,14 @@ def test_nothing_that_reaches_a_worker_tells_gold_machine_scores_or_counts(servi
     session = service.client.post("/api/sessions", json=token)
     assert set(session.json()) == {"token", "next", "classes", "criteria"}
     worker = Worker(service, session.json()["token"])
-    heard = [worker.send("GET", "/api/next?n=20")]
-    lent = heard[0].json()["items"]
+    answers = [worker.send("GET", "/api/next?n=20")]
+    lent = answers[0].json()["items"]
     assert {tuple(one) for one in lent} == {("item", "criterion", "content")}
     assert {tuple(one["content"]) for one in lent} == {("text",)}
-    heard += [worker.vote(one["item"], "bad") for one in lent[:6]]
-    assert len({answer.text for answer in heard[1:]}) == 1  # right or wrong, gold or not: the same answer
-    heard += [worker.send("POST", "/api/votes/undo"), worker.send("POST", "/api/finish")]
-    seen = " ".join(answer.text + str(answer.headers) for answer in heard).lower()
+    answers += [worker.vote(one["item"], "bad") for one in lent[:6]]
+    assert len({answer.text for answer in answers[1:]}) == 1  # right or wrong, gold or not: the same answer
+    answers += [worker.send("POST", "/api/votes/undo"), worker.send("POST", "/api/finish")]
+    seen = " ".join(answer.text + str(answer.headers) for answer in answers).lower()
     for word in ("gold", "known", "machine", "0.877", "0.123", "score", "prob", "skill", "correct"):
         assert word not in seen
 
@@ -159,8 +159,8 @@ def test_what_requesters_change_is_written_down(project: Project) -> None:
     project.tell(("i0", "ann", "good"))
     project.post("/items/stop", json={"items": ["i0"]})
     with project.service.store.reading() as c:
-        noted = [(row.what, row.who) for row in keys.noted(c, project.id)]
-    assert [what for what, _ in noted] == ["stop", "tell", "add items", "create"]
+        noted = [(row.what, row.who) for row in keys.logged_actions(c, project.id)]
+    assert [what for what, _ in noted] == ["stop", "external votes", "add items", "create"]
     assert {who for _, who in noted} == {project.service.key.split("_")[1]}
 
 

@@ -36,17 +36,17 @@ def test_an_open_invitation_gives_somebody_new_each_time():
 
 def test_every_changed_character_is_refused():
     token = invite(SECRET, "birds", kind="expert", worker="ana", expires=1e10)
-    for place, character in enumerate(token):
+    for position, character in enumerate(token):
         for other in URL_SAFE - {character}:
             with pytest.raises(ValueError, match=r"^the invitation is not valid; ask for a new link$"):
-                admit(SECRET, "birds", token[:place] + other + token[place + 1 :])
+                admit(SECRET, "birds", token[:position] + other + token[position + 1 :])
 
 
 @given(st.integers(0, 80), st.text(min_size=1, max_size=3))
-def test_nothing_can_be_put_into_or_after_a_token(place, more):
+def test_nothing_can_be_put_into_or_after_a_token(position, more):
     token = invite(SECRET, "birds", worker="ana")
     with pytest.raises(ValueError, match="not valid"):
-        admit(SECRET, "birds", token[:place] + more + token[place:])
+        admit(SECRET, "birds", token[:position] + more + token[position:])
 
 
 @given(st.text())

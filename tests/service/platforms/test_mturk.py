@@ -108,9 +108,9 @@ def test_the_form_goes_nowhere_else(wrong):
 
 
 @given(st.text())
-def test_whatever_the_address_says_the_form_stays_on_the_platform(given_host):
+def test_whatever_the_address_says_the_form_stays_on_the_platform(host):
     try:
-        found = submit_url(given_host)
+        found = submit_url(host)
     except ValueError:
         return
     assert found.startswith(("https://www.mturk.com/", "https://workersandbox.mturk.com/"))

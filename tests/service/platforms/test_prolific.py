@@ -126,10 +126,10 @@ def test_with_keys_an_unsigned_link_is_not_let_in():
 
 def test_every_changed_character_of_a_signed_token_is_refused():
     signed = token()
-    for place, character in enumerate(signed):
+    for position, character in enumerate(signed):
         other = "B" if character == "A" else "A"
         with pytest.raises(ValueError, match=r"."):
-            come(signed[:place] + other + signed[place + 1 :])
+            come(signed[:position] + other + signed[position + 1 :])
 
 
 def test_the_last_character_has_one_spelling_only():

@@ -69,7 +69,7 @@ async def post_vote_requests(
 
 def _with_content(store: Store, id: str, wanted: external_votes.Proposal) -> VoteRequestsOut:
     with store.reading() as c:
-        ids = items.known(c, id, list({ask.item for ask in wanted.asks}))
+        ids = items.ids_by_name(c, id, list({ask.item for ask in wanted.asks}))
         content = items.contents(c, ids.values())
     requests = [
         VoteRequestOut(item=ask.item, criterion=ask.criterion, content=content[ids[ask.item]])
@@ -87,7 +87,7 @@ def post_external_votes(
         spec = projects.find(c, id).spec
         votes = [_checked(vote, spec) for vote in body.votes]
         due = external_votes.record_votes(c, id, PLATFORM, votes)
-        keys.note(c, key.id, "external votes", id, votes=len(votes))
+        keys.log_action(c, key.id, "external votes", id, votes=len(votes))
     return ExternalVotesOut(committed=len(votes), update_due=due)
 
 

@@ -24,7 +24,7 @@ def get_forecast(id: ProjectId, store: StoreOf, key: Reader) -> dict[str, Any]:
     """
     with store.reading() as c:
         project = projects.find(c, id)
-        last = jobs.last(c, id, JOB_KIND)
+        last = jobs.last_done(c, id, JOB_KIND)
     result: dict[str, Any] = {} if last is None else last.result or {}
     if "curves" in result:
         return result
@@ -40,5 +40,5 @@ def post_forecast(id: ProjectId, store: StoreOf, key: Writer) -> QueuedOut:
     with store.writing() as c:
         projects.find(c, id)
         jobs.enqueue(c, id, JOB_KIND)
-        keys.note(c, key.id, JOB_KIND, id)
+        keys.log_action(c, key.id, JOB_KIND, id)
     return QueuedOut(kind=JOB_KIND)

@@ -8,7 +8,7 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 
 from crowdpilot.service.http.auth import StoreOf
 from crowdpilot.service.http.metrics import Metrics
-from crowdpilot.service.store.migrate import is_current
+from crowdpilot.service.store.migration import is_current
 
 routes = APIRouter(tags=["operations"])
 

@@ -16,8 +16,8 @@ from crowdpilot.service.http.responses import error_schemas
 from crowdpilot.service.http.routes.projects import ERRORS
 from crowdpilot.service.requester_actions import check_classifier_budget
 from crowdpilot.service.schemas import GoldIn, ItemNamesIn, ItemsIn
-from crowdpilot.service.store import Store, items, keys, projects, upload_checks
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store import Store, items, keys, projects
+from crowdpilot.service.store.engine import Row
 from crowdpilot.service.uploads import items as uploads
 from crowdpilot.service.uploads.item_columns import check_gold, sentence
 from crowdpilot.service.uploads.table_records import CSV, JSON, NDJSON
@@ -125,10 +125,10 @@ def _read(store: Store, id: str, body: uploads.Body, labels: bool = False) -> up
     return uploads.read_items(id, spec, body, labels=labels)
 
 
-def _add(store: Store, id: str, key: Record, upload: uploads.Upload) -> AddedOut:
+def _add(store: Store, id: str, key: Row, upload: uploads.Upload) -> AddedOut:
     with store.writing() as c:
         added = uploads.add(c, id, upload)
-        keys.note(c, key.id, "add items", id, items=added)
+        keys.log_action(c, key.id, "add items", id, items=added)
     return AddedOut(added=added, ignored=upload.ignored)
 
 
@@ -167,11 +167,11 @@ def _read_gold(store: Store, id: str, body: uploads.Body) -> dict[str, Any] | No
     return {name: check_gold(label, spec) for name, label in gold.items()}
 
 
-def _reveal(store: Store, id: str, key: Record, gold: dict[str, Any]) -> ChangedOut:
+def _reveal(store: Store, id: str, key: Row, gold: dict[str, Any]) -> ChangedOut:
     with store.writing() as c:
-        projects.tick(c, id)
-        items.reveal(c, id, upload_checks.merged(c, id, gold))
-        keys.note(c, key.id, "reveal", id, items=len(gold))
+        projects.next_change(c, id)
+        items.set_gold(c, id, items.merge_gold(c, id, gold))
+        keys.log_action(c, key.id, "reveal", id, items=len(gold))
     return ChangedOut(changed=len(gold))
 
 
@@ -179,11 +179,11 @@ def _reveal(store: Store, id: str, key: Record, gold: dict[str, Any]) -> Changed
 def post_stop(id: ProjectId, body: ItemNamesIn, store: StoreOf, key: Writer) -> ChangedOut:
     """Ask for no more votes on these items; they are decided by the votes they have."""
     with store.writing() as c:
-        projects.tick(c, id)
+        projects.next_change(c, id)
         names = list(dict.fromkeys(body.items))
-        open_items = [name for name, item in upload_checks.named(c, id, names).items() if not item.gone]
+        open_items = [name for name, item in items.require_named(c, id, names).items() if not item.gone]
         items.change(c, id, open_items, gone="stopped")
-        keys.note(c, key.id, "stop", id, items=len(open_items))
+        keys.log_action(c, key.id, "stop", id, items=len(open_items))
     return ChangedOut(changed=len(open_items))
 
 
@@ -191,10 +191,10 @@ def post_stop(id: ProjectId, body: ItemNamesIn, store: StoreOf, key: Writer) -> 
 def post_withdraw(id: ProjectId, body: ItemNamesIn, store: StoreOf, key: Writer) -> ChangedOut:
     """Decide nothing about these items any more; votes on them still count for the skill of workers."""
     with store.writing() as c:
-        projects.tick(c, id)
+        projects.next_change(c, id)
         names = list(dict.fromkeys(body.items))
         items.change(c, id, names, gone="withdrawn")
-        keys.note(c, key.id, "withdraw", id, items=len(names))
+        keys.log_action(c, key.id, "withdraw", id, items=len(names))
     return ChangedOut(changed=len(names))
 
 
@@ -216,6 +216,6 @@ def get_file(
     of the image, which cannot be guessed without the image or the item.
     """
     with store.reading() as c:
-        row = items.file(c, project, digest)
+        row = items.find_file(c, project, digest)
     headers = {"Cache-Control": "private, max-age=31536000, immutable", "Content-Disposition": "inline"}
     return Response(row.data, headers=headers, media_type=row.type)

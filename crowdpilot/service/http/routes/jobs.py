@@ -43,12 +43,15 @@ class JobsOut(BaseModel):
 
 @routes.get("/jobs")
 def get_jobs(
-    id: ProjectId, store: StoreOf, key: Reader, n: Annotated[int, Query(ge=1, le=jobs.KEPT)] = 50
+    id: ProjectId,
+    store: StoreOf,
+    key: Reader,
+    n: Annotated[int, Query(ge=1, le=jobs.MAX_ENDED_PER_PROJECT)] = 50,
 ) -> JobsOut:
     """The last jobs of every kind: whether each succeeded, and its result."""
     with store.reading() as c:
         projects.find(c, id)
-        rows = jobs.listed(c, id, n)
+        rows = jobs.latest(c, id, n)
     return JobsOut(jobs=[JobOut(**{**row._mapping, "result": _without_page(row.result)}) for row in rows])
 
 

@@ -21,7 +21,7 @@ from crowdpilot.service.platforms.label_studio.config import write_config
 from crowdpilot.service.platforms.label_studio.tasks import MODEL_VERSION, read_tasks
 from crowdpilot.service.requester_actions import check_classifier_budget
 from crowdpilot.service.store import items
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store.engine import Row
 
 routes = APIRouter(prefix="/api/projects/{id}", tags=["Label Studio"], responses=ERRORS)
 Tasks = Annotated[list[dict[str, Any]], Body(min_length=1, max_length=200_000)]
@@ -100,14 +100,14 @@ def project_of_backend(
     password: Annotated[str, Path(min_length=1, max_length=100)],
     store: StoreOf,
     settings: SettingsOf,
-) -> Record:
+) -> Row:
     """The project of an ML backend; a `NotFoundError` if the password in the address is wrong."""
     if not backend.is_password(settings.secret, project, password):
         raise NotFoundError("there is no such ML backend; copy its address again")
     return find_single_question_project(store, project)
 
 
-BackendProject = Annotated[Record, Depends(project_of_backend)]
+BackendProject = Annotated[Row, Depends(project_of_backend)]
 JsonBody = Annotated[dict[str, Any], Body()]
 backend_routes = APIRouter(
     prefix="/label-studio/{project}/{password}",
@@ -136,7 +136,7 @@ async def post_predict(project: BackendProject, body: JsonBody, labelling: Label
     return backend.predict(body, probs, project.spec["classes"], version=_version(project))
 
 
-def _version(project: Record) -> str:
+def _version(project: Row) -> str:
     return f"{MODEL_VERSION}-{project.votes}-{project.lesson}"
 
 

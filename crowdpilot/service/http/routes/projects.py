@@ -14,7 +14,7 @@ from crowdpilot.service.platforms.invitation_links import invitation_url
 from crowdpilot.service.schemas import ProjectIn
 from crowdpilot.service.store import keys, projects
 from crowdpilot.service.store.engine import Store
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store.engine import Row
 
 ERRORS = error_schemas(401, 403, 404, 409, 413, 422, 429, 503)
 routes = APIRouter(prefix="/api/projects", tags=["requester"], responses=ERRORS)
@@ -48,7 +48,7 @@ def post_project(body: ProjectIn, store: StoreOf, settings: SettingsOf, key: Wri
     """Create a project."""
     with store.writing() as c:
         id = projects.create(c, body.model_dump())
-        keys.note(c, key.id, "create", id)
+        keys.log_action(c, key.id, "create", id)
     return NewProjectOut(id=id, link=invitation_url(settings.address, settings.secret, id))
 
 
@@ -56,7 +56,7 @@ def post_project(body: ProjectIn, store: StoreOf, settings: SettingsOf, key: Wri
 def get_projects(store: StoreOf, key: Reader) -> ProjectsOut:
     """All projects."""
     with store.reading() as c:
-        rows = projects.listed(c)
+        rows = projects.list_all(c)
     return ProjectsOut(projects=[ProjectOut.model_validate(row._mapping) for row in rows])
 
 
@@ -84,5 +84,5 @@ def post_close(id: ProjectId, store: StoreOf, key: Writer) -> ProjectOut:
     return _change_state(store, id, key, projects.CLOSED)
 
 
-def _change_state(store: Store, id: str, key: Record, state: str) -> ProjectOut:
+def _change_state(store: Store, id: str, key: Row, state: str) -> ProjectOut:
     return ProjectOut.model_validate(requester_actions.change_state(store, id, key.id, state)._mapping)

@@ -61,10 +61,10 @@ def get_deliveries(
     id: ProjectId,
     store: StoreOf,
     key: Reader,
-    n: Annotated[int, Query(ge=1, le=webhook_deliveries.KEPT)] = 100,
+    n: Annotated[int, Query(ge=1, le=webhook_deliveries.MAX_ENDED_PER_PROJECT)] = 100,
 ) -> DeliveriesOut:
     """Events that were delivered, are queued or have failed."""
     with store.reading() as c:
         projects.find(c, id)
-        rows = webhook_deliveries.listed(c, id, n)
+        rows = webhook_deliveries.latest(c, id, n)
     return DeliveriesOut(deliveries=[DeliveryOut.model_validate(row._mapping) for row in rows])

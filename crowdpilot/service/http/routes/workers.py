@@ -23,7 +23,7 @@ from crowdpilot.service.schemas import Kind, Plain, Strict
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.signing import is_same
 from crowdpilot.service.store import Store, keys, projects, workers
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store.engine import Row
 
 routes = APIRouter(prefix="/api/projects/{id}", tags=["workers"], responses=ERRORS)
 
@@ -154,7 +154,7 @@ def delete_worker(id: ProjectId, worker: WorkerId, store: StoreOf, key: Writer) 
     return Response(status_code=204)
 
 
-def _state(row: Record) -> WorkerStateOut:
+def _state(row: Row) -> WorkerStateOut:
     return WorkerStateOut(worker=row.id, state=row.state, approved=row.approved)
 
 
@@ -163,11 +163,11 @@ def post_codes(id: ProjectId, body: CodesIn, store: StoreOf, settings: SettingsO
     """The workers who have finished with these completion codes; null where there is none."""
     with store.reading() as c:
         projects.find(c, id)
-        rows = workers.listed(c, id)
+        rows = workers.list_all(c, id)
     return CodesOut(codes=[_worker_of_code(code, id, rows, settings) for code in body.codes])
 
 
-def _worker_of_code(code: str, id: str, rows: Sequence[Record], settings: Settings) -> WorkerOfCodeOut:
+def _worker_of_code(code: str, id: str, rows: Sequence[Row], settings: Settings) -> WorkerOfCodeOut:
     """All codes are compared, each in constant time, so that the time reveals nothing."""
     matching = [
         row.id
@@ -190,6 +190,6 @@ def post_invitation(
         kind = body.kind or next(iter(prices))
         if kind not in prices:
             raise InvalidRequestError(f"there is no price for the kind of worker {kind!r}")
-        keys.note(c, key.id, "invite", id, kind=kind)
+        keys.log_action(c, key.id, "invite", id, kind=kind)
     options = {"kind": kind, "worker": body.worker, "expires": body.expires}
     return InvitationOut(link=invitation_url(settings.address, settings.secret, id, **options))

@@ -13,9 +13,9 @@ from crowdpilot.service.http.auth import LabellingOf, StoreOf
 from crowdpilot.service.jobs import audit as audits_job
 from crowdpilot.service.pages.dashboard.formatting import router, show
 from crowdpilot.service.pages.dashboard.sign_in import Form, Reading, Requester, Writing, go
-from crowdpilot.service.store import audits, projects
+from crowdpilot.service.store import projects, saved_state
 from crowdpilot.service.store.engine import Store
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store.engine import Row
 
 MAX_ITEMS_PER_DRAW = 10_000
 
@@ -43,9 +43,9 @@ async def _page(
     return show("audit.html", requester, project, status=422 if wrong else 200, **shown)
 
 
-def _read(store: Store, pool: audits_job.Pool) -> tuple[Record, dict[str, Any] | None]:
+def _read(store: Store, pool: audits_job.Pool) -> tuple[Row, dict[str, Any] | None]:
     with store.reading() as c:
-        project, begun = projects.find(c, pool.project), audits.read(c, pool.project)
+        project, begun = projects.find(c, pool.project), saved_state.read_audit(c, pool.project)
     return project, None if begun is None else audits_job.view(store, pool)
 
 

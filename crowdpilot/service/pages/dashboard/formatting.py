@@ -11,7 +11,7 @@ from fastapi.responses import Response
 
 from crowdpilot.service.pages.dashboard.sign_in import DashboardRoute, Requester
 from crowdpilot.service.pages.rendering import page
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store.engine import Row
 
 Route = tuple[str, str, Callable[..., Any]]  # method, path, function
 AGE_UNITS = ((60.0, "second"), (3600.0, "minute"), (86400.0, "hour"), (float("inf"), "day"))
@@ -75,10 +75,10 @@ FORMATTERS: dict[str, Any] = {"money": money, "percent": percent, "count": count
 
 
 def show(
-    template: str, requester: Requester, project: Record | None = None, /, status: int = 200, **data: Any
+    template: str, requester: Requester, project: Row | None = None, /, status: int = 200, **data: Any
 ) -> Response:
     """A page of the dashboard."""
-    known = {"requester": requester, "project": project, "csrf": requester.csrf}
+    known: dict[str, Any] = {"requester": requester, "project": project, "csrf": requester.csrf}
     return page(f"dashboard/{template}", status, **known, **FORMATTERS, **data)
 
 

@@ -17,9 +17,9 @@ from crowdpilot.service.pages.dashboard import svg_charts
 from crowdpilot.service.pages.dashboard.formatting import percent, router, show
 from crowdpilot.service.pages.dashboard.sign_in import Reading
 from crowdpilot.service.pages.dashboard.svg_charts import Bar
-from crowdpilot.service.store import history, item_search, items, projects, workers
+from crowdpilot.service.store import items, projects, votes, workers
 from crowdpilot.service.store.engine import Store
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store.engine import Row
 
 ITEMS_PER_PAGE = 25
 MAX_QUERY_CHARACTERS = 200
@@ -68,7 +68,7 @@ async def show_items(
     return show("items.html", requester, project, rows=rows, filters=FILTERS, orders=ORDERS, **shown)
 
 
-def read_items(replica: Replica, _: Record | None = None) -> ItemTable:
+def read_items(replica: Replica, _: Row | None = None) -> ItemTable:
     """The decisions of the campaign about all items."""
     campaign = replica.campaign
     now = campaign.decide()
@@ -85,14 +85,14 @@ def read_items(replica: Replica, _: Record | None = None) -> ItemTable:
 
 def _search(
     store: Store, id: str, table: ItemTable, q: str, only: str, order: str, page: int
-) -> tuple[Record, list[dict[str, Any]], int, int, int]:
+) -> tuple[Row, list[dict[str, Any]], int, int, int]:
     with store.reading() as c:
         project = projects.find(c, id)
         mask = {"decided": table.done, "open": ~table.done, "gold": table.gold}.get(
             only, np.ones(len(table.ids), bool)
         )
         if q:
-            mask = mask & np.isin(table.ids, list(item_search.matching(c, id, q)))
+            mask = mask & np.isin(table.ids, list(items.search(c, id, q)))
         rows = np.flatnonzero(mask)
         if order:
             keys = table.expected if order == "hard" else table.votes
@@ -117,9 +117,9 @@ async def show_item(
 ) -> Response:
     """One item with its votes."""
     with store.reading() as c:
-        project, row = projects.find(c, id), item_search.item(c, id, item)
-        answers = history.item_votes(c, item)
-        known = {worker.id: worker for worker in workers.listed(c, id)}
+        project, row = projects.find(c, id), items.find(c, id, item)
+        answers = votes.answers_about(c, item)
+        known = {worker.id: worker for worker in workers.list_all(c, id)}
     decided = await labelling.read(id, lambda replica, _: _decision(replica, row.name))
     questions = [criterion["name"] for criterion in project.spec["criteria"]] or [""]
     votes = [

@@ -44,7 +44,7 @@ def show_keys(requester: ReadingAsAdmin, store: StoreOf) -> Response:
 
 def _keys(store: Store, requester: Requester, status: int = 200, new: str = "", wrong: str = "") -> Response:
     with store.reading() as c:
-        rows = keys.listed(c)
+        rows = keys.list_all(c)
     return show("keys.html", requester, status=status, rows=rows, scopes=SCOPES, new=new, wrong=wrong)
 
 
@@ -57,14 +57,14 @@ def make_key(form: Form, requester: PostingAsAdmin, store: StoreOf) -> Response:
         )
     with store.writing() as c:
         key = keys.create(c, name, scope)
-        keys.note(c, requester.id, "create key", name=name, scope=scope)
+        keys.log_action(c, requester.id, "create key", name=name, scope=scope)
     return _keys(store, requester, new=key)
 
 
 def confirm_revoke(key: str, requester: ReadingAsAdmin, store: StoreOf) -> Response:
     """Ask again before a key is revoked."""
     with store.reading() as c:
-        found = [row for row in keys.listed(c) if row.id == key]
+        found = [row for row in keys.list_all(c) if row.id == key]
     if not found:
         raise NotFoundError("there is no such key")
     words = ["Programs and people who use it are locked out at once. This cannot be undone."]
@@ -81,13 +81,13 @@ def revoke_key(key: str, requester: PostingAsAdmin, store: StoreOf) -> Response:
     with store.writing() as c:
         if not keys.revoke(c, key):
             raise NotFoundError("there is no such key, or it is revoked already")
-        keys.note(c, requester.id, "revoke key", key=key)
+        keys.log_action(c, requester.id, "revoke key", key=key)
     return go("/keys")
 
 
 def show_log(id: str, requester: Reading, store: StoreOf) -> Response:
     """What was done to a project, and by whom."""
     with store.reading() as c:
-        project, rows = projects.find(c, id), keys.noted(c, id, MAX_LOG_ROWS)
-        names = {key.id: key.name for key in keys.listed(c)}
+        project, rows = projects.find(c, id), keys.logged_actions(c, id, MAX_LOG_ROWS)
+        names = {key.id: key.name for key in keys.list_all(c)}
     return show("log.html", requester, project, rows=rows, names=names)

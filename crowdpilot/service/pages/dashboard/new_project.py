@@ -64,9 +64,9 @@ def _create(store: Store, requester: Requester, description: ProjectIn, files: l
     upload = _read(PLACEHOLDER, spec, files)
     with store.writing() as c:
         id = projects.create(c, spec)
-        keys.note(c, requester.id, "create", id)
+        keys.log_action(c, requester.id, "create", id)
         count = items.add(c, id, upload._replace(items=[_with_project(item, id) for item in upload.items]))
-        keys.note(c, requester.id, "add items", id, items=count)
+        keys.log_action(c, requester.id, "add items", id, items=count)
     return id
 
 
@@ -101,7 +101,7 @@ async def add_items(
     def add() -> None:
         with store.writing() as c:
             count = items.add(c, id, upload)
-            keys.note(c, requester.id, "add items", id, items=count)
+            keys.log_action(c, requester.id, "add items", id, items=count)
 
     with store.reading() as c:
         project = projects.find(c, id)

@@ -9,14 +9,14 @@ from typing import Any
 from crowdpilot.service.pages.dashboard import svg_charts
 from crowdpilot.service.pages.dashboard.formatting import count, money, percent
 from crowdpilot.service.pages.dashboard.svg_charts import Bar
-from crowdpilot.service.store.history import Pace
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store.statistics import VoteHistogram
+from crowdpilot.service.store.engine import Row
 
 Json = Mapping[str, Any]
 
 
 def make_charts(
-    status: Json, project: Record, pace: Pace | None, progress: Sequence[tuple[int, int]], result: Any
+    status: Json, project: Row, pace: VoteHistogram | None, progress: Sequence[tuple[int, int]], result: Any
 ) -> dict[str, Any]:
     """All charts by name; None where there is nothing to draw yet."""
     return {
@@ -28,14 +28,14 @@ def make_charts(
     }
 
 
-def _pace(pace: Pace) -> Any:
+def _pace(pace: VoteHistogram) -> Any:
     moments = [pace.start + pace.step * n for n in range(len(pace.counts))]
     form = "%H:%M:%S" if pace.step < 60 else "%H:%M" if pace.step < 3600 else "%d %b %H:%M"
     labels = [time.strftime(form, time.gmtime(moment)) for moment in moments]
     return svg_charts.columns("Votes over time", pace.counts, labels, x="time (UTC)", y="votes")
 
 
-def _decided(status: Json, project: Record, progress: Sequence[tuple[int, int]]) -> Any:
+def _decided(status: Json, project: Row, progress: Sequence[tuple[int, int]]) -> Any:
     if not project.votes:
         return None
     past = [(votes, status["all"] - open) for votes, open in progress if votes < project.votes]
@@ -52,7 +52,7 @@ def _balance(status: Json) -> Any:
     return svg_charts.bars("Decisions by class", sorted(rows, key=lambda row: -row.share)[:12])
 
 
-def _forecast(status: Json, project: Record, result: Any) -> dict[str, Any] | None:
+def _forecast(status: Json, project: Row, result: Any) -> dict[str, Any] | None:
     """Votes and money so far against what is expected in the end, and the loss on the way."""
     if not result or "curves" not in result:
         return None

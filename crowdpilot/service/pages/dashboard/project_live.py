@@ -18,9 +18,9 @@ from crowdpilot.service.pages.dashboard.sign_in import Reading
 from crowdpilot.service.pages.dashboard.worker_links import links_of
 from crowdpilot.service.project_status import project_summary
 from crowdpilot.service.signing import digest
-from crowdpilot.service.store import history, items, jobs, projects
+from crowdpilot.service.store import items, jobs, projects, statistics
 from crowdpilot.service.store.engine import Store
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store.engine import Row
 
 MAX_HARDEST_ITEMS = 6
 MAX_JOBS_SHOWN = 5
@@ -54,7 +54,7 @@ async def show_live(
     return show("live.html", requester, row, **live)
 
 
-async def _live(id: str, store: Store, labelling: LabellingOf) -> tuple[dict[str, Any], Record]:
+async def _live(id: str, store: Store, labelling: LabellingOf) -> tuple[dict[str, Any], Row]:
     seen = await asyncio.to_thread(_stamp, store, id)  # first, so that a change after it is seen again
     status = await labelling.read(id, read_status)
     stored, row = await asyncio.to_thread(_read_store, store, id, status)
@@ -63,10 +63,10 @@ async def _live(id: str, store: Store, labelling: LabellingOf) -> tuple[dict[str
 
 def _stamp(store: Store, id: str) -> str:
     with store.reading() as c:
-        return digest(history.stamp(c, id, MAX_JOBS_SHOWN))[:16]
+        return digest(statistics.page_version(c, id, MAX_JOBS_SHOWN))[:16]
 
 
-def read_status(replica: Replica, project: Record) -> dict[str, Any]:
+def read_status(replica: Replica, project: Row) -> dict[str, Any]:
     """Status, class balance and hardest items of the campaign."""
     now = replica.campaign.decide()
     standing = project_summary(replica, project)["status"]
@@ -94,14 +94,14 @@ def _likely(classes: list[str], probs: Floats) -> list[tuple[str, float]]:
     return [(classes[k], float(probs[k])) for k in best]
 
 
-def _read_store(store: Store, id: str, status: dict[str, Any]) -> tuple[dict[str, Any], Record]:
+def _read_store(store: Store, id: str, status: dict[str, Any]) -> tuple[dict[str, Any], Row]:
     """Contents of the hardest items, history, jobs and charts, from the tables."""
     with store.reading() as c:
         row = projects.find(c, id)
         content = items.contents(c, [item["id"] for item in status["hardest"]])
-        pace, progress = history.pace(c, id), history.progress(c, id)
-        recent, forecast = history.recent_jobs(c, id, MAX_JOBS_SHOWN), jobs.last(c, id, "forecast")
-        bound = history.bound(c, id)
+        pace, progress = statistics.votes_over_time(c, id), statistics.open_items_by_votes(c, id)
+        recent, forecast = jobs.recent(c, id, MAX_JOBS_SHOWN), jobs.last_done(c, id, "forecast")
+        bound = statistics.audit_bound(c, id)
     hardest = [{**item, "content": content[item["id"]]} for item in status["hardest"]]
     charts = make_charts(status, row, pace, progress, None if forecast is None else forecast.result)
     return {
@@ -112,7 +112,7 @@ def _read_store(store: Store, id: str, status: dict[str, Any]) -> tuple[dict[str
     }, row
 
 
-def _job(job: Record) -> dict[str, Any]:
+def _job(job: Row) -> dict[str, Any]:
     tones = {"done": "good", "failed": "bad", "running": "info", "queued": ""}
     words = {"done": "done", "failed": "failed", "running": "running", "queued": "waiting"}
     return {"id": job.id, "name": JOB_NAMES.get(job.kind, job.kind), "state": words[job.state],

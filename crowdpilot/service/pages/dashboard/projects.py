@@ -23,9 +23,9 @@ from crowdpilot.service.pages.dashboard.formatting import show
 from crowdpilot.service.pages.dashboard.sign_in import DashboardRoute, Reading, Writing, go, sign_in_pages
 from crowdpilot.service.project_campaign import make_costs
 from crowdpilot.service.requester_actions import change_state as change_project_state
-from crowdpilot.service.store import history, projects
+from crowdpilot.service.store import projects, statistics
 from crowdpilot.service.store.engine import Store
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store.engine import Row
 
 STATES = {"pause": projects.PAUSED, "resume": projects.OPEN, "close": projects.CLOSED}
 MAX_PROJECTS_SHOWN = 200
@@ -58,11 +58,15 @@ def list_cards(requester: Reading, store: StoreOf) -> Response:
 def _cards(store: Store) -> list[dict[str, Any]]:
     """Cards from the tables alone: a campaign is rebuilt only for the page of its project."""
     with store.reading() as c:
-        rows, sizes, left = projects.listed(c)[:MAX_PROJECTS_SHOWN], history.sizes(c), history.left_open(c)
+        rows, sizes, left = (
+            projects.list_all(c)[:MAX_PROJECTS_SHOWN],
+            statistics.item_counts(c),
+            statistics.open_item_counts(c),
+        )
         return [_card(c, row, sizes.get(row.id, 0), left.get(row.id)) for row in rows]
 
 
-def _card(c: Connection, project: Record, items: int, left: int | None) -> dict[str, Any]:
+def _card(c: Connection, project: Row, items: int, left: int | None) -> dict[str, Any]:
     decided = 0 if left is None else max(items - left, 0)
     return {
         "id": project.id, "name": project.name, "state": project.state, "done": project.done,
@@ -72,12 +76,14 @@ def _card(c: Connection, project: Record, items: int, left: int | None) -> dict[
     }  # fmt: skip
 
 
-def _spent(c: Connection, project: Record) -> float:
+def _spent(c: Connection, project: Row) -> float:
     """The cost of the votes of a project; they are counted by kind only where prices differ."""
     prices = make_costs(project.spec).prices
     if len(set(prices.values())) == 1:
         return float(project.votes * next(iter(prices.values())))
-    return float(sum(n * prices.get(kind, 0.0) for kind, n in history.votes_by_kind(c, project.id).items()))
+    return float(
+        sum(n * prices.get(kind, 0.0) for kind, n in statistics.votes_by_kind(c, project.id).items())
+    )
 
 
 def confirm_close(id: str, requester: Reading, store: StoreOf) -> Response:

@@ -24,9 +24,9 @@ from crowdpilot.service.pages.dashboard.sessions import (
 from crowdpilot.service.pages.rendering import page
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.signing import TokenError, TokenExpiredError, digest, is_same
-from crowdpilot.service.store import history, keys
+from crowdpilot.service.store import keys
 from crowdpilot.service.store.engine import Store
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store.engine import Row
 
 SESSION_COOKIE, LOGIN_COOKIE = "session", "login"  # who is signed in; who sees the form to sign in
 LOGIN_COOKIE_SECONDS = 3600.0
@@ -42,7 +42,7 @@ class SignInRequiredError(Exception):
 class Requester(NamedTuple):
     """Somebody who is signed in: the row of their API key, and the CSRF token of their session."""
 
-    key: Record
+    key: Row
     csrf: str
 
     @property
@@ -175,7 +175,7 @@ def log_in(request: Request, form: Form, store: StoreOf, settings: SettingsOf) -
     try:
         with store.writing() as c:
             key = keys.find(c, str(form.get("key", "")).strip())
-            keys.note(c, key.id, "sign in")
+            keys.log_action(c, key.id, "sign in")
     except RequestError:
         wrong = "This key is not valid. Check that you have copied all of it."
         return _login_form(request, settings, next, wrong)
@@ -205,9 +205,9 @@ def _log_in_by_link(store: Store, settings: Settings, token: str, next: str) -> 
     except TokenError:
         raise ForbiddenError("this link is not valid; copy all of it, or sign in with a key") from None
     with store.writing() as c:
-        if history.is_used(c, key_id, digest(token)):
+        if keys.is_link_used(c, key_id, digest(token)):
             raise ForbiddenError("this link has been used; start the service again for a new one")
-        keys.note(c, key_id, history.LINK, link=digest(token))
+        keys.log_action(c, key_id, keys.SIGN_IN_BY_LINK, link=digest(token))
     key = _find_key(store, key_id)
     response = page("dashboard/welcome.html", next=next if _is_dashboard_path(next) else HOME)
     _start_session(response, settings, key.id)
@@ -232,9 +232,9 @@ def _set_cookie(response: Response, settings: Settings, name: str, value: str, s
     )
 
 
-def _find_key(store: Store, id: str) -> Record:
+def _find_key(store: Store, id: str) -> Row:
     with store.reading() as c:
-        valid = [key for key in keys.listed(c) if key.id == id and key.revoked is None]
+        valid = [key for key in keys.list_all(c) if key.id == id and key.revoked is None]
     if not valid:
         raise SignInRequiredError
     return valid[0]

@@ -152,8 +152,8 @@ def span(low: float, value: float, high: float) -> Markup:
 def against(name: str, value: float, low: float, middle: float, high: float, words: str) -> Markup:
     """What is so far as a bar, before the interval in which the end is expected."""
     top = max(high, value, 1e-9) * 1.05
-    place = {"low": low, "wide": max(high - low, 0.004 * top), "middle": middle, "value": value}
-    a = {key: f"{100 * v / top:.2f}" for key, v in place.items()}
+    positions = {"low": low, "wide": max(high - low, 0.004 * top), "middle": middle, "value": value}
+    a = {key: f"{100 * v / top:.2f}" for key, v in positions.items()}
     drawn = Markup(
         '<svg class="against" viewBox="0 0 100 20" preserveAspectRatio="none" role="img" aria-label="{}">'
         '<rect class="span-ground" x="0" y="0" width="100" height="20"/>'

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from crowdpilot.service.platforms import mturk, prolific
 from crowdpilot.service.platforms.invitation_links import invitation_url
 from crowdpilot.service.settings import Settings
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store.engine import Row
 
 
 class Link(NamedTuple):
@@ -19,7 +19,7 @@ class Link(NamedTuple):
     text: str = ""
 
 
-def links_of(settings: Settings, project: Record) -> list[Link]:
+def links_of(settings: Settings, project: Row) -> list[Link]:
     """All links to this project."""
     base, spec = f"{settings.address}/w/{project.id}", project.spec
     everybody = "For everybody whom you send it to. Each browser counts as one worker."

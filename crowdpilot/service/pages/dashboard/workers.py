@@ -19,7 +19,7 @@ from crowdpilot.service.pages.dashboard.formatting import router, show
 from crowdpilot.service.pages.dashboard.sign_in import Reading, Writing, go
 from crowdpilot.service.store import projects, workers
 from crowdpilot.service.store.engine import Store
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store.engine import Row
 
 STATE_NAMES = {"new": "not started", "active": "active", "blocked": "blocked", "erased": "data erased"}
 CHANGES = {"approve": requester_actions.approve, "block": requester_actions.block,
@@ -45,9 +45,7 @@ async def show_workers(id: str, requester: Reading, store: StoreOf, labelling: L
     return show("workers.html", requester, project, **shown, span=svg_charts.span)
 
 
-def _table(
-    store: Store, id: str, seen: worker_quality.VotesAndPosterior
-) -> tuple[Record, list[dict[str, Any]]]:
+def _table(store: Store, id: str, seen: worker_quality.VotesAndPosterior) -> tuple[Row, list[dict[str, Any]]]:
     """All workers with their pay, those with the most votes first."""
     quality = worker_quality.list_workers(store, id, worker_quality.worker_skills(seen))
     with store.reading() as c:

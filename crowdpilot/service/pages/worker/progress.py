@@ -11,7 +11,7 @@ from crowdpilot.service.labelling import onboarding
 from crowdpilot.service.labelling.sessions import Session
 from crowdpilot.service.platforms import PLATFORMS, Platform
 from crowdpilot.service.store import projects, votes, workers
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store.engine import Row
 
 BLOCKED, FINISHED, FAILED = "blocked", "finished", "failed"
 CONSENT, QUIZ, LABEL = "consent", "quiz", "label"  # as in `onboarding.step`
@@ -21,8 +21,8 @@ class Visit(NamedTuple):
     """A request of a worker for a page of a project."""
 
     session: Session
-    project: Record
-    worker: Record
+    project: Row
+    worker: Row
     token: str  # the CSRF token of forms and scripts
     done: int  # number of answers
 
@@ -45,7 +45,7 @@ class Visit(NamedTuple):
 def visit(c: Connection, session: Session, token: str) -> Visit:
     """The worker and the project of a session as they are now."""
     project, worker = projects.find(c, session.project), workers.find(c, session.project, session.worker)
-    return Visit(session, project, worker, token, votes.count_of(c, session.worker))
+    return Visit(session, project, worker, token, votes.count_answers(c, session.worker))
 
 
 def stage(now: Visit) -> str:

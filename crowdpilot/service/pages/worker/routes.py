@@ -21,8 +21,8 @@ from crowdpilot.service.pages.worker.progress import Visit
 from crowdpilot.service.pages.worker.status_messages import status_message
 from crowdpilot.service.platforms import PLATFORMS, Arrival
 from crowdpilot.service.schemas import VoteIn
-from crowdpilot.service.store import projects, votes
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store import leases, projects, votes
+from crowdpilot.service.store.engine import Row
 
 T = TypeVar("T")
 SessionOf = Annotated[Session, Depends(sign_in.session_of)]
@@ -102,7 +102,7 @@ async def from_mturk(project: str, request: Request) -> Response:
 async def _arrive(project: str, request: Request, platform: str) -> Response:
     settings, current = request.app.state.settings, sign_in.current_session(request)
 
-    def arrive(c: Connection) -> tuple[Record, Arrival, Session | None]:
+    def arrive(c: Connection) -> tuple[Row, Arrival, Session | None]:
         row = projects.find(c, project)
         arrival = onboarding.arrive(settings, row, platform, request.query_params)
         if arrival.preview:
@@ -231,7 +231,7 @@ async def undo(session: PostingSession, request: Request, labelling: LabellingOf
 
 async def pause(session: PostingSession, request: Request) -> Response:
     """A worker takes a break; their leases end."""
-    await _write(request, lambda c: votes.give_back(c, session.project, session.worker))
+    await _write(request, lambda c: leases.release(c, session.project, session.worker))
     return _go(session, "/pause")
 
 

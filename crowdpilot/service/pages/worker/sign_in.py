@@ -17,7 +17,7 @@ from crowdpilot.service.platforms import Arrival, mturk, prolific
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.signing import TokenError, is_same, sign, unsign
 from crowdpilot.service.store import workers
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store.engine import Row
 
 SESSION_COOKIE, SUBMIT_COOKIE = "worker_session", "submit_to"  # the session; where MTurk takes its form
 
@@ -55,7 +55,7 @@ def current_session(request: Request) -> Session | None:
 
 
 def open_session(
-    c: Connection, settings: Settings, project: Record, arrival: Arrival, current: Session | None
+    c: Connection, settings: Settings, project: Row, arrival: Arrival, current: Session | None
 ) -> Session:
     """A session for a worker who has arrived; a guest who comes again through the same link keeps theirs."""
     if current is not None and _is_guest(arrival.platform, arrival.external):

@@ -40,7 +40,7 @@ def _finish(now: Visit, words: str = FINISH_WORDS) -> list[dict[str, str]]:
 def _away(now: Visit) -> Message:
     back = "Come back at any time through the same link, or carry on right now."
     actions = [{"words": "Carry on", "href": f"{now.home}/label"}, *_finish(now)]
-    return Message("pause", "", "You are taking a break", _paragraphs(_saved(now), back), actions)
+    return Message("pause", "", "You are on a break", _paragraphs(_saved(now), back), actions)
 
 
 def _nothing(now: Visit) -> Message:

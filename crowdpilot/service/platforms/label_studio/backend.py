@@ -92,7 +92,7 @@ def predict(
 
 def requested_items(body: Mapping[str, Any]) -> list[str]:
     """The items that a request to predict is about."""
-    return [name_of(task, place) for place, task in enumerate(records(body.get("tasks"), "tasks"))]
+    return [name_of(task, position) for position, task in enumerate(records(body.get("tasks"), "tasks"))]
 
 
 def changes(body: Mapping[str, Any], classes: Sequence[str]) -> list[Change]:

@@ -64,8 +64,8 @@ def read_tasks(tasks: Any, classes: Sequence[str], config: Config | None = None)
     items: dict[str, Item] = {}
     votes: dict[tuple[str, str], Vote] = {}
     seen = 0
-    for place, task in enumerate(records(tasks, "tasks")):
-        name = name_of(task, place)
+    for position, task in enumerate(records(tasks, "tasks")):
+        name = name_of(task, position)
         if name in items:
             raise ValueError(f"the export has two tasks called {name}; remove one of them")
         annotations = records(task.get("annotations") or [], f"annotations of task {name}")
@@ -109,11 +109,11 @@ def records(value: Any, what: str) -> list[dict[str, Any]]:
     raise ValueError(f"{what} are not a list of records; send JSON as Label Studio writes it")
 
 
-def name_of(task: Mapping[str, Any], place: int = 0) -> str:
+def name_of(task: Mapping[str, Any], position: int = 0) -> str:
     """The name of the item of a task: our own, else the number of the task in Label Studio."""
     data = task.get("data")
     ours, number = (data.get(ITEM_FIELD) if isinstance(data, dict) else None), task.get("id")
-    return str(ours or (place if number is None else number))
+    return str(ours or (position if number is None else number))
 
 
 def key_of(annotation: Mapping[str, Any]) -> str:

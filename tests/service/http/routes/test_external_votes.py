@@ -62,10 +62,11 @@ def test_a_relay_asks_and_decides_exactly_as_a_campaign(over: Service, plan: dic
             campaign.refit()
             over.do_jobs()
             continue
-        told = source.answer(asks)
-        campaign.tell(told)
-        answer = project.tell(*((item, worker, label) for item, worker, label, _ in told))
-        assert answer.json() == {"committed": len(told), "update_due": campaign.view.votes_since_refit == 0}
+        collected = source.answer(asks)
+        campaign.tell(collected)
+        answer = project.tell(*((item, worker, label) for item, worker, label, _ in collected))
+        due = campaign.view.votes_since_refit == 0
+        assert answer.json() == {"committed": len(collected), "update_due": due}
         over.do_jobs()
         spent = source.exhausted()
         campaign.stop(spent)
@@ -113,7 +114,7 @@ def test_a_worker_has_one_kind(project: Project) -> None:
     assert project.post("/vote-requests", json={"kind": "owl"}).status_code == 422
 
 
-def test_criteria_are_asked_and_told_by_name(service: Service) -> None:
+def test_criteria_are_requested_and_recorded_by_name(service: Service) -> None:
     project = service.project(**{**CRITERIA, "costs": {}})
     project.texts(2)
     wanted = project.post("/vote-requests", json={"n": 4}).json()["items"]
@@ -141,7 +142,7 @@ def test_votes_of_a_blocked_worker_are_refused(project: Project) -> None:
     assert "is blocked" in project.tell(("i1", "ann", "good")).json()["detail"]
 
 
-def test_a_mirror_made_anew_believes_the_same(project: Project) -> None:
+def test_a_new_replica_has_the_same_posterior(project: Project) -> None:
     project.texts(30)
     for n in range(4):
         project.tell(*((f"i{k}", f"w{n}", ["bad", "good"][(k + (n == 3)) % 2]) for k in range(30)))

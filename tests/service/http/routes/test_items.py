@@ -10,7 +10,7 @@ import pytest
 
 from tests.service.http.service import CRITERIA, CSV, GIF, NDJSON, PNG, Project, Service
 
-GIVEN: dict[str, Any] = {"machine": "given"}
+WITH_SCORES: dict[str, Any] = {"machine": "given"}
 
 
 def detail(answer: Any, status: int = 422) -> str:
@@ -48,10 +48,10 @@ def test_items_come_as_ndjson(project: Project) -> None:
 
 
 def test_an_item_without_a_name_gets_one_that_stays(service: Service) -> None:
-    given = {"items": [{"text": "Twice."}, {"text": "Twice."}, {"text": "Once."}]}
+    rows = {"items": [{"text": "Twice."}, {"text": "Twice."}, {"text": "Once."}]}
     names = []
     for project in (service.project(), service.project()):
-        project.post("/items", json=given)
+        project.post("/items", json=rows)
         names.append(list(project.decisions()))
     assert names[0] == names[1]
     assert len(set(names[0])) == 3
@@ -59,7 +59,7 @@ def test_an_item_without_a_name_gets_one_that_stays(service: Service) -> None:
 
 
 def test_probabilities_of_a_machine_are_columns_and_are_made_to_sum_to_one(service: Service) -> None:
-    project = service.project(**GIVEN)
+    project = service.project(**WITH_SCORES)
     table = "name,text,p_bad,p_good\na,Good.,0.1004,0.9\nb,Bad.,0.8,0.2\n"
     assert project.post("/items", content=table, headers=CSV).status_code == 201
     assert project.decisions()["a"]["label"] == "good"
@@ -77,12 +77,12 @@ def test_probabilities_of_a_machine_are_columns_and_are_made_to_sum_to_one(servi
 
 
 def test_probabilities_are_refused_where_no_machine_is_expected(project: Project) -> None:
-    given = {"items": [{"text": "x", "machine": [0.5, 0.5]}]}
-    assert "machine 'given'" in detail(project.post("/items", json=given))
+    rows = {"items": [{"text": "x", "machine": [0.5, 0.5]}]}
+    assert "machine 'given'" in detail(project.post("/items", json=rows))
 
 
 def test_criteria_have_columns_of_their_own(service: Service) -> None:
-    project = service.project(**{**CRITERIA, "costs": {}}, **GIVEN)
+    project = service.project(**{**CRITERIA, "costs": {}}, **WITH_SCORES)
     head = "name,text,p_human_no,p_human_yes,p_trial_no,p_trial_yes,gold_human,gold_trial"
     rows = "a,x,0.1,0.9,0.2,0.8,yes,yes\nb,y,0.5,0.5,0.5,0.5,no,\nc,z,0.1,0.9,0.1,0.9,yes,"
     assert project.post("/items", content=f"{head}\n{rows}", headers=CSV).status_code == 201
@@ -129,7 +129,8 @@ def test_a_bad_table_is_refused_with_one_sentence(project: Project, table: str, 
     ("lines", "said"),
     [
         ("{", "line 1: found broken JSON"), ("[" * 100_000, "line 1: found broken JSON"),
-        ("{}\n[1]", "line 2: found [1], expected a record"), ('{"text": "x", "gold": "fair"}', "'fair' is not a class"),
+        ("{}\n[1]", "line 2: found [1], expected a record"),
+        ('{"text": "x", "gold": "fair"}', "'fair' is not a class"),
         ('{"text": ["x"]}', "line 1: column 'text'"), ('{"text": "\\ud800"}', "line 1: column 'text'"),
         ('{"text": "x", "machine": 3}', "line 1: column 'machine'"),
     ],
@@ -139,7 +140,8 @@ def test_bad_lines_are_refused_with_one_sentence(project: Project, lines: str, s
 
 
 def test_other_bodies_are_refused(project: Project) -> None:
-    assert "line 1: found bytes that are not UTF-8" in detail(project.post("/items", content=b"\xff\xfe", headers=CSV))
+    answer = project.post("/items", content=b"\xff\xfe", headers=CSV)
+    assert "line 1: found bytes that are not UTF-8" in detail(answer)
     assert "Content-Type" in detail(
         project.post("/items", content=b"x", headers={"content-type": "text/html"}), 415
     )
@@ -154,8 +156,8 @@ def test_other_bodies_are_refused(project: Project) -> None:
 
 def test_nothing_is_added_if_one_item_is_there_already(project: Project) -> None:
     project.texts(2)
-    given = {"items": [{"name": "new", "text": "x"}, {"name": "i1", "text": "y"}]}
-    assert "already" in detail(project.post("/items", json=given), 409)
+    rows = {"items": [{"name": "new", "text": "x"}, {"name": "i1", "text": "y"}]}
+    assert "already" in detail(project.post("/items", json=rows), 409)
     assert set(project.decisions()) == {"i0", "i1"}
 
 
@@ -207,7 +209,7 @@ def test_a_form_holds_files_and_nothing_else(project: Project) -> None:
 # What is known, stopped and withdrawn -------------------------------------------------------------
 
 
-def test_gold_is_told_as_json_and_as_a_table(project: Project) -> None:
+def test_gold_comes_as_json_and_as_a_table(project: Project) -> None:
     project.texts(3)
     assert project.post("/gold", json={"gold": {"i0": "good"}}).json() == {"changed": 1}
     assert project.post("/gold", content="name,label\ni1,bad\n", headers=CSV).json() == {"changed": 1}
@@ -254,6 +256,6 @@ def test_stopped_items_are_asked_no_more_and_withdrawn_ones_are_gone(project: Pr
 
 def test_a_machine_that_there_is_no_money_for_looks_at_nothing(service: Service) -> None:
     project = service.project(machine="given", costs={"classifier": 1, "budget": 2, "prices": {"crowd": 0.1}})
-    given = [{"text": f"{n}", "machine": [0.5, 0.5]} for n in range(3)]
-    assert "the budget does not pay" in detail(project.post("/items", json={"items": given}), 409)
-    assert project.post("/items", json={"items": given[:2]}).status_code == 201
+    rows = [{"text": f"{n}", "machine": [0.5, 0.5]} for n in range(3)]
+    assert "the budget does not pay" in detail(project.post("/items", json={"items": rows}), 409)
+    assert project.post("/items", json={"items": rows[:2]}).status_code == 201

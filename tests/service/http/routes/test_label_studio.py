@@ -118,7 +118,7 @@ def test_annotations_are_votes_that_come_change_and_go(imported: Project) -> Non
     assert backend.event("ANNOTATION_CREATED", annotation(14, 77, "good")) == {"changed": 0, "skipped": 1}
 
 
-def test_what_was_taken_back_is_forgotten_by_every_mirror(imported: Project) -> None:
+def test_what_was_taken_back_is_removed_from_every_replica(imported: Project) -> None:
     backend = Backend(imported)
     for n, label in enumerate(["good", "bad", "good"]):
         backend.event("ANNOTATION_CREATED", annotation(20 + n, 3, label, by=n))
@@ -135,7 +135,7 @@ def test_what_was_taken_back_is_forgotten_by_every_mirror(imported: Project) -> 
     np.testing.assert_allclose(imported.get().json()["status"]["spent"], anew.campaign.view.spent)
 
 
-def test_the_lesson_is_learned_anew_when_votes_change(imported: Project) -> None:
+def test_the_model_is_updated_when_votes_change(imported: Project) -> None:
     imported.post("/items/stop", json={"items": ["1", "2", "3"]})
     assert imported.post("/vote-requests", json={}).json()["wait"] is True
     imported.service.do_jobs()

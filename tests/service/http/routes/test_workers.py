@@ -63,7 +63,7 @@ def test_pay_is_a_price_for_each_vote(project: Project) -> None:
     project.post(f"/workers/{found['ann']['worker']}/approve")
     table = project.get("/pay?format=csv")
     assert table.headers["content-type"].startswith("text/csv")
-    assert f"{found['ann']['worker']},relay,ann,crowd,3,0,0.06,True" in table.text
+    assert f"{found['ann']['worker']},external,ann,crowd,3,0,0.06,True" in table.text
     assert "'=SUM(A1)" in table.text
     assert project.get("/pay", headers={"accept": "text/csv"}).text == table.text
 
@@ -119,5 +119,5 @@ def test_invitations_are_for_a_kind_a_name_and_a_time(project: Project) -> None:
     assert workers(project)["eve"]["kind"] == "expert"
     assert project.post("/invitations", json={"kind": "owl"}).status_code == 422
     link = project.post("/invitations", json={"expires": 1.0}).json()["link"]
-    given = {"project": project.id, "invite": link.partition("invite=")[2]}
-    assert project.service.client.post("/api/sessions", json=given).status_code == 403
+    fields = {"project": project.id, "invite": link.partition("invite=")[2]}
+    assert project.service.client.post("/api/sessions", json=fields).status_code == 403

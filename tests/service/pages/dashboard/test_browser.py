@@ -107,11 +107,11 @@ def test_nothing_moves_when_numbers_change(site: Service, desktop: Any) -> None:
     sign_in(desktop, site, "read")
     desktop.goto(f"{site.settings.address}/projects/{id}")
     fixed = "[...document.querySelectorAll('#live h2, .stat')].slice(0, 8)"
-    places = f"{fixed}.map(one => one.getBoundingClientRect().top)"
-    before, votes = desktop.evaluate(places), desktop.locator("#votes").inner_text()
+    positions = f"{fixed}.map(one => one.getBoundingClientRect().top)"
+    before, votes = desktop.evaluate(positions), desktop.locator("#votes").inner_text()
     site.work(id)
     desktop.wait_for_function("v => document.getElementById('votes').textContent !== v", arg=votes)
-    assert desktop.evaluate(places) == pytest.approx(before, abs=1)
+    assert desktop.evaluate(positions) == pytest.approx(before, abs=1)
 
 
 def test_the_keyboard_stays_where_it_is_while_numbers_change(site: Service, desktop: Any) -> None:

@@ -18,21 +18,21 @@ __all__ = ["service"]
 
 def test_workers_are_paid_blocked_and_forgotten(service: Service) -> None:
     id, client = service.project(), service.signed_in("write")
-    given = service.work(id)
+    n_votes = service.work(id)
     home = f"/projects/{id}/workers"
     page = client.get(home).text
-    assert f"{0.05 * given:.2f}" in page
+    assert f"{0.05 * n_votes:.2f}" in page
     post(client, f"{home}/1/approve", home)
     post(client, f"{home}/2/block", home)
     assert "cannot come back" in client.get(f"{home}/3/erase").text
     post(client, f"{home}/3/erase", home)
     with service.store.reading() as c:
-        found = {row.id: row for row in workers.listed(c, id)}
+        found = {row.id: row for row in workers.list_all(c, id)}
     assert found[1].approved
     assert found[2].state == "blocked"
     assert found[3].external is None
     table = list(csv.DictReader(io.StringIO(client.get(f"{home}/pay.csv").text)))
-    assert sum(float(row["amount"]) for row in table) == pytest.approx(0.05 * given)
+    assert sum(float(row["amount"]) for row in table) == pytest.approx(0.05 * n_votes)
     assert [row["external"] for row in table] == ["ann", "ben", ""]
 
 
@@ -41,7 +41,7 @@ def test_all_who_have_voted_are_approved_at_once(service: Service) -> None:
     service.work(id)
     post(client, f"/projects/{id}/workers/approve", f"/projects/{id}/workers")
     with service.store.reading() as c:
-        assert all(row.approved for row in workers.listed(c, id))
+        assert all(row.approved for row in workers.list_all(c, id))
 
 
 def test_items_are_searched_filtered_and_paged(service: Service) -> None:

@@ -53,8 +53,8 @@ class Service:
     def signed_in(self, scope: str = "admin") -> TestClient:
         """Somebody who has signed in with a key of this scope."""
         client = self.client()
-        given = {"csrf": csrf(client.get("/login").text), "key": self.keys[scope]}
-        assert client.post("/login", data=given).url.path == "/projects"
+        fields = {"csrf": csrf(client.get("/login").text), "key": self.keys[scope]}
+        assert client.post("/login", data=fields).url.path == "/projects"
         return client
 
     def project(self, n: int = 12, **more: Any) -> str:
@@ -67,10 +67,10 @@ class Service:
 
     def work(self, id: str, votes: int = 10**6, names: tuple[str, ...] = ("ann", "ben", "cem")) -> int:
         """Simulated workers who are nearly always right vote over the API; how many votes they gave."""
-        client, given = TestClient(self.app, base_url=self.settings.address), 0
+        client, n_votes = TestClient(self.app, base_url=self.settings.address), 0
         tokens = {name: self.token(client, id, name) for name in names}
-        while given < votes:
-            before = given
+        while n_votes < votes:
+            before = n_votes
             for name, token in tokens.items():
                 headers = {"Authorization": f"Bearer {token}"}
                 for lent in client.get("/api/next?n=5", headers=headers).json()["items"]:
@@ -82,10 +82,10 @@ class Service:
                         "key": f"{name}-{lent['item']:08}",
                     }
                     assert client.post("/api/votes", json=vote, headers=headers).status_code == 201
-                    given += 1
-            if given == before:
+                    n_votes += 1
+            if n_votes == before:
                 break
-        return given
+        return n_votes
 
     def token(self, client: TestClient, id: str, name: str) -> str:
         session = {"project": id, "invite": invite(SECRET, id, worker=name)}
@@ -93,7 +93,7 @@ class Service:
 
     def rows(self) -> list[Any]:
         with self.store.reading() as c:
-            return list(projects.listed(c))
+            return list(projects.list_all(c))
 
 
 def truth(text: str) -> str:
@@ -251,9 +251,9 @@ def test_the_live_part_changes_with_the_votes_and_is_not_sent_twice(service: Ser
     seen = re.search(r'name="seen" value="(\w+)"', before)
     assert seen
     assert client.get(f"/projects/{id}/live", params={"seen": seen[1]}).status_code == 204
-    given = service.work(id)
+    n_votes = service.work(id)
     do_jobs(service)
     after = client.get(f"/projects/{id}/live", params={"seen": seen[1]}).text
-    assert f'id="votes">{given}<' in after
+    assert f'id="votes">{n_votes}<' in after
     assert 'class="chart-line"' in after
     assert 'class="chart-column"' in after

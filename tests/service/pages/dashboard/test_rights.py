@@ -29,11 +29,11 @@ def test_a_read_only_key_changes_nothing(service: Service) -> None:
     assert "/state/pause" not in client.get(f"/projects/{id}").text
 
 
-@pytest.mark.parametrize("given", ["", "wrong", "ünïcode"])
-def test_a_form_without_its_token_is_refused(service: Service, given: str) -> None:
+@pytest.mark.parametrize("token", ["", "wrong", "ünïcode"])
+def test_a_form_without_its_token_is_refused(service: Service, token: str) -> None:
     id, client = service.project(), service.signed_in("admin")
     for path in [*posts(id), "/logout"]:
-        assert client.post(path, data={"csrf": given} if given else {}).status_code == 403, path
+        assert client.post(path, data={"csrf": token} if token else {}).status_code == 403, path
     assert service.rows()[0].state == "open"
 
 

@@ -43,8 +43,8 @@ def test_a_key_signs_in_and_out(service: Service) -> None:
 
 def test_a_wrong_key_is_refused(service: Service) -> None:
     client = service.client()
-    given = {"csrf": csrf(client.get("/login").text), "key": service.keys["read"] + "x"}
-    answer = client.post("/login", data=given)
+    fields = {"csrf": csrf(client.get("/login").text), "key": service.keys["read"] + "x"}
+    answer = client.post("/login", data=fields)
     assert answer.status_code == 422
     assert "This key is not valid" in answer.text
     assert "session=" not in str(answer.headers)
@@ -59,8 +59,8 @@ def test_the_cookie_is_for_our_own_pages_and_no_script(tmp_path: Path) -> None:
         (tmp_path / str(secure)).mkdir()
         service = Service(tmp_path / str(secure), address)
         client = service.client()
-        given = {"csrf": csrf(client.get("/login").text), "key": service.keys["read"]}
-        sent = cookie(client.post("/login", data=given, follow_redirects=False), SESSION_COOKIE).lower()
+        fields = {"csrf": csrf(client.get("/login").text), "key": service.keys["read"]}
+        sent = cookie(client.post("/login", data=fields, follow_redirects=False), SESSION_COOKIE).lower()
         assert "httponly" in sent
         assert "samesite=strict" in sent
         assert ("secure" in sent) is secure
@@ -120,8 +120,8 @@ def test_nobody_is_sent_elsewhere_after_signing_in(service: Service, next: str, 
     client = service.client()
     page = client.get("/login", params={"next": next}).text
     assert re.search(r'name="next" value="[^"]+"', page)
-    given = {"csrf": csrf(page), "key": service.keys["admin"], "next": next}
-    answer = client.post("/login", data=given, follow_redirects=False)
+    fields = {"csrf": csrf(page), "key": service.keys["admin"], "next": next}
+    answer = client.post("/login", data=fields, follow_redirects=False)
     assert answer.headers["location"] == where
 
 

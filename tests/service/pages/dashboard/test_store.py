@@ -9,17 +9,7 @@ import pytest
 from sqlalchemy import Connection, insert
 
 from crowdpilot.service.schemas import ProjectIn
-from crowdpilot.service.store import (
-    Store,
-    history,
-    item_search,
-    items,
-    jobs,
-    keys,
-    migrate,
-    projects,
-    workers,
-)
+from crowdpilot.service.store import Store, items, jobs, keys, migrate, projects, statistics, votes, workers
 from crowdpilot.service.store.tables import audits, votes
 
 SPEC = {"name": "x", "classes": ["a", "b"], "costs": {"prices": {"crowd": 0.05, "expert": 0.5}}}
@@ -38,16 +28,16 @@ def filled(c: Connection) -> str:
     """A project with four items, a worker of each kind, and votes at seconds 0, 1, 1 and 25."""
     id = projects.create(c, ProjectIn(**SPEC).model_dump())
     items.add(c, id, [{"name": f"item-{n}", "content": {"text": text}} for n, text in enumerate(TEXTS)])
-    known = items.known(c, id, [f"item-{n}" for n in range(4)])
-    staff = [workers.enter(c, id, "link", kind, kind=kind).id for kind in ("crowd", "expert")]
+    known = items.ids_by_name(c, id, [f"item-{n}" for n in range(4)])
+    hired = [workers.register(c, id, "link", kind, kind=kind).id for kind in ("crowd", "expert")]
     common = {"project": id, "criterion": 0, "turn": 1, "place": 0, "expires": 0.0, "at": 3, "seconds": 1.0}
     given = [("item-0", 0, 1000.0), ("item-1", 0, 1001.5), ("item-2", 1, 1001.9), ("item-0", 1, 1025.0)]
-    rows = [{**common, "item": known[name], "worker": staff[w], "state": "voted", "label": 0, "time": time}
+    rows = [{**common, "item": known[name], "worker": hired[w], "state": "voted", "label": 0, "time": time}
             for name, w, time in given]  # fmt: skip
     unsure = {
         **common,
         "item": known["item-3"],
-        "worker": staff[0],
+        "worker": hired[0],
         "state": "unsure",
         "label": None,
         "time": 1.0,
@@ -58,7 +48,7 @@ def filled(c: Connection) -> str:
 
 def finish(c: Connection, id: str, kind: str, result: Any) -> None:
     jobs.enqueue(c, id, kind)
-    taken = jobs.take(c, "test")
+    taken = jobs.claim(c, "test")
     assert taken is not None
     jobs.finish(c, taken, result)
 
@@ -66,9 +56,9 @@ def finish(c: Connection, id: str, kind: str, result: Any) -> None:
 def test_votes_are_counted_by_time(store: Store) -> None:
     with store.writing() as c:
         id = filled(c)
-        pace = history.pace(c, id, buckets=5)
-        empty = history.pace(c, "0" * 12)
-    assert pace == history.Pace(1000.0, 10, [3, 0, 1])
+        pace = statistics.votes_over_time(c, id, buckets=5)
+        empty = statistics.votes_over_time(c, "0" * 12)
+    assert pace == statistics.VoteHistogram(1000.0, 10, [3, 0, 1])
     assert empty is None
 
 
@@ -76,54 +66,54 @@ def test_all_votes_stand_in_some_span_of_time(store: Store) -> None:
     with store.writing() as c:
         id = filled(c)
         for buckets in (1, 2, 3, 7, 26, 40):
-            pace = history.pace(c, id, buckets)
+            pace = statistics.votes_over_time(c, id, buckets)
             assert pace is not None
             assert sum(pace.counts) == 4
             assert len(pace.counts) <= buckets + 1
 
 
-def test_progress_is_what_lessons_said(store: Store) -> None:
+def test_progress_is_what_model_updates_recorded(store: Store) -> None:
     with store.writing() as c:
         id = filled(c)
         for seen, open in ((50, 4), (100, 1)):
             finish(c, id, "refit", {"votes": seen, "open": open})
-        assert history.progress(c, id) == [(50, 4), (100, 1)]
-        assert history.left_open(c) == {id: 1}
-        assert history.sizes(c) == {id: 4}
-        assert history.votes_by_kind(c, id) == {"crowd": 2, "expert": 2}
+        assert statistics.open_items_by_votes(c, id) == [(50, 4), (100, 1)]
+        assert statistics.open_item_counts(c) == {id: 1}
+        assert statistics.item_counts(c) == {id: 4}
+        assert statistics.votes_by_kind(c, id) == {"crowd": 2, "expert": 2}
 
 
 def test_the_stamp_changes_with_votes_jobs_and_audits(store: Store) -> None:
     with store.writing() as c:
         id = filled(c)
-        stamps = [history.stamp(c, id, 5)]
-        projects.tick(c, id)
-        stamps.append(history.stamp(c, id, 5))
+        stamps = [statistics.page_version(c, id, 5)]
+        projects.next_change(c, id)
+        stamps.append(statistics.page_version(c, id, 5))
         jobs.enqueue(c, id, "refit")
-        stamps.append(history.stamp(c, id, 5))
+        stamps.append(statistics.page_version(c, id, 5))
         c.execute(insert(audits).values(project=id, data={}, at=1))
-        stamps.append(history.stamp(c, id, 5))
-        assert stamps[-1] == history.stamp(c, id, 5)
+        stamps.append(statistics.page_version(c, id, 5))
+        assert stamps[-1] == statistics.page_version(c, id, 5)
     assert len(set(stamps)) == 4
 
 
 def test_a_bound_is_shown_once_something_was_checked(store: Store) -> None:
     with store.writing() as c:
         id = filled(c)
-        assert history.bound(c, id) is None
+        assert statistics.audit_bound(c, id) is None
         c.execute(insert(audits).values(project=id, data={}, at=1))
-        jobs.record(c, id, "audit", {"bound": {"checked": 0, "cost": 1.0}})
-        assert history.bound(c, id) is None
-        jobs.record(c, id, "audit", {"bound": {"checked": 3, "cost": 0.2}})
-        assert history.bound(c, id) == {"checked": 3, "cost": 0.2}
+        jobs.record_done(c, id, "audit", {"bound": {"checked": 0, "cost": 1.0}})
+        assert statistics.audit_bound(c, id) is None
+        jobs.record_done(c, id, "audit", {"bound": {"checked": 3, "cost": 0.2}})
+        assert statistics.audit_bound(c, id) == {"checked": 3, "cost": 0.2}
 
 
 def test_a_link_is_used_once(store: Store) -> None:
     with store.writing() as c:
-        assert not history.is_used(c, "key", "digest")
-        keys.note(c, "key", history.LINK, link="digest")
-        assert history.is_used(c, "key", "digest")
-        assert not history.is_used(c, "key", "another")
+        assert not keys.is_link_used(c, "key", "digest")
+        keys.log_action(c, "key", keys.SIGN_IN_BY_LINK, link="digest")
+        assert keys.is_link_used(c, "key", "digest")
+        assert not keys.is_link_used(c, "key", "another")
 
 
 @pytest.mark.parametrize(("words", "found"), [
@@ -132,13 +122,13 @@ def test_a_link_is_used_once(store: Store) -> None:
 def test_items_are_found_by_name_and_text(store: Store, words: str, found: list[int]) -> None:
     with store.writing() as c:
         id = filled(c)
-        known = items.known(c, id, [f"item-{n}" for n in range(4)])
-        assert item_search.matching(c, id, words) == {known[f"item-{n}"] for n in found}
+        known = items.ids_by_name(c, id, [f"item-{n}" for n in range(4)])
+        assert items.search(c, id, words) == {known[f"item-{n}"] for n in found}
 
 
 def test_answers_about_an_item_come_in_their_order(store: Store) -> None:
     with store.writing() as c:
         id = filled(c)
-        known = items.known(c, id, ["item-0", "item-3"])
-        assert [row.time for row in history.item_votes(c, known["item-0"])] == [1000.0, 1025.0]
-        assert [row.state for row in history.item_votes(c, known["item-3"])] == ["unsure"]
+        known = items.ids_by_name(c, id, ["item-0", "item-3"])
+        assert [row.time for row in votes.answers_about(c, known["item-0"])] == [1000.0, 1025.0]
+        assert [row.state for row in votes.answers_about(c, known["item-3"])] == ["unsure"]

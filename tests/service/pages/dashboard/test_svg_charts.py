@@ -76,7 +76,7 @@ def test_a_chart_has_a_name_a_description_and_a_table(drawn: Any) -> None:
 
 def test_a_long_curve_has_a_short_table_that_ends_where_the_curve_ends() -> None:
     rows = svg_charts.thin([(float(n), float(n)) for n in range(1000)])
-    assert len(rows) <= svg_charts.ROWS
+    assert len(rows) <= svg_charts.MAX_TABLE_ROWS
     assert rows[-1] == (999.0, 999.0)
 
 

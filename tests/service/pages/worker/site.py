@@ -71,7 +71,7 @@ class Service:
 
     def change(self, **values: Any) -> None:
         with self.store.writing() as c:
-            projects.put(c, self.project, **values)
+            projects.change(c, self.project, **values)
 
     def worker(self, number: int = 1) -> Any:
         with self.store.reading() as c:
@@ -134,9 +134,9 @@ def lent(text: str) -> list[tuple[int, int]]:
 
 
 def vote(client: TestClient, home: str, csrf: str, item: int, **more: Any) -> Any:
-    given = {"item": item, "criterion": 0, "label": "Positive", "seconds": 1.5, "key": f"key-of-{item:08}"}
+    fields = {"item": item, "criterion": 0, "label": "Positive", "seconds": 1.5, "key": f"key-of-{item:08}"}
     return client.post(
-        f"{home}/vote", json={**given, **more}, headers={"X-CSRF-Token": csrf, "accept": "*/*"}
+        f"{home}/vote", json={**fields, **more}, headers={"X-CSRF-Token": csrf, "accept": "*/*"}
     )
 
 

@@ -106,7 +106,7 @@ def test_every_page_is_accessible(serve: Any, open_page: Any, trouble: Any, sche
     page.wait_for_url("**/done")
     axe(page)
     with site.store.writing() as c:
-        workers.bar(c, site.project, 1, workers.BLOCKED)
+        workers.exclude(c, site.project, 1, workers.BLOCKED)
     page.goto(site.url(""))
     axe(page)
     page.goto(site.url("").replace(site.project, "0" * 12))
@@ -125,11 +125,11 @@ def test_nothing_jumps_from_item_to_item(serve: Any, page: Any) -> None:
     contents = [{"text": "Short."}, {"text": "Long. " * 60}, {"image": BALL}, {"text": "Two\nlines."}]
     site = serve({**PLAIN, "batch": 4}, contents=contents)
     start_labelling(page, site)
-    places = []
+    positions = []
     for _ in range(3):
-        places.append([b.bounding_box() for b in (page.locator(".answers"), page.locator("#question"))])
+        positions.append([b.bounding_box() for b in (page.locator(".answers"), page.locator("#question"))])
         press(page, "1")
-    assert places[0] == places[1] == places[2]
+    assert positions[0] == positions[1] == positions[2]
 
 
 def test_everything_to_touch_is_large_enough(serve: Any, phone: Any) -> None:
@@ -157,7 +157,7 @@ def test_with_criteria_the_question_belongs_to_the_item(serve: Any, desktop: Any
         press(desktop, "2")
 
 
-def test_an_image_can_be_enlarged_and_a_broken_one_is_told(serve: Any, desktop: Any, trouble: Any) -> None:
+def test_an_image_can_be_enlarged_and_a_broken_one_shown(serve: Any, desktop: Any, trouble: Any) -> None:
     site = serve({**PLAIN, "batch": 1}, contents=[{"image": BALL}])
     start_labelling(desktop, site)
     desktop.get_by_role("button", name="Enlarge the image").click()

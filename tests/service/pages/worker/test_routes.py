@@ -36,15 +36,15 @@ def test_a_worker_goes_from_link_to_code(make: Any) -> None:
     assert "Great fun." in page.text
     page = client.post(f"{home}/quiz", data={"csrf": csrf, "answer-0": "Positive", "answer-1": "Negative"})
     assert page.url.path == f"{home}/label"
-    given = 0
+    n_answers = 0
     for _ in range(10):
         batch = lent(client.get(f"{home}/batch").text)
         for item, _ in batch:
             assert vote(client, home, csrf, item).status_code == 204
-            given += 1
+            n_answers += 1
         if not batch:
             break
-    assert given == len(service.answers()) > 0
+    assert n_answers == len(service.answers()) > 0
     assert "Nothing to do right now" in client.get(home).text
     page = client.post(f"{home}/finish", data={"csrf": csrf})
     assert page.url.path == f"{home}/done"
@@ -152,11 +152,11 @@ def test_a_project_that_lends_nothing_says_so(make: Any, values: dict[str, str],
     assert words in client.get(f"{service.home}/label").text
 
 
-def test_a_blocked_worker_is_told_so_and_sees_no_item(make: Any) -> None:
+def test_a_blocked_worker_reads_so_and_sees_no_item(make: Any) -> None:
     service = make(PLAIN)
     client = service.invited()
     with service.store.writing() as c:
-        workers.bar(c, service.project, 1, workers.BLOCKED)
+        workers.exclude(c, service.project, 1, workers.BLOCKED)
     assert "You cannot go on here" in client.get(f"{service.home}/label").text
 
 

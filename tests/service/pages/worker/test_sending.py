@@ -17,7 +17,7 @@ from tests.service.tools import eventually
 __all__ = ["serve"]  # a fixture
 
 
-def test_an_answer_given_offline_is_sent_later_and_once(serve: Any, desktop: Any, trouble: Any) -> None:
+def test_an_offline_answer_is_sent_later_and_once(serve: Any, desktop: Any, trouble: Any) -> None:
     site = serve(PLAIN)
     start_labelling(desktop, site)
     first = desktop.locator(".item:visible").get_attribute("data-item")
@@ -85,7 +85,7 @@ def test_undo_brings_the_last_item_back(serve: Any, desktop: Any, key: str) -> N
     eventually(lambda: [row.label for row in site.answers()] == [1])
 
 
-def test_a_refusal_is_told_and_the_work_goes_on(serve: Any, desktop: Any, trouble: Any) -> None:
+def test_a_refused_answer_is_shown_and_the_work_goes_on(serve: Any, desktop: Any, trouble: Any) -> None:
     site = serve(PLAIN)
     start_labelling(desktop, site)
     desktop.keyboard.press("u")

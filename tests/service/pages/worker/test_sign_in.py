@@ -41,10 +41,10 @@ def test_a_guest_who_opens_the_link_again_is_the_same_worker(make: Any) -> None:
         client.get(service.home, params={"invite": link})
     service.invited()
     with service.store.reading() as c:
-        assert len(workers.listed(c, service.project)) == 2
+        assert len(workers.list_all(c, service.project)) == 2
 
 
-def test_who_has_no_seat_is_told_to_open_their_link(make: Any) -> None:
+def test_without_a_session_a_worker_is_asked_to_open_their_link(make: Any) -> None:
     service = make(PLAIN)
     page = service.client().get(service.home)
     assert page.status_code == 401
@@ -55,7 +55,7 @@ def test_who_has_no_seat_is_told_to_open_their_link(make: Any) -> None:
     assert service.client().get("/w/ffffffffffff", params={"invite": "x"}).status_code == 404
 
 
-def test_a_seat_opens_its_own_project_only(make: Any) -> None:
+def test_a_session_opens_its_own_project_only(make: Any) -> None:
     service = make(PLAIN)
     with service.store.writing() as c:
         other = projects.create(c, ProjectIn(**PLAIN).model_dump())

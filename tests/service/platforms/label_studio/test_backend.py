@@ -48,9 +48,9 @@ def test_only_the_password_of_the_project_opens_it():
     assert is_password(secret, "birds", word)
     assert not is_password(secret, "fish", word)
     assert not is_password("t" * 32, "birds", word)
-    for place, character in enumerate(word):
+    for position, character in enumerate(word):
         for other in {"A", "B", "\ud800", ""} - {character}:
-            assert not is_password(secret, "birds", word[:place] + other + word[place + 1 :])
+            assert not is_password(secret, "birds", word[:position] + other + word[position + 1 :])
 
 
 def test_health_says_that_it_is_up():

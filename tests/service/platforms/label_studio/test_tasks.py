@@ -212,10 +212,10 @@ def test_tasks_are_written_as_label_studio_takes_them():
     ),
     st.sampled_from([None, CONFIG._replace(fields={"text": "words", "image": "url"})]),
 )
-def test_what_is_written_is_read_back(given_votes, config):
+def test_what_is_written_is_read_back(votes_of_task, config):
     votes = [
         Vote("", item, worker, label, seconds, time and time.replace(tzinfo=UTC).timestamp())
-        for (item, worker), (label, seconds, time) in given_votes.items()
+        for (item, worker), (label, seconds, time) in votes_of_task.items()
     ]
     tasks = json.loads(json.dumps(write_tasks(ITEMS, votes, {"b": Decision(2, 1.0)}, CLASSES, config)))
     found = read_tasks(tasks, CLASSES, config)
