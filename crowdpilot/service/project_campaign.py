@@ -11,10 +11,9 @@ TRAINED_CLASSIFIERS = ("tfidf", "embeddings")  # trained by the service on the v
 
 
 def make_costs(spec: Mapping[str, Any]) -> Costs:
-    """The costs of a project; every error costs 1 if nothing else is said."""
-    given = spec["costs"]
-    costs = Costs.equal(len(spec["classes"])).to_dict()
-    return Costs.from_dict({**costs, **{name: value for name, value in given.items() if value is not None}})
+    """The costs of a project; every error costs 1 unless the description says otherwise."""
+    set_costs = {name: value for name, value in spec["costs"].items() if value is not None}
+    return Costs.from_dict({**Costs.equal(len(spec["classes"])).to_dict(), **set_costs})
 
 
 def make_plan(spec: Mapping[str, Any]) -> Plan:

@@ -13,7 +13,7 @@ from crowdpilot.hybrid import Campaign, Costs
 
 PACKAGE = Path(crowdpilot.__file__).parent
 ROOT = PACKAGE.parent
-PARTS = {"pool", "staff", "ledger", "wishes", "questions", "learner", "items_", "parts", "leases", "values"}
+PARTS = {"pool", "ledger", "questions", "learner", "items_", "parts", "leases", "values"}
 PUBLIC_MODULES = {"campaign", "decisions", "estimates", "status", "view"}  # of hybrid/campaign
 PREFIX = "crowdpilot.hybrid.campaign."
 FILES = sorted(

@@ -16,7 +16,7 @@ KINDS = {"ann": "crowd", "bob": "crowd", "cat": "crowd", "dan": "expert"}
 
 
 def again(campaign, **made):
-    """The same campaign after a night on paper."""
+    """The same campaign, saved and restored."""
     return Campaign.from_dict(json.loads(json.dumps(campaign.to_dict())), **made)
 
 
@@ -25,16 +25,16 @@ def final(decisions):
 
 
 def fingerprint(campaign):
-    """Everything that a campaign knows, as text."""
+    """The whole state of a campaign, as text."""
     return json.dumps(campaign.to_dict())
 
 
 class Anything(RuleBasedStateMachine):
-    """Whatever is done in whatever order; a twin that was written down and read again does the same."""
+    """Any actions in any order; a twin that is saved and restored does the same."""
 
     @initialize(
         criteria=st.sampled_from([(), ("old", "big")]),
-        machine=st.booleans(),
+        classified=st.booleans(),
         budget=st.sampled_from([math.inf, 0.31, 1.0]),
         limit=st.sampled_from([None, 2, 5]),
         share=st.sampled_from([0.0, 0.3]),
@@ -42,7 +42,7 @@ class Anything(RuleBasedStateMachine):
         online=st.booleans(),
         seed=st.integers(0, 99),
     )
-    def start(self, criteria, machine, budget, limit, share, policy, online, seed):
+    def start(self, criteria, classified, budget, limit, share, policy, online, seed):
         self.rng = np.random.default_rng(seed)
         plan = Plan(
             policy=policy,
@@ -56,16 +56,16 @@ class Anything(RuleBasedStateMachine):
             seed=seed,
         )
         costs = Costs.binary(fp=1, fn=3, crowd=0.02, expert=0.07, classifier=0.001, budget=budget)
-        self.machine, self.criteria, self.made = machine, criteria or ("",), 0
+        self.classified, self.criteria, self.made = classified, criteria or ("",), 0
         self.live = Campaign([], ["no", "yes"], costs, plan=plan, criteria=criteria)
         for worker, kind in KINDS.items():
             self.live.register_worker(worker, kind)
         self.twin = again(self.live)
-        self.closed, self.given, self.loans = {}, set(), []
+        self.closed, self.asked, self.leases = {}, set(), []
         self.add(5)
 
-    def both(self, what):
-        first, second = what(self.live), what(self.twin)
+    def both(self, action):
+        first, second = action(self.live), action(self.twin)
         assert first == second
         return first
 
@@ -73,23 +73,23 @@ class Anything(RuleBasedStateMachine):
     def items(self):
         return list(self.live.view.item_names)
 
-    def votes(self, places):
-        return [(item, worker, str(self.rng.choice(["no", "yes"])), c) for item, worker, c in places]
+    def votes(self, cells):
+        return [(item, worker, str(self.rng.choice(["no", "yes"])), c) for item, worker, c in cells]
 
     @rule(n=st.integers(0, 4))
     def add(self, n):
         names = [f"item {self.made + i}" for i in range(n)]
         self.made += n
-        said = {c: self.rng.dirichlet([0.5, 0.5], n) for c in self.criteria} if self.machine else None
+        probs = {c: self.rng.dirichlet([0.5, 0.5], n) for c in self.criteria} if self.classified else None
         gold = {c: {names[0]: "yes"} for c in self.criteria} if n > 2 else None
         if self.criteria == ("",):
-            said, gold = said and said[""], gold and gold[""]
-        price = 0.001 * n * self.machine
+            probs, gold = probs and probs[""], gold and gold[""]
+        price = 0.001 * n * self.classified
         if price > self.live.view.budget_left:
-            with pytest.raises(ValueError, match="the budget does not pay for the machine"):
-                self.live.add(names, classifier_probs=said, gold=gold)
+            with pytest.raises(ValueError, match="the budget does not pay for the classifier"):
+                self.live.add(names, classifier_probs=probs, gold=gold)
         else:
-            self.both(lambda c: c.add(names, classifier_probs=said, gold=gold))
+            self.both(lambda c: c.add(names, classifier_probs=probs, gold=gold))
 
     @rule(worker=st.sampled_from([*NAMES, None]), n=st.integers(0, 4))
     def ask(self, worker, n):
@@ -100,36 +100,36 @@ class Anything(RuleBasedStateMachine):
         assert len(asks) * self.live.costs.price(kind or "crowd") <= left + 1e-9
         for item, criterion in asks:
             if worker is not None:
-                assert (item, worker, criterion) not in self.given, "somebody is asked the same twice"
-                self.given.add((item, worker, criterion))
-            self.loans.append((item, worker, criterion))
+                assert (item, worker, criterion) not in self.asked, "somebody is asked the same twice"
+                self.asked.add((item, worker, criterion))
+            self.leases.append((item, worker, criterion))
 
-    @precondition(lambda self: self.loans)
+    @precondition(lambda self: self.leases)
     @rule(data=st.data())
     def answer(self, data):
-        some = data.draw(st.lists(st.sampled_from(self.loans), unique=True, max_size=4))
-        told = self.votes(some)
-        self.both(lambda c: c.tell(told))
-        for loan in some:
-            self.loans.remove(loan)
+        some = data.draw(st.lists(st.sampled_from(self.leases), unique=True, max_size=4))
+        votes = self.votes(some)
+        self.both(lambda c: c.tell(votes))
+        for lease in some:
+            self.leases.remove(lease)
 
     @precondition(lambda self: self.items)
     @rule(data=st.data())
     def volunteer(self, data):
-        place = st.tuples(
+        cell = st.tuples(
             st.sampled_from(self.items), st.sampled_from([*NAMES, "eve"]), st.sampled_from(self.criteria)
         )
-        some = data.draw(st.lists(place, unique=True, max_size=3))
-        told = self.votes([p for p in some if p not in self.given])
-        self.given |= {(item, worker, c) for item, worker, _, c in told}
-        self.both(lambda c: c.tell(told))
-        for item, worker, _, c in told:  # whoever of the crowd comes first has what was lent to anyone
-            if worker != "dan" and (item, None, c) in self.loans:
-                self.loans.remove((item, None, c))
+        some = data.draw(st.lists(cell, unique=True, max_size=3))
+        votes = self.votes([p for p in some if p not in self.asked])
+        self.asked |= {(item, worker, c) for item, worker, _, c in votes}
+        self.both(lambda c: c.tell(votes))
+        for item, worker, _, c in votes:  # the first vote of the crowd settles a lease to anyone
+            if worker != "dan" and (item, None, c) in self.leases:
+                self.leases.remove((item, None, c))
 
     @precondition(lambda self: self.items)
     @rule(wrong=st.integers(0, 6))
-    def tell_nonsense(self, wrong):
+    def tell_invalid_votes(self, wrong):
         fine = (self.items[0], "new", "yes", self.criteria[0])
         bad = [
             [fine, ("nowhere", "ann", "yes", self.criteria[0])],
@@ -146,11 +146,11 @@ class Anything(RuleBasedStateMachine):
         assert fingerprint(self.live) == before
 
     @rule(worker=st.sampled_from([*NAMES, None]))
-    def leave(self, worker):
+    def release(self, worker):
         self.both(lambda c: c.release(worker))
-        gone = [loan for loan in self.loans if loan[1] == worker]
-        self.given -= set(gone)
-        self.loans = [loan for loan in self.loans if loan[1] != worker]
+        gone = [lease for lease in self.leases if lease[1] == worker]
+        self.asked -= set(gone)
+        self.leases = [lease for lease in self.leases if lease[1] != worker]
 
     @precondition(lambda self: self.items)
     @rule(data=st.data())
@@ -171,12 +171,12 @@ class Anything(RuleBasedStateMachine):
         self.closed |= {item: now[item] for item in closed if item in now}
 
     @rule()
-    def forget(self):
+    def drop_closed(self):
         gone = self.both(lambda c: final(c.drop_closed()))
         for item, code in gone.items():
             assert self.closed.pop(item) == code
         kept = set(self.items)
-        self.given = {place for place in self.given if place[0] in kept}
+        self.asked = {cell for cell in self.asked if cell[0] in kept}
 
     @precondition(lambda self: self.items)
     @rule(data=st.data())
@@ -190,7 +190,7 @@ class Anything(RuleBasedStateMachine):
         self.both(lambda c: c.refit())
 
     @rule()
-    def sleep(self):
+    def save_and_restore(self):
         self.twin = again(self.live)
 
     @invariant()
@@ -201,7 +201,7 @@ class Anything(RuleBasedStateMachine):
         np.testing.assert_allclose(
             ledger.reserved, sum(sum(prices) for prices in ledger.leases.values()), atol=1e-12
         )
-        assert len(self.loans) == sum(map(len, ledger.leases.values())) == ledger.pending.sum()
+        assert len(self.leases) == sum(map(len, ledger.leases.values())) == ledger.pending.sum()
 
     @invariant()
     def nobody_gives_more_than_allowed_when_asked(self):
@@ -218,7 +218,7 @@ class Anything(RuleBasedStateMachine):
         assert self.closed.items() <= final(now).items()
 
     @invariant()
-    def the_twin_believes_the_same_bit_for_bit(self):
+    def the_twin_is_the_same_bit_for_bit(self):
         assert fingerprint(self.live) == fingerprint(self.twin)
         assert self.live.status() == self.twin.status()
 
@@ -241,7 +241,7 @@ def crowd(seed, items=12, classes=3):
 
 @settings(max_examples=12, deadline=None)
 @given(st.integers(0, 999), st.sampled_from(["none", "given", "learned"]))
-def test_any_interleaving_of_the_same_votes_gives_the_same_belief(seed, machine):
+def test_any_interleaving_of_the_same_votes_gives_the_same_posterior(seed, classifier):
     rng = np.random.default_rng(seed)
     votes = crowd(seed)
     x = rng.normal(size=(12, 2))
@@ -249,7 +249,7 @@ def test_any_interleaving_of_the_same_votes_gives_the_same_belief(seed, machine)
         "none": {},
         "given": {"classifier_probs": rng.dirichlet(np.ones(3), 12)},
         "learned": {"features": x, "classifier": LogisticRegression()},
-    }[machine]
+    }[classifier]
     half = len(votes) // 2
     found = []
     for _ in range(2):
@@ -261,6 +261,6 @@ def test_any_interleaving_of_the_same_votes_gives_the_same_belief(seed, machine)
             found.append(campaign._parts.questions[0].posterior.copy())
             campaign.refit()
             found.append(campaign._parts.questions[0].posterior.copy())
-    exact = 1e-9 if machine != "learned" else 1e-5  # where its optimiser stops
+    exact = 1e-9 if classifier != "learned" else 1e-5  # where its optimiser stops
     for one, other in zip(found[:4], found[4:], strict=True):
         np.testing.assert_allclose(one, other, atol=exact)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdpilot.arrays import Floats
-from crowdpilot.growing_arrays import grown
+from crowdpilot.growing_arrays import append_rows
 from crowdpilot.hybrid.campaign.batch import CANDIDATES_PER_VOTE, best_cells, diverse, explore
 from crowdpilot.hybrid.campaign.classifier import CrossFittedClassifier
 from crowdpilot.hybrid.campaign.items import Items, Rows
@@ -61,7 +61,7 @@ class AcquisitionValues:
 
     def add_items(self, n: int) -> None:
         """Make room for new items, whose values are to be recomputed."""
-        self.values = grown(self.values, np.zeros((n, *self.values.shape[1:])))
+        self.values = append_rows(self.values, np.zeros((n, *self.values.shape[1:])))
 
     def keep(self, rows: Rows) -> None:
         """Drop all other items."""

@@ -15,7 +15,7 @@ from scipy.special import log_softmax, logsumexp
 
 from crowdpilot.arrays import Floats, softmax, to_probs
 from crowdpilot.calibration import find_map, fit_on_votes
-from crowdpilot.growing_arrays import grown
+from crowdpilot.growing_arrays import append_rows
 from crowdpilot.votes import Votes
 
 FOLDS = 5
@@ -67,7 +67,7 @@ class CrossFittedClassifier:
                 f"new rows have shape {features.shape[1:]}, expected {self.features.shape[1:]} as before"
             )
         else:
-            join: Any = _stacked if issparse(features) else grown
+            join: Any = _stacked if issparse(features) else append_rows
             self.features = join(self.features, features)
 
     def keep(self, rows: NDArray[np.intp]) -> None:

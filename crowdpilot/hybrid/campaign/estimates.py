@@ -51,7 +51,7 @@ class Estimates:
     dropped_classes: Floats
     fusion: FusionRule
 
-    def posterior_given(self, rows: NDArray[Any], log_likelihood: Floats) -> Floats:
+    def posterior_under(self, rows: NDArray[Any], log_likelihood: Floats) -> Floats:
         """The posterior of items under this log-likelihood, (rows, classes), were their classes unknown."""
         probs = None if self.calibrated_probs is None else self.calibrated_probs[rows]
         return combine(self.fusion, probs, log_likelihood, self.class_prior)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdpilot.arrays import Codes, Floats, Names
-from crowdpilot.growing_arrays import grown
+from crowdpilot.growing_arrays import append_rows
 from crowdpilot.hybrid.campaign.classifier import FOLDS
 from crowdpilot.json_values import pack, unpack
 from crowdpilot.names import hash_names, to_names
@@ -63,12 +63,12 @@ class Items:
         pilot = np.zeros(n, bool)
         pilot[np.argsort(tie_break, kind="stable")[: self.pilot_left]] = True
         self.pilot_left -= int(pilot.sum())
-        self.withdrawn = grown(self.withdrawn, np.zeros(n, bool))
-        self.closed = grown(self.closed, np.full(n, -1))
-        self.stopped = grown(self.stopped, np.zeros((n, self.stopped.shape[1]), bool))
-        self.tie_break = grown(self.tie_break, tie_break)
-        self.pilot = grown(self.pilot, pilot)
-        self.fold = grown(self.fold, self._hash(names, 1) % FOLDS)
+        self.withdrawn = append_rows(self.withdrawn, np.zeros(n, bool))
+        self.closed = append_rows(self.closed, np.full(n, -1))
+        self.stopped = append_rows(self.stopped, np.zeros((n, self.stopped.shape[1]), bool))
+        self.tie_break = append_rows(self.tie_break, tie_break)
+        self.pilot = append_rows(self.pilot, pilot)
+        self.fold = append_rows(self.fold, self._hash(names, 1) % FOLDS)
         return np.arange(before, before + n)
 
     def _hash(self, names: Sequence[Any] | Names, salt: int) -> NDArray[np.uint64]:

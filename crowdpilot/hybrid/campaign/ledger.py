@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from crowdpilot.arrays import Floats
-from crowdpilot.growing_arrays import grown
+from crowdpilot.growing_arrays import append_rows
 from crowdpilot.json_values import pack, unpack
 
 BUDGET_TOLERANCE = 1e-9  # by which a sum of prices may miss the budget through rounding
@@ -102,7 +102,7 @@ class Ledger:
 
     def add_items(self, n: int) -> None:
         """Make room for new items."""
-        self.pending = grown(self.pending, np.zeros((n, self.pending.shape[1])))
+        self.pending = append_rows(self.pending, np.zeros((n, self.pending.shape[1])))
 
     def renumber_items(self, new_row: list[int]) -> None:
         """Items have new rows, -1 where they were dropped; an item with an open lease never is."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from crowdpilot.arrays import Floats
 from crowdpilot.confusion_matrices import count_labels
-from crowdpilot.growing_arrays import grown
+from crowdpilot.growing_arrays import append_rows
 from crowdpilot.json_values import pack, unpack
 from crowdpilot.votes import Votes
 
@@ -37,11 +37,11 @@ class ExpectedCounts:
 
     def add_worker(self, pseudo_counts: Floats) -> None:
         """A new worker, with pseudo-counts (1, true, said)."""
-        self.counts = grown(self.counts, pseudo_counts)
+        self.counts = append_rows(self.counts, pseudo_counts)
 
     def add_items(self, n: int) -> None:
         """New items, without votes."""
-        self.posterior = grown(self.posterior, np.zeros((n, self.posterior.shape[1])))
+        self.posterior = append_rows(self.posterior, np.zeros((n, self.posterior.shape[1])))
 
     def recount(
         self,

@@ -10,7 +10,7 @@ import numpy as np
 from crowdpilot.aggregation.online.vote_log import VoteLog
 from crowdpilot.arrays import Codes, Floats, to_probs
 from crowdpilot.confusion_matrices import count_labels, votes_log_likelihood
-from crowdpilot.growing_arrays import grown
+from crowdpilot.growing_arrays import append_rows
 from crowdpilot.hybrid.campaign.classifier import (
     MIN_PROBABILITY,
     CrossFittedClassifier,
@@ -75,9 +75,9 @@ class Question:
 
     def add_worker(self, kind: int) -> None:
         """A new worker, with the confusion matrix of their kind."""
-        self.worker_kind = grown(self.worker_kind, [kind])
-        self.log_confusion = grown(self.log_confusion, np.log(self.kind_confusion[[kind]]))
-        self.dropped_counts = grown(self.dropped_counts, np.zeros((1, self.classes, self.classes)))
+        self.worker_kind = append_rows(self.worker_kind, [kind])
+        self.log_confusion = append_rows(self.log_confusion, np.log(self.kind_confusion[[kind]]))
+        self.dropped_counts = append_rows(self.dropped_counts, np.zeros((1, self.classes, self.classes)))
         if self._online is not None:
             self._online.add_worker(self.plan.worker_pseudo_counts * self.kind_confusion[[kind]])
 
@@ -94,11 +94,11 @@ class Question:
             old = self.classifier_probs
             if old is None:
                 old = np.tile(self.class_prior, (len(self.gold), 1))
-            self.classifier_probs = grown(old, new)
-        self.gold = grown(self.gold, gold)
-        self.tally = grown(self.tally, np.zeros((n, K)))
-        self.log_likelihood = grown(self.log_likelihood, np.zeros((n, K)))
-        self.posterior = grown(self.posterior, np.zeros((n, K)))
+            self.classifier_probs = append_rows(old, new)
+        self.gold = append_rows(self.gold, gold)
+        self.tally = append_rows(self.tally, np.zeros((n, K)))
+        self.log_likelihood = append_rows(self.log_likelihood, np.zeros((n, K)))
+        self.posterior = append_rows(self.posterior, np.zeros((n, K)))
         if self._online is not None:
             self._online.add_items(n)
         self.update_posterior(np.arange(len(self.gold) - n, len(self.gold)))
@@ -163,11 +163,11 @@ class Question:
 
     def update_posterior(self, rows: Rows) -> None:
         """Recompute the posterior of some items from classifier, log-likelihood and known classes."""
-        self.posterior[rows] = self.posterior_given(rows, self.log_likelihood[rows])
+        self.posterior[rows] = self.posterior_under(rows, self.log_likelihood[rows])
         known = rows[self.gold[rows] >= 0]
         self.posterior[known] = np.eye(self.classes)[self.gold[known]]
 
-    def posterior_given(self, rows: Rows, log_likelihood: Floats) -> Floats:
+    def posterior_under(self, rows: Rows, log_likelihood: Floats) -> Floats:
         """The posterior of items under this log-likelihood (rows, classes), were their classes unknown."""
         return combine(self.fusion, self.calibrated_probs(rows), log_likelihood, self.class_prior)
 

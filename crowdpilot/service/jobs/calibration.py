@@ -14,7 +14,7 @@ from crowdpilot.metrics import brier, ece
 from crowdpilot.metrics.confidence_bins import equal_width
 from crowdpilot.service.jobs.context import Bench
 from crowdpilot.service.labelling.replica import Replica
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store.engine import Row
 from crowdpilot.votes import Votes
 
 BINS = 10
@@ -28,7 +28,7 @@ def is_measurable(replica: Replica) -> bool:
     return bool((view.items().gold >= 0).any()) or any(e.classifier_probs is not None for e in estimates)
 
 
-def calibrate(bench: Bench, job: Record) -> dict[str, Any]:
+def calibrate(bench: Bench, job: Row) -> dict[str, Any]:
     """For each question: what was believed against what is known of it, and against each single vote."""
     replica, project = bench.replica(job.project)
     view = replica.campaign.view
@@ -50,7 +50,7 @@ def _by_gold(estimates: Estimates, votes: Votes) -> dict[str, Any] | None:
     if votes.gold is None or len(rows) == 0:
         return None
     truth = votes.gold[rows]
-    posterior = estimates.posterior_given(rows, estimates.log_likelihood[rows])
+    posterior = estimates.posterior_under(rows, estimates.log_likelihood[rows])
     found = {"beliefs": honesty(truth, posterior)}
     if estimates.calibrated_probs is not None:
         found["machine"] = honesty(truth, estimates.calibrated_probs[rows])
@@ -65,7 +65,7 @@ def _by_votes(estimates: Estimates, votes: Votes, rng: np.random.Generator) -> d
     rows, who, said = (codes[some].astype(np.intp) for codes in (votes.task, votes.worker, votes.label))
     others = estimates.log_likelihood[rows] - estimates.log_confusion[who, :, said]
     confusion = np.exp(estimates.log_confusion[who])  # (votes, true, said)
-    posterior = estimates.posterior_given(rows, others)
+    posterior = estimates.posterior_under(rows, others)
     found = {"beliefs": honesty(said, np.einsum("nk,nkl->nl", posterior, confusion))}
     if estimates.calibrated_probs is not None:
         probs = estimates.calibrated_probs[rows]

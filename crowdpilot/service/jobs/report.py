@@ -19,11 +19,11 @@ from crowdpilot.service import report_requests
 from crowdpilot.service.jobs.context import Bench
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store import items, jobs, votes
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store.engine import Row
 from crowdpilot.votes import Votes
 
 
-def report(bench: Bench, job: Record) -> dict[str, Any]:
+def report(bench: Bench, job: Row) -> dict[str, Any]:
     """A page of all votes so far; only the last one is kept."""
     from crowdpilot.reporting import report as write_report  # it takes a second to load
 
@@ -41,7 +41,7 @@ def report(bench: Bench, job: Record) -> dict[str, Any]:
         diagnose(found, _beliefs(replica, found, criterion)), texts=texts, title=title, date=moment
     )
     with bench.store.writing() as c:
-        jobs.empty(c, job.project, report_requests.JOB_KIND, job.id)
+        jobs.clear_results(c, job.project, report_requests.JOB_KIND, job.id)
     return {**about, "html": html}
 
 
@@ -79,7 +79,7 @@ def _votes(c: Connection, replica: Replica, criterion: int) -> Votes:
     view, names = replica.campaign.view, replica.item_names
     known = set(view.workers().names)
     given = [
-        row for row in votes.given(c, replica.project)
+        row for row in votes.list_all(c, replica.project)
         if row.criterion == criterion and row.item in names and row.worker in known
     ]  # fmt: skip
     ids, task = np.unique([row.item for row in given], return_inverse=True)

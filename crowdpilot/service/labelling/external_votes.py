@@ -16,8 +16,7 @@ from crowdpilot.service.errors import ConflictError, InvalidRequestError, NotFou
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.project_campaign import make_costs, refit_due
 from crowdpilot.service.store import external_votes, items, jobs, projects
-from crowdpilot.service.store.engine import Store
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store.engine import Row, Store
 from crowdpilot.service.store.votes import UNSURE, VOTED
 
 
@@ -41,7 +40,7 @@ class Proposal(NamedTuple):
     wait: bool
 
 
-def propose(store: Store, replica: Replica, project: Record, n: int, kind: str | None) -> Proposal | None:
+def propose(store: Store, replica: Replica, project: Row, n: int, kind: str | None) -> Proposal | None:
     """What `Campaign.ask` would ask of anyone.
 
     Where the plan draws at random, the request is counted in the database by compare-and-set; None if another
@@ -56,7 +55,7 @@ def propose(store: Store, replica: Replica, project: Record, n: int, kind: str |
     refit = not asks and project.votes != project.fitted and not campaign.view.has_open_leases
     if count or refit:
         with store.writing() as c:
-            if count and projects.claim(c, project.id, project.asked) is None:
+            if count and projects.claim_lease_requests(c, project.id, project.asked) is None:
                 return None
             if refit:
                 jobs.enqueue(c, project.id, "refit")  # no vote has a value now: it may after a refit
@@ -83,33 +82,35 @@ def record_votes(
     """
     if replace:
         new = list({(vote.item, vote.worker, vote.criterion): vote for vote in new}.values())
-    projects.tick(c, id)  # no other transaction writes to the project from here on
+    projects.next_change(c, id)  # no other transaction writes to the project from here on
     project = projects.find(c, id)
     if project.state == projects.CLOSED:
         raise ConflictError("the project is closed; it takes no more votes")
-    item_ids = items.known(c, id, list({vote.item for vote in new}))
+    item_ids = items.ids_by_name(c, id, list({vote.item for vote in new}))
     if missing := [vote.item for vote in new if vote.item not in item_ids]:
         raise NotFoundError(f"there is no item {missing[0]!r}; add it first")
     workers = _register_workers(c, project, platform, new)
     rows = [_row(vote, item_ids, workers) for vote in new]
     if not replace:
         _check_repeats(c, new, rows)
-    row = external_votes.put(c, id, rows)
+    row = external_votes.write(c, id, rows)
     due = refit_due(project.spec, row.votes, row.fitted)
     if due:
         jobs.enqueue_refit(c, id)
     return due
 
 
-def _row(vote: ExternalVote, item_ids: dict[str, int], workers: dict[str, Record]) -> external_votes.Given:
+def _row(
+    vote: ExternalVote, item_ids: dict[str, int], workers: dict[str, Row]
+) -> external_votes.ExternalVote:
     worker = int(workers[vote.worker].id)
     rest = vote.label, vote.seconds, vote.time, vote.key
-    return external_votes.Given(item_ids[vote.item], vote.criterion, worker, *rest)
+    return external_votes.ExternalVote(item_ids[vote.item], vote.criterion, worker, *rest)
 
 
 def _register_workers(
-    c: Connection, project: Record, platform: str, new: Sequence[ExternalVote]
-) -> dict[str, Record]:
+    c: Connection, project: Row, platform: str, new: Sequence[ExternalVote]
+) -> dict[str, Row]:
     """The rows of the workers of these votes, by name; each is of one kind only."""
     prices = make_costs(project.spec).prices
     first_kind, kinds = next(iter(prices)), dict[str, str]()
@@ -117,7 +118,7 @@ def _register_workers(
         if vote.kind is not None and vote.kind not in prices:
             raise InvalidRequestError(f"there is no price for the kind of worker {vote.kind!r}")
         kinds.setdefault(vote.worker, vote.kind or first_kind)
-    workers = external_votes.enlist(c, project.id, platform, kinds)
+    workers = external_votes.register_workers(c, project.id, platform, kinds)
     for vote in new:
         known = workers[vote.worker].kind
         if vote.kind not in (None, known):
@@ -125,7 +126,9 @@ def _register_workers(
     return workers
 
 
-def _check_repeats(c: Connection, new: Sequence[ExternalVote], rows: Sequence[external_votes.Given]) -> None:
+def _check_repeats(
+    c: Connection, new: Sequence[ExternalVote], rows: Sequence[external_votes.ExternalVote]
+) -> None:
     """Raise a ConflictError if a worker has voted already, or votes twice at once."""
     before = external_votes.states(c, list({row.worker for row in rows}))
     seen = set()

@@ -26,9 +26,8 @@ from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.labelling.sessions import Session, code_to_show
 from crowdpilot.service.labelling.vote_writer import VoteWriter
 from crowdpilot.service.settings import Settings
-from crowdpilot.service.store import items, projects, votes, workers
-from crowdpilot.service.store.engine import Store
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store import items, leases, projects, votes, workers
+from crowdpilot.service.store.engine import Row, Store
 
 __all__ = ["LabellingService", "LeasedItem"]
 T = TypeVar("T")
@@ -81,7 +80,7 @@ class LabellingService:
         await self._in_replica_thread(self._lease_queue.serve)
         return await waiting.future
 
-    async def read(self, project: str, function: Callable[[Replica, Record], T]) -> T:
+    async def read(self, project: str, function: Callable[[Replica, Row], T]) -> T:
         """The result of a function of a project's replica, as it is now, and row; it must not change them."""
         return await self._in_replica_thread(self._read, project, function)
 
@@ -90,7 +89,7 @@ class LabellingService:
 
     # In the replica thread -------------------------------------------------------------------
 
-    def _replica(self, project: str, max_seconds: float = math.inf) -> tuple[Replica, Record]:
+    def _replica(self, project: str, max_seconds: float = math.inf) -> tuple[Replica, Row]:
         try:
             with self.store.reading() as c:
                 if project not in self._replicas:
@@ -105,7 +104,7 @@ class LabellingService:
             self._replicas.pop(project, None)  # half-changed; built from the tables next time
             raise
 
-    def _read(self, project: str, function: Callable[[Replica, Record], T]) -> T:
+    def _read(self, project: str, function: Callable[[Replica, Row], T]) -> T:
         return function(*self._replica(project))
 
     # In other threads ------------------------------------------------------------------------
@@ -117,8 +116,8 @@ class LabellingService:
     def _undo(self, session: Session) -> LeasedItem:
         with self.store.writing() as c:
             project = projects.find(c, session.project)
-            place = votes.undo(c, session.project, session.worker, time.time() + project.spec["lease"])
-            return LeasedItem(*place, items.contents(c, [place[0]])[place[0]])
+            key = votes.undo(c, session.project, session.worker, time.time() + project.spec["lease"])
+            return LeasedItem(*key, items.contents(c, [key[0]])[key[0]])
 
     async def finish(self, session: Session) -> str:
         """End a worker's leases, in one transaction; returns their completion code."""
@@ -127,10 +126,10 @@ class LabellingService:
     def _finish(self, session: Session) -> str:
         with self.store.writing() as c:
             worker = workers.find(c, session.project, session.worker)
-            if worker.state != workers.ACTIVE or not votes.count_of(c, session.worker):
+            if worker.state != workers.ACTIVE or not votes.count_answers(c, session.worker):
                 raise ConflictError("there is no code before the first answer; label an item first")
-            votes.give_back(c, session.project, session.worker)
+            leases.release(c, session.project, session.worker)
             if worker.finished is None:
-                workers.put(c, session.project, session.worker, finished=time.time())
+                workers.change(c, session.project, session.worker, finished=time.time())
             spec = projects.find(c, session.project).spec
         return code_to_show(self.settings.secret, session, spec)

@@ -26,9 +26,8 @@ from crowdpilot.service.errors import (
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.labelling.sessions import Session
 from crowdpilot.service.labelling.waiting_requests import Delivery, Waiting, deliver
-from crowdpilot.service.store import items, jobs, projects, votes, workers
-from crowdpilot.service.store.engine import Store
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store import items, jobs, leases, projects, votes, workers
+from crowdpilot.service.store.engine import Row, Store
 
 MAX_ATTEMPTS = 8  # to commit a batch before its requests are refused
 MAX_WORKERS_PER_BATCH = 32
@@ -54,8 +53,8 @@ class LeaseRequest(NamedTuple):
 class Choice(NamedTuple):
     """What a worker holds already, and what is to be leased to them now."""
 
-    held: list[votes.Place]
-    new: list[votes.Place]
+    held: list[votes.ItemCriterion]
+    new: list[votes.ItemCriterion]
 
 
 Outcome = Choice | RequestError
@@ -72,7 +71,7 @@ class LeaseQueue:
         Returns the replica of a project as it is now, and the project's row.
     """
 
-    def __init__(self, store: Store, replica: Callable[[str], tuple[Replica, Record]]) -> None:
+    def __init__(self, store: Store, replica: Callable[[str], tuple[Replica, Row]]) -> None:
         self.store, self._replica = store, replica
         self._requests: deque[LeaseRequest] = deque()
         self._last_sweep: dict[str, float] = {}
@@ -125,16 +124,16 @@ class LeaseQueue:
                 return self._with_content(batch, outcomes)
         raise ServiceUnavailableError("many ask at once; try again")
 
-    def _choose(self, batch: list[LeaseRequest], replica: Replica, project: Record) -> list[Outcome]:
+    def _choose(self, batch: list[LeaseRequest], replica: Replica, project: Row) -> list[Outcome]:
         """Choose items for each request; they are leased in the replica, not in the database."""
         ids = [request.session.worker for request in batch]
         with self.store.reading() as c:
-            known = workers.some(c, project.id, ids)
-            held = votes.held_by(c, ids)
+            known = workers.find_many(c, project.id, ids)
+            held = leases.held_by(c, ids)
         return [_choice(r, held.get(r.session.worker, []), known, replica, project) for r in batch]
 
     def _commit(
-        self, batch: list[LeaseRequest], outcomes: list[Outcome], replica: Replica, project: Record
+        self, batch: list[LeaseRequest], outcomes: list[Outcome], replica: Replica, project: Row
     ) -> bool:
         """Write the leases in one transaction; False if another process has leased since the choice."""
         served = [
@@ -148,13 +147,13 @@ class LeaseQueue:
             return True
         until = time.time() + replica.spec["lease"]
         with self.store.writing() as c:
-            clock = projects.claim(c, project.id, project.asked, len(new)) if new else 0
+            clock = projects.claim_lease_requests(c, project.id, project.asked, len(new)) if new else 0
             if clock is None:
                 return False
             if holders:
-                votes.extend(c, holders, until)
+                leases.extend(c, holders, until)
             if new:
-                votes.lend_some(c, project.id, new, until, clock)
+                leases.create(c, project.id, new, until, clock)
             if refit:
                 jobs.enqueue(c, project.id, "refit")  # no vote has a value now: it may after a refit
         return True
@@ -182,22 +181,22 @@ class LeaseQueue:
             return
         self._last_sweep[project] = now
         with self.store.reading() as c:
-            late = votes.late(c, project, now)
+            late = leases.have_expired(c, project, now)
         if late:
             with self.store.writing() as c:
-                votes.expire(c, project, now)
+                leases.expire(c, project, now)
                 jobs.enqueue(c, project, "settle")
 
 
 def _choice(
     request: LeaseRequest,
-    held: list[votes.Place],
-    known: dict[int, Record],
+    held: list[votes.ItemCriterion],
+    known: dict[int, Row],
     replica: Replica,
-    project: Record,
+    project: Row,
 ) -> Outcome:
     worker = known.get(request.session.worker)
-    error = _refusal(project, worker)
+    error = _request_error(project, worker)
     if error is not None or worker is None:
         return error or NotFoundError("there is no such worker in this project")
     n = request.n - len(held)
@@ -208,12 +207,10 @@ def _release(batch: list[LeaseRequest], outcomes: list[Outcome], replica: Replic
     """End the leases in the replica that were not committed."""
     for request, outcome in zip(batch, outcomes, strict=False):
         if isinstance(outcome, Choice):
-            replica.campaign.release(
-                request.session.worker, [replica.ask_of(*place) for place in outcome.new]
-            )
+            replica.campaign.release(request.session.worker, [replica.ask_of(*key) for key in outcome.new])
 
 
-def _refusal(project: Record, worker: Record | None) -> RequestError | None:
+def _request_error(project: Row, worker: Row | None) -> RequestError | None:
     """Why a worker gets no items, if so."""
     if worker is None or worker.state == workers.ACTIVE:
         closed = f"the project is {project.state}; no items are leased now"

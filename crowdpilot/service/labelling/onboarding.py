@@ -17,42 +17,42 @@ from crowdpilot.service.platforms import Arrival, invitation_links, mturk, proli
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.signing import derive
 from crowdpilot.service.store import keys, projects, workers
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store.engine import Row
 
 
-def arrive(settings: Settings, project: Record, platform: str, query: Mapping[str, str]) -> Arrival:
+def arrive(settings: Settings, project: Row, platform: str, query: Mapping[str, str]) -> Arrival:
     """The platform, name and kind of a worker who opens this address; `ForbiddenError` if it is not valid."""
     try:
         if platform == "link":
             return invitation_links.admit(settings.secret, project.id, query.get("invite", ""))
-        given = project.spec.get(platform)
-        if platform == "prolific" and given is not None:
-            return prolific.arrive(query, study=given["study"], keys=given["keys"], audience=settings.address)
-        if platform == "mturk" and given is not None:
-            return mturk.arrive(query, hits=given["hits"])
+        study = project.spec.get(platform)
+        if platform == "prolific" and study is not None:
+            return prolific.arrive(query, study=study["study"], keys=study["keys"], audience=settings.address)
+        if platform == "mturk" and study is not None:
+            return mturk.arrive(query, hits=study["hits"])
     except ValueError as error:
         raise ForbiddenError(str(error)) from None
     raise NotFoundError("this project is not offered there; check the address")
 
 
-def open_session(c: Connection, settings: Settings, project: Record, arrival: Arrival) -> Session:
+def open_session(c: Connection, settings: Settings, project: Row, arrival: Arrival) -> Session:
     """The session of a worker who has arrived; a new worker is written to the database."""
     if arrival.preview:
         raise ForbiddenError("this is a preview; accept the work first")
-    known = workers.is_known(c, project.id, arrival.platform, arrival.external)
+    known = workers.is_registered(c, project.id, arrival.platform, arrival.external)
     if project.state == projects.CLOSED and not known:
         raise ConflictError("the project is closed; thank you for your interest")
     kinds = project.spec["costs"]["prices"] or {"crowd": 0}
     if arrival.kind not in kinds:
         raise ForbiddenError(f"this project has no work for the kind of worker {arrival.kind!r}")
     state = workers.NEW if step_for(project.spec, None, 0) != "label" else workers.ACTIVE
-    worker = workers.enter(
+    worker = workers.register(
         c, project.id, arrival.platform, arrival.external,
         kind=arrival.kind, assignment=arrival.assignment, state=state,
     )  # fmt: skip
     if not known:
         who = derive(settings.secret, "log", arrival.platform, arrival.external)[:16]
-        keys.note(c, who, "arrive", project.id, platform=arrival.platform, kind=arrival.kind)
+        keys.log_action(c, who, "arrive", project.id, platform=arrival.platform, kind=arrival.kind)
     return Session(project.id, worker.id, arrival.platform, arrival.assignment)
 
 
@@ -68,7 +68,7 @@ def step_for(spec: Mapping[str, Any], consented: str | None, passed: int) -> str
     return "label" if passed or not spec["quiz"] else "quiz"
 
 
-def step(worker: Record, spec: Mapping[str, Any]) -> str:
+def step(worker: Row, spec: Mapping[str, Any]) -> str:
     """The next step of a worker: consent, quiz or label."""
     return step_for(spec, worker.consent, worker.state == workers.ACTIVE)
 
@@ -79,12 +79,12 @@ def agree(c: Connection, session: Session, spec: Mapping[str, Any]) -> None:
     version = consent_version(spec)
     state = workers.ACTIVE if worker.state == workers.NEW and not spec["quiz"] else worker.state
     if (worker.consent, worker.state) != (version, state):
-        workers.put(c, session.project, session.worker, consent=version, state=state)
+        workers.change(c, session.project, session.worker, consent=version, state=state)
 
 
 def take_quiz(c: Connection, session: Session, spec: Mapping[str, Any], labels: Sequence[str]) -> bool:
     """Record an attempt at the quiz; whether it is passed. `ForbiddenError` after too many attempts."""
-    projects.tick(c, session.project)  # two attempts at once are serialized, and both count
+    projects.next_change(c, session.project)  # two attempts at once are serialized, and both count
     worker = workers.find(c, session.project, session.worker)
     if step(worker, spec) != "quiz":
         return bool(worker.state == workers.ACTIVE)
@@ -92,7 +92,7 @@ def take_quiz(c: Connection, session: Session, spec: Mapping[str, Any], labels: 
         raise ForbiddenError("the quiz cannot be tried again; thank you for your interest")
     passed = quiz_score(spec, labels) >= quiz_pass_mark(spec) and len(labels) == len(spec["quiz"])
     state = workers.ACTIVE if passed else worker.state
-    workers.put(c, session.project, session.worker, tries=worker.tries + 1, state=state)
+    workers.change(c, session.project, session.worker, tries=worker.tries + 1, state=state)
     return passed
 
 

@@ -30,14 +30,14 @@ class WorkerPay:
 def list_pay(c: Connection, project: str) -> list[WorkerPay]:
     """The pay of every worker of a project who has answered, in the order in which they came."""
     prices = make_costs(projects.find(c, project).spec).prices
-    tally = votes.tally(c, project)
+    tally = votes.counts_by_worker(c, project)
     pay = []
-    for row in workers.listed(c, project):
-        given, unsure = (int(tally.get(row.id, {}).get(state, 0)) for state in (votes.VOTED, votes.UNSURE))
-        amount = round(given * prices[row.kind], 6)
-        if given or unsure:
+    for row in workers.list_all(c, project):
+        voted, unsure = (int(tally.get(row.id, {}).get(state, 0)) for state in (votes.VOTED, votes.UNSURE))
+        amount = round(voted * prices[row.kind], 6)
+        if voted or unsure:
             who = row.id, row.platform, row.external, row.kind
-            pay.append(WorkerPay(*who, given, unsure, amount, bool(row.approved)))
+            pay.append(WorkerPay(*who, voted, unsure, amount, bool(row.approved)))
     return pay
 
 

@@ -20,20 +20,20 @@ from sqlalchemy import Connection
 
 from crowdpilot.hybrid import Ask, Campaign
 from crowdpilot.service.project_campaign import TRAINED_CLASSIFIERS, make_campaign
-from crowdpilot.service.store import items, model_updates, projects, votes, workers
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store import items, projects, saved_state, votes, workers
+from crowdpilot.service.store.engine import Row
 
 ITEMS_PER_RECOMPUTE = 4096  # whose acquisition values are recomputed before the time is looked at again
 
-Featurizer = Callable[[Connection, list[Record]], Any]  # features of new items, for a process that trains
+Featurizer = Callable[[Connection, list[Row]], Any]  # features of new items, for a process that trains
 
 
 class Changes(NamedTuple):
     """The rows that have changed since a change number."""
 
-    items: Sequence[Record]
-    workers: Sequence[Record]
-    votes: Sequence[Record]
+    items: Sequence[Row]
+    workers: Sequence[Row]
+    votes: Sequence[Row]
     model_update: dict[str, Any] | None
 
 
@@ -48,7 +48,7 @@ class Replica:
         In the process that trains: the classifier, and what makes features from the rows of new items.
     """
 
-    def __init__(self, project: Record, classifier: Any = None, featurizer: Featurizer | None = None) -> None:
+    def __init__(self, project: Row, classifier: Any = None, featurizer: Featurizer | None = None) -> None:
         self.project: str = project.id
         self.spec: dict[str, Any] = project.spec
         self.campaign: Campaign = make_campaign(self.spec, classifier)
@@ -60,7 +60,7 @@ class Replica:
         self._classifier_cost = 0.0
         self._outdated = np.arange(0)  # rows whose values were not recomputed since the last model update
 
-    def catch_up(self, c: Connection, max_seconds: float = np.inf) -> Record:
+    def catch_up(self, c: Connection, max_seconds: float = np.inf) -> Row:
         """Apply all changes up to now, in a read transaction; returns the project's row.
 
         After a model update the acquisition values of all items are recomputed, for at most `max_seconds`;
@@ -89,10 +89,12 @@ class Replica:
             rows, self._outdated = np.split(self._outdated, [ITEMS_PER_RECOMPUTE])
             self.campaign.recompute_values(rows)
 
-    def _read_changes(self, c: Connection, row: Record) -> Changes:
+    def _read_changes(self, c: Connection, row: Row) -> Changes:
         where = c, self.project, self.change_number
-        update = model_updates.read(c, self.project) if row.lesson > self.update_number else None
-        return Changes(items.since(*where), workers.since(*where), votes.since(*where), update)
+        update = saved_state.read_model_update(c, self.project) if row.lesson > self.update_number else None
+        return Changes(
+            items.changed_since(*where), workers.changed_since(*where), votes.changed_since(*where), update
+        )
 
     def _spent(self) -> float:
         """Every vote is paid, however late it came; so money follows from counts alone."""
@@ -102,7 +104,7 @@ class Replica:
 
     # Items -----------------------------------------------------------------------------------
 
-    def _apply_items(self, c: Connection, changed: Sequence[Record]) -> None:
+    def _apply_items(self, c: Connection, changed: Sequence[Row]) -> None:
         for upload in self._uploads([item for item in changed if item.added > self.change_number]):
             self._add(c, upload)
         old = [item for item in changed if item.added <= self.change_number]
@@ -115,7 +117,7 @@ class Replica:
         if withdrawn := [item.name for item in changed if item.gone == "withdrawn"]:
             self.campaign.withdraw(withdrawn)
 
-    def _uploads(self, new: Sequence[Record]) -> list[list[Record]]:
+    def _uploads(self, new: Sequence[Row]) -> list[list[Row]]:
         """Items upload by upload while the pilot is drawn from the first to come; then all others at once."""
         uploads = [list(upload) for _, upload in groupby(new, key=lambda item: item.added)]
         left, n = self.campaign.view.pilot_left, 0
@@ -125,7 +127,7 @@ class Replica:
         rest = [item for upload in uploads[n:] for item in upload]
         return uploads[:n] + ([rest] if rest else [])
 
-    def _add(self, c: Connection, upload: list[Record]) -> None:
+    def _add(self, c: Connection, upload: list[Row]) -> None:
         names = [item.name for item in upload]
         campaign, trained = self.campaign, self.spec["machine"] in TRAINED_CLASSIFIERS
         if trained and len(campaign) == 0:
@@ -139,7 +141,7 @@ class Replica:
         self.item_names.update((item.id, item.name) for item in upload)
         self.item_ids.update((item.name, item.id) for item in upload)
 
-    def _classifier_probs(self, upload: list[Record]) -> Any:
+    def _classifier_probs(self, upload: list[Row]) -> Any:
         """The uploaded class probabilities of each item, uniform where there are none."""
         K = len(self.campaign.classes)
         if self.spec["machine"] != "given":
@@ -161,36 +163,36 @@ class Replica:
 
     # Workers, leases and votes ---------------------------------------------------------------
 
-    def _apply_worker(self, worker: Record) -> None:
+    def _apply_worker(self, worker: Row) -> None:
         self.campaign.register_worker(worker.id, worker.kind)
         if worker.state in (workers.BLOCKED, workers.ERASED):
             self.campaign.release(worker.id)
 
-    def _apply_votes(self, changed: Sequence[Record]) -> None:
+    def _apply_votes(self, changed: Sequence[Row]) -> None:
         """Leases and answers; each (item, criterion, worker) is one row, in its present state."""
         campaign, view = self.campaign, self.campaign.view
         for row in changed:
             ask = self.ask_of(row.item, row.criterion)
             if view.has_answered(ask, row.worker):
                 campaign.retract([ask], row.worker)
-        for worker, asks in self._by_worker(changed, votes.BACK):
+        for worker, asks in self._by_worker(changed, votes.RETURNED):
             campaign.release(worker, asks)
         new = [row for row in changed if not view.is_leased(self.ask_of(row.item, row.criterion), row.worker)]
-        for worker, asks in self._by_worker(new, votes.LENT, votes.UNSURE):
+        for worker, asks in self._by_worker(new, votes.LEASED, votes.UNSURE):
             campaign.lease(asks, worker)
         for worker, asks in self._by_worker(changed, votes.UNSURE):
             campaign.release(worker, asks, ask_again=False)
         if voted := [self._vote(row) for row in changed if row.state == votes.VOTED]:
             campaign.tell(voted, refit=False)
 
-    def _by_worker(self, changed: Sequence[Record], *states: str) -> list[tuple[int, list[Ask]]]:
+    def _by_worker(self, changed: Sequence[Row], *states: str) -> list[tuple[int, list[Ask]]]:
         asks: dict[int, list[Ask]] = {}
         for row in changed:
             if row.state in states:
                 asks.setdefault(row.worker, []).append(self.ask_of(row.item, row.criterion))
         return list(asks.items())
 
-    def _vote(self, row: Record) -> tuple[str, int, Any, str]:
+    def _vote(self, row: Row) -> tuple[str, int, Any, str]:
         item, criterion = self.ask_of(row.item, row.criterion)
         return item, row.worker, self.spec["classes"][row.label], criterion
 
@@ -199,12 +201,12 @@ class Replica:
         requests = self.campaign.view.requests
         asks = self.campaign.ask(worker, n, kind=kind)
         self.campaign.synchronize(requests=requests + bool(asks))  # as the table will have it
-        return [self.place_of(ask) for ask in asks]
+        return [self.database_key(ask) for ask in asks]
 
     def ask_of(self, item: int, criterion: int) -> Ask:
         """The name of a vote in the campaign."""
         return Ask(self.item_names[item], self.campaign.criteria[criterion])
 
-    def place_of(self, ask: Ask) -> tuple[int, int]:
+    def database_key(self, ask: Ask) -> tuple[int, int]:
         """The name of a vote in the database: (item, criterion)."""
         return self.item_ids[ask.item], self.campaign.criteria.index(ask.criterion)

@@ -90,7 +90,7 @@ class VoteWriter:
         """Write answers in a transaction and enqueue a refit if one is due; an error for each refused one."""
         if project not in self._specs:
             self._specs[project] = projects.find(c, project).spec
-        refused, row = votes.take(c, project, answers)
+        refused, row = votes.write_answers(c, project, answers)
         if refit_due(self._specs[project], row.votes, row.fitted):
             jobs.enqueue_refit(c, project)
         return refused

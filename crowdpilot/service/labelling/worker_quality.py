@@ -16,9 +16,8 @@ from crowdpilot.diagnosis.skill_intervals import skill_interval
 from crowdpilot.diagnosis.worker_behaviour import gold_accuracy, label_use
 from crowdpilot.diagnosis.workers import FlagRules
 from crowdpilot.service.labelling.replica import Replica
-from crowdpilot.service.store import projects, votes, worker_votes, workers
-from crowdpilot.service.store.engine import Store
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store import projects, votes, workers
+from crowdpilot.service.store.engine import Row, Store
 from crowdpilot.votes import Votes
 
 RULES = FlagRules()
@@ -43,7 +42,7 @@ class Skill(NamedTuple):
     flags: tuple[str, ...] = ()
 
 
-def read_votes(replica: Replica, _: Record) -> VotesAndPosterior:
+def read_votes(replica: Replica, _: Row) -> VotesAndPosterior:
     """The votes and posteriors of a project; with criteria all questions one after the other."""
     campaign, view = replica.campaign, replica.campaign.view
     by_question = [view.votes(criterion) for criterion in campaign.criteria]
@@ -62,14 +61,14 @@ def worker_skills(campaign: VotesAndPosterior) -> dict[int, Skill]:
     voted = np.unique(campaign.votes.task)
     if not len(voted):
         return {}
-    given, K = campaign.votes.select(tasks=voted), len(campaign.votes.classes)
-    unknown = np.full(len(given.workers), np.nan)
-    loo = leave_one_out_posteriors(Aggregate(given, campaign.posterior[voted], unknown))
+    with_votes, K = campaign.votes.select(tasks=voted), len(campaign.votes.classes)
+    unknown = np.full(len(with_votes.workers), np.nan)
+    loo = leave_one_out_posteriors(Aggregate(with_votes, campaign.posterior[voted], unknown))
     skill, low, high = skill_interval(loo, RULES.level)
     use = label_use(loo)
     same = benjamini_hochberg(use.p, RULES.false_discovery_rate) & (use.share >= RULES.min_same_share)
-    known = np.full(len(voted), -1, np.int32) if given.gold is None else given.gold
-    count, right = gold_accuracy(given, known)
+    known = np.full(len(voted), -1, np.int32) if with_votes.gold is None else with_votes.gold
+    count, right = gold_accuracy(with_votes, known)
     flags = {
         "below chance": high < 1 / K,
         "always the same label": same,
@@ -79,7 +78,7 @@ def worker_skills(campaign: VotesAndPosterior) -> dict[int, Skill]:
     return {
         int(name): Skill(_plain(skill[w]), _plain(low[w]), _plain(high[w]), int(count[w]), _plain(right[w]),
                          tuple(flag for flag, mine in flags.items() if mine[w]))
-        for w, name in enumerate(given.workers.tolist())
+        for w, name in enumerate(with_votes.workers.tolist())
         if loo.worker_votes[w]
     }  # fmt: skip
 
@@ -92,20 +91,18 @@ def list_workers(store: Store, id: str, skills: Mapping[int, Skill]) -> list[dic
     """All workers of a project with their votes, speed, skill and flags; without votes they have no skill."""
     with store.reading() as c:
         projects.find(c, id)
-        rows, tally = workers.listed(c, id), votes.tally(c, id)
+        rows, tally = workers.list_all(c, id), votes.counts_by_worker(c, id)
         paces = [mine["seconds"] for mine in tally.values() if "seconds" in mine]
-        hasty = worker_votes.quickest(c, id, RULES.fast_ratio * median(paces)) if len(paces) > 1 else {}
+        hasty = votes.fast_votes_by_worker(c, id, RULES.fast_ratio * median(paces)) if len(paces) > 1 else {}
     return [_worker(row, tally.get(row.id, {}), skills.get(row.id, Skill()), hasty) for row in rows]
 
 
-def _worker(
-    row: Record, tally: Mapping[str, float], skill: Skill, hasty: Mapping[int, int]
-) -> dict[str, Any]:
-    given = int(tally.get(votes.VOTED, 0))
-    fast = given >= MIN_VOTES_TO_FLAG and hasty.get(row.id, 0) > RULES.max_fast_share * given
+def _worker(row: Row, tally: Mapping[str, float], skill: Skill, hasty: Mapping[int, int]) -> dict[str, Any]:
+    count = int(tally.get(votes.VOTED, 0))
+    fast = count >= MIN_VOTES_TO_FLAG and hasty.get(row.id, 0) > RULES.max_fast_share * count
     return {
         "worker": row.id, "platform": row.platform, "external": row.external, "kind": row.kind,
-        "state": row.state, "approved": row.approved, "votes": given,
+        "state": row.state, "approved": row.approved, "votes": count,
         "unsure": int(tally.get(votes.UNSURE, 0)), "seconds": tally.get("seconds"),
         "skill": skill.skill, "low": skill.low, "high": skill.high,
         "gold_votes": skill.gold_votes, "gold_right": skill.gold_right,

@@ -9,7 +9,7 @@ from crowdpilot.votes import Votes
 ITEMS = [f"item {n}" for n in range(30)]
 CLASSES = ["no", "yes"]
 COSTS = Costs.binary(fp=1, fn=1, crowd=0.02, expert=0.2)
-EVERYTHING = Plan(policy="fixed[votes=3]", refit_every=0)  # wants three votes on each item
+EVERYTHING = Plan(policy="fixed[votes=3]", refit_every=0)  # asks for three votes on each item
 
 
 def campaign(items=ITEMS, costs=COSTS, plan=EVERYTHING, **more):
@@ -36,7 +36,7 @@ def test_an_answered_question_is_not_asked_again_of_the_same_worker():
     assert c.ask("bob", 5) == [Ask("a")]
 
 
-def test_what_is_lent_counts_until_it_comes_or_the_worker_leaves():
+def test_a_lease_counts_until_the_vote_arrives_or_it_is_released():
     c = campaign(items=["a"], plan=Plan(policy="fixed[votes=1]"))
     assert c.ask("ann") == [Ask("a")]
     assert c.ask("bob") == []
@@ -45,7 +45,7 @@ def test_what_is_lent_counts_until_it_comes_or_the_worker_leaves():
     assert c.ask("bob") == [Ask("a")]
 
 
-def test_who_has_left_may_still_answer_and_is_paid():
+def test_a_late_vote_of_a_worker_who_left_is_paid():
     c = campaign(items=["a"])
     c.ask("ann")
     c.release("ann")
@@ -56,7 +56,7 @@ def test_who_has_left_may_still_answer_and_is_paid():
     assert c.ask("ann") == []
 
 
-def test_what_was_asked_of_nobody_in_particular_can_be_given_up():
+def test_leases_to_anyone_can_be_released():
     c = campaign(items=["a"], plan=Plan(policy="fixed[votes=1]"))
     c.tell([])
     assert len(c.ask(None, 5)) == 1
@@ -65,7 +65,7 @@ def test_what_was_asked_of_nobody_in_particular_can_be_given_up():
     assert c.ask("ann", 5) == [Ask("a")]
 
 
-def test_anyone_may_answer_what_was_asked_of_nobody_in_particular():
+def test_any_worker_may_answer_a_lease_to_anyone():
     c = campaign(items=["a", "b"])
     asks = c.ask(None, 2)
     c.tell([(ask.item, "ann", "yes") for ask in asks])
@@ -86,12 +86,12 @@ def test_a_worker_gives_no_more_votes_than_the_plan_allows(limit):
     first = c.ask("ann", 3)
     c.tell([(ask.item, "ann", "yes") for ask in first])
     c.close([ask.item for ask in first])
-    c.drop_closed()  # and not more because the first ones are forgotten
+    c.drop_closed()  # dropped items still count against the limit
     assert len(first) + len(c.ask("ann", 100)) == limit
     assert len(c.ask("bob", 100)) == limit
 
 
-def test_what_a_worker_did_not_do_does_not_count_against_the_limit():
+def test_released_leases_do_not_count_against_the_limit():
     c = campaign(plan=Plan(policy="fixed[votes=3]", per_worker=2))
     c.ask("ann", 2)
     c.release("ann")
@@ -106,7 +106,7 @@ def test_an_item_gets_no_more_votes_than_the_plan_allows(share):
     assert c.decide().votes.max() == 2
 
 
-def test_the_budget_is_the_end():
+def test_nothing_is_asked_beyond_the_budget():
     c = campaign(costs=Costs.binary(crowd=0.02, budget=0.1))
     assert len(c.ask("ann", 3)) == 3
     assert len(c.ask("bob", 3)) == 2
@@ -115,21 +115,21 @@ def test_the_budget_is_the_end():
     assert len(c.ask("cat", 10)) == 3
 
 
-def test_a_vote_that_cannot_be_paid_is_a_gift():
+def test_a_vote_beyond_the_budget_is_unpaid():
     c = campaign(costs=Costs.binary(crowd=0.02, budget=0.03))
     c.tell(votes_of("ann", ITEMS[:3]))
     now = c.status()
     assert (now.spent, now.unpaid, now.votes) == (0.02, 2, {"crowd": 3})
 
 
-def test_the_machine_is_paid_for_each_item_and_refused_beyond_the_budget():
+def test_the_classifier_is_paid_for_each_item_and_refused_beyond_the_budget():
     costs = Costs.binary(crowd=0.02, classifier=0.01, budget=0.05)
     c = campaign(ITEMS[:4], costs, classifier_probs=np.full((4, 2), 0.5))
     assert c.status().spent == pytest.approx(0.04)
     with pytest.raises(ValueError, match="the budget does not pay for the classifier to look at 2 items"):
         c.add(["x", "y"], classifier_probs=np.full((2, 2), 0.5))
     assert len(c.decide()) == 4
-    c.add(["x", "y"])  # no machine looks at these
+    c.add(["x", "y"])  # these are not classified
 
 
 def test_known_items_are_asked_only_to_test_workers():
@@ -141,7 +141,7 @@ def test_known_items_are_asked_only_to_test_workers():
     assert 0.2 < share < 0.8
 
 
-def test_known_items_are_decided_as_known_and_teach_who_is_good():
+def test_known_items_are_decided_as_known_and_tell_who_is_good():
     gold = dict.fromkeys(ITEMS[:10], "yes")
     c = campaign(gold=gold)
     c.tell([*votes_of("ann", ITEMS[:10], "yes"), *votes_of("bob", ITEMS[:10], "no")], refit=True)
@@ -178,7 +178,7 @@ def test_a_worker_whose_votes_are_worth_less_than_their_price_is_not_asked():
 # Kinds of workers ---------------------------------------------------------------------------
 
 
-def test_experts_are_believed_and_paid_as_experts_even_if_nobody_asked_them():
+def test_unasked_votes_of_experts_count_and_are_paid_as_those_of_experts():
     c = campaign(items=["a", "b"])
     c.register_worker("eve", "expert")
     c.tell([("a", "eve", "yes"), ("b", "ann", "yes")])
@@ -214,7 +214,7 @@ def test_what_cannot_be_a_name_is_refused():
 # What is told -------------------------------------------------------------------------------
 
 
-def test_votes_may_come_as_an_object():
+def test_votes_may_be_a_votes_object():
     votes = Votes.of(["item 1", "item 1", "item 2"], ["ann", "bob", "ann"], ["yes", "yes", "no"])
     one, other = campaign(), campaign()
     one.tell(votes)
@@ -236,7 +236,7 @@ def test_votes_may_come_as_an_object():
         (("item 2", "cat", "yes"), "worker 'cat' has voted on item 'item 2' twice at once"),
     ],
 )
-def test_a_wrong_vote_is_refused_in_one_sentence_and_those_beside_it_are_not_taken(vote, message):
+def test_a_wrong_vote_is_refused_in_one_sentence_and_none_of_the_others_is_added(vote, message):
     c = campaign()
     c.ask("bob", 2)
     c.tell([("item 0", "bob", "no")])
@@ -246,14 +246,14 @@ def test_a_wrong_vote_is_refused_in_one_sentence_and_those_beside_it_are_not_tak
     assert c.to_dict() == before
 
 
-def test_nothing_told_changes_nothing():
+def test_no_votes_change_nothing():
     c = campaign()
     before = c.to_dict()
     c.tell([])
     assert c.to_dict() == before
 
 
-def test_workers_are_learned_as_often_as_the_plan_says():
+def test_refits_are_due_as_often_as_the_plan_says():
     c = campaign(plan=Plan(policy="fixed", refit_every=4, refit_growth=0.5))
     c.tell(votes_of("ann", ITEMS[:3]))
     assert c.view.votes_since_refit == 3
@@ -268,7 +268,7 @@ def test_workers_are_learned_as_often_as_the_plan_says():
 # Items that come and go ---------------------------------------------------------------------
 
 
-def test_items_may_come_late_and_leave_early():
+def test_items_may_be_added_and_withdrawn_at_any_time():
     c = campaign(items=["a", "b"])
     c.withdraw(["a"])
     c.add(["c"])
@@ -279,14 +279,14 @@ def test_items_may_come_late_and_leave_early():
     assert len(c) == 3
 
 
-def test_votes_on_withdrawn_items_still_tell_about_workers():
+def test_votes_on_withdrawn_items_still_count_for_workers():
     c = campaign(gold=dict.fromkeys(ITEMS[:8], "yes"))
     c.withdraw(ITEMS[:8])
     c.tell(votes_of("bob", ITEMS[:8], "no"), refit=True)
     assert c._parts.questions[0].worker_confusion(c._parts.workers.number_of["bob"])[1, 1] < 0.6
 
 
-def test_a_closed_decision_stays_whatever_comes():
+def test_a_closed_decision_is_final():
     c = campaign(items=["a", "b"])
     c.tell([("a", "ann", "yes"), ("b", "ann", "yes")])
     c.close(["a"])
@@ -295,7 +295,7 @@ def test_a_closed_decision_stays_whatever_comes():
     assert c.ask("new", 5) == []
 
 
-def test_closing_all_that_is_done_leaves_what_is_wanted_or_awaited():
+def test_closing_all_that_is_done_leaves_items_with_valuable_or_pending_votes():
     c = campaign(items=["a", "b", "c"], plan=Plan(policy="fixed[votes=1]"))
     c.ask("ann", 3)
     c.tell([("a", "ann", "yes")])
@@ -306,7 +306,7 @@ def test_closing_all_that_is_done_leaves_what_is_wanted_or_awaited():
     assert (c.status().closed, c.status().open) == (1, 2)
 
 
-def test_forgetting_gives_the_last_word_and_keeps_what_was_learned_of_workers():
+def test_dropping_returns_the_decisions_and_keeps_the_confusion_matrices():
     rng = np.random.default_rng(0)
     truth = rng.integers(2, size=30)
     c = campaign(gold={item: CLASSES[t] for item, t in zip(ITEMS[:15], truth, strict=False)})
@@ -329,7 +329,7 @@ def test_forgetting_gives_the_last_word_and_keeps_what_was_learned_of_workers():
     assert c.status().votes["crowd"] == 60
 
 
-def test_an_item_that_is_lent_is_not_forgotten_before_its_vote_has_come():
+def test_an_item_with_an_open_lease_is_not_dropped():
     c = campaign(items=["a", "b"])
     c.ask("ann", 2)
     c.withdraw(["a", "b"])
@@ -343,7 +343,7 @@ def test_an_item_that_is_lent_is_not_forgotten_before_its_vote_has_come():
     assert c.status().loss == 0
 
 
-def test_an_endless_stream_stays_small():
+def test_an_endless_stream_needs_bounded_memory():
     rng = np.random.default_rng(0)
     c = campaign(items=[], plan=Plan(policy="fixed[votes=2]", refit_every=10))
     for day in range(20):
@@ -360,7 +360,7 @@ def test_an_endless_stream_stays_small():
 # Machines and criteria ----------------------------------------------------------------------
 
 
-def test_a_machine_learns_from_the_crowd_and_decides_where_nobody_voted():
+def test_a_classifier_is_trained_on_votes_and_decides_items_without_any():
     rng = np.random.default_rng(1)
     truth = rng.integers(2, size=200)
     x = rng.normal(size=(200, 3)) + 2 * truth[:, None]
@@ -395,7 +395,7 @@ def test_a_criterion_is_not_asked_about_an_item_that_is_out_already():
     assert c.ask("new", 2) == []
 
 
-def test_what_is_given_for_criteria_names_them():
+def test_values_for_criteria_name_them():
     two = {"costs": Costs.binary(), "criteria": ["old", "big"]}
     c = campaign(["a"], classifier_probs={"big": [[0.1, 0.9]]}, **two)
     assert c._parts.questions[0].classifier_probs is None
@@ -439,7 +439,7 @@ def test_a_crowd_is_asked_until_it_does_not_pay_and_decisions_are_as_good_as_exp
     assert status.loss == pytest.approx(300 * status.loss_per_item)
 
 
-def test_a_campaign_that_learns_forgets_too():
+def test_a_campaign_with_a_classifier_drops_items_too():
     rng = np.random.default_rng(2)
     truth = rng.integers(2, size=60)
     x = rng.normal(size=(60, 2)) + 3 * truth[:, None]
@@ -461,7 +461,7 @@ def test_a_campaign_that_learns_forgets_too():
     np.testing.assert_array_equal(again.posterior(), c.posterior())
 
 
-def test_a_classifier_of_scikit_learn_may_learn_from_texts():
+def test_a_classifier_of_scikit_learn_may_be_trained_on_texts():
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.naive_bayes import MultinomialNB
     from sklearn.pipeline import make_pipeline
@@ -512,7 +512,7 @@ def test_a_class_that_becomes_known_is_not_asked_about_any_more():
         c.reveal({"z": "yes"})
 
 
-def test_a_known_class_is_as_good_as_one_given_at_the_start():
+def test_a_revealed_class_equals_one_known_from_the_start():
     votes = [(item, worker, "yes") for item in "abc" for worker in ("ann", "eve")]
     early, late = (
         Campaign("abc", ["no", "yes"], Costs.binary(crowd=0.02), gold=g) for g in ({"a": "no"}, None)
@@ -523,8 +523,8 @@ def test_a_known_class_is_as_good_as_one_given_at_the_start():
     np.testing.assert_array_equal(early.posterior(), late.posterior())
 
 
-def test_what_is_wanted_of_a_usual_worker_is_asked_of_somebody():
-    """Nobody known may be as good as a usual worker is thought to be; the campaign ends all the same."""
+def test_a_vote_that_is_worth_its_price_from_an_average_worker_is_asked_of_somebody():
+    """Even if no known worker is as good as the prior of the kind, the campaign ends."""
     rng = np.random.default_rng(0)
     skill = np.concatenate([np.full(8, 0.95), np.full(12, 0.85), np.full(8, 0.6), np.full(2, 0.3)])
     for seed in range(3):

@@ -70,7 +70,7 @@ def test_a_class_that_was_never_seen_is_hardly_predicted():
     assert 0 < probs[:, 2].max() < 0.01
 
 
-def test_the_classifier_given_is_never_fitted_itself():
+def test_the_original_classifier_is_never_fitted_itself():
     model = LogisticRegression()
     cross_fitted(model, np.eye(10)).fit_predict(np.arange(10), np.full((10, 2), 0.5), np.arange(10) % FOLDS)
     assert not hasattr(model, "weights")

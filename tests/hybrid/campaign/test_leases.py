@@ -14,9 +14,9 @@ def campaign(**settings: object) -> Campaign:
 
 def crowd(seed: int, n: int = 90) -> list[tuple[str, str, str]]:
     rng = np.random.default_rng(seed)
-    places = {(int(i), int(w)) for i, w in zip(rng.integers(0, 30, n), rng.integers(0, 6, n), strict=True)}
+    cells = {(int(i), int(w)) for i, w in zip(rng.integers(0, 30, n), rng.integers(0, 6, n), strict=True)}
     return [
-        (f"i{i}", f"w{w}", "yes" if (i % 3 == 0) ^ (rng.random() < 0.2) else "no") for i, w in sorted(places)
+        (f"i{i}", f"w{w}", "yes" if (i % 3 == 0) ^ (rng.random() < 0.2) else "no") for i, w in sorted(cells)
     ]
 
 

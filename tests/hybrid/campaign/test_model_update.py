@@ -16,10 +16,10 @@ def campaign() -> Campaign:
 
 def crowd(seed: int) -> list[tuple[str, str, str]]:
     rng = np.random.default_rng(seed)
-    places = rng.permutation(180)[:90]
+    cells = rng.permutation(180)[:90]
     return [
         (f"i{p // 6}", f"w{p % 6}", "yes" if (p // 6 % 3 == 0) ^ (rng.random() < 0.2) else "no")
-        for p in places
+        for p in cells
     ]
 
 

@@ -30,7 +30,7 @@ class Scene:
 
     def session(self, name: str, state: str = "active") -> Session:
         with self.store.writing() as c:
-            row = workers.enter(c, self.project, "link", name, kind="crowd", state=state)
+            row = workers.register(c, self.project, "link", name, kind="crowd", state=state)
         return Session(self.project, row.id, "link", "")
 
     async def vote(self, session: Session, item: int, label: int | None = 0) -> None:
@@ -102,10 +102,10 @@ def test_a_refused_request_does_not_hold_up_the_others_of_its_batch(scene: Scene
 
 def test_a_paused_project_leases_nothing_and_continues_later(scene: Scene) -> None:
     with scene.store.writing() as c:
-        projects.put(c, scene.project, state=projects.PAUSED)
+        projects.change(c, scene.project, state=projects.PAUSED)
     assert scene.refused(scene.labelling.lease(scene.sessions[0], 3)) == 409
     with scene.store.writing() as c:
-        projects.put(c, scene.project, state=projects.OPEN)
+        projects.change(c, scene.project, state=projects.OPEN)
     assert len(asyncio.run(scene.labelling.lease(scene.sessions[0], 3))) == 3
 
 
@@ -144,4 +144,4 @@ def test_a_refit_is_enqueued_when_no_vote_has_a_value(scene: Scene) -> None:
 
     asyncio.run(story())
     with scene.store.reading() as c:
-        assert [job.kind for job in jobs.listed(c, scene.project)] == ["refit"]
+        assert [job.kind for job in jobs.latest(c, scene.project)] == ["refit"]

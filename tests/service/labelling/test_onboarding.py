@@ -23,8 +23,8 @@ def c(database_url):
     store.close()
 
 
-def make(c, **given):
-    spec = ProjectIn.model_validate({"name": "x", "classes": ["no", "yes"], **given}).model_dump()
+def make(c, **answers):
+    spec = ProjectIn.model_validate({"name": "x", "classes": ["no", "yes"], **answers}).model_dump()
     return projects.find(c, projects.create(c, spec))
 
 
@@ -105,16 +105,16 @@ def test_the_quiz_can_be_tried_only_so_often(c):
         onboarding.take_quiz(c, session, project.spec, ["yes", "no"])
 
 
-@pytest.mark.parametrize("given", [[], ["yes"], ["yes", "no", "no"]])
-def test_a_quiz_with_too_few_or_too_many_answers_is_not_passed(c, given):
+@pytest.mark.parametrize("answers", [[], ["yes"], ["yes", "no", "no"]])
+def test_a_quiz_with_too_few_or_too_many_answers_is_not_passed(c, answers):
     project = make(c, quiz=QUIZ, quiz_pass=0)
-    assert not onboarding.take_quiz(c, come(c, project), project.spec, given)
+    assert not onboarding.take_quiz(c, come(c, project), project.spec, answers)
 
 
 def test_a_blocked_worker_does_not_come_back(c):
     project = make(c)
     session = come(c, project)
-    workers.bar(c, project.id, session.worker, workers.BLOCKED)
+    workers.exclude(c, project.id, session.worker, workers.BLOCKED)
     with pytest.raises(RequestError, match="any more"):
         come(c, project)
 
@@ -130,6 +130,6 @@ def test_an_erased_worker_is_unknown(c):
 
 def test_a_closed_project_admits_no_new_worker(c):
     project = make(c)
-    projects.put(c, project.id, state=projects.CLOSED)
+    projects.change(c, project.id, state=projects.CLOSED)
     with pytest.raises(RequestError, match="closed"):
         come(c, projects.find(c, project.id))

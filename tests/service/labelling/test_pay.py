@@ -30,7 +30,7 @@ def filled(c: Any) -> str:
     items.add(c, id, [{"name": f"i{n}", "content": {"text": "x"}} for n in range(3)])
     record_votes(c, id, "relay", [ExternalVote(f"i{n}", "ann", 1) for n in range(3)])
     record_votes(c, id, "relay", [ExternalVote("i0", "eve", 0, kind="expert")])
-    workers.enter(c, id, "link", "idle", kind="crowd")
+    workers.register(c, id, "link", "idle", kind="crowd")
     return id
 
 

@@ -19,7 +19,7 @@ from crowdpilot.service.labelling import replica as replica_module
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.schemas import ProjectIn
 from crowdpilot.service.settings import Settings
-from crowdpilot.service.store import Store, items, jobs, migrate, projects, votes, workers
+from crowdpilot.service.store import Store, items, jobs, leases, migrate, projects, votes, workers
 
 PRICES = {"crowd": 0.02, "expert": 0.3}
 SPECS: dict[str, dict[str, Any]] = {
@@ -79,7 +79,7 @@ class Walk:
         kind = self.rng.choice(list(self.spec["costs"]["prices"]))
         with self.store.writing() as c:
             external = f"w{len(self.workers)}"
-            made = workers.enter(c, self.id, "link", external, kind=kind, state=workers.ACTIVE)
+            made = workers.register(c, self.id, "link", external, kind=kind, state=workers.ACTIVE)
         self.workers.append(made.id)
 
     def worker(self) -> int:
@@ -96,20 +96,20 @@ class Walk:
                 return
             project = projects.find(c, self.id)
             asks = self.live.campaign.ask(worker, self.rng.randint(1, 6), kind=row.kind)
-            clock = projects.claim(c, self.id, project.asked)
+            clock = projects.claim_lease_requests(c, self.id, project.asked)
             if asks and clock is not None and self.rng.random() < 0.9:
-                places = [self.live.place_of(ask) for ask in asks]
-                votes.lend(c, self.id, worker, places, time.time() + self.late + 100, clock)
+                keys = [self.live.database_key(ask) for ask in asks]
+                leases.lend(c, self.id, worker, keys, time.time() + self.late + 100, clock)
             else:
                 self.live.campaign.release(worker, asks)
 
     def answer(self) -> None:
         worker = self.worker()
         with self.store.writing() as c:
-            held = votes.held(c, worker)
+            held = leases.held(c, worker)
             some = self.rng.sample(held, self.rng.randint(0, len(held)))
             if some:
-                votes.take(c, self.id, [self.said(worker, row) for row in some])
+                votes.write_answers(c, self.id, [self.said(worker, row) for row in some])
 
     def said(self, worker: int, row: Any) -> votes.Answer:
         label = None if self.rng.random() < 0.15 else self.rng.randrange(len(self.spec["classes"]))
@@ -122,21 +122,21 @@ class Walk:
     def expire(self) -> None:
         self.late += 60
         with self.store.writing() as c:
-            votes.expire(c, self.id, time.time() + self.late)
+            leases.expire(c, self.id, time.time() + self.late)
 
     def finish(self) -> None:
         with self.store.writing() as c:
-            votes.give_back(c, self.id, self.worker())
+            leases.release(c, self.id, self.worker())
 
     def block(self) -> None:
         if self.rng.random() < 0.4:
             with self.store.writing() as c:
-                workers.bar(c, self.id, self.worker(), workers.BLOCKED)
+                workers.exclude(c, self.id, self.worker(), workers.BLOCKED)
 
     def gold(self) -> None:
         if self.items:
             with self.store.writing() as c:
-                items.reveal(c, self.id, {f"i{self.rng.randrange(self.items)}": self.label()})
+                items.set_gold(c, self.id, {f"i{self.rng.randrange(self.items)}": self.label()})
 
     def gone(self) -> None:
         if self.items:

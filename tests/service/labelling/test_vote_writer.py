@@ -12,7 +12,7 @@ from sqlalchemy import event
 
 from crowdpilot.service.errors import RequestError, ServiceUnavailableError
 from crowdpilot.service.labelling.vote_writer import VoteWriter
-from crowdpilot.service.store import Store, jobs, migrate, projects, votes, workers
+from crowdpilot.service.store import Store, jobs, leases, migrate, projects, votes, workers
 from tests.service.faults.tools import make_project
 
 
@@ -24,11 +24,11 @@ class Scene:
         self.store, self.writer = store, VoteWriter(store)
         self.project = make_project(store, 100, 3, 900)
         with store.writing() as c:
-            self.worker = workers.enter(c, self.project, "link", "w", kind="crowd", state="active").id
-            self.other = workers.enter(c, self.project, "link", "v", kind="crowd", state="active").id
-            clock = int(projects.tick(c, self.project).clock)
-            places = [(n + 1, 0) for n in range(100)]
-            votes.lend(c, self.project, self.worker, places, 1e12, clock)
+            self.worker = workers.register(c, self.project, "link", "w", kind="crowd", state="active").id
+            self.other = workers.register(c, self.project, "link", "v", kind="crowd", state="active").id
+            clock = int(projects.next_change(c, self.project).clock)
+            keys = [(n + 1, 0) for n in range(100)]
+            leases.lend(c, self.project, self.worker, keys, 1e12, clock)
 
     def answer(
         self, item: int = 1, label: int | None = 0, key: str = "key-0001", **more: Any
@@ -53,7 +53,7 @@ class Scene:
 
     def rows(self) -> list[Any]:
         with self.store.reading() as c:
-            return list(votes.given(c, self.project))
+            return list(votes.sent(c, self.project))
 
     def count(self) -> int:
         with self.store.reading() as c:
@@ -137,7 +137,7 @@ def test_cannot_tell_is_an_answer_but_not_a_vote(scene: Scene) -> None:
 def test_a_closed_project_takes_no_votes_but_repeats_acknowledgements(scene: Scene) -> None:
     assert scene.put(scene.answer()) == [None]
     with scene.store.writing() as c:
-        projects.put(c, scene.project, state=projects.CLOSED)
+        projects.change(c, scene.project, state=projects.CLOSED)
     outcomes = scene.put(scene.answer(), scene.answer(2))
     assert outcomes[0] is None
     assert isinstance(outcomes[1], RequestError)
@@ -146,7 +146,7 @@ def test_a_closed_project_takes_no_votes_but_repeats_acknowledgements(scene: Sce
 def test_enough_votes_enqueue_one_refit(scene: Scene) -> None:
     scene.put(*[scene.answer(n, key=f"key-{n:04d}") for n in range(1, 60)])
     with scene.store.reading() as c:
-        assert [job.kind for job in jobs.listed(c, scene.project)] == ["refit"]
+        assert [job.kind for job in jobs.latest(c, scene.project)] == ["refit"]
 
 
 def test_closing_writes_what_has_arrived(scene: Scene) -> None:
