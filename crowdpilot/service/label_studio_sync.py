@@ -14,8 +14,8 @@ from crowdpilot.service.platforms.label_studio import backend
 from crowdpilot.service.platforms.label_studio.tasks import Export, Item, Vote
 from crowdpilot.service.platforms.label_studio.writing import Decision, write_tasks
 from crowdpilot.service.schemas import ExternalVoteIn, ItemIn
-from crowdpilot.service.store import Store, external_votes as stored_votes, items, keys, projects, votes
-from crowdpilot.service.store import external_votes as stored_votes, items, keys, projects, votes
+from crowdpilot.service.store import Store, items, keys, projects, votes
+from crowdpilot.service.store import external_votes as stored_votes
 from crowdpilot.service.store.engine import Row
 from crowdpilot.service.uploads.item_columns import sentence
 
@@ -74,13 +74,13 @@ def export_tasks(
     """All items that are not withdrawn as tasks, with decisions as predictions and votes as annotations."""
     with store.reading() as c:
         rows = items.list_all(c, project.id)
-        votes = [
+        given = [
             Vote(row.key or "", row.item, str(row.worker), row.label, row.seconds, row.time)
             for part in votes.export(c, project.id)
             for row in part
         ]
-    shown = [Item(row.name, row.content) for row in rows if row.gone != "withdrawn"]
-    return write_tasks(shown, votes, _decisions(decided), project.spec["classes"], address=address)
+    shown = [Item(row.name, row.content) for row in rows if row.state != items.WITHDRAWN]
+    return write_tasks(shown, given, _decisions(decided), project.spec["classes"], address=address)
 
 
 def _decisions(decided: exports.ProjectDecisions) -> dict[str, Decision]:
@@ -99,7 +99,7 @@ def _new_item(item: Item, spec: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "name": item.name,
         "content": item.content,
-        "machine": None if machine is None else list(machine),
+        "classifier_probs": None if machine is None else list(machine),
         "gold": None if item.gold is None else spec["classes"][item.gold],
     }
 

@@ -10,8 +10,7 @@ from sqlalchemy import Connection
 
 from crowdpilot.service.errors import ConflictError, NotFoundError
 from crowdpilot.service.store import jobs, projects
-from crowdpilot.service.store.engine import Store
-from crowdpilot.service.store.engine import Row
+from crowdpilot.service.store.engine import Row, Store
 
 JOB_KIND = "report"
 RETRY_SECONDS = 60.0  # after which a report that failed may be tried again
@@ -44,12 +43,12 @@ def _page_or_queue(store: Store, project: str, criterion: str) -> str | None:
 def latest_report(c: Connection, project: str, criterion: str = "") -> str | None:
     """The page that covers all votes, if there is one; a `ConflictError` if there are no votes."""
     row = projects.find(c, project)
-    wanted = row.votes, row.lesson, _criterion(row, criterion)
+    wanted = row.votes, row.update_number, _criterion(row, criterion)
     if row.votes == 0:
         raise ConflictError("there are no votes to report on yet; wait for the first")
     last = jobs.last_done(c, project, JOB_KIND)
     result = {} if last is None else last.result or {}
-    covered = tuple(result.get(name) for name in ("votes", "lesson", "criterion"))
+    covered = tuple(result.get(name) for name in ("votes", "update_number", "criterion"))
     if covered != wanted:
         return None
     if "why" in result:

@@ -11,8 +11,7 @@ from crowdpilot.hybrid import Campaign
 from crowdpilot.service.errors import ConflictError
 from crowdpilot.service.labelling import pay
 from crowdpilot.service.store import keys, projects, votes, workers
-from crowdpilot.service.store.engine import Store
-from crowdpilot.service.store.engine import Row
+from crowdpilot.service.store.engine import Row, Store
 
 
 def change_state(store: Store, project: str, key: str, state: str) -> Row:

@@ -15,8 +15,7 @@ from crowdpilot.service.labelling.labelling_service import LabellingService
 from crowdpilot.service.labelling.sessions import Session, read_session
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import keys
-from crowdpilot.service.store.engine import Store
-from crowdpilot.service.store.engine import Row
+from crowdpilot.service.store.engine import Row, Store
 
 # What reads nothing is `async`: a plain `def` would take a thread for each request.
 API_KEY = APIKeyHeader(name="X-API-Key", scheme_name="requester", auto_error=False)

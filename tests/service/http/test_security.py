@@ -159,7 +159,7 @@ def test_what_requesters_change_is_written_down(project: Project) -> None:
     project.tell(("i0", "ann", "good"))
     project.post("/items/stop", json={"items": ["i0"]})
     with project.service.store.reading() as c:
-        noted = [(row.what, row.who) for row in keys.logged_actions(c, project.id)]
+        noted = [(row.action, row.actor) for row in keys.logged_actions(c, project.id)]
     assert [what for what, _ in noted] == ["stop", "external votes", "add items", "create"]
     assert {who for _, who in noted} == {project.service.key.split("_")[1]}
 

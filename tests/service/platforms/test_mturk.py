@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowdpilot.service.platforms.mturk import (
-    XML_NAMESPACE,
     PREVIEW_ASSIGNMENT,
+    XML_NAMESPACE,
     arrive,
     external_question,
     form_fields,

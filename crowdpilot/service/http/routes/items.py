@@ -181,8 +181,10 @@ def post_stop(id: ProjectId, body: ItemNamesIn, store: StoreOf, key: Writer) -> 
     with store.writing() as c:
         projects.next_change(c, id)
         names = list(dict.fromkeys(body.items))
-        open_items = [name for name, item in items.require_named(c, id, names).items() if not item.gone]
-        items.change(c, id, open_items, gone="stopped")
+        open_items = [
+            name for name, item in items.require_named(c, id, names).items() if item.state == items.OPEN
+        ]
+        items.change(c, id, open_items, state=items.STOPPED)
         keys.log_action(c, key.id, "stop", id, items=len(open_items))
     return ChangedOut(changed=len(open_items))
 
@@ -193,7 +195,7 @@ def post_withdraw(id: ProjectId, body: ItemNamesIn, store: StoreOf, key: Writer)
     with store.writing() as c:
         projects.next_change(c, id)
         names = list(dict.fromkeys(body.items))
-        items.change(c, id, names, gone="withdrawn")
+        items.change(c, id, names, state=items.WITHDRAWN)
         keys.log_action(c, key.id, "withdraw", id, items=len(names))
     return ChangedOut(changed=len(names))
 

@@ -137,7 +137,7 @@ async def post_predict(project: BackendProject, body: JsonBody, labelling: Label
 
 
 def _version(project: Row) -> str:
-    return f"{MODEL_VERSION}-{project.votes}-{project.lesson}"
+    return f"{MODEL_VERSION}-{project.votes}-{project.update_number}"
 
 
 def _probabilities(replica: Replica, names: Sequence[str]) -> dict[str, list[float]]:

@@ -13,8 +13,7 @@ from crowdpilot.service.http.responses import error_schemas
 from crowdpilot.service.platforms.invitation_links import invitation_url
 from crowdpilot.service.schemas import ProjectIn
 from crowdpilot.service.store import keys, projects
-from crowdpilot.service.store.engine import Store
-from crowdpilot.service.store.engine import Row
+from crowdpilot.service.store.engine import Row, Store
 
 ERRORS = error_schemas(401, 403, 404, 409, 413, 422, 429, 503)
 routes = APIRouter(prefix="/api/projects", tags=["requester"], responses=ERRORS)

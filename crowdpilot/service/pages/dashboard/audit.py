@@ -14,8 +14,7 @@ from crowdpilot.service.jobs import audit as audits_job
 from crowdpilot.service.pages.dashboard.formatting import router, show
 from crowdpilot.service.pages.dashboard.sign_in import Form, Reading, Requester, Writing, go
 from crowdpilot.service.store import projects, saved_state
-from crowdpilot.service.store.engine import Store
-from crowdpilot.service.store.engine import Row
+from crowdpilot.service.store.engine import Row, Store
 
 MAX_ITEMS_PER_DRAW = 10_000
 

@@ -18,8 +18,7 @@ from crowdpilot.service.pages.dashboard.formatting import percent, router, show
 from crowdpilot.service.pages.dashboard.sign_in import Reading
 from crowdpilot.service.pages.dashboard.svg_charts import Bar
 from crowdpilot.service.store import items, projects, votes, workers
-from crowdpilot.service.store.engine import Store
-from crowdpilot.service.store.engine import Row
+from crowdpilot.service.store.engine import Row, Store
 
 ITEMS_PER_PAGE = 25
 MAX_QUERY_CHARACTERS = 200
@@ -122,13 +121,13 @@ async def show_item(
         known = {worker.id: worker for worker in workers.list_all(c, id)}
     decided = await labelling.read(id, lambda replica, _: _decision(replica, row.name))
     questions = [criterion["name"] for criterion in project.spec["criteria"]] or [""]
-    votes = [
+    rows = [
         {"worker": vote.worker, "kind": known[vote.worker].kind, "time": vote.time, "seconds": vote.seconds,
          "label": "can’t tell" if vote.label is None else project.spec["classes"][vote.label],
          "question": questions[vote.criterion]}
         for vote in answers
     ]  # fmt: skip
-    return show("item.html", requester, project, item=row, votes=votes, several=len(questions) > 1, **decided)
+    return show("item.html", requester, project, item=row, votes=rows, several=len(questions) > 1, **decided)
 
 
 def _decision(replica: Replica, name: str) -> dict[str, Any]:

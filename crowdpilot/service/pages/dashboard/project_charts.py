@@ -9,8 +9,8 @@ from typing import Any
 from crowdpilot.service.pages.dashboard import svg_charts
 from crowdpilot.service.pages.dashboard.formatting import count, money, percent
 from crowdpilot.service.pages.dashboard.svg_charts import Bar
-from crowdpilot.service.store.statistics import VoteHistogram
 from crowdpilot.service.store.engine import Row
+from crowdpilot.service.store.statistics import VoteHistogram
 
 Json = Mapping[str, Any]
 

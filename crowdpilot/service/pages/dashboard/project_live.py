@@ -19,17 +19,16 @@ from crowdpilot.service.pages.dashboard.worker_links import links_of
 from crowdpilot.service.project_status import project_summary
 from crowdpilot.service.signing import digest
 from crowdpilot.service.store import items, jobs, projects, statistics
-from crowdpilot.service.store.engine import Store
-from crowdpilot.service.store.engine import Row
+from crowdpilot.service.store.engine import Row, Store
 
 MAX_HARDEST_ITEMS = 6
 MAX_JOBS_SHOWN = 5
 MAX_LIKELY_CLASSES = 3
 JOB_NAMES = {
     "refit": "Update the model of workers", "train": "Train the machine",
-    "calibrate": "Calibrate the machine", "forecast": "Forecast", "audit": "Audit",
+    "calibration": "Calibrate the machine", "forecast": "Forecast", "audit": "Audit",
     "report": "Write the report",
-    "settle": "Check whether all is decided", "courier": "Send webhooks",
+    "completion": "Check whether all is decided",
 }  # fmt: skip
 
 

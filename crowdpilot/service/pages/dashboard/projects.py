@@ -24,8 +24,7 @@ from crowdpilot.service.pages.dashboard.sign_in import DashboardRoute, Reading, 
 from crowdpilot.service.project_campaign import make_costs
 from crowdpilot.service.requester_actions import change_state as change_project_state
 from crowdpilot.service.store import projects, statistics
-from crowdpilot.service.store.engine import Store
-from crowdpilot.service.store.engine import Row
+from crowdpilot.service.store.engine import Row, Store
 
 STATES = {"pause": projects.PAUSED, "resume": projects.OPEN, "close": projects.CLOSED}
 MAX_PROJECTS_SHOWN = 200

@@ -25,8 +25,7 @@ from crowdpilot.service.pages.rendering import page
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.signing import TokenError, TokenExpiredError, digest, is_same
 from crowdpilot.service.store import keys
-from crowdpilot.service.store.engine import Store
-from crowdpilot.service.store.engine import Row
+from crowdpilot.service.store.engine import Row, Store
 
 SESSION_COOKIE, LOGIN_COOKIE = "session", "login"  # who is signed in; who sees the form to sign in
 LOGIN_COOKIE_SECONDS = 3600.0

@@ -18,8 +18,7 @@ from crowdpilot.service.pages.dashboard import svg_charts
 from crowdpilot.service.pages.dashboard.formatting import router, show
 from crowdpilot.service.pages.dashboard.sign_in import Reading, Writing, go
 from crowdpilot.service.store import projects, workers
-from crowdpilot.service.store.engine import Store
-from crowdpilot.service.store.engine import Row
+from crowdpilot.service.store.engine import Row, Store
 
 STATE_NAMES = {"new": "not started", "active": "active", "blocked": "blocked", "erased": "data erased"}
 CHANGES = {"approve": requester_actions.approve, "block": requester_actions.block,

@@ -10,7 +10,8 @@ from sqlalchemy import Connection, insert
 
 from crowdpilot.service.schemas import ProjectIn
 from crowdpilot.service.store import Store, items, jobs, keys, migrate, projects, statistics, votes, workers
-from crowdpilot.service.store.tables import audits, votes
+from crowdpilot.service.store.tables import audits
+from crowdpilot.service.store.tables import votes as votes_table
 
 SPEC = {"name": "x", "classes": ["a", "b"], "costs": {"prices": {"crowd": 0.05, "expert": 0.5}}}
 TEXTS = ["A red breast", "100% brown_ish", "Zaunkönig “klein”", "plain"]
@@ -30,7 +31,15 @@ def filled(c: Connection) -> str:
     items.add(c, id, [{"name": f"item-{n}", "content": {"text": text}} for n, text in enumerate(TEXTS)])
     known = items.ids_by_name(c, id, [f"item-{n}" for n in range(4)])
     hired = [workers.register(c, id, "link", kind, kind=kind).id for kind in ("crowd", "expert")]
-    common = {"project": id, "criterion": 0, "turn": 1, "place": 0, "expires": 0.0, "at": 3, "seconds": 1.0}
+    common = {
+        "project": id,
+        "criterion": 0,
+        "lease_number": 1,
+        "position": 0,
+        "expires": 0.0,
+        "change_number": 3,
+        "seconds": 1.0,
+    }
     given = [("item-0", 0, 1000.0), ("item-1", 0, 1001.5), ("item-2", 1, 1001.9), ("item-0", 1, 1025.0)]
     rows = [{**common, "item": known[name], "worker": hired[w], "state": "voted", "label": 0, "time": time}
             for name, w, time in given]  # fmt: skip
@@ -42,7 +51,7 @@ def filled(c: Connection) -> str:
         "label": None,
         "time": 1.0,
     }
-    c.execute(insert(votes), [*rows, unsure])
+    c.execute(insert(votes_table), [*rows, unsure])
     return id
 
 
@@ -91,7 +100,7 @@ def test_the_stamp_changes_with_votes_jobs_and_audits(store: Store) -> None:
         stamps.append(statistics.page_version(c, id, 5))
         jobs.enqueue(c, id, "refit")
         stamps.append(statistics.page_version(c, id, 5))
-        c.execute(insert(audits).values(project=id, data={}, at=1))
+        c.execute(insert(audits).values(project=id, data={}, version=1))
         stamps.append(statistics.page_version(c, id, 5))
         assert stamps[-1] == statistics.page_version(c, id, 5)
     assert len(set(stamps)) == 4
@@ -101,7 +110,7 @@ def test_a_bound_is_shown_once_something_was_checked(store: Store) -> None:
     with store.writing() as c:
         id = filled(c)
         assert statistics.audit_bound(c, id) is None
-        c.execute(insert(audits).values(project=id, data={}, at=1))
+        c.execute(insert(audits).values(project=id, data={}, version=1))
         jobs.record_done(c, id, "audit", {"bound": {"checked": 0, "cost": 1.0}})
         assert statistics.audit_bound(c, id) is None
         jobs.record_done(c, id, "audit", {"bound": {"checked": 3, "cost": 0.2}})

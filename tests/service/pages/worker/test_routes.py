@@ -67,7 +67,12 @@ def test_items_are_shown_as_text_whatever_they_contain(make: Any) -> None:
 def test_nothing_about_gold_machine_or_counts_reaches_the_browser(make: Any) -> None:
     service = make({**PLAIN, "machine": "given", "plan": {"gold": 0.5, "seed": 77}})
     with service.store.writing() as c:
-        new = {"name": "secret-name", "content": {"text": "x"}, "machine": [0.123, 0.877], "gold": "Negative"}
+        new = {
+            "name": "secret-name",
+            "content": {"text": "x"},
+            "classifier_probs": [0.123, 0.877],
+            "gold": "Negative",
+        }
         items.add(c, service.project, [new])
     client = service.invited()
     texts = [client.get(f"{service.home}/{part}").text for part in ("label", "batch", "instructions")]
