@@ -20,7 +20,7 @@ from benchmarks.tables import RESULTS, machine, markdown, numbers, save_json, wr
 from crowdpilot.aggregation import MODELS, NotConverged
 from crowdpilot.votes import Repeats
 
-NINETEEN = [
+NINETEEN_SETS = [
     "bluebirds", "dog", "rte", "d_sentiment", "jn_product", "weather_cf", "sp_amt", "zencrowd_in", "labelme",
     "music", "sentiment_polarity", "amazon_isbook", "mvh16", "slr_tech", "s5_adult", "trec", "s4_relevance",
     "hitspam_cf", "medical_cause",
@@ -82,7 +82,7 @@ def main(
 
 def fit_own(model: str, one: Set, repeats: Repeats) -> Result:
     """One of our models, in this process."""
-    votes = one.kept(repeats)
+    votes = one.with_repeats(repeats)
     start = perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)
@@ -114,13 +114,13 @@ def means(
     results: dict[str, dict[str, Result]], columns: Iterable[str]
 ) -> dict[str, dict[str, float | None]]:
     """The mean accuracy of each model over the nineteen sets and over all; None if one is missing."""
-    wanted = {"19 sets": NINETEEN, "all sets": list(results)}
+    groups = {"19 sets": NINETEEN_SETS, "all sets": list(results)}
     scores = {name: {**{m: r.get("accuracy") for m, r in row.items()}} for name, row in results.items()}
     for row in scores.values():
         row[HINDSIGHT] = max((s for m, s in row.items() if m.startswith("crowd-kit") and s), default=None)
     return {
         over: {m: _mean([scores.get(name, {}).get(m) for name in names]) for m in (*columns, HINDSIGHT)}
-        for over, names in wanted.items()
+        for over, names in groups.items()
     }
 
 
@@ -174,7 +174,7 @@ Written by `python -m benchmarks.accuracy --data DIR`.
 
 The share of the tasks with gold and a vote whose label is right, with default settings; no model sees any
 gold. When a worker votes on a task again, ours count by the rule `repeats="{repeats}"` (the default of our
-readers is "last"); crowd-kit has no such rule and counts every row. Ties are drawn by our seeded rule;
+readers is "last"); crowd-kit has no such rule and counts every row. Ties are broken by a seeded hash;
 crowd-kit's labels are its own, after `numpy.random.seed(0)`. The best of a row is bold.
 
 Not run, because they need more than votes: {skipped}.

@@ -24,8 +24,14 @@ import crowdpilot
 from benchmarks import peers
 from benchmarks.process import launch
 from benchmarks.tables import RESULTS, machine, markdown, write
-from crowdpilot.diagnosis.agreement import LEVELS, agreement, fleiss_kappa, gwet_ac1, krippendorff_alpha
-from crowdpilot.diagnosis.cohen_kappa import cohen_kappa
+from crowdpilot.diagnosis.agreement import (
+    SCALES,
+    fleiss_kappa,
+    gwet_ac1,
+    krippendorff_alpha,
+    measure_agreement,
+)
+from crowdpilot.diagnosis.pairwise_agreement import cohen_kappa
 from crowdpilot.votes import Votes
 
 IRRCAC = Path(__file__).parent / "irrcac_runner.py"
@@ -34,7 +40,7 @@ Both = list[tuple[float, float]]  # a value of ours and the same of another pack
 
 
 class Ratings(NamedTuple):
-    """What workers said, (workers, tasks) codes of the numbers, -1 where they said nothing."""
+    """Ratings of workers: (workers, tasks) codes of the numbers, -1 where there is none."""
 
     codes: Any
     numbers: Any
@@ -62,12 +68,12 @@ def draw(seed: int, missing: bool = True) -> Ratings:
     return Ratings(codes, numbers) if enough else draw(seed + 10**6, missing)
 
 
-def compare_alpha(inputs: int, level: str) -> Both:
+def compare_alpha(inputs: int, scale: str) -> Both:
     drawn = [draw(n) for n in range(inputs)]
     return [
         (
-            krippendorff_alpha(r.to_votes(), level),  # type: ignore[arg-type]  # it is one of LEVELS
-            krippendorff.alpha(r.values(), value_domain=r.numbers, level_of_measurement=level),
+            krippendorff_alpha(r.to_votes(), scale),  # type: ignore[arg-type]  # it is one of SCALES
+            krippendorff.alpha(r.values(), value_domain=r.numbers, level_of_measurement=scale),
         )
         for r in drawn
     ]
@@ -83,15 +89,15 @@ def compare_fleiss(inputs: int) -> Both:
 
 def compare_cohen(inputs: int) -> Both:
     """All pairs of workers of each input who share a task and use two classes on these."""
-    found: Both = []
+    values: Both = []
     for codes, numbers in map(draw, range(inputs)):
         pairs = cohen_kappa(Ratings(codes, numbers).to_votes(), min_shared=1, samples=1)
         kappa = {frozenset(k[:2]): k[2] for k in zip(pairs.worker, pairs.other, pairs.kappa, strict=True)}
         for i, j in combinations(range(len(codes)), 2):
             x, y = codes[[i, j]][:, (codes[[i, j]] >= 0).all(axis=0)]
             if len(set(x) | set(y)) > 1:
-                found.append((kappa[frozenset((i, j))], cohen_kappa_score(x, y)))
-    return found
+                values.append((kappa[frozenset((i, j))], cohen_kappa_score(x, y)))
+    return values
 
 
 def compare_irrcac(inputs: int) -> dict[str, Both]:
@@ -118,7 +124,7 @@ def compare_irrcac(inputs: int) -> dict[str, Both]:
 def compare(inputs: int, with_peers: bool) -> list[dict[str, Any]]:
     """The largest difference of each measure from that of another package."""
     rows = [
-        ("krippendorff", f"Krippendorff's alpha, {level}", compare_alpha(inputs, level)) for level in LEVELS
+        ("krippendorff", f"Krippendorff's alpha, {scale}", compare_alpha(inputs, scale)) for scale in SCALES
     ]
     rows += [("statsmodels", "Fleiss' kappa, equal numbers of votes", compare_fleiss(inputs))]
     rows += [("scikit-learn", "Cohen's kappa, by pair", compare_cohen(inputs))]
@@ -137,23 +143,27 @@ def compare(inputs: int, with_peers: bool) -> list[dict[str, Any]]:
 
 
 def time_all(rows: int, repeats: int) -> dict[str, list[float]]:
-    """Seconds to read votes from Parquet and to measure their agreement, each time anew."""
+    """Seconds to read votes from Parquet and to measure their agreement, each time again."""
     steps: dict[str, Callable[[Votes], object]] = {
         "Krippendorff's alpha": krippendorff_alpha,
-        "the same with its interval, 1,000 samples": lambda v: agreement(v, measures=["krippendorff_alpha"]),
-        "the four measures of classes without order, with intervals": agreement,
+        "the same with its interval, 1,000 samples": lambda v: measure_agreement(
+            v, measures=["krippendorff_alpha"]
+        ),
+        "the four measures of classes without order, with intervals": measure_agreement,
     }
     times: dict[str, list[float]] = {"reading the file": [], **{name: [] for name in steps}}
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "votes.parquet"
         sizes = ["--votes", str(rows), "--tasks", str(rows // 10), "--workers", str(max(10, rows // 500))]
-        subprocess.run([sys.executable, "-m", "benchmarks.made", *sizes, path], cwd=peers.ROOT, check=True)
+        subprocess.run(
+            [sys.executable, "-m", "benchmarks.simulated_votes", *sizes, path], cwd=peers.ROOT, check=True
+        )
         for _ in range(repeats):
             start = perf_counter()
             votes = crowdpilot.read(path)
             times["reading the file"].append(perf_counter() - start)
             for name, step in steps.items():
-                fresh = votes.take(slice(None))  # nothing is remembered from the step before
+                fresh = votes.take(slice(None))  # nothing is cached from the step before
                 start = perf_counter()
                 step(fresh)
                 times[name].append(perf_counter() - start)
@@ -190,8 +200,8 @@ def render(record: dict[str, Any]) -> str:
         [name, f"{median(s):.2f}", f"{min(s):.2f} – {max(s):.2f}", f"{median(s) / read:.2f}"]
         for name, s in record["seconds"].items()
     ]
-    rounds = len(record["seconds"]["reading the file"])
-    text += TIMES.format(rows=record["rows"], tasks=record["rows"] // 10, repeats=rounds)
+    runs = len(record["seconds"]["reading the file"])
+    text += TIMES.format(rows=record["rows"], tasks=record["rows"] // 10, repeats=runs)
     return text + markdown(["step", "seconds", "range", "times reading"], times)
 
 
@@ -204,14 +214,14 @@ under a load average of {load} when it began.
 
 Random ratings: 2 to 99 tasks, 2 to 11 workers, 2 to 11 classes, all kinds of imbalance, up to 80 % of the
 ratings missing. An input of which no two comparable ratings differ is drawn again, since kappa and alpha are
-then undefined. irrCAC is told the classes, since it miscounts them with pandas 3.
+then undefined. irrCAC gets the list of classes, since it miscounts them with pandas 3.
 
 """
 TIMES = """
 ## Beside reading
 
 {rows:,} simulated votes on {tasks:,} tasks, 10 votes each, 10 classes, in random order and with texts as
-names: `crowdpilot.read` of the Parquet file, and what comes after it. Medians of {repeats} rounds in one
+names: `crowdpilot.read` of the Parquet file, and what comes after it. Medians of {repeats} runs in one
 process.
 
 """

@@ -146,7 +146,7 @@ def _priced(probs: Floats, truth: NDArray[Any], price: float) -> Pool:
 
 def _thin(crowd: sets.Set, price: float, seed: int) -> Pool:
     """Dawid-Skene on a few votes for each task, and the tasks whose class is known."""
-    votes = crowd.kept("last")
+    votes = crowd.with_repeats("last")
     rng = np.random.default_rng(seed)
     order = rng.permutation(len(votes))
     order = order[np.argsort(votes.task[order], kind="stable")]

@@ -17,12 +17,12 @@ from sklearn.metrics import roc_auc_score
 
 from benchmarks import peers, sets
 from benchmarks.crowdlab_runner import METHODS
-from benchmarks.crowdlab_sets import SETS, Assisted, read_set, simulate
+from benchmarks.crowdlab_sets import SETS, AssistedCrowd, read_set, simulate
 from benchmarks.crowdlab_tables import render
 from benchmarks.process import launch
 from benchmarks.tables import RESULTS, machine, write
 from crowdpilot.arrays import Floats
-from crowdpilot.metrics.binning import equal_width
+from crowdpilot.metrics.confidence_bins import equal_width
 
 BINS = 15
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
@@ -80,7 +80,7 @@ def decide(method: str, votes: Path, limits: Limits) -> Outcome:
             return Outcome(file["label"], file["confidence"], cost)
 
 
-def score(crowd: Assisted, found: Outcome, peer: Outcome | None) -> Measured:
+def score(crowd: AssistedCrowd, found: Outcome, peer: Outcome | None) -> Measured:
     """Accuracy, ECE and AUROC of the confidence in every run, and what is different from cleanlab."""
     if found.cost is None:
         return {"reason": found.reason}
@@ -106,7 +106,7 @@ def ece(right: Any, confidence: Floats) -> float:
     return float(np.abs(gap).sum() / len(right))
 
 
-def compare(crowd: Assisted, methods: list[str], limits: Limits) -> Measured:
+def compare(crowd: AssistedCrowd, methods: list[str], limits: Limits) -> Measured:
     """Every method on one crowd."""
     with tempfile.TemporaryDirectory() as folder:
         path = crowd.save(Path(folder) / "votes.npz")
@@ -143,7 +143,7 @@ def main(
         str, typer.Option(help="What to measure anew, with commas: sets, large.")
     ] = "sets,large",
     names: Annotated[str, typer.Option("--sets", help="Real sets, with commas.")] = ",".join(SETS),
-    runs: Annotated[int, typer.Option(help="How often to deal the tasks to folds.")] = 5,
+    runs: Annotated[int, typer.Option(help="How often to split the tasks into folds.")] = 5,
     sizes: Annotated[str, typer.Option(help="Tasks x workers of simulated crowds, with commas.")] = SIZES,
     with_peer: Annotated[bool, typer.Option("--peers/--no-peers", help="Run cleanlab too.")] = True,
     limit: Annotated[float, typer.Option(help="Seconds that one consensus may take.")] = 300,

@@ -14,8 +14,8 @@ from crowdpilot.calibration import Fusion, fit_fusion_on_votes
 from crowdpilot.confusion_matrices import count_labels, votes_log_likelihood
 from crowdpilot.votes import Votes
 
-SHARED = 20.0  # imaginary votes of each worker on each class, divided as the crowd's; as in `mutual`
-ROUNDS = 5  # in which matrices and weights of the fusion are found anew; as in `calibration_fusion`
+PRIOR_VOTES = 20.0  # pseudo-votes of each worker on each class, as of the crowd; as in `mutual`
+ITERATIONS = 5  # of matrices and weights of the fusion; as in `calibration_fusion`
 
 
 def load(columns: Columns) -> Votes:
@@ -26,41 +26,41 @@ def load(columns: Columns) -> Votes:
 
 
 def by_model(model: Aggregator, votes: Votes) -> Found:
-    """What an aggregator says."""
+    """Labels and confidence of an aggregator."""
     result = model.fit(votes)
     return result.codes, result.confidence
 
 
-def by_belief(belief: Floats) -> Found:
+def by_posterior(posterior: Floats) -> Found:
     """The most probable class and its probability."""
-    return belief.argmax(axis=1), belief.max(axis=1)
+    return posterior.argmax(axis=1), posterior.max(axis=1)
 
 
 def bayes(votes: Votes, probs: Floats) -> Floats:
-    """The classifier as the prior, and Dawid and Skene's matrices of the workers."""
+    """Bayes' rule with the classifier as the prior and the confusion matrices of Dawid and Skene."""
     return Fusion()(probs, votes_log_likelihood(votes, np.log(DawidSkene().fit(votes).params["confusion"])))
 
 
 def fuse(votes: Votes, probs: Floats) -> Floats:
-    """Matrices, and what classifier and crowd count, found in turn; held-out votes decide."""
-    belief = Auto().fit(votes).probs
-    for _ in range(ROUNDS):
-        prior = belief.mean(axis=0)
-        said = count_labels(votes, belief)
-        counts = said + SHARED * to_probs(said.sum(axis=0) + np.eye(len(prior)) + 0.1)
-        join = fit_fusion_on_votes(probs, votes, belief, counts=counts, prior=prior)
-        belief = join(probs, votes_log_likelihood(votes, np.log(to_probs(counts))), prior)
-    return belief
+    """Confusion matrices and the weights of classifier and crowd, fitted in turn on held-out votes."""
+    posterior = Auto().fit(votes).probs
+    for _ in range(ITERATIONS):
+        prior = posterior.mean(axis=0)
+        expected = count_labels(votes, posterior)
+        counts = expected + PRIOR_VOTES * to_probs(expected.sum(axis=0) + np.eye(len(prior)) + 0.1)
+        join = fit_fusion_on_votes(probs, votes, posterior, counts=counts, prior=prior)
+        posterior = join(probs, votes_log_likelihood(votes, np.log(to_probs(counts))), prior)
+    return posterior
 
 
 METHODS: dict[str, Decide] = {
     "majority": lambda votes, _: by_model(NaiveSoft(), votes),
-    "classifier": lambda _, probs: by_belief(probs),
+    "classifier": lambda _, probs: by_posterior(probs),
     "auto": lambda votes, _: by_model(Auto(), votes),
     "crowdlab": lambda votes, probs: by_model(Crowdlab(probs), votes),
     "crowdlab, 2 passes": lambda votes, probs: by_model(Crowdlab(probs, passes=2), votes),
-    "Bayes": lambda votes, probs: by_belief(bayes(votes, probs)),
-    "fusion": lambda votes, probs: by_belief(fuse(votes, probs)),
+    "Bayes": lambda votes, probs: by_posterior(bayes(votes, probs)),
+    "fusion": lambda votes, probs: by_posterior(fuse(votes, probs)),
 }
 
 

@@ -27,8 +27,8 @@ FOLDS = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Assisted:
-    """Votes, what a classifier says of their tasks, (runs, tasks, classes), and the class of each task."""
+class AssistedCrowd:
+    """Votes, probabilities of a classifier, (runs, tasks, classes), and the class of each task."""
 
     votes: Votes
     probs: Floats
@@ -41,19 +41,19 @@ class Assisted:
         return path
 
 
-def read_set(folder: Path, runs: int) -> Assisted:
-    """A real set; every run deals the tasks to other folds."""
+def read_set(folder: Path, runs: int) -> AssistedCrowd:
+    """A real set; every run splits the tasks into other folds."""
     found = sets.read(folder)
-    votes = found.kept("last")
+    votes = found.with_repeats("last")
     code = {str(name): k for k, name in enumerate(votes.classes)}
     tasks = [str(name) for name in votes.tasks]
     truth = np.asarray([code.get(found.truth.get(task, ""), -1) for task in tasks], np.int32)
     x = _features(folder, tasks)
-    return Assisted(votes, np.stack([classify(x, votes, seed) for seed in range(runs)]), truth)
+    return AssistedCrowd(votes, np.stack([classify(x, votes, seed) for seed in range(runs)]), truth)
 
 
 def classify(x: Any, votes: Votes, seed: int) -> Floats:
-    """What logistic regression on majority votes says of tasks that it has not seen, (tasks, classes)."""
+    """Out-of-fold probabilities of logistic regression trained on majority votes, (tasks, classes)."""
     label = MajorityVoting().fit(votes).codes
     scaler = StandardScaler(with_mean=isinstance(x, np.ndarray), with_std=isinstance(x, np.ndarray))
     model = make_pipeline(scaler, LogisticRegression(max_iter=1000))
@@ -64,13 +64,15 @@ def classify(x: Any, votes: Votes, seed: int) -> Floats:
     return probs
 
 
-def simulate(tasks: int, workers: int, *, feedback: int = 5, classes: int = 10, seed: int = 0) -> Assisted:
+def simulate(
+    tasks: int, workers: int, *, votes_per_task: int = 5, classes: int = 10, seed: int = 0
+) -> AssistedCrowd:
     """Workers who are right in 50 to 95 of 100 cases, and a classifier whose log-odds are noisy."""
     rng = np.random.default_rng(seed)
     skill = rng.uniform(0.5, 0.95, workers).tolist()
-    votes, truth = one_coin(tasks, skill, classes=classes, votes_per_task=feedback, seed=seed)
+    votes, truth = one_coin(tasks, skill, classes=classes, votes_per_task=votes_per_task, seed=seed)
     logits = rng.normal(2 * np.eye(classes)[truth], 1.0)
-    return Assisted(votes.take(rng.permutation(len(votes))), softmax(logits, axis=1)[None], truth)
+    return AssistedCrowd(votes.take(rng.permutation(len(votes))), softmax(logits, axis=1)[None], truth)
 
 
 def _features(folder: Path, tasks: list[str]) -> Any:
@@ -82,9 +84,9 @@ def _features(folder: Path, tasks: list[str]) -> Any:
         with np.load(path, allow_pickle=True) as stored:
             names, values = stored["task"].tolist(), stored["x"].astype(np.float64)
     else:
-        raise ValueError(f"{folder.name} has neither texts.csv nor features.npz: a classifier sees nothing")
-    place = {str(name): n for n, name in enumerate(names)}
-    if missing := [task for task in tasks if task not in place]:
+        raise ValueError(f"{folder.name} has neither texts.csv nor features.npz for a classifier")
+    row_of = {str(name): n for n, name in enumerate(names)}
+    if missing := [task for task in tasks if task not in row_of]:
         raise ValueError(f"{path} has no row for task {missing[0]!r}")
-    rows = [place[task] for task in tasks]
+    rows = [row_of[task] for task in tasks]
     return values[rows] if isinstance(values, np.ndarray) else words([values[n] or "" for n in rows])

@@ -100,10 +100,10 @@ TEXT = """# A classifier and a crowd, beside cleanlab
 
 Written by `python -m benchmarks.crowdlab --data DIR`. cleanlab 2.9.0 in an environment of its own.
 
-Everybody is given the same votes and the same probabilities of one classifier: logistic regression of
-scikit-learn with its default settings, trained on majority votes, which is asked about each fifth of the
-tasks after it has learned from the others. It sees TF-IDF of words and pairs of words, or standardised
-features. Nobody is told the truth. cleanlab is `get_label_quality_multiannotator` with its defaults, and
+All methods get the same votes and the same probabilities of one classifier: logistic regression of
+scikit-learn with its default settings, trained on majority votes, which predicts each fifth of the
+tasks after training on the others. It sees TF-IDF of words and pairs of words, or standardised
+features. No method sees the truth. cleanlab is `get_label_quality_multiannotator` with its defaults, and
 its confidence the `consensus_quality_score`: what its documentation calls the confidence that the label is
 correct, a number between 0 and 1. Its `calibrate_probs`, which is off by default, first fits a
 temperature of the classifier to the votes.
@@ -111,17 +111,17 @@ temperature of the classifier to the votes.
 Ours: `auto` sees votes alone. `crowdlab` is the same algorithm as cleanlab's. After one pass its labels are
 those of cleanlab, after two its probabilities are cleanlab's scores; by default it takes both from the
 first pass, cleanlab the scores from the second. `Fusion()` is Bayes' rule with the classifier as the prior
-and Dawid and Skene's matrices of the workers. `Fusion` fitted on votes begins with what `auto` believes; in
-5 rounds it finds the matrices (20 imaginary votes for each worker and class, divided as those of the whole
-crowd) and how much classifier and crowd count, by `fit_fusion_on_votes`. This recipe was written down before
+and Dawid and Skene's matrices of the workers. `Fusion` fitted on votes starts with the posterior of `auto`;
+in 5 iterations it fits the matrices (20 pseudo-votes for each worker and class, as of the whole crowd)
+and the weights of classifier and crowd, by `fit_fusion_on_votes`. This recipe was written down before
 its figures were seen, and not changed. But the settings of `auto` were chosen on nineteen sets by their
-truth, and the five sets here are among them: its figures, and those of the fusion that begins with it, are
+truth, and the five sets here are among them: its figures, and those of the fusion that starts with it, are
 not those of unseen sets.
 """
 SETS = """
 ## Real crowds
 
-Means of {runs} runs, which deal the tasks to other folds. Measured on {machine}.
+Means of {runs} runs with other folds. Measured on {machine}.
 
 """
 BESIDE = """Percentage points more than cleanlab with its defaults, on the same tasks; ± the standard error

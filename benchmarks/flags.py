@@ -1,4 +1,4 @@
-"""Whether flags find the workers they should: `python -m benchmarks.flags --data DIR`.
+"""Recall and false discovery rate of the flags: `python -m benchmarks.flags --data DIR`.
 
 Simulated crowds with 10 % spammers, 5 % colluding workers in groups of three and 5 % whose skill
 drifts: how many of each are found, and how many are flagged in error. Skill intervals are checked
@@ -22,13 +22,13 @@ from benchmarks import sets
 from benchmarks.process import launch
 from benchmarks.tables import NONE, RESULTS, markdown, write
 from crowdpilot.diagnosis import diagnose
-from crowdpilot.diagnosis.behaviours import on_known
+from crowdpilot.diagnosis.worker_behaviour import gold_accuracy
 from crowdpilot.simulation import Simulation
 from crowdpilot.simulation.crowds.one_coin import OneCoin
 
 SPAMMING, COLLUDING, DRIFTING = 0.1, 0.05, 0.05
 KINDS = ("spammer", "colluding", "drifting")
-ENOUGH = 20  # votes of a worker on tasks of known class
+MIN_GOLD_VOTES = 20  # votes of a worker on tasks of known class
 
 
 @dataclass(frozen=True)
@@ -55,11 +55,11 @@ class Setting:
 
     def __str__(self) -> str:
         load = self.tasks * self.votes_per_task / self.workers
-        met = load * (self.votes_per_task - 1) / (self.workers - 1)
+        shared = load * (self.votes_per_task - 1) / (self.workers - 1)
         low, high = self.skill
         return (
-            f"{self.workers} workers, {self.classes} classes, skill {low} to {high}, {self.votes_per_task} votes "
-            f"a task, {load:.0f} a worker, pairs meet {met:.1f} times"
+            f"{self.workers} workers, {self.classes} classes, skill {low} to {high}, "
+            f"{self.votes_per_task} votes a task, {load:.0f} a worker, pairs meet {shared:.1f} times"
         )
 
 
@@ -75,14 +75,14 @@ SETTINGS = (
 
 
 @dataclass
-class Count:
-    """Over seeds: workers of a kind, those found, and flags in error."""
+class FlagCounts:
+    """Over seeds: workers of a kind, true positives, flags, and false positives."""
 
     there: int = 0
     found: int = 0
     flagged: int = 0
     wrong: int = 0
-    shares: list[float] = field(default_factory=list)  # of wrong flags, for each seed
+    shares: list[float] = field(default_factory=list)  # of false flags, for each seed
 
     def add(self, flags: NDArray[np.bool_], true: NDArray[np.bool_], skipped: NDArray[np.bool_]) -> None:
         flags, true = flags[~skipped], true[~skipped]
@@ -103,20 +103,20 @@ class Count:
 
 
 def measure(setting: Setting, seeds: int) -> dict[str, Any]:
-    """Found and falsely flagged workers of each kind, and the coverage of intervals."""
-    counts = {kind: Count() for kind in KINDS}
+    """Recall and false flags of each kind of worker, and the coverage of intervals."""
+    counts = {kind: FlagCounts() for kind in KINDS}
     covered, judged = 0, 0
     for seed in range(seeds):
         crowd, spams, skill = setting.run(seed)
-        found = diagnose(crowd.votes, samples=1)
+        diagnosis = diagnose(crowd.votes, samples=1)
         colludes = crowd.group >= 0
         nobody = np.zeros(setting.workers, bool)
-        counts["colluding"].add(found.flags["colluding"], colludes, nobody)
-        counts["spammer"].add(found.flags["spammer"], spams, colludes)
+        counts["colluding"].add(diagnosis.flags["colluding"], colludes, nobody)
+        counts["spammer"].add(diagnosis.flags["spammer"], spams, colludes)
         counts["drifting"].add(
-            found.flags["drifting"], crowd.drifting & ~spams, colludes | spams & crowd.drifting
+            diagnosis.flags["drifting"], crowd.drifting & ~spams, colludes | spams & crowd.drifting
         )
-        inside = (found.workers["skill_low"] <= skill) & (skill <= found.workers["skill_high"])
+        inside = (diagnosis.workers["skill_low"] <= skill) & (skill <= diagnosis.workers["skill_high"])
         covered += int(inside[~colludes].sum())
         judged += int((~colludes).sum())
     kinds = {
@@ -130,17 +130,17 @@ def measure(setting: Setting, seeds: int) -> dict[str, Any]:
 def measure_real(folder: Path) -> dict[str, Any] | None:
     """Skills beside accuracies of a real crowd; None if no worker has enough votes on known tasks."""
     data = sets.read(folder)
-    votes = data.kept("last")
+    votes = data.with_repeats("last")
     known = {task: label for task, label in data.truth.items() if label in set(map(str, votes.classes))}
     gold = votes.with_gold(known).gold
-    found = diagnose(votes, samples=1)
-    count, share = on_known(votes, np.asarray(gold))
-    accuracy = (count * np.nan_to_num(share) + 0.5) / (count + 1)  # who is right 20 times of 20 may err once
-    judged = count >= ENOUGH
+    diagnosis = diagnose(votes, samples=1)
+    count, share = gold_accuracy(votes, np.asarray(gold))
+    accuracy = (count * np.nan_to_num(share) + 0.5) / (count + 1)  # with Jeffreys' prior
+    judged = count >= MIN_GOLD_VOTES
     if not judged.any():
         return None
-    skill, low, high = (found.workers[name][judged] for name in ("skill", "skill_low", "skill_high"))
-    spams = found.flags["spammer"]
+    skill, low, high = (diagnosis.workers[name][judged] for name in ("skill", "skill_low", "skill_high"))
+    spams = diagnosis.flags["spammer"]
     return {
         "set": data.name,
         "workers": int(judged.sum()),
@@ -150,11 +150,11 @@ def measure_real(folder: Path) -> dict[str, Any] | None:
         "covered": float(((low <= accuracy[judged]) & (accuracy[judged] <= high)).mean()),
         "spammers": int((spams & judged).sum()),
         "spammers_accuracy": float(accuracy[spams & judged].mean()) if (spams & judged).any() else None,
-        "colluding": int(found.flags["colluding"].sum()),
+        "colluding": int(diagnosis.flags["colluding"].sum()),
     }
 
 
-def report_real(rows: list[dict[str, Any]]) -> str:
+def render_real(rows: list[dict[str, Any]]) -> str:
     """The table of real crowds as Markdown."""
     shares = ("accuracy", "skill", "order", "covered")
     header = ("set", "workers", *shares, "spammers", "their accuracy", "colluding")
@@ -166,8 +166,8 @@ def report_real(rows: list[dict[str, Any]]) -> str:
         for row in rows
     ]  # fmt: skip
     return (
-        f"\n## Real crowds\n\nWorkers with {ENOUGH} or more votes on tasks of known class: their mean "
-        "accuracy there, their mean skill by the votes alone, the rank correlation of both (order), how "
+        f"\n## Real crowds\n\nWorkers with {MIN_GOLD_VOTES} or more votes on tasks of known class: their "
+        "mean accuracy there, their mean skill by the votes alone, the rank correlation of both (order), how "
         "often the 90 % interval of the skill holds the accuracy, how many are flagged as spammers and how "
         "accurate these are, and all who are flagged as colluding. Where workers err alike, as on hard or "
         "badly explained tasks, votes confirm each "
@@ -179,7 +179,7 @@ def _share(value: float | None) -> str:
     return NONE if value is None else f"{value:.3f}"
 
 
-def report(rows: list[dict[str, Any]]) -> str:
+def render(rows: list[dict[str, Any]]) -> str:
     """The table as Markdown."""
     cells = [
         (
@@ -206,7 +206,7 @@ def main(
     """Measure recall, false flags and coverage on all settings, and skills on real crowds."""
     rows = [measure(setting, seeds) for setting in SETTINGS]
     real = [] if data is None else [row for row in map(measure_real, sets.find(data)) if row]
-    text = report(rows) + (report_real(real) if real else "")
+    text = render(rows) + (render_real(real) if real else "")
     write(output, "flags", text, {"settings": rows, "real": real})
     typer.echo(text)
 

@@ -44,7 +44,7 @@ class Pool(NamedTuple):
 def draw(data: sets.Set, seed: int) -> Pool:
     """Items whose truth is known."""
     rng = np.random.default_rng(seed)
-    votes = data.kept("first")
+    votes = data.with_repeats("first")
     classes, workers = [str(name) for name in votes.classes.tolist()], votes.workers.tolist()
     code = {name: k for k, name in enumerate(classes)}
     known = [task for task in map(str, votes.tasks.tolist()) if data.truth.get(task) in code]

@@ -28,17 +28,18 @@ from crowdpilot.votes import Votes
 
 TASKS, WORKERS, CLASSES, VOTES = 10_000, 2_571, 10, 511_400
 TITLE = "A simulated crowd"
-MADE_UP = {"spammers": 0.1, "colluding": 0.05, "drifting": 0.05}
+SIMULATED_SHARES = {"spammers": 0.1, "colluding": 0.05, "drifting": 0.05}
 
 
-def make(seed: int = 0) -> Votes:
+def simulate(seed: int = 0) -> Votes:
     """Votes with times and seconds of workers who are right in about 95 of 100 cases, but for spammers."""
     rng = np.random.default_rng(seed)
     skill = rng.beta(19, 1, WORKERS)
-    skill[rng.permutation(WORKERS) < round(MADE_UP["spammers"] * WORKERS)] = 1 / CLASSES
+    skill[rng.permutation(WORKERS) < round(SIMULATED_SHARES["spammers"] * WORKERS)] = 1 / CLASSES
     votes = OneCoin(
         tasks=TASKS, workers=WORKERS, classes=CLASSES, votes_per_task=52, skill=tuple(skill), seconds=8.0,
-        colluding=MADE_UP["colluding"], group_size=3, drifting=MADE_UP["drifting"], seed=seed,
+        colluding=SIMULATED_SHARES["colluding"], group_size=3, drifting=SIMULATED_SHARES["drifting"],
+        seed=seed,
     ).run().votes  # fmt: skip
     return votes.take(np.sort(rng.permutation(len(votes))[:VOTES]))
 
@@ -46,7 +47,7 @@ def make(seed: int = 0) -> Votes:
 def measure(folder: Path) -> dict[str, Any]:
     """Seconds and megabytes of one report, and the size of the page."""
     source, page = folder / "votes.parquet", folder / "report.html"
-    crowdpilot.write(make(), source)
+    crowdpilot.write(simulate(), source)
     start = perf_counter()
     command = [sys.executable, "-m", "crowdpilot", "report", str(source), "-o", str(page), "--title", TITLE]
     subprocess.run(command, cwd=ROOT, check=True)
@@ -56,16 +57,16 @@ def measure(folder: Path) -> dict[str, Any]:
 
 
 def browse(page: Path, picture: Path | None) -> dict[str, Any]:
-    """Seconds to open, sort and search the page in a browser, and what it complained about."""
+    """Seconds to open, sort and search the page in a browser, and its console messages."""
     from playwright.sync_api import sync_playwright
 
-    seconds, trouble = {}, []
+    seconds, messages = {}, []
     quiet = ["--no-sandbox", "--disable-background-networking"]
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=quiet)
         tab = browser.new_page(viewport={"width": 1280, "height": 960})
-        tab.on("console", lambda message: trouble.append(message.text))
-        tab.on("pageerror", lambda error: trouble.append(str(error)))
+        tab.on("console", lambda message: messages.append(message.text))
+        tab.on("pageerror", lambda error: messages.append(str(error)))
         steps = {
             "open": lambda: tab.goto(page.as_uri()),
             "sort 10,000 tasks": lambda: tab.click("#table-tasks th button:has-text('confidence')"),
@@ -84,7 +85,7 @@ def browse(page: Path, picture: Path | None) -> dict[str, Any]:
             tab.evaluate("document.getElementById('workers').scrollIntoView({behavior: 'instant'})")
             tab.screenshot(path=picture.with_stem(f"{picture.stem}_workers"))
         browser.close()
-    return {"seconds": seconds, "found": found, "trouble": trouble}
+    return {"seconds": seconds, "found": found, "messages": messages}
 
 
 def render(record: dict[str, Any]) -> str:
@@ -100,7 +101,7 @@ def render(record: dict[str, Any]) -> str:
     if not record["browser"]:
         return text
     steps = [[name, f"{time:.2f}"] for name, time in record["browser"]["seconds"].items()]
-    quiet = f"Messages on the console: {len(record['browser']['trouble'])}."
+    quiet = f"Messages on the console: {len(record['browser']['messages'])}."
     return f"{text}\nIn chromium:\n\n{markdown(['step', 'seconds'], steps)}\n{quiet}\n"
 
 

@@ -19,11 +19,11 @@ import numpy as np
 import typer
 
 from benchmarks import peers
-from benchmarks.made import make
 from benchmarks.process import launch
 from benchmarks.scale_more import cluster, large_k, online
 from benchmarks.scale_picture import draw
 from benchmarks.scale_tables import render
+from benchmarks.simulated_votes import simulate_votes
 from benchmarks.tables import RESULTS, machine, save_json
 
 CLASSES = 10
@@ -110,7 +110,7 @@ def climb(size: int) -> Measured:
 
 def write_columns(folder: Path, votes: int, low: float = 0.5, high: float = 0.95) -> None:
     """Five votes for each task in the order they might arrive."""
-    made = make(votes, votes // 5, max(5, votes // EACH), CLASSES, low=low, high=high)
+    made = simulate_votes(votes, votes // 5, max(5, votes // EACH), CLASSES, low=low, high=high)
     for name in ("task", "worker", "label"):
         np.save(folder / f"{name}.npy", getattr(made, name))
 

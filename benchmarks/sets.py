@@ -26,7 +26,7 @@ class Set:
         """Share of the tasks with a known class whose label is right."""
         return fmean(labels.get(task) == label for task, label in self.truth.items())
 
-    def kept(self, repeats: Repeats) -> Votes:
+    def with_repeats(self, repeats: Repeats) -> Votes:
         """The votes that count by a rule for workers who vote on a task again."""
         v = self.votes
         columns = v.tasks[v.task], v.workers[v.worker], v.classes[v.label]

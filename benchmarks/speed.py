@@ -22,70 +22,70 @@ from benchmarks.peers import ROOT
 from benchmarks.process import Job, launch, run, save_columns
 from benchmarks.tables import NONE, RESULTS, machine, markdown, write
 
-ENDLESS = {"tol": -math.inf}  # never stop before the rounds are over
+NEVER_CONVERGED = {"tol": -math.inf}  # run all iterations
 IMPORTS = {"numpy, scipy.sparse": "import numpy, scipy.sparse", "crowdpilot": "import crowdpilot"}
 
 Measured = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Case:
-    """One model of ours and the same of others, on the same votes for the same rounds."""
+class Comparison:
+    """One model of ours and the same of others, on the same votes for as many iterations."""
 
     title: str
     write_votes: Callable[[Path], object]
     jobs: tuple[Job, ...]  # ours first
 
 
-def make_cases(votes: str, data: Path | None) -> Iterator[Case]:
+def comparisons(votes: str, data: Path | None) -> Iterator[Comparison]:
     """What is compared."""
     for size in map(int, filter(None, votes.split(","))):
-        yield Case(
-            f"Dawid-Skene, 10 classes, 20 rounds, {size:,} votes",
-            partial(make_file, votes=size),
+        yield Comparison(
+            f"Dawid-Skene, 10 classes, 20 iterations, {size:,} votes",
+            partial(write_simulated, votes=size),
             (
-                Job("crowdpilot", "dawid_skene", {"max_iter": 20, **ENDLESS}),
-                Job("crowd-kit", "DawidSkene", {"n_iter": 20, **ENDLESS}),
+                Job("crowdpilot", "dawid_skene", {"max_iter": 20, **NEVER_CONVERGED}),
+                Job("crowd-kit", "DawidSkene", {"n_iter": 20, **NEVER_CONVERGED}),
             ),
         )
-    yield Case(
-        "Dawid-Skene, 10 classes, 5 rounds, 20,000 votes",
-        partial(make_file, votes=20_000, tasks=4000, workers=400),
+    yield Comparison(
+        "Dawid-Skene, 10 classes, 5 iterations, 20,000 votes",
+        partial(write_simulated, votes=20_000, tasks=4000, workers=400),
         (
-            Job("crowdpilot", "dawid_skene", {"max_iter": 5, **ENDLESS}),
+            Job("crowdpilot", "dawid_skene", {"max_iter": 5, **NEVER_CONVERGED}),
             Job("peerannot", "DawidSkene", {"maxiter": 5, "epsilon": 0.0}),
         ),
     )
     name = "votes like jn_product's (simulated)" if data is None else "jn_product"
     product = partial(copy_product, data=data)
-    yield Case(
-        f"GLAD, 20 rounds, {name}",
+    yield Comparison(
+        f"GLAD, 20 iterations, {name}",
         product,
         (
-            Job("crowdpilot", "glad", {"max_iter": 20, **ENDLESS}),
-            Job("crowd-kit", "GLAD", {"n_iter": 20, **ENDLESS}),
+            Job("crowdpilot", "glad", {"max_iter": 20, **NEVER_CONVERGED}),
+            Job("crowd-kit", "GLAD", {"n_iter": 20, **NEVER_CONVERGED}),
         ),
     )
-    yield Case(
-        f"MACE, 10 beginnings of 50 rounds, {name}",
+    yield Comparison(
+        f"MACE, 10 restarts of 50 iterations, {name}",
         product,
         (
-            Job("crowdpilot", "mace", {"restarts": 10, "max_iter": 50, **ENDLESS}),
+            Job("crowdpilot", "mace", {"restarts": 10, "max_iter": 50, **NEVER_CONVERGED}),
             Job("crowd-kit", "MACE", {"n_restarts": 10, "n_iter": 50}),
         ),
     )
 
 
-def make_file(path: Path, **sizes: int) -> None:
-    """Write made-up votes; in another process, so that this one stays small."""
+def write_simulated(path: Path, **sizes: int) -> None:
+    """Write simulated votes; in another process, so that this one stays small."""
     options = [f"--{name}={size}" for name, size in sizes.items()]
-    subprocess.run([sys.executable, "-m", "benchmarks.made", path, *options], cwd=ROOT, check=True)
+    subprocess.run([sys.executable, "-m", "benchmarks.simulated_votes", path, *options], cwd=ROOT, check=True)
 
 
 def copy_product(path: Path, data: Path | None) -> None:
-    """The votes of jn_product, or as many made-up ones."""
+    """The votes of jn_product, or as many simulated ones."""
     if data is None:
-        make_file(path, votes=24_945, tasks=8315, workers=176, classes=2)
+        write_simulated(path, votes=24_945, tasks=8315, workers=176, classes=2)
     else:
         save_columns(path, sets.read(data / "jn_product").votes)
 
@@ -104,7 +104,7 @@ def main(
     """Measure each model in a process of its own, one at a time, and write the ratios."""
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
-    cases = {case.title: compare(case, peers, limit) for case in make_cases(votes, data)}
+    cases = {comparison.title: compare(comparison, peers, limit) for comparison in comparisons(votes, data)}
     wanted = [name for name in strategies.split(",") if name and rows]
     whole = {name: run_command(name, rows) for name in wanted}
     record = {"machine": machine(), "cases": cases, "rows": rows, "parquet_to_labels": whole}
@@ -113,12 +113,14 @@ def main(
     typer.echo(render(record))
 
 
-def compare(case: Case, peers: bool, limit: float) -> list[Measured]:
-    """Run every job of a case; a ratio says how many times ours the others take."""
+def compare(comparison: Comparison, peers: bool, limit: float) -> list[Measured]:
+    """Run every job of a comparison; a ratio says how many times ours the others take."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "votes.npz"
-        case.write_votes(path)
-        measured = [_measure(job, path, limit) for job in case.jobs if peers or job.library == "crowdpilot"]
+        comparison.write_votes(path)
+        measured = [
+            _measure(job, path, limit) for job in comparison.jobs if peers or job.library == "crowdpilot"
+        ]
     ours = measured[0]
     for other in measured[1:]:
         if "seconds" in ours and "seconds" in other:
@@ -147,7 +149,7 @@ def run_command(strategy: str, rows: int) -> Measured:
     """`crowdpilot aggregate` from a Parquet file to a Parquet file."""
     with tempfile.TemporaryDirectory() as folder:
         votes, labels = Path(folder) / "votes.parquet", Path(folder) / "labels.parquet"
-        make_file(votes, votes=rows)
+        write_simulated(votes, votes=rows)
         command = [
             sys.executable,
             "-m",
@@ -213,7 +215,7 @@ def _show(measured: Measured, column: str, form: str) -> str:
 
 
 COLUMNS = {
-    "rounds": ("rounds", "d"),
+    "iterations": ("rounds", "d"),
     "seconds": ("seconds", ".2f"),
     "times ours": ("time_ratio", ".1f"),
     "loading s": ("load_seconds", ".2f"),
@@ -228,9 +230,9 @@ TEXT = """# Speed and memory
 Written by `python -m benchmarks.speed`. Measured on {machine}.
 
 Every fit is one run in a process of its own, on the same votes in random order and for the same number of
-rounds. "Loading" turns three columns in memory into what the library takes (ours: `Votes`; crowd-kit: a data
-frame; peerannot: a dictionary); "seconds" is the fit from there to labels. "MB before" is the most memory the
-process held until the fit began, imports and data included. Made-up votes are 5 for each task and about 500
+iterations. "Loading" turns three columns in memory into what the library takes (ours: `Votes`; crowd-kit: a
+data frame; peerannot: a dictionary); "seconds" is the fit from there to labels. "MB before" is the most memory
+the process held until the fit began, imports and data included. Simulated votes are 5 for each task and about 500
 of each worker, unless said otherwise.
 """
 WHOLE = """

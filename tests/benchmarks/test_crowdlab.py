@@ -13,7 +13,7 @@ import pytest
 from benchmarks import crowdlab, crowdlab_runner
 from benchmarks.cleanlab_runner import load
 from benchmarks.crowdlab import Limits, Outcome, decide, ece, score
-from benchmarks.crowdlab_sets import Assisted, classify, read_set, simulate
+from benchmarks.crowdlab_sets import AssistedCrowd, classify, read_set, simulate
 from benchmarks.crowdlab_tables import render
 from crowdpilot import metrics
 
@@ -21,7 +21,7 @@ WORDS = ("good fine nice", "bad poor ugly")
 
 
 @pytest.fixture(scope="module")
-def crowd() -> Assisted:
+def crowd() -> AssistedCrowd:
     return simulate(300, 20, classes=4)
 
 
@@ -60,7 +60,7 @@ def test_a_classifier_sees_every_task_in_the_order_of_the_votes(data: Path, name
     np.testing.assert_allclose(found.probs.sum(axis=2), 1)
 
 
-def test_a_classifier_is_not_asked_about_what_it_has_learned(crowd: Assisted) -> None:
+def test_a_classifier_is_not_asked_about_what_it_has_learned(crowd: AssistedCrowd) -> None:
     noise = np.random.default_rng(0).normal(size=(300, 500))  # enough to learn every label by heart
     probs = classify(noise, crowd.votes, seed=0)
     assert (probs.argmax(axis=1) == crowd.truth).mean() < 0.4
@@ -78,7 +78,7 @@ def test_a_task_without_features_is_refused_by_name(data: Path) -> None:
         read_set(data / "texts", runs=1)
 
 
-def test_both_runners_load_the_same_votes(crowd: Assisted) -> None:
+def test_both_runners_load_the_same_votes(crowd: AssistedCrowd) -> None:
     v = crowd.votes
     columns = {"task": v.task, "worker": v.worker, "label": v.label}
     table = load(columns)
@@ -90,25 +90,25 @@ def test_both_runners_load_the_same_votes(crowd: Assisted) -> None:
 
 
 @pytest.mark.parametrize("method", list(crowdlab_runner.METHODS))
-def test_every_method_of_ours_gives_a_label_and_a_confidence(crowd: Assisted, method: str) -> None:
+def test_every_method_of_ours_gives_a_label_and_a_confidence(crowd: AssistedCrowd, method: str) -> None:
     label, confidence = crowdlab_runner.METHODS[method](crowd.votes, crowd.probs[0])
     assert (label == crowd.truth).mean() > (0.5 if method == "classifier" else 0.8)
     assert ((confidence > 0) & (confidence <= 1)).all()
 
 
-def test_a_classifier_makes_the_fusion_better_than_votes_alone(crowd: Assisted) -> None:
+def test_a_classifier_makes_the_fusion_better_than_votes_alone(crowd: AssistedCrowd) -> None:
     alone, fused = (crowdlab_runner.METHODS[m](crowd.votes, crowd.probs[0])[0] for m in ("auto", "fusion"))
     assert (fused == crowd.truth).mean() > (alone == crowd.truth).mean()
 
 
-def test_the_error_of_confidences_is_that_of_probabilities(crowd: Assisted) -> None:
+def test_the_error_of_confidences_is_that_of_probabilities(crowd: AssistedCrowd) -> None:
     probs = crowd.probs[0]
     right = probs.argmax(axis=1) == crowd.truth
     assert ece(right, probs.max(axis=1)) == pytest.approx(metrics.ece(crowd.truth, probs))
 
 
-def test_scores_are_counted_on_known_tasks_and_beside_the_peer(crowd: Assisted) -> None:
-    some = Assisted(crowd.votes, crowd.probs, np.where(np.arange(300) < 200, crowd.truth, -1))
+def test_scores_are_counted_on_known_tasks_and_beside_the_peer(crowd: AssistedCrowd) -> None:
+    some = AssistedCrowd(crowd.votes, crowd.probs, np.where(np.arange(300) < 200, crowd.truth, -1))
     sure = np.linspace(0.5, 1, 300)[None]
     wrong_first = np.where(np.arange(300) < 50, (crowd.truth + 1) % 4, crowd.truth)[None]
     ours, peer = Outcome(crowd.truth[None], sure, {}), Outcome(wrong_first, sure, {})
@@ -121,7 +121,7 @@ def test_scores_are_counted_on_known_tasks_and_beside_the_peer(crowd: Assisted) 
     assert theirs["more_accurate"] == [0.0, 0.0]
 
 
-def test_a_process_gives_what_the_method_gives_and_its_cost(crowd: Assisted, tmp_path: Path) -> None:
+def test_a_process_gives_what_the_method_gives_and_its_cost(crowd: AssistedCrowd, tmp_path: Path) -> None:
     found = decide("crowdlab", crowd.save(tmp_path / "v.npz"), Limits(60))
     label, confidence = crowdlab_runner.METHODS["crowdlab"](crowd.votes, crowd.probs[0])
     np.testing.assert_array_equal(found.label[0], label)
@@ -131,7 +131,7 @@ def test_a_process_gives_what_the_method_gives_and_its_cost(crowd: Assisted, tmp
     assert 0 < found.cost["memory_before_mb"] <= found.cost["memory_peak_mb"]
 
 
-def test_a_process_that_takes_too_much_leaves_its_reason(crowd: Assisted, tmp_path: Path) -> None:
+def test_a_process_that_takes_too_much_leaves_its_reason(crowd: AssistedCrowd, tmp_path: Path) -> None:
     path = crowd.save(tmp_path / "v.npz")
     assert decide("crowdlab", path, Limits(0.001)).reason == "more than 0.001 s"
 

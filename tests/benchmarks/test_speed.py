@@ -9,28 +9,30 @@ import numpy as np
 import pytest
 
 from benchmarks import peers, speed
-from benchmarks.made import make
 from benchmarks.process import Job, run, save_columns
+from benchmarks.simulated_votes import simulate_votes
 
 
 def test_made_up_votes_have_the_sizes_asked_for_and_come_in_no_order() -> None:
-    votes = make(600, tasks=120, workers=20, classes=4)
+    votes = simulate_votes(600, tasks=120, workers=20, classes=4)
     assert (len(votes), len(votes.tasks), len(votes.workers), len(votes.classes)) == (600, 120, 20, 4)
     assert (np.bincount(votes.task) == 5).all()
     assert (np.diff(votes.task) < 0).any()
 
 
-def test_our_own_fits_run_for_the_rounds_asked_and_tell_their_cost() -> None:
-    job = Job("crowdpilot", "dawid_skene", {"max_iter": 7, **speed.ENDLESS})
-    case = speed.Case("tiny", partial(speed.make_file, votes=600, tasks=120, workers=20), (job,))
-    (ours,) = speed.compare(case, peers=False, limit=60)
+def test_our_own_fits_run_for_the_iterations_asked_and_report_their_cost() -> None:
+    job = Job("crowdpilot", "dawid_skene", {"max_iter": 7, **speed.NEVER_CONVERGED})
+    comparison = speed.Comparison(
+        "tiny", partial(speed.write_simulated, votes=600, tasks=120, workers=20), (job,)
+    )
+    (ours,) = speed.compare(comparison, peers=False, limit=60)
     assert ours["rounds"] == 7
     assert 0 < ours["memory_before_mb"] <= ours["memory_peak_mb"]
     assert ours["seconds"] > 0
 
 
 def test_a_runner_gives_the_labels_by_name(tmp_path: Path) -> None:
-    votes = make(600, tasks=120, workers=20, classes=4)
+    votes = simulate_votes(600, tasks=120, workers=20, classes=4)
     outcome = run(Job("crowdpilot", "majority_voting"), save_columns(tmp_path / "v.npz", votes), limit=60)
     assert outcome.labels is not None
     assert sorted(map(int, outcome.labels)) == list(range(120))
@@ -38,7 +40,7 @@ def test_a_runner_gives_the_labels_by_name(tmp_path: Path) -> None:
 
 
 def test_a_fit_that_fails_or_takes_too_long_leaves_its_reason(tmp_path: Path) -> None:
-    votes = save_columns(tmp_path / "v.npz", make(600, tasks=120, workers=20, classes=4))
+    votes = save_columns(tmp_path / "v.npz", simulate_votes(600, tasks=120, workers=20, classes=4))
     assert run(Job("crowdpilot", "nobody"), votes, limit=60).reason == "KeyError: 'nobody'"
     assert run(Job("crowdpilot", "majority_voting"), votes, limit=0.001).reason == "more than 0.001 s"
 

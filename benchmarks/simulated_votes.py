@@ -1,4 +1,4 @@
-"""Votes of a made-up crowd in a file: `python -m benchmarks.made --votes 500000 votes.npz`.
+"""Simulated votes in a file: `python -m benchmarks.simulated_votes --votes 500000 votes.npz`.
 
 The suffix decides: `.npz` holds the three columns as numbers, `.parquet` as texts such as "task 12".
 """
@@ -18,14 +18,14 @@ from crowdpilot.simulation import one_coin
 from crowdpilot.votes import Votes
 
 
-def make(
+def simulate_votes(
     votes: int, tasks: int, workers: int, classes: int, *, low: float = 0.5, high: float = 0.95, seed: int = 0
 ) -> Votes:
     """Workers who are right in 50 to 95 of 100 cases, and votes in the order they might arrive."""
     rng = np.random.default_rng(seed)
     skill = rng.uniform(low, high, workers).tolist()
-    made = one_coin(tasks, skill, classes=classes, votes_per_task=votes // tasks, seed=seed).votes
-    return made.take(rng.permutation(len(made)))
+    votes_in_order = one_coin(tasks, skill, classes=classes, votes_per_task=votes // tasks, seed=seed).votes
+    return votes_in_order.take(rng.permutation(len(votes_in_order)))
 
 
 def main(
@@ -35,9 +35,9 @@ def main(
     workers: Annotated[int, typer.Option(help="How many workers; one for 500 votes if not given.")] = 0,
     classes: Annotated[int, typer.Option(help="How many classes.")] = 10,
 ) -> None:
-    """Make votes and write their columns."""
-    made = make(votes, tasks or votes // 5, workers or max(5, votes // 500), classes)
-    columns = {"task": made.task, "worker": made.worker, "label": made.label}
+    """Simulate votes and write their columns."""
+    simulated = simulate_votes(votes, tasks or votes // 5, workers or max(5, votes // 500), classes)
+    columns = {"task": simulated.task, "worker": simulated.worker, "label": simulated.label}
     if output.suffix == ".npz":
         np.savez(output, **columns)  # type: ignore[arg-type]  # the stub takes them for `allow_pickle`
         return
