@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from crowdpilot.arrays import Floats
 from crowdpilot.growing_arrays import append_rows
 from crowdpilot.hybrid.campaign.batch import CANDIDATES_PER_VOTE, best_cells, diverse, explore
-from crowdpilot.hybrid.campaign.classifier import CrossFittedClassifier
+from crowdpilot.hybrid.campaign.estimation.classifier import CrossFittedClassifier
+from crowdpilot.hybrid.campaign.estimation.question import Question
 from crowdpilot.hybrid.campaign.items import Items, Rows
 from crowdpilot.hybrid.campaign.ledger import Ledger
-from crowdpilot.hybrid.campaign.question import Question
 from crowdpilot.hybrid.campaign.workers import Cell
 from crowdpilot.hybrid.costs import Costs
 from crowdpilot.hybrid.plan import Plan

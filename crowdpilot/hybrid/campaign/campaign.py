@@ -229,7 +229,7 @@ class Campaign:
         self._parts.refit()
 
     def model_update(self, *, with_classifier: bool | None = None) -> dict[str, Any]:
-        """The estimates of the last `refit` as plain data, with those of a classifier that is trained here."""
+        """The estimates of the last `refit` as plain data, with those of a classifier trained here."""
         include = self.view.trains_classifier if with_classifier is None else with_classifier
         return write_model_update(self._parts.questions, self._parts.values, with_classifier=include)
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from crowdpilot.arrays import Codes, Floats, Names
 from crowdpilot.growing_arrays import append_rows
-from crowdpilot.hybrid.campaign.classifier import FOLDS
+from crowdpilot.hybrid.campaign.estimation.classifier import FOLDS
 from crowdpilot.json_values import pack, unpack
 from crowdpilot.names import hash_names, to_names
 

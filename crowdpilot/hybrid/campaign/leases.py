@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from crowdpilot.hybrid.campaign.acquisition import AcquisitionValues
+from crowdpilot.hybrid.campaign.estimation.question import Question
 from crowdpilot.hybrid.campaign.input_checks import CheckedVote
 from crowdpilot.hybrid.campaign.ledger import Ledger, anyone
-from crowdpilot.hybrid.campaign.question import Question
 from crowdpilot.hybrid.campaign.workers import Cell, Workers
 from crowdpilot.hybrid.plan import Plan
 

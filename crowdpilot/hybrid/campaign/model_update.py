@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from crowdpilot.hybrid.campaign.acquisition import AcquisitionValues
-from crowdpilot.hybrid.campaign.question import Question
+from crowdpilot.hybrid.campaign.estimation.question import Question
 from crowdpilot.hybrid.campaign.saved_state import (
     MODEL_UPDATE_FORMAT,
     MODEL_UPDATE_VERSION,

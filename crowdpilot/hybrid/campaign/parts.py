@@ -10,12 +10,12 @@ import numpy as np
 
 from crowdpilot.arrays import Codes, Floats
 from crowdpilot.hybrid.campaign.acquisition import AcquisitionValues
-from crowdpilot.hybrid.campaign.classifier import CrossFittedClassifier
+from crowdpilot.hybrid.campaign.estimation.classifier import CrossFittedClassifier
+from crowdpilot.hybrid.campaign.estimation.question import Question
 from crowdpilot.hybrid.campaign.input_checks import CheckedVote
 from crowdpilot.hybrid.campaign.items import Items, Rows
 from crowdpilot.hybrid.campaign.leases import Leases
 from crowdpilot.hybrid.campaign.ledger import Ledger
-from crowdpilot.hybrid.campaign.question import Question
 from crowdpilot.hybrid.campaign.workers import Cell, Workers
 from crowdpilot.hybrid.costs import Costs
 from crowdpilot.hybrid.plan import Plan

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from crowdpilot.hybrid.campaign.decisions import Ask
 from crowdpilot.hybrid.campaign.estimates import Estimates, ItemTable, WorkerTable
+from crowdpilot.hybrid.campaign.estimation.question import Question
 from crowdpilot.hybrid.campaign.input_checks import criterion_code
 from crowdpilot.hybrid.campaign.parts import Parts
-from crowdpilot.hybrid.campaign.question import Question
 from crowdpilot.hybrid.campaign.workers import Cell
 from crowdpilot.votes import Votes
 

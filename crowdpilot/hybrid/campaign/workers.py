@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from crowdpilot.hybrid.campaign.question import Question
+from crowdpilot.hybrid.campaign.estimation.question import Question
 from crowdpilot.json_values import pack, unpack
 
 Cell = tuple[int, int]  # (question, row of the item): one vote that may be asked for

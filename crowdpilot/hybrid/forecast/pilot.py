@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from crowdpilot.arrays import Codes, Floats, softmax, to_probs
 from crowdpilot.confusion_matrices import votes_log_likelihood
-from crowdpilot.hybrid.campaign.worker_model import WorkerModel, fit_worker_model
+from crowdpilot.hybrid.campaign.estimation.worker_model import WorkerModel, fit_worker_model
 from crowdpilot.votes import Votes
 
 MISLEADING_SHARES = (np.arange(400) + 0.5) / 400  # grid of the share of items that mislead the crowd

@@ -11,16 +11,16 @@ from crowdpilot.aggregation.online.vote_log import VoteLog
 from crowdpilot.arrays import Codes, Floats, to_probs
 from crowdpilot.confusion_matrices import count_labels, votes_log_likelihood
 from crowdpilot.growing_arrays import append_rows
-from crowdpilot.hybrid.campaign.classifier import (
+from crowdpilot.hybrid.campaign.estimates import combine
+from crowdpilot.hybrid.campaign.estimation.classifier import (
     MIN_PROBABILITY,
     CrossFittedClassifier,
     fit_temperature,
     floored,
 )
-from crowdpilot.hybrid.campaign.estimates import combine
+from crowdpilot.hybrid.campaign.estimation.online_update import ExpectedCounts
+from crowdpilot.hybrid.campaign.estimation.worker_model import fit_worker_model, with_label_shares
 from crowdpilot.hybrid.campaign.items import Rows
-from crowdpilot.hybrid.campaign.online_update import ExpectedCounts
-from crowdpilot.hybrid.campaign.worker_model import fit_worker_model, with_label_shares
 from crowdpilot.hybrid.plan import Plan
 from crowdpilot.hybrid.policy import Evidence
 from crowdpilot.hybrid.value.posterior import find_fusion
@@ -33,9 +33,7 @@ ACCURACY_TOLERANCE = 1e-12
 
 
 class Question:
-    """State of one question: without criteria a campaign has one, with criteria one for each.
-
-    Items are known by row, workers and classes by number.
+    """State of one question, items by row, workers and classes by number; with criteria there are several.
 
     Parameters
     ----------
@@ -90,11 +88,9 @@ class Question:
         if classifier_probs is None and self.classifier_probs is not None:
             classifier_probs = np.tile(self.classifier_probs.mean(axis=0), (n, 1))
         if classifier_probs is not None:
-            new = floored(classifier_probs, MIN_PROBABILITY)
             old = self.classifier_probs
-            if old is None:
-                old = np.tile(self.class_prior, (len(self.gold), 1))
-            self.classifier_probs = append_rows(old, new)
+            old = np.tile(self.class_prior, (len(self.gold), 1)) if old is None else old
+            self.classifier_probs = append_rows(old, floored(classifier_probs, MIN_PROBABILITY))
         self.gold = append_rows(self.gold, gold)
         self.tally = append_rows(self.tally, np.zeros((n, K)))
         self.log_likelihood = append_rows(self.log_likelihood, np.zeros((n, K)))
@@ -238,8 +234,7 @@ class Question:
     def _log_prior(self, voted: Rows) -> Floats:
         """Log of the posterior of items before their votes, (voted, classes)."""
         no_votes = np.zeros((len(voted), self.classes))
-        probs = self.calibrated_probs(voted)
-        if probs is None:
+        if (probs := self.calibrated_probs(voted)) is None:
             return no_votes
         return np.log(np.maximum(self.fusion(probs, no_votes, self.class_prior), MIN_PRIOR))
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from crowdpilot.arrays import softmax, to_probs
-from crowdpilot.hybrid.campaign.classifier import floored
-from crowdpilot.hybrid.campaign.question import Question
+from crowdpilot.hybrid.campaign.estimation.classifier import floored
+from crowdpilot.hybrid.campaign.estimation.question import Question
 from crowdpilot.hybrid.plan import Plan
 
 K = 3

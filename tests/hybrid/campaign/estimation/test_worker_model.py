@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from crowdpilot.arrays import to_probs
-from crowdpilot.hybrid.campaign.worker_model import fit_worker_model, with_label_shares
+from crowdpilot.hybrid.campaign.estimation.worker_model import fit_worker_model, with_label_shares
 from crowdpilot.hybrid.plan import Plan
 from crowdpilot.votes import Votes
 

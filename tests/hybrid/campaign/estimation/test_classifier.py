@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from crowdpilot.hybrid import LogisticRegression
-from crowdpilot.hybrid.campaign.classifier import FOLDS, CrossFittedClassifier, fit_temperature
+from crowdpilot.hybrid.campaign.estimation.classifier import FOLDS, CrossFittedClassifier, fit_temperature
 
 
 class Memory:

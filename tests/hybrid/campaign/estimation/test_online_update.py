@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from crowdpilot.confusion_matrices import count_labels
 from crowdpilot.hybrid import Ask, Campaign, Costs, Plan
-from crowdpilot.hybrid.campaign.question import Question
+from crowdpilot.hybrid.campaign.estimation.question import Question
 from crowdpilot.hybrid.plan import Plan as Settings
 
 K = 3

@@ -1,0 +1,1 @@
+"""Estimation: the votes on a question, confusion matrices by EM and incremental EM, and the classifier."""
