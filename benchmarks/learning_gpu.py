@@ -137,7 +137,8 @@ def main() -> None:
     changed = {name: getattr(arguments, name) for name in ("network", "epochs", "batch_size", "precision")}
     settings = replace(usual, **changed)
     record = measure(
-        arguments.data, arguments.out, settings, methods=arguments.methods, seed=arguments.seed, limit=arguments.limit,
+        arguments.data, arguments.out, settings, methods=arguments.methods, seed=arguments.seed,
+        limit=arguments.limit,
         seconds=arguments.seconds, again=arguments.again,
     )  # fmt: skip
     print(f"done in {record['total_seconds']:.0f} s; left out: {record['left_out']}", file=sys.stderr)

@@ -16,7 +16,7 @@ from benchmarks.learning_sets import labelme
 from benchmarks.tables import RESULTS, machine, markdown, write
 from crowdpilot.arrays import Codes, Floats
 from crowdpilot.learning.data.inputs import to_rows
-from crowdpilot.learning.pruning.scores.entropy import find_score
+from crowdpilot.learning.pruning.scores import find_score
 from crowdpilot.learning.training.loop import Training
 from crowdpilot.learning.training.procedure import TrainingProcedure
 from crowdpilot.learning.training.vote_loss import VoteLoss
