@@ -65,7 +65,8 @@ def read_csv(
     last = header[-1] if names is None else ""
     with long_fields(), io.TextIOWrapper(stream, "utf-8-sig", "surrogateescape", newline="") as lines:
         rows = filter(None, csv.reader(lines, delimiter=delimiter))
-        if next(rows, None) != list(header):
+        first = next(rows, [])
+        if any(first[position : position + 1] != [header[position]] for position in needed):
             raise TableError("the header is no text")
         while chunk := list(islice(rows, ROWS_PER_CHUNK)):
             columns = _transpose(chunk, len(header))
