@@ -1,4 +1,4 @@
-"""Votes from elsewhere are heard as a campaign hears them: the same questions, the same decisions."""
+"""Votes from elsewhere count as in a campaign: the same requests, the same decisions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def recorded(seed: int = 0) -> Scenario:
 
 
 @pytest.mark.parametrize("plan", SETTINGS)
-def test_a_relay_asks_and_decides_exactly_as_a_campaign(over: Service, plan: dict[str, Any]) -> None:
+def test_external_votes_are_requested_and_decided_exactly_as_by_a_campaign(over: Service, plan: dict[str, Any]) -> None:
     case = recorded()
     gold = {f"t{n}": ["bad", "good"][case.truth[n]] for n in range(5)} if plan.get("gold") else {}
     campaign = Campaign(
@@ -79,7 +79,7 @@ def test_a_relay_asks_and_decides_exactly_as_a_campaign(over: Service, plan: dic
     np.testing.assert_array_equal([found[name]["p_good"] for name in now.items.tolist()], now.probs[:, 1])
 
 
-def test_asking_changes_nothing(project: Project) -> None:
+def test_a_request_for_votes_changes_nothing(project: Project) -> None:
     project.texts(20)
     project.tell(("i1", "ann", "good"), ("i2", "bob", "bad"))
     before = project.get().json()["status"]
