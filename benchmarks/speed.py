@@ -230,10 +230,10 @@ TEXT = """# Speed and memory
 Written by `python -m benchmarks.speed`. Measured on {machine}.
 
 Every fit is one run in a process of its own, on the same votes in random order and for the same number of
-iterations. "Loading" turns three columns in memory into what the library takes (ours: `Votes`; crowd-kit: a
-data frame; peerannot: a dictionary); "seconds" is the fit from there to labels. "MB before" is the most memory
-the process held until the fit began, imports and data included. Simulated votes are 5 for each task and about 500
-of each worker, unless said otherwise.
+iterations. "Loading" turns three columns in memory into what the library takes (ours: `Votes`; crowd-kit:
+a data frame; peerannot: a dictionary); "seconds" is the fit from there to labels. "MB before" is the most
+memory the process held until the fit began, imports and data included. Simulated votes are 5 for each
+task and about 500 of each worker, unless said otherwise.
 """
 WHOLE = """
 ## {rows:,} votes from a Parquet file to labels

@@ -62,7 +62,7 @@ class OrderedVotes(NamedTuple):
     right: Floats  # (votes,); leave-one-out probability of being right
     moment: NDArray[np.int64]  # (votes,); the same for votes of a worker at the same time
     position: Floats  # (votes,); 0 to 1 among the votes of the worker
-    count: NDArray[np.int64]  # (workers,)
+    worker_votes: NDArray[np.int64]  # (workers,)
 
 
 def _order(loo: LeaveOneOut, time: Floats) -> OrderedVotes:
@@ -78,7 +78,7 @@ def _order(loo: LeaveOneOut, time: Floats) -> OrderedVotes:
 
 def _p_values(votes: OrderedVotes, classes: int) -> Floats:
     """p-value of no change for each worker, (workers,)."""
-    worker, right, count = votes.worker, votes.right, votes.count
+    worker, right, count = votes.worker, votes.right, votes.worker_votes
     skill = np.bincount(worker, right, len(count)) / np.maximum(count, 1)
     sensitivity = np.maximum(skill - 1 / classes, 0) * (1 - skill)  # zero for the best and for guessers
     period, effect = _periods(votes.time), np.zeros(len(right))
@@ -93,7 +93,7 @@ def _p_values(votes: OrderedVotes, classes: int) -> Floats:
 
 def _windows(votes: OrderedVotes) -> tuple[Floats, Floats, NDArray[np.int64]]:
     """Mean time, share that is right, and number of votes, (workers, windows) each."""
-    shape = len(votes.count), WINDOWS_PER_WORKER
+    shape = len(votes.worker_votes), WINDOWS_PER_WORKER
     cell = votes.worker * WINDOWS_PER_WORKER + (votes.position * WINDOWS_PER_WORKER).astype(np.int64)
     count = np.bincount(cell, minlength=shape[0] * WINDOWS_PER_WORKER)
     sums = (np.bincount(cell, values, len(count)) for values in (votes.time, votes.right))
@@ -142,7 +142,7 @@ def _standardize(value: Floats, worker: NDArray[np.int32], count: NDArray[np.int
 
 def _trend_p(deviation: Floats, votes: OrderedVotes) -> Floats:
     """Two-sided p-value of a linear trend, (workers,)."""
-    count = votes.count
+    count = votes.worker_votes
     slope = np.bincount(votes.worker, deviation * (votes.position - 0.5), len(count))
     known = count > 2
     z = np.where(known, slope / np.sqrt(np.where(known, (count - 1 / np.maximum(count, 1)) / 12, 1)), np.nan)
@@ -152,7 +152,7 @@ def _trend_p(deviation: Floats, votes: OrderedVotes) -> Floats:
 
 def _cusum_p(deviation: Floats, votes: OrderedVotes) -> Floats:
     """p-value of the largest cumulative sum, by the Kolmogorov distribution, (workers,)."""
-    count, cumulative = votes.count, np.cumsum(deviation)
+    count, cumulative = votes.worker_votes, np.cumsum(deviation)
     cumulative -= np.append(0.0, cumulative)[np.cumsum(count) - count][votes.worker]
     largest = np.zeros(len(count))
     np.maximum.at(largest, votes.worker, np.abs(cumulative))
@@ -169,6 +169,6 @@ def _combine(p: Floats, q: Floats) -> Floats:
 
 def _mean_right(votes: OrderedVotes, rows: NDArray[np.bool_]) -> Floats:
     """Share of some votes of each worker that is right, (workers,); NaN where there are none."""
-    worker, workers = votes.worker[rows], len(votes.count)
+    worker, workers = votes.worker[rows], len(votes.worker_votes)
     total, count = np.bincount(worker, votes.right[rows], workers), np.bincount(worker, minlength=workers)
     return divide(total, count)

@@ -89,7 +89,7 @@ class ContingencyCells(NamedTuple):
     pair: Integers  # codes of both workers in one number
     label: Integers  # of the first worker
     other_label: Integers
-    count: Floats  # of tasks
+    tasks: Floats  # number of tasks
 
     def take(self, rows: Any) -> ContingencyCells:
         """Some of the rows, or all in another order."""
@@ -115,7 +115,7 @@ def _shared_labels(votes: Votes) -> Iterator[ContingencyCells]:
 def _pair_ranks(cells: ContingencyCells, min_shared: int, limit: int) -> Integers:
     """Rank of the pair of each cell by the tasks they share, (cells,); -1 beyond the limit."""
     pairs, code = np.unique(cells.pair, return_inverse=True)
-    shared = sum_by(code, cells.count, len(pairs))
+    shared = sum_by(code, cells.tasks, len(pairs))
     best = np.argsort(-shared, kind="stable")[:limit]
     best = best[shared[best] >= min_shared]
     rank = np.full(len(pairs), -1)
@@ -159,7 +159,7 @@ def _to_sums(cells: ContingencyCells, rank: Integers, K: int) -> CellSums:
     pairs, width = len(size), int(size.max())
     left = size.cumsum()[rank] - np.arange(len(rank))  # cells of the pair from this one on
     slot: Integers = (rank + 1) * width - left  # at the end of the row
-    counts = sum_by(slot, cells.count, pairs * width).reshape(pairs, width)
+    counts = sum_by(slot, cells.tasks, pairs * width).reshape(pairs, width)
 
     def add(column: Integers, columns: int, values: Any = 1) -> Any:
         values = np.broadcast_to(values, len(slot)).astype(np.float64)

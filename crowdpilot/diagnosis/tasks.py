@@ -134,5 +134,5 @@ def _reasons(result: Aggregate, tally: Floats, count: NDArray[np.int64], changed
         (2 * top < tally.sum(axis=1), "no label has half of the votes"),
         (top < tally.sum(axis=1), "votes differ"),
     ]
-    conditions, texts = zip(*reasons, strict=True)
+    conditions, texts = [condition for condition, _ in reasons], [text for _, text in reasons]
     return np.select(conditions, texts, "").astype(object)
