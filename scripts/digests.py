@@ -200,9 +200,13 @@ def simulated() -> dict[str, Votes]:
         tasks=100, workers=30, classes=4, votes_per_task=4, imbalance_votes=True, abstain=0.6, seed=4
     )
     return {
-        "binary": HammerSpammer(tasks=80, workers=12, classes=2, votes_per_task=5, ratio=0.3, seed=1).run().votes,
+        "binary": HammerSpammer(tasks=80, workers=12, classes=2, votes_per_task=5, ratio=0.3, seed=1)
+        .run()
+        .votes,
         "three_classes": three.votes,
-        "ten_classes": StudentTeacher(tasks=150, workers=20, classes=10, votes_per_task=5, seed=3).run().votes,
+        "ten_classes": StudentTeacher(tasks=150, workers=20, classes=10, votes_per_task=5, seed=3)
+        .run()
+        .votes,
         "missing_votes": missing.run().votes,
         "gold": with_gold(three.votes, three.truth),
         "weights": replace(three.votes, weight=weight),
@@ -294,7 +298,9 @@ def aggregation() -> Results:
         yield from fitted(f"aggregation/settings/{key}", parse_strategy(text), crowds["three_classes"])
     for name in ON_TORCH:
         backend = Torch("cpu", precision="double")
-        yield from fitted(f"aggregation/torch/{stable(name)}", MODELS[name](), crowds["gold"], backend=backend)
+        yield from fitted(
+            f"aggregation/torch/{stable(name)}", MODELS[name](), crowds["gold"], backend=backend
+        )
     sparse = many_classes()
     for name in ("majority_voting", "one_coin", "common_mistakes", "dawid_skene", "auto"):
         yield from fitted(f"aggregation/many_classes/{stable(name)}", MODELS[name](), sparse)
@@ -440,7 +446,16 @@ def diagnosed(crowd: str, votes: Votes, **options: Any) -> Results:
     for kind, table in (("workers", found.workers), ("tasks", found.tasks)):
         for name, column in columns(table).items():
             yield f"{key}/{kind}/{name}", column
-    for name in ("confusion", "crowd_confusion", "agreement", "pairs", "windows", "changed", "flagged", "flags"):
+    for name in (
+        "confusion",
+        "crowd_confusion",
+        "agreement",
+        "pairs",
+        "windows",
+        "changed",
+        "flagged",
+        "flags",
+    ):
         yield f"{key}/{stable(name)}", getattr(found, name)
     if found.without_suspects is not None:
         yield from aggregated(f"{key}/without_suspects", found.without_suspects)
@@ -492,7 +507,7 @@ def simulation() -> Results:
     """Every simulated crowd, plain and with all options, and the folder that holds it."""
     size: dict[str, Any] = {"tasks": 60, "workers": 20, "classes": 4, "votes_per_task": 5, "seed": 9}
     harder = size | {
-        "workerload": 40, "imbalance_votes": True, "prior": (0.5, 0.3, 0.15, 0.05), "tail": 0.7,
+        "max_votes_per_worker": 40, "imbalance_votes": True, "prior": (0.5, 0.3, 0.15, 0.05), "tail": 0.7,
         "drifting": 0.2, "colluding": 0.3, "group_size": 3, "abstain": 0.1, "seconds": 15.0,
     }  # fmt: skip
     for name in STRATEGIES:
@@ -509,7 +524,7 @@ def drawn(key: str, crowd: Crowd) -> Results:
     yield f"{key}/votes", found.votes
     yield f"{key}/truth", found.truth
     yield f"{key}/workers", [found.confusion, found.difficulty, found.teacher, found.group, found.drifting]
-    if crowd.workerload is None:
+    if crowd.max_votes_per_worker is None:
         yield f"{key}/shard", list(crowd.shard(1, 3))
     with TemporaryDirectory() as folder:
         save(found, Path(folder) / "saved")

@@ -19,32 +19,31 @@ from crowdpilot.hybrid import (
     POLICIES,
     Audit,
     Campaign,
-    Case,
     Costs,
+    DynamicProgram,
     LogisticRegression,
     Plan,
-    Programme,
-    Simulated,
-    best_kind,
-    expected_after,
+    Scenario,
+    SimulatedVotes,
+    best_worker_kind,
+    expected_loss_after,
     expert_error_bound,
     find_fusion,
-    forecast,
-    forecast_design,
-    in_probability,
+    inclusion_probability,
     look_ahead,
     pac_labels,
     plan_ahead,
     prevalence,
-    replay,
     screening_errors,
 )
 from crowdpilot.hybrid.audit.betting import upper_mean
-from crowdpilot.hybrid.audit.expert_errors import allow_for_misses, disagreement_bound
+from crowdpilot.hybrid.audit.expert_errors import disagreement_upper, loss_with_misses
+from crowdpilot.hybrid.forecast import forecast, forecast_design
+from crowdpilot.hybrid.replay import replay_scenario
 from crowdpilot.learning import METHODS, SCORES, CrowdClassifier, Training, tune
-from crowdpilot.learning.self_training.pseudo_votes import SELECTIONS
-from crowdpilot.learning.pruning.scoring import score_tasks
 from crowdpilot.learning.data.targets import TARGETS
+from crowdpilot.learning.pruning.scoring import score_tasks
+from crowdpilot.learning.self_training.pseudo_votes import SELECTIONS
 from crowdpilot.simulation import IndependentConfusion, OneCoin, Simulation
 from crowdpilot.votes import Votes
 
@@ -52,10 +51,7 @@ Results = Iterator[tuple[str, Any]]
 
 # Registry names of the code, and the terms that are used for them in the keys.
 STABLE = {
-    "belief_threshold": "posterior_threshold",
-    "machine_threshold": "classifier_threshold",
     "crowd": "votes_only",
-    "voter": "classifier_as_worker",
     "wdn": "doctor_net",
 }
 COSTS = Costs.binary(fp=1, fn=5, crowd=0.02)
@@ -72,7 +68,9 @@ def stable(name: str) -> str:
 def binary_crowd() -> Simulation:
     """Seven votes on each of 120 items of two classes."""
     skill = tuple(np.random.default_rng(0).beta(8, 3, 15))
-    return OneCoin(skill=skill, workers=15, tasks=120, classes=2, votes_per_task=7, prior=(0.7, 0.3), seed=1).run()
+    return OneCoin(
+        skill=skill, workers=15, tasks=120, classes=2, votes_per_task=7, prior=(0.7, 0.3), seed=1
+    ).run()
 
 
 def classifier_probs(truth: Any, K: int) -> NDArray[Any]:
@@ -87,31 +85,34 @@ def contents(truth: Any, K: int, noise: float = 0.6) -> NDArray[Any]:
     return np.asarray(rng.normal(0, 1, (K, 5))[truth] + rng.normal(0, noise, (len(truth), 5)))
 
 
-def cases() -> dict[str, tuple[Case, Costs]]:
+def scenarios() -> dict[str, tuple[Scenario, Costs]]:
     """Recorded votes without and with a classifier, one that learns, three classes, and two criteria."""
     two = binary_crowd()
     three = IndependentConfusion(tasks=90, workers=15, classes=3, votes_per_task=6, seed=2).run()
-    plain = Case(two.votes.tasks, two.votes.classes, two.truth, {"": two.votes})
+    plain = Scenario(two.votes.tasks, two.votes.classes, two.truth, {"": two.votes})
     second = OneCoin(skill=(0.8,) * 10, workers=10, tasks=120, classes=2, votes_per_task=5, seed=4).run()
     both, rows = {"first": two.votes, "second": second.votes}, contents(two.truth, 2)
     return {
         "votes": (plain, COSTS),
-        "classifier": (replace(plain, machine=classifier_probs(two.truth, 2)), COSTS),
+        "classifier": (replace(plain, classifier_probs=classifier_probs(two.truth, 2)), COSTS),
         "learned_classifier": (replace(plain, features=rows, classifier=LogisticRegression()), COSTS),
-        "two_classifiers": (replace(plain, features=rows, classifier=[LogisticRegression(50), LogisticRegression(0.1)]), COSTS),
+        "two_classifiers": (
+            replace(plain, features=rows, classifier=[LogisticRegression(50), LogisticRegression(0.1)]),
+            COSTS,
+        ),
         "three_classes": (
-            Case(three.votes.tasks, three.votes.classes, three.truth, {"": three.votes}),
+            Scenario(three.votes.tasks, three.votes.classes, three.truth, {"": three.votes}),
             Costs.equal(3, crowd=0.03),
         ),
         "criteria": (replace(plain, truth=two.truth & second.truth, votes=both), COSTS),
     }
 
 
-def replayed(key: str, case: Case, costs: Costs, **plan: Any) -> Results:
+def replayed(key: str, scenario: Scenario, costs: Costs, **plan: Any) -> Results:
     """The curves of a campaign on recorded votes and its last decisions, or that it is refused."""
     last: list[Campaign] = []
     try:
-        found = replay(case, costs, Plan(seed=1, **plan), batch=10, watch=last.append)
+        found = replay_scenario(scenario, costs, Plan(seed=1, **plan), batch_size=10, callback=last.append)
     except ValueError:
         yield f"{key}/refused", True
         return
@@ -120,14 +121,14 @@ def replayed(key: str, case: Case, costs: Costs, **plan: Any) -> Results:
 
 
 def policies() -> Results:
-    """Every policy on every case, every fusion rule, and the other settings of a plan."""
-    known = cases()
+    """Every policy on every scenario, every fusion rule, and the other settings of a plan."""
+    known = scenarios()
     for policy in POLICIES:
-        for name, (case, costs) in known.items():
-            yield from replayed(f"policy/{stable(policy)}/{name}", case, costs, policy=policy, pilot=20)
+        for name, (scenario, costs) in known.items():
+            yield from replayed(f"policy/{stable(policy)}/{name}", scenario, costs, policy=policy, pilot=20)
     for fusion in FUSIONS:
-        case, costs = known["classifier"]
-        yield from replayed(f"fusion/{stable(fusion)}/replay", case, costs, fusion=fusion, pilot=10)
+        scenario, costs = known["classifier"]
+        yield from replayed(f"fusion/{stable(fusion)}/replay", scenario, costs, fusion=fusion, pilot=10)
         yield f"fusion/{stable(fusion)}/probs", fused(fusion)
     settings: dict[str, dict[str, Any]] = {
         "aggregated": {"policy": "fixed[votes=4,strategy='dawid_skene']"},
@@ -138,9 +139,9 @@ def policies() -> Results:
     }
     for name, plan in settings.items():
         yield from replayed(f"policy/settings/{name}", *known["classifier"], **plan)
-    case, costs = known["votes"]
-    crowd = Simulated(case.items, case.classes, case.truth, binary_crowd().confusion, seed=3)
-    found = replay(case, costs, Plan(policy="first_agree[votes=2]"), world=crowd)
+    scenario, costs = known["votes"]
+    crowd = SimulatedVotes(scenario.items, scenario.classes, scenario.truth, binary_crowd().confusion, seed=3)
+    found = replay_scenario(scenario, costs, Plan(policy="first_agree[votes=2]"), source=crowd)
     yield "policy/simulated_crowd", [found.votes, found.loss, found.expected]
 
 
@@ -148,9 +149,9 @@ def fused(fusion: str) -> Any:
     """The posterior probabilities that a fusion rule gives, and the weight of a vote in it."""
     rng = np.random.default_rng(4)
     probs, prior = rng.dirichlet([0.5, 1, 2], 40), np.array([0.2, 0.3, 0.5])
-    heard = np.log(rng.dirichlet([1, 1, 1], 40)) * (np.arange(40) % 4 > 0)[:, None]
+    log_likelihood = np.log(rng.dirichlet([1, 1, 1], 40)) * (np.arange(40) % 4 > 0)[:, None]
     rule = find_fusion(fusion)
-    return [rule(probs, heard, prior), rule.faith]
+    return [rule(probs, log_likelihood, prior), rule.crowd_weight]
 
 
 def campaigns() -> Results:
@@ -188,12 +189,14 @@ def worked(key: str, campaign: Campaign, said: dict[tuple[str, str], str]) -> Re
         for worker in [f"w{n}" for n in range(15)]:
             asks = campaign.ask(worker, 6)
             asked += [ask.item for ask in asks]
-            told = [(ask.item, worker, said[ask.item, worker]) for ask in asks if (ask.item, worker) in said]
-            campaign.tell(told)
+            answers = [
+                (ask.item, worker, said[ask.item, worker]) for ask in asks if (ask.item, worker) in said
+            ]
+            campaign.tell(answers)
             campaign.release(worker)
-            if told and turn == 1:
-                campaign.retract([ask for ask in asks if ask.item == told[0][0]], worker)
-                campaign.tell(told[:1])
+            if answers and turn == 1:
+                campaign.retract([ask for ask in asks if ask.item == answers[0][0]], worker)
+                campaign.tell(answers[:1])
         asks = campaign.ask("expert", 4)
         asked += [ask.item for ask in asks]
         campaign.tell([(ask.item, "expert", "y") for ask in asks])
@@ -222,7 +225,7 @@ def criteria() -> Results:
     yield "campaign/criteria/refitted", copy.decide()
     rng = np.random.default_rng(5)
     holds, item = rng.beta(0.7, 0.4, 60), rng.integers(25, size=60)
-    yield "screening/all_hold", in_probability(holds, item, 25)
+    yield "screening/all_hold", inclusion_probability(holds, item, 25)
     yield "screening/errors", screening_errors(holds, item, [[0, 1], [5, 0]])
 
 
@@ -236,13 +239,13 @@ def values() -> Results:
         key = f"value/{K}_classes"
         yield f"{key}/look_ahead", [look_ahead(probs, said, errors, ahead=n) for n in (1, 3, 5)]
         yield f"{key}/plan_ahead", [plan_ahead(probs, said, errors, ahead=n) for n in (1, 4, None)]
-        yield f"{key}/expected_after", [expected_after(probs, said, errors, n) for n in (1, 4)]
+        yield f"{key}/expected_after", [expected_loss_after(probs, said, errors, n) for n in (1, 4)]
         costs = Costs(errors, {"crowd": 0.02, "expert": 0.1})
-        yield f"{key}/best_kind", best_kind(probs, {"crowd": said, "expert": expert}, costs)
+        yield f"{key}/best_kind", best_worker_kind(probs, {"crowd": said, "expert": expert}, costs)
         yield f"{key}/costs", [costs.decide(probs), costs.expected(probs)]
-        program = Programme(said, errors, price=0.01, horizon=horizon)
+        program = DynamicProgram(said, errors, price=0.01, horizon=horizon)
         yield f"dynamic_program/{K}_classes/solve", program.solve(probs)
-        rule = program.follow(probs, lambda beliefs: beliefs.max(axis=1) < 0.9)
+        rule = program.evaluate(probs, lambda posterior: posterior.max(axis=1) < 0.9)
         yield f"dynamic_program/{K}_classes/follow", rule
     rows, targets = contents(binary_crowd().truth, 2), classifier_probs(binary_crowd().truth, 2)
     yield "logistic", LogisticRegression(strength=0.5).fit(rows, targets).predict_proba(rows)
@@ -255,10 +258,12 @@ def forecasts() -> Results:
     campaign.tell(crowd.votes.take(crowd.votes.task < 40), refit=True)
     known = dict(enumerate(crowd.truth[:30].tolist()))
     found = {
-        "campaign": forecast(campaign, ways=4, seed=0),
-        "gold": forecast(campaign, gold=known, most=5, ways=4, seed=1),
-        "design": forecast_design(60, COSTS, prevalence=[0.7, 0.3], ways=4, seed=2),
-        "design_classifier": forecast_design(60, Costs.equal(3, crowd=0.03), machine=0.9, ways=3, seed=3),
+        "campaign": forecast(campaign, runs=4, seed=0),
+        "gold": forecast(campaign, gold=known, max_votes_per_item=5, runs=4, seed=1),
+        "design": forecast_design(60, COSTS, prevalence=[0.7, 0.3], runs=4, seed=2),
+        "design_classifier": forecast_design(
+            60, Costs.equal(3, crowd=0.03), classifier_accuracy=0.9, runs=3, seed=3
+        ),
     }
     for name, future in found.items():
         yield f"forecast/{name}/curves", future
@@ -277,7 +282,7 @@ def audits() -> Results:
     truth, probs = (rng.random(500) < positive).astype(int), np.stack([1 - positive, positive], axis=1)
     decided, loss = COSTS.decide(probs), COSTS.expected(probs)
     yield from audited("audit/probs", Audit(COSTS, decided, probs, planned=80, seed=1), truth)
-    yield from audited("audit/expected_costs", Audit(COSTS, decided, loss, alpha=0.1, seed=2), truth)
+    yield from audited("audit/expected_costs", Audit(COSTS, decided, loss, level=0.9, seed=2), truth)
     wrong = [np.where(rng.random(500) < 0.04, 1 - truth, truth) for _ in range(2)]
     audit = Audit(COSTS, decided, probs, seed=3, experts_err=True)
     yield from audited("audit/experts_err", audit, *wrong)
@@ -287,11 +292,11 @@ def audits() -> Results:
         yield f"audit/pac_labels/{epsilon}", pac_labels(sure, sample, right[sample], epsilon=epsilon)
     yield "audit/prevalence", prevalence(probs, sample, truth[sample])
     values = rng.random(60) * (rng.random(60) < 0.3)
-    yield "audit/betting", [upper_mean(values[:n], 400, 0.05) for n in (5, 30, 60)]
+    yield "audit/betting", [upper_mean(values[:n], 400, level=0.95) for n in (5, 30, 60)]
     counts = [(20, 0), (60, 2), (100, 9)]
-    yield "audit/experts/disagreement", [disagreement_bound(*pair, 0.05) for pair in counts]
-    yield "audit/experts/error", [expert_error_bound(*pair, 0.05) for pair in counts]
-    yield "audit/experts/misses", [allow_for_misses(20, 5, error, 0.05) for error in (0.01, 0.1)]
+    yield "audit/experts/disagreement", [disagreement_upper(*pair, 0.05) for pair in counts]
+    yield "audit/experts/error", [expert_error_bound(*pair, level=0.95) for pair in counts]
+    yield "audit/experts/misses", [loss_with_misses(20, 5, error, 0.05) for error in (0.01, 0.1)]
 
 
 def audited(key: str, audit: Audit, first: NDArray[Any], second: NDArray[Any] | None = None) -> Results:
@@ -299,11 +304,11 @@ def audited(key: str, audit: Audit, first: NDArray[Any], second: NDArray[Any] | 
     drawn: list[int] = []
     bounds: list[Any] = []
     for turn in range(8):
-        items = audit.next(10)
-        audit.tell(items[::-1], first[items[::-1]])
+        items = audit.draw(10)
+        audit.add_answers(items[::-1], first[items[::-1]])
         if second is not None:
-            again = audit.next_again(6)
-            audit.tell_again(again, second[again])
+            again = audit.draw_second(6)
+            audit.add_second_answers(again, second[again])
         drawn += items
         bounds += [audit.bound(), audit.estimate()]
         if turn == 3:
@@ -346,7 +351,9 @@ def learned(key: str, model: CrowdClassifier, X: Any, votes: Votes, **options: A
 
 def learning_methods() -> Results:
     """Every method, every target, self-training, pruning, calibration and classes of unequal size."""
-    crowd = OneCoin(skill=(0.9, 0.8, 0.6, 0.5) * 3, workers=12, tasks=120, classes=3, votes_per_task=3, seed=1).run()
+    crowd = OneCoin(
+        skill=(0.9, 0.8, 0.6, 0.5) * 3, workers=12, tasks=120, classes=3, votes_per_task=3, seed=1
+    ).run()
     X, votes = contents(crowd.truth, 3), crowd.votes
     for method in METHODS:
         yield from learned(f"learning/{stable(method)}", learner(method), X, votes)
