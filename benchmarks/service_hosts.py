@@ -123,7 +123,7 @@ def fill(url: str, n_items: int, n_workers: int, K: int) -> tuple[str, list[str]
             items.add(c, project, new)
     with store.writing() as c:
         hired = [
-            workers.enter(c, project, "link", f"worker {n}", kind="crowd", state=workers.ACTIVE).id
+            workers.register(c, project, "link", f"worker {n}", kind="crowd", state=workers.ACTIVE).id
             for n in range(n_workers)
         ]
     store.close()

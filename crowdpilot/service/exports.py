@@ -18,9 +18,8 @@ from crowdpilot.hybrid import Decisions
 from crowdpilot.io.text_writing import delimited, json_lines
 from crowdpilot.io.votes_tables import as_table
 from crowdpilot.service.labelling.replica import Replica
-from crowdpilot.service.store import worker_votes
-from crowdpilot.service.store.engine import Store
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store import votes
+from crowdpilot.service.store.engine import Row, Store
 from crowdpilot.service.uploads.item_columns import criteria_of
 
 MEDIA_TYPES = {
@@ -41,7 +40,7 @@ class ProjectDecisions(NamedTuple):
     classes: Sequence[str]
 
 
-def project_decisions(replica: Replica, _: Record) -> ProjectDecisions:
+def project_decisions(replica: Replica, _: Row) -> ProjectDecisions:
     """The decisions of a project."""
     campaign = replica.campaign
     now = campaign.decide()
@@ -75,11 +74,11 @@ def votes_tables(store: Store, project: str, spec: Mapping[str, Any]) -> Iterato
     """All votes of a project, some at a time, in the order in which they came; at least one table."""
     yield _votes_table([], spec)
     with store.reading() as c:
-        for rows in worker_votes.given(c, project):
+        for rows in votes.export(c, project):
             yield _votes_table(rows, spec)
 
 
-def _votes_table(rows: Sequence[Record], spec: Mapping[str, Any]) -> pa.Table:
+def _votes_table(rows: Sequence[Row], spec: Mapping[str, Any]) -> pa.Table:
     criteria, classes = criteria_of(spec), spec["classes"]
     criterion = {"criterion": pa.array([criteria[row.criterion] for row in rows], pa.string())}
     return pa.table(

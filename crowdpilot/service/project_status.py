@@ -6,10 +6,10 @@ from typing import Any
 
 from crowdpilot.json_values import to_json_value
 from crowdpilot.service.labelling.replica import Replica
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store.engine import Row
 
 
-def project_summary(replica: Replica, project: Record) -> dict[str, Any]:
+def project_summary(replica: Replica, project: Row) -> dict[str, Any]:
     """The row of a project, and the status of its campaign as it is now."""
     return {
         "id": project.id,

@@ -6,7 +6,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
 from crowdpilot.service.store import Store, migrate
-from crowdpilot.service.store.migrate import is_current
+from crowdpilot.service.store.migration import is_current
 from crowdpilot.service.store.tables import metadata
 
 

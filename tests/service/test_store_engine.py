@@ -24,12 +24,12 @@ def store(database_url: str) -> Iterator[Store]:
 def test_who_reads_sees_one_state_whatever_is_written_meanwhile(store: Store) -> None:
     project = make_project(store, 3, 1, 900)
     with store.reading() as reader:
-        before = projects.find(reader, project).clock
+        before = projects.find(reader, project).change_number
         with store.writing() as writer:
-            projects.tick(writer, project)
-        assert projects.find(reader, project).clock == before
+            projects.next_change(writer, project)
+        assert projects.find(reader, project).change_number == before
     with store.reading() as reader:
-        assert projects.find(reader, project).clock == before + 1
+        assert projects.find(reader, project).change_number == before + 1
 
 
 def test_what_fails_in_the_middle_is_not_done_at_all(store: Store) -> None:
@@ -37,7 +37,7 @@ def test_what_fails_in_the_middle_is_not_done_at_all(store: Store) -> None:
 
     def fail() -> None:
         with store.writing() as c:
-            projects.put(c, project, name="other")
+            projects.change(c, project, name="other")
             projects.find(c, "nothing")
 
     with pytest.raises(RequestError):

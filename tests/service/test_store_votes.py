@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from crowdpilot.service.errors import RequestError
-from crowdpilot.service.store import Store, migrate, projects, votes, workers
+from crowdpilot.service.store import Store, leases, migrate, projects, votes, workers
 from tests.service.faults.tools import make_project
 
 
@@ -21,18 +21,18 @@ class Scene:
         self.store, self.project = store, make_project(store, 9, 2, 900)
         with store.writing() as c:
             self.ann, self.bob = (
-                workers.enter(c, self.project, "link", name, kind="crowd", state="active").id
+                workers.register(c, self.project, "link", name, kind="crowd", state="active").id
                 for name in ("ann", "bob")
             )
 
     def lend(self, lendings: list[Any], until: float = 1e12) -> None:
         with self.store.writing() as c:
-            clock = int(projects.tick(c, self.project).clock)
-            votes.lend_some(c, self.project, lendings, until, clock)
+            number = int(projects.next_change(c, self.project).change_number)
+            leases.create(c, self.project, lendings, until, number)
 
-    def held(self) -> dict[int, list[votes.Place]]:
+    def held(self) -> dict[int, list[votes.ItemCriterion]]:
         with self.store.reading() as c:
-            return votes.held_by(c, [self.ann, self.bob])
+            return leases.held_by(c, [self.ann, self.bob])
 
 
 @pytest.fixture
@@ -50,9 +50,9 @@ def test_several_workers_are_lent_items_at_once(scene: Scene) -> None:
 def test_what_came_back_may_be_lent_to_the_same_worker_again(scene: Scene) -> None:
     scene.lend([(scene.ann, [(1, 0), (2, 0)])], until=5.0)
     with scene.store.writing() as c:
-        assert votes.late(c, scene.project, 6.0)
-        assert votes.expire(c, scene.project, 6.0) == 2
-        assert not votes.late(c, scene.project, 6.0)
+        assert leases.have_expired(c, scene.project, 6.0)
+        assert leases.expire(c, scene.project, 6.0) == 2
+        assert not leases.have_expired(c, scene.project, 6.0)
     assert scene.held() == {}
     scene.lend([(scene.ann, [(2, 0), (5, 0)])])
     assert scene.held() == {scene.ann: [(2, 0), (5, 0)]}
@@ -61,17 +61,17 @@ def test_what_came_back_may_be_lent_to_the_same_worker_again(scene: Scene) -> No
 def test_who_is_still_there_keeps_what_they_hold(scene: Scene) -> None:
     scene.lend([(scene.ann, [(1, 0)]), (scene.bob, [(2, 0)])], until=5.0)
     with scene.store.writing() as c:
-        votes.extend(c, [scene.ann], 10.0)
-        assert votes.expire(c, scene.project, 6.0) == 1
+        leases.extend(c, [scene.ann], 10.0)
+        assert leases.expire(c, scene.project, 6.0) == 1
     assert scene.held() == {scene.ann: [(1, 0)]}
 
 
 def test_only_the_first_claim_counts(scene: Scene) -> None:
     with scene.store.writing() as c:
-        assert projects.claim(c, scene.project, 0, 3) is not None
+        assert projects.claim_lease_requests(c, scene.project, 0, 3) is not None
     with scene.store.writing() as c:
-        assert projects.claim(c, scene.project, 0) is None
-        assert projects.claim(c, scene.project, 3) is not None
+        assert projects.claim_lease_requests(c, scene.project, 0) is None
+        assert projects.claim_lease_requests(c, scene.project, 3) is not None
 
 
 def test_only_answers_of_the_running_batch_can_be_taken_back(scene: Scene) -> None:
@@ -79,9 +79,9 @@ def test_only_answers_of_the_running_batch_can_be_taken_back(scene: Scene) -> No
         votes.undo(c, scene.project, scene.ann, 1e12)
     scene.lend([(scene.ann, [(1, 0)])])
     with scene.store.writing() as c:
-        votes.take(c, scene.project, [votes.Answer(scene.ann, 1, 0, 1, 0.5, "key-0001")])
-        assert votes.answered(c, scene.ann)
-        assert not votes.answered(c, scene.bob)
+        votes.write_answers(c, scene.project, [votes.Answer(scene.ann, 1, 0, 1, 0.5, "key-0001")])
+        assert votes.count_answers(c, scene.ann)
+        assert not votes.count_answers(c, scene.bob)
         assert projects.find(c, scene.project).votes == 1
         assert votes.undo(c, scene.project, scene.ann, time.time() + 900) == (1, 0)
         assert projects.find(c, scene.project).votes == 0

@@ -10,9 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from crowdpilot.cli.shared.completion import one_of
-from crowdpilot.cli.shared.help_examples import examples
-from crowdpilot.cli.shared.options import Json
-from crowdpilot.cli.shared.output import note, show
+from crowdpilot.cli.shared.options import Json, examples
+from crowdpilot.cli.shared.output import print_message, print_table
 from crowdpilot.cli.shared.service_options import DATABASE, Database, load_service, open_store
 
 keys = typer.Typer(
@@ -36,7 +35,7 @@ def create(
     """Print a new key, which cannot be shown again."""
     with _table(database) as (table, c):
         key = table.create(c, name, scope)
-        table.note(c, "command line", "create key", name=name, scope=scope)
+        table.log_action(c, "command line", "create key", name=name, scope=scope)
     typer.echo(key)
 
 
@@ -44,8 +43,8 @@ def create(
 def list_keys(database: Database = DATABASE, as_json: Json = False) -> None:
     """List keys by their id, without their secret part."""
     with _table(database) as (table, c):
-        rows = [(k.id, k.name, k.scopes[-1], _day(k.created), _day(k.revoked)) for k in table.listed(c)]
-    show(("id", "name", "scope", "created", "revoked"), rows, as_json=as_json)
+        rows = [(k.id, k.name, k.scopes[-1], _day(k.created), _day(k.revoked)) for k in table.list_all(c)]
+    print_table(("id", "name", "scope", "created", "revoked"), rows, as_json=as_json)
 
 
 @keys.command(epilog=examples("keys revoke ID"))
@@ -56,8 +55,8 @@ def revoke(
     with _table(database) as (table, c):
         if not table.revoke(c, id):
             raise ValueError(f"there is no good key {id!r}; see crowdpilot keys list")
-        table.note(c, "command line", "revoke key", id=id)
-    note(f"key {id} is revoked")
+        table.log_action(c, "command line", "revoke key", id=id)
+    print_message(f"key {id} is revoked")
 
 
 @contextmanager

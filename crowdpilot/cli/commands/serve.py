@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from crowdpilot.cli.shared.help_examples import examples
-from crowdpilot.cli.shared.output import note
+from crowdpilot.cli.shared.options import examples
+from crowdpilot.cli.shared.output import print_message
 from crowdpilot.cli.shared.service_options import DATABASE, Database, SecretFile, load_service, open_store
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -58,9 +58,9 @@ def serve(
     store.close()
 
     def ready(found: str) -> None:
-        note(f"listening at {found}")
+        print_message(f"listening at {found}")
         if link:
-            note(f"open {found}{link} within an hour")
+            print_message(f"open {found}{link} within an hour")
 
     load_service("processes").supervise(settings, host=host, port=port, web=web, jobs=jobs, ready=ready)
 
@@ -74,11 +74,11 @@ def free_port(host: str) -> int:
 def login_link(store: Any, settings: Any) -> str:
     """The path of a page that signs in who opens it soon."""
     with store.writing() as c:
-        id = load_service("store.keys").local(c)
+        id = load_service("store.keys").local_key_id(c)
     return str(load_service("pages.dashboard.sessions").login_path(settings.secret, id))
 
 
 def _check_keys(store: Any) -> None:
     with store.reading() as c:
-        if not load_service("store.keys").any_good(c):
+        if not load_service("store.keys").any_valid(c):
             raise ValueError("a public address needs a key: run crowdpilot keys create NAME first")

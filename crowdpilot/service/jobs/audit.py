@@ -20,9 +20,8 @@ from crowdpilot.service.errors import (
     ServiceUnavailableError,
 )
 from crowdpilot.service.labelling.replica import Replica
-from crowdpilot.service.store import audits, items, jobs, keys
-from crowdpilot.service.store.engine import Store
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store import items, jobs, keys, saved_state
+from crowdpilot.service.store.engine import Row, Store
 
 Data = dict[str, Any]
 Answers = Mapping[str, str | Mapping[str, str]]
@@ -48,7 +47,7 @@ class Pool(NamedTuple):
     criteria: tuple[str, ...]
 
 
-def look(replica: Replica, project: Record) -> Pool:
+def look(replica: Replica, project: Row) -> Pool:
     """The decisions about finished items as they are now."""
     campaign = replica.campaign
     now = campaign.decide()
@@ -94,7 +93,7 @@ def answer(store: Store, pool: Pool, answers: Answers, who: str) -> Data:
 def view(store: Store, pool: Pool) -> Data:
     """What is drawn and not answered, and what the answers prove; refused with 404 if none has begun."""
     with store.reading() as c:
-        row = audits.read(c, pool.project)
+        row = saved_state.read_audit(c, pool.project)
     if row is None:
         raise NotFoundError(NONE)
     return _shown(store, pool, row.data)
@@ -103,9 +102,9 @@ def view(store: Store, pool: Pool) -> Data:
 def remove(store: Store, project: str, who: str) -> None:
     """Forget an audit, so that another can begin; refused with 404 if there is none."""
     with store.writing() as c:
-        if not audits.remove(c, project):
+        if not saved_state.remove_audit(c, project):
             raise NotFoundError(NONE)
-        keys.note(c, who, "remove audit", project)
+        keys.log_action(c, who, "remove audit", project)
 
 
 def _begin(pool: Pool, planned: int, level: float | None) -> Data:
@@ -132,13 +131,13 @@ def _changed(
     """Change an audit as if nobody else could do so meanwhile; long work holds no lock."""
     for _ in range(PATIENCE):
         with store.reading() as c:
-            row = audits.read(c, pool.project)
+            row = saved_state.read_audit(c, pool.project)
         data = change(None if row is None else row.data)
         shown = _shown(store, pool, data)
         with store.writing() as c:
-            if audits.write(c, pool.project, data, 0 if row is None else row.at):
-                keys.note(c, who, what, pool.project, **detail)
-                jobs.record(c, pool.project, "audit", {**shown, "drawn": None})
+            if saved_state.write_audit(c, pool.project, data, 0 if row is None else row.version):
+                keys.log_action(c, who, what, pool.project, **detail)
+                jobs.record_done(c, pool.project, "audit", {**shown, "drawn": None})
                 return shown
     raise ServiceUnavailableError("many change the audit at once; try again")
 
@@ -193,6 +192,6 @@ def _shown(store: Store, pool: Pool, data: Data) -> Data:
 def _contents(store: Store, project: str, names: list[str]) -> list[Data]:
     """What experts are shown: never what was decided, which would sway them."""
     with store.reading() as c:
-        ids = items.known(c, project, names)
+        ids = items.ids_by_name(c, project, names)
         found = items.contents(c, list(ids.values()))
     return [{"item": name, "content": found[ids[name]]} for name in names if name in ids]

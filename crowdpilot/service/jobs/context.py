@@ -9,8 +9,7 @@ from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.project_campaign import TRAINED_CLASSIFIERS
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import projects
-from crowdpilot.service.store.engine import Store
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store.engine import Row, Store
 
 KEPT = 8  # mirrors in memory, those used last
 
@@ -32,7 +31,7 @@ class Bench:
     def __contains__(self, project: str) -> bool:
         return project in self._replicas
 
-    def replica(self, project: str) -> tuple[Replica, Record]:
+    def replica(self, project: str) -> tuple[Replica, Row]:
         """The campaign of a project as it is now, with a machine that learns if it wants one; its row."""
         replica = self._replicas.pop(project, None)  # not kept if reading goes wrong in the middle
         with self.store.reading() as c:
@@ -48,7 +47,7 @@ class Bench:
             self.forget(next(iter(self._replicas)))
         return replica, row
 
-    def _read(self, c: Connection, project: str, replica: Replica | None) -> tuple[Replica, Record]:
+    def _read(self, c: Connection, project: str, replica: Replica | None) -> tuple[Replica, Row]:
         if replica is None:
             row = projects.find(c, project)
             sight = open_sight(c, row) if row.spec["machine"] in TRAINED_CLASSIFIERS else (None, None)

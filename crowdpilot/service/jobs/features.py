@@ -13,10 +13,10 @@ import numpy as np
 from sqlalchemy import Connection
 
 from crowdpilot.arrays import Floats
-from crowdpilot.hybrid import Logistic
+from crowdpilot.hybrid import LogisticRegression
 from crowdpilot.service.jobs import thumbnails
-from crowdpilot.service.store import feature_samples, items
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store import items
+from crowdpilot.service.store.engine import Row
 
 Encode = Callable[[list[str]], Any]
 Contents = Sequence[dict[str, Any]]
@@ -36,13 +36,13 @@ class Blind(Exception):
 class Sight(NamedTuple):
     """What learns, and what it sees of new items."""
 
-    classifier: list[Logistic]
-    eye: Callable[[Connection, Sequence[Record]], Any]
+    classifier: list[LogisticRegression]
+    eye: Callable[[Connection, Sequence[Row]], Any]
 
 
-def open_sight(c: Connection, project: Record) -> Sight:
+def open_sight(c: Connection, project: Row) -> Sight:
     """The sight that a project wants; `Blind` if there is none."""
-    first = [row.content for row in feature_samples.first(c, project.id)]
+    first = [row.content for row in items.first_upload(c, project.id)]
     if not first:
         raise Blind("there are no items to learn from yet")
     try:
@@ -57,21 +57,21 @@ def _are_texts(contents: Contents) -> bool:
     return 2 * sum(bool(content.get("text", "").strip()) for content in contents) >= len(contents)
 
 
-def _of_texts(project: Record, first: Contents) -> Sight:
+def _of_texts(project: Row, first: Contents) -> Sight:
     make = _words if project.spec["machine"] == "tfidf" else _sentences
     encode = make(_texts(first))
 
-    def eye(c: Connection, group: Sequence[Record]) -> Any:
+    def eye(c: Connection, group: Sequence[Row]) -> Any:
         return encode(_texts(_contents(c, group)))
 
-    return Sight([Logistic(0.1), Logistic(0.3), Logistic(1.0)], eye)
+    return Sight([LogisticRegression(0.1), LogisticRegression(0.3), LogisticRegression(1.0)], eye)
 
 
 def _texts(contents: Contents) -> list[str]:
     return [content.get("text", "") for content in contents]
 
 
-def _contents(c: Connection, group: Sequence[Record]) -> Contents:
+def _contents(c: Connection, group: Sequence[Row]) -> Contents:
     found = items.contents(c, [item.id for item in group])
     return [found[item.id] for item in group]
 
@@ -105,15 +105,15 @@ def _sentences(first: list[str]) -> Encode:
     return encoded
 
 
-def _of_images(c: Connection, project: Record, first: Contents) -> Sight:
+def _of_images(c: Connection, project: Row, first: Contents) -> Sight:
     seen = thumbnails.read(c, project.id, first[:MOST])
     if 2 * np.isfinite(seen).all(axis=1).sum() < len(seen):
         raise Blind(NO_FILES)
     middle, spread = np.nanmean(seen, axis=0), float(np.nanstd(seen)) or 1.0
 
-    def eye(c: Connection, group: Sequence[Record]) -> Floats:
+    def eye(c: Connection, group: Sequence[Row]) -> Floats:
         rows = thumbnails.read(c, project.id, _contents(c, group))
         seen: Floats = np.nan_to_num((rows - middle) / spread)  # what cannot be seen is like the average
         return seen
 
-    return Sight([Logistic(10.0), Logistic(100.0)], eye)
+    return Sight([LogisticRegression(10.0), LogisticRegression(100.0)], eye)

@@ -12,7 +12,7 @@ from crowdpilot.hybrid import Campaign, Forecast
 from crowdpilot.hybrid.forecast.simulation import forecast as simulate
 from crowdpilot.service.jobs.context import Bench
 from crowdpilot.service.labelling.replica import Replica
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store.engine import Row
 
 MOST = 1000  # items that are simulated, with two classes and one question
 LEAST = 200
@@ -36,7 +36,7 @@ def why_not(replica: Replica) -> str:
     return ""
 
 
-def forecast(bench: Bench, job: Record) -> dict[str, Any]:
+def forecast(bench: Bench, job: Row) -> dict[str, Any]:
     """Simulate how the project may go on, on a sample of its items if it is large."""
     begun = time.monotonic()
     replica, project = bench.replica(job.project)

@@ -14,26 +14,26 @@ from crowdpilot.service.jobs.context import Bench
 from crowdpilot.service.jobs.forecast import why_not
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.project_campaign import TRAINED_CLASSIFIERS
-from crowdpilot.service.store import jobs, model_updates
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store import jobs, saved_state
+from crowdpilot.service.store.engine import Row
 
-GROWTH = {"calibrate": 1.2, "forecast": 1.5}  # of the votes since the last, after which there is another
+GROWTH = {"calibration": 1.2, "forecast": 1.5}  # of the votes since the last, after which there is another
 
 
-def refit(bench: Bench, job: Record) -> dict[str, Any]:
+def refit(bench: Bench, job: Row) -> dict[str, Any]:
     """A lesson from all votes so far, written down so that a mirror anywhere believes the same."""
     begun = time.monotonic()
     replica, project = bench.replica(job.project)
     lesson = None
     if project.votes != project.fitted:
         replica.campaign.refit()
-        lesson = model_updates.pack(_lesson(replica))
+        lesson = saved_state.pack_model_update(_lesson(replica))
     with bench.store.reading() as c:
         told = webhook_events.find(c, replica)
     with bench.store.writing() as c:
-        jobs.hold(c, job)
+        jobs.renew(c, job)
         if lesson is not None:
-            replica.update_number = model_updates.write(c, job.project, lesson, project.votes)
+            replica.update_number = saved_state.write_model_update(c, job.project, lesson, project.votes)
             _follow_up(c, replica, project)
         rest = webhook_events.write(c, project, told)
     webhook_events.write_rest(bench.store, project, rest)
@@ -54,7 +54,7 @@ def _lesson(replica: Replica) -> dict[str, Any]:
     return replica.campaign.model_update(with_classifier=replica.spec["machine"] in TRAINED_CLASSIFIERS)
 
 
-def _taught(bench: Bench, replica: Replica, project: Record) -> dict[str, Any]:
+def _taught(bench: Bench, replica: Replica, project: Row) -> dict[str, Any]:
     """Which machine has learned from how many votes, and why not if not."""
     machine = replica.spec["machine"]
     why = bench.blind(replica.project)
@@ -65,11 +65,11 @@ def _taught(bench: Bench, replica: Replica, project: Record) -> dict[str, Any]:
     return {"votes": project.votes, "machine": machine, "why": why}
 
 
-def _follow_up(c: Connection, replica: Replica, project: Record) -> None:
+def _follow_up(c: Connection, replica: Replica, project: Row) -> None:
     """What is worth to be looked at after a lesson, unless it was looked at not long ago."""
-    wanted = {"calibrate": is_measurable(replica), "forecast": not why_not(replica)}
+    wanted = {"calibration": is_measurable(replica), "forecast": not why_not(replica)}
     for kind, growth in GROWTH.items():
-        last = jobs.last(c, project.id, kind)
+        last = jobs.last_done(c, project.id, kind)
         known = 0 if last is None else int((last.result or {}).get("votes", 0))
         if wanted[kind] and project.votes >= growth * known:
             jobs.enqueue(c, project.id, kind)

@@ -28,8 +28,9 @@ def report(bench: Bench, job: Row) -> dict[str, Any]:
     from crowdpilot.reporting import report as write_report  # it takes a second to load
 
     replica, project = bench.replica(job.project)
-    criterion = job.given.get("criterion", "")
-    about = {"votes": project.votes, "lesson": project.lesson, "criterion": criterion, "made": time.time()}
+    criterion = job.arguments.get("criterion", "")
+    about = {"votes": project.votes, "update_number": project.update_number, "criterion": criterion,
+             "made": time.time()}  # fmt: skip
     with bench.store.reading() as c:
         found = _votes(c, replica, replica.campaign.criteria.index(criterion))
         if len(found) == 0:

@@ -20,15 +20,14 @@ from crowdpilot.service.jobs.forecast import forecast
 from crowdpilot.service.jobs.refit import refit
 from crowdpilot.service.jobs.report import report
 from crowdpilot.service.settings import Settings
-from crowdpilot.service.store import expired_leases, jobs, projects, votes
-from crowdpilot.service.store.engine import Store
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store import jobs, leases, projects
+from crowdpilot.service.store.engine import Row, Store
 
-Job = Callable[[Bench, Record], Any]
+Job = Callable[[Bench, Row], Any]
 JOBS: dict[str, Job] = {
     "refit": refit,
-    "settle": settle,
-    "calibrate": calibrate,
+    "completion": settle,
+    "calibration": calibrate,
     "forecast": forecast,
     "report": report,
 }
@@ -67,7 +66,7 @@ def step(bench: Bench, name: str) -> bool:
         if not jobs.is_due(c):
             return False
     with bench.store.writing() as c:
-        job = jobs.take(c, name)
+        job = jobs.claim(c, name)
     if job is None:
         return False
     try:
@@ -79,7 +78,7 @@ def step(bench: Bench, name: str) -> bool:
     return True
 
 
-def _do(bench: Bench, job: Record) -> None:
+def _do(bench: Bench, job: Row) -> None:
     try:
         with _signs_of_life(bench.store, job):
             result = JOBS[job.kind](bench, job)
@@ -87,7 +86,7 @@ def _do(bench: Bench, job: Record) -> None:
             jobs.finish(c, job, result)
     except ServiceUnavailableError:
         raise
-    except jobs.Lost:
+    except jobs.JobLostError:
         bench.forget(job.project)
         logger.warning("job %s of kind %s was taken over by another runner", job.id, job.kind)
     except Exception as error:  # a job may fail in any way; it is written down and tried again
@@ -106,7 +105,7 @@ def _tidy(bench: Bench, project: str) -> None:
             bench.forget(project)
             return
         ended = row.done or row.state == projects.CLOSED
-        if ended and not jobs.waiting(c, project):
+        if ended and not jobs.is_pending(c, project):
             bench.forget(project)
 
 
@@ -119,17 +118,17 @@ def _look_after(store: Store, name: str) -> None:
     """Jobs of runners that have died wait again; what was lent and not answered goes to others."""
     now = time.time()
     with store.writing() as c:
-        jobs.revive(c, name)
+        jobs.requeue_abandoned(c, name)
     with store.reading() as c:
-        late = expired_leases.projects(c, now)
+        late = leases.projects_with_expired(c, now)
     for project in late:
         with store.writing() as c:
-            if votes.expire(c, project, now):
-                jobs.enqueue(c, project, "settle")
+            if leases.expire(c, project, now):
+                jobs.enqueue(c, project, "completion")
 
 
 @contextmanager
-def _signs_of_life(store: Store, job: Record) -> Iterator[None]:
+def _signs_of_life(store: Store, job: Row) -> Iterator[None]:
     """Say again and again that a job is being done."""
     over = threading.Event()
 
@@ -137,8 +136,8 @@ def _signs_of_life(store: Store, job: Record) -> Iterator[None]:
         while not over.wait(ALIVE):
             try:
                 with store.writing() as c:
-                    jobs.hold(c, job)
-            except (ServiceUnavailableError, jobs.Lost):
+                    jobs.renew(c, job)
+            except (ServiceUnavailableError, jobs.JobLostError):
                 logger.warning("job %s cannot say that it is alive", job.id)
 
     thread = threading.Thread(target=say, daemon=True)

@@ -11,7 +11,7 @@ import numpy as np
 from sqlalchemy import Connection
 
 from crowdpilot.arrays import Floats
-from crowdpilot.service.store import feature_samples
+from crowdpilot.service.store import items
 
 SIDE = 32
 LARGEST = 50_000_000  # points of an image that is looked at
@@ -23,7 +23,7 @@ def read(c: Connection, project: str, contents: Sequence[dict[str, Any]]) -> Flo
     rows = np.full((len(contents), SIDE * SIDE), np.nan)
     for n, content in enumerate(contents):
         found = FILE.search(content.get("image", ""))
-        data = None if found is None else feature_samples.stored(c, project, found[1])
+        data = None if found is None else items.file_data(c, project, found[1])
         if data is not None:
             rows[n] = shrink(data)
     return rows

@@ -9,10 +9,9 @@ from sqlalchemy import Connection
 
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store import webhook_deliveries
-from crowdpilot.service.store.engine import Store
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store.engine import Row, Store
 
-PORTION = 4 * webhook_deliveries.MANY  # items that are written at once
+PORTION = 4 * webhook_deliveries.MAX_ITEMS_PER_DELIVERY  # items that are written at once
 
 
 class News(NamedTuple):
@@ -28,7 +27,7 @@ def find(c: Connection, replica: Replica) -> News:
     if not replica.spec["webhook"]:
         return News([], {}, {})
     now = replica.campaign.decide()
-    before = webhook_deliveries.said(c, replica.project)
+    before = webhook_deliveries.read_sent_labels(c, replica.project)
     items, labels = [], {}
     for n in np.flatnonzero(now.done):
         name, label = str(now.items[n]), str(now.labels[n])
@@ -39,25 +38,31 @@ def find(c: Connection, replica: Replica) -> News:
     return News(items, labels, before)
 
 
-def write(c: Connection, project: Record, news: News) -> News:
+def write(c: Connection, project: Row, news: News) -> News:
     """Some of the items are to be told, so many that nobody waits long for the database; the rest."""
     now = news.items[:PORTION]
-    for n in range(0, len(now), webhook_deliveries.MANY):
-        told = {"project": project.id, "name": project.name, "items": now[n : n + webhook_deliveries.MANY]}
-        webhook_deliveries.add(c, project.id, "item.decided", told)
+    for n in range(0, len(now), webhook_deliveries.MAX_ITEMS_PER_DELIVERY):
+        told = {
+            "project": project.id,
+            "name": project.name,
+            "items": now[n : n + webhook_deliveries.MAX_ITEMS_PER_DELIVERY],
+        }
+        webhook_deliveries.enqueue(c, project.id, "item.decided", told)
     if now:
-        webhook_deliveries.say(c, project.id, dict(list(news.labels.items())[:PORTION]), news.before)
+        webhook_deliveries.write_sent_labels(
+            c, project.id, dict(list(news.labels.items())[:PORTION]), news.before
+        )
     return News(news.items[PORTION:], dict(list(news.labels.items())[PORTION:]), news.before)
 
 
-def write_rest(store: Store, project: Record, news: News) -> None:
+def write_rest(store: Store, project: Row, news: News) -> None:
     """All that is left to be told; what is not written because a process dies is found again."""
     while news.items:
         with store.writing() as c:
             news = write(c, project, news)
 
 
-def write_done(c: Connection, replica: Replica, project: Record) -> None:
+def write_done(c: Connection, replica: Replica, project: Row) -> None:
     """That a project is done is to be told."""
     if replica.spec["webhook"]:
         status = replica.campaign.status()
@@ -65,4 +70,4 @@ def write_done(c: Connection, replica: Replica, project: Record) -> None:
             "project": project.id, "name": project.name, "items": status.items, "votes": project.votes,
             "spent": status.spent, "expected_cost": status.loss,
         }  # fmt: skip
-        webhook_deliveries.add(c, project.id, "project.done", told)
+        webhook_deliveries.enqueue(c, project.id, "project.done", told)

@@ -16,8 +16,7 @@ from crowdpilot.service.errors import ServiceUnavailableError
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.signing import derive, webhook_signature
 from crowdpilot.service.store import projects, webhook_deliveries
-from crowdpilot.service.store.engine import Store
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store.engine import Row, Store
 
 TIMEOUT = 5.0  # seconds
 NAP = 0.25
@@ -44,7 +43,7 @@ def step(store: Store, settings: Settings, now: float | None = None) -> bool:
         if not webhook_deliveries.is_due(c, moment):
             return False
     with store.writing() as c:
-        sent = webhook_deliveries.take(c, moment)
+        sent = webhook_deliveries.claim(c, moment)
         if sent is None:
             return False
         address = projects.find(c, sent.project).spec["webhook"]
@@ -57,7 +56,7 @@ def step(store: Store, settings: Settings, now: float | None = None) -> bool:
     return True
 
 
-def send(address: str, secret: str, sent: Record) -> str:
+def send(address: str, secret: str, sent: Row) -> str:
     """Say it once; why it was not heard, empty if it was."""
     if urlsplit(address).scheme not in ("http", "https"):
         return "the address is not one of http or https; make the project anew with another"

@@ -51,11 +51,11 @@ def propose(store: Store, replica: Replica, project: Row, n: int, kind: str | No
     campaign = replica.campaign
     asks = campaign.propose(n, kind=kind)
     is_random = campaign.plan.explore + campaign.plan.gold > 0
-    count = is_random and campaign.view.requests != project.asked
+    count = is_random and campaign.view.requests != project.lease_requests
     refit = not asks and project.votes != project.fitted and not campaign.view.has_open_leases
     if count or refit:
         with store.writing() as c:
-            if count and projects.claim_lease_requests(c, project.id, project.asked) is None:
+            if count and projects.claim_lease_requests(c, project.id, project.lease_requests) is None:
                 return None
             if refit:
                 jobs.enqueue(c, project.id, "refit")  # no vote has a value now: it may after a refit
@@ -102,10 +102,10 @@ def record_votes(
 
 def _row(
     vote: ExternalVote, item_ids: dict[str, int], workers: dict[str, Row]
-) -> external_votes.ExternalVote:
+) -> external_votes.StoredVote:
     worker = int(workers[vote.worker].id)
     rest = vote.label, vote.seconds, vote.time, vote.key
-    return external_votes.ExternalVote(item_ids[vote.item], vote.criterion, worker, *rest)
+    return external_votes.StoredVote(item_ids[vote.item], vote.criterion, worker, *rest)
 
 
 def _register_workers(
@@ -127,14 +127,14 @@ def _register_workers(
 
 
 def _check_repeats(
-    c: Connection, new: Sequence[ExternalVote], rows: Sequence[external_votes.ExternalVote]
+    c: Connection, new: Sequence[ExternalVote], rows: Sequence[external_votes.StoredVote]
 ) -> None:
     """Raise a ConflictError if a worker has voted already, or votes twice at once."""
     before = external_votes.states(c, list({row.worker for row in rows}))
     seen = set()
     for row, vote in zip(rows, new, strict=True):
-        if before.get(row.place) in (VOTED, UNSURE):
+        if before.get(row.vote_id) in (VOTED, UNSURE):
             raise ConflictError(f"worker {vote.worker!r} has voted on item {vote.item!r} already")
-        if row.place in seen:
+        if row.vote_id in seen:
             raise ConflictError(f"worker {vote.worker!r} votes on item {vote.item!r} twice; keep one vote")
-        seen.add(row.place)
+        seen.add(row.vote_id)

@@ -147,13 +147,14 @@ class LeaseQueue:
             return True
         until = time.time() + replica.spec["lease"]
         with self.store.writing() as c:
-            clock = projects.claim_lease_requests(c, project.id, project.asked, len(new)) if new else 0
-            if clock is None:
+            expected = project.lease_requests
+            number = projects.claim_lease_requests(c, project.id, expected, len(new)) if new else 0
+            if number is None:
                 return False
             if holders:
                 leases.extend(c, holders, until)
             if new:
-                leases.create(c, project.id, new, until, clock)
+                leases.create(c, project.id, new, until, number)
             if refit:
                 jobs.enqueue(c, project.id, "refit")  # no vote has a value now: it may after a refit
         return True
@@ -185,7 +186,7 @@ class LeaseQueue:
         if late:
             with self.store.writing() as c:
                 leases.expire(c, project, now)
-                jobs.enqueue(c, project, "settle")
+                jobs.enqueue(c, project, "completion")
 
 
 def _choice(

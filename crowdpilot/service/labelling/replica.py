@@ -1,6 +1,6 @@
 """Replica: the campaign of one project in the memory of one process, which follows the database.
 
-Every write to a project takes the next change number (`projects.tick`) and stamps the rows that it changes.
+Every write to a project takes the next change number (`projects.next_change`) and stamps the changed rows.
 A replica reads the rows stamped since its own number, in one read transaction, and applies them. The database
 is the truth: a replica can be dropped at any time, and one that is built from the tables alone has the same
 posterior, because that follows from items, votes and the last model update, whatever their order.
@@ -67,7 +67,7 @@ class Replica:
         the rest keeps its old values until the next call.
         """
         row = projects.find(c, self.project)
-        if row.clock > self.change_number:
+        if row.change_number > self.change_number:
             changes = self._read_changes(c, row)  # all before any is applied: a failed read changes nothing
             self._apply_items(c, changes.items)
             for worker in changes.workers:
@@ -75,11 +75,11 @@ class Replica:
             self._apply_votes(changes.votes)
             if changes.model_update is not None:
                 self.campaign.apply_model_update(changes.model_update, recompute_values=False)
-                self.update_number, self._outdated = row.lesson, np.arange(len(self.campaign))
+                self.update_number, self._outdated = row.update_number, np.arange(len(self.campaign))
         self._recompute_values(max_seconds)
-        self.change_number = row.clock
+        self.change_number = row.change_number
         self.campaign.synchronize(
-            requests=row.asked, votes_since_refit=row.votes - row.fitted, spent=self._spent()
+            requests=row.lease_requests, votes_since_refit=row.votes - row.fitted, spent=self._spent()
         )
         return row
 
@@ -91,7 +91,8 @@ class Replica:
 
     def _read_changes(self, c: Connection, row: Row) -> Changes:
         where = c, self.project, self.change_number
-        update = saved_state.read_model_update(c, self.project) if row.lesson > self.update_number else None
+        is_updated = row.update_number > self.update_number
+        update = saved_state.read_model_update(c, self.project) if is_updated else None
         return Changes(
             items.changed_since(*where), workers.changed_since(*where), votes.changed_since(*where), update
         )
@@ -105,21 +106,21 @@ class Replica:
     # Items -----------------------------------------------------------------------------------
 
     def _apply_items(self, c: Connection, changed: Sequence[Row]) -> None:
-        for upload in self._uploads([item for item in changed if item.added > self.change_number]):
+        for upload in self._uploads([item for item in changed if item.upload_number > self.change_number]):
             self._add(c, upload)
-        old = [item for item in changed if item.added <= self.change_number]
+        old = [item for item in changed if item.upload_number <= self.change_number]
         gold = {item.name: item.gold for item in old if item.gold is not None}
         if gold:
             self.campaign.reveal(self._by_criterion(gold))
-        if stopped := [item.name for item in changed if item.gone == "stopped"]:
+        if stopped := [item.name for item in changed if item.state == items.STOPPED]:
             criteria = self.campaign.criteria
             self.campaign.stop(Ask(name, criterion) for name in stopped for criterion in criteria)
-        if withdrawn := [item.name for item in changed if item.gone == "withdrawn"]:
+        if withdrawn := [item.name for item in changed if item.state == items.WITHDRAWN]:
             self.campaign.withdraw(withdrawn)
 
     def _uploads(self, new: Sequence[Row]) -> list[list[Row]]:
         """Items upload by upload while the pilot is drawn from the first to come; then all others at once."""
-        uploads = [list(upload) for _, upload in groupby(new, key=lambda item: item.added)]
+        uploads = [list(upload) for _, upload in groupby(new, key=lambda item: item.upload_number)]
         left, n = self.campaign.view.pilot_left, 0
         while n < len(uploads) and left > 0:
             left -= len(uploads[n])
@@ -136,7 +137,7 @@ class Replica:
         gold = {item.name: item.gold for item in upload if item.gold is not None}
         probs = self._classifier_probs(upload)
         campaign.add(names, classifier_probs=probs, features=features, gold=self._by_criterion(gold))
-        classified = len(upload) if trained else sum(item.machine is not None for item in upload)
+        classified = len(upload) if trained else sum(item.classifier_probs is not None for item in upload)
         self._classifier_cost += campaign.costs.classifier * classified
         self.item_names.update((item.id, item.name) for item in upload)
         self.item_ids.update((item.name, item.id) for item in upload)
@@ -147,9 +148,9 @@ class Replica:
         if self.spec["machine"] != "given":
             return None
         if not self.campaign.has_criteria:
-            return [item.machine or [1 / K] * K for item in upload]
+            return [item.classifier_probs or [1 / K] * K for item in upload]
         return {
-            name: [(item.machine or {}).get(name, [1 / K] * K) for item in upload]
+            name: [(item.classifier_probs or {}).get(name, [1 / K] * K) for item in upload]
             for name in self.campaign.criteria
         }
 

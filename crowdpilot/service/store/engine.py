@@ -1,4 +1,4 @@
-"""Engine: connections to SQLite or PostgreSQL that behave alike, and what is raised when there is none."""
+"""Store: connections and transactions on SQLite or PostgreSQL that behave alike; `Row`, the type of a row."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy import Row as SqlRow
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from crowdpilot.service.errors import ServiceUnavailableError
 
-WAIT = 10.0  # seconds for a lock or a connection
+Row = SqlRow[*tuple[Any, ...]]  # of a query, with its columns by name
+
+LOCK_TIMEOUT_SECONDS = 10.0  # for a lock or a connection
+POOL: dict[str, Any] = {"pool_size": 8, "max_overflow": 8, "pool_timeout": LOCK_TIMEOUT_SECONDS}
 
 
 class Store:
@@ -30,18 +34,18 @@ class Store:
         )
         self.sqlite = self.url.startswith("sqlite")
         self._write = _engine(self.url, "BEGIN IMMEDIATE")
-        self._read = _engine(self.url, "BEGIN") if self.sqlite else _still(self._write)
+        self._read = _engine(self.url, "BEGIN") if self.sqlite else _repeatable_read(self._write)
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A connection that sees one state of the database."""
-        with _troubles(), self._read.connect() as connection:
+        """A read transaction: all its queries see one state of the database."""
+        with _as_unavailable(), self._read.connect() as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """A transaction: all that is done in it is done when it ends, or nothing is."""
-        with _troubles(), self._write.begin() as connection:
+        """A write transaction, committed at the end of the block, rolled back by an exception."""
+        with _as_unavailable(), self._write.begin() as connection:
             yield connection
 
     @property
@@ -50,7 +54,7 @@ class Store:
         return self._write
 
     def close(self) -> None:
-        """Give all connections back."""
+        """Close all connections."""
         self._read.dispose()
         self._write.dispose()
 
@@ -66,14 +70,12 @@ class Store:
 
 def _engine(url: str, begin: str) -> Engine:
     if not url.startswith("sqlite"):
-        return create_engine(url, pool_pre_ping=True, pool_size=8, max_overflow=8, pool_timeout=WAIT)
-    engine = create_engine(
-        url, connect_args={"timeout": WAIT}, pool_size=8, max_overflow=8, pool_timeout=WAIT
-    )
+        return create_engine(url, pool_pre_ping=True, **POOL)
+    engine = create_engine(url, connect_args={"timeout": LOCK_TIMEOUT_SECONDS}, **POOL)
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _: Any) -> None:
-        connection.isolation_level = None  # transactions begin where we say so
+        connection.isolation_level = None  # transactions begin by the event below
         cursor = connection.cursor()
         for line in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "cache_size=-65536"):
             cursor.execute(f"PRAGMA {line}")
@@ -86,14 +88,14 @@ def _engine(url: str, begin: str) -> Engine:
     return engine
 
 
-def _still(engine: Engine) -> Engine:
-    """The same connections, where all statements of a transaction see the state at the first of them."""
+def _repeatable_read(engine: Engine) -> Engine:
+    """The same connections with snapshot isolation, for read transactions."""
     return engine.execution_options(isolation_level="REPEATABLE READ")
 
 
 @contextmanager
-def _troubles() -> Iterator[None]:
-    """A full disk, a lock that is not given or a lost connection is nobody's fault who asks."""
+def _as_unavailable() -> Iterator[None]:
+    """Raise a full disk, a lock timeout or a lost connection as `ServiceUnavailableError`."""
     try:
         yield
     except (OperationalError, PoolTimeout) as error:

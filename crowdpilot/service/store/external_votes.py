@@ -1,4 +1,4 @@
-"""Votes that were given elsewhere: they were lent to nobody here, and may be changed where they came from."""
+"""Queries on external votes: written without a lease, changed and retracted by another platform."""
 
 from __future__ import annotations
 
@@ -6,21 +6,19 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, and_, bindparam, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 
 from crowdpilot.service.errors import ConflictError
 from crowdpilot.service.store import projects
-from crowdpilot.service.store.items import parts
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store.engine import Row
+from crowdpilot.service.store.items import chunks
 from crowdpilot.service.store.tables import votes, workers
-from crowdpilot.service.store.votes import BACK, UNSURE, VOTED
+from crowdpilot.service.store.votes import ANSWERED, RETURNED, SAME_VOTE, VOTED, VoteId
 from crowdpilot.service.store.workers import ACTIVE, BLOCKED
 
-Place = tuple[int, int, int]  # item, criterion, worker
 
-
-class Given(NamedTuple):
-    """A vote in numbers, as it was given elsewhere."""
+class StoredVote(NamedTuple):
+    """A vote by ids; `key` is its id on the other platform."""
 
     item: int
     criterion: int
@@ -31,94 +29,103 @@ class Given(NamedTuple):
     key: str | None = None
 
     @property
-    def place(self) -> Place:
-        """What it is about, and who gave it."""
+    def vote_id(self) -> VoteId:
+        """The primary key of its row."""
         return self.item, self.criterion, self.worker
 
 
-def enlist(c: Connection, project: str, platform: str, kinds: Mapping[str, str]) -> dict[str, Record]:
-    """Workers of a platform by their names there; who is new is enlisted with the kind, in this order."""
+def register_workers(c: Connection, project: str, platform: str, kinds: Mapping[str, str]) -> dict[str, Row]:
+    """Rows of workers by their names on a platform, in a write transaction.
+
+    `kinds` maps names to kinds; new workers are inserted in its order. `ConflictError` if one is blocked.
+    """
     known = _named(c, project, platform, list(kinds))
     new = [name for name in kinds if name not in known]
     if new:
-        clock, now = int(projects.tick(c, project).clock), time.time()
-        common = {"project": project, "platform": platform, "state": ACTIVE, "created": now, "at": clock}
+        number, now = int(projects.next_change(c, project).change_number), time.time()
+        common = {"project": project, "platform": platform, "state": ACTIVE, "created": now,
+                  "change_number": number}  # fmt: skip
         c.execute(insert(workers), [{**common, "external": name, "kind": kinds[name]} for name in new])
         known |= _named(c, project, platform, new)
-    if barred := [name for name in kinds if known[name].state == BLOCKED]:
-        raise ConflictError(f"worker {barred[0]!r} is blocked; unblock them or leave their votes out")
+    if blocked := [name for name in kinds if known[name].state == BLOCKED]:
+        raise ConflictError(f"worker {blocked[0]!r} is blocked; unblock them or leave their votes out")
     return known
 
 
-def _named(c: Connection, project: str, platform: str, names: Sequence[str]) -> dict[str, Record]:
-    found: dict[str, Record] = {}
-    mine = workers.c.project == project, workers.c.platform == platform
-    for part in parts(names):
-        rows = c.execute(select(workers).where(*mine, workers.c.external.in_(part)))
+def _named(c: Connection, project: str, platform: str, names: Sequence[str]) -> dict[str, Row]:
+    """By the unique index on (project, platform, external)."""
+    found: dict[str, Row] = {}
+    own = workers.c.project == project, workers.c.platform == platform
+    for part in chunks(names):
+        rows = c.execute(select(workers).where(*own, workers.c.external.in_(part)))
         found.update((row.external, row) for row in rows)
     return found
 
 
-def states(c: Connection, given: Sequence[int]) -> dict[Place, str]:
-    """What these workers were lent or have answered, and how that stands."""
+def states(c: Connection, worker_ids: Sequence[int]) -> dict[VoteId, str]:
+    """The states of all leases and answers of these workers; by the index on (worker, state)."""
     columns = votes.c.item, votes.c.criterion, votes.c.worker, votes.c.state
-    found: dict[Place, str] = {}
-    for part in parts(given):
+    found: dict[VoteId, str] = {}
+    for part in chunks(worker_ids):
         rows = c.execute(select(*columns).where(votes.c.worker.in_(part)))
         found.update(((row.item, row.criterion, row.worker), row.state) for row in rows)
     return found
 
 
-def put(c: Connection, project: str, given: Sequence[Given]) -> Record:
-    """Take these votes, each with a number of the clock, so that they are heard in this order.
+def write(c: Connection, project: str, new: Sequence[StoredVote]) -> Row:
+    """Write votes in a write transaction, each with a change number, so that replicas keep their order.
 
-    A vote takes the place of what the same worker said before about the same. The project as it is then.
+    A vote replaces an earlier one of the same worker on the same item. Returns the counters of the project.
     """
-    before = states(c, list({vote.worker for vote in given}))
-    first = int(projects.tick(c, project, clock=len(given)).clock) - len(given) + 1
-    rows = [_row(project, vote, first + n) for n, vote in enumerate(given)]
-    new = [row for vote, row in zip(given, rows, strict=True) if vote.place not in before]
-    old = [row for vote, row in zip(given, rows, strict=True) if vote.place in before]
-    if new:
-        c.execute(insert(votes), new)
-    if old:
-        c.execute(_AGAIN, [{f"_{name}": value for name, value in row.items()} for row in old])
-    changed = sum(before.get(vote.place) in (VOTED, UNSURE) for vote in given)
-    counted = sum(before.get(vote.place) == VOTED for vote in given)
-    return _count(c, project, len(given) - counted, is_stale=changed > 0)
+    before = states(c, list({vote.worker for vote in new}))
+    first = int(projects.next_change(c, project, change_number=len(new)).change_number) - len(new) + 1
+    rows = [(vote.vote_id in before, _values(project, vote, first + n)) for n, vote in enumerate(new)]
+    if added := [row for is_known, row in rows if not is_known]:
+        c.execute(insert(votes), added)
+    if replaced := [row for is_known, row in rows if is_known]:
+        c.execute(_REPLACE, [{f"_{name}": value for name, value in row.items()} for row in replaced])
+    changed = sum(before.get(vote.vote_id) in ANSWERED for vote in new)
+    counted = sum(before.get(vote.vote_id) == VOTED for vote in new)
+    return _count(c, project, len(new) - counted, is_stale=changed > 0)
 
 
-_COLUMNS = ("state", "label", "seconds", "time", "key", "turn", "place", "expires", "at")
-_AGAIN = (
-    update(votes)
-    .where(and_(*(votes.c[name] == bindparam(f"_{name}") for name in ("item", "criterion", "worker"))))
-    .values({name: bindparam(f"_{name}") for name in _COLUMNS})
+_COLUMNS = (
+    "state",
+    "label",
+    "seconds",
+    "time",
+    "key",
+    "lease_number",
+    "position",
+    "expires",
+    "change_number",
 )
+_REPLACE = update(votes).where(SAME_VOTE).values({name: bindparam(f"_{name}") for name in _COLUMNS})
 
 
-def _row(project: str, vote: Given, clock: int) -> dict[str, Any]:
+def _values(project: str, vote: StoredVote, number: int) -> dict[str, Any]:
     moment = time.time() if vote.time is None else vote.time
-    return {"project": project, "item": vote.item, "criterion": vote.criterion, "worker": vote.worker,
-            "state": VOTED, "label": vote.label, "seconds": vote.seconds, "time": moment, "key": vote.key,
-            "turn": clock, "place": 0, "expires": 0.0, "at": clock}  # fmt: skip
+    return {**vote._asdict(), "project": project, "state": VOTED, "time": moment, "lease_number": number,
+            "position": 0, "expires": 0.0, "change_number": number}  # fmt: skip
 
 
-def take_back(c: Connection, project: str, platform: str, keys: Sequence[str]) -> int:
-    """Take back votes of a platform by their keys; how many there were."""
+def retract(c: Connection, project: str, platform: str, keys: Sequence[str]) -> int:
+    """Retract votes of a platform by their keys, in a write transaction; how many there were."""
     n = 0
-    clock = int(projects.tick(c, project).clock)
+    number = int(projects.next_change(c, project).change_number)
     own = select(workers.c.id).where(workers.c.project == project, workers.c.platform == platform)
-    for part in parts(keys):
-        mine = votes.c.project == project, votes.c.key.in_(part), votes.c.worker.in_(own)
-        gone = update(votes).where(*mine, votes.c.state == VOTED)
-        n += c.execute(gone.values(state=BACK, label=None, key=None, at=clock)).rowcount
+    for part in chunks(keys):
+        named = votes.c.project == project, votes.c.key.in_(part), votes.c.worker.in_(own)
+        retracted = update(votes).where(*named, votes.c.state == VOTED)
+        values = {"state": RETURNED, "label": None, "key": None, "change_number": number}
+        n += c.execute(retracted.values(values)).rowcount
     _count(c, project, -n, is_stale=n > 0)
     return n
 
 
-def _count(c: Connection, project: str, more: int, *, is_stale: bool) -> Record:
-    """So many votes more. A lesson that knows of votes which are not there any more is to be learned anew."""
-    row = projects.tick(c, project, clock=0, votes=more)
+def _count(c: Connection, project: str, increment: int, *, is_stale: bool) -> Row:
+    """Add to the number of votes; a model update fitted to votes that are gone makes a refit due."""
+    row = projects.next_change(c, project, change_number=0, votes=increment)
     if is_stale and row.fitted >= row.votes > 0:
-        projects.put(c, project, fitted=row.votes - 1)
-    return projects.tick(c, project, clock=0)
+        projects.change(c, project, fitted=row.votes - 1)
+    return projects.next_change(c, project, change_number=0)

@@ -1,36 +1,50 @@
-"""Items: what is to be classified, and files that belong to it."""
+"""Queries on items: uploads, states, known classes, search, and the files that belong to items."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, Text, cast, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from crowdpilot.service.errors import ConflictError, NotFoundError
 from crowdpilot.service.store import jobs, projects
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store.engine import Row
 from crowdpilot.service.store.tables import files, items
 
-MANY = 500  # values in one condition
+OPEN, STOPPED, WITHDRAWN = "open", "stopped", "withdrawn"
+MAX_VALUES_PER_QUERY = 500
+
+
+def chunks(values: Sequence[Any]) -> Iterable[Sequence[Any]]:
+    """The same values in parts that one IN condition can hold."""
+    return (values[n : n + MAX_VALUES_PER_QUERY] for n in range(0, len(values), MAX_VALUES_PER_QUERY))
+
+
+# Writing: all in a write transaction, each call with one change number
 
 
 def add(c: Connection, project: str, new: Sequence[Mapping[str, Any]]) -> int:
-    """New items, all or none; each has a name, a content and perhaps machine and gold. The clock."""
-    clock = int(projects.tick(c, project).clock)
-    common = {"project": project, "gone": "", "added": clock, "at": clock}
-    rows = [{"machine": None, "gold": None, **item, **common} for item in new]
+    """Insert items, all or none; returns the change number.
+
+    Each has `name` and `content`, and perhaps `classifier_probs` and `gold`. `ConflictError` if a name is
+    taken.
+    """
+    number = int(projects.next_change(c, project).change_number)
+    common = {"project": project, "state": OPEN, "upload_number": number, "change_number": number}
+    rows = [{"classifier_probs": None, "gold": None, **item, **common} for item in new]
     try:
         c.execute(insert(items), rows)
     except IntegrityError:
-        raise ConflictError(_twice(c, project, [row["name"] for row in rows])) from None
-    projects.put(c, project, done=False)
-    return clock
+        raise ConflictError(_duplicate_message([row["name"] for row in rows])) from None
+    projects.change(c, project, done=False)
+    return number
 
 
-def _twice(c: Connection, project: str, names: Sequence[str]) -> str:
+def _duplicate_message(names: Sequence[str]) -> str:
     seen = set()
     for name in names:
         if name in seen:
@@ -39,90 +53,139 @@ def _twice(c: Connection, project: str, names: Sequence[str]) -> str:
     return "an item with one of these names is there already; every item has a name of its own"
 
 
-def known(c: Connection, project: str, names: Sequence[str]) -> dict[str, int]:
-    """Ids of those of these items that are there."""
-    found: dict[str, int] = {}
-    for part in parts(names):
-        rows = c.execute(
-            select(items.c.name, items.c.id).where(items.c.project == project, items.c.name.in_(part))
-        )
-        found.update((row.name, row.id) for row in rows)
+def change(c: Connection, project: str, names: Sequence[str], **values: Any) -> None:
+    """Set columns of several items, and check for completion; `NotFoundError` if one is missing."""
+    found = ids_by_name(c, project, names)
+    _require(names, found)
+    number = int(projects.next_change(c, project).change_number)
+    for part in chunks(list(found.values())):
+        c.execute(update(items).where(items.c.id.in_(part)).values({**values, "change_number": number}))
+    jobs.enqueue(c, project, "completion")
+
+
+def set_gold(c: Connection, project: str, gold: Mapping[str, Any]) -> None:
+    """Write the known classes of items; `NotFoundError` if one is missing."""
+    change(c, project, list(gold))
+    number = int(projects.next_change(c, project).change_number)
+    for name, label in gold.items():
+        this = items.c.project == project, items.c.name == name
+        c.execute(update(items).where(*this).values(gold=label, change_number=number))
+
+
+def _require(names: Sequence[str], found: Mapping[str, Any]) -> None:
+    if missing := [name for name in names if name not in found]:
+        raise NotFoundError(f"there is no item {missing[0]!r}; add it first")
+
+
+# Reading
+
+
+def find(c: Connection, project: str, item: int) -> Row:
+    """The row of an item, by the primary key; `NotFoundError` if the project has none such."""
+    row = c.execute(select(items).where(items.c.project == project, items.c.id == item)).first()
+    if row is None:
+        raise NotFoundError("there is no such item in this project")
+    return row
+
+
+def list_all(c: Connection, project: str) -> Sequence[Row]:
+    """All rows of a project in the order of upload."""
+    return c.execute(select(items).where(items.c.project == project).order_by(items.c.id)).all()
+
+
+def ids_by_name(c: Connection, project: str, names: Sequence[str]) -> dict[str, int]:
+    """Ids of those of the named items that exist; by the index on (project, name)."""
+    return {row.name: row.id for row in _named(c, project, names)}
+
+
+def require_named(c: Connection, project: str, names: Sequence[str]) -> dict[str, Row]:
+    """Id, gold and state of items by name; `NotFoundError` if one is missing."""
+    found = {row.name: row for row in _named(c, project, names)}
+    _require(names, found)
     return found
 
 
-def change(c: Connection, project: str, names: Sequence[str], **values: Any) -> None:
-    """The same change to several items; refused with 404 if one is not there."""
-    found = known(c, project, names)
-    if missing := [name for name in names if name not in found]:
-        raise NotFoundError(f"there is no item {missing[0]!r}; add it first")
-    clock = int(projects.tick(c, project).clock)
-    for part in parts(list(found.values())):
-        c.execute(update(items).where(items.c.id.in_(part)).values({**values, "at": clock}))
-    jobs.enqueue(c, project, "settle")  # it may be done now
+def _named(c: Connection, project: str, names: Sequence[str]) -> Iterable[Row]:
+    columns = items.c.id, items.c.name, items.c.gold, items.c.state
+    for part in chunks(names):
+        yield from c.execute(select(*columns).where(items.c.project == project, items.c.name.in_(part)))
 
 
-def reveal(c: Connection, project: str, gold: Mapping[str, Any]) -> None:
-    """The classes of these items are known."""
-    change(c, project, list(gold))
-    clock = int(projects.tick(c, project).clock)
-    for name, label in gold.items():
-        mine = items.c.project == project, items.c.name == name
-        c.execute(update(items).where(*mine).values(gold=label, at=clock))
+def merge_gold(c: Connection, project: str, gold: dict[str, Any]) -> dict[str, Any]:
+    """The given known classes, with those of other criteria that were known before."""
+    before = require_named(c, project, list(gold))
+    return {
+        name: {**(before[name].gold or {}), **known} if isinstance(known, dict) else known
+        for name, known in gold.items()
+    }
 
 
-def since(c: Connection, project: str, clock: int) -> Sequence[Record]:
-    """Items that are new or changed, without what only people look at; in the order in which they came."""
-    columns = (
-        items.c.id,
-        items.c.name,
-        items.c.machine,
-        items.c.gold,
-        items.c.gone,
-        items.c.added,
-        items.c.at,
-    )
-    changed = items.c.project == project, items.c.at > clock
+def changed_since(c: Connection, project: str, number: int) -> Sequence[Row]:
+    """Items changed after a change number, without contents, in the order of upload.
+
+    By the index on (project, change_number), in the read transaction of a replica.
+    """
+    columns = [column for column in items.c if column.name not in ("project", "content")]
+    changed = items.c.project == project, items.c.change_number > number
     return c.execute(select(*columns).where(*changed).order_by(items.c.id)).all()
 
 
 def contents(c: Connection, ids: Iterable[int]) -> dict[int, dict[str, Any]]:
-    """What people see of these items."""
-    found: dict[int, dict[str, Any]] = {}
-    for part in parts(list(ids)):
-        rows = c.execute(select(items.c.id, items.c.content).where(items.c.id.in_(part)))
-        found.update((row.id, row.content) for row in rows)
-    return found
+    """The contents of these items by id, by the primary key."""
+    rows = (
+        row
+        for part in chunks(list(ids))
+        for row in c.execute(select(items.c.id, items.c.content).where(items.c.id.in_(part)))
+    )
+    return {row.id: row.content for row in rows}
 
 
-def all_contents(c: Connection, project: str) -> Sequence[Record]:
-    """Id, name and content of all items, in the order in which they came."""
+def all_contents(c: Connection, project: str) -> Sequence[Row]:
+    """Id, name and content of all items in the order of upload."""
     columns = items.c.id, items.c.name, items.c.content
     return c.execute(select(*columns).where(items.c.project == project).order_by(items.c.id)).all()
 
 
-def count(c: Connection, project: str) -> int:
-    """How many items a project has."""
-    return int(c.execute(select(func.count()).where(items.c.project == project)).scalar_one())
+def first_upload(c: Connection, project: str) -> Sequence[Row]:
+    """Id, name and content of the items of the first upload, from which featurizers are fitted."""
+    own = items.c.project == project
+    first = select(func.min(items.c.upload_number)).where(own).scalar_subquery()
+    columns = items.c.id, items.c.name, items.c.content
+    return c.execute(select(*columns).where(own, items.c.upload_number == first).order_by(items.c.id)).all()
 
 
-def keep_file(c: Connection, project: str, type: str, data: bytes) -> str:
-    """Keep a file of a project, once; the digest by which it is found."""
+def search(c: Connection, project: str, words: str) -> set[int]:
+    """Ids of the items whose name or text contains these words, ignoring case; a scan of the project."""
+    escaped = json.dumps(words)[1:-1]  # as texts are written in JSON
+    hit = items.c.name.icontains(words, autoescape=True) | cast(items.c.content, Text).icontains(
+        escaped, autoescape=True
+    )
+    return {row.id for row in c.execute(select(items.c.id).where(items.c.project == project, hit))}
+
+
+# Files, by the unique index on (project, digest)
+
+
+def save_file(c: Connection, project: str, type: str, data: bytes) -> str:
+    """Insert a file unless it is there, in a write transaction; returns its SHA-256 digest."""
     digest = sha256(data).hexdigest()
-    mine = files.c.project == project, files.c.digest == digest
-    if c.execute(select(files.c.digest).where(*mine)).first() is None:
+    own = files.c.project == project, files.c.digest == digest
+    if c.execute(select(files.c.digest).where(*own)).first() is None:
         c.execute(insert(files).values(project=project, digest=digest, type=type, data=data))
     return digest
 
 
-def file(c: Connection, project: str, digest: str) -> Record:
-    """A file of a project; refused with 404 if there is none."""
-    mine = files.c.project == project, files.c.digest == digest
-    row = c.execute(select(files.c.type, files.c.data).where(*mine)).first()
+def find_file(c: Connection, project: str, digest: str) -> Row:
+    """Type and data of a file; `NotFoundError` if there is none."""
+    own = files.c.project == project, files.c.digest == digest
+    row = c.execute(select(files.c.type, files.c.data).where(*own)).first()
     if row is None:
         raise NotFoundError("there is no such file")
     return row
 
 
-def parts(values: Sequence[Any]) -> Iterable[Sequence[Any]]:
-    """The same values in pieces that one statement can hold."""
-    return (values[n : n + MANY] for n in range(0, len(values), MANY))
+def file_data(c: Connection, project: str, digest: str) -> bytes | None:
+    """The data of a file, None if there is none."""
+    own = files.c.project == project, files.c.digest == digest
+    data: bytes | None = c.execute(select(files.c.data).where(*own)).scalar()
+    return data

@@ -1,4 +1,4 @@
-"""Projects: what was asked for, how far it is, and the clock that numbers every change."""
+"""Queries on projects: descriptions, states, and the change number that orders all writes to a project."""
 
 from __future__ import annotations
 
@@ -7,61 +7,64 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, insert, select, update
 
 from crowdpilot.service.errors import NotFoundError
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store.engine import Row
 from crowdpilot.service.store.tables import projects
 
 OPEN, PAUSED, CLOSED = "open", "paused", "closed"
+NO_PROJECT = "there is no such project; check its address"
 
 
 def create(c: Connection, spec: dict[str, Any]) -> str:
-    """A new project, open and empty; its id."""
+    """Insert a project, open and without items, in a write transaction; returns its id."""
     id = secrets.token_hex(6)
     new = {"id": id, "name": spec["name"], "spec": spec, "state": OPEN, "created": time.time()}
     c.execute(insert(projects).values(new))
     return id
 
 
-def find(c: Connection, project: str) -> Record:
-    """A project; refused with 404 if there is none."""
+def find(c: Connection, project: str) -> Row:
+    """The row of a project, by the primary key; `NotFoundError` if there is none."""
     row = c.execute(select(projects).where(projects.c.id == project)).first()
     if row is None:
-        raise NotFoundError("there is no such project; check its address")
+        raise NotFoundError(NO_PROJECT)
     return row
 
 
-def listed(c: Connection) -> Sequence[Record]:
+def list_all(c: Connection) -> Sequence[Row]:
     """All projects, the newest first."""
     return c.execute(select(projects).order_by(projects.c.created.desc())).all()
 
 
-def tick(c: Connection, project: str, **more: int) -> Record:
-    """The next number of the clock, and more to add to the project; nobody else writes until commit."""
-    added = {name: projects.c[name] + n for name, n in {"clock": 1, **more}.items()}
-    changed = update(projects).where(projects.c.id == project).values(added)
-    columns = projects.c.clock, projects.c.state, projects.c.votes, projects.c.fitted
+def next_change(c: Connection, project: str, **increments: int) -> Row:
+    """Take the next change number and add to counters, in a write transaction; returns the counters.
+
+    The row is locked until the commit, so that writes to one project follow each other; `change_number=0`
+    locks it without a new number.
+    """
+    values = {name: projects.c[name] + n for name, n in {"change_number": 1, **increments}.items()}
+    changed = update(projects).where(projects.c.id == project).values(values)
+    columns = projects.c.change_number, projects.c.state, projects.c.votes, projects.c.fitted
     row = c.execute(changed.returning(*columns)).first()
     if row is None:
-        raise NotFoundError("there is no such project; check its address")
+        raise NotFoundError(NO_PROJECT)
     return row
 
 
-def claim(c: Connection, project: str, asked: int, times: int = 1) -> int | None:
-    """The next number of the clock, if items were lent so many times before; None if somebody was faster."""
-    turn = update(projects).where(projects.c.id == project, projects.c.asked == asked)
-    row = c.execute(
-        turn.values(clock=projects.c.clock + 1, asked=asked + times).returning(projects.c.clock)
-    ).first()
-    return None if row is None else int(row.clock)
+def claim_lease_requests(c: Connection, project: str, expected: int, n: int = 1) -> int | None:
+    """Compare and set: count `n` lease requests more if there were `expected`, in a write transaction.
+
+    Returns the next change number; None if another process has leased items since.
+    """
+    unchanged = projects.c.id == project, projects.c.lease_requests == expected
+    values = {"change_number": projects.c.change_number + 1, "lease_requests": expected + n}
+    changed = update(projects).where(*unchanged).values(values).returning(projects.c.change_number)
+    row = c.execute(changed).first()
+    return None if row is None else int(row.change_number)
 
 
-def put(c: Connection, project: str, **values: Any) -> None:
-    """Change what is said of a project."""
+def change(c: Connection, project: str, **values: Any) -> None:
+    """Set columns of a project, in a write transaction; the change number stays."""
     c.execute(update(projects).where(projects.c.id == project).values(values))
-
-
-def remove(c: Connection, project: str) -> None:
-    """Delete a project with everything in it."""
-    c.execute(delete(projects).where(projects.c.id == project))

@@ -1,8 +1,9 @@
-"""Tables: what is kept, and the rules that the database itself enforces.
+"""Tables of the database: their columns, indexes, and the constraints that the database itself enforces.
 
-A row of `votes` is born when an item is lent to a worker and becomes a vote when they answer, so that
-nobody can be lent the same question twice and nobody can vote on what they were not lent. Whatever
-changes in a project gets the next number of its clock: who has read up to a number reads on from there.
+A row of `votes` is a lease when an item is leased to a worker, and becomes a vote when they answer. Its
+primary key (item, criterion, worker) makes sure that nobody is leased the same item twice and nobody votes
+twice. Every write to a project takes the next change number of the project and stamps the rows that it
+changes with it, so that a replica which has read up to a number reads on from there.
 """
 
 from __future__ import annotations
@@ -44,15 +45,15 @@ projects = Table(
     metadata,
     Column("id", String(32), primary_key=True),
     Column("name", Text, nullable=False),
-    Column("spec", JSON, nullable=False),  # all that was asked for when it was made
+    Column("spec", JSON, nullable=False),  # the description that the requester sent
     Column("state", String(8), nullable=False),  # open, paused, closed
     Column("created", Float, nullable=False),
-    Column("clock", Long, nullable=False, default=0),  # number of the last change
-    Column("asked", Long, nullable=False, default=0),  # how often items were lent
+    Column("change_number", Long, nullable=False, default=0),  # of the last write
+    Column("lease_requests", Long, nullable=False, default=0),  # requests for which items were leased
     Column("votes", Long, nullable=False, default=0),
-    Column("fitted", Long, nullable=False, default=0),  # votes of which the last lesson knows
-    Column("lesson", Long, nullable=False, default=0),  # clock of the last lesson, 0 if there is none
-    Column("done", Boolean, nullable=False, default=False),
+    Column("fitted", Long, nullable=False, default=0),  # votes that the last model update was fitted to
+    Column("update_number", Long, nullable=False, default=0),  # change number of the last model update, or 0
+    Column("done", Boolean, nullable=False, default=False),  # no more votes are needed
 )
 
 items = Table(
@@ -62,13 +63,13 @@ items = Table(
     _project(),
     Column("name", Text, nullable=False),
     Column("content", JSON, nullable=False),  # {"text": ...}, {"image": address}, or both
-    Column("machine", JSON),  # probabilities of the classes; with criteria a mapping to such
+    Column("classifier_probs", JSON),  # uploaded class probabilities; with criteria a mapping to such
     Column("gold", JSON),  # the known class; with criteria a mapping to such
-    Column("gone", String(9), nullable=False, default=""),  # "", stopped, withdrawn
-    Column("added", Long, nullable=False),  # clock when it came; all of one upload have the same
-    Column("at", Long, nullable=False),  # clock of the last change
+    Column("state", String(9), nullable=False),  # open, stopped, withdrawn
+    Column("upload_number", Long, nullable=False),  # change number of the upload that brought it
+    Column("change_number", Long, nullable=False),
     UniqueConstraint("project", "name"),
-    Index("ix_items_project_at", "project", "at"),
+    Index("ix_items_project_change_number", "project", "change_number"),
 )
 
 files = Table(
@@ -96,9 +97,9 @@ workers = Table(
     Column("tries", Integer, nullable=False, default=0),  # at the quiz
     Column("finished", Float),
     Column("created", Float, nullable=False),
-    Column("at", Long, nullable=False),
+    Column("change_number", Long, nullable=False),
     UniqueConstraint("project", "platform", "external"),
-    Index("ix_workers_project_at", "project", "at"),
+    Index("ix_workers_project_change_number", "project", "change_number"),
 )
 
 votes = Table(
@@ -108,36 +109,30 @@ votes = Table(
     Column("item", Long, ForeignKey("items.id", ondelete="CASCADE"), primary_key=True),
     Column("criterion", Integer, primary_key=True, default=0),
     Column("worker", Long, ForeignKey("workers.id", ondelete="CASCADE"), primary_key=True),
-    Column(
-        "state", String(6), nullable=False
-    ),  # lent, voted, unsure (can't tell), back (not answered in time)
-    Column("label", Integer),  # number of the class
+    Column("state", String(8), nullable=False),  # leased, voted, unsure (can't tell), returned (unanswered)
+    Column("label", Integer),  # index of the class
     Column("seconds", Float),
     Column("time", Float),
-    Column("key", String(64)),  # of the request that brought it
-    Column("turn", Long, nullable=False),  # which lending, and the place in it
-    Column("place", Integer, nullable=False, default=0),
-    Column("expires", Float, nullable=False),
-    Column("at", Long, nullable=False),
-    Index("ix_votes_project_at", "project", "at"),
-    Index("ix_votes_worker", "worker", "state"),
+    Column("key", String(64)),  # idempotency key of the request that brought it
+    Column("lease_number", Long, nullable=False),  # change number of the lease, and the position in it
+    Column("position", Integer, nullable=False, default=0),
+    Column("expires", Float, nullable=False),  # when the lease ends
+    Column("change_number", Long, nullable=False),
+    Index("ix_votes_project_change_number", "project", "change_number"),
+    Index("ix_votes_worker_state", "worker", "state"),
     Index(
-        "ix_votes_lent",
-        "project",
-        "expires",
-        sqlite_where=text("state = 'lent'"),
-        postgresql_where=text("state = 'lent'"),
+        "ix_votes_leased", "project", "expires",
+        sqlite_where=text("state = 'leased'"), postgresql_where=text("state = 'leased'"),
     ),
-)
+)  # fmt: skip
 
-lessons = Table(
-    "lessons",
+model_updates = Table(  # the newest of each project
+    "model_updates",
     metadata,
-    _project(),
-    Column("at", Long, nullable=False),
-    Column("votes", Long, nullable=False),
-    Column("data", LargeBinary, nullable=False),
-    UniqueConstraint("project", "at"),
+    Column("project", String(32), ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
+    Column("change_number", Long, nullable=False),
+    Column("votes", Long, nullable=False),  # that it was fitted to
+    Column("data", LargeBinary, nullable=False),  # compressed JSON of `Campaign.model_update`
 )
 
 jobs = Table(
@@ -147,13 +142,13 @@ jobs = Table(
     _project(),
     Column("kind", String(16), nullable=False),
     Column("state", String(8), nullable=False),  # queued, running, done, failed
-    Column("given", JSON, nullable=False),
+    Column("arguments", JSON, nullable=False),
     Column("result", JSON),
     Column("error", Text),
     Column("tries", Integer, nullable=False, default=0),
     Column("due", Float, nullable=False),  # not to be taken before
     Column("runner", String(64)),
-    Column("until", Float),  # when a running job is taken to be dead, unless it says it is not
+    Column("claimed_until", Float),  # a runner that does not renew its claim until then has died
     Column("created", Float, nullable=False),
     Column("ended", Float),
     Index(
@@ -166,8 +161,8 @@ jobs = Table(
     ),
 )  # fmt: skip
 
-deliveries = Table(
-    "deliveries",
+webhook_deliveries = Table(
+    "webhook_deliveries",
     metadata,
     Column("id", Long, primary_key=True, autoincrement=True),
     _project(),
@@ -178,11 +173,11 @@ deliveries = Table(
     Column("due", Float, nullable=False),
     Column("error", Text),
     Column("created", Float, nullable=False),
-    Index("ix_deliveries_state_due", "state", "due"),
+    Index("ix_webhook_deliveries_state_due", "state", "due"),
 )
 
-told = Table(  # what was last said of an item by webhook
-    "told",
+sent_labels = Table(  # the label of each item that was last sent by webhook
+    "sent_labels",
     metadata,
     Column("item", Long, ForeignKey("items.id", ondelete="CASCADE"), primary_key=True),
     _project(),
@@ -193,12 +188,12 @@ audits = Table(
     "audits",
     metadata,
     Column("project", String(32), ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
-    Column("data", JSON, nullable=False),  # of Audit.to_dict, with the names of the items
-    Column("at", Long, nullable=False),
+    Column("data", JSON, nullable=False),  # of `Audit.to_dict`, with the names of the items
+    Column("version", Long, nullable=False),  # number of writes, for optimistic locking
 )
 
-keys = Table(
-    "keys",
+api_keys = Table(
+    "api_keys",
     metadata,
     Column("id", String(16), primary_key=True),
     Column("digest", String(64), nullable=False),
@@ -208,13 +203,13 @@ keys = Table(
     Column("revoked", Float),
 )
 
-log = Table(
-    "log",
+action_log = Table(
+    "action_log",
     metadata,
     Column("id", Long, primary_key=True, autoincrement=True),
     Column("time", Float, nullable=False),
-    Column("who", Text, nullable=False),  # id of a key, or the hash of a worker
-    Column("what", Text, nullable=False),
+    Column("actor", Text, nullable=False),  # id of a key, or the hash of a worker
+    Column("action", Text, nullable=False),
     Column("project", String(32)),
     Column("detail", JSON, nullable=False),
 )

@@ -1,4 +1,4 @@
-"""Votes: what is lent, what comes back, and what is taken back."""
+"""Queries on votes: answers of workers, undo, and votes for replicas, exports and statistics of workers."""
 
 from __future__ import annotations
 
@@ -6,20 +6,29 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, and_, bindparam, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, select, update
 
 from crowdpilot.service.errors import ConflictError, ForbiddenError, RequestError
 from crowdpilot.service.store import projects
-from crowdpilot.service.store.row import Record
-from crowdpilot.service.store.tables import votes
+from crowdpilot.service.store.engine import Row
+from crowdpilot.service.store.tables import items, votes, workers
 
-LENT, VOTED, UNSURE, BACK = "lent", "voted", "unsure", "back"
-Place = tuple[int, int]  # item, criterion
-BATCHES = 2  # of a worker within which an answer may be taken back
+LEASED, VOTED, UNSURE, RETURNED = "leased", "voted", "unsure", "returned"
+ANSWERED = (VOTED, UNSURE)
+ItemCriterion = tuple[int, int]  # id of an item, index of a criterion
+VoteId = tuple[int, int, int]  # item, criterion, worker: the primary key
+UNDO_LEASES = 2  # the last leases of a worker whose answers can be taken back
+ROWS_PER_FETCH = 5000
+IN_ORDER = votes.c.change_number, votes.c.worker, votes.c.item, votes.c.criterion
+SAME_VOTE: ColumnElement[bool] = and_(  # the primary key, for statements with many rows of parameters
+    votes.c.item == bindparam("_item"),
+    votes.c.criterion == bindparam("_criterion"),
+    votes.c.worker == bindparam("_worker"),
+)
 
 
 class Answer(NamedTuple):
-    """What a worker says of an item they were lent; without a label they cannot tell."""
+    """The answer of a worker about a leased item; `label` is None for "can't tell"."""
 
     worker: int
     item: int
@@ -28,221 +37,170 @@ class Answer(NamedTuple):
     seconds: float | None
     key: str
 
+    @property
+    def vote_id(self) -> VoteId:
+        """The primary key of its row."""
+        return self.item, self.criterion, self.worker
 
-class Known(NamedTuple):
-    """Where the answer of a worker about an item stands."""
+    @property
+    def state(self) -> str:
+        """The state of its row once it is written."""
+        return UNSURE if self.label is None else VOTED
+
+
+class StoredAnswer(NamedTuple):
+    """State, label and idempotency key of a row."""
 
     state: str
     label: int | None
     key: str | None
 
 
-def take(c: Connection, project: str, answers: Sequence[Answer]) -> tuple[list[RequestError | None], Record]:
-    """Take answers in one transaction; for each why not, if not, and the project as it is then.
+# Writing: all in a write transaction
 
-    Who sends the same answer again, with the same key, is told the same again.
+
+def write_answers(
+    c: Connection, project: str, answers: Sequence[Answer]
+) -> tuple[list[RequestError | None], Row]:
+    """Write answers to leased items; returns an error for each refused one (else None), and the counters.
+
+    The same answer sent again with the same key is accepted and changes nothing.
     """
-    said = sum(answer.label is not None for answer in answers)
-    row = projects.tick(c, project, votes=said)
-    known = _known(c, answers)
-    refused, new = [], []
+    labelled = sum(answer.label is not None for answer in answers)
+    row = projects.next_change(c, project, votes=labelled)
+    stored = _stored(c, answers)
+    errors, new = [], []
     for answer in answers:
-        refused.append(_check(answer, known, row.state))
-        if refused[-1] is None and known[_key(answer)].state in (LENT, BACK):
+        errors.append(_error(answer, stored.get(answer.vote_id), row.state))
+        if errors[-1] is None and stored[answer.vote_id].state in (LEASED, RETURNED):
             new.append(answer)
-            known[_key(answer)] = Known(_state(answer), answer.label, answer.key)
+            stored[answer.vote_id] = StoredAnswer(answer.state, answer.label, answer.key)
     if new:
-        c.execute(_ANSWER, [_values(answer, int(row.clock)) for answer in new])
-    fewer = sum(answer.label is not None for answer in new) - said
-    return refused, projects.tick(c, project, clock=0, votes=fewer) if fewer else row
+        c.execute(_WRITE_ANSWER, [_parameters(answer, int(row.change_number)) for answer in new])
+    correction = sum(answer.label is not None for answer in new) - labelled
+    if correction:
+        row = projects.next_change(c, project, change_number=0, votes=correction)
+    return errors, row
 
 
-def _values(a: Answer, clock: int) -> dict[str, Any]:
-    return {"i": a.item, "q": a.criterion, "w": a.worker, "s": _state(a), "l": a.label, "d": a.seconds,
-            "t": time.time(), "k": a.key, "a": clock}  # fmt: skip
+_WRITE_ANSWER = (
+    update(votes)
+    .where(SAME_VOTE)
+    .values({name: bindparam(f"_{name}") for name in ("state", "label", "seconds", "time", "key")})
+    .values(change_number=bindparam("_change_number"))
+)
 
 
-def _state(a: Answer) -> str:
-    return UNSURE if a.label is None else VOTED
+def _parameters(answer: Answer, number: int) -> dict[str, Any]:
+    values = {**answer._asdict(), "state": answer.state, "time": time.time(), "change_number": number}
+    return {f"_{name}": value for name, value in values.items()}
 
 
-def _key(a: Answer) -> tuple[int, int, int]:
-    return a.item, a.criterion, a.worker
-
-
-def _known(c: Connection, answers: Sequence[Answer]) -> dict[tuple[int, int, int], Known]:
+def _stored(c: Connection, answers: Sequence[Answer]) -> dict[VoteId, StoredAnswer]:
     columns = votes.c.item, votes.c.criterion, votes.c.worker, votes.c.state, votes.c.label, votes.c.key
-    some = votes.c.item.in_({a.item for a in answers})  # by the primary key, whoever the workers are
-    return {tuple(row[:3]): Known(*row[3:]) for row in c.execute(select(*columns).where(some))}
+    some = votes.c.item.in_(
+        {answer.item for answer in answers}
+    )  # by the primary key, whoever the workers are
+    return {tuple(row[:3]): StoredAnswer(*row[3:]) for row in c.execute(select(*columns).where(some))}
 
 
-def _check(answer: Answer, known: dict[tuple[int, int, int], Known], state: str) -> RequestError | None:
-    row = known.get(_key(answer))
-    if row is None:
-        return ForbiddenError("this item was not lent to you; ask for the next one")
-    if row == Known(_state(answer), answer.label, answer.key):
+def _error(answer: Answer, stored: StoredAnswer | None, project_state: str) -> RequestError | None:
+    if stored is None:
+        return ForbiddenError("this item was not leased to you; ask for the next one")
+    if stored == StoredAnswer(answer.state, answer.label, answer.key):
         return None
-    if row.state in (VOTED, UNSURE):
+    if stored.state in ANSWERED:
         return ConflictError("you have answered this already; go on with the next")
-    if state == projects.CLOSED:
+    if project_state == projects.CLOSED:
         return ConflictError("the project is closed; thank you for your work")
     return None
 
 
-def lend(c: Connection, project: str, worker: int, places: Sequence[Place], until: float, clock: int) -> None:
-    """Lend these to a worker until then; what came back from them before may go out again."""
-    lend_some(c, project, [(worker, places)], until, clock)
-
-
-def lend_some(
-    c: Connection, project: str, lendings: Sequence[tuple[int, Sequence[Place]]], until: float, clock: int
-) -> None:
-    """The same for several workers at once."""
-    rows = [{"project": project, "item": item, "criterion": criterion, "worker": worker, "state": LENT,
-             "turn": clock, "place": n, "expires": until, "at": clock}
-            for worker, places in lendings for n, (item, criterion) in enumerate(places)]  # fmt: skip
-    some = votes.c.item.in_({row["item"] for row in rows})
-    columns = votes.c.item, votes.c.criterion, votes.c.worker
-    before = {tuple(row) for row in c.execute(select(*columns).where(some))}
-    new = [row for row in rows if (row["item"], row["criterion"], row["worker"]) not in before]
-    if new:
-        c.execute(insert(votes), new)
-    if len(new) < len(rows):
-        again = [row for row in rows if (row["item"], row["criterion"], row["worker"]) in before]
-        c.execute(
-            _AGAIN, [{**row, "i": row["item"], "q": row["criterion"], "w": row["worker"]} for row in again]
-        )
-
-
-_PLACE = and_(
-    votes.c.item == bindparam("i"), votes.c.criterion == bindparam("q"), votes.c.worker == bindparam("w")
-)
-_ANSWER = (
-    update(votes)
-    .where(_PLACE)
-    .values(
-        state=bindparam("s"),
-        label=bindparam("l"),
-        seconds=bindparam("d"),
-        time=bindparam("t"),
-        key=bindparam("k"),
-        at=bindparam("a"),
-    )
-)
-_AGAIN = (
-    update(votes)
-    .where(_PLACE)
-    .values({name: bindparam(name) for name in ("state", "turn", "place", "expires", "at")})
-)
-
-
-def held(c: Connection, worker: int) -> Sequence[Record]:
-    """What is lent to a worker and not answered, in the order in which it was lent."""
-    columns = votes.c.item, votes.c.criterion, votes.c.expires, votes.c.turn
-    mine = votes.c.worker == worker, votes.c.state == LENT
-    return c.execute(select(*columns).where(*mine).order_by(votes.c.turn, votes.c.place)).all()
-
-
-def held_by(c: Connection, workers: Sequence[int]) -> dict[int, list[Place]]:
-    """The same of several workers, as places."""
-    columns = votes.c.worker, votes.c.item, votes.c.criterion
-    theirs = votes.c.worker.in_(workers), votes.c.state == LENT
-    found: dict[int, list[Place]] = {}
-    for row in c.execute(select(*columns).where(*theirs).order_by(votes.c.turn, votes.c.place)):
-        found.setdefault(row.worker, []).append((row.item, row.criterion))
-    return found
-
-
-def answered(c: Connection, worker: int) -> bool:
-    """Whether a worker has answered anything."""
-    mine = votes.c.worker == worker, votes.c.state.in_((VOTED, UNSURE))
-    return c.execute(select(votes.c.item).where(*mine).limit(1)).first() is not None
-
-
-def extend(c: Connection, workers: Sequence[int], until: float) -> None:
-    """Workers are still there: what they hold stays theirs."""
-    c.execute(update(votes).where(votes.c.worker.in_(workers), votes.c.state == LENT).values(expires=until))
-
-
-def late(c: Connection, project: str, now: float) -> bool:
-    """Whether something was not answered in time."""
-    some = votes.c.project == project, votes.c.state == LENT, votes.c.expires < now
-    return c.execute(select(votes.c.item).where(*some).limit(1)).first() is not None
-
-
-def expire(c: Connection, project: str, now: float) -> int:
-    """What was not answered in time goes to others; how many these are."""
-    if not late(c, project, now):
-        return 0
-    clock = int(projects.tick(c, project).clock)
-    some = votes.c.project == project, votes.c.state == LENT, votes.c.expires < now
-    return c.execute(update(votes).where(*some).values(state=BACK, at=clock)).rowcount
-
-
-def give_back(c: Connection, project: str, worker: int) -> None:
-    """What a worker holds goes to others."""
-    mine = votes.c.worker == worker, votes.c.state == LENT
-    clock = int(projects.tick(c, project).clock)
-    c.execute(update(votes).where(*mine).values(state=BACK, at=clock))
-
-
-def undo(c: Connection, project: str, worker: int, until: float) -> Place:
-    """Take back the last answer of a worker, if it is of their running batch; it is lent to them again."""
-    clock = int(projects.tick(c, project).clock)
-    mine = votes.c.worker == worker
-    turns = c.execute(
-        select(votes.c.turn).where(mine).distinct().order_by(votes.c.turn.desc()).limit(BATCHES)
-    )
-    recent = [row.turn for row in turns]
-    answered = votes.c.state.in_((VOTED, UNSURE)), votes.c.turn.in_(recent)
-    order = votes.c.time.desc(), votes.c.turn.desc(), votes.c.place.desc()
-    row = c.execute(select(votes).where(mine, *answered).order_by(*order).limit(1)).first()
+def undo(c: Connection, project: str, worker: int, until: float) -> ItemCriterion:
+    """Take back the last answer of a worker and lease its item to them again; `ConflictError` if too old."""
+    number = int(projects.next_change(c, project).change_number)
+    own = votes.c.worker == worker
+    numbers = select(votes.c.lease_number).where(own).distinct().order_by(votes.c.lease_number.desc())
+    recent = [row.lease_number for row in c.execute(numbers.limit(UNDO_LEASES))]
+    answered = votes.c.state.in_(ANSWERED), votes.c.lease_number.in_(recent)
+    order = votes.c.time.desc(), votes.c.lease_number.desc(), votes.c.position.desc()
+    row = c.execute(select(votes).where(own, *answered).order_by(*order).limit(1)).first()
     if row is None:
         raise ConflictError("there is nothing to take back; only the answers just given can be changed")
-    this = mine, votes.c.item == row.item, votes.c.criterion == row.criterion
-    again = {"state": LENT, "label": None, "key": None, "time": None, "expires": until, "at": clock}
-    c.execute(update(votes).where(*this).values(again))
+    this = own, votes.c.item == row.item, votes.c.criterion == row.criterion
+    empty = {"label": None, "key": None, "time": None}
+    c.execute(
+        update(votes)
+        .where(*this)
+        .values({**empty, "state": LEASED, "expires": until, "change_number": number})
+    )
     if row.state == VOTED:
-        projects.tick(c, project, clock=0, votes=-1)
+        projects.next_change(c, project, change_number=0, votes=-1)
     return row.item, row.criterion
 
 
-def since(c: Connection, project: str, clock: int) -> Sequence[Record]:
-    """What changed in what is lent and voted, in the order in which it did."""
+# Reading
+
+
+def changed_since(c: Connection, project: str, number: int) -> Sequence[Row]:
+    """Leases and answers changed after a change number, in the order of the changes.
+
+    By the index on (project, change_number), in the read transaction of a replica.
+    """
     columns = votes.c.item, votes.c.criterion, votes.c.worker, votes.c.state, votes.c.label
-    changed = votes.c.project == project, votes.c.at > clock
-    order = votes.c.at, votes.c.worker, votes.c.item, votes.c.criterion
-    return c.execute(select(*columns).where(*changed).order_by(*order)).all()
+    changed = votes.c.project == project, votes.c.change_number > number
+    return c.execute(select(*columns).where(*changed).order_by(*IN_ORDER)).all()
 
 
-def given(c: Connection, project: str) -> Iterator[Record]:
-    """All votes of a project, in the order in which they came."""
-    mine = votes.c.project == project, votes.c.state == VOTED
-    order = votes.c.at, votes.c.worker, votes.c.item, votes.c.criterion
-    yield from c.execution_options(yield_per=5000).execute(select(votes).where(*mine).order_by(*order))
+def list_all(c: Connection, project: str) -> Iterator[Row]:
+    """All votes of a project in the order in which they came, fetched in parts."""
+    own = votes.c.project == project, votes.c.state == VOTED
+    query = select(votes).where(*own).order_by(*IN_ORDER)
+    yield from c.execution_options(yield_per=ROWS_PER_FETCH).execute(query)
 
 
-def tally(c: Connection, project: str) -> dict[int, dict[str, float]]:
-    """How much each worker did: numbers by state, and the seconds that votes took on average."""
+def export(c: Connection, project: str) -> Iterator[Sequence[Row]]:
+    """All votes with names of items and kinds of workers, in the order in which they came, in parts."""
+    columns = (votes.c.item.label("id"), items.c.name.label("item"), votes.c.criterion, votes.c.worker,
+               workers.c.kind, votes.c.label, votes.c.seconds, votes.c.time, votes.c.key)  # fmt: skip
+    joined = votes.join(items, items.c.id == votes.c.item).join(workers, workers.c.id == votes.c.worker)
+    own = votes.c.project == project, votes.c.state == VOTED
+    query = select(*columns).select_from(joined).where(*own).order_by(*IN_ORDER)
+    yield from c.execution_options(yield_per=ROWS_PER_FETCH).execute(query).partitions()
+
+
+def answers_about(c: Connection, item: int) -> Sequence[Row]:
+    """Answers about an item, "can't tell" included, in the order in which they came."""
+    answered = votes.c.item == item, votes.c.state.in_(ANSWERED)
+    return c.execute(select(votes).where(*answered).order_by(votes.c.time, votes.c.change_number)).all()
+
+
+def count_answers(c: Connection, worker: int) -> int:
+    """The number of answers of a worker, "can't tell" included; by the index on (worker, state)."""
+    own = votes.c.worker == worker, votes.c.state.in_(ANSWERED)
+    return int(c.execute(select(func.count()).where(*own)).scalar_one())
+
+
+def counts_by_worker(c: Connection, project: str) -> dict[int, dict[str, float]]:
+    """For each worker the number of rows in each state, and the mean `seconds` of their votes."""
     columns = (
         votes.c.worker,
         votes.c.state,
         func.count().label("n"),
         func.avg(votes.c.seconds).label("seconds"),
     )
-    rows = c.execute(
-        select(*columns).where(votes.c.project == project).group_by(votes.c.worker, votes.c.state)
-    )
-    found: dict[int, dict[str, float]] = {}
-    for row in rows:
-        mine = found.setdefault(row.worker, {VOTED: 0, UNSURE: 0, LENT: 0, BACK: 0})
-        mine[row.state] = row.n
+    query = select(*columns).where(votes.c.project == project).group_by(votes.c.worker, votes.c.state)
+    counts: dict[int, dict[str, float]] = {}
+    for row in c.execute(query):
+        own = counts.setdefault(row.worker, dict.fromkeys((VOTED, UNSURE, LEASED, RETURNED), 0))
+        own[row.state] = row.n
         if row.state == VOTED and row.seconds is not None:
-            mine["seconds"] = float(row.seconds)
-    return found
+            own["seconds"] = float(row.seconds)
+    return counts
 
 
-def count_of(c: Connection, worker: int) -> int:
-    """How many answers a worker has given, votes or not."""
-    mine = votes.c.worker == worker, votes.c.state.in_((VOTED, UNSURE))
-    return int(c.execute(select(func.count()).where(*mine)).scalar_one())
+def fast_votes_by_worker(c: Connection, project: str, seconds: float) -> dict[int, int]:
+    """The number of votes of each worker that took less than so many seconds."""
+    fast = votes.c.project == project, votes.c.state == VOTED, votes.c.seconds < seconds
+    rows = c.execute(select(votes.c.worker, func.count().label("n")).where(*fast).group_by(votes.c.worker))
+    return {row.worker: row.n for row in rows}

@@ -1,4 +1,4 @@
-"""Deliveries: what is to be said to a requester's address, kept until it was heard."""
+"""Queries on webhook deliveries, queued until an address accepts them, and on the labels last sent."""
 
 from __future__ import annotations
 
@@ -8,85 +8,99 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select, update
 
-from crowdpilot.service.store.row import Record
-from crowdpilot.service.store.tables import deliveries, told
+from crowdpilot.service.store.engine import Row
+from crowdpilot.service.store.tables import sent_labels, webhook_deliveries
 
 QUEUED, DONE, FAILED = "queued", "done", "failed"
-TRIES = 8
-BUSY = 60.0  # seconds for which a delivery is left to who sends it
-KEPT = 200  # ended deliveries of a project that are remembered
-FOLD = 4.0  # by which each pause is longer than the one before, from a second on
-MANY = 500  # items in one delivery
+MAX_TRIES = 8
+CLAIM_SECONDS = 60.0  # for which other processes leave a delivery alone
+MAX_ENDED_PER_PROJECT = 200  # that are stored
+RETRY_GROWTH = 4.0  # ratio of two pauses between tries; the first is a second
+MAX_ITEMS_PER_DELIVERY = 500
 
 
-def add(c: Connection, project: str, event: str, payload: Mapping[str, Any]) -> None:
-    """Something is to be said."""
+def enqueue(c: Connection, project: str, event: str, payload: Mapping[str, Any]) -> None:
+    """Insert a delivery in the write transaction that makes its event true."""
     now = time.time()
     new = {"project": project, "event": event, "payload": payload, "state": QUEUED, "due": now}
-    c.execute(insert(deliveries).values({**new, "created": now}))
+    c.execute(insert(webhook_deliveries).values({**new, "created": now}))
 
 
-def take(c: Connection, now: float) -> Record | None:
-    """The next that is due, left alone by others for a while; of each project the oldest comes first."""
+def claim(c: Connection, now: float) -> Row | None:
+    """The next delivery that is due, claimed in a write transaction; the oldest of each project first.
+
+    By the index on (state, due); on PostgreSQL with SKIP LOCKED.
+    """
     row = c.execute(_next(now).with_for_update(skip_locked=True)).first()
     if row is None:
         return None
-    mine = update(deliveries).where(deliveries.c.id == row.id, deliveries.c.due <= now)
-    values = {"due": now + BUSY, "tries": deliveries.c.tries + 1}
-    return c.execute(mine.values(values).returning(*deliveries.c)).first()
+    due = webhook_deliveries.c.id == row.id, webhook_deliveries.c.due <= now
+    values = {"due": now + CLAIM_SECONDS, "tries": webhook_deliveries.c.tries + 1}
+    claimed = update(webhook_deliveries).where(*due).values(values)
+    return c.execute(claimed.returning(*webhook_deliveries.c)).first()
 
 
 def is_due(c: Connection, now: float) -> bool:
-    """Whether there is something to take."""
+    """Whether there is a delivery to claim."""
     return c.execute(_next(now)).first() is not None
 
 
 def _next(now: float) -> Select[int]:
-    queued = deliveries.c.state == QUEUED
-    oldest = select(func.min(deliveries.c.id)).where(queued).group_by(deliveries.c.project)
-    due = deliveries.c.id.in_(oldest), queued, deliveries.c.due <= now
-    return select(deliveries.c.id).where(*due).order_by(deliveries.c.due, deliveries.c.id).limit(1)
+    table = webhook_deliveries.c
+    queued = table.state == QUEUED
+    oldest = select(func.min(table.id)).where(queued).group_by(table.project)
+    due = table.id.in_(oldest), queued, table.due <= now
+    return select(table.id).where(*due).order_by(table.due, table.id).limit(1)
 
 
-def finish(c: Connection, sent: Record) -> None:
-    """It was heard."""
-    c.execute(update(deliveries).where(deliveries.c.id == sent.id).values(state=DONE, error=None))
-    prune(c, sent.project)
+def finish(c: Connection, delivery: Row) -> None:
+    """Mark a delivery as accepted, in a write transaction."""
+    _change(c, delivery, state=DONE, error=None)
+    prune(c, delivery.project)
 
 
-def fail(c: Connection, sent: Record, error: str, now: float) -> None:
-    """It was not heard: it is said again later, each time after a longer while, and then no more."""
-    values: dict[str, Any] = {"state": FAILED, "error": error}
-    if sent.tries < TRIES:
-        values = {"due": now + FOLD ** (sent.tries - 1), "error": error}
-    c.execute(update(deliveries).where(deliveries.c.id == sent.id).values(values))
+def fail(c: Connection, delivery: Row, error: str, now: float) -> None:
+    """Plan the next try with exponential backoff, or give up after `MAX_TRIES`; in a write transaction."""
+    if delivery.tries < MAX_TRIES:
+        _change(c, delivery, due=now + RETRY_GROWTH ** (delivery.tries - 1), error=error)
+    else:
+        _change(c, delivery, state=FAILED, error=error)
 
 
-def prune(c: Connection, project: str, keep: int = KEPT) -> None:
-    """Forget old deliveries of a project."""
-    ended = deliveries.c.project == project, deliveries.c.state != QUEUED
-    oldest = select(deliveries.c.id).where(*ended).order_by(deliveries.c.id.desc()).offset(keep).limit(1)
+def _change(c: Connection, delivery: Row, **values: Any) -> None:
+    c.execute(update(webhook_deliveries).where(webhook_deliveries.c.id == delivery.id).values(values))
+
+
+def prune(c: Connection, project: str, keep: int = MAX_ENDED_PER_PROJECT) -> None:
+    """Delete old deliveries of a project that have ended, in a write transaction."""
+    table = webhook_deliveries.c
+    ended = table.project == project, table.state != QUEUED
+    oldest = select(table.id).where(*ended).order_by(table.id.desc()).offset(keep).limit(1)
     if (found := c.execute(oldest).first()) is not None:
-        c.execute(delete(deliveries).where(*ended, deliveries.c.id <= found.id))
+        c.execute(delete(webhook_deliveries).where(*ended, table.id <= found.id))
 
 
-def listed(c: Connection, project: str, n: int = 100) -> Sequence[Record]:
+def latest(c: Connection, project: str, n: int = 100) -> Sequence[Row]:
     """The last deliveries of a project, the newest first."""
-    mine = deliveries.c.project == project
-    return c.execute(select(deliveries).where(mine).order_by(deliveries.c.id.desc()).limit(n)).all()
+    query = select(webhook_deliveries).where(webhook_deliveries.c.project == project)
+    return c.execute(query.order_by(webhook_deliveries.c.id.desc()).limit(n)).all()
 
 
-def said(c: Connection, project: str) -> dict[int, str]:
-    """The label that was last said of each item."""
-    rows = c.execute(select(told.c.item, told.c.label).where(told.c.project == project))
+# Labels last sent
+
+
+def read_sent_labels(c: Connection, project: str) -> dict[int, str]:
+    """The label that was last sent of each item, by item id."""
+    rows = c.execute(select(sent_labels.c.item, sent_labels.c.label).where(sent_labels.c.project == project))
     return {row.item: row.label for row in rows}
 
 
-def say(c: Connection, project: str, new: Mapping[int, str], before: Mapping[int, str]) -> None:
-    """Remember what is said of items from now on, given what was said before."""
-    rows = [{"i": item, "l": label} for item, label in new.items() if item in before]
-    if rows:
-        c.execute(update(told).where(told.c.item == bindparam("i")).values(label=bindparam("l")), rows)
-    fresh = [{"item": i, "project": project, "label": label} for i, label in new.items() if i not in before]
-    if fresh:
-        c.execute(insert(told), fresh)
+def write_sent_labels(c: Connection, project: str, new: Mapping[int, str], before: Mapping[int, str]) -> None:
+    """Write the labels sent now, given those sent before, in the write transaction of the delivery."""
+    changed = [{"_item": item, "_label": label} for item, label in new.items() if item in before]
+    if changed:
+        same = sent_labels.c.item == bindparam("_item")
+        c.execute(update(sent_labels).where(same).values(label=bindparam("_label")), changed)
+    added = [{"item": i, "project": project, "label": label} for i, label in new.items() if i not in before]
+    if added:
+        c.execute(insert(sent_labels), added)

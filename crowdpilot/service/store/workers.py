@@ -1,4 +1,4 @@
-"""Workers: who they are on their platform, and how far they have come."""
+"""Queries on workers: registration, states, and erasure of personal data."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 
 from crowdpilot.service.errors import ForbiddenError, NotFoundError
 from crowdpilot.service.store import projects
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store.engine import Row
 from crowdpilot.service.store.tables import votes, workers
+from crowdpilot.service.store.votes import LEASED, RETURNED
 
 NEW, ACTIVE, BLOCKED, ERASED = "new", "active", "blocked", "erased"
 
 
-def enter(
+def register(
     c: Connection,
     project: str,
     platform: str,
@@ -25,71 +26,81 @@ def enter(
     kind: str,
     assignment: str = "",
     state: str = NEW,
-) -> Record:
-    """The worker of this name on this platform, who is enlisted if new; refused with 403 if blocked."""
-    mine = workers.c.project == project, workers.c.platform == platform, workers.c.external == external
-    row = c.execute(select(workers).where(*mine)).first()
+) -> Row:
+    """The row of the worker of this name on this platform, inserted if new, in a write transaction.
+
+    `ForbiddenError` if they are blocked or erased.
+    """
+    own = _identity(project, platform, external)
+    row = c.execute(select(workers).where(*own)).first()
     if row is None:
-        clock = int(projects.tick(c, project).clock)
-        row = c.execute(select(workers).where(*mine)).first()  # somebody may have been faster
+        number = int(projects.next_change(c, project).change_number)
+        row = c.execute(select(workers).where(*own)).first()  # another process may have been faster
     if row is None:
         new = {"project": project, "platform": platform, "external": external, "assignment": assignment,
-               "kind": kind, "state": state, "created": time.time(), "at": clock}  # fmt: skip
+               "kind": kind, "state": state, "created": time.time(), "change_number": number}  # fmt: skip
         row = c.execute(insert(workers).values(new).returning(*workers.c)).one()
     if row.state in (BLOCKED, ERASED):
         raise ForbiddenError("you cannot work on this project any more")
     return row
 
 
-def is_known(c: Connection, project: str, platform: str, external: str) -> bool:
-    """Whether somebody of this name came before."""
-    mine = workers.c.project == project, workers.c.platform == platform, workers.c.external == external
-    return c.execute(select(workers.c.id).where(*mine)).first() is not None
+def is_registered(c: Connection, project: str, platform: str, external: str) -> bool:
+    """Whether a worker of this name on this platform exists."""
+    return c.execute(select(workers.c.id).where(*_identity(project, platform, external))).first() is not None
 
 
-def find(c: Connection, project: str, worker: int) -> Record:
-    """A worker of a project; refused with 404 if there is none."""
-    mine = workers.c.project == project, workers.c.id == worker
-    row = c.execute(select(workers).where(*mine)).first()
+def _identity(project: str, platform: str, external: str) -> tuple[ColumnElement[bool], ...]:
+    """The condition of the unique index on (project, platform, external)."""
+    return workers.c.project == project, workers.c.platform == platform, workers.c.external == external
+
+
+def find(c: Connection, project: str, worker: int) -> Row:
+    """The row of a worker, by the primary key; `NotFoundError` if the project has none such."""
+    row = c.execute(select(workers).where(workers.c.project == project, workers.c.id == worker)).first()
     if row is None:
         raise NotFoundError("there is no such worker in this project")
     return row
 
 
-def some(c: Connection, project: str, ids: Sequence[int]) -> dict[int, Record]:
-    """Those of these workers that are there, by their ids: id, kind and state of each."""
+def find_many(c: Connection, project: str, ids: Sequence[int]) -> dict[int, Row]:
+    """Id, kind and state of those of these workers that exist, by id."""
     columns = workers.c.id, workers.c.kind, workers.c.state
-    mine = workers.c.project == project, workers.c.id.in_(ids)
-    return {row.id: row for row in c.execute(select(*columns).where(*mine))}
+    own = workers.c.project == project, workers.c.id.in_(ids)
+    return {row.id: row for row in c.execute(select(*columns).where(*own))}
 
 
-def listed(c: Connection, project: str) -> Sequence[Record]:
-    """All workers of a project, in the order in which they came."""
+def list_all(c: Connection, project: str) -> Sequence[Row]:
+    """All workers of a project in the order of registration."""
     return c.execute(select(workers).where(workers.c.project == project).order_by(workers.c.id)).all()
 
 
-def since(c: Connection, project: str, clock: int) -> Sequence[Record]:
-    """Workers who are new or changed, in the order in which they came."""
+def changed_since(c: Connection, project: str, number: int) -> Sequence[Row]:
+    """Id, kind and state of workers changed after a change number, in the order of registration.
+
+    By the index on (project, change_number), in the read transaction of a replica.
+    """
     columns = workers.c.id, workers.c.kind, workers.c.state
-    changed = workers.c.project == project, workers.c.at > clock
+    changed = workers.c.project == project, workers.c.change_number > number
     return c.execute(select(*columns).where(*changed).order_by(workers.c.id)).all()
 
 
-def put(c: Connection, project: str, worker: int, **values: Any) -> None:
-    """Change what is said of a worker."""
-    clock = int(projects.tick(c, project).clock)
-    mine = workers.c.project == project, workers.c.id == worker
-    c.execute(update(workers).where(*mine).values({**values, "at": clock}))
+def change(c: Connection, project: str, worker: int, **values: Any) -> None:
+    """Set columns of a worker, in a write transaction, with the next change number."""
+    number = int(projects.next_change(c, project).change_number)
+    own = workers.c.project == project, workers.c.id == worker
+    c.execute(update(workers).where(*own).values({**values, "change_number": number}))
 
 
-def bar(c: Connection, project: str, worker: int, state: str, **values: Any) -> None:
-    """A worker is to work no more: what is lent to them is gone, what they voted stays."""
+def exclude(c: Connection, project: str, worker: int, state: str, **values: Any) -> None:
+    """End the work of a worker in a write transaction: leases are deleted, votes stay."""
     find(c, project, worker)
-    unanswered = votes.c.worker == worker, votes.c.state.in_(("lent", "back"))
+    unanswered = votes.c.worker == worker, votes.c.state.in_((LEASED, RETURNED))
     c.execute(delete(votes).where(*unanswered))
-    put(c, project, worker, state=state, **values)
+    change(c, project, worker, state=state, **values)
 
 
 def erase(c: Connection, project: str, worker: int) -> None:
-    """Forget who a worker is. Their votes stay, under a number that leads nowhere."""
-    bar(c, project, worker, ERASED, external=None, assignment=None, consent=None)
+    """Erase the personal data of a worker in a write transaction; votes stay, without idempotency keys."""
+    exclude(c, project, worker, ERASED, external=None, assignment=None, consent=None)
+    c.execute(update(votes).where(votes.c.worker == worker).values(key=None))

@@ -170,7 +170,7 @@ def to_new(item: ItemIn, spec: Spec) -> New:
     return {
         "name": item.name or f"item-{sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]}",
         "content": content,
-        "machine": _checked(item.machine, spec),
+        "classifier_probs": _checked(item.machine, spec),
         "gold": None if item.gold is None else check_gold(item.gold, spec),
     }
 

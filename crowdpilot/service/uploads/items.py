@@ -81,7 +81,7 @@ def read_items(project: str, spec: Spec, body: Body, *, labels: bool = False) ->
 def add(c: Connection, project: str, upload: Upload) -> int:
     """Add what was read, all or nothing; how many items these are."""
     for image in upload.images:
-        items.keep_file(c, project, *image)
+        items.save_file(c, project, *image)
     items.add(c, project, upload.items)
     return len(upload.items)
 

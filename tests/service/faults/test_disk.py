@@ -50,7 +50,7 @@ def label_all(service: Service, token: str, n: int = 10) -> tuple[list[int], lis
 
 def voted(store: Store, project: str) -> list[int]:
     with store.reading() as c:
-        return [row.item for row in votes.given(c, project)]
+        return [row.item for row in votes.list_all(c, project)]
 
 
 def test_a_full_disk_gives_503_and_all_works_when_there_is_space_again(small_disk: Path) -> None:

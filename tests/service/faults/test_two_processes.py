@@ -13,7 +13,7 @@ from crowdpilot.service.errors import ServiceUnavailableError
 from crowdpilot.service.labelling.labelling_service import LabellingService
 from crowdpilot.service.labelling.sessions import Session
 from crowdpilot.service.settings import Settings
-from crowdpilot.service.store import Store, migrate, projects, votes, workers
+from crowdpilot.service.store import Store, leases, migrate, projects, votes, workers
 from tests.service.faults.tools import make_project, settings_of
 
 ITEMS, WANTED, WORKERS = 40, 3, 8
@@ -28,8 +28,8 @@ def make_services(
     sessions = []
     with store.writing() as c:
         for n in range(WORKERS):
-            row = workers.enter(c, project, "link", f"w{n}", kind="crowd", state=workers.ACTIVE)
-            sessions.append(Session(project, row.id, "link", "", time.time() + 900))
+            row = workers.register(c, project, "link", f"w{n}", kind="crowd", state=workers.ACTIVE)
+            sessions.append(Session(project, row.id, "link", ""))
     store.close()
     return [LabellingService(Store(url), settings) for _ in range(2)], sessions, project
 
@@ -47,7 +47,7 @@ def hammer(
 
     async def ask(session: Session, n: int) -> None:
         with suppress(ServiceUnavailableError):
-            lent.extend((session.worker, *place[:2]) for place in await labelling.next(session, n))
+            lent.extend((session.worker, *place[:2]) for place in await labelling.lease(session, n))
 
     async def all_of_them() -> None:
         for n in range(2, 30, 3):
@@ -73,11 +73,11 @@ def test_two_processes_never_lend_more_than_is_wanted_nor_one_thing_twice(databa
         thread.join()
     with services[0].store.reading() as c:
         table = [
-            (session.worker, row.item, row.criterion)
-            for session in sessions
-            for row in votes.held(c, session.worker)
+            (worker, item, criterion)
+            for worker, held in leases.held_by(c, [session.worker for session in sessions]).items()
+            for item, criterion in held
         ]
-        asked = projects.find(c, project).asked
+        asked = projects.find(c, project).lease_requests
     close(services)
     assert problems == []
     shown = {*lent[0], *lent[1]}  # a worker is shown again what they hold
@@ -93,19 +93,19 @@ def test_each_process_sees_what_the_other_did(database_url: str) -> None:
     (here, there), sessions, _ = make_services(database_url)
 
     async def story() -> None:
-        lent = await here.next(sessions[0], 5)
-        assert await there.next(sessions[0], 5) == lent
+        lent = await here.lease(sessions[0], 5)
+        assert await there.lease(sessions[0], 5) == lent
         for n, place in enumerate(lent[:3]):
             await there.vote(
                 sessions[0], votes.Answer(sessions[0].worker, *place[:2], n % 3, 1.0, f"key-{n:05d}")
             )
-        assert await here.next(sessions[0], 2) == lent[3:]
-        seen = [await labelling.look(sessions[0].project, lambda m, row: (m.campaign.status(), row.votes))
+        assert await here.lease(sessions[0], 2) == lent[3:]
+        seen = [await labelling.read(sessions[0].project, lambda m, row: (m.campaign.status(), row.votes))
                 for labelling in (here, there)]  # fmt: skip
         assert seen[0] == seen[1]
         assert seen[0][0].votes == {"crowd": 3}
         await here.undo(sessions[0])
-        status = await there.look(sessions[0].project, lambda m, row: m.campaign.status())
+        status = await there.read(sessions[0].project, lambda m, row: m.campaign.status())
         assert status.votes == {"crowd": 2}
 
     asyncio.run(story())
@@ -116,13 +116,13 @@ def test_what_is_lent_to_somebody_who_vanished_goes_to_others(database_url: str)
     (here, there), sessions, project = make_services(database_url, wanted=1, lease=1.0)
 
     async def story() -> None:
-        gone = {place.item for place in await here.next(sessions[0], ITEMS)}
+        gone = {place.item for place in await here.lease(sessions[0], ITEMS)}
         assert len(gone) == ITEMS
-        assert await there.next(sessions[1], ITEMS) == []
+        assert await there.lease(sessions[1], ITEMS) == []
         await asyncio.sleep(1.1)
         with there.store.writing() as c:
-            votes.expire(c, project, time.time())
-        assert {place.item for place in await there.next(sessions[1], ITEMS)} == gone
+            leases.expire(c, project, time.time())
+        assert {place.item for place in await there.lease(sessions[1], ITEMS)} == gone
 
     asyncio.run(story())
     close([here, there])

@@ -248,7 +248,7 @@ def sessions(service: Service, project: str, n: int) -> tuple[list[str], dict[in
         tokens.append(found["token"])
     caller.close()
     with service.store.reading() as c:
-        return tokens, {row.id: n for n, row in enumerate(workers.listed(c, project))}
+        return tokens, {row.id: n for n, row in enumerate(workers.list_all(c, project))}
 
 
 @dataclass
@@ -299,7 +299,7 @@ def run(
             row = replica.catch_up(c)
             table = Counter(
                 (replica.item_names[vote.item], number[vote.worker], vote.label)
-                for vote in votes.given(c, project)
+                for vote in votes.list_all(c, project)
             )
         return Outcome(crowd, table, replica.campaign.decide(), row.votes, row.done, killed, took)
 

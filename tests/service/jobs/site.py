@@ -15,7 +15,7 @@ from crowdpilot.service.jobs import runner
 from crowdpilot.service.jobs.context import Bench
 from crowdpilot.service.schemas import ProjectIn
 from crowdpilot.service.settings import Settings
-from crowdpilot.service.store import Store, items, jobs, keys, migrate, projects, votes, workers
+from crowdpilot.service.store import Store, items, jobs, keys, leases, migrate, projects, votes, workers
 from crowdpilot.service.store.votes import Answer
 
 SECRET = "s" * 40
@@ -72,7 +72,7 @@ class Site:
     def workers(self, project: str, n: int) -> list[int]:
         with self.store.writing() as c:
             return [
-                workers.enter(c, project, "link", f"w{k}", kind="crowd", state=workers.ACTIVE).id
+                workers.register(c, project, "link", f"w{k}", kind="crowd", state=workers.ACTIVE).id
                 for k in range(n)
             ]
 
@@ -83,11 +83,11 @@ class Site:
         rng = np.random.default_rng(seed)
         staff = self.workers(project, each)
         with self.store.writing() as c:
-            ids = items.known(c, project, names)
+            ids = items.ids_by_name(c, project, names)
             for worker in staff:
                 places = [(ids[name], 0) for name in names]
-                clock = int(projects.tick(c, project, asked=1).clock)
-                votes.lend(c, project, worker, places, time.time() + 900, clock)
+                number = int(projects.next_change(c, project, lease_requests=1).change_number)
+                leases.create(c, project, [(worker, places)], time.time() + 900, number)
                 said = [
                     Answer(
                         worker,
@@ -99,7 +99,7 @@ class Site:
                     )
                     for name in names
                 ]
-                refused, _ = votes.take(c, project, said)
+                refused, _ = votes.write_answers(c, project, said)
                 assert refused == [None] * len(said)
 
     def ask(self, project: str, kind: str, **given: Any) -> None:
@@ -115,8 +115,8 @@ class Site:
 
     def result(self, project: str, kind: str) -> Any:
         with self.store.reading() as c:
-            last = jobs.last(c, project, kind)
-            assert last is not None, [(row.kind, row.state, row.error) for row in jobs.listed(c, project)]
+            last = jobs.last_done(c, project, kind)
+            assert last is not None, [(row.kind, row.state, row.error) for row in jobs.latest(c, project)]
             return last.result
 
     def refit(self, project: str) -> Any:

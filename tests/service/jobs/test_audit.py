@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from crowdpilot.service.store import audits, jobs
+from crowdpilot.service.store import jobs, saved_state
 from tests.service.jobs.site import Site
 
 N = 120
@@ -58,7 +58,7 @@ def test_an_audit_draws_items_takes_answers_and_bounds_the_cost(decided: tuple[S
     assert last["bound"]["cost_low"] <= cost <= last["bound"]["cost"]
     assert last["reached"] is (last["bound"]["cost"] <= 0.5)
     with site.store.reading() as c:
-        kept = jobs.last(c, project, "audit")
+        kept = jobs.last_done(c, project, "audit")
     assert kept is not None
     assert kept.result["bound"] == last["bound"]
 
@@ -95,7 +95,7 @@ def test_an_audit_is_about_the_decisions_of_its_beginning(decided: tuple[Site, s
         with site.store.writing() as c:
             some = "item < 20 + (SELECT min(id) FROM items)"
             c.exec_driver_sql(f"UPDATE votes SET label = 1 - label, at = 1000000 WHERE {some}")
-            c.exec_driver_sql("UPDATE projects SET clock = 1000000")
+            c.exec_driver_sql("UPDATE projects SET change_number = 1000000")
     with site.client() as client:
         after = client.get(audit).json()
     assert after["changed"] > 10
@@ -126,7 +126,7 @@ def test_with_criteria_an_item_is_in_if_all_hold(site: Site) -> None:
         said = {a: {"new": "yes", "good": "no"}, b: {"new": "yes", "good": "yes"}, c: "yes"}
         assert post(client, f"{audit}/answers", said, 200)["answered"] == 3
     with site.store.reading() as connection:
-        row = audits.read(connection, project)
+        row = saved_state.read_audit(connection, project)
     assert row is not None
     assert row.data["audit"]["answers"] == [0, 1, 1]
 

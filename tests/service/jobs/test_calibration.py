@@ -15,10 +15,10 @@ def test_a_project_with_gold_and_a_machine_says_how_honest_both_are(site: Site) 
     project = site.project(machine="tfidf")
     site.add(project, 400)
     with site.store.writing() as c:
-        items.reveal(c, project, {name: ("no", "yes")[site.truth[name]] for name in NAMES[:100]})
+        items.set_gold(c, project, {name: ("no", "yes")[site.truth[name]] for name in NAMES[:100]})
     site.vote(project, NAMES, each=3, skill=0.8)
     site.refit(project)
-    (measured,) = site.result(project, "calibrate")["questions"].values()
+    (measured,) = site.result(project, "calibration")["questions"].values()
     assert measured["gold"]["beliefs"]["n"] == 100
     assert measured["gold"]["machine"]["accuracy"] > 0.9
     assert measured["votes"]["beliefs"]["n"] == 1200
@@ -33,7 +33,7 @@ def test_without_gold_and_machine_nothing_is_measured(site: Site) -> None:
     site.vote(project, NAMES[:30])
     site.refit(project)
     with pytest.raises(AssertionError):
-        site.result(project, "calibrate")
+        site.result(project, "calibration")
 
 
 def test_honest_probabilities_are_seen_as_such_and_bold_ones_are_not() -> None:

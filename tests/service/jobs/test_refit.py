@@ -9,7 +9,7 @@ import pytest
 
 from crowdpilot.service.jobs.context import Bench
 from crowdpilot.service.labelling.replica import Replica
-from crowdpilot.service.store import items, jobs, projects, votes
+from crowdpilot.service.store import items, jobs, leases, projects, votes
 from tests.service.jobs.site import Site
 
 NAMES = [f"i{n}" for n in range(300)]
@@ -104,9 +104,9 @@ def test_uploaded_images_are_seen_as_thumbnails(site: Site) -> None:
     site.truth = {f"i{n}": int(rng.integers(2)) for n in range(80)}
     with site.store.writing() as c:
         files = [
-            items.keep_file(c, project, "image/png", picture(bool(true), rng)) for true in site.truth.values()
+            items.save_file(c, project, "image/png", picture(bool(true), rng)) for true in site.truth.values()
         ]
-        broken = items.keep_file(c, project, "image/png", b"\x89PNG\r\n\x1a\nnothing")
+        broken = items.save_file(c, project, "image/png", b"\x89PNG\r\n\x1a\nnothing")
         new = [
             {"name": name, "content": {"image": f"/files/{project}/{file}"}}
             for name, file in zip(site.truth, files, strict=True)
@@ -159,15 +159,15 @@ def test_answers_that_do_not_come_do_not_keep_a_project_open(site: Site) -> None
     site.vote(project, NAMES[:30], each=3)
     (late,) = site.workers(project, 4)[3:]
     with site.store.writing() as c:
-        ids = items.known(c, project, NAMES[:2])
-        clock = int(projects.tick(c, project, asked=1).clock)
-        votes.lend(c, project, late, [(id, 0) for id in ids.values()], 1.0, clock)
+        ids = items.ids_by_name(c, project, NAMES[:2])
+        number = int(projects.next_change(c, project, lease_requests=1).change_number)
+        leases.create(c, project, [(late, [(id, 0) for id in ids.values()])], 1.0, number)
     assert not site.refit(project)["done"]
     with site.store.writing() as c:
-        assert votes.expire(c, project, 2.0) == 2
-        jobs.enqueue(c, project, "settle")
+        assert leases.expire(c, project, 2.0) == 2
+        jobs.enqueue(c, project, "completion")
     site.work()
-    assert site.result(project, "settle")["done"]
+    assert site.result(project, "completion")["done"]
 
 
 def test_an_answer_taken_back_is_learned_too(site: Site) -> None:
@@ -201,13 +201,13 @@ def test_finished_and_deleted_projects_leave_the_memory(site: Site) -> None:
         site.refit(project)
         assert project in site.bench
     with site.store.writing() as c:
-        projects.put(c, closed, state=projects.CLOSED)
+        projects.change(c, closed, state=projects.CLOSED)
     site.refit(closed)
     assert open_ in site.bench
     assert closed not in site.bench
     with site.store.writing() as c:
         jobs.enqueue(c, gone, "refit")
-        job = jobs.take(c, "tester")
+        job = jobs.claim(c, "tester")
         assert job is not None
         projects.remove(c, gone)
     site.bench.forget(gone)

@@ -32,7 +32,7 @@ def test_a_report_is_made_when_asked_for_and_kept(any_site: Site) -> None:
         site.work()
         assert client.get(address).status_code == 200
     with site.store.reading() as c:
-        pages = [row for row in jobs.listed(c, project) if row.kind == "report"]
+        pages = [row for row in jobs.latest(c, project) if row.kind == "report"]
     assert [row.result is None for row in pages] == [False, True]
 
 

@@ -6,20 +6,20 @@ from typing import Any
 
 import pytest
 
-from crowdpilot.service.http.schemas import ProjectIn
 from crowdpilot.service.jobs import runner
 from crowdpilot.service.jobs.context import Bench
+from crowdpilot.service.schemas import ProjectIn
 from crowdpilot.service.store import Store, jobs, migrate, projects
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store.engine import Row
 from tests.service.jobs.site import Site
 from tests.service.tools import eventually
 
 NAMES = [f"i{n}" for n in range(30)]
 
 
-def rows(site: Site, project: str) -> list[Record]:
+def rows(site: Site, project: str) -> list[Row]:
     with site.store.reading() as c:
-        return list(jobs.listed(c, project, 500))
+        return list(jobs.latest(c, project, 500))
 
 
 def hasten(site: Site, project: str) -> None:
@@ -45,7 +45,7 @@ def test_two_runners_never_do_two_jobs_of_one_project_at_once(
     most, together, done = dict(busy), 0, 0
     lock = threading.Lock()
 
-    def slow(bench: Bench, job: Record) -> dict[str, Any]:
+    def slow(bench: Bench, job: Row) -> dict[str, Any]:
         nonlocal together, done
         with lock:
             busy[job.project] += 1
@@ -83,25 +83,25 @@ def test_a_job_that_fails_is_tried_a_few_times_and_says_why(
     project = site.project()
     tried = []
 
-    def broken(bench: Bench, job: Record) -> None:
+    def broken(bench: Bench, job: Row) -> None:
         tried.append(job.tries)
         raise ValueError("the glass is broken")
 
     jobs_of_mine["broken"] = broken
     site.ask(project, "broken")
     waits = []
-    for _ in range(jobs.TRIES):
+    for _ in range(jobs.MAX_TRIES):
         site.work()
         (row,) = rows(site, project)
         waits.append(row.due - time.time())
         hasten(site, project)
-    assert tried == list(range(1, jobs.TRIES + 1))
-    assert (row.state, row.tries, row.error) == ("failed", jobs.TRIES, "ValueError: the glass is broken")
+    assert tried == list(range(1, jobs.MAX_TRIES + 1))
+    assert (row.state, row.tries, row.error) == ("failed", jobs.MAX_TRIES, "ValueError: the glass is broken")
     assert waits[3] > waits[2] > waits[1] > waits[0] > 0
     assert not runner.step(site.bench, "tester")
     with site.client() as client:
         (seen,) = client.get(f"/api/projects/{project}/jobs").json()["jobs"]
-    assert (seen["kind"], seen["state"], seen["tries"]) == ("broken", "failed", jobs.TRIES)
+    assert (seen["kind"], seen["state"], seen["tries"]) == ("broken", "failed", jobs.MAX_TRIES)
     assert seen["error"] == "ValueError: the glass is broken"
 
 
@@ -119,14 +119,14 @@ def test_the_job_of_a_dead_runner_comes_back(any_site: Site) -> None:
     site.vote(project, NAMES)
     site.ask(project, "refit")
     with site.store.writing() as c:
-        assert jobs.take(c, "dead") is not None
+        assert jobs.claim(c, "dead") is not None
     site.work()
     assert rows(site, project)[0].state == "running"
     with site.store.writing() as c:
-        jobs.revive(c, "somebody else")
-        assert jobs.take(c, "tester") is None
+        jobs.requeue_abandoned(c, "somebody else")
+        assert jobs.claim(c, "tester") is None
         c.exec_driver_sql("UPDATE jobs SET until = 1.0")
-        jobs.revive(c, "somebody else")
+        jobs.requeue_abandoned(c, "somebody else")
     (row,) = rows(site, project)
     assert (row.state, row.tries, row.error) == ("queued", 1, jobs.DIED)
     hasten(site, project)
@@ -140,8 +140,8 @@ def test_a_runner_takes_up_at_once_what_it_did_before_it_died(any_site: Site) ->
     project = any_site.project()
     any_site.ask(project, "refit")
     with any_site.store.writing() as c:
-        assert jobs.take(c, "jobs-1") is not None
-        jobs.revive(c, "jobs-1")
+        assert jobs.claim(c, "jobs-1") is not None
+        jobs.requeue_abandoned(c, "jobs-1")
     assert rows(any_site, project)[0].state == "queued"
 
 
@@ -152,17 +152,17 @@ def test_a_runner_that_was_given_up_changes_nothing_any_more(any_site: Site) -> 
     site.vote(project, NAMES)
     site.ask(project, "refit")
     with site.store.writing() as c:
-        late = jobs.take(c, "late")
+        late = jobs.claim(c, "late")
         assert late is not None
-        jobs.revive(c, "late")
+        jobs.requeue_abandoned(c, "late")
         c.exec_driver_sql("UPDATE jobs SET due = 0")
-        assert jobs.take(c, "prompt") is not None
-    with pytest.raises(jobs.Lost):
+        assert jobs.claim(c, "prompt") is not None
+    with pytest.raises(jobs.JobLostError):
         runner.JOBS["refit"](site.bench, late)
     with site.store.writing() as c:
         jobs.finish(c, late, {"votes": 0})
         jobs.fail(c, late, "late")
-        assert projects.find(c, project).lesson == 0
+        assert projects.find(c, project).update_number == 0
     (row,) = rows(site, project)
     assert (row.state, row.runner, row.error) == ("running", "prompt", jobs.DIED)
 
@@ -173,8 +173,8 @@ def test_a_running_job_shows_that_it_is_alive(
     monkeypatch.setattr(runner, "ALIVE", 0.02)
     project = site.project()
 
-    def long(bench: Bench, job: Record) -> dict[str, Any]:
-        eventually(lambda: rows(site, project)[0].until > job.until)
+    def long(bench: Bench, job: Row) -> dict[str, Any]:
+        eventually(lambda: rows(site, project)[0].claimed_until > job.claimed_until)
         return {}
 
     jobs_of_mine["long"] = long
@@ -195,7 +195,7 @@ def test_workers_do_not_wait_for_a_forecast_that_was_asked_for_first(site: Site)
     site.ask(first, "forecast")
     site.ask(second, "refit")
     with site.store.writing() as c:
-        job = jobs.take(c, "tester")
+        job = jobs.claim(c, "tester")
     assert job is not None
     assert job.project == second
 
@@ -203,13 +203,13 @@ def test_workers_do_not_wait_for_a_forecast_that_was_asked_for_first(site: Site)
 def test_old_jobs_are_forgotten_but_not_the_last_result_of_a_kind(any_site: Site) -> None:
     project = any_site.project()
     with any_site.store.writing() as c:
-        jobs.record(c, project, "forecast", {"n": 0})
-        for n in range(jobs.KEPT + 20):
-            jobs.record(c, project, "audit", {"n": n})
-        left = jobs.listed(c, project, 500)
-        last = jobs.last(c, project, "forecast")
-    assert len(left) == jobs.KEPT + 1
-    assert left[0].result == {"n": jobs.KEPT + 19}
+        jobs.record_done(c, project, "forecast", {"n": 0})
+        for n in range(jobs.MAX_ENDED_PER_PROJECT + 20):
+            jobs.record_done(c, project, "audit", {"n": n})
+        left = jobs.latest(c, project, 500)
+        last = jobs.last_done(c, project, "forecast")
+    assert len(left) == jobs.MAX_ENDED_PER_PROJECT + 1
+    assert left[0].result == {"n": jobs.MAX_ENDED_PER_PROJECT + 19}
     assert last is not None
 
 
@@ -223,13 +223,13 @@ def test_items_lent_and_not_answered_come_back_without_anybody_asking(any_site: 
         c.exec_driver_sql(
             "UPDATE votes SET state = 'lent', expires = 1.0 WHERE worker = (SELECT max(worker) FROM votes)"
         )
-        projects.tick(c, project, votes=-30)
+        projects.next_change(c, project, votes=-30)
     stop = threading.Event()
     thread = threading.Thread(target=runner.run, args=(site.settings, "jobs-1", stop))
     thread.start()
     try:
         eventually(
-            lambda: [row for row in rows(site, project) if row.kind == "settle" and row.state == "done"]
+            lambda: [row for row in rows(site, project) if row.kind == "completion" and row.state == "done"]
         )
     finally:
         stop.set()
@@ -261,11 +261,11 @@ def test_after_a_hard_lesson_there_is_a_rest_unless_nothing_else_is_to_be_done(t
     migrate(store)
     with store.writing() as c:
         project = projects.create(c, ProjectIn(name="x", classes=["a", "b"]).model_dump())
-        jobs.record(c, project, "refit", {"seconds": 3.0})
+        jobs.record_done(c, project, "refit", {"seconds": 3.0})
         jobs.enqueue_refit(c, project)
-        assert jobs.take(c, "r") is None
+        assert jobs.claim(c, "r") is None
         jobs.enqueue(c, project, "refit")  # nobody has anything to do until it is done
-        assert jobs.take(c, "r") is not None
+        assert jobs.claim(c, "r") is not None
     store.close()
 
 
@@ -274,7 +274,7 @@ def test_an_easy_lesson_needs_no_rest(tmp_path):
     migrate(store)
     with store.writing() as c:
         project = projects.create(c, ProjectIn(name="x", classes=["a", "b"]).model_dump())
-        jobs.record(c, project, "refit", {"seconds": 0.1})
+        jobs.record_done(c, project, "refit", {"seconds": 0.1})
         jobs.enqueue_refit(c, project)
-        assert jobs.take(c, "r") is not None
+        assert jobs.claim(c, "r") is not None
     store.close()

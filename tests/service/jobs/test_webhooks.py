@@ -13,7 +13,7 @@ import pytest
 
 from crowdpilot.service.jobs import runner, webhook_sender
 from crowdpilot.service.store import webhook_deliveries
-from crowdpilot.service.store.row import Record
+from crowdpilot.service.store.engine import Row
 from tests.service.jobs.site import Site
 from tests.service.tools import eventually
 
@@ -66,10 +66,10 @@ def receiver() -> Iterator[Receiver]:
     server.server_close()
 
 
-def listed(site: Site, project: str) -> list[Record]:
+def listed(site: Site, project: str) -> list[Row]:
     """Deliveries, the oldest first."""
     with site.store.reading() as c:
-        return list(webhook_deliveries.listed(c, project, 500))[::-1]
+        return list(webhook_deliveries.latest(c, project, 500))[::-1]
 
 
 def finished(site: Site, webhook: str, n: int = 30) -> str:
@@ -140,17 +140,17 @@ def test_a_runner_sends_and_sends_again_by_itself(site: Site, receiver: Receiver
 def test_nobody_who_never_answers_is_asked_for_ever(site: Site) -> None:
     project = finished(site, "http://127.0.0.1:9/nobody")
     now = time.time()
-    for _ in range(webhook_deliveries.TRIES):
+    for _ in range(webhook_deliveries.MAX_TRIES):
         assert webhook_sender.step(site.store, site.settings, now)
         now += 1e5
     first, second = listed(site, project)
-    assert (first.state, first.tries, second.state) == ("failed", webhook_deliveries.TRIES, "queued")
+    assert (first.state, first.tries, second.state) == ("failed", webhook_deliveries.MAX_TRIES, "queued")
     assert first.error.startswith("the address cannot be reached")
 
 
 def test_an_item_is_told_again_only_if_its_label_changes(site: Site, receiver: Receiver) -> None:
     project = finished(site, receiver.address)
-    site.ask(project, "settle")
+    site.ask(project, "completion")
     site.work()
     assert len(listed(site, project)) == 2
     label = listed(site, project)[0].payload["items"][0]["label"]
@@ -158,7 +158,7 @@ def test_an_item_is_told_again_only_if_its_label_changes(site: Site, receiver: R
         c.exec_driver_sql(
             "UPDATE votes SET label = 1 - label, at = 1000000 WHERE item = (SELECT min(id) FROM items)"
         )
-        c.exec_driver_sql("UPDATE projects SET clock = 1000000, fitted = fitted - 1")
+        c.exec_driver_sql("UPDATE projects SET change_number = 1000000, fitted = fitted - 1")
     site.bench.forget(project)
     result = site.refit(project)
     assert result["told"] == 1
@@ -206,11 +206,11 @@ def test_only_web_addresses_are_called(site: Site) -> None:
 def test_old_deliveries_are_forgotten_but_not_those_that_wait(any_site: Site) -> None:
     project = any_site.project(webhook="http://127.0.0.1:9/")
     with any_site.store.writing() as c:
-        for n in range(webhook_deliveries.KEPT + 20):
-            webhook_deliveries.add(c, project, "item.decided", {"n": n})
-            taken = webhook_deliveries.take(c, time.time() + 1)
+        for n in range(webhook_deliveries.MAX_ENDED_PER_PROJECT + 20):
+            webhook_deliveries.enqueue(c, project, "item.decided", {"n": n})
+            taken = webhook_deliveries.claim(c, time.time() + 1)
             assert taken is not None
             webhook_deliveries.finish(c, taken)
-        webhook_deliveries.add(c, project, "project.done", {})
-        left = webhook_deliveries.listed(c, project, 500)
-    assert len(left) == webhook_deliveries.KEPT + 1
+        webhook_deliveries.enqueue(c, project, "project.done", {})
+        left = webhook_deliveries.latest(c, project, 500)
+    assert len(left) == webhook_deliveries.MAX_ENDED_PER_PROJECT + 1

@@ -61,7 +61,7 @@ def test_concurrent_requests_share_the_items(scene: Scene) -> None:
         items = [lent.item for some in found for lent in some]
         assert len(items) == len(set(items)) == ITEMS
         with scene.store.reading() as c:
-            assert projects.find(c, scene.project).asked == sum(bool(some) for some in found)
+            assert projects.find(c, scene.project).lease_requests == sum(bool(some) for some in found)
 
     asyncio.run(story())
 

@@ -65,7 +65,8 @@ class Walk:
             raw = [self.rng.random() + 0.05 for _ in range(K)]
             machine = [p / sum(raw) for p in raw] if self.rng.random() < 0.7 else None
             gold = self.label() if self.rng.random() < 0.1 else None
-            new.append({"name": f"i{self.items}", "content": {"text": "t"}, "gold": gold, "machine": machine})
+            new.append({"name": f"i{self.items}", "content": {"text": "t"}, "gold": gold,
+                        "classifier_probs": machine})  # fmt: skip
             self.items += 1
         with self.store.writing() as c:
             items.add(c, self.id, new)
@@ -96,24 +97,24 @@ class Walk:
                 return
             project = projects.find(c, self.id)
             asks = self.live.campaign.ask(worker, self.rng.randint(1, 6), kind=row.kind)
-            clock = projects.claim_lease_requests(c, self.id, project.asked)
-            if asks and clock is not None and self.rng.random() < 0.9:
+            number = projects.claim_lease_requests(c, self.id, project.lease_requests)
+            if asks and number is not None and self.rng.random() < 0.9:
                 keys = [self.live.database_key(ask) for ask in asks]
-                leases.lend(c, self.id, worker, keys, time.time() + self.late + 100, clock)
+                leases.create(c, self.id, [(worker, keys)], time.time() + self.late + 100, number)
             else:
                 self.live.campaign.release(worker, asks)
 
     def answer(self) -> None:
         worker = self.worker()
         with self.store.writing() as c:
-            held = leases.held(c, worker)
+            held = leases.held_by(c, [worker]).get(worker, [])
             some = self.rng.sample(held, self.rng.randint(0, len(held)))
             if some:
-                votes.write_answers(c, self.id, [self.said(worker, row) for row in some])
+                votes.write_answers(c, self.id, [self.said(worker, *one) for one in some])
 
-    def said(self, worker: int, row: Any) -> votes.Answer:
+    def said(self, worker: int, item: int, criterion: int) -> votes.Answer:
         label = None if self.rng.random() < 0.15 else self.rng.randrange(len(self.spec["classes"]))
-        return votes.Answer(worker, row.item, row.criterion, label, 1.0, str(self.rng.random()))
+        return votes.Answer(worker, item, criterion, label, 1.0, str(self.rng.random()))
 
     def undo(self) -> None:
         with self.store.writing() as c:
@@ -142,7 +143,7 @@ class Walk:
         if self.items:
             gone = self.rng.choice(["stopped", "withdrawn"])
             with self.store.writing() as c:
-                items.change(c, self.id, [f"i{self.rng.randrange(self.items)}"], gone=gone)
+                items.change(c, self.id, [f"i{self.rng.randrange(self.items)}"], state=gone)
 
     def refit(self) -> None:
         with self.store.writing() as c:

@@ -26,9 +26,9 @@ class Scene:
         with store.writing() as c:
             self.worker = workers.register(c, self.project, "link", "w", kind="crowd", state="active").id
             self.other = workers.register(c, self.project, "link", "v", kind="crowd", state="active").id
-            clock = int(projects.next_change(c, self.project).clock)
+            number = int(projects.next_change(c, self.project).change_number)
             keys = [(n + 1, 0) for n in range(100)]
-            leases.lend(c, self.project, self.worker, keys, 1e12, clock)
+            leases.create(c, self.project, [(self.worker, keys)], 1e12, number)
 
     def answer(
         self, item: int = 1, label: int | None = 0, key: str = "key-0001", **more: Any

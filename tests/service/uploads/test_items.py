@@ -66,7 +66,7 @@ def test_what_is_no_distribution_is_refused(numbers: str) -> None:
 
 def test_a_machine_may_be_off_by_a_little_and_is_made_to_sum_to_one() -> None:
     (item,) = read(CSV, "name,text,p_no,p_yes\na,x,0.3335,0.6670\n", machine="given")
-    assert sum(item["machine"]) == pytest.approx(1, abs=1e-15)
+    assert sum(item["classifier_probs"]) == pytest.approx(1, abs=1e-15)
 
 
 def test_a_json_file_may_be_a_list() -> None:

@@ -1,4 +1,4 @@
-"""How the steps are taken: on the connection that `migrate` hands over."""
+"""Alembic environment: runs migrations on the connection that `migrate` hands over."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first form of the database."""
+"""The first schema of the database."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ down_revision = None
 def upgrade() -> None:
     """From an empty database."""
     op.create_table(
-        "keys",
+        "action_log",
+        sa.Column(
+            "id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False
+        ),
+        sa.Column("time", sa.Float(), nullable=False),
+        sa.Column("actor", sa.Text(), nullable=False),
+        sa.Column("action", sa.Text(), nullable=False),
+        sa.Column("project", sa.String(length=32), nullable=True),
+        sa.Column("detail", sa.JSON(), nullable=False),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_action_log")),
+    )
+    op.create_table(
+        "api_keys",
         sa.Column("id", sa.String(length=16), nullable=False),
         sa.Column("digest", sa.String(length=64), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("scopes", sa.JSON(), nullable=False),
         sa.Column("created", sa.Float(), nullable=False),
         sa.Column("revoked", sa.Float(), nullable=True),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_keys")),
-    )
-    op.create_table(
-        "log",
-        sa.Column(
-            "id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False
-        ),
-        sa.Column("time", sa.Float(), nullable=False),
-        sa.Column("who", sa.Text(), nullable=False),
-        sa.Column("what", sa.Text(), nullable=False),
-        sa.Column("project", sa.String(length=32), nullable=True),
-        sa.Column("detail", sa.JSON(), nullable=False),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_log")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_api_keys")),
     )
     op.create_table(
         "projects",
@@ -40,11 +40,11 @@ def upgrade() -> None:
         sa.Column("spec", sa.JSON(), nullable=False),
         sa.Column("state", sa.String(length=8), nullable=False),
         sa.Column("created", sa.Float(), nullable=False),
-        sa.Column("clock", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
-        sa.Column("asked", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("change_number", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("lease_requests", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("votes", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("fitted", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
-        sa.Column("lesson", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("update_number", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("done", sa.Boolean(), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_projects")),
     )
@@ -52,31 +52,12 @@ def upgrade() -> None:
         "audits",
         sa.Column("project", sa.String(length=32), nullable=False),
         sa.Column("data", sa.JSON(), nullable=False),
-        sa.Column("at", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("version", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.ForeignKeyConstraint(
             ["project"], ["projects.id"], name=op.f("fk_audits_project"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("project", name=op.f("pk_audits")),
     )
-    op.create_table(
-        "deliveries",
-        sa.Column(
-            "id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False
-        ),
-        sa.Column("project", sa.String(length=32), nullable=False),
-        sa.Column("event", sa.String(length=16), nullable=False),
-        sa.Column("payload", sa.JSON(), nullable=False),
-        sa.Column("state", sa.String(length=8), nullable=False),
-        sa.Column("tries", sa.Integer(), nullable=False),
-        sa.Column("due", sa.Float(), nullable=False),
-        sa.Column("error", sa.Text(), nullable=True),
-        sa.Column("created", sa.Float(), nullable=False),
-        sa.ForeignKeyConstraint(
-            ["project"], ["projects.id"], name=op.f("fk_deliveries_project"), ondelete="CASCADE"
-        ),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_deliveries")),
-    )
-    op.create_index("ix_deliveries_state_due", "deliveries", ["state", "due"], unique=False)
     op.create_table(
         "files",
         sa.Column("project", sa.String(length=32), nullable=False),
@@ -96,18 +77,18 @@ def upgrade() -> None:
         sa.Column("project", sa.String(length=32), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("content", sa.JSON(), nullable=False),
-        sa.Column("machine", sa.JSON(), nullable=True),
+        sa.Column("classifier_probs", sa.JSON(), nullable=True),
         sa.Column("gold", sa.JSON(), nullable=True),
-        sa.Column("gone", sa.String(length=9), nullable=False),
-        sa.Column("added", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
-        sa.Column("at", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("state", sa.String(length=9), nullable=False),
+        sa.Column("upload_number", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("change_number", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.ForeignKeyConstraint(
             ["project"], ["projects.id"], name=op.f("fk_items_project"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_items")),
         sa.UniqueConstraint("project", "name", name=op.f("uq_items_project_name")),
     )
-    op.create_index("ix_items_project_at", "items", ["project", "at"], unique=False)
+    op.create_index("ix_items_project_change_number", "items", ["project", "change_number"], unique=False)
     op.create_table(
         "jobs",
         sa.Column(
@@ -116,13 +97,13 @@ def upgrade() -> None:
         sa.Column("project", sa.String(length=32), nullable=False),
         sa.Column("kind", sa.String(length=16), nullable=False),
         sa.Column("state", sa.String(length=8), nullable=False),
-        sa.Column("given", sa.JSON(), nullable=False),
+        sa.Column("arguments", sa.JSON(), nullable=False),
         sa.Column("result", sa.JSON(), nullable=True),
         sa.Column("error", sa.Text(), nullable=True),
         sa.Column("tries", sa.Integer(), nullable=False),
         sa.Column("due", sa.Float(), nullable=False),
         sa.Column("runner", sa.String(length=64), nullable=True),
-        sa.Column("until", sa.Float(), nullable=True),
+        sa.Column("claimed_until", sa.Float(), nullable=True),
         sa.Column("created", sa.Float(), nullable=False),
         sa.Column("ended", sa.Float(), nullable=True),
         sa.ForeignKeyConstraint(
@@ -147,16 +128,35 @@ def upgrade() -> None:
         postgresql_where=sa.text("state = 'running'"),
     )
     op.create_table(
-        "lessons",
+        "model_updates",
         sa.Column("project", sa.String(length=32), nullable=False),
-        sa.Column("at", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("change_number", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("votes", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("data", sa.LargeBinary(), nullable=False),
         sa.ForeignKeyConstraint(
-            ["project"], ["projects.id"], name=op.f("fk_lessons_project"), ondelete="CASCADE"
+            ["project"], ["projects.id"], name=op.f("fk_model_updates_project"), ondelete="CASCADE"
         ),
-        sa.UniqueConstraint("project", "at", name=op.f("uq_lessons_project_at")),
+        sa.PrimaryKeyConstraint("project", name=op.f("pk_model_updates")),
     )
+    op.create_table(
+        "webhook_deliveries",
+        sa.Column(
+            "id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False
+        ),
+        sa.Column("project", sa.String(length=32), nullable=False),
+        sa.Column("event", sa.String(length=16), nullable=False),
+        sa.Column("payload", sa.JSON(), nullable=False),
+        sa.Column("state", sa.String(length=8), nullable=False),
+        sa.Column("tries", sa.Integer(), nullable=False),
+        sa.Column("due", sa.Float(), nullable=False),
+        sa.Column("error", sa.Text(), nullable=True),
+        sa.Column("created", sa.Float(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["project"], ["projects.id"], name=op.f("fk_webhook_deliveries_project"), ondelete="CASCADE"
+        ),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_webhook_deliveries")),
+    )
+    op.create_index("ix_webhook_deliveries_state_due", "webhook_deliveries", ["state", "due"], unique=False)
     op.create_table(
         "workers",
         sa.Column(
@@ -173,7 +173,7 @@ def upgrade() -> None:
         sa.Column("tries", sa.Integer(), nullable=False),
         sa.Column("finished", sa.Float(), nullable=True),
         sa.Column("created", sa.Float(), nullable=False),
-        sa.Column("at", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("change_number", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.ForeignKeyConstraint(
             ["project"], ["projects.id"], name=op.f("fk_workers_project"), ondelete="CASCADE"
         ),
@@ -182,17 +182,17 @@ def upgrade() -> None:
             "project", "platform", "external", name=op.f("uq_workers_project_platform_external")
         ),
     )
-    op.create_index("ix_workers_project_at", "workers", ["project", "at"], unique=False)
+    op.create_index("ix_workers_project_change_number", "workers", ["project", "change_number"], unique=False)
     op.create_table(
-        "told",
+        "sent_labels",
         sa.Column("item", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("project", sa.String(length=32), nullable=False),
         sa.Column("label", sa.Text(), nullable=False),
-        sa.ForeignKeyConstraint(["item"], ["items.id"], name=op.f("fk_told_item"), ondelete="CASCADE"),
+        sa.ForeignKeyConstraint(["item"], ["items.id"], name=op.f("fk_sent_labels_item"), ondelete="CASCADE"),
         sa.ForeignKeyConstraint(
-            ["project"], ["projects.id"], name=op.f("fk_told_project"), ondelete="CASCADE"
+            ["project"], ["projects.id"], name=op.f("fk_sent_labels_project"), ondelete="CASCADE"
         ),
-        sa.PrimaryKeyConstraint("item", name=op.f("pk_told")),
+        sa.PrimaryKeyConstraint("item", name=op.f("pk_sent_labels")),
     )
     op.create_table(
         "votes",
@@ -200,15 +200,15 @@ def upgrade() -> None:
         sa.Column("item", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("criterion", sa.Integer(), nullable=False),
         sa.Column("worker", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
-        sa.Column("state", sa.String(length=6), nullable=False),
+        sa.Column("state", sa.String(length=8), nullable=False),
         sa.Column("label", sa.Integer(), nullable=True),
         sa.Column("seconds", sa.Float(), nullable=True),
         sa.Column("time", sa.Float(), nullable=True),
         sa.Column("key", sa.String(length=64), nullable=True),
-        sa.Column("turn", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
-        sa.Column("place", sa.Integer(), nullable=False),
+        sa.Column("lease_number", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("position", sa.Integer(), nullable=False),
         sa.Column("expires", sa.Float(), nullable=False),
-        sa.Column("at", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("change_number", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.ForeignKeyConstraint(["item"], ["items.id"], name=op.f("fk_votes_item"), ondelete="CASCADE"),
         sa.ForeignKeyConstraint(
             ["project"], ["projects.id"], name=op.f("fk_votes_project"), ondelete="CASCADE"
@@ -217,32 +217,34 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("item", "criterion", "worker", name=op.f("pk_votes")),
     )
     op.create_index(
-        "ix_votes_lent",
+        "ix_votes_leased",
         "votes",
         ["project", "expires"],
         unique=False,
-        sqlite_where=sa.text("state = 'lent'"),
-        postgresql_where=sa.text("state = 'lent'"),
+        sqlite_where=sa.text("state = 'leased'"),
+        postgresql_where=sa.text("state = 'leased'"),
     )
-    op.create_index("ix_votes_project_at", "votes", ["project", "at"], unique=False)
-    op.create_index("ix_votes_worker", "votes", ["worker", "state"], unique=False)
+    op.create_index("ix_votes_project_change_number", "votes", ["project", "change_number"], unique=False)
+    op.create_index("ix_votes_worker_state", "votes", ["worker", "state"], unique=False)
 
 
 def downgrade() -> None:
     """To an empty database."""
-    op.drop_index("ix_votes_worker", table_name="votes")
-    op.drop_index("ix_votes_project_at", table_name="votes")
+    op.drop_index("ix_votes_worker_state", table_name="votes")
+    op.drop_index("ix_votes_project_change_number", table_name="votes")
     op.drop_index(
-        "ix_votes_lent",
+        "ix_votes_leased",
         table_name="votes",
-        sqlite_where=sa.text("state = 'lent'"),
-        postgresql_where=sa.text("state = 'lent'"),
+        sqlite_where=sa.text("state = 'leased'"),
+        postgresql_where=sa.text("state = 'leased'"),
     )
     op.drop_table("votes")
-    op.drop_table("told")
-    op.drop_index("ix_workers_project_at", table_name="workers")
+    op.drop_table("sent_labels")
+    op.drop_index("ix_workers_project_change_number", table_name="workers")
     op.drop_table("workers")
-    op.drop_table("lessons")
+    op.drop_index("ix_webhook_deliveries_state_due", table_name="webhook_deliveries")
+    op.drop_table("webhook_deliveries")
+    op.drop_table("model_updates")
     op.drop_index(
         "uq_jobs_running",
         table_name="jobs",
@@ -256,12 +258,10 @@ def downgrade() -> None:
         postgresql_where=sa.text("state = 'queued'"),
     )
     op.drop_table("jobs")
-    op.drop_index("ix_items_project_at", table_name="items")
+    op.drop_index("ix_items_project_change_number", table_name="items")
     op.drop_table("items")
     op.drop_table("files")
-    op.drop_index("ix_deliveries_state_due", table_name="deliveries")
-    op.drop_table("deliveries")
     op.drop_table("audits")
     op.drop_table("projects")
-    op.drop_table("log")
-    op.drop_table("keys")
+    op.drop_table("api_keys")
+    op.drop_table("action_log")

@@ -1,4 +1,4 @@
-"""Migrate: bring a database to the form that this version works with."""
+"""Migration: bring the schema of a database to the one of this version, with Alembic."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from sqlalchemy import text
 
 from crowdpilot.service.store.engine import Store
 
-LOCK = 7_114_201  # any number that nobody else uses
+ADVISORY_LOCK = 7_114_201  # any number that nobody else uses
 
 
 def migrate(store: Store) -> None:
-    """Take all steps that were not taken yet; several processes may try at once."""
+    """Apply all migrations that are missing, in one transaction; several processes may try at once."""
     with store.writing() as connection:
         if not store.sqlite:
-            connection.execute(text(f"SELECT pg_advisory_xact_lock({LOCK})"))
+            connection.execute(text(f"SELECT pg_advisory_xact_lock({ADVISORY_LOCK})"))
         config = _config()
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
 
 
 def is_current(store: Store) -> bool:
-    """Whether a database has the form that this version works with."""
+    """Whether the schema of a database is that of this version."""
     with store.reading() as connection:
-        found = MigrationContext.configure(connection).get_current_revision()
-    return found == ScriptDirectory.from_config(_config()).get_current_head()
+        revision = MigrationContext.configure(connection).get_current_revision()
+    return revision == ScriptDirectory.from_config(_config()).get_current_head()
 
 
 def _config() -> Config:

@@ -1,0 +1,89 @@
+"""Queries on leases: items that workers hold until a time, their extension, expiry and return.
+
+A lease is a row of the table `votes` in the state `leased`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import ColumnElement, Connection, bindparam, insert, select, update
+
+from crowdpilot.service.store import projects
+from crowdpilot.service.store.tables import votes
+from crowdpilot.service.store.votes import LEASED, RETURNED, SAME_VOTE, ItemCriterion
+
+_LEASE_AGAIN = (
+    update(votes)
+    .where(SAME_VOTE)
+    .values({name: bindparam(name) for name in ("state", "lease_number", "position", "expires")})
+    .values(change_number=bindparam("_change_number"))
+)
+
+
+def create(
+    c: Connection, project: str, new: Sequence[tuple[int, Sequence[ItemCriterion]]], until: float, number: int
+) -> None:
+    """Lease items to workers until a time, under a change number, in a write transaction.
+
+    `new` has pairs of a worker and their items. An item that the worker has returned is leased again.
+    """
+    rows = [{"project": project, "item": item, "criterion": criterion, "worker": worker, "state": LEASED,
+             "lease_number": number, "position": n, "expires": until, "change_number": number}
+            for worker, places in new for n, (item, criterion) in enumerate(places)]  # fmt: skip
+    columns = votes.c.item, votes.c.criterion, votes.c.worker
+    some = votes.c.item.in_({row["item"] for row in rows})  # by the primary key
+    before = {tuple(row) for row in c.execute(select(*columns).where(some))}
+    known = [(row["item"], row["criterion"], row["worker"]) in before for row in rows]
+    if not all(known):
+        c.execute(insert(votes), [row for row, is_known in zip(rows, known, strict=True) if not is_known])
+    if any(known):
+        names = "item", "criterion", "worker", "change_number"
+        again = [row for row, is_known in zip(rows, known, strict=True) if is_known]
+        c.execute(_LEASE_AGAIN, [{**row, **{f"_{name}": row[name] for name in names}} for row in again])
+
+
+def held_by(c: Connection, workers: Sequence[int]) -> dict[int, list[ItemCriterion]]:
+    """What each of these workers holds, in the order of leasing; by the index on (worker, state)."""
+    columns = votes.c.worker, votes.c.item, votes.c.criterion
+    own = votes.c.worker.in_(workers), votes.c.state == LEASED
+    held: dict[int, list[ItemCriterion]] = {}
+    for row in c.execute(select(*columns).where(*own).order_by(votes.c.lease_number, votes.c.position)):
+        held.setdefault(row.worker, []).append((row.item, row.criterion))
+    return held
+
+
+def extend(c: Connection, workers: Sequence[int], until: float) -> None:
+    """Extend all leases of these workers, in a write transaction; the change number stays."""
+    c.execute(update(votes).where(votes.c.worker.in_(workers), votes.c.state == LEASED).values(expires=until))
+
+
+def have_expired(c: Connection, project: str, now: float) -> bool:
+    """Whether a lease of a project has expired; by the partial index on (project, expires)."""
+    return c.execute(select(votes.c.item).where(*_expired(project, now)).limit(1)).first() is not None
+
+
+def projects_with_expired(c: Connection, now: float) -> list[str]:
+    """Ids of the projects with expired leases; by the partial index on (project, expires)."""
+    late = votes.c.state == LEASED, votes.c.expires < now
+    return [row.project for row in c.execute(select(votes.c.project).where(*late).distinct())]
+
+
+def expire(c: Connection, project: str, now: float) -> int:
+    """Return all expired leases, in a write transaction; their number."""
+    if not have_expired(c, project, now):
+        return 0
+    number = int(projects.next_change(c, project).change_number)
+    values = {"state": RETURNED, "change_number": number}
+    return c.execute(update(votes).where(*_expired(project, now)).values(values)).rowcount
+
+
+def _expired(project: str, now: float) -> tuple[ColumnElement[bool], ...]:
+    return votes.c.project == project, votes.c.state == LEASED, votes.c.expires < now
+
+
+def release(c: Connection, project: str, worker: int) -> None:
+    """Return all leases of a worker, in a write transaction."""
+    number = int(projects.next_change(c, project).change_number)
+    own = votes.c.worker == worker, votes.c.state == LEASED
+    c.execute(update(votes).where(*own).values(state=RETURNED, change_number=number))

@@ -1,0 +1,73 @@
+"""Saved state of a project: its newest model update, and its audit."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from typing import Any
+
+from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy.exc import IntegrityError
+
+from crowdpilot.service.store import projects
+from crowdpilot.service.store.engine import Row
+from crowdpilot.service.store.tables import audits, model_updates
+
+# Model updates, by the primary key
+
+
+def pack_model_update(model_update: dict[str, Any]) -> bytes:
+    """Compressed JSON of `Campaign.model_update`; made before the transaction, because it takes a while."""
+    return zlib.compress(json.dumps(model_update).encode(), 1)
+
+
+def write_model_update(c: Connection, project: str, data: bytes, votes: int) -> int:
+    """Replace the model update, fitted to so many votes, in a write transaction; its change number."""
+    number = int(projects.next_change(c, project).change_number)
+    c.execute(delete(model_updates).where(model_updates.c.project == project))
+    c.execute(insert(model_updates).values(project=project, change_number=number, votes=votes, data=data))
+    projects.change(c, project, update_number=number, fitted=votes)
+    return number
+
+
+def read_model_update(c: Connection, project: str) -> dict[str, Any] | None:
+    """The newest model update, None before the first refit; in the read transaction of a replica."""
+    row = c.execute(select(model_updates.c.data).where(model_updates.c.project == project)).first()
+    if row is None:
+        return None
+    model_update: dict[str, Any] = json.loads(zlib.decompress(row.data))
+    return model_update
+
+
+# Audits, by the primary key
+
+
+def read_audit(c: Connection, project: str) -> Row | None:
+    """The audit of a project, None if none has begun."""
+    return c.execute(select(audits).where(audits.c.project == project)).first()
+
+
+def audit_version(c: Connection, project: str) -> int:
+    """The version of the audit of a project, 0 if none has begun."""
+    return c.execute(select(audits.c.version).where(audits.c.project == project)).scalar() or 0
+
+
+def write_audit(c: Connection, project: str, data: dict[str, Any], version: int) -> bool:
+    """Write an audit that was read at this version, 0 if there was none, in a write transaction.
+
+    Returns False if it has changed since (optimistic locking).
+    """
+    if version:
+        same = audits.c.project == project, audits.c.version == version
+        return c.execute(update(audits).where(*same).values(data=data, version=version + 1)).rowcount > 0
+    try:
+        with c.begin_nested():
+            c.execute(insert(audits).values(project=project, data=data, version=1))
+    except IntegrityError:
+        return False
+    return True
+
+
+def remove_audit(c: Connection, project: str) -> bool:
+    """Delete an audit in a write transaction; whether there was one."""
+    return c.execute(delete(audits).where(audits.c.project == project)).rowcount > 0
