@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 
 from crowdpilot.aggregation import MODELS
-from crowdpilot.cli.commands.strategies import describe
+from crowdpilot.cli.shared.completion import describe
 from crowdpilot.datasets import DATASETS
 
 ROOT = Path(__file__).parents[2]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 SELF_TRAINING = ("dasc", "confidence", "random")
 
@@ -67,10 +69,23 @@ def complete_format(incomplete: str) -> list[tuple[str, str]]:
 def complete_strategy(incomplete: str) -> list[tuple[str, str]]:
     """Strategies that begin like this, each with its one line."""
     from crowdpilot.aggregation import MODELS
-    from crowdpilot.cli.commands.strategies import describe
 
     found = {name: model for name, model in MODELS.items() if name.startswith(incomplete)}
     return [(name, describe(model)["summary"]) for name, model in found.items()]
+
+
+def describe(model: Any) -> dict[str, Any]:
+    """Names, options, summary and paper of a model or method, from its class and docstring."""
+    text = inspect.getdoc(model) or ""
+    parameters = inspect.signature(model).parameters.values()
+    paper = re.search(r"\nReferences\n-+\n(.+?)(?:\n\n\S+\n-+\n|\Z)", text, re.DOTALL)
+    return {
+        "strategy": model.name,
+        "aliases": list(model.aliases),
+        "options": {p.name: repr(p.default) for p in parameters if p.default is not p.empty},
+        "summary": " ".join(text.split("\n\n")[0].split()),
+        "paper": " ".join(paper[1].split()) if paper else "",
+    }
 
 
 def _names(files: str, pattern: str) -> list[str]:
