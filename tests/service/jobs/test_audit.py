@@ -94,7 +94,7 @@ def test_an_audit_is_about_the_decisions_of_its_beginning(decided: tuple[Site, s
         before = post(client, f"{audit}/answers", truths(site, begun["drawn"]), 200)
         with site.store.writing() as c:
             some = "item < 20 + (SELECT min(id) FROM items)"
-            c.exec_driver_sql(f"UPDATE votes SET label = 1 - label, at = 1000000 WHERE {some}")
+            c.exec_driver_sql(f"UPDATE votes SET label = 1 - label, change_number = 1000000 WHERE {some}")
             c.exec_driver_sql("UPDATE projects SET change_number = 1000000")
     with site.client() as client:
         after = client.get(audit).json()

@@ -209,7 +209,7 @@ def test_finished_and_deleted_projects_leave_the_memory(site: Site) -> None:
         jobs.enqueue(c, gone, "refit")
         job = jobs.claim(c, "tester")
         assert job is not None
-        projects.remove(c, gone)
+        c.exec_driver_sql(f"DELETE FROM projects WHERE id = '{gone}'")
     site.bench.forget(gone)
     with pytest.raises(Exception, match="no such project"):
         site.bench.replica(gone)

@@ -125,7 +125,7 @@ def test_the_job_of_a_dead_runner_comes_back(any_site: Site) -> None:
     with site.store.writing() as c:
         jobs.requeue_abandoned(c, "somebody else")
         assert jobs.claim(c, "tester") is None
-        c.exec_driver_sql("UPDATE jobs SET until = 1.0")
+        c.exec_driver_sql("UPDATE jobs SET claimed_until = 1.0")
         jobs.requeue_abandoned(c, "somebody else")
     (row,) = rows(site, project)
     assert (row.state, row.tries, row.error) == ("queued", 1, jobs.DIED)
@@ -221,7 +221,7 @@ def test_items_lent_and_not_answered_come_back_without_anybody_asking(any_site: 
     site.refit(project)
     with site.store.writing() as c:
         c.exec_driver_sql(
-            "UPDATE votes SET state = 'lent', expires = 1.0 WHERE worker = (SELECT max(worker) FROM votes)"
+            "UPDATE votes SET state = 'leased', expires = 1.0 WHERE worker = (SELECT max(worker) FROM votes)"
         )
         projects.next_change(c, project, votes=-30)
     stop = threading.Event()

@@ -156,7 +156,7 @@ def test_an_item_is_told_again_only_if_its_label_changes(site: Site, receiver: R
     label = listed(site, project)[0].payload["items"][0]["label"]
     with site.store.writing() as c:
         c.exec_driver_sql(
-            "UPDATE votes SET label = 1 - label, at = 1000000 WHERE item = (SELECT min(id) FROM items)"
+            "UPDATE votes SET label = 1 - label, change_number = 1000000 WHERE item = (SELECT min(id) FROM items)"
         )
         c.exec_driver_sql("UPDATE projects SET change_number = 1000000, fitted = fitted - 1")
     site.bench.forget(project)
@@ -186,14 +186,14 @@ def test_a_lesson_that_is_not_written_tells_nothing(site: Site, receiver: Receiv
     site.add(project, 30)
     site.vote(project, NAMES, each=3)
     with site.store.writing() as c:
-        c.exec_driver_sql("ALTER TABLE told RENAME TO hidden")
-        c.exec_driver_sql("CREATE TABLE told (item INTEGER, project TEXT, label TEXT CHECK (label = ''))")
+        c.exec_driver_sql("ALTER TABLE sent_labels RENAME TO hidden")
+        c.exec_driver_sql("CREATE TABLE sent_labels (item INTEGER, project TEXT, label TEXT CHECK (label = ''))")
     site.ask(project, "refit")
     site.work()
     assert listed(site, project) == []
     with site.store.writing() as c:
-        c.exec_driver_sql("DROP TABLE told")
-        c.exec_driver_sql("ALTER TABLE hidden RENAME TO told")
+        c.exec_driver_sql("DROP TABLE sent_labels")
+        c.exec_driver_sql("ALTER TABLE hidden RENAME TO sent_labels")
         c.exec_driver_sql("UPDATE jobs SET due = 0")
     assert site.refit(project)["told"] == 30
 

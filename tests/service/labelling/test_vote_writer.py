@@ -53,7 +53,7 @@ class Scene:
 
     def rows(self) -> list[Any]:
         with self.store.reading() as c:
-            return list(votes.sent(c, self.project))
+            return list(votes.list_all(c, self.project))
 
     def count(self) -> int:
         with self.store.reading() as c:

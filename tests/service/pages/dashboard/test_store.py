@@ -65,7 +65,7 @@ def finish(c: Connection, id: str, kind: str, result: Any) -> None:
 def test_votes_are_counted_by_time(store: Store) -> None:
     with store.writing() as c:
         id = filled(c)
-        pace = statistics.votes_over_time(c, id, buckets=5)
+        pace = statistics.votes_over_time(c, id, bins=5)
         empty = statistics.votes_over_time(c, "0" * 12)
     assert pace == statistics.VoteHistogram(1000.0, 10, [3, 0, 1])
     assert empty is None
@@ -74,11 +74,11 @@ def test_votes_are_counted_by_time(store: Store) -> None:
 def test_all_votes_stand_in_some_span_of_time(store: Store) -> None:
     with store.writing() as c:
         id = filled(c)
-        for buckets in (1, 2, 3, 7, 26, 40):
-            pace = statistics.votes_over_time(c, id, buckets)
+        for bins in (1, 2, 3, 7, 26, 40):
+            pace = statistics.votes_over_time(c, id, bins)
             assert pace is not None
             assert sum(pace.counts) == 4
-            assert len(pace.counts) <= buckets + 1
+            assert len(pace.counts) <= bins + 1
 
 
 def test_progress_is_what_model_updates_recorded(store: Store) -> None:
