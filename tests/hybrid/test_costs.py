@@ -102,6 +102,6 @@ def test_costs_survive_json(budget):
         ({"budget": -1.0}, "'budget' is -1.0"),
     ],
 )
-def test_wrong_costs_are_told(settings, told):
-    with pytest.raises(ValueError, match=told):
+def test_wrong_costs_are_told(settings, message):
+    with pytest.raises(ValueError, match=message):
         Costs(**{"errors": 1 - np.eye(2), **settings})
