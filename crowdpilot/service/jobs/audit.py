@@ -1,6 +1,7 @@
-"""Auditing: experts check a few finished items, and a bound says how wrong all may be.
+"""Audit of a project: draw finished items for experts, add their answers, and bound the cost of all errors.
 
-An audit is about the decisions as they were when it began, which are kept with it.
+An audit is about the decisions as they were when it began, which are saved with it. It runs in web requests;
+its results are recorded as jobs.
 """
 
 from __future__ import annotations
@@ -26,16 +27,16 @@ from crowdpilot.service.store.engine import Row, Store
 Data = dict[str, Any]
 Answers = Mapping[str, str | Mapping[str, str]]
 
-PATIENCE = 8  # how often a change is made again if somebody else was faster
-SHOWN = 500  # drawn items that are shown at once
+MAX_ATTEMPTS = 8  # to write a change, if other processes write too
+MAX_SHOWN_ITEMS = 500  # drawn items that are shown at once
 DEFAULT_LEVEL = 0.95
 STATE_VERSION = 1  # of an audit in the database
-NONE = "no audit has begun; draw items first with POST"
+NO_AUDIT = "no audit has begun; draw items first with POST"
 CHANGED = "{} decisions have changed since the audit began; the bound is about those of that time"
 
 
 class Pool(NamedTuple):
-    """What is decided about the finished items of a project."""
+    """The decisions about the finished items of a project."""
 
     project: str
     votes: int
@@ -47,7 +48,7 @@ class Pool(NamedTuple):
     criteria: tuple[str, ...]
 
 
-def look(replica: Replica, project: Row) -> Pool:
+def read_pool(replica: Replica, project: Row) -> Pool:
     """The decisions about finished items as they are now."""
     campaign = replica.campaign
     now = campaign.decide()
@@ -59,7 +60,7 @@ def look(replica: Replica, project: Row) -> Pool:
 
 
 def draw(store: Store, pool: Pool, n: int, level: float | None, target: float | None, who: str) -> Data:
-    """Draw the next items to be checked, in an audit that begins now if there is none; what it shows then."""
+    """Draw the next items to be checked, and begin an audit if there is none; returns its summary."""
 
     def change(data: Data | None) -> Data:
         if data is None:
@@ -73,37 +74,37 @@ def draw(store: Store, pool: Pool, n: int, level: float | None, target: float | 
         target_ = data["target"] if target is None else target
         return {**data, "audit": audit.to_dict(), "target": target_}
 
-    return _changed(store, pool, change, who, "audit", n=n)
+    return _change(store, pool, change, who, "audit", n=n)
 
 
 def answer(store: Store, pool: Pool, answers: Answers, who: str) -> Data:
-    """Take what experts say of items that were drawn; what the audit shows then."""
+    """Add the answers of experts about drawn items; returns the summary of the audit."""
 
     def change(data: Data | None) -> Data:
         if data is None:
-            raise ConflictError(NONE)
+            raise ConflictError(NO_AUDIT)
         audit = _read(data)
-        fresh = _fresh(pool, data, audit, answers)
+        fresh = _new_answers(pool, data, audit, answers)
         audit.add_answers(list(fresh), list(fresh.values()))
         return {**data, "audit": audit.to_dict()}
 
-    return _changed(store, pool, change, who, "audit answers", n=len(answers))
+    return _change(store, pool, change, who, "audit answers", n=len(answers))
 
 
-def view(store: Store, pool: Pool) -> Data:
-    """What is drawn and not answered, and what the answers prove; refused with 404 if none has begun."""
+def read_summary(store: Store, pool: Pool) -> Data:
+    """Drawn items without an answer, and the bound; `NotFoundError` if no audit has begun."""
     with store.reading() as c:
         row = saved_state.read_audit(c, pool.project)
     if row is None:
-        raise NotFoundError(NONE)
-    return _shown(store, pool, row.data)
+        raise NotFoundError(NO_AUDIT)
+    return _summary(store, pool, row.data)
 
 
 def remove(store: Store, project: str, who: str) -> None:
-    """Forget an audit, so that another can begin; refused with 404 if there is none."""
+    """Remove an audit, so that another can begin; `NotFoundError` if there is none."""
     with store.writing() as c:
         if not saved_state.remove_audit(c, project):
-            raise NotFoundError(NONE)
+            raise NotFoundError(NO_AUDIT)
         keys.log_action(c, who, "remove audit", project)
 
 
@@ -125,31 +126,33 @@ def _read(data: Data) -> Audit:
     return Audit.from_dict(data["audit"])
 
 
-def _changed(
+def _change(
     store: Store, pool: Pool, change: Callable[[Data | None], Data], who: str, what: str, **detail: Any
 ) -> Data:
-    """Change an audit as if nobody else could do so meanwhile; long work holds no lock."""
-    for _ in range(PATIENCE):
+    """Change an audit with optimistic locking: the long work holds no lock, and is repeated on conflict."""
+    for _ in range(MAX_ATTEMPTS):
         with store.reading() as c:
             row = saved_state.read_audit(c, pool.project)
         data = change(None if row is None else row.data)
-        shown = _shown(store, pool, data)
+        summary = _summary(store, pool, data)
         with store.writing() as c:
             if saved_state.write_audit(c, pool.project, data, 0 if row is None else row.version):
                 keys.log_action(c, who, what, pool.project, **detail)
-                jobs.record_done(c, pool.project, "audit", {**shown, "drawn": None})
-                return shown
+                jobs.record_done(c, pool.project, "audit", {**summary, "drawn": None})
+                return summary
     raise ServiceUnavailableError("many change the audit at once; try again")
 
 
-def _fresh(pool: Pool, data: Data, audit: Audit, answers: Answers) -> dict[int, int]:
-    """New answers, by place; those that are known already must be the same."""
-    place = {name: n for n, name in enumerate(data["names"])}
+def _new_answers(pool: Pool, data: Data, audit: Audit, answers: Answers) -> dict[int, int]:
+    """New answers by row of the pool; those known already must be the same."""
+    row_of = {name: n for n, name in enumerate(data["names"])}
     waiting, known, fresh = set(audit.pending), audit.answers, {}
     for name, said in answers.items():
-        code, n = _code(pool, said), place.get(name, -1)
+        code, n = _code(pool, said), row_of.get(name, -1)
         if n not in waiting and n not in known:
-            raise ConflictError(f"the item {name!r} was not drawn; answers about others break the promise")
+            raise ConflictError(
+                f"the item {name!r} was not drawn; answers about others would make the bound invalid"
+            )
         if known.get(n, code) != code:
             raise ConflictError(f"there is another answer about {name!r} already; the first one counts")
         if n in waiting:
@@ -171,7 +174,7 @@ def _code(pool: Pool, said: str | Mapping[str, str]) -> int:
     return pool.classes.index(said)
 
 
-def _shown(store: Store, pool: Pool, data: Data) -> Data:
+def _summary(store: Store, pool: Pool, data: Data) -> Data:
     audit, names = _read(data), data["names"]
     bound, decided = audit.bound(), audit.decided.tolist()
     wrong = wrong_decisions(audit.errors)
@@ -184,13 +187,13 @@ def _shown(store: Store, pool: Pool, data: Data) -> Data:
         "reached": None if data["target"] is None else bool(bound.cost <= data["target"]),
         "bound": bound.to_dict(), "estimate": audit.estimate() if bound.checked else None,
         "answered": len(audit.answers), "errors": errors, "waiting": len(waiting),
-        "drawn": _contents(store, pool.project, waiting[:SHOWN]),
+        "drawn": _contents(store, pool.project, waiting[:MAX_SHOWN_ITEMS]),
         "changed": changed, "note": CHANGED.format(changed) if changed else "",
     }  # fmt: skip
 
 
 def _contents(store: Store, project: str, names: list[str]) -> list[Data]:
-    """What experts are shown: never what was decided, which would sway them."""
+    """Contents for experts, without the decisions, which would bias them."""
     with store.reading() as c:
         ids = items.ids_by_name(c, project, names)
         found = items.contents(c, list(ids.values()))

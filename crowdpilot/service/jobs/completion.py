@@ -1,39 +1,39 @@
-"""Settle: see whether a project is done when nothing was voted, such as when items came back unanswered."""
+"""Completion job: whether a project needs no more votes, after leases have expired or items were changed."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from crowdpilot.service.jobs import webhook_events
-from crowdpilot.service.jobs.context import Bench
+from crowdpilot.service.jobs.context import JobContext
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store import jobs, projects
 from crowdpilot.service.store.engine import Row
 
 
-def settle(bench: Bench, job: Row) -> dict[str, Any]:
-    """Tell of what is decided by now; ask for a last lesson if no vote is wanted any more."""
-    replica, project = bench.replica(job.project)
-    with bench.store.reading() as c:
-        told = webhook_events.find(c, replica)
-    with bench.store.writing() as c:
+def check_completion(context: JobContext, job: Row) -> dict[str, Any]:
+    """Announce new decisions; queue a last refit if no more votes are needed; close the project if done."""
+    replica, project = context.replica(job.project)
+    with context.store.reading() as c:
+        decided = webhook_events.new_decisions(c, replica)
+    with context.store.writing() as c:
         jobs.renew(c, job)
-        rest = webhook_events.write(c, project, told)
-        if project.votes != project.fitted and _is_over(replica):
+        rest = webhook_events.write(c, project, decided)
+        if project.votes != project.fitted and _needs_no_votes(replica):
             jobs.enqueue(c, job.project, "refit")
-    webhook_events.write_rest(bench.store, project, rest)
-    return {"done": close_if_done(bench, job), "told": len(told.items)}
+    webhook_events.write_rest(context.store, project, rest)
+    return {"done": close_if_done(context, job), "announced": len(decided.items)}
 
 
-def close_if_done(bench: Bench, job: Row) -> bool:
-    """Whether nothing more is wanted and the last lesson knows of all votes; written down and told."""
-    replica, project = bench.replica(job.project)
+def close_if_done(context: JobContext, job: Row) -> bool:
+    """Whether no more votes are needed and the last refit had all votes; written and announced."""
+    replica, project = context.replica(job.project)
     done = _is_done(replica, project)
     if done == project.done:
         return done
-    with bench.store.writing() as c:
+    with context.store.writing() as c:
         jobs.renew(c, job)
-        projects.next_change(c, job.project, change_number=0)  # nobody else changes the project until commit
+        projects.next_change(c, job.project, change_number=0)  # locks the project until the commit
         row = replica.catch_up(c)
         done = _is_done(replica, row)
         if done != row.done:
@@ -44,8 +44,8 @@ def close_if_done(bench: Bench, job: Row) -> bool:
 
 
 def _is_done(replica: Replica, project: Row) -> bool:
-    return bool(project.votes == project.fitted) and _is_over(replica)
+    return bool(project.votes == project.fitted) and _needs_no_votes(replica)
 
 
-def _is_over(replica: Replica) -> bool:
+def _needs_no_votes(replica: Replica) -> bool:
     return replica.campaign.view.is_finished

@@ -1,7 +1,7 @@
-"""Sight: what a machine that learns sees of items, and what learns from it.
+"""Features of items for a classifier that the service trains: TF-IDF, sentence embeddings, or thumbnails.
 
-Whatever has to be known to see (words and how rare they are, how bright images are) is taken from the
-first upload, so that a mirror that is made anew sees the same.
+What a featurizer is fitted to (words and their document frequencies, the mean image) is taken from the first
+upload, so that a replica that is read again from the tables has the same features.
 """
 
 from __future__ import annotations
@@ -21,99 +21,99 @@ from crowdpilot.service.store.engine import Row
 Encode = Callable[[list[str]], Any]
 Contents = Sequence[dict[str, Any]]
 
-MOST = 20_000  # texts from which words are learned
-FEW = 200  # texts of a first upload that are too few to learn words from
-SLOW = 2_000  # texts of a first upload up to which the better and slower encoder is used
-PORTION = 256  # texts that are encoded at once
-MISSING = "training needs more packages; run pip install 'crowdpilot[learn]'"
+MAX_FITTED_ITEMS = 20_000  # to which TF-IDF or the mean image is fitted
+MIN_TFIDF_TEXTS = 200  # of the first upload; with fewer, words are hashed
+MAX_MINILM_TEXTS = 2_000  # of the first upload; with more, a faster and less accurate encoder is used
+TEXTS_PER_BATCH = 256  # that are encoded at once
+MISSING_PACKAGES = "training needs more packages; run pip install 'crowdpilot[learn]'"
 NO_FILES = "a machine cannot see images that are only addresses; upload the files instead"
 
 
-class Blind(Exception):
-    """Why a machine cannot learn from the items of a project, in one sentence."""
+class CannotTrainError(Exception):
+    """Why no classifier can be trained on the items of a project, in one sentence."""
 
 
-class Sight(NamedTuple):
-    """What learns, and what it sees of new items."""
+class Training(NamedTuple):
+    """The classifiers to choose from, and what makes features from rows of new items."""
 
     classifier: list[LogisticRegression]
-    eye: Callable[[Connection, Sequence[Row]], Any]
+    featurizer: Callable[[Connection, Sequence[Row]], Any]
 
 
-def open_sight(c: Connection, project: Row) -> Sight:
-    """The sight that a project wants; `Blind` if there is none."""
-    first = [row.content for row in items.first_upload(c, project.id)]
-    if not first:
-        raise Blind("there are no items to learn from yet")
+def open_featurizer(c: Connection, project: Row) -> Training:
+    """Fit the featurizer of a project to its first upload; `CannotTrainError` if that is not possible."""
+    contents = [row.content for row in items.first_upload(c, project.id)]
+    if not contents:
+        raise CannotTrainError("there are no items to learn from yet")
     try:
-        return _of_texts(project, first) if _are_texts(first) else _of_images(c, project, first)
+        return _for_texts(project, contents) if _are_texts(contents) else _for_images(c, project, contents)
     except ImportError as error:
-        raise Blind(MISSING) from error
+        raise CannotTrainError(MISSING_PACKAGES) from error
     except ValueError as error:  # the encoder says which package it needs
-        raise Blind(str(error)) from error
+        raise CannotTrainError(str(error)) from error
 
 
 def _are_texts(contents: Contents) -> bool:
     return 2 * sum(bool(content.get("text", "").strip()) for content in contents) >= len(contents)
 
 
-def _of_texts(project: Row, first: Contents) -> Sight:
-    make = _words if project.spec["machine"] == "tfidf" else _sentences
-    encode = make(_texts(first))
+def _for_texts(project: Row, first_upload: Contents) -> Training:
+    fit = _tfidf if project.spec["machine"] == "tfidf" else _sentence_encoder
+    encode = fit(_texts(first_upload))
 
-    def eye(c: Connection, group: Sequence[Row]) -> Any:
-        return encode(_texts(_contents(c, group)))
+    def featurizer(c: Connection, rows: Sequence[Row]) -> Any:
+        return encode(_texts(_contents(c, rows)))
 
-    return Sight([LogisticRegression(0.1), LogisticRegression(0.3), LogisticRegression(1.0)], eye)
+    return Training([LogisticRegression(0.1), LogisticRegression(0.3), LogisticRegression(1.0)], featurizer)
 
 
 def _texts(contents: Contents) -> list[str]:
     return [content.get("text", "") for content in contents]
 
 
-def _contents(c: Connection, group: Sequence[Row]) -> Contents:
-    found = items.contents(c, [item.id for item in group])
-    return [found[item.id] for item in group]
+def _contents(c: Connection, rows: Sequence[Row]) -> Contents:
+    by_id = items.contents(c, [row.id for row in rows])
+    return [by_id[row.id] for row in rows]
 
 
-def _words(first: list[str]) -> Encode:
-    """TF-IDF; for a small first upload, words by their hashes, of which nothing must be learned."""
+def _tfidf(texts: list[str]) -> Encode:
+    """TF-IDF fitted to these texts; hashed words, which need no fit, if they are few."""
     from crowdpilot.learning.encoders.text_hashing import hash_texts
     from crowdpilot.learning.encoders.tfidf import Tfidf
 
-    if len(first) < FEW:
+    if len(texts) < MIN_TFIDF_TEXTS:
         return hash_texts
     try:
-        return Tfidf().fit(first[:MOST])
+        return Tfidf().fit(texts[:MAX_FITTED_ITEMS])
     except ValueError:  # hardly a word occurs twice
         return hash_texts
 
 
-def _sentences(first: list[str]) -> Encode:
-    """A small network for sentences; for many texts one that is less good and much faster."""
+def _sentence_encoder(texts: list[str]) -> Encode:
+    """Sentence embeddings of MiniLM; for many texts of WordLlama, which is less accurate and much faster."""
     import torch
 
-    from crowdpilot.learning.encoders.minilm import minilm
-    from crowdpilot.learning.encoders.wordllama import wordllama
+    from crowdpilot.learning.encoders.sentence_encoder import minilm
+    from crowdpilot.learning.encoders.word_vectors import wordllama
 
-    encode = (minilm if len(first) <= SLOW else wordllama)(torch.device("cpu"))
+    encode = (minilm if len(texts) <= MAX_MINILM_TEXTS else wordllama)(torch.device("cpu"))
 
-    def encoded(texts: list[str]) -> Floats:
-        parts = [texts[n : n + PORTION] for n in range(0, len(texts), PORTION)]
-        return np.concatenate([np.asarray(encode(part), np.float32) for part in parts]).astype(np.float64)
+    def encode_in_batches(texts: list[str]) -> Floats:
+        batches = [texts[n : n + TEXTS_PER_BATCH] for n in range(0, len(texts), TEXTS_PER_BATCH)]
+        return np.concatenate([np.asarray(encode(batch), np.float32) for batch in batches]).astype(np.float64)
 
-    return encoded
+    return encode_in_batches
 
 
-def _of_images(c: Connection, project: Row, first: Contents) -> Sight:
-    seen = thumbnails.read(c, project.id, first[:MOST])
-    if 2 * np.isfinite(seen).all(axis=1).sum() < len(seen):
-        raise Blind(NO_FILES)
-    middle, spread = np.nanmean(seen, axis=0), float(np.nanstd(seen)) or 1.0
+def _for_images(c: Connection, project: Row, first_upload: Contents) -> Training:
+    pixels = thumbnails.read(c, project.id, first_upload[:MAX_FITTED_ITEMS])
+    if 2 * np.isfinite(pixels).all(axis=1).sum() < len(pixels):
+        raise CannotTrainError(NO_FILES)
+    mean, scale = np.nanmean(pixels, axis=0), float(np.nanstd(pixels)) or 1.0
 
-    def eye(c: Connection, group: Sequence[Row]) -> Floats:
-        rows = thumbnails.read(c, project.id, _contents(c, group))
-        seen: Floats = np.nan_to_num((rows - middle) / spread)  # what cannot be seen is like the average
-        return seen
+    def featurizer(c: Connection, rows: Sequence[Row]) -> Floats:
+        pixels = thumbnails.read(c, project.id, _contents(c, rows))
+        features: Floats = np.nan_to_num((pixels - mean) / scale)  # a missing image is the mean image
+        return features
 
-    return Sight([LogisticRegression(10.0), LogisticRegression(100.0)], eye)
+    return Training([LogisticRegression(10.0), LogisticRegression(100.0)], featurizer)

@@ -1,4 +1,4 @@
-"""Forecast: what the rest of a project will cost, and how wrong its decisions will be then."""
+"""Forecast job: simulated cost and expected loss of a project up to its end."""
 
 from __future__ import annotations
 
@@ -10,56 +10,56 @@ import numpy as np
 
 from crowdpilot.hybrid import Campaign, Forecast
 from crowdpilot.hybrid.forecast.simulation import forecast as simulate
-from crowdpilot.service.jobs.context import Bench
+from crowdpilot.service.jobs.context import JobContext
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store.engine import Row
 
-MOST = 1000  # items that are simulated, with two classes and one question
-LEAST = 200
+MAX_SIMULATED_ITEMS = 1000  # with two classes and one question; fewer with more
+MIN_SIMULATED_ITEMS = 200
 SIMULATED_RUNS = 8
-LEVEL = 0.9
-FIRST = 50  # votes without which nothing can be foreseen
+INTERVAL_LEVEL = 0.9
+MIN_VOTES = 50  # or one for each item
 
 
-def why_not(replica: Replica) -> str:
-    """Why nothing can be foreseen yet, empty if something can."""
+def why_no_forecast(replica: Replica) -> str:
+    """Why no forecast can be made yet, empty if one can."""
     campaign = replica.campaign
     items, votes = campaign.view.items(), campaign.view.vote_count
     pilot = items.pilot & items.open & ~(items.gold >= 0).all(axis=1)
     left = int((pilot & ~items.votes.any(axis=1)).sum())
     if not items.open.any():
-        return "there is no open item, so that there is nothing to foresee"
+        return "there is no open item, so that there is nothing to forecast"
     if left:
         return f"the pilot is not done: {left} of its items have no vote yet"
-    if votes < min(FIRST, len(campaign)):
-        return f"there are {votes} votes, too few to foresee anything; wait for {FIRST}"
+    if votes < min(MIN_VOTES, len(campaign)):
+        return f"there are {votes} votes, too few for a forecast; wait for {MIN_VOTES}"
     return ""
 
 
-def forecast(bench: Bench, job: Row) -> dict[str, Any]:
-    """Simulate how the project may go on, on a sample of its items if it is large."""
+def make_forecast(context: JobContext, job: Row) -> dict[str, Any]:
+    """Simulate the rest of a project, on a sample of its items if it is large."""
     begun = time.monotonic()
-    replica, project = bench.replica(job.project)
+    replica, project = context.replica(job.project)
     campaign = replica.campaign
     common = {"votes": project.votes, "made": time.time()}
-    if why := why_not(replica):
+    if why := why_no_forecast(replica):
         return {**common, "why": why}
     items = int((~campaign.view.items().withdrawn).sum())
-    some = sampled(campaign, _size(campaign), seed=campaign.plan.seed)
+    sample = sample_items(campaign, _sample_size(campaign), seed=campaign.plan.seed)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # what does not settle says so at every step
-        found = simulate(some, runs=SIMULATED_RUNS, level=LEVEL, seed=campaign.plan.seed)
+        warnings.simplefilter("ignore", UserWarning)  # fits that do not converge warn at every step
+        forecast = simulate(sample, runs=SIMULATED_RUNS, level=INTERVAL_LEVEL, seed=campaign.plan.seed)
     seconds = round(time.monotonic() - begun, 3)
-    return {**common, **_result(found, some, items), "simulated": len(some), "seconds": seconds}
+    return {**common, **_result(forecast, sample, items), "simulated": len(sample), "seconds": seconds}
 
 
-def _size(campaign: Campaign) -> int:
+def _sample_size(campaign: Campaign) -> int:
     cells = len(campaign.classes) / 2 * len(campaign.criteria)
-    return max(LEAST, int(MOST / cells))
+    return max(MIN_SIMULATED_ITEMS, int(MAX_SIMULATED_ITEMS / cells))
 
 
-def sampled(campaign: Campaign, n: int, seed: int) -> Campaign:
-    """The same campaign as if it had only some of its items, with their share of the money."""
+def sample_items(campaign: Campaign, n: int, seed: int) -> Campaign:
+    """A copy of a campaign with a sample of its items, and their share of the budget."""
     data = campaign.to_dict()
     kept = np.flatnonzero(~campaign.view.items().withdrawn)
     share = min(1.0, n / len(kept))
@@ -76,16 +76,16 @@ def sampled(campaign: Campaign, n: int, seed: int) -> Campaign:
     return small
 
 
-def _result(found: Forecast, some: Campaign, items: int) -> dict[str, Any]:
-    """Curves for each item, with the votes where all have one price; and totals in the end."""
-    plain = found.to_dict()
-    prices = set(some.costs.prices.values())
+def _result(forecast: Forecast, sample: Campaign, items: int) -> dict[str, Any]:
+    """Curves per item, with votes if all have the same price; and totals at the end."""
+    values = forecast.to_dict()
+    prices = set(sample.costs.prices.values())
     votes = None
     if len(prices) == 1 and (price := prices.pop()) > 0:
-        now = float(some.decide().votes.sum()) / found.items
-        votes = (now + (found.cost - found.cost[0]) / price).tolist()
+        now = float(sample.decide().votes.sum()) / forecast.items
+        votes = (now + (forecast.cost - forecast.cost[0]) / price).tolist()
     total = {
-        name: {k: None if v is None else v * items for k, v in plain["end"][name].items()}
+        name: {k: None if v is None else v * items for k, v in values["end"][name].items()}
         for name in ("votes", "spent", "loss")
     }
-    return {**plain, "items": items, "curve_votes": votes, "total": total}
+    return {**values, "items": items, "curve_votes": votes, "total": total}

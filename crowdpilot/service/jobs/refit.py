@@ -1,4 +1,4 @@
-"""Refit: learn workers and machine anew from all votes, and tell every process."""
+"""Refit job: fit workers and classifier to all votes, and write the model update for all replicas."""
 
 from __future__ import annotations
 
@@ -10,54 +10,56 @@ from sqlalchemy import Connection
 from crowdpilot.service.jobs import webhook_events
 from crowdpilot.service.jobs.calibration import is_measurable
 from crowdpilot.service.jobs.completion import close_if_done
-from crowdpilot.service.jobs.context import Bench
-from crowdpilot.service.jobs.forecast import why_not
+from crowdpilot.service.jobs.context import JobContext
+from crowdpilot.service.jobs.forecast import why_no_forecast
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.project_campaign import TRAINED_CLASSIFIERS
 from crowdpilot.service.store import jobs, saved_state
 from crowdpilot.service.store.engine import Row
 
-GROWTH = {"calibration": 1.2, "forecast": 1.5}  # of the votes since the last, after which there is another
+FOLLOW_UP_GROWTH = {"calibration": 1.2, "forecast": 1.5}  # of votes since the last job of the kind
 
 
-def refit(bench: Bench, job: Row) -> dict[str, Any]:
-    """A lesson from all votes so far, written down so that a mirror anywhere believes the same."""
+def refit(context: JobContext, job: Row) -> dict[str, Any]:
+    """Refit the campaign and write its model update, so that all replicas have the same posterior."""
     begun = time.monotonic()
-    replica, project = bench.replica(job.project)
-    lesson = None
+    replica, project = context.replica(job.project)
+    model_update = None
     if project.votes != project.fitted:
         replica.campaign.refit()
-        lesson = saved_state.pack_model_update(_lesson(replica))
-    with bench.store.reading() as c:
-        told = webhook_events.find(c, replica)
-    with bench.store.writing() as c:
+        model_update = saved_state.pack_model_update(_model_update(replica))
+    with context.store.reading() as c:
+        decided = webhook_events.new_decisions(c, replica)
+    with context.store.writing() as c:
         jobs.renew(c, job)
-        if lesson is not None:
-            replica.update_number = saved_state.write_model_update(c, job.project, lesson, project.votes)
+        if model_update is not None:
+            replica.update_number = saved_state.write_model_update(
+                c, job.project, model_update, project.votes
+            )
             _follow_up(c, replica, project)
-        rest = webhook_events.write(c, project, told)
-    webhook_events.write_rest(bench.store, project, rest)
-    done = close_if_done(bench, job)
+        rest = webhook_events.write(c, project, decided)
+    webhook_events.write_rest(context.store, project, rest)
+    done = close_if_done(context, job)
     status = replica.campaign.status()
     return {
-        **_taught(bench, replica, project),
+        **_training_result(context, replica, project),
         "workers": status.workers,
         "open": status.open - status.done,
         "done": done,
-        "told": len(told.items),
+        "announced": len(decided.items),
         "seconds": round(time.monotonic() - begun, 3),
     }
 
 
-def _lesson(replica: Replica) -> dict[str, Any]:
-    """What was learned; of a machine that learns no more, what it said last."""
+def _model_update(replica: Replica) -> dict[str, Any]:
+    """Fitted parameters; with the predictions of a classifier that the service trains."""
     return replica.campaign.model_update(with_classifier=replica.spec["machine"] in TRAINED_CLASSIFIERS)
 
 
-def _taught(bench: Bench, replica: Replica, project: Row) -> dict[str, Any]:
-    """Which machine has learned from how many votes, and why not if not."""
+def _training_result(context: JobContext, replica: Replica, project: Row) -> dict[str, Any]:
+    """Which classifier was trained on how many votes, and why not if not."""
     machine = replica.spec["machine"]
-    why = bench.blind(replica.project)
+    why = context.why_untrained(replica.project)
     if why:
         machine = "none"
     elif machine in TRAINED_CLASSIFIERS and not replica.campaign.view.is_classified:
@@ -66,10 +68,10 @@ def _taught(bench: Bench, replica: Replica, project: Row) -> dict[str, Any]:
 
 
 def _follow_up(c: Connection, replica: Replica, project: Row) -> None:
-    """What is worth to be looked at after a lesson, unless it was looked at not long ago."""
-    wanted = {"calibration": is_measurable(replica), "forecast": not why_not(replica)}
-    for kind, growth in GROWTH.items():
+    """Queue calibration and forecast if the votes have grown enough since the last ones."""
+    is_possible = {"calibration": is_measurable(replica), "forecast": not why_no_forecast(replica)}
+    for kind, growth in FOLLOW_UP_GROWTH.items():
         last = jobs.last_done(c, project.id, kind)
-        known = 0 if last is None else int((last.result or {}).get("votes", 0))
-        if wanted[kind] and project.votes >= growth * known:
+        votes_before = 0 if last is None else int((last.result or {}).get("votes", 0))
+        if is_possible[kind] and project.votes >= growth * votes_before:
             jobs.enqueue(c, project.id, kind)

@@ -1,4 +1,4 @@
-"""Report: the page about a project's crowd, with what the project itself believes and decides."""
+"""Report job: the HTML report of a project, with the posteriors and decisions of its own campaign."""
 
 from __future__ import annotations
 
@@ -16,50 +16,53 @@ from crowdpilot.diagnosis import diagnose
 from crowdpilot.hybrid import Estimates
 from crowdpilot.names import to_names
 from crowdpilot.service import report_requests
-from crowdpilot.service.jobs.context import Bench
+from crowdpilot.service.jobs.context import JobContext
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store import items, jobs, votes
 from crowdpilot.service.store.engine import Row
 from crowdpilot.votes import Votes
 
 
-def report(bench: Bench, job: Row) -> dict[str, Any]:
-    """A page of all votes so far; only the last one is kept."""
+def make_report(context: JobContext, job: Row) -> dict[str, Any]:
+    """The report of all votes so far; results of earlier report jobs are cleared."""
     from crowdpilot.reporting import report as write_report  # it takes a second to load
 
-    replica, project = bench.replica(job.project)
+    replica, project = context.replica(job.project)
     criterion = job.arguments.get("criterion", "")
     about = {"votes": project.votes, "update_number": project.update_number, "criterion": criterion,
              "made": time.time()}  # fmt: skip
-    with bench.store.reading() as c:
-        found = _votes(c, replica, replica.campaign.criteria.index(criterion))
-        if len(found) == 0:
+    with context.store.reading() as c:
+        crowd_votes = _votes(c, replica, replica.campaign.criteria.index(criterion))
+        if len(crowd_votes) == 0:
             return {**about, "why": f"nobody has voted on {criterion!r} yet; wait for it"}
         texts = {row.name: row.content.get("text", "") for row in items.all_contents(c, project.id)}
     title = f"{project.name}: {criterion}" if criterion else project.name
-    moment = time.strftime("%d %B %Y, %H:%M")
+    date = time.strftime("%d %B %Y, %H:%M")
     html = write_report(
-        diagnose(found, _beliefs(replica, found, criterion)), texts=texts, title=title, date=moment
+        diagnose(crowd_votes, _posterior_of(replica, crowd_votes, criterion)),
+        texts=texts,
+        title=title,
+        date=date,
     )
-    with bench.store.writing() as c:
+    with context.store.writing() as c:
         jobs.clear_results(c, job.project, report_requests.JOB_KIND, job.id)
     return {**about, "html": html}
 
 
 @dataclass(frozen=True, eq=False)
-class Beliefs(Aggregator):
-    """What a project believes after these votes, of workers as it has come to know them."""
+class CampaignPosterior(Aggregator):
+    """The posterior of a campaign after these votes, with its confusion matrices of workers."""
 
-    name: ClassVar[str] = "the beliefs of the project"
+    name: ClassVar[str] = "the campaign of the project"
 
     estimates: Estimates
-    rows: Codes  # of the tasks
-    numbers: Codes  # of the workers
+    item_rows: Codes  # of the tasks
+    worker_rows: Codes  # of the workers
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
-        log_confusion = self.estimates.log_confusion[self.numbers]
+        log_confusion = self.estimates.log_confusion[self.worker_rows]
         log_likelihood = votes_log_likelihood(votes, log_confusion)
-        probs = self.estimates.posterior_under(self.rows.astype(np.intp), log_likelihood)
+        probs = self.estimates.posterior_under(self.item_rows.astype(np.intp), log_likelihood)
         skill = np.einsum("jkk,k->j", np.exp(log_confusion), self.estimates.class_prior)
         return Aggregate(votes, votes.clamp(probs), skill)
 
@@ -67,31 +70,31 @@ class Beliefs(Aggregator):
         return self.name
 
 
-def _beliefs(replica: Replica, found: Votes, criterion: str) -> Beliefs:
+def _posterior_of(replica: Replica, crowd_votes: Votes, criterion: str) -> CampaignPosterior:
     view = replica.campaign.view
-    rows = view.item_rows(found.tasks.tolist()).astype(np.int32)
+    rows = view.item_rows(crowd_votes.tasks.tolist()).astype(np.int32)
     number_of = {name: n for n, name in enumerate(view.workers().names)}
-    numbers = np.asarray([number_of[worker] for worker in found.workers.tolist()], np.int32)
-    return Beliefs(view.estimates(criterion), rows, numbers)
+    numbers = np.asarray([number_of[worker] for worker in crowd_votes.workers.tolist()], np.int32)
+    return CampaignPosterior(view.estimates(criterion), rows, numbers)
 
 
 def _votes(c: Connection, replica: Replica, criterion: int) -> Votes:
-    """The votes on one question that the mirror has heard, with their times."""
+    """The votes on one criterion that the replica has, with their times."""
     view, names = replica.campaign.view, replica.item_names
     known = set(view.workers().names)
-    given = [
+    rows = [
         row for row in votes.list_all(c, replica.project)
         if row.criterion == criterion and row.item in names and row.worker in known
     ]  # fmt: skip
-    ids, task = np.unique([row.item for row in given], return_inverse=True)
-    workers, worker = np.unique([row.worker for row in given], return_inverse=True)
+    ids, task = np.unique([row.item for row in rows], return_inverse=True)
+    workers, worker = np.unique([row.worker for row in rows], return_inverse=True)
     tasks = [names[item] for item in ids.tolist()]
-    seconds = np.asarray([np.nan if row.seconds is None else row.seconds for row in given])
+    seconds = np.asarray([np.nan if row.seconds is None else row.seconds for row in rows])
     return Votes(
         task.astype(np.int32), worker.astype(np.int32),
-        np.asarray([row.label for row in given], np.int32), to_names(tasks), workers,
+        np.asarray([row.label for row in rows], np.int32), to_names(tasks), workers,
         replica.campaign.classes,
-        time=np.asarray([row.time for row in given], np.float64),
+        time=np.asarray([row.time for row in rows], np.float64),
         seconds=seconds if np.isfinite(seconds).all() else None,
         gold=view.items().gold[view.item_rows(tasks), criterion],
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The runner: a process that takes jobs from the database and does them, one after the other."""
+"""Runner: the loop of a job process, which claims jobs, runs them, and expires leases of all projects."""
 
 from __future__ import annotations
 
@@ -13,134 +13,135 @@ from typing import Any
 
 from crowdpilot.service.errors import RequestError, ServiceUnavailableError
 from crowdpilot.service.jobs import webhook_sender
-from crowdpilot.service.jobs.calibration import calibrate
-from crowdpilot.service.jobs.completion import settle
-from crowdpilot.service.jobs.context import Bench
-from crowdpilot.service.jobs.forecast import forecast
+from crowdpilot.service.jobs.calibration import measure_calibration
+from crowdpilot.service.jobs.completion import check_completion
+from crowdpilot.service.jobs.context import JobContext
+from crowdpilot.service.jobs.forecast import make_forecast
 from crowdpilot.service.jobs.refit import refit
-from crowdpilot.service.jobs.report import report
+from crowdpilot.service.jobs.report import make_report
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import jobs, leases, projects
 from crowdpilot.service.store.engine import Row, Store
 
-Job = Callable[[Bench, Row], Any]
+Job = Callable[[JobContext, Row], Any]
 JOBS: dict[str, Job] = {
     "refit": refit,
-    "completion": settle,
-    "calibration": calibrate,
-    "forecast": forecast,
-    "report": report,
+    "completion": check_completion,
+    "calibration": measure_calibration,
+    "forecast": make_forecast,
+    "report": make_report,
 }
-NAP = 0.1  # seconds between looks when there is nothing to do
-ALIVE = 3.0  # seconds between signs of life, and between looks after what others have left
+POLL_SECONDS = 0.1  # between two looks for jobs
+RENEWAL_SECONDS = 3.0  # between two renewals of a claim, and between two sweeps
+PAUSE_AFTER_ERROR_SECONDS = 1.0
 logger = logging.getLogger(__name__)
 
 
 def run(settings: Settings, name: str, stop: threading.Event) -> None:
-    """Do jobs until told to stop; a job that is under way is finished first."""
+    """Run jobs until `stop` is set; a job that is running is finished first."""
     store = Store(settings.database)
-    bench = Bench(store, settings)
+    context = JobContext(store, settings)
     own = _full_name(name)
     sender = threading.Thread(
-        target=webhook_sender.run, args=(store, settings, stop), name="courier", daemon=True
+        target=webhook_sender.run, args=(store, settings, stop), name="webhook sender", daemon=True
     )
     sender.start()
-    begins, looked = True, 0.0
+    restarted, swept = True, 0.0
     while not stop.is_set():
         try:
-            if begins or time.monotonic() - looked >= ALIVE:
-                _look_after(store, own if begins else "")
-                begins, looked = False, time.monotonic()
-            if not step(bench, own):
-                stop.wait(NAP)
+            if restarted or time.monotonic() - swept >= RENEWAL_SECONDS:
+                _sweep(store, own if restarted else "")
+                restarted, swept = False, time.monotonic()
+            if not step(context, own):
+                stop.wait(POLL_SECONDS)
         except ServiceUnavailableError:
-            begins = True  # what it did is to be done again
-            stop.wait(1.0)
+            restarted = True  # its own jobs are queued again
+            stop.wait(PAUSE_AFTER_ERROR_SECONDS)
     sender.join()
     store.close()
 
 
-def step(bench: Bench, name: str) -> bool:
-    """Do one job, if one is due; whether there was one."""
-    with bench.store.reading() as c:
+def step(context: JobContext, name: str) -> bool:
+    """Run one job, if one is due; whether there was one."""
+    with context.store.reading() as c:
         if not jobs.is_due(c):
             return False
-    with bench.store.writing() as c:
+    with context.store.writing() as c:
         job = jobs.claim(c, name)
     if job is None:
         return False
     try:
-        _do(bench, job)
+        _run_job(context, job)
     except BaseException:
-        bench.forget(job.project)  # it may know more than the database
+        context.forget(job.project)  # it may have state that was not committed
         raise
-    _tidy(bench, job.project)
+    _drop_if_ended(context, job.project)
     return True
 
 
-def _do(bench: Bench, job: Row) -> None:
+def _run_job(context: JobContext, job: Row) -> None:
     try:
-        with _signs_of_life(bench.store, job):
-            result = JOBS[job.kind](bench, job)
-        with bench.store.writing() as c:
+        with _renewed_claim(context.store, job):
+            result = JOBS[job.kind](context, job)
+        with context.store.writing() as c:
             jobs.finish(c, job, result)
     except ServiceUnavailableError:
         raise
     except jobs.JobLostError:
-        bench.forget(job.project)
+        context.forget(job.project)
         logger.warning("job %s of kind %s was taken over by another runner", job.id, job.kind)
-    except Exception as error:  # a job may fail in any way; it is written down and tried again
-        bench.forget(job.project)
+    except Exception as error:  # whatever the error, it is recorded and the job is tried again
+        context.forget(job.project)
         logger.exception("job %s of kind %s failed", job.id, job.kind)
-        with bench.store.writing() as c:
+        with context.store.writing() as c:
             jobs.fail(c, job, f"{type(error).__name__}: {error}"[:1000])
 
 
-def _tidy(bench: Bench, project: str) -> None:
-    """The mirror of a project that is finished or deleted leaves the memory."""
-    with bench.store.reading() as c:
+def _drop_if_ended(context: JobContext, project: str) -> None:
+    """Drop the replica of a project that is finished or deleted."""
+    with context.store.reading() as c:
         try:
             row = projects.find(c, project)
         except RequestError:
-            bench.forget(project)
+            context.forget(project)
             return
         ended = row.done or row.state == projects.CLOSED
         if ended and not jobs.is_pending(c, project):
-            bench.forget(project)
+            context.forget(project)
 
 
 def _full_name(name: str) -> str:
-    """The same for who takes the place of a runner that has died, and for nobody else anywhere."""
+    """The same for a runner that replaces a dead one under the same parent, and unique otherwise."""
     return f"{name}@{socket.gethostname()[:32]}:{os.getppid()}"[:64]
 
 
-def _look_after(store: Store, name: str) -> None:
-    """Jobs of runners that have died wait again; what was lent and not answered goes to others."""
+def _sweep(store: Store, name: str) -> None:
+    """Queue jobs of dead runners again; expire leases, and check the projects for completion."""
     now = time.time()
     with store.writing() as c:
         jobs.requeue_abandoned(c, name)
     with store.reading() as c:
-        late = leases.projects_with_expired(c, now)
-    for project in late:
+        expired = leases.projects_with_expired(c, now)
+    for project in expired:
         with store.writing() as c:
             if leases.expire(c, project, now):
                 jobs.enqueue(c, project, "completion")
 
 
 @contextmanager
-def _signs_of_life(store: Store, job: Row) -> Iterator[None]:
-    """Say again and again that a job is being done."""
+def _renewed_claim(store: Store, job: Row) -> Iterator[None]:
+    """Renew the claim on a job while it runs."""
     over = threading.Event()
 
-    def say() -> None:
-        while not over.wait(ALIVE):
+    def renew() -> None:
+        while not over.wait(RENEWAL_SECONDS):
             try:
                 with store.writing() as c:
                     jobs.renew(c, job)
             except (ServiceUnavailableError, jobs.JobLostError):
-                logger.warning("job %s cannot say that it is alive", job.id)
+                logger.warning("job %s cannot renew its claim", job.id)
 
-    thread = threading.Thread(target=say, daemon=True)
+    thread = threading.Thread(target=renew, daemon=True)
     thread.start()
     try:
         yield

@@ -1,4 +1,4 @@
-"""News: what the requester's address is told, written in the transaction that makes it true."""
+"""Webhook events: decided items and finished projects, queued in the transaction that makes them true."""
 
 from __future__ import annotations
 
@@ -10,64 +10,63 @@ from sqlalchemy import Connection
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store import webhook_deliveries
 from crowdpilot.service.store.engine import Row, Store
+from crowdpilot.service.store.webhook_deliveries import MAX_ITEMS_PER_DELIVERY
 
-PORTION = 4 * webhook_deliveries.MAX_ITEMS_PER_DELIVERY  # items that are written at once
-
-
-class News(NamedTuple):
-    """Items that were decided, or decided otherwise, since they were last spoken of."""
-
-    items: list[dict[str, Any]]
-    labels: dict[int, str]
-    before: dict[int, str]
+MAX_ITEMS_PER_TRANSACTION = 4 * MAX_ITEMS_PER_DELIVERY
 
 
-def find(c: Connection, replica: Replica) -> News:
-    """What is new; nothing if nobody wants to be told."""
+class NewDecisions(NamedTuple):
+    """Items decided, or decided differently, since they were last announced."""
+
+    items: list[dict[str, Any]]  # as they are sent
+    labels: dict[int, str]  # by item id
+    before: dict[int, str]  # the labels last sent, by item id
+
+
+def new_decisions(c: Connection, replica: Replica) -> NewDecisions:
+    """What is to be announced; nothing for a project without a webhook."""
     if not replica.spec["webhook"]:
-        return News([], {}, {})
-    now = replica.campaign.decide()
+        return NewDecisions([], {}, {})
+    decisions = replica.campaign.decide()
     before = webhook_deliveries.read_sent_labels(c, replica.project)
     items, labels = [], {}
-    for n in np.flatnonzero(now.done):
-        name, label = str(now.items[n]), str(now.labels[n])
+    for n in np.flatnonzero(decisions.done):
+        name, label = str(decisions.items[n]), str(decisions.labels[n])
         if before.get(replica.item_ids[name]) != label:
             labels[replica.item_ids[name]] = label
-            cost, votes = round(float(now.expected[n]), 6), int(now.votes[n])
+            cost, votes = round(float(decisions.expected[n]), 6), int(decisions.votes[n])
             items.append({"item": name, "label": label, "expected_cost": cost, "votes": votes})
-    return News(items, labels, before)
+    return NewDecisions(items, labels, before)
 
 
-def write(c: Connection, project: Row, news: News) -> News:
-    """Some of the items are to be told, so many that nobody waits long for the database; the rest."""
-    now = news.items[:PORTION]
-    for n in range(0, len(now), webhook_deliveries.MAX_ITEMS_PER_DELIVERY):
-        told = {
-            "project": project.id,
-            "name": project.name,
-            "items": now[n : n + webhook_deliveries.MAX_ITEMS_PER_DELIVERY],
-        }
-        webhook_deliveries.enqueue(c, project.id, "item.decided", told)
-    if now:
-        webhook_deliveries.write_sent_labels(
-            c, project.id, dict(list(news.labels.items())[:PORTION]), news.before
-        )
-    return News(news.items[PORTION:], dict(list(news.labels.items())[PORTION:]), news.before)
+def write(c: Connection, project: Row, decided: NewDecisions) -> NewDecisions:
+    """Queue at most `MAX_ITEMS_PER_TRANSACTION` items, which keeps transactions short; returns the rest."""
+    items = decided.items[:MAX_ITEMS_PER_TRANSACTION]
+    labels = list(decided.labels.items())
+    for n in range(0, len(items), MAX_ITEMS_PER_DELIVERY):
+        part = items[n : n + MAX_ITEMS_PER_DELIVERY]
+        payload = {"project": project.id, "name": project.name, "items": part}
+        webhook_deliveries.enqueue(c, project.id, "item.decided", payload)
+    if items:
+        sent = dict(labels[:MAX_ITEMS_PER_TRANSACTION])
+        webhook_deliveries.write_sent_labels(c, project.id, sent, decided.before)
+    left = decided.items[MAX_ITEMS_PER_TRANSACTION:]
+    return NewDecisions(left, dict(labels[MAX_ITEMS_PER_TRANSACTION:]), decided.before)
 
 
-def write_rest(store: Store, project: Row, news: News) -> None:
-    """All that is left to be told; what is not written because a process dies is found again."""
-    while news.items:
+def write_rest(store: Store, project: Row, decided: NewDecisions) -> None:
+    """Queue all items that are left; if the process dies meanwhile, the next job finds them again."""
+    while decided.items:
         with store.writing() as c:
-            news = write(c, project, news)
+            decided = write(c, project, decided)
 
 
 def write_done(c: Connection, replica: Replica, project: Row) -> None:
-    """That a project is done is to be told."""
+    """Queue the event that a project is done."""
     if replica.spec["webhook"]:
         status = replica.campaign.status()
-        told = {
+        payload = {
             "project": project.id, "name": project.name, "items": status.items, "votes": project.votes,
             "spent": status.spent, "expected_cost": status.loss,
         }  # fmt: skip
-        webhook_deliveries.enqueue(c, project.id, "project.done", told)
+        webhook_deliveries.enqueue(c, project.id, "project.done", payload)

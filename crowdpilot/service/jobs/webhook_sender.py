@@ -1,4 +1,4 @@
-"""The courier: brings news to the addresses of requesters, again and again until they are heard."""
+"""Webhook sender: a thread that posts queued deliveries to the addresses of requesters, with retries."""
 
 from __future__ import annotations
 
@@ -18,57 +18,58 @@ from crowdpilot.service.signing import derive, webhook_signature
 from crowdpilot.service.store import projects, webhook_deliveries
 from crowdpilot.service.store.engine import Row, Store
 
-TIMEOUT = 5.0  # seconds
-NAP = 0.25
+TIMEOUT_SECONDS = 5.0
+POLL_SECONDS = 0.25  # between two looks for deliveries
+PAUSE_AFTER_ERROR_SECONDS = 1.0
 logger = logging.getLogger(__name__)
 
 
 def run(store: Store, settings: Settings, stop: threading.Event) -> None:
-    """Bring what is due until told to stop."""
+    """Send deliveries as they become due, until `stop` is set."""
     while not stop.is_set():
         try:
             if not step(store, settings):
-                stop.wait(NAP)
+                stop.wait(POLL_SECONDS)
         except ServiceUnavailableError:
-            stop.wait(1.0)
-        except Exception:  # one delivery must not keep the others
-            logger.exception("a delivery failed in a way that nobody foresaw")
-            stop.wait(1.0)
+            stop.wait(PAUSE_AFTER_ERROR_SECONDS)
+        except Exception:  # one delivery must not stop the others
+            logger.exception("a webhook delivery failed unexpectedly")
+            stop.wait(PAUSE_AFTER_ERROR_SECONDS)
 
 
 def step(store: Store, settings: Settings, now: float | None = None) -> bool:
-    """Bring one delivery, if one is due; whether there was one."""
+    """Send one delivery, if one is due; whether there was one."""
     moment = time.time() if now is None else now
     with store.reading() as c:
         if not webhook_deliveries.is_due(c, moment):
             return False
     with store.writing() as c:
-        sent = webhook_deliveries.claim(c, moment)
-        if sent is None:
+        delivery = webhook_deliveries.claim(c, moment)
+        if delivery is None:
             return False
-        address = projects.find(c, sent.project).spec["webhook"]
-    error = send(address, derive(settings.secret, "webhook", sent.project), sent)
+        address = projects.find(c, delivery.project).spec["webhook"]
+    error = send(address, derive(settings.secret, "webhook", delivery.project), delivery)
     with store.writing() as c:
         if error:
-            webhook_deliveries.fail(c, sent, error, moment)
+            webhook_deliveries.fail(c, delivery, error, moment)
         else:
-            webhook_deliveries.finish(c, sent)
+            webhook_deliveries.finish(c, delivery)
     return True
 
 
-def send(address: str, secret: str, sent: Row) -> str:
-    """Say it once; why it was not heard, empty if it was."""
+def send(address: str, secret: str, delivery: Row) -> str:
+    """Post a delivery once; the error, empty if it was accepted."""
     if urlsplit(address).scheme not in ("http", "https"):
         return "the address is not one of http or https; make the project anew with another"
-    said = {"id": sent.id, "event": sent.event, "created": sent.created, **sent.payload}
-    body = json.dumps(said, separators=(",", ":")).encode()
+    message = {"id": delivery.id, "event": delivery.event, "created": delivery.created, **delivery.payload}
+    body = json.dumps(message, separators=(",", ":")).encode()
     headers = {
         "Content-Type": "application/json", "User-Agent": f"Crowdpilot/{__version__}",
-        "Crowdpilot-Event": sent.event, "Crowdpilot-Delivery": str(sent.id),
+        "Crowdpilot-Event": delivery.event, "Crowdpilot-Delivery": str(delivery.id),
         "Crowdpilot-Signature": webhook_signature(secret, body),
     }  # fmt: skip
     try:
-        with _opener().open(request.Request(address, body, headers), timeout=TIMEOUT):
+        with _opener().open(request.Request(address, body, headers), timeout=TIMEOUT_SECONDS):
             return ""
     except HTTPError as error:
         with error:
@@ -80,7 +81,7 @@ def send(address: str, secret: str, sent: Row) -> str:
 
 
 def _opener() -> request.OpenerDirector:
-    """Speaks http and https alone, and does not follow when it is sent elsewhere."""
+    """Only http and https, and no redirects."""
     opener = request.OpenerDirector()
     for handler in (
         request.ProxyHandler(), request.HTTPHandler(), request.HTTPSHandler(),

@@ -10,7 +10,7 @@ from typing import Any
 from fastapi.testclient import TestClient
 
 from crowdpilot.service.app import create_app
-from crowdpilot.service.jobs.context import Bench
+from crowdpilot.service.jobs.context import JobContext
 from crowdpilot.service.jobs.runner import step
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import Store, keys, migrate
@@ -36,7 +36,7 @@ class Service:
         store.close()
         self.app = create_app(self.settings)
         self.store: Store = self.app.state.store
-        self.bench = Bench(self.store, self.settings)
+        self.context = JobContext(self.store, self.settings)
         self.client = TestClient(self.app, raise_server_exceptions=False)
 
     @classmethod
@@ -64,7 +64,7 @@ class Service:
 
     def do_jobs(self) -> None:
         """Do all that is to be done."""
-        while step(self.bench, "tests"):
+        while step(self.context, "tests"):
             pass
 
 

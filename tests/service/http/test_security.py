@@ -28,7 +28,7 @@ def requester_routes(service: Service) -> Iterator[tuple[str, str]]:
 # What workers may not --------------------------------------------------------------------------
 
 
-def test_a_worker_sees_only_what_is_lent_to_them(service: Service) -> None:
+def test_a_worker_sees_only_their_leases(service: Service) -> None:
     one, other = service.project(), service.project()
     one.texts(8)
     other.add({"name": "secret", "text": "Of another project."})
@@ -41,7 +41,7 @@ def test_a_worker_sees_only_what_is_lent_to_them(service: Service) -> None:
         assert item not in {lent["item"] for lent in ann.next(4)}
 
 
-def test_a_worker_cannot_vote_on_what_was_not_lent_to_them(service: Service) -> None:
+def test_a_worker_cannot_vote_without_a_lease(service: Service) -> None:
     one, other = service.project(), service.project()
     one.texts(8)
     other.texts(8)
@@ -50,7 +50,7 @@ def test_a_worker_cannot_vote_on_what_was_not_lent_to_them(service: Service) -> 
     theirs = next(lent["item"] for lent in bob.next(8) if lent["item"] not in mine)
     for item in (theirs, eve.next(1)[0]["item"], 10**9):
         refused = ann.vote(item, "good")
-        assert (refused.status_code, "not lent" in refused.json()["detail"]) == (403, True)
+        assert (refused.status_code, "not leased" in refused.json()["detail"]) == (403, True)
     assert one.get().json()["votes"] == other.get().json()["votes"] == 0
 
 

@@ -1,4 +1,4 @@
-"""A small service for the tests of jobs: a database, a bench, a requester, and a crowd of known quality."""
+"""A service without processes for the tests of jobs, and a crowd of known quality."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 
 from crowdpilot.service.app import create_app
 from crowdpilot.service.jobs import runner
-from crowdpilot.service.jobs.context import Bench
+from crowdpilot.service.jobs.context import JobContext
 from crowdpilot.service.schemas import ProjectIn
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import Store, items, jobs, keys, leases, migrate, projects, votes, workers
@@ -47,7 +47,7 @@ class Site:
         self.settings = Settings(database=url, secret=SECRET, requests_per_second=1e6, burst=10**6)
         self.store = Store(url)
         migrate(self.store)
-        self.bench = Bench(self.store, self.settings)
+        self.context = JobContext(self.store, self.settings)
         self.truth: dict[str, int] = {}
         with self.store.writing() as c:
             self.headers = {"X-API-Key": keys.create(c, "me", "admin")}
@@ -109,7 +109,7 @@ class Site:
     def work(self) -> None:
         """Do all jobs that are due."""
         for _ in range(100):
-            if not runner.step(self.bench, "tester"):
+            if not runner.step(self.context, "tester"):
                 return
         raise AssertionError("jobs do not end")
 

@@ -53,7 +53,7 @@ def test_an_audit_draws_items_takes_answers_and_bounds_the_cost(decided: tuple[S
         last = post(client, f"{audit}/answers", truths(site, more["drawn"]), 200)
     assert last["errors"] >= done["errors"] > 0
     assert last["bound"]["cost"] < done["bound"]["cost"] < begun["bound"]["cost"]
-    now = site.bench.replica(project)[0].campaign.decide()
+    now = site.context.replica(project)[0].campaign.decide()
     cost = sum(site.truth[str(name)] != code for name, code in zip(now.items, now.codes, strict=True)) / N
     assert last["bound"]["cost_low"] <= cost <= last["bound"]["cost"]
     assert last["reached"] is (last["bound"]["cost"] <= 0.5)

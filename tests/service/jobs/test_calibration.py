@@ -19,12 +19,12 @@ def test_a_project_with_gold_and_a_machine_says_how_honest_both_are(site: Site) 
     site.vote(project, NAMES, each=3, skill=0.8)
     site.refit(project)
     (measured,) = site.result(project, "calibration")["questions"].values()
-    assert measured["gold"]["beliefs"]["n"] == 100
-    assert measured["gold"]["machine"]["accuracy"] > 0.9
-    assert measured["votes"]["beliefs"]["n"] == 1200
-    assert measured["votes"]["beliefs"]["ece"] < 0.08
-    assert measured["votes"]["machine"]["ece"] < 0.08
-    assert sum(row["n"] for row in measured["votes"]["beliefs"]["table"]) == 1200
+    assert measured["gold"]["posterior"]["n"] == 100
+    assert measured["gold"]["classifier"]["accuracy"] > 0.9
+    assert measured["votes"]["posterior"]["n"] == 1200
+    assert measured["votes"]["posterior"]["ece"] < 0.08
+    assert measured["votes"]["classifier"]["ece"] < 0.08
+    assert sum(row["n"] for row in measured["votes"]["posterior"]["table"]) == 1200
 
 
 def test_without_gold_and_machine_nothing_is_measured(site: Site) -> None:

@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 from crowdpilot.hybrid import Campaign, Costs
-from crowdpilot.service.jobs.forecast import sampled
+from crowdpilot.service.jobs.forecast import sample_items
 from crowdpilot.simulation import one_coin
 from tests.service.jobs.site import Site
 
@@ -23,12 +23,12 @@ def test_a_forecast_comes_after_the_pilot_and_when_votes_have_grown(site: Site) 
         site.work()
         assert "the pilot is not done" in client.get(address).json()["detail"]
         site.vote(project, NAMES[:100], each=2)
-        items = site.bench.replica(project)[0].campaign.view.items()
+        items = site.context.replica(project)[0].campaign.view.items()
         rest = [name for row, name in enumerate(items.names) if items.pilot[row] and name not in NAMES[:100]]
         site.vote(project, [name for name in NAMES[100:] if name in rest] or NAMES[100:110], each=1)
         site.refit(project)
         found = client.get(address).json()
-        votes = site.bench.replica(project)[1].votes
+        votes = site.context.replica(project)[1].votes
         assert (found["items"], found["votes"]) == (200, votes)
         band = found["curves"]["loss"]
         assert np.all(np.array(band["low"]) <= band["high"])
@@ -48,7 +48,7 @@ def test_a_sample_of_a_campaign_is_like_the_whole() -> None:
     whole = Campaign(range(2000), votes.classes, Costs.equal(2, crowd=0.02, budget=100.0))
     whole.tell(votes, refit=True)
     before = json.dumps(whole.to_dict())
-    small = sampled(whole, 500, seed=0)
+    small = sample_items(whole, 500, seed=0)
     assert len(small) == 500
     assert small.view.spent == whole.view.spent / 4
     assert small.view.budget_left == whole.view.budget_left / 4

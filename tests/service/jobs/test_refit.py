@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crowdpilot.service.jobs.context import Bench
+from crowdpilot.service.jobs.context import JobContext
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store import items, jobs, leases, projects, votes
 from tests.service.jobs.site import Site
@@ -30,7 +30,7 @@ def test_a_machine_learns_from_votes_and_every_process_believes_it(any_site: Sit
     site.vote(project, NAMES[:150])
     result = site.refit(project)
     assert (result["machine"], result["why"], result["votes"]) == ("tfidf", "", 450)
-    mine, there = site.bench.replica(project)[0].campaign, web_replica(site, project).campaign
+    mine, there = site.context.replica(project)[0].campaign, web_replica(site, project).campaign
     np.testing.assert_allclose(there.posterior(), mine.posterior(), atol=1e-9)
     unseen = np.arange(150, 300)
     truth = np.array([site.truth[name] for name in NAMES])
@@ -40,10 +40,10 @@ def test_a_machine_learns_from_votes_and_every_process_believes_it(any_site: Sit
 def test_a_bench_that_is_made_anew_sees_the_same(site: Site) -> None:
     project = site.project(machine="tfidf", plan={"pilot": 0})
     site.add(project, 300)
-    site.bench.replica(project)
+    site.context.replica(project)
     site.add(project, 100, first=300)
-    old = site.bench.replica(project)[0].campaign
-    new = Bench(site.store, site.settings).replica(project)[0].campaign
+    old = site.context.replica(project)[0].campaign
+    new = JobContext(site.store, site.settings).replica(project)[0].campaign
     assert old.view.trains_classifier
     assert new.view.trains_classifier
     assert (old._parts.classifier.features != new._parts.classifier.features).nnz == 0
@@ -63,7 +63,7 @@ def test_sentences_are_encoded_where_the_package_is_there(site: Site) -> None:
     project = site.project(machine="embeddings")
     site.add(project, 60)
     site.vote(project, NAMES[:40])
-    assert (site.refit(project)["machine"], site.bench.blind(project)) == ("embeddings", "")
+    assert (site.refit(project)["machine"], site.context.why_untrained(project)) == ("embeddings", "")
 
 
 def test_without_its_package_a_project_learns_without_a_machine(
@@ -134,10 +134,10 @@ def test_a_machine_that_is_lost_keeps_what_it_said(site: Site, monkeypatch: pyte
     site.refit(project)
     said = web_replica(site, project).campaign._parts.questions[0].classifier_probs
     monkeypatch.setitem(sys.modules, "crowdpilot.learning.encoders.text_hashing", None)
-    site.bench.forget(project)
+    site.context.forget(project)
     site.vote(project, NAMES[100:150])
     assert "crowdpilot[learn]" in site.refit(project)["why"]
-    for campaign in (web_replica(site, project).campaign, site.bench.replica(project)[0].campaign):
+    for campaign in (web_replica(site, project).campaign, site.context.replica(project)[0].campaign):
         np.testing.assert_array_equal(campaign._parts.questions[0].classifier_probs, said)
 
 
@@ -185,12 +185,12 @@ def test_the_bench_keeps_the_mirrors_used_last(site: Site) -> None:
     made = [site.project() for _ in range(10)]
     for project in made:
         site.add(project, 1)
-        site.bench.replica(project)
-    assert [project in site.bench for project in made] == [False] * 2 + [True] * 8
-    site.bench.replica(made[2])
-    site.bench.replica(made[0])
-    assert made[2] in site.bench
-    assert made[3] not in site.bench
+        site.context.replica(project)
+    assert [project in site.context for project in made] == [False] * 2 + [True] * 8
+    site.context.replica(made[2])
+    site.context.replica(made[0])
+    assert made[2] in site.context
+    assert made[3] not in site.context
 
 
 def test_finished_and_deleted_projects_leave_the_memory(site: Site) -> None:
@@ -199,18 +199,18 @@ def test_finished_and_deleted_projects_leave_the_memory(site: Site) -> None:
         site.add(project, 30)
         site.vote(project, NAMES[:30], each=1)
         site.refit(project)
-        assert project in site.bench
+        assert project in site.context
     with site.store.writing() as c:
         projects.change(c, closed, state=projects.CLOSED)
     site.refit(closed)
-    assert open_ in site.bench
-    assert closed not in site.bench
+    assert open_ in site.context
+    assert closed not in site.context
     with site.store.writing() as c:
         jobs.enqueue(c, gone, "refit")
         job = jobs.claim(c, "tester")
         assert job is not None
         c.exec_driver_sql(f"DELETE FROM projects WHERE id = '{gone}'")
-    site.bench.forget(gone)
+    site.context.forget(gone)
     with pytest.raises(Exception, match="no such project"):
-        site.bench.replica(gone)
-    assert gone not in site.bench
+        site.context.replica(gone)
+    assert gone not in site.context

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from crowdpilot.service.jobs import runner
-from crowdpilot.service.jobs.context import Bench
+from crowdpilot.service.jobs.context import JobContext
 from crowdpilot.service.schemas import ProjectIn
 from crowdpilot.service.store import Store, jobs, migrate, projects
 from crowdpilot.service.store.engine import Row
@@ -45,7 +45,7 @@ def test_two_runners_never_do_two_jobs_of_one_project_at_once(
     most, together, done = dict(busy), 0, 0
     lock = threading.Lock()
 
-    def slow(bench: Bench, job: Row) -> dict[str, Any]:
+    def slow(context: JobContext, job: Row) -> dict[str, Any]:
         nonlocal together, done
         with lock:
             busy[job.project] += 1
@@ -83,7 +83,7 @@ def test_a_job_that_fails_is_tried_a_few_times_and_says_why(
     project = site.project()
     tried = []
 
-    def broken(bench: Bench, job: Row) -> None:
+    def broken(context: JobContext, job: Row) -> None:
         tried.append(job.tries)
         raise ValueError("the glass is broken")
 
@@ -98,7 +98,7 @@ def test_a_job_that_fails_is_tried_a_few_times_and_says_why(
     assert tried == list(range(1, jobs.MAX_TRIES + 1))
     assert (row.state, row.tries, row.error) == ("failed", jobs.MAX_TRIES, "ValueError: the glass is broken")
     assert waits[3] > waits[2] > waits[1] > waits[0] > 0
-    assert not runner.step(site.bench, "tester")
+    assert not runner.step(site.context, "tester")
     with site.client() as client:
         (seen,) = client.get(f"/api/projects/{project}/jobs").json()["jobs"]
     assert (seen["kind"], seen["state"], seen["tries"]) == ("broken", "failed", jobs.MAX_TRIES)
@@ -158,7 +158,7 @@ def test_a_runner_that_was_given_up_changes_nothing_any_more(any_site: Site) -> 
         c.exec_driver_sql("UPDATE jobs SET due = 0")
         assert jobs.claim(c, "prompt") is not None
     with pytest.raises(jobs.JobLostError):
-        runner.JOBS["refit"](site.bench, late)
+        runner.JOBS["refit"](site.context, late)
     with site.store.writing() as c:
         jobs.finish(c, late, {"votes": 0})
         jobs.fail(c, late, "late")
@@ -170,10 +170,10 @@ def test_a_runner_that_was_given_up_changes_nothing_any_more(any_site: Site) -> 
 def test_a_running_job_shows_that_it_is_alive(
     site: Site, jobs_of_mine: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runner, "ALIVE", 0.02)
+    monkeypatch.setattr(runner, "RENEWAL_SECONDS", 0.02)
     project = site.project()
 
-    def long(bench: Bench, job: Row) -> dict[str, Any]:
+    def long(context: JobContext, job: Row) -> dict[str, Any]:
         eventually(lambda: rows(site, project)[0].claimed_until > job.claimed_until)
         return {}
 

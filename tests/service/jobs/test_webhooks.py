@@ -77,7 +77,7 @@ def finished(site: Site, webhook: str, n: int = 30) -> str:
     project = site.project(webhook=webhook, costs=DEAR)
     site.add(project, n)
     site.vote(project, [f"i{k}" for k in range(n)], each=3)
-    assert site.refit(project)["told"] == n
+    assert site.refit(project)["announced"] == n
     return project
 
 
@@ -156,12 +156,13 @@ def test_an_item_is_told_again_only_if_its_label_changes(site: Site, receiver: R
     label = listed(site, project)[0].payload["items"][0]["label"]
     with site.store.writing() as c:
         c.exec_driver_sql(
-            "UPDATE votes SET label = 1 - label, change_number = 1000000 WHERE item = (SELECT min(id) FROM items)"
+            "UPDATE votes SET label = 1 - label, change_number = 1000000"
+            " WHERE item = (SELECT min(id) FROM items)"
         )
         c.exec_driver_sql("UPDATE projects SET change_number = 1000000, fitted = fitted - 1")
-    site.bench.forget(project)
+    site.context.forget(project)
     result = site.refit(project)
-    assert result["told"] == 1
+    assert result["announced"] == 1
     (again,) = listed(site, project)[-1].payload["items"]
     assert again["item"] == "i0"
     assert again["label"] != label
@@ -187,7 +188,9 @@ def test_a_lesson_that_is_not_written_tells_nothing(site: Site, receiver: Receiv
     site.vote(project, NAMES, each=3)
     with site.store.writing() as c:
         c.exec_driver_sql("ALTER TABLE sent_labels RENAME TO hidden")
-        c.exec_driver_sql("CREATE TABLE sent_labels (item INTEGER, project TEXT, label TEXT CHECK (label = ''))")
+        c.exec_driver_sql(
+            "CREATE TABLE sent_labels (item INTEGER, project TEXT, label TEXT CHECK (label = ''))"
+        )
     site.ask(project, "refit")
     site.work()
     assert listed(site, project) == []
@@ -195,7 +198,7 @@ def test_a_lesson_that_is_not_written_tells_nothing(site: Site, receiver: Receiv
         c.exec_driver_sql("DROP TABLE sent_labels")
         c.exec_driver_sql("ALTER TABLE hidden RENAME TO sent_labels")
         c.exec_driver_sql("UPDATE jobs SET due = 0")
-    assert site.refit(project)["told"] == 30
+    assert site.refit(project)["announced"] == 30
 
 
 def test_only_web_addresses_are_called(site: Site) -> None:

@@ -61,7 +61,7 @@ async def post_audit(
     id: ProjectId, body: AuditIn, labelling: LabellingOf, store: StoreOf, key: Writer
 ) -> AuditOut:
     """Draw the next items for an expert to check; the first call begins an audit of the present decisions."""
-    pool = await labelling.read(id, audit.look)
+    pool = await labelling.read(id, audit.read_pool)
     options = body.items, body.level, body.target, key.id
     return AuditOut.model_validate(await asyncio.to_thread(audit.draw, store, pool, *options))
 
@@ -69,8 +69,8 @@ async def post_audit(
 @routes.get("/audit")
 async def get_audit(id: ProjectId, labelling: LabellingOf, store: StoreOf, key: Reader) -> AuditOut:
     """Items that are drawn and not answered, and the bound by the answers so far."""
-    pool = await labelling.read(id, audit.look)
-    return AuditOut.model_validate(await asyncio.to_thread(audit.view, store, pool))
+    pool = await labelling.read(id, audit.read_pool)
+    return AuditOut.model_validate(await asyncio.to_thread(audit.read_summary, store, pool))
 
 
 @routes.post("/audit/answers")
@@ -78,7 +78,7 @@ async def post_answers(
     id: ProjectId, body: ExpertLabelsIn, labelling: LabellingOf, store: StoreOf, key: Writer
 ) -> AuditOut:
     """Record the labels of experts for items that were drawn; the bound follows at once."""
-    pool = await labelling.read(id, audit.look)
+    pool = await labelling.read(id, audit.read_pool)
     return AuditOut.model_validate(await asyncio.to_thread(audit.answer, store, pool, body.root, key.id))
 
 

@@ -36,7 +36,7 @@ async def show_audit(id: str, requester: Reading, store: StoreOf, labelling: Lab
 async def _page(
     id: str, requester: Requester, store: Store, labelling: LabellingOf, wrong: str = ""
 ) -> Response:
-    pool = await labelling.read(id, audits_job.look)
+    pool = await labelling.read(id, audits_job.read_pool)
     project, audit = await asyncio.to_thread(_read, store, pool)
     shown: dict[str, Any] = {"audit": audit, "decided": len(pool.names), "wrong": wrong}
     return show("audit.html", requester, project, status=422 if wrong else 200, **shown)
@@ -45,7 +45,7 @@ async def _page(
 def _read(store: Store, pool: audits_job.Pool) -> tuple[Row, dict[str, Any] | None]:
     with store.reading() as c:
         project, begun = projects.find(c, pool.project), saved_state.read_audit(c, pool.project)
-    return project, None if begun is None else audits_job.view(store, pool)
+    return project, None if begun is None else audits_job.read_summary(store, pool)
 
 
 async def draw(id: str, form: Form, requester: Writing, store: StoreOf, labelling: LabellingOf) -> Response:
@@ -55,7 +55,7 @@ async def draw(id: str, form: Form, requester: Writing, store: StoreOf, labellin
         return await _page(
             id, requester, store, labelling, f"Give a number from 1 to {MAX_ITEMS_PER_DRAW:,}."
         )
-    pool = await labelling.read(id, audits_job.look)
+    pool = await labelling.read(id, audits_job.read_pool)
     await asyncio.to_thread(audits_job.draw, store, pool, int(asked), None, None, requester.id)
     return go(f"/projects/{id}/audit#check")
 
@@ -65,7 +65,7 @@ async def answer(id: str, form: Form, requester: Writing, store: StoreOf, labell
     item, label = (form.get(name) for name in ("item", "label"))
     if not isinstance(item, str) or not isinstance(label, str):
         raise InvalidRequestError("an answer names an item and its class; choose one of the buttons")
-    pool = await labelling.read(id, audits_job.look)
+    pool = await labelling.read(id, audits_job.read_pool)
     await asyncio.to_thread(audits_job.answer, store, pool, {item: label}, requester.id)
     return go(f"/projects/{id}/audit#check")
 

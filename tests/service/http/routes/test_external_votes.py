@@ -41,7 +41,7 @@ def recorded(seed: int = 0) -> Scenario:
 
 
 @pytest.mark.parametrize("plan", SETTINGS)
-def test_external_votes_are_requested_and_decided_exactly_as_by_a_campaign(over: Service, plan: dict[str, Any]) -> None:
+def test_requests_and_decisions_are_exactly_those_of_a_campaign(over: Service, plan: dict[str, Any]) -> None:
     case = recorded()
     gold = {f"t{n}": ["bad", "good"][case.truth[n]] for n in range(5)} if plan.get("gold") else {}
     campaign = Campaign(

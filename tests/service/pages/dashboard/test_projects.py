@@ -118,9 +118,9 @@ def service(tmp_path: Path) -> Iterator[Service]:
 
 def do_jobs(service: Service) -> None:
     """Do all jobs that are waiting."""
-    bench = runner.Bench(service.store, service.settings)
+    context = runner.JobContext(service.store, service.settings)
     deadline = time.monotonic() + 30
-    while runner.step(bench, "test") and time.monotonic() < deadline:
+    while runner.step(context, "test") and time.monotonic() < deadline:
         pass
 
 
