@@ -20,7 +20,7 @@ from benchmarks.audit_campaigns import campaigns
 from benchmarks.audit_pools import KINDS, VOTES, Pool, real, simulate
 from benchmarks.process import launch
 from benchmarks.tables import NONE, RESULTS, markdown, write
-from crowdpilot.hybrid.audit.audit import Audit
+from crowdpilot.hybrid.audit.expert_audit import Audit
 
 MARKS = (0.05, 0.1, 0.2)
 LEVELS = (0.95, 0.9)

@@ -2,7 +2,7 @@
 
 >>> import crowdpilot as cp
 >>> votes = cp.Votes.of(["a", "a", "b", "b"], ["x", "y", "x", "y"], ["cat", "cat", "dog", "dog"])
->>> cp.Auto().fit(votes).labels.tolist()
+>>> cp.aggregate(votes).labels.tolist()
 ['cat', 'dog']
 """
 
@@ -12,94 +12,78 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from crowdpilot.aggregation import (
-        EBCC,
-        GLAD,
-        IBCC,
-        MACE,
-        MODELS,
-        Aggregate,
-        Aggregator,
-        Auto,
-        DawidSkene,
-        DawidSkeneClust,
-        FastDawidSkene,
-        HierarchicalDawidSkene,
-        MajorityVoting,
-        NaiveSoft,
-        NotConverged,
-        OneCoin,
-        Wawa,
-        parse_strategy,
-    )
+    from crowdpilot.aggregation import GLAD, Auto, DawidSkene, MajorityVoting, Stream, aggregate
+    from crowdpilot.calibration import Fusion
     from crowdpilot.datasets import load
-    from crowdpilot.hybrid import Campaign, Costs
-    from crowdpilot.io import read, read_labels, write
-    from crowdpilot.learning import CrowdClassifier
+    from crowdpilot.diagnosis import diagnose
+    from crowdpilot.hybrid import Campaign, Costs, Plan
+    from crowdpilot.hybrid.audit import Audit, audit
+    from crowdpilot.hybrid.forecast import forecast
+    from crowdpilot.hybrid.replay import replay
+    from crowdpilot.io import read, write
+    from crowdpilot.learning import CrowdClassifier, train
+    from crowdpilot.reporting import report
+    from crowdpilot.simulation import simulate
     from crowdpilot.votes import Votes
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "EBCC",
     "GLAD",
-    "IBCC",
-    "MACE",
-    "MODELS",
-    "Aggregate",
-    "Aggregator",
+    "Audit",
     "Auto",
     "Campaign",
     "Costs",
     "CrowdClassifier",
     "DawidSkene",
-    "DawidSkeneClust",
-    "FastDawidSkene",
-    "HierarchicalDawidSkene",
+    "Fusion",
     "MajorityVoting",
-    "NaiveSoft",
-    "NotConverged",
-    "OneCoin",
+    "Plan",
+    "Stream",
     "Votes",
-    "Wawa",
+    "aggregate",
+    "audit",
+    "diagnose",
+    "forecast",
     "load",
-    "parse_strategy",
     "read",
-    "read_labels",
+    "replay",
+    "report",
+    "simulate",
+    "train",
     "write",
 ]
 
+_NAMES_OF = {
+    "aggregation": ("GLAD", "Auto", "DawidSkene", "MajorityVoting", "Stream", "aggregate"),
+    "calibration": ("Fusion",),
+    "datasets": ("load",),
+    "diagnosis": ("diagnose",),
+    "hybrid": ("Campaign", "Costs", "Plan"),
+    "hybrid.audit": ("Audit", "audit"),
+    "hybrid.forecast": ("forecast",),
+    "hybrid.replay": ("replay",),
+    "io": ("read", "write"),
+    "learning": ("CrowdClassifier", "train"),
+    "reporting": ("report",),
+    "simulation": ("simulate",),
+    "votes": ("Votes",),
+}  # the public names of each room
+_ROOM_OF = {name: room for room, names in _NAMES_OF.items() for name in names}
 _ROOMS = (
-    "aggregation",
-    "calibration",
-    "datasets",
-    "diagnosis",
-    "hybrid",
-    "io",
-    "learning",
-    "metrics",
-    "reporting",
-    "simulation",
-)  # loaded when they are first used
-_HOME = {
-    "Campaign": "hybrid",
-    "Costs": "hybrid",
-    "CrowdClassifier": "learning",
-    "read": "io",
-    "read_labels": "io",
-    "write": "io",
-    "load": "datasets",
-    "Votes": "votes",
-}  # of the names that are not in `aggregate`
+    "aggregation", "calibration", "cli", "datasets", "diagnosis", "hybrid", "io", "learning", "metrics",
+    "reporting", "scale", "service", "simulation",
+)  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
+    """Load a name or a room when it is first used."""
     if name in _ROOMS:
         return import_module(f"crowdpilot.{name}")
-    if name in __all__:
-        return getattr(import_module(f"crowdpilot.{_HOME.get(name, 'aggregation')}"), name)
+    if name in _ROOM_OF:
+        return getattr(import_module(f"crowdpilot.{_ROOM_OF[name]}"), name)
     raise AttributeError(f"module 'crowdpilot' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_ROOMS})
+    return [*__all__, "__version__"]

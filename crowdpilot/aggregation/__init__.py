@@ -35,7 +35,7 @@ from crowdpilot.aggregation.models.weighted_majority import WeightedMajority
 from crowdpilot.aggregation.models.zencrowd import ZenCrowd
 from crowdpilot.aggregation.models.zero_based_skill import ZeroBasedSkill
 from crowdpilot.aggregation.online.stream import Stream
-from crowdpilot.aggregation.registry import MODELS, parse_strategy
+from crowdpilot.aggregation.registry import MODELS, aggregate, parse_strategy
 
 __all__ = [
     "BWA",
@@ -76,5 +76,6 @@ __all__ = [
     "WeightedMajority",
     "ZenCrowd",
     "ZeroBasedSkill",
+    "aggregate",
     "parse_strategy",
 ]

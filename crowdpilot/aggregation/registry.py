@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from crowdpilot.aggregation.auto import Auto
-from crowdpilot.aggregation.base import Aggregator
+from crowdpilot.aggregation.base import Aggregate, Aggregator
+from crowdpilot.aggregation.em.backend import Backend
 from crowdpilot.aggregation.models.bwa import BWA
 from crowdpilot.aggregation.models.catd import CATD
 from crowdpilot.aggregation.models.common_mistakes import CommonMistakes
@@ -91,6 +92,35 @@ def parse_strategy(text: str) -> Aggregator:
     }
     model, options = choose(text, known, "strategy")
     return model(**options)
+
+
+def aggregate(
+    votes: Votes,
+    strategy: str | Aggregator = "auto",
+    *,
+    start: Aggregate | None = None,
+    history: Aggregate | None = None,
+    backend: Backend | None = None,
+) -> Aggregate:
+    """Labels with probabilities from votes, by a model or the name of one.
+
+    Parameters
+    ----------
+    votes
+        The votes, with gold labels of some tasks if there are any.
+    strategy
+        A name of `MODELS` with options in brackets, such as "dawid_skene[smoothing=.5]", or a model.
+    start, history, backend
+        As in `Aggregator.fit`.
+
+    Examples
+    --------
+    >>> votes = Votes.of(["a", "a", "b"], ["ann", "bob", "ann"], ["cat", "cat", "dog"])
+    >>> aggregate(votes, "majority_voting").labels.tolist()
+    ['cat', 'dog']
+    """
+    model = parse_strategy(strategy) if isinstance(strategy, str) else strategy
+    return model.fit(votes, start=start, history=history, backend=backend)
 
 
 def check_shares(model: Aggregator, votes: Votes) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crowdpilot.hybrid.audit.audit import Audit
+from crowdpilot.hybrid.audit.expert_audit import Audit
 from crowdpilot.hybrid.audit.expert_errors import expert_error_bound
 from crowdpilot.hybrid.audit.pac_labels import ClassifierLabels, pac_labels
 from crowdpilot.hybrid.audit.pool import Bound

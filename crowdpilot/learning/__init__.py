@@ -2,13 +2,67 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from crowdpilot.learning.classifier import CrowdClassifier
+from crowdpilot.learning.data.frozen_features import Backbone
 from crowdpilot.learning.method import Method
 from crowdpilot.learning.methods import METHODS
 from crowdpilot.learning.networks import NETWORKS
 from crowdpilot.learning.pruning.scores import SCORES
+from crowdpilot.learning.registry import MakeMethod, Network
 from crowdpilot.learning.self_training.loop import SelfTraining
 from crowdpilot.learning.training.loop import Training
 from crowdpilot.learning.training.tuning import tune
+from crowdpilot.votes import Votes
 
-__all__ = ["METHODS", "NETWORKS", "SCORES", "CrowdClassifier", "Method", "SelfTraining", "Training", "tune"]
+__all__ = [
+    "METHODS",
+    "NETWORKS",
+    "SCORES",
+    "CrowdClassifier",
+    "Method",
+    "SelfTraining",
+    "Training",
+    "train",
+    "tune",
+]
+
+
+def train(
+    votes: Votes,
+    X: Any,
+    *,
+    network: Network = "mlp",
+    method: str | MakeMethod = "mutual",
+    backbone: Backbone | None = None,
+    calibrate: str | None = None,
+    epochs: int = 100,
+    lr: float = 1e-3,
+    seed: int = 0,
+) -> CrowdClassifier:
+    """A classifier trained on the votes of a crowd; `CrowdClassifier` has all settings.
+
+    Parameters
+    ----------
+    votes
+        Votes on the rows of X: its tasks are numbered like the rows, or in their order.
+    X
+        The content of tasks: an array of features, texts, or images.
+    network, method, backbone, calibrate, epochs, lr, seed
+        As in `CrowdClassifier`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from crowdpilot.simulation import one_coin
+    >>> votes, truth = one_coin(tasks=300, skill=[0.9, 0.8, 0.7, 0.6], seed=0)
+    >>> X = np.eye(2)[truth] + np.random.default_rng(0).normal(0, 0.3, (300, 2))
+    >>> model = train(votes, X, network="linear", epochs=20, lr=0.05)
+    >>> bool((model.predict(X) == truth).mean() > 0.9)
+    True
+    """
+    model = CrowdClassifier(
+        network, method, backbone=backbone, calibrate=calibrate, epochs=epochs, lr=lr, seed=seed
+    )
+    return model.fit(X, votes)

@@ -17,7 +17,7 @@ from crowdpilot.learning.layers import standardize_layer
 from crowdpilot.learning.method import Method
 from crowdpilot.learning.methods import METHODS
 from crowdpilot.learning.networks import NETWORKS
-from crowdpilot.learning.networks.transformer import transformer
+from crowdpilot.learning.networks.huggingface import transformer
 from crowdpilot.learning.networks.vision import is_vision, vision_networks
 from crowdpilot.option_strings import choose
 from crowdpilot.votes import Votes

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
+from crowdpilot.option_strings import choose
 from crowdpilot.simulation.base import Crowd, Simulation
 from crowdpilot.simulation.crowds.discrete_difficulty import DiscreteDifficulty
 from crowdpilot.simulation.crowds.hammer_spammer import HammerSpammer
@@ -31,6 +32,7 @@ __all__ = [
     "make_crowd",
     "one_coin",
     "save",
+    "simulate",
 ]
 
 
@@ -50,3 +52,32 @@ def make_crowd(strategy: str, options: Mapping[str, Any]) -> Crowd:
         if name not in known:
             raise ValueError(f"{kind.name} has no option {name!r}, expected one of {', '.join(known)}")
     return kind(**options)
+
+
+def simulate(
+    strategy: str = "independent-confusion",
+    *,
+    tasks: int = 200,
+    workers: int = 30,
+    classes: int = 5,
+    votes_per_task: int | None = None,
+    seed: int = 0,
+) -> Simulation:
+    """Votes of a simulated crowd, and the truth: unpacks as `votes, truth`.
+
+    Parameters
+    ----------
+    strategy
+        A name of `STRATEGIES` with other settings in brackets, such as "hammer-spammer[ratio=.3]".
+    tasks, workers, classes, votes_per_task, seed
+        As in `Crowd`.
+
+    Examples
+    --------
+    >>> votes, truth = simulate("hammer-spammer[ratio=.3]", tasks=50, votes_per_task=5)
+    >>> votes
+    Votes(250 votes, 50 tasks, 30 workers, 5 classes)
+    """
+    kind, settings = choose(strategy, STRATEGIES, "strategy")
+    sizes = {"tasks": tasks, "workers": workers, "classes": classes, "votes_per_task": votes_per_task}
+    return kind(**{**sizes, "seed": seed, **settings}).run()

@@ -12,9 +12,9 @@ import typer
 from crowdpilot.arrays import Codes, Floats
 from crowdpilot.cli.shared import options
 from crowdpilot.cli.shared.costs import Prices, parse_costs
-from crowdpilot.cli.shared.help_examples import examples
-from crowdpilot.cli.shared.output import note, show, working
-from crowdpilot.hybrid.audit.audit import Audit
+from crowdpilot.cli.shared.options import examples
+from crowdpilot.cli.shared.output import print_message, print_table, show_status
+from crowdpilot.hybrid.audit.expert_audit import Audit
 from crowdpilot.names import natural_order, to_names
 
 DEFAULTS: dict[str, Any] = {"costs": "error=1", "level": 0.95, "seed": 0, "experts_err": False}
@@ -66,7 +66,7 @@ def audit(
     state: Annotated[
         Path | None, typer.Option(help="File that keeps the audit; LABELS with .audit.json.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Of the random draws.", show_default="0")] = None,
+    seed: Annotated[int | None, typer.Option(help=options.SEED_HELP, show_default="0")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Draw tasks of LABELS for an expert to check; the answers bound the cost of all labels.
@@ -80,11 +80,11 @@ def audit(
     from crowdpilot import io
 
     _check(sample, again, output, level)
-    options.ready(output, io.TABLES)
+    options.check_writable(output, io.TABLES)
     state = labels.with_name(f"{labels.stem}.audit.json") if state is None else state
-    options.ready(state, (".json",))
-    with working(f"reading {labels}"):
-        pool = _read_pool(labels, options.reading(None, None, None, classes, None)["classes"])
+    options.check_writable(state, (".json",))
+    with show_status(f"reading {labels}"):
+        pool = _read_pool(labels, options.split_commas(classes))
     asked = {"costs": costs, "level": level, "seed": seed, "experts_err": experts_err or None}
     if not state.exists() and (sample is None or checked or second):
         raise ValueError("no audit has begun: draw tasks first with --sample 50 -o check.csv")
@@ -190,7 +190,7 @@ def _save(
         if output is not None:
             tasks = [pool.tasks[i] for i in drawn]
             io.write_table({"task": tasks, "label": [""] * len(tasks)}, output)
-            note(f"{len(tasks)} tasks to be checked are in {output}; {state} keeps the audit")
+            print_message(f"{len(tasks)} tasks to be checked are in {output}; {state} keeps the audit")
 
 
 def _print(audit: Audit, target: float | None, as_json: bool) -> None:
@@ -203,15 +203,17 @@ def _print(audit: Audit, target: float | None, as_json: bool) -> None:
         return
     if bound.checked:
         rows = [(name, numbers.get(low or ""), numbers[up]) for name, (up, low) in ROWS.items()]
-        show(("measure", "at least", "at most"), [row for row in rows if row[2] is not None])
+        print_table(("measure", "at least", "at most"), [row for row in rows if row[2] is not None])
         if audit.pending:
-            note(f"{len(audit.pending)} tasks wait for a label; answers count up to the first of them")
+            print_message(
+                f"{len(audit.pending)} tasks have no label yet; answers count up to the first of them"
+            )
     if target is not None:
         reached = "is at most" if numbers["done"] else "is not yet surely at most"
-        note(f"after {bound.checked} of {bound.items} tasks the cost per item {reached} {target:g}")
+        print_message(f"after {bound.checked} of {bound.items} tasks the cost per item {reached} {target:g}")
 
 
-def _read_pool(path: Path, classes: list[str] | None) -> Pool:
+def _read_pool(path: Path, classes: list[str]) -> Pool:
     """Tasks, labels and probabilities of a file that `aggregate` or anything else has written."""
     from crowdpilot.io import FORMATS, LABEL_FORMATS, read_labels
     from crowdpilot.io.detect import parse_source

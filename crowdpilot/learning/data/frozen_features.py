@@ -20,7 +20,7 @@ from crowdpilot.learning.data.rows import Dense, Sparse
 from crowdpilot.learning.encoders import ENCODERS, FITTED_ENCODERS
 from crowdpilot.learning.encoders.tfidf import FittedTfidf
 from crowdpilot.learning.layers import Standardize
-from crowdpilot.learning.networks.transformer import tokens
+from crowdpilot.learning.networks.huggingface import tokens
 from crowdpilot.learning.networks.vision import is_vision, vision_networks, without_head
 from crowdpilot.option_strings import choose
 

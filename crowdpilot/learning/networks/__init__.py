@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from torch import nn
 
-from crowdpilot.learning.networks.mlp import linear, mlp
-from crowdpilot.learning.networks.resnet_small import resnet_small
-from crowdpilot.learning.networks.transformer import transformer
+from crowdpilot.learning.networks.dense import linear, mlp
+from crowdpilot.learning.networks.huggingface import transformer
+from crowdpilot.learning.networks.small_resnet import resnet_small
 
 NETWORKS: dict[str, Callable[..., nn.Module]] = {  # of features (or channels) and classes
     "linear": linear,

@@ -213,7 +213,7 @@ def test_similar_sentences_are_near_each_other_and_nothing_is_downloaded(
 def test_loading_an_encoder_says_nothing_and_leaves_loggers_alone() -> None:
     pytest.importorskip("wordllama")
     code = (
-        "import logging, torch; from crowdpilot.learning.encoders.wordllama import wordllama;"
+        "import logging, torch; from crowdpilot.learning.encoders.word_vectors import wordllama;"
         "wordllama(torch.device('cpu')); logging.getLogger('any').info('word'); print(logging.root.handlers)"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)

@@ -19,7 +19,7 @@ from crowdpilot.learning.data.frozen_features import embed
 from crowdpilot.learning.data.images import Images
 from crowdpilot.learning.data.rows import Dense, Sparse
 from crowdpilot.learning.layers import Standardize, standardize_layer
-from crowdpilot.learning.networks.resnet_small import resnet_small
+from crowdpilot.learning.networks.small_resnet import resnet_small
 from crowdpilot.learning.networks.vision import fit_stem, head_of, is_vision, without_head
 from crowdpilot.learning.registry import make_network
 

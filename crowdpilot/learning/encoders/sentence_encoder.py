@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from crowdpilot.learning.networks.transformer import transformers_silenced
+from crowdpilot.learning.networks.huggingface import transformers_silenced
 
 
 def minilm(device: torch.device) -> Callable[[list[str]], Any]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from crowdpilot.arrays import Floats
-from crowdpilot.hybrid.audit.audit import Audit
+from crowdpilot.hybrid.audit.expert_audit import Audit
 from crowdpilot.hybrid.costs import Costs
 
 COSTS = Costs.binary(fp=1, fn=5)
