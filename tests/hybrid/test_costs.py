@@ -88,7 +88,7 @@ def test_costs_survive_json(budget):
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "message"),
     [
         ({"errors": [0.0, 1.0]}, "expected .classes, decisions."),
         ({"errors": [[0.0, 1.0]]}, "expected .classes, decisions."),
@@ -102,6 +102,6 @@ def test_costs_survive_json(budget):
         ({"budget": -1.0}, "'budget' is -1.0"),
     ],
 )
-def test_wrong_costs_are_told(settings, message):
+def test_wrong_costs_are_refused(settings, message):
     with pytest.raises(ValueError, match=message):
         Costs(**{"errors": 1 - np.eye(2), **settings})

@@ -14,7 +14,7 @@ import pytest
 
 from crowdpilot.service.errors import NotFoundError, RequestError
 from crowdpilot.service.jobs import runner
-from crowdpilot.service.jobs.context import Bench
+from crowdpilot.service.jobs.context import JobContext
 from crowdpilot.service.labelling import replica as replica_module
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.schemas import ProjectIn
@@ -42,7 +42,7 @@ class Walk:
             self.id = projects.create(c, full)
             self.live = Replica(projects.find(c, self.id))
         self.spec, self.rng, self.items, self.workers = full, random.Random(seed), 0, list[int]()
-        self.bench = Bench(self.store, Settings(database=url, secret="s" * 40))
+        self.jobs = JobContext(self.store, Settings(database=url, secret="s" * 40))
         self.late = 0.0  # seconds by which the clock of leases runs ahead
 
     def step(self) -> str:
@@ -148,7 +148,7 @@ class Walk:
     def refit(self) -> None:
         with self.store.writing() as c:
             jobs.enqueue(c, self.id, "refit")
-        while runner.step(self.bench, "jobs-1"):
+        while runner.step(self.jobs, "jobs-1"):
             pass
 
     def anew(self) -> Replica:
