@@ -20,7 +20,7 @@ NO_REFERENCE = ("cli", "service", "arrays", "names", "growing_arrays", "json_val
 def layers() -> list[list[str]]:
     """The rooms of each layer from the top down, by the contract that `lint-imports` checks."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
-    (contract,) = [contract for contract in contracts if contract["type"] == "layers"]
+    (contract,) = [contract for contract in contracts if contract.get("containers") == ["crowdpilot"]]
     return [[room.strip() for room in layer.split("|")] for layer in contract["layers"]]
 
 
