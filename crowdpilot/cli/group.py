@@ -15,8 +15,8 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from crowdpilot.cli.shared.missing_packages import missing
-from crowdpilot.cli.shared.output import note
+from crowdpilot.cli.shared.missing_packages import missing_package_error
+from crowdpilot.cli.shared.output import print_message
 
 WHAT_NEXT = {
     errno.ENOENT: "check the name",
@@ -57,10 +57,10 @@ class Commands(TyperGroup):
             except BrokenPipeError:
                 raise  # typer leaves without a word
             except KeyboardInterrupt as error:
-                note(f"interrupted; {str(error) or 'nothing was written'}")
+                print_message(f"interrupted; {str(error) or 'nothing was written'}")
                 raise typer.Exit(143 if isinstance(error, Ended) else 130) from None
             except (ValueError, OSError, ModuleNotFoundError) as error:
-                note(_sentence(error))
+                print_message(_sentence(error))
                 raise typer.Exit(2) from None
 
 
@@ -100,7 +100,7 @@ def _orderly_end() -> Iterator[None]:
 
 def _sentence(error: Exception) -> str:
     if isinstance(error, ModuleNotFoundError):
-        return str(missing("this", error))
+        return str(missing_package_error("this", error))
     if isinstance(error, OSError) and error.strerror:
         where = "the results" if error.filename is None else error.filename
         return f"{where}: {error.strerror.lower()}; {WHAT_NEXT.get(error.errno or 0, 'choose another place')}"
@@ -108,4 +108,4 @@ def _sentence(error: Exception) -> str:
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    note(f"warning: {message}")
+    print_message(f"warning: {message}")

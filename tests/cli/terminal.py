@@ -17,7 +17,7 @@ import crowdpilot
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-PATIENCE = 90.0  # seconds for anything to be shown, on a machine that is busy with other things
+STATUS_DELAY_SECONDS = 90.0  # seconds for anything to be shown, on a machine that is busy with other things
 QUIET = ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "GITHUB_ACTIONS", "PY_COLORS")
 
 
@@ -56,10 +56,10 @@ class Terminal:
     def finish(self) -> int:
         """Until the command ends; its exit code."""
         self._read(lambda: False)
-        return self.process.wait(PATIENCE)
+        return self.process.wait(STATUS_DELAY_SECONDS)
 
     def _read(self, enough: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + STATUS_DELAY_SECONDS
         while not enough():
             assert time.monotonic() < deadline, self.text
             if not select.select([self.end], [], [], 1.0)[0]:

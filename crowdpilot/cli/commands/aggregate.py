@@ -14,9 +14,17 @@ import typer
 from crowdpilot.aggregation import Aggregate, Aggregator, parse_strategy
 from crowdpilot.aggregation.registry import check_shares
 from crowdpilot.cli.shared import many_files, options
-from crowdpilot.cli.shared.help_examples import examples
-from crowdpilot.cli.shared.output import check_json, note, on_terminal, show_columns, to_rich, working
-from crowdpilot.cli.shared.vote_files import read_known, read_votes
+from crowdpilot.cli.shared.option_groups import expand_options
+from crowdpilot.cli.shared.options import examples
+from crowdpilot.cli.shared.output import (
+    check_json,
+    on_terminal,
+    print_columns,
+    print_message,
+    show_status,
+    to_rich_table,
+)
+from crowdpilot.cli.shared.reading_options import ReadingOptions, read_true_labels
 from crowdpilot.votes import Votes
 
 if TYPE_CHECKING:
@@ -30,6 +38,7 @@ EXAMPLES = examples(
 )
 
 
+@expand_options
 def aggregate(
     votes: many_files.Source,
     strategy: options.Strategy = "auto",
@@ -43,25 +52,21 @@ def aggregate(
         ),
     ] = None,
     workers: Annotated[Path | None, typer.Option(help="File for the workers: the same suffixes.")] = None,
-    probs: Annotated[bool, typer.Option("--probs", help="Add a column for each class.")] = False,
+    probs: options.Probs = False,
     gold: options.Gold = None,
     exclude: options.Exclude = None,
-    classes: options.Classes = None,
-    abstain: options.Abstain = None,
-    repeats: options.Again = "last",
-    format: options.Format = None,
-    columns: options.Columns = None,
-    question: options.Question = None,
-    max_iter: Annotated[int | None, typer.Option(help="Rounds at most.")] = None,
-    tol: Annotated[float | None, typer.Option(help="Stop when a round gains less than this.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Where random numbers begin.")] = None,
+    *,
+    reading: ReadingOptions,
+    max_iter: Annotated[int | None, typer.Option(help="Maximum number of iterations.")] = None,
+    tol: Annotated[float | None, typer.Option(help="Tolerance: stop when an iteration gains less.")] = None,
+    seed: Annotated[int | None, typer.Option(help=options.SEED_HELP, show_default="0")] = None,
     device: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Run the rounds there: cuda, or cpu for PyTorch.")
+        str | None, typer.Option(metavar="NAME", help="Run the iterations with PyTorch on cuda or cpu.")
     ] = None,
     cluster: many_files.Cluster = None,
     local_cluster: many_files.LocalCluster = None,
     as_json: options.Json = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say more on standard error.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print more on standard error.")] = False,
 ) -> None:
     """Write one label and its confidence for every task of VOTES.
 
@@ -76,29 +81,28 @@ def aggregate(
     from crowdpilot import io
 
     model = _set(parse_strategy(strategy), options.without_none(max_iter=max_iter, tol=tol, seed=seed))
-    asked = options.reading(format, columns, question, classes, abstain)
     check_json(as_json, output)
-    options.ready(workers, io.TABLES)
+    options.check_writable(workers, io.TABLES)
     spread = cluster is not None or local_cluster is not None
     if spread or (many_files.is_many(votes) and _is_spread(votes, model, output)):
         if device is not None:
             raise ValueError("--device is for votes in one file, so leave it out")
         if as_json:
             raise ValueError("labels of votes in many files are written to files, so leave out --json")
-        files = many_files.shards(votes, asked, repeats, gold, exclude)
+        files = reading.shards(votes, gold=gold, exclude=exclude)
         with many_files.engine(cluster, local_cluster) as engine:
             _aggregate_files(model, files, engine, output, workers, probs, verbose)
         return
-    options.ready(output, (*io.TABLES, ".npy"))
-    data = read_votes(votes, asked, repeats, gold=read_known(gold), exclude=exclude)
+    options.check_writable(output, (*io.TABLES, ".npy"))
+    data = reading.read(votes, gold=read_true_labels(gold), exclude=exclude)
     check_shares(model, data)
-    with working(f"fitting {model}"):
+    with show_status(f"fitting {model}"):
         result = _fit(model, data, device)
     _explain(result, verbose)
-    with working("writing"):
+    with show_status("writing"):
         _save(result, probs, output, workers)
     if output is None:
-        show_columns(_columns(result, probs), as_json=as_json)
+        print_columns(_columns(result, probs), as_json=as_json)
 
 
 def _columns(result: Aggregate, probs: bool) -> dict[str, Any]:
@@ -136,7 +140,7 @@ def _aggregate_files(
     many_files.report(summary, verbose)
     if workers is not None:
         io.write_table(summary.to_workers_table(), workers)
-    note(f"{summary.tasks} tasks in {len(summary.files)} files are labelled in {folder}")
+    print_message(f"{summary.tasks} tasks in {len(summary.files)} files are labelled in {folder}")
 
 
 def _fit(model: Aggregator, votes: Votes, device: str | None) -> Aggregate:
@@ -177,7 +181,7 @@ def _save(result: Aggregate, probs: bool, output: Path | None, workers: Path | N
 def _explain(result: Aggregate, verbose: bool) -> None:
     if verbose:
         rounds = f", {len(result.trace)} rounds" if result.trace else ""
-        note(f"{result.votes} by {result.model}{rounds}")
+        print_message(f"{result.votes} by {result.model}{rounds}")
     if scores := result.params.get("scores"):
         _show_scores(scores, verbose)
 
@@ -187,7 +191,7 @@ def _show_scores(scores: Sequence[Any], verbose: bool) -> None:
     if verbose or on_terminal(err=True):
         from rich.console import Console
 
-        Console(stderr=True).print(to_rich(scores[0]._fields, scores))
+        Console(stderr=True).print(to_rich_table(scores[0]._fields, scores))
     else:
         counted = [f"{row.model} ({row.weight:.2f})" for row in scores if row.weight > 0]
-        note(f"auto averages {', '.join(counted)} of {len(scores)} candidates")
+        print_message(f"auto averages {', '.join(counted)} of {len(scores)} candidates")

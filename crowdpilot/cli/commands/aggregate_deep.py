@@ -11,11 +11,13 @@ import typer
 
 from crowdpilot.cli.shared import options
 from crowdpilot.cli.shared.completion import complete_method
-from crowdpilot.cli.shared.help_examples import examples
 from crowdpilot.cli.shared.missing_packages import load_learning
+from crowdpilot.cli.shared.option_groups import expand_options
+from crowdpilot.cli.shared.options import examples
 from crowdpilot.cli.shared.output import check_json, write_all
+from crowdpilot.cli.shared.reading_options import ReadingOptions
 from crowdpilot.cli.shared.training.data import TrainingData, read_data
-from crowdpilot.cli.shared.training.options import MODEL, Dataset, TrainingOptions, with_training_options
+from crowdpilot.cli.shared.training.options import MODEL, Dataset, TrainingOptions
 from crowdpilot.cli.shared.training.predictions import Output, Predictions, Probs
 from crowdpilot.cli.shared.training.results import measure, score_parts, summarize, to_json
 from crowdpilot.names import lookup
@@ -28,7 +30,7 @@ EXAMPLES = examples(
 )
 
 
-@with_training_options
+@expand_options
 def aggregate_deep(
     dataset: Dataset,
     strategy: Annotated[
@@ -48,6 +50,7 @@ def aggregate_deep(
     results: Annotated[Path | None, typer.Option(help="File for scores and curves: .json.")] = None,
     *,
     training: TrainingOptions,
+    reading: ReadingOptions,
 ) -> None:
     """Train a classifier on the votes of DATASET, and write the label that both give to every task.
 
@@ -59,9 +62,9 @@ def aggregate_deep(
         raise ValueError(f"-s {strategy} is self-training already, so --self-training cannot be given")
     model = training.classifier(method, self_training=self_training or training.self_training)
     check_json(as_json, output)
-    Predictions.ready(output)
-    options.ready(results, (".json",))
-    data = read_data(dataset, training)
+    Predictions.check_writable(output)
+    options.check_writable(results, (".json",))
+    data = read_data(dataset, training, reading)
     data.fit(model)
     scores = score_parts(model, data)
     if data.train.truth is not None:
@@ -73,7 +76,7 @@ def aggregate_deep(
     })  # fmt: skip
     summarize(scores)
     if output is None:
-        predictions.show(as_json=as_json)
+        predictions.print_table(as_json=as_json)
 
 
 def _parse(strategy: str) -> tuple[str, str | None]:

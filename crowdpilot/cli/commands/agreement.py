@@ -8,9 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from crowdpilot.cli.shared import options
-from crowdpilot.cli.shared.help_examples import examples
-from crowdpilot.cli.shared.output import check_json, note, show, working
-from crowdpilot.cli.shared.vote_files import read_votes
+from crowdpilot.cli.shared.option_groups import expand_options
+from crowdpilot.cli.shared.options import examples
+from crowdpilot.cli.shared.output import check_json, print_message, print_table, show_status
+from crowdpilot.cli.shared.reading_options import ReadingOptions
 from crowdpilot.votes import Votes
 
 PAIRS = "For --pairs only"
@@ -27,6 +28,7 @@ def complete_measure(incomplete: str) -> list[str]:
     return [name for name in MEASURES if name.startswith(incomplete)]
 
 
+@expand_options
 def agreement(
     votes: options.Source,
     measure: Annotated[
@@ -53,12 +55,8 @@ def agreement(
         int | None, typer.Option(help="Pairs at most, most shared first, 1000.", rich_help_panel=PAIRS)
     ] = None,
     exclude: options.Exclude = None,
-    classes: options.Classes = None,
-    abstain: options.Abstain = None,
-    repeats: options.Again = "last",
-    format: options.Format = None,
-    columns: options.Columns = None,
-    question: options.Question = None,
+    *,
+    reading: ReadingOptions,
 ) -> None:
     """Measure how much the workers of VOTES agree, with bootstrap intervals.
 
@@ -68,18 +66,17 @@ def agreement(
     """
     from crowdpilot import io
 
-    reading = options.reading(format, columns, question, classes, abstain)
-    names = [name.strip() for part in measure or [] for name in part.split(",")]
+    names = options.split_commas(measure)
     bounds = options.without_none(min_shared=min_shared, limit=limit)
     _check(names, pairs, bounds)
     check_json(as_json, output)
-    options.ready(output, io.TABLES)
-    data = read_votes(votes, reading, repeats, exclude=exclude)
+    options.check_writable(output, io.TABLES)
+    data = reading.read(votes, exclude=exclude)
     bootstrap: dict[str, Any] = {"level": level, "samples": samples, "seed": seed}
-    with working("computing intervals"):
+    with show_status("computing intervals"):
         table = _kappas(data, bounds | bootstrap) if pairs else _measures(data, names, bootstrap)
     if output is None:
-        show(list(table), list(zip(*table.values(), strict=True)), as_json=as_json)
+        print_table(list(table), list(zip(*table.values(), strict=True)), as_json=as_json)
     else:
         io.write_table(table, output)
 
@@ -96,7 +93,7 @@ def _measures(votes: Votes, names: list[str], bootstrap: dict[str, Any]) -> dict
 
     rows = measure_agreement(votes, measures=names or None, **bootstrap)
     if not rows[0].tasks:
-        note("no task has two votes, so there is nothing to agree on")
+        print_message("no task has two votes, so there is nothing to agree on")
     return dict(zip(Agreement._fields, map(list, zip(*rows, strict=True)), strict=True))
 
 
@@ -105,5 +102,5 @@ def _kappas(votes: Votes, settings: dict[str, Any]) -> dict[str, list[Any]]:
 
     kappas = cohen_kappa(votes, **settings)
     if not len(kappas.shared):
-        note("no two workers share enough tasks; --min-shared says how many they need")
+        print_message("no two workers share enough tasks; --min-shared says how many they need")
     return {name: column.tolist() for name, column in kappas._asdict().items()}

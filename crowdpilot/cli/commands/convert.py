@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from crowdpilot.cli.shared import options
 from crowdpilot.cli.shared.completion import complete_format
-from crowdpilot.cli.shared.help_examples import examples
 from crowdpilot.cli.shared.many_files import is_many
-from crowdpilot.cli.shared.output import note, working
+from crowdpilot.cli.shared.option_groups import expand_options
+from crowdpilot.cli.shared.options import examples
+from crowdpilot.cli.shared.output import print_message, show_status
+from crowdpilot.cli.shared.reading_options import REPEATS_HELP, ReadingOptions
+from crowdpilot.votes import Repeats
 
 EXAMPLES = examples(
     "convert votes.csv votes.parquet",
@@ -20,6 +23,24 @@ EXAMPLES = examples(
 )
 
 
+@dataclass(frozen=True)
+class ConvertReadingOptions(ReadingOptions):
+    """The options of reading votes, all of which are kept unless another choice is made."""
+
+    repeats: Annotated[Repeats, typer.Option(help=REPEATS_HELP)] = "all"
+    format: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            "--format",
+            metavar="FORMAT",
+            help="Format of IN; if not given, it is detected.",
+            autocompletion=complete_format,
+        ),
+    ] = None
+
+
+@expand_options
 def convert(
     source: Annotated[
         Path,
@@ -28,16 +49,6 @@ def convert(
         ),
     ],
     target: Annotated[Path, typer.Argument(metavar="OUT", help="File or folder to write.")],
-    from_: Annotated[
-        str | None,
-        typer.Option(
-            "--from",
-            "--format",
-            metavar="FORMAT",
-            help="Format of IN; if not given, it is found by looking inside.",
-            autocompletion=complete_format,
-        ),
-    ] = None,
     to: Annotated[
         str | None,
         typer.Option(
@@ -46,11 +57,8 @@ def convert(
             autocompletion=complete_format,
         ),
     ] = None,
-    classes: options.Classes = None,
-    abstain: options.Abstain = None,
-    repeats: options.Again = "all",
-    columns: options.Columns = None,
-    question: options.Question = None,
+    *,
+    reading: ConvertReadingOptions,
     shards: Annotated[
         int | None,
         typer.Option(
@@ -65,19 +73,18 @@ def convert(
     """
     from crowdpilot import io
 
-    reading = options.reading(from_, columns, question, classes, abstain)
     if shards is not None:
-        _write_shards(source, target, to, shards, {**reading, "repeats": repeats})
+        _write_shards(source, target, to, shards, reading)
         return
-    with working(f"reading {source}"):
-        votes = io.read(source, repeats=repeats, **reading)
-    with working(f"writing {target}"):
+    with show_status(f"reading {source}"):
+        votes = io.read(source, **reading.for_files())
+    with show_status(f"writing {target}"):
         io.write(votes, target, format=to)
     left_out = f", {votes.dropped} rows without a vote left out" if votes.dropped else ""
-    note(f"{len(votes)} votes written to {target}{left_out}")
+    print_message(f"{len(votes)} votes written to {target}{left_out}")
 
 
-def _write_shards(source: Path, target: Path, to: str | None, shards: int, reading: dict[str, Any]) -> None:
+def _write_shards(source: Path, target: Path, to: str | None, shards: int, reading: ReadingOptions) -> None:
     """Write votes to many Parquet files; several files are read one at a time."""
     from crowdpilot import io
     from crowdpilot.scale.files.shards import Shards
@@ -86,8 +93,8 @@ def _write_shards(source: Path, target: Path, to: str | None, shards: int, readi
     if to not in (None, "parquet"):
         raise ValueError(f"--shards writes Parquet files, not {to}: leave out --to")
     files = Shards(source).files if is_many(source) else (str(source),)
-    if len(files) > 1 and reading["repeats"] != "all":
+    if len(files) > 1 and reading.repeats != "all":
         raise ValueError("--repeats needs all votes of a task in one file: leave it out")
-    with working(f"writing {target}"):
-        total = write_shards((io.read(file, **reading) for file in files), target, shards)
-    note(f"{total} votes written to {shards} files in {target}")
+    with show_status(f"writing {target}"):
+        total = write_shards((io.read(file, **reading.for_files()) for file in files), target, shards)
+    print_message(f"{total} votes written to {shards} files in {target}")

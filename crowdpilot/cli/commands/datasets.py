@@ -10,9 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
-from crowdpilot.cli.shared.help_examples import examples
-from crowdpilot.cli.shared.options import Json
-from crowdpilot.cli.shared.output import note, on_terminal, show
+from crowdpilot.cli.shared.options import Json, examples
+from crowdpilot.cli.shared.output import on_terminal, print_message, print_table
 from crowdpilot.datasets import DATASETS, Dataset, find, get
 from crowdpilot.datasets.download import Progress
 from crowdpilot.datasets.local_copies import CHECKSUM_FILE, local_folder
@@ -42,9 +41,9 @@ def list_datasets(context: typer.Context, as_json: Json = False) -> None:
         return
     rows = [_row(dataset) for dataset in DATASETS.values()]
     if on_terminal() and not as_json:
-        show(SHOWN, [_briefly(row) for row in rows])
+        print_table(SHOWN, [_briefly(row) for row in rows])
     else:
-        show(COLUMNS, [list(row.values()) for row in rows], as_json=as_json)
+        print_table(COLUMNS, [list(row.values()) for row in rows], as_json=as_json)
 
 
 @datasets.command(epilog=examples("datasets info labelme", "datasets info labelme --json"))
@@ -66,7 +65,7 @@ def info(name: Name, as_json: Json = False) -> None:
         typer.echo(json.dumps(known, indent=2, ensure_ascii=False))
         return
     files = [(f"file {n}", file["url"]) for n, file in enumerate(known.pop("files"), 1)]
-    show(("what", "is"), [*((key, _with_commas(value)) for key, value in known.items()), *files])
+    print_table(("what", "is"), [*((key, _with_commas(value)) for key, value in known.items()), *files])
 
 
 @datasets.command("get", epilog=examples("datasets get bluebirds", "datasets get digits --folder data"))
@@ -86,9 +85,9 @@ def get_dataset(
 ) -> None:
     """Download a data set, check it, and print its folder; a download that broke off goes on."""
     dataset = find(name)
-    note(dataset.terms)
+    print_message(dataset.terms)
     if not dataset.is_bundled and dataset.checksum != "known":
-        note(
+        print_message(
             "not all of its files have a known checksum: that of the first download is kept and checked later"
         )
     try:
@@ -97,7 +96,7 @@ def get_dataset(
     except KeyboardInterrupt as error:
         raise type(error)("the same command goes on with the download") from None
     for line in (folder / CHECKSUM_FILE).read_text("utf-8").splitlines():
-        note(f"sha256 {line}")
+        print_message(f"sha256 {line}")
     typer.echo(str(folder))
 
 

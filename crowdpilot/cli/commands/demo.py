@@ -14,8 +14,8 @@ import typer
 
 from crowdpilot.cli.commands.serve import free_port, login_link
 from crowdpilot.cli.shared import options
-from crowdpilot.cli.shared.help_examples import examples
-from crowdpilot.cli.shared.output import note
+from crowdpilot.cli.shared.options import examples
+from crowdpilot.cli.shared.output import print_message
 from crowdpilot.cli.shared.service_options import load_service, open_store
 
 HOST = "127.0.0.1"
@@ -66,7 +66,7 @@ def _play(
         try:
             _watch(found, key, link, folder, seconds, items, open_browser, seed)
             if stay:
-                note(f"the dashboard stays open at {found}; Ctrl-C ends it")
+                print_message(f"the dashboard stays open at {found}; Ctrl-C ends it")
                 return
         except BaseException as error:
             failed.append(error)
@@ -82,30 +82,31 @@ def _watch(
 ) -> None:
     shown = threading.Event()
 
-    def watch(project: str, decided: int, votes: int) -> None:
+    def on_progress(project: str, decided: int, votes: int) -> None:
         if not shown.is_set():
             shown.set()
             page = f"{address}{link}&next=/projects/{project}"
-            note(f"watch it at {page}")
+            print_message(f"watch it at {page}")
             if open_browser:
                 webbrowser.open(page)
         else:
-            note(f"{decided} of {items} images decided, {votes} votes")
+            print_message(f"{decided} of {items} images decided, {votes} votes")
 
-    show = load_service("demo").run(address, key, seconds=seconds, items=items, seed=seed, watch=watch)
+    outcome = load_service("demo").run_demo(
+        address, key, seconds=seconds, items=items, seed=seed, on_progress=on_progress
+    )
     report = folder / "report.html"
-    report.write_bytes(show.report)
-    note(f"the report is in {report}")
-    typer.echo(_sentence(show))
+    report.write_bytes(outcome.report)
+    print_message(f"the report is in {report}")
+    typer.echo(_sentence(outcome))
 
 
-def _sentence(show: Any) -> str:
-    saving = show.saving
-    ours = f"{show.items} images, {show.votes} votes ({saving.votes:.2f} each), {show.wrong} wrong"
+def _sentence(outcome: Any) -> str:
+    saving = outcome.saving
+    ours = f"{outcome.items} images, {outcome.votes} votes ({saving.votes:.2f} each), {outcome.wrong} wrong"
     if saving.reached:
         fixed = f"the majority of {saving.fixed} votes on each is wrong as rarely"
     else:
-        fixed = (
-            f"the majority of {saving.fixed} votes on each is wrong in {saving.fixed_error * show.items:.0f}"
-        )
+        wrong = saving.fixed_error * outcome.items
+        fixed = f"the majority of {saving.fixed} votes on each is wrong in {wrong:.0f}"
     return f"{ours}; {fixed}: {saving.share:.0%} of the votes saved"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -13,16 +14,16 @@ import typer
 from crowdpilot.cli.shared import options
 from crowdpilot.cli.shared.completion import complete_policy
 from crowdpilot.cli.shared.costs import Prices, parse_costs
-from crowdpilot.cli.shared.help_examples import examples
 from crowdpilot.cli.shared.missing_packages import load_part
-from crowdpilot.cli.shared.output import note, show, working, write_all
-from crowdpilot.cli.shared.vote_files import check_tasks, read_known
+from crowdpilot.cli.shared.option_groups import expand_options
+from crowdpilot.cli.shared.options import examples
+from crowdpilot.cli.shared.output import print_message, print_table, show_status, write_all
+from crowdpilot.cli.shared.reading_options import ReadingOptions, check_tasks, read_true_labels
 from crowdpilot.hybrid.costs import Costs
 from crowdpilot.hybrid.forecast.curves import Forecast, PredictionInterval, TargetCost
 from crowdpilot.hybrid.plan import Plan
 from crowdpilot.hybrid.policies import POLICIES, find_policy
 
-PICTURES = (".svg", ".png", ".pdf")
 SHOWN_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the money left to spend, at which the curves are shown
 Measure = Literal["loss", "error"]
 
@@ -32,6 +33,17 @@ EXAMPLES = examples(
 )
 
 
+@dataclass(frozen=True)
+class ForecastReadingOptions(ReadingOptions):
+    """The options of reading votes; without votes, the classes can be given by their number."""
+
+    classes: Annotated[
+        list[str] | None,
+        typer.Option(metavar="A,B,...", help="All classes in their order; without VOTES, how many; 2."),
+    ] = None
+
+
+@expand_options
 def forecast(
     votes: Annotated[
         Path | None, typer.Argument(metavar="[VOTES]", help="File or folder of votes: those of a pilot.")
@@ -61,10 +73,6 @@ def forecast(
     spread: Annotated[
         float | None, typer.Option(help="Without VOTES: standard deviation of that accuracy; 0.05.")
     ] = None,
-    classes: Annotated[
-        list[str] | None,
-        typer.Option(metavar="A,B,...", help="All classes in their order; without VOTES, how many; 2."),
-    ] = None,
     prevalence: Annotated[
         str | None,
         typer.Option(
@@ -80,16 +88,14 @@ def forecast(
             autocompletion=complete_policy,
         ),
     ] = Plan().policy,
-    max_votes: Annotated[int | None, typer.Option(help="Votes that can be had on an item at most.")] = None,
+    max_votes: Annotated[int | None, typer.Option(help="Maximum number of votes on an item.")] = None,
     runs: Annotated[int, typer.Option(help="Number of simulated campaigns.")] = 20,
     level: options.Level = 0.9,
     seed: options.Seed = 0,
-    plot: Annotated[Path | None, typer.Option(help="File for a picture: .svg, .png or .pdf.")] = None,
+    plot: options.Plot = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with the curves.")] = False,
-    abstain: options.Abstain = None,
-    format: options.Format = None,
-    columns: options.Columns = None,
-    question: options.Question = None,
+    *,
+    reading: ForecastReadingOptions,
 ) -> None:
     """Predict the cost and loss of a campaign, from a pilot (VOTES) or from what its designer expects.
 
@@ -98,21 +104,20 @@ def forecast(
     show; true labels of the pilot (`--gold`) narrow the intervals.
     """
     find_policy(policy)
-    options.ready(plot, PICTURES)
+    options.check_writable(plot, options.PICTURE_SUFFIXES)
     draw = None if plot is None else load_part("reporting.plots.forecast", "the plot").save_forecast
     target = _target(target_loss, target_error)
     rest = {"max_votes_per_item": max_votes, "runs": runs, "level": level, "seed": seed}
-    with working("simulating campaigns"), warnings.catch_warnings():
+    with show_status("simulating campaigns"), warnings.catch_warnings():
         warnings.simplefilter("once", UserWarning)  # fits that do not converge warn at every step
         if votes is None:
-            _refuse(
-                "needs VOTES", gold=gold, abstain=abstain, format=format, columns=columns, question=question
+            _refuse("needs VOTES", gold=gold, **replace(reading, classes=None).changed())
+            result = _by_design(
+                costs, items, reading.class_names, prevalence, machine, skill, spread, policy, rest
             )
-            result = _by_design(costs, items, classes, prevalence, machine, skill, spread, policy, rest)
         else:
             _refuse("is for forecasts without VOTES", skill=skill, spread=spread, prevalence=prevalence)
-            asked = options.reading(format, columns, question, classes, abstain)
-            result = _after_pilot(votes, asked, costs, items, gold, machine, policy, rest)
+            result = _after_pilot(votes, reading, costs, items, gold, machine, policy, rest)
     target_cost = None if target is None else result.cost_of(**target)
     shown: Measure = "error" if target_error is not None else "loss"
     if plot is not None and draw is not None:
@@ -131,13 +136,13 @@ def _target(loss: float | None, error: float | None) -> dict[str, float] | None:
     return chosen or None
 
 
-def _refuse(why: str, **asked: Any) -> None:
-    if chosen := options.without_none(**asked):
+def _refuse(why: str, **values: Any) -> None:
+    if chosen := options.without_none(**values):
         raise ValueError(f"--{next(iter(chosen))} {why}")
 
 
 def _after_pilot(
-    file: Path, asked: dict[str, Any], costs: str | None, items: int | None, gold: Path | None,
+    file: Path, reading: ReadingOptions, costs: str | None, items: int | None, gold: Path | None,
     machine: str | None, policy: str, rest: dict[str, Any],
 ) -> Forecast:  # fmt: skip
     """Forecast after a pilot whose votes are in a file."""
@@ -145,7 +150,7 @@ def _after_pilot(
     from crowdpilot.hybrid.campaign.campaign import Campaign
     from crowdpilot.hybrid.forecast import forecast as simulate_rest
 
-    scenario = read_scenario(file, asked, machine=() if machine is None else (machine,))
+    scenario = read_scenario(file, reading, machine=() if machine is None else (machine,))
     names = [str(name) for name in scenario.items.tolist()]
     more = 0 if items is None else items - len(names)
     if more < 0:
@@ -160,7 +165,7 @@ def _after_pilot(
     like = np.random.default_rng(rest["seed"]).integers(0, len(names), more)
     new_probs = None if probs is None else np.asarray(probs)[like]
     campaign.add([f"like {names[row]} ({n})" for n, row in enumerate(like)], classifier_probs=new_probs)
-    known = {str(task): str(label) for task, label in (read_known(gold) or {}).items()}
+    known = {str(task): str(label) for task, label in (read_true_labels(gold) or {}).items()}
     code = {str(name): name for name in scenario.classes.tolist()}
     if unknown := [label for label in known.values() if label not in code]:
         raise ValueError(f"{gold} has the label {unknown[0]!r}, which is none of {', '.join(code)}")
@@ -183,16 +188,16 @@ def _by_design(
 
     if skill is None or items is None:
         raise ValueError("give VOTES, or --skill and --items for a forecast before any vote")
-    named = [part for text in classes or ["2"] for part in text.split(",") if part.strip()]
+    named = classes or ["2"]
     K = int(named[0]) if len(named) == 1 and named[0].isdigit() else len(named)
     if K < 2:
         raise ValueError(f"--classes is {','.join(named)}, expected 2 or more")
     prices: Costs = parse_costs(costs or "error=1", K)
-    shares = _numbers("prevalence", prevalence)
+    shares = None if prevalence is None else options.parse_numbers("--prevalence", prevalence)
     if K == 2 and shares is not None and len(shares) == 1:
         shares = [1 - shares[0], shares[0]]
-    accuracy = _numbers("machine", machine)
-    more = options.without_none(spread=spread, classifier_accuracy=None if accuracy is None else accuracy[0])
+    accuracy = None if machine is None else options.parse_numbers("--machine", machine)[0]
+    more = options.without_none(spread=spread, classifier_accuracy=accuracy)
     return forecast_design(
         items,
         prices,
@@ -202,13 +207,6 @@ def _by_design(
         **more,
         **rest,
     )
-
-
-def _numbers(name: str, text: str | None) -> list[float] | None:
-    try:
-        return None if text is None else [float(part) for part in text.split(",")]
-    except ValueError:
-        raise ValueError(f"--{name} is {text!r}, expected numbers with commas between") from None
 
 
 def _print(result: Forecast, target_cost: TargetCost | None, as_json: bool) -> None:
@@ -225,9 +223,9 @@ def _print(result: Forecast, target_cost: TargetCost | None, as_json: bool) -> N
         rows.append((f"error rate if {cost:.4g} is spent", *_cells(result.at(cost, "error"))))
     for name in ("spent", "votes", "loss", "error"):
         rows.append((f"{name} in the end", *_cells(result.end(name))))
-    show(("for each item", "median", "at least", "at most"), rows)
+    print_table(("for each item", "median", "at least", "at most"), rows)
     if target_cost is not None:
-        note(str(target_cost))
+        print_message(str(target_cost))
 
 
 def _cells(interval: PredictionInterval) -> tuple[float, float, float]:

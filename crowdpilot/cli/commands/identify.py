@@ -10,12 +10,13 @@ import typer
 
 from crowdpilot.cli.shared import many_files, options
 from crowdpilot.cli.shared.completion import complete_strategy
-from crowdpilot.cli.shared.help_examples import examples
-from crowdpilot.cli.shared.output import check_json, note, on_terminal, show, working
+from crowdpilot.cli.shared.option_groups import expand_options
+from crowdpilot.cli.shared.options import examples
+from crowdpilot.cli.shared.output import check_json, on_terminal, print_message, print_table, show_status
+from crowdpilot.cli.shared.reading_options import ReadingOptions, read_true_labels
 from crowdpilot.cli.shared.training import content_scores
 from crowdpilot.cli.shared.training.data import read_data
 from crowdpilot.cli.shared.training.options import TrainingOptions
-from crowdpilot.cli.shared.vote_files import read_known, read_votes
 
 MAX_ROWS_ON_TERMINAL = 40
 EXAMPLES = examples(
@@ -33,6 +34,7 @@ def complete_identification(incomplete: str) -> list[tuple[str, str]]:
     return [(n, summary) for n, summary in known.items() if n.lower().startswith(incomplete.lower())]
 
 
+@expand_options
 def identify(
     votes: many_files.Source,
     strategy: Annotated[
@@ -62,24 +64,11 @@ def identify(
             autocompletion=complete_strategy,
         ),
     ] = None,
-    x: content_scores.X = None,
-    network: content_scores.Network = None,
-    epochs: content_scores.Epochs = None,
-    folds: content_scores.Folds = None,
-    use_pleiss: content_scores.Pleiss = None,
-    topk: content_scores.TopK = None,
-    alpha: content_scores.Alpha = None,
-    too_hard: content_scores.TooHard = None,
-    seed: content_scores.Seed = None,
-    device: content_scores.Device = None,
+    *,
+    score_options: content_scores.ContentScoreOptions,
     gold: options.Gold = None,
     exclude: options.Exclude = None,
-    classes: options.Classes = None,
-    abstain: options.Abstain = None,
-    repeats: options.Again = "last",
-    format: options.Format = None,
-    columns: options.Columns = None,
-    question: options.Question = None,
+    reading: ReadingOptions,
     cluster: many_files.Cluster = None,
     local_cluster: many_files.LocalCluster = None,
 ) -> None:
@@ -102,35 +91,24 @@ def identify(
     from crowdpilot.scale.files.shards import is_pattern
 
     check_json(as_json, output)
-    score_options = content_scores.ContentScoreOptions(
-        x, network, epochs, folds, use_pleiss, topk, alpha, too_hard, seed, device
-    )
     if cluster is not None or local_cluster is not None or is_pattern(votes):
         kind = find_identification(check_files(strategy))
         score_options.refuse(strategy)
-        reading = options.reading(format, columns, question, classes, abstain)
-        files = many_files.shards(votes, reading, repeats, gold, exclude)
+        files = reading.shards(votes, gold=gold, exclude=exclude)
         with many_files.engine(cluster, local_cluster) as engine:
             _identify_in_files(kind, check_files(strategy), files, labels, output, engine, as_json)
         return
-    options.ready(output, (*io.TABLES, ".npy"))
+    options.check_writable(output, (*io.TABLES, ".npy"))
     model = parse_strategy(labels or "auto")
     if content_scores.is_content_score(strategy):
         score = score_options.find(strategy, labels)
-        content = read_data(
-            votes,
-            TrainingOptions(
-                x=x, gold=gold, exclude=exclude, classes=classes, abstain=abstain, repeats=repeats,
-                format=format, columns=columns, question=question,
-            ),
-        )  # fmt: skip
+        content = read_data(votes, TrainingOptions(x=score_options.x, gold=gold, exclude=exclude), reading)
         kind, data = score_options.identification(score, content), content.votes
     else:
         kind = find_identification(strategy)
         score_options.refuse(strategy)
-        reading = options.reading(format, columns, question, classes, abstain)
-        data = read_votes(votes, reading, repeats, gold=read_known(gold), exclude=exclude)
-    with working(f"computing {strategy}"):
+        data = reading.read(votes, gold=read_true_labels(gold), exclude=exclude)
+    with show_status(f"computing {strategy}"):
         table = kind.run(data, model)
     _save(kind, table, output, as_json)
 
@@ -145,7 +123,7 @@ def _identify_in_files(
         first = kind.worst_first(score_tasks_in_files(files, output, engine, MAX_ROWS_ON_TERMINAL))
         _show({name: column[:MAX_ROWS_ON_TERMINAL] for name, column in first.items()}, kind.brief, as_json)
     else:
-        options.ready(output, (*io.TABLES, ".npy"))
+        options.check_writable(output, (*io.TABLES, ".npy"))
         _save(kind, score_workers_in_files(name, files, labels, engine), output, as_json)
 
 
@@ -168,8 +146,8 @@ def _show(table: dict[str, Any], brief: tuple[str, ...], as_json: bool) -> None:
     is_terminal = on_terminal() and not as_json
     names = list(brief) if is_terminal and brief else list(table)
     rows = list(zip(*(table[name].tolist() for name in names), strict=True))
-    show(names, rows[:MAX_ROWS_ON_TERMINAL] if is_terminal else rows, as_json=as_json)
+    print_table(names, rows[:MAX_ROWS_ON_TERMINAL] if is_terminal else rows, as_json=as_json)
     left = [f"{len(rows) - MAX_ROWS_ON_TERMINAL} more rows"] * (len(rows) > MAX_ROWS_ON_TERMINAL)
     left += [f"{len(table) - len(names)} more columns"] * (len(table) > len(names))
     if is_terminal and left:
-        note(f"{' and '.join(left)} with -o FILE")
+        print_message(f"{' and '.join(left)} with -o FILE")

@@ -9,9 +9,9 @@ import numpy as np
 import typer
 
 from crowdpilot.cli.shared import options
-from crowdpilot.cli.shared.help_examples import examples
 from crowdpilot.cli.shared.missing_packages import load_learning
-from crowdpilot.cli.shared.output import check_json, working, write_all
+from crowdpilot.cli.shared.options import examples
+from crowdpilot.cli.shared.output import check_json, show_status, write_all
 from crowdpilot.cli.shared.training.options import Device, Threads
 from crowdpilot.cli.shared.training.predictions import Output, Predictions, Probs
 
@@ -48,14 +48,14 @@ def predict(
     check_json(as_json, output)
     if not model.is_file():
         raise ValueError(f"{model}: there is no such file; a classifier is saved by crowdpilot train --save")
-    Predictions.ready(output)
-    with working(f"reading {model} and {data}"):
+    Predictions.check_writable(output)
+    with show_status(f"reading {model} and {data}"):
         classifier = learning.CrowdClassifier.load(model, device=device).set_params(threads=threads)
         tasks, X = read_x(data)
-    with working(f"predicting {len(X)} tasks"):
+    with show_status(f"predicting {len(X)} tasks"):
         predicted = classifier.predict_proba(X)
     names = np.arange(len(predicted)) if tasks is None else tasks
     table = Predictions(names, classifier.classes_, predicted, probs)
     write_all({output: table.write})
     if output is None:
-        table.show(as_json=as_json)
+        table.print_table(as_json=as_json)

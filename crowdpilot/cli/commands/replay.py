@@ -14,9 +14,11 @@ import typer
 from crowdpilot.cli.shared import options
 from crowdpilot.cli.shared.completion import complete_dataset, complete_fusion, complete_policy
 from crowdpilot.cli.shared.costs import Prices, parse_costs
-from crowdpilot.cli.shared.help_examples import examples
 from crowdpilot.cli.shared.missing_packages import load_part
-from crowdpilot.cli.shared.output import working, write_all
+from crowdpilot.cli.shared.option_groups import expand_options
+from crowdpilot.cli.shared.options import examples
+from crowdpilot.cli.shared.output import show_status, write_all
+from crowdpilot.cli.shared.reading_options import ReadingOptions
 from crowdpilot.cli.shared.replay_tables import curves, show_summaries, summarize, to_json
 from crowdpilot.cli.shared.scenarios import parse_simulation, read_scenario, simulate_scenario
 from crowdpilot.hybrid.costs import Costs
@@ -27,13 +29,13 @@ from crowdpilot.hybrid.replay.vote_source import Scenario
 from crowdpilot.hybrid.value.posterior import FUSIONS, find_fusion
 
 DEFAULT_POLICIES = ("value", "fixed", "posterior_threshold")
-PICTURES = (".svg", ".png", ".pdf")
 EXAMPLES = examples(
     "replay votes.csv --truth truth.csv --costs fp=1,fn=5,crowd=.02",
     'replay --simulate items=1000,skill=.75 -p value -p "fixed[votes=3]"',
 )
 
 
+@expand_options
 def replay(
     dataset: Annotated[
         Path | None,
@@ -102,17 +104,16 @@ def replay(
         ),
     ] = Plan().fusion,
     batch: Annotated[int | None, typer.Option(help="Votes that are asked for together.")] = None,
-    max_votes: Annotated[float, typer.Option(help="Votes per item at which every run ends.")] = math.inf,
+    max_mean_votes: Annotated[
+        float, typer.Option(help="Mean number of votes per item at which every run ends.")
+    ] = math.inf,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="File for the curves of all runs: .csv, .parquet.")
     ] = None,
-    plot: Annotated[Path | None, typer.Option(help="File for a picture: .svg, .png or .pdf.")] = None,
+    plot: options.Plot = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with the curves of all runs.")] = False,
-    classes: options.Classes = None,
-    abstain: options.Abstain = None,
-    format: options.Format = None,
-    columns: options.Columns = None,
-    question: options.Question = None,
+    *,
+    reading: ReadingOptions,
 ) -> None:
     """Run policies on the votes of DATASET, drawn without replacement, and compare their costs.
 
@@ -124,9 +125,9 @@ def replay(
 
     names = [str(find_policy(text)) for text in policy or DEFAULT_POLICIES]
     find_fusion(fusion)
-    _check(seeds, batch, max_votes)
-    options.ready(output, io.TABLES)
-    options.ready(plot, PICTURES)
+    _check(seeds, batch, max_mean_votes)
+    options.check_writable(output, io.TABLES)
+    options.check_writable(plot, options.PICTURE_SUFFIXES)
     draw = None if plot is None else load_part("reporting.plots.replay", "the plot").save_replay
     if (dataset is None) == (simulate is None):
         raise ValueError("give either DATASET, a file or folder of votes, or --simulate, not both")
@@ -138,11 +139,10 @@ def replay(
         scenario, _ = simulate_scenario(0, **crowd)
     else:
         crowd = None
-        asked = options.reading(format, columns, question, classes, abstain)
-        scenario = read_scenario(dataset, asked, truth=truth, machine=machine or (), x=x, criteria=criteria)
+        scenario = read_scenario(dataset, reading, truth=truth, machine=machine or (), x=x, criteria=criteria)
     prices = _prices(costs, scenario)
     policies = list(dict.fromkeys(names))
-    runs = _run(scenario, prices, policies, seeds, fusion, batch, max_votes, crowd)
+    runs = _run(scenario, prices, policies, seeds, fusion, batch, max_mean_votes, crowd)
     summaries = [summarize(name, [run for run in runs if run.policy == name]) for name in policies]
     write_all({
         output: lambda draft: io.write_table(curves(runs), draft),
@@ -154,12 +154,12 @@ def replay(
         show_summaries(scenario, prices, summaries)
 
 
-def _check(seeds: int, batch: int | None, max_votes: float) -> None:
+def _check(seeds: int, batch: int | None, max_mean_votes: float) -> None:
     for name, value in (("seeds", seeds), ("batch", 1 if batch is None else batch)):
         if value < 1:
             raise ValueError(f"--{name} is {value}, expected one or more")
-    if not max_votes > 0:
-        raise ValueError(f"--max-votes is {max_votes}, expected a number above 0")
+    if not max_mean_votes > 0:
+        raise ValueError(f"--max-mean-votes is {max_mean_votes}, expected a number above 0")
 
 
 def _prices(text: str | None, scenario: Scenario) -> Costs:
@@ -172,11 +172,11 @@ def _prices(text: str | None, scenario: Scenario) -> Costs:
 
 def _run(
     scenario: Scenario, costs: Costs, policies: Sequence[str], seeds: int, fusion: str, batch: int | None,
-    max_votes: float, crowd: dict[str, Any] | None,
+    max_mean_votes: float, crowd: dict[str, Any] | None,
 ) -> list[ReplayResult]:  # fmt: skip
     """Every policy with every seed; policies with the same seed get the votes in the same order."""
     runs = []
-    with warnings.catch_warnings(), working("replaying") as show_progress:
+    with warnings.catch_warnings(), show_status("replaying") as show_progress:
         warnings.simplefilter("once", UserWarning)  # fits that do not converge warn at every step
         for policy, seed in product(policies, range(seeds)):
             show_progress(f"replaying {policy}, {seed + 1} of {seeds}")
@@ -186,7 +186,7 @@ def _run(
             plan = Plan(policy=policy, fusion=fusion, seed=seed)
             runs.append(
                 replay_scenario(
-                    scenario, costs, plan, source=source, batch_size=batch, max_votes_per_item=max_votes
+                    scenario, costs, plan, source=source, batch_size=batch, max_votes_per_item=max_mean_votes
                 )
             )
     return runs

@@ -12,10 +12,11 @@ import typer
 from crowdpilot.aggregation import parse_strategy
 from crowdpilot.arrays import Floats
 from crowdpilot.cli.shared import options
-from crowdpilot.cli.shared.help_examples import examples
 from crowdpilot.cli.shared.missing_packages import load_part
-from crowdpilot.cli.shared.output import note, working
-from crowdpilot.cli.shared.vote_files import check_tasks, read_known, read_votes
+from crowdpilot.cli.shared.option_groups import expand_options
+from crowdpilot.cli.shared.options import examples
+from crowdpilot.cli.shared.output import print_message, show_status
+from crowdpilot.cli.shared.reading_options import ReadingOptions, check_tasks, read_true_labels
 from crowdpilot.votes import Votes
 
 EXAMPLES = examples(
@@ -24,6 +25,7 @@ EXAMPLES = examples(
 )
 
 
+@expand_options
 def report(
     votes: options.Source,
     output: Annotated[Path, typer.Option("--output", "-o", help="File for the page: .html.")],
@@ -58,12 +60,8 @@ def report(
     title: Annotated[
         str | None, typer.Option(help="Title of the page; if not given, the name of VOTES.")
     ] = None,
-    classes: options.Classes = None,
-    abstain: options.Abstain = None,
-    repeats: options.Again = "last",
-    format: options.Format = None,
-    columns: options.Columns = None,
-    question: options.Question = None,
+    *,
+    reading: ReadingOptions,
 ) -> None:
     """Write a report about the workers, tasks and labels of VOTES: one HTML file that needs no network.
 
@@ -75,23 +73,22 @@ def report(
     from crowdpilot.diagnosis import FlagRules, diagnose
 
     model, rules = parse_strategy(strategy), FlagRules(level=level, target=target)
-    reading = options.reading(format, columns, question, classes, abstain)
-    options.ready(output, (".html", ".htm"))
-    data = read_votes(votes, reading, repeats, gold=read_known(gold, traps), exclude=exclude)
-    trap_labels, known = read_known(traps) or {}, read_known(truth)
+    options.check_writable(output, (".html", ".htm"))
+    data = reading.read(votes, gold=read_true_labels(gold, traps), exclude=exclude)
+    trap_labels, known = read_true_labels(traps) or {}, read_true_labels(truth)
     if truth is not None:
         check_tasks(truth, known or {}, data.tasks)
     task_texts = None if texts is None else io.read_labels(texts, columns={"label": "text"})
     image_folder = votes / "train" if images is None and (votes / "train").is_dir() else images
     task_scores = _read_scores(scores or [], data)
-    with working(f"diagnosing {len(data)} votes by {model}"):
+    with show_status(f"diagnosing {len(data)} votes by {model}"):
         diagnosis = diagnose(data, model, rules=rules, traps=list(trap_labels), scores=task_scores, seed=seed)
-    with working("writing"):
+    with show_status("writing"):
         write_report(
             diagnosis, output, truth=known, texts=task_texts, images=image_folder,
             title=title or votes.resolve().stem, source=str(votes), date=_today(),
         )  # fmt: skip
-    note(f"{output} is written")
+    print_message(f"{output} is written")
 
 
 def _read_scores(files: list[str], votes: Votes) -> dict[str, Floats]:

@@ -12,9 +12,9 @@ import typer
 
 from crowdpilot.arrays import Codes, Floats
 from crowdpilot.cli.shared import options
-from crowdpilot.cli.shared.help_examples import examples
-from crowdpilot.cli.shared.output import note, show, working
-from crowdpilot.cli.shared.vote_files import check_tasks
+from crowdpilot.cli.shared.options import examples
+from crowdpilot.cli.shared.output import print_message, print_table, show_status
+from crowdpilot.cli.shared.reading_options import check_tasks
 from crowdpilot.metrics import LABEL_METRICS, SHOWN_METRICS, interval, per_class
 from crowdpilot.names import encode, to_names
 
@@ -41,23 +41,23 @@ def score(
     Brier score, log-loss and calibration error (ECE) are there if LABELS has a column p_CLASS for
     each class, or at least `confidence`; what that leaves is then shared by the other classes.
     """
-    with working(f"reading {labels} and {truth}"):
+    with show_status(f"reading {labels} and {truth}"):
         label_of, truth_of = _read(labels), _read(truth)
         check_tasks(labels, label_of, to_names(list(truth_of)))
         tasks = [task for task in truth_of if task in label_of]
         label, answer = [label_of[t] for t in tasks], [truth_of[t] for t in tasks]
         codes, probs = _probabilities(labels, tasks, label, answer)
     if len(tasks) < len(truth_of):
-        note(
+        print_message(
             f"{len(truth_of) - len(tasks)} of {len(truth_of)} tasks of {truth} have no label and do not count"
         )
-    with working("computing intervals"):
+    with show_status("computing intervals"):
         between = partial(interval, level=level, samples=samples, seed=seed)
         rows: list[Row] = [(name, None, *between(f, answer, label)) for name, f in LABEL_METRICS.items()]
         if probs is not None:
             rows += [(name, None, *between(f, codes, probs)) for name, f in SHOWN_METRICS.items()]
         rows += _rows_of_classes(answer, label, between)
-    show(COLUMNS, rows, as_json=as_json)
+    print_table(COLUMNS, rows, as_json=as_json)
 
 
 def _rows_of_classes(truth: list[Any], labels: list[Any], between: Callable[..., Any]) -> list[Row]:

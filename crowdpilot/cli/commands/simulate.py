@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from crowdpilot.cli.shared import many_files, options
-from crowdpilot.cli.shared.help_examples import examples
-from crowdpilot.cli.shared.output import note, working
+from crowdpilot.cli.shared.options import examples
+from crowdpilot.cli.shared.output import print_message, show_status
 from crowdpilot.simulation import STRATEGIES, Crowd, Simulation, make_crowd, save
 
 if TYPE_CHECKING:
     from crowdpilot.scale.engines import Engine
 
-HABITS = "What workers do besides erring"
-STRATEGY = "What belongs to one strategy or another"
+BEHAVIOUR = "Behaviour of workers"
+STRATEGY = "Settings of some strategies"
 EXAMPLES = examples(
     "simulate -o votes.csv --truth truth.csv",
     "simulate -s student-teacher --n-task 500 --feedback 5 --folder crowd",
@@ -54,18 +54,23 @@ def simulate(
     n_task: Annotated[int | None, typer.Option(help="Number of tasks.")] = None,
     n_worker: Annotated[int | None, typer.Option(help="Number of workers.")] = None,
     K: Annotated[int | None, typer.Option("-K", "--n-classes", help="Number of classes.")] = None,
-    feedback: Annotated[int | None, typer.Option(help="Votes for each task.")] = None,
-    workerload: Annotated[int | None, typer.Option(help="Votes a worker gives at most.")] = None,
+    votes_per_task: Annotated[
+        int | None, typer.Option("--votes-per-task", "--feedback", help="Number of votes on each task.")
+    ] = None,
+    max_votes_per_worker: Annotated[
+        int | None,
+        typer.Option("--max-votes-per-worker", "--workerload", help="Maximum number of votes of a worker."),
+    ] = None,
     imbalance_votes: Annotated[
-        bool, typer.Option("--imbalance-votes", help="Draw the number of votes of each task.")
+        bool, typer.Option("--imbalance-votes", help="Draw the number of votes on each task at random.")
     ] = False,
     matrix_file: Annotated[
-        Path | None, typer.Option(help="Confusion matrices (.npy) to take instead of drawing them.")
+        Path | None, typer.Option(help="File of confusion matrices (.npy) to use instead of random ones.")
     ] = None,
     prior: Annotated[
         str | None, typer.Option(metavar="P,P,...", help="Probability of each class; equal if not given.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Where random numbers begin.")] = None,
+    seed: options.Seed = 0,
     ratio: Annotated[
         float | None,
         typer.Option(help="Share of spammers, students or good workers.", rich_help_panel=STRATEGY),
@@ -74,35 +79,41 @@ def simulate(
         float | None, typer.Option(help="Easy tasks for each hard one.", rich_help_panel=STRATEGY)
     ] = None,
     random: Annotated[
-        float | None, typer.Option(help="Share of tasks that everybody guesses.", rich_help_panel=STRATEGY)
+        float | None,
+        typer.Option(help="Share of tasks on which all workers guess.", rich_help_panel=STRATEGY),
     ] = None,
     concentration: Annotated[
         float | None,
-        typer.Option(help="How mixed matrices are; small is nearly certain.", rich_help_panel=STRATEGY),
+        typer.Option(
+            help="Concentration of the Dirichlet distribution of confusion rows.", rich_help_panel=STRATEGY
+        ),
     ] = None,
     good: Annotated[
-        float | None, typer.Option(help="The same for good workers.", rich_help_panel=STRATEGY)
+        float | None, typer.Option(help="Concentration for good workers.", rich_help_panel=STRATEGY)
     ] = None,
     bad: Annotated[
-        float | None, typer.Option(help="The same for bad workers.", rich_help_panel=STRATEGY)
+        float | None, typer.Option(help="Concentration for bad workers.", rich_help_panel=STRATEGY)
     ] = None,
     tail: Annotated[
-        float | None, typer.Option(help="How unequally workers come; 0 is equally.", rich_help_panel=HABITS)
+        float | None,
+        typer.Option(
+            help="How unequal the numbers of votes of workers are; 0: equal.", rich_help_panel=BEHAVIOUR
+        ),
     ] = None,
     drifting: Annotated[
-        float | None, typer.Option(help="Share of workers who get worse.", rich_help_panel=HABITS)
+        float | None, typer.Option(help="Share of workers whose accuracy falls.", rich_help_panel=BEHAVIOUR)
     ] = None,
     colluding: Annotated[
-        float | None, typer.Option(help="Share of workers who copy in groups.", rich_help_panel=HABITS)
+        float | None, typer.Option(help="Share of workers who copy in groups.", rich_help_panel=BEHAVIOUR)
     ] = None,
     group_size: Annotated[
-        int | None, typer.Option(help="Workers in such a group.", rich_help_panel=HABITS)
+        int | None, typer.Option(help="Number of workers in a group.", rich_help_panel=BEHAVIOUR)
     ] = None,
     abstain: Annotated[
-        float | None, typer.Option(help="Share of votes that are missing.", rich_help_panel=HABITS)
+        float | None, typer.Option(help="Share of votes that are missing.", rich_help_panel=BEHAVIOUR)
     ] = None,
     seconds: Annotated[
-        float | None, typer.Option(help="How long a vote takes, the median.", rich_help_panel=HABITS)
+        float | None, typer.Option(help="Median time of a vote.", rich_help_panel=BEHAVIOUR)
     ] = None,
     shards: Annotated[
         int | None,
@@ -117,21 +128,23 @@ def simulate(
 ) -> None:
     """Draw a crowd, its tasks and its votes, and write them with the truth.
 
-    The same seed gives the same crowd. What is not given keeps the default of the strategy; what
-    the strategy does not have is an error.
+    The same seed gives the same crowd. An option that is not given has the default of the strategy;
+    one that the strategy does not have is an error.
     """
     from crowdpilot import io
 
     spread = shards is not None or cluster is not None or local_cluster is not None
     if folder is None and output is None:
-        raise ValueError("nothing is to be written: give --folder, or --output for the votes alone")
+        raise ValueError("no file to write is named: give --folder, or --output for the votes alone")
     if not spread:
         writable = [suffix for format in io.FORMATS.values() if format.write for suffix in format.suffixes]
-        options.ready(output, writable)
-        options.ready(truth, io.TABLES)
+        options.check_writable(output, writable)
+        options.check_writable(truth, io.TABLES)
     settings = options.without_none(
-        tasks=n_task, workers=n_worker, classes=K, votes_per_task=feedback, max_votes_per_worker=workerload,
-        imbalance_votes=imbalance_votes or None, matrix_file=matrix_file, prior=_numbers(prior), seed=seed,
+        tasks=n_task, workers=n_worker, classes=K, votes_per_task=votes_per_task,
+        max_votes_per_worker=max_votes_per_worker,
+        imbalance_votes=imbalance_votes or None, matrix_file=matrix_file,
+        prior=None if prior is None else tuple(options.parse_numbers("--prior", prior)), seed=seed,
         ratio=ratio, ratio_diff=ratio_diff, random=random,
         concentration=concentration, good=good, bad=bad, tail=tail, drifting=drifting,
         colluding=colluding, group_size=group_size, abstain=abstain, seconds=seconds,
@@ -139,16 +152,16 @@ def simulate(
     crowd = make_crowd(strategy, settings)
     if spread:
         if shards is None or folder is not None or output is None:
-            raise ValueError("many files of votes need --shards and --output, a new folder, and no --folder")
+            raise ValueError("many files need --shards and a new folder as --output, without --folder")
         with many_files.engine(cluster, local_cluster) as engine:
             _simulate_files(crowd, output, shards, engine, truth)
         return
-    with working(f"simulating {crowd.name}"):
+    with show_status(f"simulating {crowd.name}"):
         simulation = crowd.run()
-    with working("writing"):
+    with show_status("writing"):
         _save(simulation, folder, output, truth)
-    places = ", ".join(str(place) for place in (folder, output, truth) if place is not None)
-    note(f"{len(simulation.votes)} votes written to {places}")
+    files = ", ".join(str(path) for path in (folder, output, truth) if path is not None)
+    print_message(f"{len(simulation.votes)} votes written to {files}")
 
 
 def _simulate_files(
@@ -158,8 +171,8 @@ def _simulate_files(
 
     with many_files.bars() as tell:
         votes = simulate(crowd, output, shards, on=engine, truth=truth, tell=partial(tell, "writing"))
-    places = ", ".join(str(place) for place in (output, truth) if place is not None)
-    note(f"{votes} votes written to {shards} files in {places}")
+    files = ", ".join(str(path) for path in (output, truth) if path is not None)
+    print_message(f"{votes} votes written to {shards} files in {files}")
 
 
 def _save(simulation: Simulation, folder: Path | None, output: Path | None, truth: Path | None) -> None:
@@ -176,10 +189,3 @@ def _save(simulation: Simulation, folder: Path | None, output: Path | None, trut
             io.write(votes, drafts.enter_context(atomic_path(output)))
         if folder is not None:
             save(simulation, folder)
-
-
-def _numbers(text: str | None) -> tuple[float, ...] | None:
-    try:
-        return None if text is None else tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise ValueError(f"--prior is {text!r}, expected numbers with commas between them") from None

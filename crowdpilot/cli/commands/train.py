@@ -10,10 +10,12 @@ import typer
 from crowdpilot.aggregation import parse_strategy
 from crowdpilot.cli.shared import options
 from crowdpilot.cli.shared.completion import complete_strategy, one_of
-from crowdpilot.cli.shared.help_examples import examples
-from crowdpilot.cli.shared.output import check_json, show, write_all
+from crowdpilot.cli.shared.option_groups import expand_options
+from crowdpilot.cli.shared.options import examples
+from crowdpilot.cli.shared.output import check_json, print_table, write_all
+from crowdpilot.cli.shared.reading_options import ReadingOptions
 from crowdpilot.cli.shared.training.data import read_data
-from crowdpilot.cli.shared.training.options import MODEL, Dataset, TrainingOptions, with_training_options
+from crowdpilot.cli.shared.training.options import MODEL, Dataset, TrainingOptions
 from crowdpilot.cli.shared.training.results import score_parts, summarize, to_json
 
 LABEL_FILES = (".npy", ".csv", ".tsv", ".parquet", ".jsonl")  # which are no strategies
@@ -23,7 +25,7 @@ EXAMPLES = examples(
 )
 
 
-@with_training_options
+@expand_options
 def train(
     dataset: Dataset,
     labels: Annotated[
@@ -59,6 +61,7 @@ def train(
     as_json: options.Json = False,
     *,
     training: TrainingOptions,
+    reading: ReadingOptions,
 ) -> None:
     """Train a classifier on DATASET: the labels of an aggregator, or of a file, for the content of tasks.
 
@@ -73,8 +76,8 @@ def train(
     method = f"two_stage[labels={strategy!r},targets={targets!r}{alpha}]"
     model = training.classifier(method, training.self_training)
     check_json(as_json, output)
-    options.ready(output, (".json",))
-    data = read_data(dataset, training, file)
+    options.check_writable(output, (".json",))
+    data = read_data(dataset, training, reading, file)
     if output is None and training.save is None and not data.known:
         raise ValueError(
             "nothing would be left of the training: give --save, --output or labels to measure by"
@@ -87,4 +90,4 @@ def train(
         summarize(scores)
     elif scores:
         rows = [(part, name, value) for part, of_part in scores.items() for name, value in of_part.items()]
-        show(("tasks", "measure", "value"), rows, as_json=as_json)
+        print_table(("tasks", "measure", "value"), rows, as_json=as_json)

@@ -10,7 +10,7 @@ import numpy as np
 from crowdpilot.aggregation import GLAD, NaiveSoft, parse_strategy
 from crowdpilot.arrays import divide
 from crowdpilot.cli.shared import many_files
-from crowdpilot.cli.shared.output import note
+from crowdpilot.cli.shared.output import print_message
 
 if TYPE_CHECKING:
     from crowdpilot.scale import Shards
@@ -62,7 +62,7 @@ def score_tasks_in_files(files: Shards, output: Path | None, engine: Engine | No
         raise ValueError(f"{folder}: each file of votes gets a table of its own, expected a folder for them")
     with many_files.bars() as tell:
         first = score_tasks(entropies, files, output=folder, shown=shown, on=engine, tell=tell)
-    note(f"{len(files.files)} tables with all tasks are in {folder}")
+    print_message(f"{len(files.files)} tables with all tasks are in {folder}")
     return {name: np.concatenate([table[name] for table in first]) for name in first[0]}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from crowdpilot.arrays import Codes, Floats, Names
-from crowdpilot.cli.shared.vote_files import check_tasks
+from crowdpilot.cli.shared.reading_options import check_tasks
 from crowdpilot.names import lookup
 from crowdpilot.votes import Votes
 
@@ -17,7 +17,7 @@ from crowdpilot.votes import Votes
 def read_codes(file: Path, tasks: Names | None, rows: int, classes: Names) -> Codes:
     """The codes of the labels that a file has for these rows, -1 where it has none.
 
-    Rows are by_task by the name of their task. In a `.npy` file, or if the tasks have no names, row i
+    Rows are found by the name of their task. In a `.npy` file, or if the tasks have no names, row i
     is label i.
     """
     from crowdpilot.io import read_labels

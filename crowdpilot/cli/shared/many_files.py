@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crowdpilot.cli.shared.missing_packages import missing
-from crowdpilot.cli.shared.output import note, on_terminal
-from crowdpilot.cli.shared.vote_files import read_known, read_names
+from crowdpilot.cli.shared.missing_packages import missing_package_error
+from crowdpilot.cli.shared.output import on_terminal, print_message
 
 if TYPE_CHECKING:
-    from crowdpilot.scale import Shards, Summary
+    from crowdpilot.scale import Summary
     from crowdpilot.scale.engines import Engine
 
 PANEL = "Votes in many files"
@@ -49,7 +48,7 @@ def engine(cluster: str | None, local_cluster: int | None) -> Iterator[Engine | 
     try:
         from crowdpilot.scale.dask_cluster import connected, local
     except ModuleNotFoundError as error:
-        raise missing("a cluster", error) from None
+        raise missing_package_error("a cluster", error) from None
 
     with connected(cluster) if cluster is not None else local(local_cluster or 0) as found:
         yield found
@@ -81,28 +80,14 @@ def is_many(votes: Path) -> bool:
     return is_pattern(votes) or (votes.is_dir() and bool(find_files(votes)))
 
 
-def shards(
-    votes: Path, asked: dict[str, Any], repeats: Any, gold: Path | None, exclude: Path | None
-) -> Shards:
-    """The files that are asked for, as they are to be read."""
-    from crowdpilot.scale import Shards
-
-    if asked["format"] not in (None, "parquet") or asked["question"] is not None:
-        raise ValueError(f"{votes}: votes in many files are Parquet, so leave out --format and --question")
-    return Shards(
-        votes, columns=asked["columns"], classes=asked["classes"], abstain=asked["abstain"], repeats=repeats,
-        gold=read_known(gold) or {}, exclude=() if exclude is None else read_names(exclude),
-    )  # fmt: skip
-
-
 def report(summary: Summary, verbose: bool) -> None:
     """Say what was read, and what not."""
     if summary.dropped:
-        note(f"{summary.dropped} rows hold no vote (missing or “can't tell”) and were left out")
+        print_message(f"{summary.dropped} rows hold no vote (missing or “can't tell”) and were left out")
     workers, votes = summary.excluded
     if workers:
-        note(f"{workers} of {len(summary.workers) + workers} workers and {votes} votes are left out")
+        print_message(f"{workers} of {len(summary.workers) + workers} workers and {votes} votes are left out")
     if verbose:
         rounds = f", {len(summary.trace)} rounds" if summary.trace else ""
         sizes = f"{summary.votes} votes, {summary.tasks} tasks, {len(summary.workers)} workers"
-        note(f"{sizes}, {len(summary.classes)} classes by {summary.model}{rounds}")
+        print_message(f"{sizes}, {len(summary.classes)} classes by {summary.model}{rounds}")

@@ -19,7 +19,7 @@ EXTRAS = {
 }
 
 
-def missing(what: str, error: ModuleNotFoundError) -> ValueError:
+def missing_package_error(what: str, error: ModuleNotFoundError) -> ValueError:
     """One sentence that says what to install; raises the error again if no extra brings it."""
     package = (error.name or "").partition(".")[0]
     if package not in EXTRAS:
@@ -37,4 +37,4 @@ def load_part(name: str, what: str) -> Any:
     try:
         return import_module(f"crowdpilot.{name}")
     except ModuleNotFoundError as error:
-        raise missing(what, error) from None
+        raise missing_package_error(what, error) from None

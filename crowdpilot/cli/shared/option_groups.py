@@ -16,7 +16,8 @@ def expand_options(command: Callable[..., None]) -> Callable[..., None]:
     called with one object of each group, made from the options that the user has set.
     """
     signature = inspect.signature(command, eval_str=True)
-    groups = {p.name: p.annotation for p in signature.parameters.values() if is_dataclass(p.annotation)}
+    annotations: dict[str, Any] = {p.name: p.annotation for p in signature.parameters.values()}
+    groups = {name: annotation for name, annotation in annotations.items() if is_dataclass(annotation)}
 
     @wraps(command)
     def run(**values: Any) -> None:

@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-PATIENCE = 1.0  # seconds that may pass in silence
+STATUS_DELAY_SECONDS = 1.0  # seconds that may pass in silence
 
 
-def note(message: str) -> None:
+def print_message(message: str) -> None:
     """Tell the user something, in one line on standard error."""
     typer.echo(f"crowdpilot: {' '.join(message.splitlines())}", err=True)
 
 
 @contextmanager
-def working(what: str) -> Iterator[Callable[[str], None]]:
+def show_status(what: str) -> Iterator[Callable[[str], None]]:
     """Say on the terminal what is being done and for how long, once it has taken a second.
 
     What it gives may be called with other words as the work goes on.
@@ -53,7 +53,7 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
     def shown() -> RenderableType:
         elapsed = time.monotonic() - start
         spinner.update(text=Text(f"{said[0]} ({elapsed:.0f} s)"))
-        return spinner if elapsed >= PATIENCE else Group()
+        return spinner if elapsed >= STATUS_DELAY_SECONDS else Group()
 
     with Live(get_renderable=shown, console=Console(stderr=True), transient=True, refresh_per_second=8):
         yield say
@@ -69,14 +69,14 @@ def on_terminal(*, err: bool = False) -> bool:
     return said == "1" if said in ("0", "1") else (sys.stderr if err else sys.stdout).isatty()
 
 
-def show(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, as_json: bool = False) -> None:
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, as_json: bool = False) -> None:
     """Results on standard output: a table for a person at a terminal, CSV for a program, or JSON."""
     if as_json:
         _write_json(columns, rows)
     elif on_terminal():
         from rich.console import Console
 
-        Console().print(to_rich(columns, list(rows)))
+        Console().print(to_rich_table(columns, list(rows)))
     else:
         from crowdpilot.json_values import to_json_value
 
@@ -85,7 +85,7 @@ def show(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, as_json: bool
         table.writerows(map(to_json_value, row) for row in rows)
 
 
-def show_columns(columns: Mapping[str, Any], *, as_json: bool) -> None:
+def print_columns(columns: Mapping[str, Any], *, as_json: bool) -> None:
     """Columns of arrays on standard output, as CSV or JSON, however many rows there are."""
     from crowdpilot import io
 
@@ -101,7 +101,7 @@ def check_json(as_json: bool, output: Path | None) -> None:
         raise ValueError("--json prints the table that -o writes to a file: leave out one of them")
 
 
-def to_rich(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
+def to_rich_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
     """A table for the terminal: numbers stand to the right, with four decimals."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from rich.text import Text
 
-from crowdpilot.cli.shared.output import note, on_terminal, show
+from crowdpilot.cli.shared.output import on_terminal, print_message, print_table
 from crowdpilot.hybrid.costs import Costs
 from crowdpilot.hybrid.replay.run import ReplayResult
 from crowdpilot.hybrid.replay.vote_source import Scenario
@@ -58,26 +58,23 @@ def show_summaries(scenario: Scenario, costs: Costs, summaries: Sequence[Summary
     names = [name for name in MEASURES if best is not None or name not in NEED_TRUTH]
     known = int((scenario.truth >= 0).sum())
     if 0 < known < len(scenario.items):
-        note(
+        print_message(
             f"the truth is known of {known} of {len(scenario.items)} tasks; the others are not in the loss"
         )
     if known == 0:
-        note("no task has a true label, so that the loss is not known; give --truth to see it")
+        print_message("no task has a true label, so the loss is not known; give --truth to see it")
     if on_terminal():
         head = ["policy", *(MEASURES[name] for name in names)]
-        show(head, [[_named(one, best), *(_cell(one, name, best) for name in names)] for one in summaries])
+        rows = [[_named(one, best), *(_cell(one, name, best) for name in names)] for one in summaries]
+        print_table(head, rows)
         if len(summaries) > 1 and best is not None:
-            note(f"{best} costs least in all, where a vote costs {next(iter(costs.prices.values())):g}")
+            price = next(iter(costs.prices.values()))
+            print_message(f"{best} has the lowest total cost, where a vote costs {price:g}")
         return
     head = ["policy", *(column for name in names for column in (name, f"{name}_sd")), "best"]
-    rows = [[_number(one, name, part) for name in names for part in ("mean", "sd")] for one in summaries]
-    show(
-        head,
-        [
-            [one.policy, *row, "yes" if one.policy == best else ""]
-            for one, row in zip(summaries, rows, strict=True)
-        ],
-    )
+    numbers = [[_number(one, name, part) for name in names for part in ("mean", "sd")] for one in summaries]
+    marks = ["yes" if one.policy == best else "" for one in summaries]
+    print_table(head, [[one.policy, *row, m] for one, row, m in zip(summaries, numbers, marks, strict=True)])
 
 
 def _named(one: Summary, best: str | None) -> Text:

@@ -11,8 +11,8 @@ import numpy as np
 from crowdpilot.arrays import Codes, Floats, Names, divide, first_of_each, has_repeats
 from crowdpilot.cli.shared.labels import as_votes, read_codes
 from crowdpilot.cli.shared.missing_packages import load_learning
-from crowdpilot.cli.shared.output import working
-from crowdpilot.cli.shared.vote_files import read_votes
+from crowdpilot.cli.shared.output import show_status
+from crowdpilot.cli.shared.reading_options import ReadingOptions
 from crowdpilot.hybrid.logistic_regression import LogisticRegression
 from crowdpilot.hybrid.replay.vote_source import Scenario, SimulatedVotes
 from crowdpilot.names import natural_order, to_names
@@ -25,7 +25,7 @@ TEXT_PENALTIES, NUMBER_PENALTIES = (0.1, 0.3, 1.0), (3.0, 10.0, 30.0)  # L2 stre
 
 def read_scenario(
     dataset: Path,
-    asked: Mapping[str, Any],
+    reading: ReadingOptions,
     *,
     truth: Path | None = None,
     machine: Sequence[str] = (),
@@ -38,8 +38,8 @@ def read_scenario(
     ----------
     dataset
         Where the votes are.
-    asked
-        Options of `io.read`.
+    reading
+        How the votes are read; of repeated votes one counts.
     truth
         File with the true labels of tasks, if the votes do not come with them.
     machine
@@ -49,7 +49,9 @@ def read_scenario(
     criteria
         The column that names the criterion of each vote, if there are several.
     """
-    votes = {"": _read(dataset, asked)} if criteria is None else _read_criteria(dataset, asked, criteria)
+    if reading.repeats == "all":
+        raise ValueError("--repeats is all, but a worker votes once on a task here: choose last or first")
+    votes = {"": _read(dataset, reading)} if criteria is None else _read_criteria(dataset, reading, criteria)
     first = next(iter(votes.values()))
     if len(first.classes) < 2:
         raise ValueError(f"{dataset} has one class only; name all with --classes")
@@ -114,11 +116,11 @@ def parse_simulation(text: str) -> dict[str, Any]:
     return options
 
 
-def _read(dataset: Path, asked: Mapping[str, Any]) -> Votes:
+def _read(dataset: Path, reading: ReadingOptions) -> Votes:
     from crowdpilot.datasets import DATASETS, load
 
     known = str(dataset) in DATASETS and not dataset.exists()
-    return _single(load(str(dataset)) if known else read_votes(dataset, asked, "last"), dataset)
+    return _single(load(str(dataset)) if known else reading.read(dataset), dataset)
 
 
 def _single(votes: Votes, dataset: Path) -> Votes:
@@ -133,15 +135,15 @@ def _single(votes: Votes, dataset: Path) -> Votes:
     return votes.take(first_of_each(pair)) if has_repeats(pair) else votes
 
 
-def _read_criteria(dataset: Path, asked: Mapping[str, Any], column: str) -> dict[str, Votes]:
+def _read_criteria(dataset: Path, reading: ReadingOptions, column: str) -> dict[str, Votes]:
     """The votes on each criterion, all with the same two classes."""
     from crowdpilot import io
 
-    with working(f"reading {dataset}"):
-        parts = _split(dataset, column, asked["columns"])
-        common = {"classes": asked["classes"], "abstain": asked["abstain"]}
+    with show_status(f"reading {dataset}"):
+        parts = _split(dataset, column, reading.columns_by_role)
+        common = reading.for_tables()
         votes = {name: io.read(table, columns=roles, **common) for name, (table, roles) in parts.items()}
-    if asked["classes"] is None:
+    if reading.class_names is None:
         every = _tasks(votes.values(), "classes")
         again = common | {"classes": every[natural_order(every)].tolist()}
         votes = {name: io.read(table, columns=roles, **again) for name, (table, roles) in parts.items()}
@@ -227,7 +229,7 @@ def _content(file: Path, items: Names) -> tuple[Any, list[LogisticRegression]]:
     from crowdpilot.learning.data.content_files import read_x
     from crowdpilot.learning.encoders.tfidf import Tfidf
 
-    with working(f"reading {file}"):
+    with show_status(f"reading {file}"):
         tasks, content = read_x(file)
         if isinstance(content, list) and not isinstance(content[0], str):
             raise ValueError(f"{file} holds pictures; give numbers that describe them, one row for each task")

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from crowdpilot.cli.shared.missing_packages import missing
+from crowdpilot.cli.shared.missing_packages import missing_package_error
 
 DATABASE = "crowdpilot.db"
 
@@ -36,7 +36,7 @@ def load_service(module: str) -> Any:
     try:
         return import_module(f"crowdpilot.service.{module}")
     except ModuleNotFoundError as error:
-        raise missing("the service", error) from None
+        raise missing_package_error("the service", error) from None
 
 
 def open_store(url: str) -> Any:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from crowdpilot.service.demo import Crowd, compare
+from crowdpilot.service.demo import SimulatedCrowd, compare
 from crowdpilot.service.demo.cost_saving import majority_error
 
 
@@ -26,14 +26,14 @@ def test_it_labels_real_images_over_http_and_says_what_it_saved(tmp_path: Path) 
 
 
 def test_the_crowd_is_as_good_as_it_is_said_to_be() -> None:
-    crowd = Crowd([0, 1, 2, 3] * 2000, classes=4, seed=0)
-    right = (crowd.says == crowd.truth).mean(axis=1)
+    crowd = SimulatedCrowd([0, 1, 2, 3] * 2000, classes=4, seed=0)
+    right = (crowd.answers == crowd.truth).mean(axis=1)
     np.testing.assert_allclose(right[crowd.skill > 0], crowd.skill[crowd.skill > 0], atol=0.03)
-    assert (crowd.says[crowd.skill == 0] == 0).all()
+    assert (crowd.answers[crowd.skill == 0] == 0).all()
 
 
 def test_the_saving_is_beside_the_fewest_votes_that_err_as_rarely() -> None:
-    crowd = Crowd([0, 1] * 200, classes=2, seed=0)
+    crowd = SimulatedCrowd([0, 1] * 200, classes=2, seed=0)
     goal = majority_error(crowd, 5, seed=0)
     saving = compare(crowd, votes=2.0, error=goal)
     assert saving.reached
@@ -42,4 +42,4 @@ def test_the_saving_is_beside_the_fewest_votes_that_err_as_rarely() -> None:
 
 
 def test_errors_that_no_majority_reaches_are_said_to_be_so() -> None:
-    assert not compare(Crowd([0, 1] * 50, classes=2, seed=0), votes=2.0, error=-1.0).reached
+    assert not compare(SimulatedCrowd([0, 1] * 50, classes=2, seed=0), votes=2.0, error=-1.0).reached

@@ -14,15 +14,13 @@ from typer.testing import Result
 
 from crowdpilot import io
 from crowdpilot.aggregation import MajorityVoting
+from crowdpilot.cli.shared.reading_options import ReadingOptions
 from crowdpilot.cli.shared.scenarios import read_scenario, simulate_scenario
 from crowdpilot.hybrid import Costs
 
 Run = Callable[..., Result]
 ALL = "fixed[votes=9]"  # more than there are: all are taken
 PRICE = "error=1,crowd=.02"
-AS_THEY_ARE: dict[str, Any] = {
-    "format": None, "columns": {}, "question": None, "classes": None, "abstain": ()
-}  # fmt: skip
 
 
 @pytest.fixture
@@ -92,12 +90,12 @@ def test_the_policy_with_the_least_total_is_the_best(crowd: Path, cli: Run) -> N
 
 
 def test_three_policies_are_compared_by_default(found: Callable[..., Any]) -> None:
-    result = found("--seeds", "1", "--max-votes", "0.5")
+    result = found("--seeds", "1", "--max-mean-votes", "0.5")
     assert [one["policy"] for one in result["policies"]] == ["value", "fixed", "posterior_threshold"]
 
 
 def test_at_most_so_many_votes_are_taken_in_batches(found: Callable[..., Any]) -> None:
-    result = found("--seeds", "1", "-p", ALL, "--max-votes", "1", "--batch", "30")
+    result = found("--seeds", "1", "-p", ALL, "--max-mean-votes", "1", "--batch", "30")
     votes = np.array(result["policies"][0]["runs"][0]["curve"]["votes"]) * 120
     np.testing.assert_allclose(votes, [0, 30, 60, 90, 120])
 
@@ -155,14 +153,14 @@ def test_a_machine_that_knows_all_needs_few_votes(found: Callable[..., Any]) -> 
 
 
 def test_content_belongs_to_its_task_in_any_order(crowd: Path) -> None:
-    scenario = read_scenario(Path("crowd.csv"), AS_THEY_ARE, truth=Path("truth.csv"), x=Path("x.npz"))
+    scenario = read_scenario(Path("crowd.csv"), ReadingOptions(), truth=Path("truth.csv"), x=Path("x.npz"))
     ideal = np.eye(3)[scenario.truth]
     near = np.argmax(scenario.features - scenario.features.mean(axis=0), axis=1)
     assert (near == ideal.argmax(axis=1)).mean() > 0.9
     Path("table.csv").write_text(
         "\n".join(["task,one,two", *(f"{t},{n},{1000 * (n % 7)}" for n, t in enumerate(scenario.items))])
     )
-    table = read_scenario(Path("crowd.csv"), AS_THEY_ARE, x=Path("table.csv"))
+    table = read_scenario(Path("crowd.csv"), ReadingOptions(), x=Path("table.csv"))
     np.testing.assert_allclose(table.features.std(axis=0), 1)  # columns have scales of their own
     assert (np.diff(table.features[:, 0]) > 0).all()
 
@@ -178,7 +176,7 @@ def test_texts_are_learned_from(found: Callable[..., Any]) -> None:
 
 def test_an_item_is_in_if_all_criteria_hold(crowd: Path, found: Callable[..., Any]) -> None:
     truth = screening(crowd)
-    scenario = read_scenario(Path("screen.csv"), AS_THEY_ARE, truth=Path("both.csv"), criteria="asked")
+    scenario = read_scenario(Path("screen.csv"), ReadingOptions(), truth=Path("both.csv"), criteria="asked")
     order = [int(item[1:]) for item in scenario.items]
     assert scenario.criteria == ("book", "negative")
     assert scenario.classes.tolist() == ["no", "yes"]
@@ -251,7 +249,7 @@ def test_a_person_sees_a_table(crowd: Path, cli: Run, monkeypatch: pytest.Monkey
         "replay", "crowd.csv", "--truth", "truth.csv", "--seeds", "2", "-p", ALL, "-p", "fixed[votes=1]"
     )
     assert "±.0000" in run.stdout
-    assert "costs least in all, where a vote costs 0.05" in run.stderr
+    assert "has the lowest total cost, where a vote costs 0.05" in run.stderr
 
 
 @pytest.mark.parametrize(
@@ -267,7 +265,7 @@ def test_a_person_sees_a_table(crowd: Path, cli: Run, monkeypatch: pytest.Monkey
         (("crowd.csv", "--costs", "crowd=1,expert=2"), "of one kind"),
         (("crowd.csv", "--seeds", "0"), "--seeds is 0"),
         (("crowd.csv", "--batch", "0"), "--batch is 0"),
-        (("crowd.csv", "--max-votes", "0"), "--max-votes is 0"),
+        (("crowd.csv", "--max-mean-votes", "0"), "--max-mean-votes is 0"),
         (("crowd.csv", "--truth", "test.csv"), "names none of the 120 tasks"),
         (("crowd.csv", "--machine", "truth.csv"), "expected a column p_CLASS"),
         (("crowd.csv", "--x", "test.npz"), "has nothing of 120 of 120 tasks"),

@@ -48,8 +48,8 @@ def test_the_key_of_printed_links_does_not_open_a_public_address(cli: Run, tmp_p
     store = Store(f"sqlite:///{tmp_path / 'a.db'}")
     migrate(store)
     with store.writing() as c:
-        keys.local(c)
-        assert not keys.any_good(c)
+        keys.local_key_id(c)
+        assert not keys.any_valid(c)
     store.close()
     result = cli("serve", "--host", "0.0.0.0", "--port", "0", "--database", str(tmp_path / "a.db"))
     assert result.exit_code == 2

@@ -13,7 +13,7 @@ from crowdpilot.aggregation import Aggregator
 from crowdpilot.arrays import Floats
 from crowdpilot.cli.shared.completion import complete_network
 from crowdpilot.cli.shared.missing_packages import load_learning
-from crowdpilot.cli.shared.options import ready, without_none
+from crowdpilot.cli.shared.options import SEED_HELP, check_writable, without_none
 from crowdpilot.cli.shared.training.data import TrainingData
 from crowdpilot.votes import Votes
 
@@ -28,82 +28,6 @@ CONTENT_SCORES = {
 PANEL = "AUM and WAUM"
 DEFAULT_EPOCHS = 20
 
-X = Annotated[
-    Path | None,
-    typer.Option(
-        "--x",
-        metavar="FILE",
-        help="The content of the tasks: .npz or .npy, a table of numbers or of one text each, or a folder "
-        "of pictures.",
-        rich_help_panel=PANEL,
-    ),
-]
-Network = Annotated[
-    str | None,
-    typer.Option(
-        "--network",
-        "--model",
-        help="A network such as linear or mlp[hidden=256].",
-        autocompletion=complete_network,
-        rich_help_panel=PANEL,
-        show_default="mlp",
-    ),
-]
-Epochs = Annotated[
-    int | None,
-    typer.Option(
-        "--epochs",
-        "--n-epochs",
-        help="Passes over all tasks.",
-        rich_help_panel=PANEL,
-        show_default=str(DEFAULT_EPOCHS),
-    ),
-]
-Folds = Annotated[
-    int | None,
-    typer.Option(
-        help="Cross-validation folds, each scored by a network trained on the others; 1 trains a single "
-        "network.",
-        rich_help_panel=PANEL,
-        show_default="5",
-    ),
-]
-Pleiss = Annotated[
-    bool | None,
-    typer.Option(
-        "--use-pleiss",
-        show_default=False,
-        help="Margins of logits by Pleiss instead of Yang's of probabilities; better for wrong labels.",
-        rich_help_panel=PANEL,
-    ),
-]
-TopK = Annotated[
-    int | None,
-    typer.Option("--topk", help="Labels that may be right at once.", rich_help_panel=PANEL, show_default="1"),
-]
-Alpha = Annotated[
-    float | None,
-    typer.Option(
-        help="Share of the tasks that is called ambiguous.", rich_help_panel=PANEL, show_default="0.01"
-    ),
-]
-TooHard = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE", help="File for the names of those tasks, to train without.", rich_help_panel=PANEL
-    ),
-]
-Seed = Annotated[
-    int | None,
-    typer.Option(help="Seed of all random numbers.", rich_help_panel=PANEL, show_default="0"),
-]
-Device = Annotated[
-    str | None,
-    typer.Option(
-        help="cpu, cuda, or auto for a GPU if there is one.", rich_help_panel=PANEL, show_default="auto"
-    ),
-]
-
 
 def is_content_score(strategy: str) -> bool:
     """Whether this is a score that trains a classifier, with or without options in brackets."""
@@ -115,16 +39,83 @@ def is_content_score(strategy: str) -> bool:
 class ContentScoreOptions:
     """The options of AUM and WAUM; None where the user gave none."""
 
-    x: Path | None
-    network: str | None
-    epochs: int | None
-    folds: int | None
-    use_pleiss: bool | None
-    topk: int | None
-    alpha: float | None
-    too_hard: Path | None
-    seed: int | None
-    device: str | None
+    x: Annotated[
+        Path | None,
+        typer.Option(
+            "--x",
+            metavar="FILE",
+            help="The content of the tasks: .npz or .npy, a table of numbers or of one text each, or a "
+            "folder of pictures.",
+            rich_help_panel=PANEL,
+        ),
+    ] = None
+    network: Annotated[
+        str | None,
+        typer.Option(
+            "--network",
+            "--model",
+            help="A network such as linear or mlp[hidden=256].",
+            autocompletion=complete_network,
+            rich_help_panel=PANEL,
+            show_default="mlp",
+        ),
+    ] = None
+    epochs: Annotated[
+        int | None,
+        typer.Option(
+            "--epochs",
+            "--n-epochs",
+            help="Passes over all tasks.",
+            rich_help_panel=PANEL,
+            show_default=str(DEFAULT_EPOCHS),
+        ),
+    ] = None
+    folds: Annotated[
+        int | None,
+        typer.Option(
+            help="Cross-validation folds, each scored by a network trained on the others; 1 trains a single "
+            "network.",
+            rich_help_panel=PANEL,
+            show_default="5",
+        ),
+    ] = None
+    use_pleiss: Annotated[
+        bool | None,
+        typer.Option(
+            "--use-pleiss",
+            show_default=False,
+            help="Margins of logits by Pleiss instead of Yang's of probabilities; better for wrong labels.",
+            rich_help_panel=PANEL,
+        ),
+    ] = None
+    topk: Annotated[
+        int | None,
+        typer.Option(
+            "--topk", help="Labels that may be right at once.", rich_help_panel=PANEL, show_default="1"
+        ),
+    ] = None
+    alpha: Annotated[
+        float | None,
+        typer.Option(
+            help="Share of the tasks that is called ambiguous.", rich_help_panel=PANEL, show_default="0.01"
+        ),
+    ] = None
+    too_hard: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="File for the names of those tasks, to train without.", rich_help_panel=PANEL
+        ),
+    ] = None
+    seed: Annotated[
+        int | None,
+        typer.Option(help=SEED_HELP, rich_help_panel=PANEL, show_default="0"),
+    ] = None
+    device: Annotated[
+        str | None,
+        typer.Option(
+            help="cpu, cuda, or auto for a GPU if there is one.", rich_help_panel=PANEL, show_default="auto"
+        ),
+    ] = None
 
     def refuse(self, strategy: str) -> None:
         """Raise if any was given for another score."""
@@ -139,7 +130,7 @@ class ContentScoreOptions:
         load_learning()
         from crowdpilot.learning.pruning.scores import find_score
 
-        ready(self.too_hard, (".txt",))
+        check_writable(self.too_hard, (".txt",))
         score = find_score(strategy)
         settings = {
             "margin": "pleiss" if self.use_pleiss else None,

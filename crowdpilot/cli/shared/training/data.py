@@ -11,9 +11,9 @@ import numpy as np
 
 from crowdpilot.arrays import Codes, Names
 from crowdpilot.cli.shared.labels import as_votes, read_codes
-from crowdpilot.cli.shared.output import note, working
+from crowdpilot.cli.shared.output import print_message, show_status
+from crowdpilot.cli.shared.reading_options import ReadingOptions, read_true_labels
 from crowdpilot.cli.shared.training.options import TrainingOptions
-from crowdpilot.cli.shared.vote_files import read_known, read_votes
 from crowdpilot.names import lookup
 from crowdpilot.votes import Votes
 
@@ -58,17 +58,18 @@ class TrainingData:
             raise type(error)(f"the same command goes on from what is in {model.checkpoint}") from None
 
 
-def read_data(dataset: Path, options: TrainingOptions, labels: Path | None = None) -> TrainingData:
+def read_data(
+    dataset: Path, options: TrainingOptions, reading: ReadingOptions, labels: Path | None = None
+) -> TrainingData:
     """All files that the options name, and the pictures of a folder in peerannot's layout.
 
     With a file of labels, they replace the votes.
     """
     _check_pairs(options)
-    reading, repeats = options.reading()
-    source = options.answers or dataset
-    votes = read_votes(source, reading, repeats, gold=read_known(options.gold), exclude=options.exclude)
+    source, reading = options.answers or dataset, options.with_classes(reading)
+    votes = reading.read(source, gold=read_true_labels(options.gold), exclude=options.exclude)
     votes = votes if labels is None else as_votes(labels, votes)
-    with working("reading the content of the tasks"):
+    with show_status("reading the content of the tasks"):
         single = dataset if options.answers and dataset.is_file() else None
         train = _read(options.x or single or _inside(dataset, "train"))
         validation = _read(options.val_x or _inside(dataset, "val"))
@@ -112,7 +113,9 @@ def _read(path: Path | None) -> DataPart | None:
     if isinstance(X, list) and (empty := sum(not str(text).strip() for text in X)):
         if empty == len(X):
             raise ValueError(f"{path}: all texts are empty, expected some with words")
-        note(f"{empty} of {len(X)} texts in {path} are empty, so that nothing can be learned from them")
+        print_message(
+            f"{empty} of {len(X)} texts in {path} are empty, so that nothing can be learned from them"
+        )
     return DataPart(path, X, tasks)
 
 
@@ -126,7 +129,7 @@ def _with_content(votes: Votes, part: DataPart, source: Path) -> Votes:
         raise ValueError(f"{part.path} and {source} have no task in common; tasks are called {names}")
     if has.all():
         return votes
-    note(f"{(~has).sum()} of {len(has)} tasks with votes are not in {part.path} and are left out")
+    print_message(f"{(~has).sum()} of {len(has)} tasks with votes are not in {part.path} and are left out")
     return votes.select(tasks=has)
 
 
@@ -139,7 +142,7 @@ def _remove(votes: Votes, file: Path) -> Votes:
     left = np.asarray([str(task) not in out for task in votes.tasks.tolist()], bool)
     if left.all():
         raise ValueError(f"{file} names none of the {len(left)} tasks")
-    note(f"{(~left).sum()} of {len(left)} tasks are removed from training")
+    print_message(f"{(~left).sum()} of {len(left)} tasks are removed from training")
     gold = None if votes.gold is None else np.where(left, votes.gold, -1)
     return replace(votes.take(left[votes.task]), gold=gold)
 
@@ -168,5 +171,7 @@ def classes_of_folders(votes: Votes, tasks: Names | None, folder: Sequence[str])
 
     classes = image_folders.classes_of_folders(votes, tasks, folder)
     if not classes.keys() <= set(map(str, votes.classes.tolist())):
-        note("by most votes, " + ", ".join(f"{name} is {votes.classes[k]}" for name, k in classes.items()))
+        print_message(
+            "by most votes, " + ", ".join(f"{name} is {votes.classes[k]}" for name, k in classes.items())
+        )
     return classes

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
-from dataclasses import dataclass, fields
-from functools import wraps
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any
 
 import typer
 
@@ -15,7 +12,7 @@ from crowdpilot.cli.shared import options
 from crowdpilot.cli.shared.completion import SELF_TRAINING, complete_map, complete_network, one_of
 from crowdpilot.cli.shared.missing_packages import load_learning
 from crowdpilot.cli.shared.output import on_terminal
-from crowdpilot.votes import Repeats
+from crowdpilot.cli.shared.reading_options import ReadingOptions
 
 MODEL = "What is trained"
 LOOP = "How it is trained"
@@ -43,7 +40,7 @@ Threads = Annotated[int, typer.Option(help="CPU threads.", rich_help_panel=LOOP)
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """All options of training."""
+    """The options of training; those of reading votes are apart."""
 
     x: Annotated[
         Path | None,
@@ -193,7 +190,7 @@ class TrainingOptions:
     ] = "full"
     device: Device = "auto"
     threads: Threads = 1
-    seed: Annotated[int, typer.Option(help="Seed of all random numbers.", rich_help_panel=LOOP)] = 0
+    seed: Annotated[int, typer.Option(help=options.SEED_HELP, rich_help_panel=LOOP)] = 0
     checkpoint: Annotated[
         Path | None,
         typer.Option(
@@ -225,16 +222,10 @@ class TrainingOptions:
     ] = None
     gold: options.Gold = None
     exclude: options.Exclude = None
-    classes: options.Classes = None
-    abstain: options.Abstain = None
-    repeats: options.Again = "last"
-    format: options.Format = None
-    columns: options.Columns = None
-    question: options.Question = None
 
     def classifier(self, method: str, self_training: str | None) -> Any:
         """The classifier that these options describe, not yet trained."""
-        options.ready(self.save, (".safetensors",))
+        options.check_writable(self.save, (".safetensors",))
         return load_learning().CrowdClassifier(
             _with(self.network, "pretrained=True") if self.pretrained else self.network, method,
             backbone=self.backbone, standardize=self.standardize, size=self.size, augment=self.augment,
@@ -247,38 +238,16 @@ class TrainingOptions:
             progress=on_terminal(err=True), checkpoint=self.checkpoint,
         )  # fmt: skip
 
-    def reading(self) -> tuple[dict[str, Any], Repeats]:
-        """The options of reading votes, and which of repeated votes counts."""
-        if self.n_classes is not None and self.classes:
+    def with_classes(self, reading: ReadingOptions) -> ReadingOptions:
+        """The options of reading with the classes 0, 1 and so on, if their number is given."""
+        if self.n_classes is None:
+            return reading
+        if reading.classes:
             raise ValueError("--n-classes and --classes both say what the classes are; give one of them")
-        classes = self.classes or [str(k) for k in range(self.n_classes or 0)]
-        reading = options.reading(self.format, self.columns, self.question, classes, self.abstain)
-        return reading, self.repeats
+        return replace(reading, classes=[str(k) for k in range(self.n_classes)])
 
 
 def _with(text: str, option: str) -> str:
     """The same name with one more option in its brackets."""
     name, _, others = text.strip().removesuffix("]").partition("[")
     return f"{name}[{others},{option}]" if others else f"{name}[{option}]"
-
-
-def with_training_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with all options of `TrainingOptions`, which become its argument `training`."""
-    names = [field.name for field in fields(TrainingOptions)]
-
-    @wraps(command)
-    def run(**values: Any) -> None:
-        training = TrainingOptions(**{name: values.pop(name) for name in names})
-        command(**values, training=training)
-
-    own = inspect.signature(command, eval_str=True)
-    hints = get_type_hints(TrainingOptions, include_extras=True)
-    shared = [
-        inspect.Parameter(
-            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
-        )
-        for field in fields(TrainingOptions)
-    ]
-    own_parameters = [p.replace(kind=p.KEYWORD_ONLY) for p in own.parameters.values() if p.name != "training"]
-    run.__signature__ = own.replace(parameters=[*own_parameters, *shared])  # type: ignore[attr-defined]  # functions have one
-    return run

@@ -12,7 +12,7 @@ import typer
 
 from crowdpilot.arrays import Floats, Names
 from crowdpilot.cli.shared import options
-from crowdpilot.cli.shared.output import show_columns
+from crowdpilot.cli.shared.output import print_columns
 
 Output = Annotated[
     Path | None,
@@ -44,11 +44,11 @@ class Predictions:
     more: Mapping[str, Any] = field(default_factory=dict)
 
     @staticmethod
-    def ready(target: Path | None) -> None:
+    def check_writable(target: Path | None) -> None:
         """Raise before any work is done if the file could not be written after it."""
         from crowdpilot import io
 
-        options.ready(target, (*io.TABLES, ".npy"))
+        options.check_writable(target, (*io.TABLES, ".npy"))
 
     def write(self, path: Path) -> None:
         """Write a table, or the array of probabilities alone, as the suffix says."""
@@ -59,9 +59,9 @@ class Predictions:
         else:
             io.write_table(self._columns(self.more), path)
 
-    def show(self, *, as_json: bool) -> None:
+    def print_table(self, *, as_json: bool) -> None:
         """Print the table as CSV or JSON."""
-        show_columns(self._columns({}), as_json=as_json)
+        print_columns(self._columns({}), as_json=as_json)
 
     def _columns(self, more: Mapping[str, Any]) -> dict[str, Any]:
         label, confidence = self.classes[self.probs.argmax(axis=1)], self.probs.max(axis=1)

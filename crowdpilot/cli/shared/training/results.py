@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from crowdpilot.arrays import Codes, Floats
-from crowdpilot.cli.shared.output import note
+from crowdpilot.cli.shared.output import print_message
 from crowdpilot.cli.shared.training.data import TrainingData
 from crowdpilot.json_values import to_json_value
 from crowdpilot.metrics import LABEL_METRICS, PROBABILITY_METRICS
@@ -31,7 +31,7 @@ def measure(truth: Codes, probs: Floats) -> dict[str, float]:
 def summarize(scores: Scores) -> None:
     """Print a line with the main scores of each part."""
     for part, of_part in scores.items():
-        note(f"{part}: " + ", ".join(f"{name} {of_part[name]:.4f}" for name in SUMMARY_METRICS))
+        print_message(f"{part}: " + ", ".join(f"{name} {of_part[name]:.4f}" for name in SUMMARY_METRICS))
 
 
 def to_json(model: Any, data: TrainingData, scores: Scores) -> str:
