@@ -1,4 +1,4 @@
-"""Public crowd data sets, by name: some come with the package, the others are downloaded."""
+"""Public crowd data sets by name: some are bundled, the others are downloaded."""
 
 from __future__ import annotations
 

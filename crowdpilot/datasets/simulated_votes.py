@@ -1,4 +1,4 @@
-"""A simulated crowd for tasks whose truth is known."""
+"""Simulated votes for the tasks of bundled data sets, whose truth is known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Crowds whose truth is known: votes to try methods on."""
+"""Simulated crowds: votes whose truth is known, to try methods on."""
 
 from __future__ import annotations
 

@@ -14,7 +14,16 @@ from crowdpilot.cli.shared.completion import describe
 from crowdpilot.datasets import DATASETS
 
 ROOT = Path(__file__).parents[2]
-NO_REFERENCE = ("cli", "service", "arrays", "names", "growing_arrays", "json_values", "option_strings", "confusion_matrices")  # they have a page of their own, or none
+NO_REFERENCE = (
+    "cli",
+    "service",
+    "arrays",
+    "names",
+    "growing_arrays",
+    "json_values",
+    "option_strings",
+    "confusion_matrices",
+)  # they have a page of their own, or none
 
 
 def layers() -> list[list[str]]:

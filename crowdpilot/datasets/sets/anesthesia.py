@@ -1,4 +1,4 @@
-"""The anaesthetists: the votes for which the model of Dawid and Skene was made."""
+"""Anesthesia: the bundled votes of five anaesthetists, for which Dawid and Skene made their model."""
 
 from __future__ import annotations
 

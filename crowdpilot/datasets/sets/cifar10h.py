@@ -1,4 +1,4 @@
-"""CIFAR-10H: what people see in the test images of CIFAR-10."""
+"""CIFAR-10H: human labels of the test images of CIFAR-10."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Handwritten digits: real images that come with the package, for trying things out."""
+"""Digits: images of handwritten digits with a simulated crowd, bundled for trying things out."""
 
 from __future__ import annotations
 

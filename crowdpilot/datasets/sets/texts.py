@@ -1,4 +1,4 @@
-"""Short messages to a support desk, with a simulated crowd: made for trying things out."""
+"""Texts: short messages to customer service with a simulated crowd, bundled for trying things out."""
 
 from __future__ import annotations
 

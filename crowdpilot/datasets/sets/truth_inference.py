@@ -1,4 +1,4 @@
-"""The collection that methods of truth inference are compared on: votes and truth, no content."""
+"""Truth inference: the benchmark collection of Zheng et al., votes and truth without content."""
 
 from __future__ import annotations
 

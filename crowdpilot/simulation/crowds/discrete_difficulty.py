@@ -1,4 +1,4 @@
-"""Good and bad workers on easy and hard tasks."""
+"""Discrete difficulty: good and bad workers on easy and hard tasks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hammers are always right, spammers answer at random."""
+"""Hammer-spammer: hammers are always right, spammers answer at random."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every worker errs in a way of their own."""
+"""Independent confusion: a random confusion matrix for each worker."""
 
 from __future__ import annotations
 

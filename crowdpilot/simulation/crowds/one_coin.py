@@ -1,4 +1,4 @@
-"""Workers who are right with one probability, whatever the class."""
+"""One-coin crowd: workers who are right with one probability, whatever the class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Students err like the teacher they follow."""
+"""Student-teacher: students have the confusion matrix of a teacher, so that mistakes are correlated."""
 
 from __future__ import annotations
 
