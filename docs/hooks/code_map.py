@@ -26,10 +26,9 @@ def _tree(folder: Path, indent: str) -> Iterator[str]:
     modules = sorted(path for path in folder.glob("*.py") if path.stem not in {"__init__", "__main__"})
     for path in modules:
         yield _line(f"{indent}  {path.name}", first_line(path))
-    for sub in sorted(
-        path.parent for path in folder.glob("*/__init__.py") if path.parent.name not in LEFT_OUT
-    ):
-        yield from _tree(sub, f"{indent}  ")
+    for package in sorted(path.parent for path in folder.glob("*/__init__.py")):
+        if package.name not in LEFT_OUT:
+            yield from _tree(package, f"{indent}  ")
 
 
 def _line(name: str, about: str) -> str:

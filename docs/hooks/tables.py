@@ -14,16 +14,9 @@ from crowdpilot.cli.shared.completion import describe
 from crowdpilot.datasets import DATASETS
 
 ROOT = Path(__file__).parents[2]
-NO_REFERENCE = (
-    "cli",
-    "service",
-    "arrays",
-    "names",
-    "growing_arrays",
-    "json_values",
-    "option_strings",
-    "confusion_matrices",
-)  # they have a page of their own, or none
+NO_REFERENCE = {  # they have a page of their own, or none
+    "arrays", "cli", "confusion_matrices", "growing_arrays", "json_values", "names", "option_strings", "service",
+}  # fmt: skip
 
 
 def layers() -> list[list[str]]:

@@ -56,7 +56,7 @@ def make(_: Mapping[str, Path]) -> Data:
 DATASETS = (
     Dataset(
         name="texts",
-        description="What is a message to a support desk about? Written for Crowdpilot; 180 with four votes "
+        description="What is a message to customer service about? Written for Crowdpilot; 180 with four votes "
         "each of a simulated crowd, 60 more to test by.",
         counts=Counts(TRAIN_TASKS, 20, 4 * TRAIN_TASKS, len(CLASSES), TRAIN_TASKS),
         kind="texts",

@@ -1,3 +1,3 @@
-"""The JSON API."""
+"""The JSON API: middleware, authentication, error responses, metrics and routes."""
 
 from __future__ import annotations

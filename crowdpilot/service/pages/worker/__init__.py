@@ -1,1 +1,1 @@
-"""Pages for workers."""
+"""Pages for workers: sign-in, onboarding, labelling and the completion code."""
