@@ -1,4 +1,4 @@
-"""Who follows a page of "how to add" has added it: done here in a copy of the project, for each page."""
+"""The pages "how to add ...", each followed in a copy of the project: the new thing is found everywhere."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ from docs.hooks.glossary import terms
 from docs.hooks.notebook import run as run_blocks
 from docs.hooks.project_copy import ROOT, copy_project
 
+pytestmark = pytest.mark.thorough  # copies the project
+
 CSV = (
     "task,worker,label\nowl,ann,bird\nowl,bob,bird\nowl,cem,fish\neel,ann,fish\neel,bob,fish\neel,cem,bird\n"
 )
@@ -26,11 +28,11 @@ CSV = (
 
 @dataclass(frozen=True)
 class Page:
-    """What a page adds, and where it should then be found."""
+    """The files that a page adds, and the tests that cover them."""
 
     file: str  # of the package
-    family: str  # the tests of all its kind
-    own: str  # its own test
+    family: str  # the tests of all things of its kind
+    own: str  # its own tests
 
     @property
     def name(self) -> str:
@@ -39,11 +41,15 @@ class Page:
 
 PAGES = {
     "aggregator": Page(
-        "crowdpilot/aggregation/log_odds.py",
+        "crowdpilot/aggregation/models/log_odds.py",
         "tests/aggregation/test_models.py",
-        "tests/aggregation/test_log_odds.py",
+        "tests/aggregation/models/test_log_odds.py",
     ),
-    "format": Page("crowdpilot/io/prodigy.py", "tests/io/test_formats.py", "tests/io/test_prodigy.py"),
+    "format": Page(
+        "crowdpilot/io/formats/prodigy.py",
+        "tests/io/test_formats.py",
+        "tests/io/formats/test_prodigy.py",
+    ),
     "method": Page(
         "crowdpilot/learning/methods/geo_crowd_net.py",
         "tests/learning/methods/test_methods.py",
@@ -52,7 +58,7 @@ PAGES = {
     "policy": Page(
         "crowdpilot/hybrid/policies/label_uncertainty.py",
         "tests/hybrid/policies/test_policies.py",
-        "tests/hybrid/test_label_uncertainty.py",
+        "tests/hybrid/policies/test_label_uncertainty.py",
     ),
 }
 Followed = Callable[[str], Path]
@@ -77,54 +83,54 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> Followed:
 
 
 def run(folder: Path, *words: str) -> str:
-    """What a command prints that runs in the copy, and finds the package there."""
-    found = {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "200", "NO_COLOR": "1"}
-    ended = subprocess.run(
+    """The output of a Python module that runs in the copy, with the package of the copy."""
+    variables = {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", "COLUMNS": "200", "NO_COLOR": "1"}
+    process = subprocess.run(
         [sys.executable, "-m", *words],
         cwd=folder,
-        env={**os.environ, **found},
+        env={**os.environ, **variables},
         capture_output=True,
         text=True,
     )
-    assert ended.returncode == 0, f"{' '.join(words)}:\n{ended.stdout}{ended.stderr}"
-    return ended.stdout
+    assert process.returncode == 0, f"{' '.join(words)}:\n{process.stdout}{process.stderr}"
+    return process.stdout
 
 
 def passed(folder: Path, *words: str) -> Counter[str]:
-    """How many tests of each file have passed; all that were chosen must."""
-    said = run(folder, "pytest", "-q", "-rA", "-p", "no:cacheprovider", *words)
-    return Counter(re.findall(r"^PASSED ([^:\s]+)", said, re.MULTILINE))
+    """Number of passed tests of each file; none may fail."""
+    printed = run(folder, "pytest", "-q", "-rA", "-p", "no:cacheprovider", *words)
+    return Counter(re.findall(r"^PASSED ([^:\s]+)", printed, re.MULTILINE))
 
 
 @every
 def test_the_page_adds_one_file_to_the_package_and_a_test(page: str, followed: Followed) -> None:
-    made = {p.relative_to(followed(page)) for p in followed(page).rglob("*.py")}
-    new = sorted(str(path) for path in made if not (ROOT / path).exists())
+    files = {p.relative_to(followed(page)) for p in followed(page).rglob("*.py")}
+    new = sorted(str(path) for path in files if not (ROOT / path).exists())
     assert new == [PAGES[page].file, PAGES[page].own]
 
 
 @every
-def test_the_tests_of_the_family_its_own_and_those_of_the_architecture_take_it_in(
+def test_the_tests_of_its_kind_its_own_and_those_of_the_architecture_cover_it(
     page: str, followed: Followed
 ) -> None:
-    asked = PAGES[page]
-    files = (asked.family, asked.own, asked.file, "tests/test_architecture.py")
-    ran = passed(followed(page), *files, "-k", asked.name)
-    assert ran[asked.family] >= 4
-    assert ran[asked.own] >= 3
+    new = PAGES[page]
+    files = (new.family, new.own, new.file, "tests/test_architecture.py")
+    ran = passed(followed(page), *files, "-k", new.name)
+    assert ran[new.family] >= 4
+    assert ran[new.own] >= 3
     assert ran["tests/test_architecture.py"] == 2  # it is short, and private names stay in it
 
 
 @every
-def test_it_is_written_as_we_write(page: str, followed: Followed) -> None:
+def test_linter_and_formatter_accept_it(page: str, followed: Followed) -> None:
     files = PAGES[page].file, PAGES[page].own
     assert run(followed(page), "ruff", "check", "--no-cache", *files).startswith("All checks passed")
     run(followed(page), "ruff", "format", "--no-cache", "--check", *files)
 
 
 @pytest.mark.parametrize("page", ["aggregator", "method", "policy"])
-def test_its_name_has_a_meaning(page: str, followed: Followed) -> None:
-    """Which `tests/docs/test_glossary.py` asks of all names."""
+def test_the_glossary_explains_its_name(page: str, followed: Followed) -> None:
+    """As `tests/docs/test_glossary.py` requires of all names."""
     assert PAGES[page].name in terms((followed(page) / "docs" / "glossary.md").read_text())
 
 
@@ -136,11 +142,11 @@ def test_its_name_has_a_meaning(page: str, followed: Followed) -> None:
         ("policy", "tests/hybrid/test_docs.py", "listed"),
     ],
 )
-def test_its_room_explains_it(page: str, test: str, chosen: str, followed: Followed) -> None:
+def test_the_page_of_its_room_explains_it(page: str, test: str, chosen: str, followed: Followed) -> None:
     assert passed(followed(page), test, "-k", chosen)[test]
 
 
-def test_the_command_line_knows_the_aggregator(followed: Followed) -> None:
+def test_the_command_line_offers_the_aggregator(followed: Followed) -> None:
     folder = followed("aggregator")
     (row,) = [
         r
@@ -155,14 +161,14 @@ def test_the_command_line_knows_the_aggregator(followed: Followed) -> None:
 
 
 def test_the_command_line_completes_the_aggregator(followed: Followed) -> None:
-    code = "from crowdpilot.cli.shared.options import complete_strategy as c; print(*c('log'))"
-    ended = subprocess.run(
+    code = "from crowdpilot.cli.shared.completion import complete_strategy as c; print(*c('log'))"
+    process = subprocess.run(
         [sys.executable, "-c", code], cwd=followed("aggregator"), check=True, capture_output=True, text=True
     )
-    assert "'log_odds'" in ended.stdout
+    assert "'log_odds'" in process.stdout
 
 
-def test_the_command_line_knows_the_format(followed: Followed) -> None:
+def test_the_command_line_reads_the_format(followed: Followed) -> None:
     folder = followed("format")
     record = {"_input_hash": 7, "accept": ["cat"], "answer": "accept", "_annotator_id": "ann"}
     (folder / "file").write_text(json.dumps(record))
@@ -170,7 +176,7 @@ def test_the_command_line_knows_the_format(followed: Followed) -> None:
     assert (folder / "out.csv").read_text() == "task,worker,label,seconds,time\n7,ann,cat,,\n"
 
 
-def test_the_command_line_knows_the_method(followed: Followed) -> None:
+def test_the_command_line_offers_the_method(followed: Followed) -> None:
     folder = followed("method")
     assert "\ngeo_crowd_net," in run(folder, "crowdpilot", "strategies", "--deep")
     (folder / "x.csv").write_text("task,a,b\nowl,1,0\neel,0,1\n")
@@ -178,7 +184,7 @@ def test_the_command_line_knows_the_method(followed: Followed) -> None:
     assert run(folder, "crowdpilot", *command).startswith("task,label,confidence\nowl,")
 
 
-def test_the_command_line_knows_the_policy(followed: Followed) -> None:
+def test_the_command_line_offers_the_policy(followed: Followed) -> None:
     folder = followed("policy")
     assert "label_uncertainty" in run(folder, "crowdpilot", "replay", "--help")
     command = ("--simulate", "items=30,workers=10", "--seeds", "1", "-p", "label_uncertainty", "--json")
