@@ -41,7 +41,7 @@ def databases(kind: str) -> Iterator[tuple[str, str]]:
             folder = stack.enter_context(tempfile.TemporaryDirectory())
             yield f"sqlite:///{folder}/ours.db", f"sqlite:///{folder}/bare.db"
             return
-        from tests.service.tools import Postgres  # the server that the tests use
+        from tests.service.harness.postgres import Postgres  # the server that the tests use
 
         server = Postgres.make(fsync=True)
         stack.callback(server.remove)

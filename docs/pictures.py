@@ -21,7 +21,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from benchmarks import report
 from crowdpilot.cli.commands.serve import free_port, login_link
 from crowdpilot.cli.shared.service_options import open_store
-from crowdpilot.service.demo import run
+from crowdpilot.service.demo import run_demo
 from crowdpilot.service.demo.client import Client
 from crowdpilot.service.processes import supervise
 from crowdpilot.service.settings import load_settings
@@ -97,7 +97,7 @@ def photograph(address: str, key: str, link: str, chromium: str) -> None:
         phone = visit(browser, PHONE, "dark", desktop.context.storage_state())
         taken: list[str] = []
 
-        def watch(project: str, decided: int, _: int) -> None:
+        def on_progress(project: str, decided: int, _: int) -> None:
             if decided > 0.6 * ITEMS and not taken:
                 taken.append(project)
                 page = f"{address}/projects/{project}"
@@ -105,7 +105,7 @@ def photograph(address: str, key: str, link: str, chromium: str) -> None:
                     [shoot(desktop, page, full=True), shoot(phone, page, full=True)], "service-dashboard.png"
                 )
 
-        run(address, key, seconds=60, items=ITEMS, watch=watch)
+        run_demo(address, key, seconds=60, items=ITEMS, on_progress=on_progress)
         browser.close()
 
 

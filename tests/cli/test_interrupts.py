@@ -9,6 +9,8 @@ import pytest
 
 from tests.cli.terminal import Terminal
 
+pytestmark = pytest.mark.thorough  # starts and interrupts processes
+
 ENDLESS = "ds[max_iter=1000000000,tol=-1]"
 TRAINING = "--x x.npz --epochs 1000000 --network linear"
 LONG = {  # a command that takes hours, and what it says meanwhile

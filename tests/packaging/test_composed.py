@@ -16,7 +16,8 @@ import pytest
 from tests.equip import postgres_binaries
 from tests.packaging.containers import compose, healthcheck
 from tests.packaging.test_containers import FILLED
-from tests.service.tools import Postgres, eventually, free_port, need
+from tests.service.harness.postgres import Postgres
+from tests.service.harness.waiting import eventually, free_port, need
 
 pytestmark = pytest.mark.slow
 PROGRAM = Path(os.environ.get("CROWDPILOT_PROGRAM", Path(sys.executable).with_name("crowdpilot")))

@@ -15,7 +15,10 @@ from crowdpilot.reporting.advice import recommend
 
 CHROMIUM = shutil.which("chromium")
 pytest.importorskip("playwright")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="chromium is not on this machine")
+pytestmark = [
+    pytest.mark.thorough,  # needs a browser
+    pytest.mark.skipif(CHROMIUM is None, reason="chromium is not on this machine"),
+]
 
 QUIET = ["--no-sandbox", "--disable-background-networking", "--disable-component-update", "--no-first-run"]
 

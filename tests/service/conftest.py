@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from tests.equip import chromium, postgres_binaries
-from tests.service.tools import Postgres, need, shared_postgres
+from tests.service.harness.postgres import Postgres, shared_postgres
+from tests.service.harness.waiting import need
 
 QUIET = [
     "--no-sandbox",
@@ -29,6 +30,7 @@ SCREENS: dict[str, dict[str, Any]] = {
     },
 }
 Open = Callable[..., Any]
+DATABASES = ["sqlite", pytest.param("postgresql", marks=pytest.mark.thorough)]
 
 
 @pytest.fixture(scope="session")
@@ -49,7 +51,7 @@ def own_postgres() -> Iterator[Postgres]:
     server.remove()
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=DATABASES)
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """Address of a new empty database, once of each kind."""
     if request.param == "sqlite":

@@ -8,13 +8,13 @@ from pathlib import Path
 import crowdpilot
 from crowdpilot.service.app import create_app
 from crowdpilot.service.settings import Settings
-from tests.service.running import running
+from tests.service.harness.service import running_service
 
 PAGE = Path(crowdpilot.__file__).parents[1] / "docs" / "service.md"
 
 
 def test_a_completion_code_is_known_again_and_a_made_up_one_is_not(tmp_path: Path) -> None:
-    with running(f"sqlite:///{tmp_path / 'a.db'}", jobs=False) as send:
+    with running_service(f"sqlite:///{tmp_path / 'a.db'}", jobs=False) as send:
         made = send("POST", "/api/projects", {"name": "x", "classes": ["a", "b"]})
         at = f"/api/projects/{made['id']}"
         send("POST", f"{at}/items", {"items": [{"text": "one"}]})

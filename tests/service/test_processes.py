@@ -17,7 +17,10 @@ from typing import Any
 import pytest
 
 from crowdpilot.service.processes import supervise
-from tests.service.tools import eventually, start_service
+from tests.service.harness.tiny_service import start_service
+from tests.service.harness.waiting import eventually
+
+pytestmark = pytest.mark.thorough  # starts and kills processes
 
 Start = Callable[..., tuple[Any, str]]
 

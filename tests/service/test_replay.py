@@ -13,8 +13,10 @@ from crowdpilot import io
 from crowdpilot.hybrid import Costs, Plan, Scenario
 from crowdpilot.hybrid.replay import replay_scenario
 from crowdpilot.simulation import one_coin
-from tests.service.recorded import replay_over_http
-from tests.service.running import running
+from tests.service.harness.replay_over_http import replay_over_http
+from tests.service.harness.service import running_service
+
+pytestmark = pytest.mark.thorough  # sends thousands of requests
 
 
 def in_the_library(scenario: Scenario, costs: Costs, plan: Plan) -> tuple[Any, int]:
@@ -38,7 +40,7 @@ def test_a_simulated_record_gives_the_same_decisions(policy, database_url):
     scenario = Scenario(votes.tasks, votes.classes, np.asarray(truth), {"": votes})
     costs, plan = Costs.binary(fp=1, fn=3, crowd=0.02), Plan(policy=policy, seed=3)
     expected, _ = in_the_library(scenario, costs, plan)
-    with running(database_url) as send:
+    with running_service(database_url) as send:
         found = replay_over_http(send, scenario, costs, plan)
     assert_same(found, scenario, expected)
 
@@ -54,6 +56,6 @@ def test_sentiment_polarity_gives_the_same_decisions(seed, tmp_path):
     costs, plan = Costs.equal(2, crowd=0.05), Plan(seed=seed)
     expected, count = in_the_library(scenario, costs, plan)
     assert count > 1000
-    with running(f"sqlite:///{tmp_path / 'a.db'}") as send:
+    with running_service(f"sqlite:///{tmp_path / 'a.db'}") as send:
         found = replay_over_http(send, scenario, costs, plan)
     assert_same(found, scenario, expected)

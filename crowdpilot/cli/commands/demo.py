@@ -1,4 +1,4 @@
-"""`crowdpilot demo`: the whole service at work, on real images with a simulated crowd."""
+"""`crowdpilot demo`: the service on real images, with a simulated crowd."""
 
 from __future__ import annotations
 
@@ -26,20 +26,23 @@ EXAMPLES = examples(
 
 
 def demo(
-    seconds: Annotated[float, typer.Option(min=1, help="How long the crowd takes, about.")] = 60.0,
-    items: Annotated[int, typer.Option(min=20, max=600, help="How many images.")] = 600,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen at; 0 takes any free one.")] = 0,
+    seconds: Annotated[float, typer.Option(min=1, help="Approximate duration of the campaign.")] = 60.0,
+    items: Annotated[int, typer.Option(min=20, max=600, help="Number of images.")] = 600,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen at; 0: any free port.")] = 0,
     folder: Annotated[
-        Path | None, typer.Option(help="Where the database and the report are kept; if not given, nowhere.")
+        Path | None,
+        typer.Option(help="Folder for the database and the report; if not given, a temporary one."),
     ] = None,
     open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open the dashboard.")] = True,
-    stay: Annotated[bool, typer.Option("--stay/--exit", help="Go on until Ctrl-C, or end at once.")] = True,
+    stay: Annotated[
+        bool, typer.Option("--stay/--exit", help="Keep running until Ctrl-C, or exit at the end.")
+    ] = True,
     seed: options.Seed = 0,
 ) -> None:
     """Start the service, let 30 simulated workers label handwritten digits over HTTP, and watch.
 
     The workers are of mixed quality: most are good, some guess, two always press the first button.
-    It ends with the report and with what was saved beside the same number of votes on every image.
+    In the end it writes the report and prints how many votes were saved, compared with a fixed number.
     """
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""A small HTTP client for the demonstration, which waits and tries again like a worker's page does."""
+"""HTTP client of the demonstration, which waits and tries again when the service is busy or restarts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from typing import Any
 from urllib.parse import urlsplit
 
-PATIENCE = 20  # tries before it gives up
+MAX_TRIES = 20  # of one request
 
 
 class Client:
@@ -25,21 +25,21 @@ class Client:
     def __init__(self, address: str, headers: dict[str, str]) -> None:
         self.host = urlsplit(address).netloc
         self.headers = headers
-        self._line = http.client.HTTPConnection(self.host, timeout=60)
+        self._connection = http.client.HTTPConnection(self.host, timeout=60)
 
     def send(self, method: str, path: str, body: Any = None, type: str = "application/json") -> Any:
-        """What the service answers; a `ValueError` if it refuses."""
+        """The response, parsed if it is JSON; `ValueError` with the detail of an error response."""
         data = json.dumps(body).encode() if type == "application/json" and body is not None else body
-        for attempt in range(PATIENCE):
+        for attempt in range(MAX_TRIES):
             try:
-                self._line.request(method, path, data, {**self.headers, "Content-Type": type})
-                answer = self._line.getresponse()
-                text = answer.read()
+                self._connection.request(method, path, data, {**self.headers, "Content-Type": type})
+                response = self._connection.getresponse()
+                text = response.read()
             except (OSError, http.client.HTTPException):
-                self._line.close()
+                self._connection.close()
                 status = 503
             else:
-                status = answer.status
+                status = response.status
             if status not in (429, 503):
                 break
             time.sleep(0.1 * 2 ** min(attempt, 5))
@@ -47,21 +47,21 @@ class Client:
             raise ValueError(f"the service at {self.host} does not answer")
         if status >= 400:
             raise ValueError(json.loads(text)["detail"])
-        return json.loads(text) if answer.headers.get_content_type() == "application/json" else text
+        return json.loads(text) if response.headers.get_content_type() == "application/json" else text
 
     def close(self) -> None:
-        """Hang up."""
-        self._line.close()
+        """Close the connection."""
+        self._connection.close()
 
 
 def multipart(files: dict[str, bytes], type: str) -> tuple[bytes, str]:
-    """A form with files of one type, and the content type of the form."""
-    line = "crowdpilot-demo-7f3a9c"
+    """The body of a form with files of one content type, and the content type of the form."""
+    boundary = "crowdpilot-demo-7f3a9c"
     parts = [
-        f'--{line}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n'
+        f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n'
         f"Content-Type: {type}\r\n\r\n".encode()
         + data
         + b"\r\n"
         for name, data in files.items()
     ]
-    return b"".join(parts) + f"--{line}--\r\n".encode(), f"multipart/form-data; boundary={line}"
+    return b"".join(parts) + f"--{boundary}--\r\n".encode(), f"multipart/form-data; boundary={boundary}"

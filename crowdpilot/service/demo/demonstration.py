@@ -1,4 +1,4 @@
-"""The show: makes the project through the API, lets the crowd label, and says what came out."""
+"""Run of the demonstration: create a project over HTTP, let the crowd label it, and compare the cost."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ import numpy as np
 
 from crowdpilot.datasets.sets.digits import load_digits, to_png
 from crowdpilot.service.demo.client import Client, multipart
-from crowdpilot.service.demo.cost_saving import Saving, compare
-from crowdpilot.service.demo.crowd import Crowd
+from crowdpilot.service.demo.cost_saving import CostSaving, compare
+from crowdpilot.service.demo.crowd import SimulatedCrowd
 
 CLASSES = ["three", "five", "eight", "nine"]
 PROJECT = {
@@ -31,45 +31,46 @@ PROJECT = {
     "machine": "tfidf",
     "batch": 5,
 }
-Watch = Callable[[str, int, int], None]
-UPLOAD = 200  # images in one request
-GIVE_UP = 600.0  # seconds after which nobody waits any more
+Progress = Callable[[str, int, int], None]  # project id, decided items, votes
+IMAGES_PER_UPLOAD = 200
+TIMEOUT_SECONDS = 600.0  # for the labelling, and for the report
+VOTES_PER_ITEM = 2.0  # about, to plan the pauses of workers
 
 
 @dataclass(frozen=True)
-class Show:
-    """What came out of a demonstration.
+class DemoResult:
+    """The result of a demonstration.
 
     Parameters
     ----------
     project
         Its id.
     items, votes, wrong
-        How many there were; wrong decisions are counted by the truth, which the service was not told.
+        Their numbers; wrong decisions are counted by the true classes, which the service does not have.
     saving
-        Beside the same number of votes on every item.
+        Against the same number of votes on every item.
     report
-        The report, as a page.
+        The report, as HTML.
     """
 
     project: str
     items: int
     votes: int
     wrong: int
-    saving: Saving
+    saving: CostSaving
     report: bytes
 
 
-def run(
+def run_demo(
     address: str,
     key: str,
     *,
     seconds: float = 60.0,
     items: int = 600,
     seed: int = 0,
-    watch: Watch | None = None,
-) -> Show:
-    """Make a project, let thirty simulated workers label it over HTTP, and compare.
+    on_progress: Progress | None = None,
+) -> DemoResult:
+    """Create a project, let thirty simulated workers label it over HTTP, and compare the cost.
 
     Parameters
     ----------
@@ -80,95 +81,96 @@ def run(
     items
         How many images, up to 600.
     seed
-        Draws who says what.
-    watch
-        Is told the project, and now and then how many items are decided and how many votes came.
+        Of the answers of the crowd.
+    on_progress
+        Callback that gets the project id, the number of decided items and of votes, about every second.
     """
     images, names = load_digits()
     images, names = images[:items], names[:items]
-    crowd = Crowd([CLASSES.index(name) for name in names], len(CLASSES), seed)
-    office = Client(address, {"X-API-Key": key})
-    made = office.send("POST", "/api/projects", {**PROJECT, "plan": {"seed": seed}})
-    project = made["id"]
+    crowd = SimulatedCrowd([CLASSES.index(name) for name in names], len(CLASSES), seed)
+    requester = Client(address, {"X-API-Key": key})
+    created = requester.send("POST", "/api/projects", {**PROJECT, "plan": {"seed": seed}})
+    project = created["id"]
     files = {f"digit-{n:03}.png": to_png(image) for n, image in enumerate(images)}
-    for n in range(0, len(files), UPLOAD):
-        some = dict(list(files.items())[n : n + UPLOAD])
-        office.send("POST", f"/api/projects/{project}/items", *multipart(some, "image/png"))
-    if watch is not None:
-        watch(project, 0, 0)
-    invite = parse_qs(urlsplit(made["link"]).query)["invite"][0]
-    pause = seconds * len(crowd) / (2.0 * len(images))  # two votes for each item, roughly
-    place = {sha256(data).hexdigest(): n for n, data in enumerate(files.values())}
-    _label(Stage(address, project, invite, crowd, place, pause, threading.Event()), office, watch)
-    return _outcome(office, project, crowd)
+    for n in range(0, len(files), IMAGES_PER_UPLOAD):
+        part = dict(list(files.items())[n : n + IMAGES_PER_UPLOAD])
+        requester.send("POST", f"/api/projects/{project}/items", *multipart(part, "image/png"))
+    if on_progress is not None:
+        on_progress(project, 0, 0)
+    invite = parse_qs(urlsplit(created["link"]).query)["invite"][0]
+    pause = seconds * len(crowd) / (VOTES_PER_ITEM * len(images))
+    item_of = {sha256(data).hexdigest(): n for n, data in enumerate(files.values())}
+    labelling = Labelling(address, project, invite, crowd, item_of, pause, threading.Event())
+    _label(labelling, requester, on_progress)
+    return _result(requester, project, crowd)
 
 
-class Stage(NamedTuple):
-    """Where everybody works: `place` tells which image a digest belongs to, `pause` how long they think."""
+class Labelling(NamedTuple):
+    """What all workers share: `item_of` maps digests of files to items, `pause` is the mean time per vote."""
 
     address: str
     project: str
     invite: str
-    crowd: Crowd
-    place: dict[str, int]
+    crowd: SimulatedCrowd
+    item_of: dict[str, int]
     pause: float
     over: threading.Event
 
 
-def _label(stage: Stage, office: Client, watch: Watch | None) -> None:
-    """Everybody labels at once until nothing is wanted any more."""
-    end = time.monotonic() + GIVE_UP
-    with ThreadPoolExecutor(len(stage.crowd)) as pool:
-        people = [pool.submit(_work, stage, w) for w in range(len(stage.crowd))]
+def _label(labelling: Labelling, requester: Client, on_progress: Progress | None) -> None:
+    """Let all workers label at once, until no more votes are needed."""
+    end = time.monotonic() + TIMEOUT_SECONDS
+    with ThreadPoolExecutor(len(labelling.crowd)) as pool:
+        workers = [pool.submit(_work, labelling, w) for w in range(len(labelling.crowd))]
         try:
-            while time.monotonic() < end and not all(person.done() for person in people):
-                now = office.send("GET", f"/api/projects/{stage.project}")
-                if watch is not None:
-                    watch(stage.project, now["status"]["done"], now["votes"])
+            while time.monotonic() < end and not all(worker.done() for worker in workers):
+                now = requester.send("GET", f"/api/projects/{labelling.project}")
+                if on_progress is not None:
+                    on_progress(labelling.project, now["status"]["done"], now["votes"])
                 if now["done"]:
                     break
-                stage.over.wait(1.0)
+                labelling.over.wait(1.0)
         finally:
-            stage.over.set()
-    for person in people:
-        person.result()
+            labelling.over.set()
+    for worker in workers:
+        worker.result()
 
 
-def _work(stage: Stage, w: int) -> None:
-    """One worker: takes what they are given, thinks a while, and says what they always say."""
-    rng = np.random.default_rng([w, len(stage.crowd)])
-    entrance = Client(stage.address, {})
-    session = {"project": stage.project, "invite": stage.invite}
-    token = entrance.send("POST", "/api/sessions", session)["token"]
-    entrance.close()
-    client = Client(stage.address, {"Authorization": f"Bearer {token}"})
-    while not stage.over.wait(thought := rng.exponential(stage.pause)):
-        lent = client.send("GET", "/api/next?n=1")["items"]
-        for item in lent:
-            n = stage.place[item["content"]["image"].rpartition("/")[2]]
-            label = CLASSES[stage.crowd.says[w, n]]
-            vote = {"item": item["item"], "label": label, "seconds": thought, "key": uuid4().hex}
+def _work(labelling: Labelling, w: int) -> None:
+    """One worker: leases an item, waits, and sends the answer of the simulated crowd."""
+    rng = np.random.default_rng([w, len(labelling.crowd)])
+    anonymous = Client(labelling.address, {})
+    session = {"project": labelling.project, "invite": labelling.invite}
+    token = anonymous.send("POST", "/api/sessions", session)["token"]
+    anonymous.close()
+    client = Client(labelling.address, {"Authorization": f"Bearer {token}"})
+    while not labelling.over.wait(seconds := rng.exponential(labelling.pause)):
+        leased = client.send("GET", "/api/next?n=1")["items"]
+        for item in leased:
+            n = labelling.item_of[item["content"]["image"].rpartition("/")[2]]
+            label = CLASSES[labelling.crowd.answers[w, n]]
+            vote = {"item": item["item"], "label": label, "seconds": seconds, "key": uuid4().hex}
             client.send("POST", "/api/votes", vote)
-        if not lent:
-            stage.over.wait(0.5)
+        if not leased:
+            labelling.over.wait(0.5)
     client.close()
 
 
-def _outcome(office: Client, project: str, crowd: Crowd) -> Show:
-    lines = office.send("GET", f"/api/projects/{project}/decisions?format=ndjson").splitlines()
-    found = {row["item"]: row["label"] for row in map(json.loads, lines)}
-    said = np.array([CLASSES.index(found[f"digit-{n:03}.png"]) for n in range(len(crowd.truth))])
-    wrong, N = int((said != crowd.truth).sum()), len(said)
-    votes = int(office.send("GET", f"/api/projects/{project}")["votes"])
+def _result(requester: Client, project: str, crowd: SimulatedCrowd) -> DemoResult:
+    lines = requester.send("GET", f"/api/projects/{project}/decisions?format=ndjson").splitlines()
+    labels = {row["item"]: row["label"] for row in map(json.loads, lines)}
+    decided = np.array([CLASSES.index(labels[f"digit-{n:03}.png"]) for n in range(len(crowd.truth))])
+    wrong, N = int((decided != crowd.truth).sum()), len(decided)
+    votes = int(requester.send("GET", f"/api/projects/{project}")["votes"])
     saving = compare(crowd, votes / N, wrong / N)
-    return Show(project, N, votes, wrong, saving, _report(office, project))
+    return DemoResult(project, N, votes, wrong, saving, _report(requester, project))
 
 
-def _report(office: Client, project: str) -> bytes:
-    """The report, as soon as it is made."""
-    end = time.monotonic() + GIVE_UP
+def _report(requester: Client, project: str) -> bytes:
+    """Wait for the report."""
+    end = time.monotonic() + TIMEOUT_SECONDS
     while time.monotonic() < end:
-        page = office.send("GET", f"/api/projects/{project}/report?wait=30")
+        page = requester.send("GET", f"/api/projects/{project}/report?wait=30")
         if isinstance(page, bytes):
             return page
     raise ValueError("the report is not made in time; see the project's jobs in the dashboard")

@@ -5,10 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
+import pytest
 
-from crowdpilot.service.demo import SimulatedCrowd, compare
-from crowdpilot.service.demo.cost_saving import majority_error
+pytestmark = pytest.mark.thorough  # it starts the service and takes half a minute
 
 
 def test_it_labels_real_images_over_http_and_says_what_it_saved(tmp_path: Path) -> None:
@@ -23,23 +22,3 @@ def test_it_labels_real_images_over_http_and_says_what_it_saved(tmp_path: Path) 
     assert int(found[3]) <= 6
     assert "watch it at http://127.0.0.1" in result.stderr
     assert "<html" in (tmp_path / "report.html").read_text()
-
-
-def test_the_crowd_is_as_good_as_it_is_said_to_be() -> None:
-    crowd = SimulatedCrowd([0, 1, 2, 3] * 2000, classes=4, seed=0)
-    right = (crowd.answers == crowd.truth).mean(axis=1)
-    np.testing.assert_allclose(right[crowd.skill > 0], crowd.skill[crowd.skill > 0], atol=0.03)
-    assert (crowd.answers[crowd.skill == 0] == 0).all()
-
-
-def test_the_saving_is_beside_the_fewest_votes_that_err_as_rarely() -> None:
-    crowd = SimulatedCrowd([0, 1] * 200, classes=2, seed=0)
-    goal = majority_error(crowd, 5, seed=0)
-    saving = compare(crowd, votes=2.0, error=goal)
-    assert saving.reached
-    assert saving.fixed <= 5
-    assert saving.share == 1 - 2 / saving.fixed
-
-
-def test_errors_that_no_majority_reaches_are_said_to_be_so() -> None:
-    assert not compare(SimulatedCrowd([0, 1] * 50, classes=2, seed=0), votes=2.0, error=-1.0).reached

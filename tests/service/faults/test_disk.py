@@ -13,8 +13,12 @@ from sqlalchemy import event, text
 
 from crowdpilot.service.errors import ServiceUnavailableError
 from crowdpilot.service.store import Store, items, migrate, votes
-from tests.service.faults.tools import CLASSES, Caller, Service, make_project, opinion, serving, sessions
-from tests.service.tools import Postgres, eventually
+from tests.service.harness.fault_crowd import CLASSES, make_project, opinion, sessions
+from tests.service.harness.postgres import Postgres
+from tests.service.harness.processes import Caller, ProcessService, serving
+from tests.service.harness.waiting import eventually
+
+pytestmark = pytest.mark.thorough  # mounts a disk and starts processes
 
 MEGABYTES = 3
 
@@ -31,7 +35,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
-def label_all(service: Service, token: str, n: int = 10) -> tuple[list[int], list[int]]:
+def label_all(service: ProcessService, token: str, n: int = 10) -> tuple[list[int], list[int]]:
     """Ask once for items and vote once on each, with no second try; statuses, and items acknowledged."""
     caller = Caller(service.address, token)
     status, found = caller.once("GET", f"/api/next?n={n}")

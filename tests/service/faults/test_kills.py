@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.service.faults.tools import Outcome, assert_same_decisions, library_decisions, run
+from tests.service.harness.fault_crowd import Outcome, assert_same_decisions, library_decisions, run
+
+pytestmark = pytest.mark.thorough  # starts and kills processes
 
 ITEMS, WORKERS = 60, 8
 

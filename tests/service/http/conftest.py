@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.service.http.service import Project, Service
+from tests.service.harness.service import Project, Service, sqlite_url
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+@pytest.fixture(scope="module", params=["sqlite", pytest.param("postgresql", marks=pytest.mark.thorough)])
 def service(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service over each kind of database, for the tests of a module, which have projects of their own."""
     if request.param == "sqlite":
-        made = Service.at(tmp_path_factory.mktemp("service"))
+        made = Service(sqlite_url(tmp_path_factory.mktemp("service")))
         yield made
         made.close()
         return

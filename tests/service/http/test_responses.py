@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.service.http.service import Project, Service
+from tests.service.harness.service import Project, Service
 
 
 def test_a_method_that_is_not_there_is_refused_with_those_that_are(project: Project) -> None:

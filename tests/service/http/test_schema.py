@@ -18,8 +18,8 @@ from crowdpilot.service.app import create_app
 from crowdpilot.service.platforms.label_studio import backend
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import projects
-from tests.service.http.service import SECRET, Project, Service
-from tests.service.tools import Postgres
+from tests.service.harness.postgres import Postgres
+from tests.service.harness.service import SECRET, Project, Service, sqlite_url
 
 load_all_checks()
 SKIPPED = {
@@ -44,9 +44,9 @@ class Tried:
     def __init__(self, service: Service) -> None:
         self.service = service
         self.project: Project = service.project(plan={"gold": 0.1})
-        self.project.texts(30)
+        self.project.add_texts(30)
         self.project.post("/gold", json={"gold": {"i1": "good", "i2": "bad"}})
-        self.project.tell(*((f"i{n}", f"w{n % 5}", "good") for n in range(20)))
+        self.project.add_votes(*((f"i{n}", f"w{n % 5}", "good") for n in range(20)))
         self.worker = self.project.worker()
         self.lent = self.worker.next(10)
 
@@ -76,7 +76,7 @@ class Tried:
 
 @pytest.fixture(scope="module")
 def tried(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tried]:
-    made = Service.at(tmp_path_factory.mktemp("schema"))
+    made = Service(sqlite_url(tmp_path_factory.mktemp("schema")))
     yield Tried(made)
     made.close()
 
@@ -141,6 +141,7 @@ def test_nor_do_many_requests(tried: Tried, method: str, path: str) -> None:
     check(tried, method, path, MANY)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.parametrize(("method", "path"), operations())
 def test_nor_do_many_requests_over_postgresql(elsewhere: Tried, method: str, path: str) -> None:

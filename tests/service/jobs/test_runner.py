@@ -11,20 +11,20 @@ from crowdpilot.service.jobs.context import JobContext
 from crowdpilot.service.schemas import ProjectIn
 from crowdpilot.service.store import Store, jobs, migrate, projects
 from crowdpilot.service.store.engine import Row
-from tests.service.jobs.site import Site
-from tests.service.tools import eventually
+from tests.service.harness.jobs import JobService
+from tests.service.harness.waiting import eventually
 
 NAMES = [f"i{n}" for n in range(30)]
 
 
-def rows(site: Site, project: str) -> list[Row]:
-    with site.store.reading() as c:
+def rows(service: JobService, project: str) -> list[Row]:
+    with service.store.reading() as c:
         return list(jobs.latest(c, project, 500))
 
 
-def hasten(site: Site, project: str) -> None:
+def hasten(service: JobService, project: str) -> None:
     """Let what waits for its next try be due."""
-    with site.store.writing() as c:
+    with service.store.writing() as c:
         c.exec_driver_sql(f"UPDATE jobs SET due = 0 WHERE project = '{project}' AND state = 'queued'")
 
 
@@ -37,10 +37,10 @@ def jobs_of_mine(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
 
 def test_two_runners_never_do_two_jobs_of_one_project_at_once(
-    any_site: Site, jobs_of_mine: dict[str, Any]
+    any_service: JobService, jobs_of_mine: dict[str, Any]
 ) -> None:
-    site, kinds = any_site, ["a", "b", "c", "d"]
-    made = [site.project() for _ in range(3)]
+    service, kinds = any_service, ["a", "b", "c", "d"]
+    made = [service.create() for _ in range(3)]
     busy: dict[str, int] = dict.fromkeys(made, 0)
     most, together, done = dict(busy), 0, 0
     lock = threading.Lock()
@@ -60,9 +60,11 @@ def test_two_runners_never_do_two_jobs_of_one_project_at_once(
     jobs_of_mine.update(dict.fromkeys(kinds, slow))
     for project in made:
         for kind in kinds:
-            site.ask(project, kind)
+            service.enqueue(project, kind)
     stop = threading.Event()
-    threads = [threading.Thread(target=runner.run, args=(site.settings, f"jobs-{n}", stop)) for n in range(3)]
+    threads = [
+        threading.Thread(target=runner.run, args=(service.settings, f"jobs-{n}", stop)) for n in range(3)
+    ]
     for thread in threads:
         thread.start()
     try:
@@ -73,14 +75,14 @@ def test_two_runners_never_do_two_jobs_of_one_project_at_once(
             thread.join()
     assert set(most.values()) == {1}
     assert together > 1
-    assert {(row.state, row.tries) for project in made for row in rows(site, project)} == {("done", 1)}
+    assert {(row.state, row.tries) for project in made for row in rows(service, project)} == {("done", 1)}
 
 
 def test_a_job_that_fails_is_tried_a_few_times_and_says_why(
-    any_site: Site, jobs_of_mine: dict[str, Any]
+    any_service: JobService, jobs_of_mine: dict[str, Any]
 ) -> None:
-    site = any_site
-    project = site.project()
+    service = any_service
+    project = service.create()
     tried = []
 
     def broken(context: JobContext, job: Row) -> None:
@@ -88,121 +90,121 @@ def test_a_job_that_fails_is_tried_a_few_times_and_says_why(
         raise ValueError("the glass is broken")
 
     jobs_of_mine["broken"] = broken
-    site.ask(project, "broken")
+    service.enqueue(project, "broken")
     waits = []
     for _ in range(jobs.MAX_TRIES):
-        site.work()
-        (row,) = rows(site, project)
+        service.do_jobs()
+        (row,) = rows(service, project)
         waits.append(row.due - time.time())
-        hasten(site, project)
+        hasten(service, project)
     assert tried == list(range(1, jobs.MAX_TRIES + 1))
     assert (row.state, row.tries, row.error) == ("failed", jobs.MAX_TRIES, "ValueError: the glass is broken")
     assert waits[3] > waits[2] > waits[1] > waits[0] > 0
-    assert not runner.step(site.context, "tester")
-    with site.client() as client:
+    assert not runner.step(service.context, "tester")
+    with service.requester() as client:
         (seen,) = client.get(f"/api/projects/{project}/jobs").json()["jobs"]
     assert (seen["kind"], seen["state"], seen["tries"]) == ("broken", "failed", jobs.MAX_TRIES)
     assert seen["error"] == "ValueError: the glass is broken"
 
 
-def test_a_kind_that_nobody_knows_fails_too(site: Site) -> None:
-    project = site.project()
-    site.ask(project, "dance")
-    site.work()
-    assert rows(site, project)[0].error == "KeyError: 'dance'"
+def test_a_kind_that_nobody_knows_fails_too(service: JobService) -> None:
+    project = service.create()
+    service.enqueue(project, "dance")
+    service.do_jobs()
+    assert rows(service, project)[0].error == "KeyError: 'dance'"
 
 
-def test_the_job_of_a_dead_runner_comes_back(any_site: Site) -> None:
-    site = any_site
-    project = site.project()
-    site.add(project, 30)
-    site.vote(project, NAMES)
-    site.ask(project, "refit")
-    with site.store.writing() as c:
+def test_the_job_of_a_dead_runner_comes_back(any_service: JobService) -> None:
+    service = any_service
+    project = service.create()
+    service.add(project, 30)
+    service.vote(project, NAMES)
+    service.enqueue(project, "refit")
+    with service.store.writing() as c:
         assert jobs.claim(c, "dead") is not None
-    site.work()
-    assert rows(site, project)[0].state == "running"
-    with site.store.writing() as c:
+    service.do_jobs()
+    assert rows(service, project)[0].state == "running"
+    with service.store.writing() as c:
         jobs.requeue_abandoned(c, "somebody else")
         assert jobs.claim(c, "tester") is None
         c.exec_driver_sql("UPDATE jobs SET claimed_until = 1.0")
         jobs.requeue_abandoned(c, "somebody else")
-    (row,) = rows(site, project)
+    (row,) = rows(service, project)
     assert (row.state, row.tries, row.error) == ("queued", 1, jobs.DIED)
-    hasten(site, project)
-    site.work()
-    assert {row.state for row in rows(site, project)} == {"done"}
-    with site.store.reading() as c:
+    hasten(service, project)
+    service.do_jobs()
+    assert {row.state for row in rows(service, project)} == {"done"}
+    with service.store.reading() as c:
         assert projects.find(c, project).fitted == 90
 
 
-def test_a_runner_takes_up_at_once_what_it_did_before_it_died(any_site: Site) -> None:
-    project = any_site.project()
-    any_site.ask(project, "refit")
-    with any_site.store.writing() as c:
+def test_a_runner_takes_up_at_once_what_it_did_before_it_died(any_service: JobService) -> None:
+    project = any_service.create()
+    any_service.enqueue(project, "refit")
+    with any_service.store.writing() as c:
         assert jobs.claim(c, "jobs-1") is not None
         jobs.requeue_abandoned(c, "jobs-1")
-    assert rows(any_site, project)[0].state == "queued"
+    assert rows(any_service, project)[0].state == "queued"
 
 
-def test_a_runner_that_was_given_up_changes_nothing_any_more(any_site: Site) -> None:
-    site = any_site
-    project = site.project()
-    site.add(project, 30)
-    site.vote(project, NAMES)
-    site.ask(project, "refit")
-    with site.store.writing() as c:
+def test_a_runner_that_was_given_up_changes_nothing_any_more(any_service: JobService) -> None:
+    service = any_service
+    project = service.create()
+    service.add(project, 30)
+    service.vote(project, NAMES)
+    service.enqueue(project, "refit")
+    with service.store.writing() as c:
         late = jobs.claim(c, "late")
         assert late is not None
         jobs.requeue_abandoned(c, "late")
         c.exec_driver_sql("UPDATE jobs SET due = 0")
         assert jobs.claim(c, "prompt") is not None
     with pytest.raises(jobs.JobLostError):
-        runner.JOBS["refit"](site.context, late)
-    with site.store.writing() as c:
+        runner.JOBS["refit"](service.context, late)
+    with service.store.writing() as c:
         jobs.finish(c, late, {"votes": 0})
         jobs.fail(c, late, "late")
         assert projects.find(c, project).update_number == 0
-    (row,) = rows(site, project)
+    (row,) = rows(service, project)
     assert (row.state, row.runner, row.error) == ("running", "prompt", jobs.DIED)
 
 
 def test_a_running_job_shows_that_it_is_alive(
-    site: Site, jobs_of_mine: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    service: JobService, jobs_of_mine: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runner, "RENEWAL_SECONDS", 0.02)
-    project = site.project()
+    project = service.create()
 
     def long(context: JobContext, job: Row) -> dict[str, Any]:
-        eventually(lambda: rows(site, project)[0].claimed_until > job.claimed_until)
+        eventually(lambda: rows(service, project)[0].claimed_until > job.claimed_until)
         return {}
 
     jobs_of_mine["long"] = long
-    site.ask(project, "long")
-    site.work()
-    assert rows(site, project)[0].state == "done"
+    service.enqueue(project, "long")
+    service.do_jobs()
+    assert rows(service, project)[0].state == "done"
 
 
-def test_what_is_asked_for_twice_is_done_once(any_site: Site) -> None:
-    project = any_site.project()
+def test_what_is_asked_for_twice_is_done_once(any_service: JobService) -> None:
+    project = any_service.create()
     for _ in range(3):
-        any_site.ask(project, "refit")
-    assert len(rows(any_site, project)) == 1
+        any_service.enqueue(project, "refit")
+    assert len(rows(any_service, project)) == 1
 
 
-def test_workers_do_not_wait_for_a_forecast_that_was_asked_for_first(site: Site) -> None:
-    first, second = site.project(), site.project()
-    site.ask(first, "forecast")
-    site.ask(second, "refit")
-    with site.store.writing() as c:
+def test_workers_do_not_wait_for_a_forecast_that_was_asked_for_first(service: JobService) -> None:
+    first, second = service.create(), service.create()
+    service.enqueue(first, "forecast")
+    service.enqueue(second, "refit")
+    with service.store.writing() as c:
         job = jobs.claim(c, "tester")
     assert job is not None
     assert job.project == second
 
 
-def test_old_jobs_are_forgotten_but_not_the_last_result_of_a_kind(any_site: Site) -> None:
-    project = any_site.project()
-    with any_site.store.writing() as c:
+def test_old_jobs_are_forgotten_but_not_the_last_result_of_a_kind(any_service: JobService) -> None:
+    project = any_service.create()
+    with any_service.store.writing() as c:
         jobs.record_done(c, project, "forecast", {"n": 0})
         for n in range(jobs.MAX_ENDED_PER_PROJECT + 20):
             jobs.record_done(c, project, "audit", {"n": n})
@@ -213,44 +215,48 @@ def test_old_jobs_are_forgotten_but_not_the_last_result_of_a_kind(any_site: Site
     assert last is not None
 
 
-def test_items_lent_and_not_answered_come_back_without_anybody_asking(any_site: Site) -> None:
-    site = any_site
-    project = site.project(lease=1.0, costs={"prices": {"crowd": 0.3}})
-    site.add(project, 30)
-    site.vote(project, NAMES, each=3)
-    site.refit(project)
-    with site.store.writing() as c:
+def test_items_lent_and_not_answered_come_back_without_anybody_asking(any_service: JobService) -> None:
+    service = any_service
+    project = service.create(lease=1.0, costs={"prices": {"crowd": 0.3}})
+    service.add(project, 30)
+    service.vote(project, NAMES, each=3)
+    service.refit(project)
+    with service.store.writing() as c:
         c.exec_driver_sql(
             "UPDATE votes SET state = 'leased', expires = 1.0 WHERE worker = (SELECT max(worker) FROM votes)"
         )
         projects.next_change(c, project, votes=-30)
     stop = threading.Event()
-    thread = threading.Thread(target=runner.run, args=(site.settings, "jobs-1", stop))
+    thread = threading.Thread(target=runner.run, args=(service.settings, "jobs-1", stop))
     thread.start()
     try:
         eventually(
-            lambda: [row for row in rows(site, project) if row.kind == "completion" and row.state == "done"]
+            lambda: [
+                row for row in rows(service, project) if row.kind == "completion" and row.state == "done"
+            ]
         )
     finally:
         stop.set()
         thread.join()
 
 
-def test_a_runner_survives_a_database_that_is_away(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    project = site.project()
-    site.add(project, 30)
-    site.vote(project, NAMES)
-    with site.store.writing() as c:
+def test_a_runner_survives_a_database_that_is_away(
+    service: JobService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = service.create()
+    service.add(project, 30)
+    service.vote(project, NAMES)
+    with service.store.writing() as c:
         c.exec_driver_sql("ALTER TABLE jobs RENAME TO hidden")
     stop = threading.Event()
-    thread = threading.Thread(target=runner.run, args=(site.settings, "jobs-1", stop))
+    thread = threading.Thread(target=runner.run, args=(service.settings, "jobs-1", stop))
     thread.start()
     time.sleep(0.3)
-    with site.store.writing() as c:
+    with service.store.writing() as c:
         c.exec_driver_sql("ALTER TABLE hidden RENAME TO jobs")
-    site.ask(project, "refit")
+    service.enqueue(project, "refit")
     try:
-        eventually(lambda: rows(site, project) and rows(site, project)[0].state == "done")
+        eventually(lambda: rows(service, project) and rows(service, project)[0].state == "done")
     finally:
         stop.set()
         thread.join()

@@ -13,7 +13,8 @@ from crowdpilot.service.labelling.labelling_service import LabellingService
 from crowdpilot.service.labelling.sessions import Session
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import Store, jobs, migrate, projects, votes, workers
-from tests.service.faults.tools import make_project, settings_of
+from tests.service.harness.fault_crowd import make_project
+from tests.service.harness.service import settings_of
 
 ITEMS = 30
 Story = Callable[[], Awaitable[Any]]

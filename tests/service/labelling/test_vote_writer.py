@@ -13,7 +13,7 @@ from sqlalchemy import event
 from crowdpilot.service.errors import RequestError, ServiceUnavailableError
 from crowdpilot.service.labelling.vote_writer import VoteWriter
 from crowdpilot.service.store import Store, jobs, leases, migrate, projects, votes, workers
-from tests.service.faults.tools import make_project
+from tests.service.harness.fault_crowd import make_project
 
 
 class Scene:

@@ -72,7 +72,11 @@ def test_a_machine_may_be_off_by_a_little_and_is_made_to_sum_to_one() -> None:
 def test_a_json_file_may_be_a_list() -> None:
     files = [File("items.json", b'[{"id": 7, "text": "x"}]')]
     assert read_items(ONE, spec(), Body("", files=files)).items[0]["name"] == "7"
-    for data, said in ((b"3", "no list"), (b'[{"id": 1}, 2]', "item 2 is no record"), (b"[", "line 1: found broken JSON")):
+    for data, said in (
+        (b"3", "no list"),
+        (b'[{"id": 1}, 2]', "item 2 is no record"),
+        (b"[", "line 1: found broken JSON"),
+    ):
         with pytest.raises(ValueError, match=said):
             read_items(ONE, spec(), Body("", files=[File("items.json", data)]))
 

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from crowdpilot import io
 from crowdpilot.cli import app
-from tests.service.http.service import CRITERIA, Project, Service
+from tests.service.harness.service import CRITERIA, Project, Service
 
 FORMATS = {"csv": "text/csv", "ndjson": "application/x-ndjson", "parquet": "application/vnd.apache.parquet"}
 
@@ -22,11 +22,11 @@ FORMATS = {"csv": "text/csv", "ndjson": "application/x-ndjson", "parquet": "appl
 @pytest.fixture
 def voted(project: Project) -> Project:
     """A project with votes of three workers on ten items, one of them called like a formula."""
-    project.texts(9)
+    project.add_texts(9)
     project.add({"name": "=1+1", "text": "x", "gold": "good"})
     names = [*(f"i{n}" for n in range(9)), "=1+1"]
     for worker in ("ann", "bob", "eve"):
-        project.tell(*((name, worker, ["bad", "good"][n % 2]) for n, name in enumerate(names)))
+        project.add_votes(*((name, worker, ["bad", "good"][n % 2]) for n, name in enumerate(names)))
     return project
 
 
@@ -75,8 +75,8 @@ def test_a_spreadsheet_runs_nothing(voted: Project) -> None:
 
 def test_classes_that_are_numbers_stay_as_they_are(service: Service) -> None:
     project = service.project(classes=["-1", "1"])
-    project.texts(1)
-    project.tell(("i0", "ann", "-1"))
+    project.add_texts(1)
+    project.add_votes(("i0", "ann", "-1"))
     assert ",-1," in project.get("/votes").text
 
 
@@ -99,8 +99,8 @@ def test_the_command_line_reads_what_goes_out(voted: Project, tmp_path: Path, fo
 
 def test_votes_on_criteria_say_which(service: Service) -> None:
     project = service.project(**{**CRITERIA, "costs": {}})
-    project.texts(1)
-    project.tell(("i0", "ann", "yes"), criterion="trial")
+    project.add_texts(1)
+    project.add_votes(("i0", "ann", "yes"), criterion="trial")
     found = rows(project.get("/votes?format=ndjson"), "ndjson")
     assert (found[0]["criterion"], found[0]["label"]) == ("trial", "yes")
 

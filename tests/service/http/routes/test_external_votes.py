@@ -14,7 +14,7 @@ from crowdpilot.hybrid.replay.vote_source import RecordedVotes
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store import projects
 from crowdpilot.simulation import one_coin
-from tests.service.http.service import CRITERIA, Project, Service
+from tests.service.harness.service import CRITERIA, Project, Service
 
 SETTINGS: list[dict[str, Any]] = [
     {},
@@ -63,8 +63,8 @@ def test_requests_and_decisions_are_exactly_those_of_a_campaign(over: Service, p
             over.do_jobs()
             continue
         collected = source.answer(asks)
-        campaign.tell(collected)
-        answer = project.tell(*((item, worker, label) for item, worker, label, _ in collected))
+        campaign.add_votes(collected)
+        answer = project.add_votes(*((item, worker, label) for item, worker, label, _ in collected))
         due = campaign.view.votes_since_refit == 0
         assert answer.json() == {"committed": len(collected), "update_due": due}
         over.do_jobs()
@@ -80,8 +80,8 @@ def test_requests_and_decisions_are_exactly_those_of_a_campaign(over: Service, p
 
 
 def test_a_request_for_votes_changes_nothing(project: Project) -> None:
-    project.texts(20)
-    project.tell(("i1", "ann", "good"), ("i2", "bob", "bad"))
+    project.add_texts(20)
+    project.add_votes(("i1", "ann", "good"), ("i2", "bob", "bad"))
     before = project.get().json()["status"]
     first = project.post("/vote-requests", json={"n": 5}).json()
     assert project.post("/vote-requests", json={"n": 5}).json() == first
@@ -91,61 +91,61 @@ def test_a_request_for_votes_changes_nothing(project: Project) -> None:
 
 
 def test_votes_are_taken_all_or_none(project: Project) -> None:
-    project.texts(3)
-    project.tell(("i0", "ann", "good"))
+    project.add_texts(3)
+    project.add_votes(("i0", "ann", "good"))
     bad: dict[int, list[tuple[str, str, str]]] = {
         404: [("i1", "ann", "good"), ("x", "ann", "good")],
         409: [("i1", "ann", "good"), ("i0", "ann", "bad")],
         422: [("i1", "ann", "good"), ("i2", "ann", "fair")],
     }
     for status, votes in bad.items():
-        assert project.tell(*votes).status_code == status
-    assert project.tell(("i1", "bob", "good"), ("i1", "bob", "bad")).status_code == 409
+        assert project.add_votes(*votes).status_code == status
+    assert project.add_votes(("i1", "bob", "good"), ("i1", "bob", "bad")).status_code == 409
     assert project.get().json()["votes"] == 1
     assert len(project.get("/workers").json()["workers"]) == 1
 
 
 def test_a_worker_has_one_kind(project: Project) -> None:
-    project.texts(3)
-    assert project.tell(("i0", "ann", "good"), kind="expert").status_code == 201
-    assert project.tell(("i1", "ann", "good")).status_code == 201
-    assert "of the kind 'expert'" in project.tell(("i2", "ann", "good"), kind="crowd").json()["detail"]
-    assert "no price" in project.tell(("i2", "bob", "good"), kind="owl").json()["detail"]
+    project.add_texts(3)
+    assert project.add_votes(("i0", "ann", "good"), kind="expert").status_code == 201
+    assert project.add_votes(("i1", "ann", "good")).status_code == 201
+    assert "of the kind 'expert'" in project.add_votes(("i2", "ann", "good"), kind="crowd").json()["detail"]
+    assert "no price" in project.add_votes(("i2", "bob", "good"), kind="owl").json()["detail"]
     assert project.post("/vote-requests", json={"kind": "owl"}).status_code == 422
 
 
 def test_criteria_are_requested_and_recorded_by_name(service: Service) -> None:
     project = service.project(**{**CRITERIA, "costs": {}})
-    project.texts(2)
+    project.add_texts(2)
     wanted = project.post("/vote-requests", json={"n": 4}).json()["items"]
     assert {ask["criterion"] for ask in wanted} <= {"human", "trial"}
-    assert project.tell(("i0", "ann", "yes"), criterion="trial").status_code == 201
-    assert project.tell(("i0", "ann", "no"), criterion="human").status_code == 201
-    assert "no criterion" in project.tell(("i1", "ann", "yes")).json()["detail"]
+    assert project.add_votes(("i0", "ann", "yes"), criterion="trial").status_code == 201
+    assert project.add_votes(("i0", "ann", "no"), criterion="human").status_code == 201
+    assert "no criterion" in project.add_votes(("i1", "ann", "yes")).json()["detail"]
     assert project.decisions()["i0"]["votes"] == 2
 
 
 def test_a_closed_project_takes_no_votes_and_a_paused_one_asks_nothing(project: Project) -> None:
-    project.texts(2)
+    project.add_texts(2)
     project.post("/pause")
     assert project.post("/vote-requests", json={}).status_code == 409
-    assert project.tell(("i0", "ann", "good")).status_code == 201
+    assert project.add_votes(("i0", "ann", "good")).status_code == 201
     project.post("/close")
-    assert project.tell(("i1", "ann", "good")).status_code == 409
+    assert project.add_votes(("i1", "ann", "good")).status_code == 409
 
 
 def test_votes_of_a_blocked_worker_are_refused(project: Project) -> None:
-    project.texts(2)
-    project.tell(("i0", "ann", "good"))
+    project.add_texts(2)
+    project.add_votes(("i0", "ann", "good"))
     number = project.get("/workers").json()["workers"][0]["worker"]
     project.post(f"/workers/{number}/block")
-    assert "is blocked" in project.tell(("i1", "ann", "good")).json()["detail"]
+    assert "is blocked" in project.add_votes(("i1", "ann", "good")).json()["detail"]
 
 
 def test_a_new_replica_has_the_same_posterior(project: Project) -> None:
-    project.texts(30)
+    project.add_texts(30)
     for n in range(4):
-        project.tell(*((f"i{k}", f"w{n}", ["bad", "good"][(k + (n == 3)) % 2]) for k in range(30)))
+        project.add_votes(*((f"i{k}", f"w{n}", ["bad", "good"][(k + (n == 3)) % 2]) for k in range(30)))
     project.service.do_jobs()
     with project.service.store.reading() as c:
         anew = Replica(projects.find(c, project.id))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.service.http.service import CRITERIA, CSV, GIF, NDJSON, PNG, Project, Service
+from tests.service.harness.service import CRITERIA, CSV, GIF, NDJSON, PNG, Project, Service
 
 WITH_SCORES: dict[str, Any] = {"machine": "given"}
 
@@ -155,7 +155,7 @@ def test_other_bodies_are_refused(project: Project) -> None:
 
 
 def test_nothing_is_added_if_one_item_is_there_already(project: Project) -> None:
-    project.texts(2)
+    project.add_texts(2)
     rows = {"items": [{"name": "new", "text": "x"}, {"name": "i1", "text": "y"}]}
     assert "already" in detail(project.post("/items", json=rows), 409)
     assert set(project.decisions()) == {"i0", "i1"}
@@ -169,7 +169,7 @@ def test_an_image_becomes_an_item_called_like_its_file(project: Project) -> None
     assert project.post("/items", files=files).json() == {"added": 2, "ignored": []}
     address = f"/files/{project.id}/{sha256(PNG).hexdigest()}"
     assert contents(project)["cat.png"]["image"].endswith(address)
-    shown = project.service.client.get(address)
+    shown = project.service.http.get(address)
     assert (shown.content, shown.headers["content-type"]) == (PNG, "image/png")
     assert shown.headers["x-content-type-options"] == "nosniff"
     assert "immutable" in shown.headers["cache-control"]
@@ -195,9 +195,9 @@ def test_only_real_images_are_kept(project: Project, data: bytes) -> None:
 def test_files_are_found_in_their_project_only(service: Service) -> None:
     one, other = service.project(), service.project()
     one.post("/items", files={"file": ("a.png", PNG)})
-    assert service.client.get(f"/files/{other.id}/{sha256(PNG).hexdigest()}").status_code == 404
-    assert service.client.get(f"/files/{one.id}/{sha256(GIF).hexdigest()}").status_code == 404
-    assert service.client.get(f"/files/{one.id}/nonsense").status_code == 422
+    assert service.http.get(f"/files/{other.id}/{sha256(PNG).hexdigest()}").status_code == 404
+    assert service.http.get(f"/files/{one.id}/{sha256(GIF).hexdigest()}").status_code == 404
+    assert service.http.get(f"/files/{one.id}/nonsense").status_code == 422
 
 
 def test_a_form_holds_files_and_nothing_else(project: Project) -> None:
@@ -210,7 +210,7 @@ def test_a_form_holds_files_and_nothing_else(project: Project) -> None:
 
 
 def test_gold_comes_as_json_and_as_a_table(project: Project) -> None:
-    project.texts(3)
+    project.add_texts(3)
     assert project.post("/gold", json={"gold": {"i0": "good"}}).json() == {"changed": 1}
     assert project.post("/gold", content="name,label\ni1,bad\n", headers=CSV).json() == {"changed": 1}
     found = project.decisions()
@@ -226,7 +226,7 @@ def test_gold_may_come_with_new_items(project: Project) -> None:
 
 def test_gold_of_criteria_adds_up(service: Service) -> None:
     project = service.project(**{**CRITERIA, "costs": {}})
-    project.texts(1)
+    project.add_texts(1)
     assert project.post("/gold", json={"gold": {"i0": {"human": "yes"}}}).status_code == 200
     assert project.decisions()["i0"]["gold"] is None
     assert project.post("/gold", content="name,gold_trial\ni0,yes\n", headers=CSV).status_code == 200
@@ -235,7 +235,7 @@ def test_gold_of_criteria_adds_up(service: Service) -> None:
 
 
 def test_bad_gold_is_refused(project: Project) -> None:
-    project.texts(1)
+    project.add_texts(1)
     assert "there is no item 'x'" in detail(project.post("/gold", json={"gold": {"x": "good"}}), 404)
     assert "'fair' is not a class" in detail(project.post("/gold", json={"gold": {"i0": "fair"}}))
     assert "'human'" in detail(project.post("/gold", json={"gold": {"i0": {"human": "good"}}}))
@@ -244,7 +244,7 @@ def test_bad_gold_is_refused(project: Project) -> None:
 
 
 def test_stopped_items_are_asked_no_more_and_withdrawn_ones_are_gone(project: Project) -> None:
-    project.texts(3)
+    project.add_texts(3)
     assert project.post("/items/stop", json={"items": ["i0", "i1"]}).json() == {"changed": 2}
     assert project.post("/items/withdraw", json={"items": ["i1"]}).json() == {"changed": 1}
     assert project.post("/items/stop", json={"items": ["i1"]}).json() == {"changed": 0}

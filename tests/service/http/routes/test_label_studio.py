@@ -9,7 +9,7 @@ import pytest
 
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store import projects
-from tests.service.http.service import CRITERIA, Project, Service
+from tests.service.harness.service import CRITERIA, Project, Service
 
 CONFIG = (
     '<View><Text name="t" value="$text"/><Choices name="c" toName="t">'
@@ -37,7 +37,7 @@ class Backend:
 
     def __init__(self, project: Project) -> None:
         address = project.get("/label-studio/backend").json()["address"]
-        self.client, self.path = project.service.client, address.partition(":8000")[2]
+        self.client, self.path = project.service.http, address.partition(":8000")[2]
 
     def post(self, what: str, **body: Any) -> Any:
         return self.client.post(f"{self.path}/{what}", json=body)

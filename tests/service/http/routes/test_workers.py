@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.service.http.service import Project, Service
+from tests.service.harness.service import Project, Service
 
 
 def workers(project: Project) -> dict[str, dict[str, Any]]:
@@ -16,13 +16,13 @@ def workers(project: Project) -> dict[str, dict[str, Any]]:
 @pytest.fixture
 def crowd(project: Project) -> Project:
     """Good workers, one who says always the same, and one who is always wrong."""
-    project.texts(40)
+    project.add_texts(40)
     project.post("/gold", json={"gold": {f"i{n}": ["bad", "good"][n % 2] for n in range(8)}})
     for name in ("ann", "bob", "eve", "dan"):
         wrong = {"ann": 3, "bob": 5, "eve": 7, "dan": 11}[name]
-        project.tell(*((f"i{n}", name, ["bad", "good"][(n + (n % wrong == 1)) % 2]) for n in range(40)))
-    project.tell(*((f"i{n}", "same", "good") for n in range(40)))
-    project.tell(*((f"i{n}", "wrong", ["good", "bad"][n % 2]) for n in range(40)))
+        project.add_votes(*((f"i{n}", name, ["bad", "good"][(n + (n % wrong == 1)) % 2]) for n in range(40)))
+    project.add_votes(*((f"i{n}", "same", "good") for n in range(40)))
+    project.add_votes(*((f"i{n}", "wrong", ["good", "bad"][n % 2]) for n in range(40)))
     project.service.do_jobs()
     return project
 
@@ -39,7 +39,7 @@ def test_workers_are_listed_with_skill_and_flags(crowd: Project) -> None:
 
 
 def test_who_is_much_faster_than_others_is_flagged(project: Project) -> None:
-    project.texts(20)
+    project.add_texts(20)
     for name, seconds in {"slow": 9.0, "usual": 10.0, "fast": 0.5}.items():
         worker = project.worker(worker=name)
         for lent in worker.next(10):
@@ -52,9 +52,9 @@ def test_who_is_much_faster_than_others_is_flagged(project: Project) -> None:
 
 
 def test_pay_is_a_price_for_each_vote(project: Project) -> None:
-    project.texts(6)
-    project.tell(("i0", "ann", "good"), ("i1", "ann", "bad"), ("i2", "ann", "bad"))
-    project.tell(("i0", "eve", "good"), kind="expert")
+    project.add_texts(6)
+    project.add_votes(("i0", "ann", "good"), ("i1", "ann", "bad"), ("i2", "ann", "bad"))
+    project.add_votes(("i0", "eve", "good"), kind="expert")
     guest = project.worker(worker="=SUM(A1)")
     assert guest.vote(guest.next(1)[0]["item"], None).status_code == 201
     found = {due["external"]: due for due in project.get("/pay").json()["pay"]}
@@ -69,7 +69,7 @@ def test_pay_is_a_price_for_each_vote(project: Project) -> None:
 
 
 def test_a_blocked_worker_gets_nothing_until_unblocked(project: Project) -> None:
-    project.texts(10)
+    project.add_texts(10)
     worker = project.worker(worker="ann")
     held = worker.next(3)
     worker.vote(held[0]["item"], "good")
@@ -91,7 +91,7 @@ def test_who_was_blocked_before_the_quiz_still_has_to_take_it(service: Service) 
 
 
 def test_personal_data_is_erased_and_votes_stay(project: Project) -> None:
-    project.texts(3)
+    project.add_texts(3)
     worker = project.worker(worker="ann@example.org")
     worker.vote(worker.next(1)[0]["item"], "good")
     number = workers(project)["ann@example.org"]["worker"]
@@ -120,4 +120,4 @@ def test_invitations_are_for_a_kind_a_name_and_a_time(project: Project) -> None:
     assert project.post("/invitations", json={"kind": "owl"}).status_code == 422
     link = project.post("/invitations", json={"expires": 1.0}).json()["link"]
     fields = {"project": project.id, "invite": link.partition("invite=")[2]}
-    assert project.service.client.post("/api/sessions", json=fields).status_code == 403
+    assert project.service.http.post("/api/sessions", json=fields).status_code == 403

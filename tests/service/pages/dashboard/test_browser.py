@@ -10,37 +10,27 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
 
-from crowdpilot.service.jobs import runner
 from crowdpilot.service.store import projects
-from tests.service.pages.dashboard.test_projects import Service, truth
-from tests.service.tools import axe, eventually, free_port
+from tests.service.harness.accessibility import axe
+from tests.service.harness.dashboard import DashboardService, truth
+from tests.service.harness.service import local_address, sqlite_url
+
+pytestmark = pytest.mark.thorough  # needs a browser
 
 ITEMS = 30
 
 
 @pytest.fixture
-def site(tmp_path: Path) -> Iterator[Service]:
+def site(tmp_path: Path) -> Iterator[DashboardService]:
     """A service that listens, with a process that does jobs."""
-    port, stop = free_port(), threading.Event()
-    made = Service(tmp_path, f"http://127.0.0.1:{port}")
-    server = uvicorn.Server(uvicorn.Config(made.app, port=port, log_level="warning", ws="none"))
-    threads = [
-        threading.Thread(target=server.run, daemon=True),
-        threading.Thread(target=runner.run, args=(made.settings, "jobs-1", stop), daemon=True),
-    ]
-    for thread in threads:
-        thread.start()
-    eventually(lambda: server.started)
-    yield made
-    stop.set()
-    server.should_exit = True
-    for thread in threads:
-        thread.join(20)
+    made = DashboardService(sqlite_url(tmp_path), local_address())
+    with made.listening(), made.running_jobs():
+        yield made
+    made.close()
 
 
-def sign_in(page: Any, site: Service, scope: str = "admin") -> None:
+def sign_in(page: Any, site: DashboardService, scope: str = "admin") -> None:
     page.goto(f"{site.settings.address}/login")
     page.get_by_label("API key").fill(site.keys[scope])
     page.get_by_role("button", name="Sign in").click()
@@ -52,7 +42,7 @@ def figure(page: Any, name: str) -> str:
 
 
 def test_a_requester_makes_a_project_watches_it_finish_and_exports(
-    site: Service, desktop: Any, tmp_path: Path
+    site: DashboardService, desktop: Any, tmp_path: Path
 ) -> None:
     file = tmp_path / "reviews.csv"
     file.write_text("name,text\n" + "".join(f"item-{n},Review {n} of a film\n" for n in range(ITEMS)))
@@ -92,7 +82,7 @@ def test_a_requester_makes_a_project_watches_it_finish_and_exports(
     assert found == {f"item-{n}": truth(str(n)) for n in range(ITEMS)}
 
 
-def vote_until_done(site: Service, project: str) -> None:
+def vote_until_done(site: DashboardService, project: str) -> None:
     """Workers come as long as something is open."""
     for n in range(20):
         site.work(project, names=(f"ann-{n}", f"ben-{n}", f"cem-{n}"))
@@ -101,8 +91,8 @@ def vote_until_done(site: Service, project: str) -> None:
                 return
 
 
-def test_nothing_moves_when_numbers_change(site: Service, desktop: Any) -> None:
-    id = site.project(20)
+def test_nothing_moves_when_numbers_change(site: DashboardService, desktop: Any) -> None:
+    id = site.create(20)
     site.work(id, votes=15)
     sign_in(desktop, site, "read")
     desktop.goto(f"{site.settings.address}/projects/{id}")
@@ -114,8 +104,8 @@ def test_nothing_moves_when_numbers_change(site: Service, desktop: Any) -> None:
     assert desktop.evaluate(positions) == pytest.approx(before, abs=1)
 
 
-def test_the_keyboard_stays_where_it_is_while_numbers_change(site: Service, desktop: Any) -> None:
-    id = site.project(20)
+def test_the_keyboard_stays_where_it_is_while_numbers_change(site: DashboardService, desktop: Any) -> None:
+    id = site.create(20)
     site.work(id, votes=15)
     sign_in(desktop, site, "read")
     desktop.goto(f"{site.settings.address}/projects/{id}")
@@ -126,16 +116,16 @@ def test_the_keyboard_stays_where_it_is_while_numbers_change(site: Service, desk
     assert desktop.evaluate("document.activeElement.id") == "to-workers"
 
 
-def test_who_is_signed_out_meanwhile_is_sent_to_the_door(site: Service, desktop: Any) -> None:
-    id = site.project(4)
+def test_who_is_signed_out_meanwhile_is_sent_to_the_door(site: DashboardService, desktop: Any) -> None:
+    id = site.create(4)
     sign_in(desktop, site, "read")
     desktop.goto(f"{site.settings.address}/projects/{id}")
     desktop.context.clear_cookies()
     desktop.wait_for_url("**/login")
 
 
-def test_an_audit_goes_by_number_keys(site: Service, desktop: Any) -> None:
-    id = site.project(30)
+def test_an_audit_goes_by_number_keys(site: DashboardService, desktop: Any) -> None:
+    id = site.create(30)
     vote_until_done(site, id)
     sign_in(desktop, site, "write")
     desktop.goto(f"{site.settings.address}/projects/{id}/audit")
@@ -150,7 +140,7 @@ def test_an_audit_goes_by_number_keys(site: Service, desktop: Any) -> None:
 
 
 def test_an_error_in_the_form_leads_to_its_field(
-    site: Service, phone: Any, tmp_path: Path, trouble: list[str]
+    site: DashboardService, phone: Any, tmp_path: Path, trouble: list[str]
 ) -> None:
     file = tmp_path / "wrong.csv"
     file.write_text("name\nonly a name\n")
@@ -178,9 +168,9 @@ def test_an_error_in_the_form_leads_to_its_field(
     ],
 )
 def test_every_page_is_accessible_and_fits_the_screen(
-    site: Service, open_page: Any, scheme: str, screen: str
+    site: DashboardService, open_page: Any, scheme: str, screen: str
 ) -> None:
-    page, id, empty = open_page(screen, color_scheme=scheme), site.project(40), site.project(1, name="Empty")
+    page, id, empty = open_page(screen, color_scheme=scheme), site.create(40), site.create(1, name="Empty")
     page.goto(f"{site.settings.address}/login")
     axe(page)
     sign_in(page, site)
@@ -209,7 +199,9 @@ def test_every_page_is_accessible_and_fits_the_screen(
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_first_page_without_projects_is_accessible(site: Service, open_page: Any, scheme: str) -> None:
+def test_the_first_page_without_projects_is_accessible(
+    site: DashboardService, open_page: Any, scheme: str
+) -> None:
     page = open_page("desktop", color_scheme=scheme)
     sign_in(page, site)
     assert page.get_by_role("heading", name="No projects yet").is_visible()

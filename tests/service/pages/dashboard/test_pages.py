@@ -9,15 +9,13 @@ import re
 import pytest
 
 from crowdpilot.service.store import workers
-from tests.service.pages.dashboard.test_projects import Service, do_jobs, post, service, truth
-
-__all__ = ["service"]
+from tests.service.harness.dashboard import DashboardService, post, truth
 
 # Workers, items, exports ----------------------------------------------------------------------
 
 
-def test_workers_are_paid_blocked_and_forgotten(service: Service) -> None:
-    id, client = service.project(), service.signed_in("write")
+def test_workers_are_paid_blocked_and_forgotten(service: DashboardService) -> None:
+    id, client = service.create(), service.signed_in("write")
     n_votes = service.work(id)
     home = f"/projects/{id}/workers"
     page = client.get(home).text
@@ -36,16 +34,16 @@ def test_workers_are_paid_blocked_and_forgotten(service: Service) -> None:
     assert [row["external"] for row in table] == ["ann", "ben", ""]
 
 
-def test_all_who_have_voted_are_approved_at_once(service: Service) -> None:
-    id, client = service.project(), service.signed_in("write")
+def test_all_who_have_voted_are_approved_at_once(service: DashboardService) -> None:
+    id, client = service.create(), service.signed_in("write")
     service.work(id)
     post(client, f"/projects/{id}/workers/approve", f"/projects/{id}/workers")
     with service.store.reading() as c:
         assert all(row.approved for row in workers.list_all(c, id))
 
 
-def test_items_are_searched_filtered_and_paged(service: Service) -> None:
-    id, client = service.project(60), service.signed_in("read")
+def test_items_are_searched_filtered_and_paged(service: DashboardService) -> None:
+    id, client = service.create(60), service.signed_in("read")
     home = f"/projects/{id}/items"
     assert "Page 1 of 3" in client.get(home).text
     found = client.get(home, params={"q": "review 17 "}).text
@@ -55,8 +53,8 @@ def test_items_are_searched_filtered_and_paged(service: Service) -> None:
     assert ">60 items<" in client.get(home, params={"only": "open", "order": "hard", "page": 99}).text
 
 
-def test_an_item_is_shown_with_its_votes_as_text(service: Service) -> None:
-    id, client = service.project(), service.signed_in("read")
+def test_an_item_is_shown_with_its_votes_as_text(service: DashboardService) -> None:
+    id, client = service.create(), service.signed_in("read")
     service.work(id)
     page = client.get(f"/projects/{id}/items/1").text
     assert "<script>alert" not in page
@@ -67,8 +65,8 @@ def test_an_item_is_shown_with_its_votes_as_text(service: Service) -> None:
 
 @pytest.mark.parametrize("format", ["csv", "ndjson", "parquet"])
 @pytest.mark.parametrize("what", ["decisions", "votes"])
-def test_exports_need_only_the_session(service: Service, what: str, format: str) -> None:
-    id, client = service.project(), service.signed_in("read")
+def test_exports_need_only_the_session(service: DashboardService, what: str, format: str) -> None:
+    id, client = service.create(), service.signed_in("read")
     service.work(id)
     answer = client.get(f"/projects/{id}/export/{what}.{format}")
     assert answer.status_code == 200
@@ -76,12 +74,12 @@ def test_exports_need_only_the_session(service: Service, what: str, format: str)
     assert len(answer.content) > 100
 
 
-def test_label_studio_and_the_report_are_exported(service: Service) -> None:
-    id, client = service.project(), service.signed_in("read")
+def test_label_studio_and_the_report_are_exported(service: DashboardService) -> None:
+    id, client = service.create(), service.signed_in("read")
     service.work(id)
     assert len(client.get(f"/projects/{id}/export/label-studio.json").json()) == 12
     assert "is being made" in client.get(f"/projects/{id}/export/report").text
-    do_jobs(service)
+    service.do_jobs()
     assert "is ready" in client.get(f"/projects/{id}/export/report").text
     saved = client.get(f"/projects/{id}/export/report.html")
     assert saved.headers["content-disposition"].startswith("attachment")
@@ -89,12 +87,12 @@ def test_label_studio_and_the_report_are_exported(service: Service) -> None:
     assert client.get(f"/projects/{id}/export/decisions.exe").status_code == 404
 
 
-def test_an_audit_is_begun_answered_and_forgotten(service: Service) -> None:
-    id, client = service.project(40), service.signed_in("write")
+def test_an_audit_is_begun_answered_and_forgotten(service: DashboardService) -> None:
+    id, client = service.create(40), service.signed_in("write")
     home = f"/projects/{id}/audit"
     assert "No item is decided yet" in client.get(home).text
     service.work(id)
-    do_jobs(service)
+    service.do_jobs()
     assert "Give a number" in post(client, home, home, items="many").text
     page = post(client, home, home, items="3").text
     assert "0 of 3" in page
@@ -112,7 +110,7 @@ def test_an_audit_is_begun_answered_and_forgotten(service: Service) -> None:
 # Keys -----------------------------------------------------------------------------------------
 
 
-def test_keys_are_made_shown_once_and_revoked(service: Service) -> None:
+def test_keys_are_made_shown_once_and_revoked(service: DashboardService) -> None:
     client = service.signed_in("admin")
     page = post(client, "/keys", "/keys", name="robot", scope="write").text
     key = re.search(r"cp_\w{12}_[\w-]{40,}", page)
@@ -125,7 +123,7 @@ def test_keys_are_made_shown_once_and_revoked(service: Service) -> None:
     assert client.get("/api/projects", headers={"X-API-Key": key[0]}).status_code == 401
 
 
-def test_only_admins_see_keys(service: Service) -> None:
+def test_only_admins_see_keys(service: DashboardService) -> None:
     client = service.signed_in("write")
     assert client.get("/keys").status_code == 403
     assert 'href="/keys"' not in client.get("/projects").text

@@ -3,28 +3,12 @@
 from __future__ import annotations
 
 import re
-import time
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
-from fastapi.testclient import TestClient
 
-from crowdpilot.service.app import create_app
-from crowdpilot.service.jobs import runner
-from crowdpilot.service.platforms.invitation_links import invite
-from crowdpilot.service.schemas import ProjectIn
-from crowdpilot.service.settings import Settings
-from crowdpilot.service.store import Store, items, keys, migrate, projects
+from crowdpilot.service.store import items
+from tests.service.harness.dashboard import DashboardService, csrf, post
 
-SECRET = "x" * 40
-HTML = {"accept": "text/html"}
-HOSTILE = "<script>alert(1)</script>{{ 7 * 7 }}"
-SPEC: dict[str, Any] = {
-    "name": "Film reviews", "classes": ["Negative", "Positive"], "question": "Does the writer like it?",
-    "costs": {"prices": {"crowd": 0.05}},
-}  # fmt: skip
 FORM = {
     "name": "Birds", "question": "Which bird?", "classes": "Robin\nWren\n", "error": "1", "price": "0.05",
     "policy": "value", "machine": "none", "gold": "10", "batch": "5", "votes": "3",
@@ -33,106 +17,11 @@ FORM = {
 CSV = b"name,text,gold\na,a red breast,Robin\nb,small and brown,\nc,sings loudly,\n"
 
 
-class Service:
-    """A service with requesters of each scope."""
-
-    def __init__(self, folder: Path, address: str = "http://testserver") -> None:
-        self.settings = Settings(database=f"sqlite:///{folder / 'test.db'}", secret=SECRET, address=address,
-                                 requests_per_second=1e6, burst=10**6)  # fmt: skip
-        store = Store(self.settings.database)
-        migrate(store)
-        with store.writing() as c:
-            self.keys = {scope: keys.create(c, f"the {scope} key", scope) for scope in keys.SCOPES}
-        store.close()
-        self.app = create_app(self.settings)
-        self.store: Store = self.app.state.store
-
-    def client(self) -> TestClient:
-        return TestClient(self.app, base_url=self.settings.address, headers=HTML)
-
-    def signed_in(self, scope: str = "admin") -> TestClient:
-        """Somebody who has signed in with a key of this scope."""
-        client = self.client()
-        fields = {"csrf": csrf(client.get("/login").text), "key": self.keys[scope]}
-        assert client.post("/login", data=fields).url.path == "/projects"
-        return client
-
-    def project(self, n: int = 12, **more: Any) -> str:
-        """A project with some items."""
-        new = [{"name": f"item-{k}", "content": {"text": f"Review {k} {HOSTILE}"}} for k in range(n)]
-        with self.store.writing() as c:
-            id = projects.create(c, ProjectIn(**{**SPEC, **more}).model_dump())
-            items.add(c, id, new)
-        return id
-
-    def work(self, id: str, votes: int = 10**6, names: tuple[str, ...] = ("ann", "ben", "cem")) -> int:
-        """Simulated workers who are nearly always right vote over the API; how many votes they gave."""
-        client, n_votes = TestClient(self.app, base_url=self.settings.address), 0
-        tokens = {name: self.token(client, id, name) for name in names}
-        while n_votes < votes:
-            before = n_votes
-            for name, token in tokens.items():
-                headers = {"Authorization": f"Bearer {token}"}
-                for lent in client.get("/api/next?n=5", headers=headers).json()["items"]:
-                    label = truth(lent["content"]["text"])
-                    vote = {
-                        "item": lent["item"],
-                        "label": label,
-                        "seconds": 2.5,
-                        "key": f"{name}-{lent['item']:08}",
-                    }
-                    assert client.post("/api/votes", json=vote, headers=headers).status_code == 201
-                    n_votes += 1
-            if n_votes == before:
-                break
-        return n_votes
-
-    def token(self, client: TestClient, id: str, name: str) -> str:
-        session = {"project": id, "invite": invite(SECRET, id, worker=name)}
-        return str(client.post("/api/sessions", json=session).json()["token"])
-
-    def rows(self) -> list[Any]:
-        with self.store.reading() as c:
-            return list(projects.list_all(c))
-
-
-def truth(text: str) -> str:
-    """The right answer about an item of `Service.project`: every third review is negative."""
-    number = int(re.findall(r"\d+", text)[0])
-    return "Positive" if number % 3 else "Negative"
-
-
-def csrf(text: str) -> str:
-    found = re.search(r'name="csrf" (?:value|content)="([^"]+)"', text)
-    assert found
-    return found[1]
-
-
-@pytest.fixture
-def service(tmp_path: Path) -> Iterator[Service]:
-    made = Service(tmp_path)
-    yield made
-    made.app.state.labelling.close()
-    made.store.close()
-
-
-def do_jobs(service: Service) -> None:
-    """Do all jobs that are waiting."""
-    context = runner.JobContext(service.store, service.settings)
-    deadline = time.monotonic() + 30
-    while runner.step(context, "test") and time.monotonic() < deadline:
-        pass
-
-
-def post(client: TestClient, path: str, page: str, **data: Any) -> Any:
-    return client.post(path, data={"csrf": csrf(client.get(page).text), **data})
-
-
 # Projects -------------------------------------------------------------------------------------
 
 
-def test_nobody_sees_a_page_without_signing_in(service: Service) -> None:
-    id, client = service.project(), service.client()
+def test_nobody_sees_a_page_without_signing_in(service: DashboardService) -> None:
+    id, client = service.create(), service.visitor()
     paths = ["/", "/projects", "/projects/new", "/keys", *(f"/projects/{id}{end}" for end in (
         "", "/live", "/items", "/workers", "/audit", "/export", "/log", "/close", "/workers/pay.csv",
         "/export/decisions.csv", "/export/votes.csv", "/export/label-studio.json"))]  # fmt: skip
@@ -143,13 +32,13 @@ def test_nobody_sees_a_page_without_signing_in(service: Service) -> None:
     assert (polled.status_code, polled.headers["HX-Redirect"]) == (204, "/login")
 
 
-def test_without_projects_there_is_one_thing_to_do(service: Service) -> None:
+def test_without_projects_there_is_one_thing_to_do(service: DashboardService) -> None:
     page = service.signed_in().get("/projects").text
     assert "No projects yet" in page
     assert page.count('href="/projects/new"') == 1
 
 
-def test_a_form_and_a_file_make_a_project(service: Service) -> None:
+def test_a_form_and_a_file_make_a_project(service: DashboardService) -> None:
     client = service.signed_in("write")
     made = client.post(
         "/projects/new",
@@ -181,7 +70,7 @@ def test_a_form_and_a_file_make_a_project(service: Service) -> None:
     ("examples", "Robin", "has no text"),
 ])  # fmt: skip
 def test_an_error_stands_beside_its_field_and_what_was_typed_stays(
-    service: Service, field: str, typed: str, words: str
+    service: DashboardService, field: str, typed: str, words: str
 ) -> None:
     client = service.signed_in()
     data = {"csrf": csrf(client.get("/projects/new").text), **FORM, "question": "Really?", field: typed}
@@ -201,7 +90,7 @@ def test_an_error_stands_beside_its_field_and_what_was_typed_stays(
     ("birds.pdf", b"%PDF", "no PNG, JPEG, GIF or WebP image"),
     ("", b"", "Choose a file"),
 ])  # fmt: skip
-def test_a_wrong_file_makes_nothing(service: Service, name: str, data: bytes, words: str) -> None:
+def test_a_wrong_file_makes_nothing(service: DashboardService, name: str, data: bytes, words: str) -> None:
     client = service.signed_in()
     form = {"csrf": csrf(client.get("/projects/new").text), **FORM}
     answer = client.post("/projects/new", data=form, files={"files": (name, data)} if name else None)
@@ -210,7 +99,7 @@ def test_a_wrong_file_makes_nothing(service: Service, name: str, data: bytes, wo
     assert service.rows() == []
 
 
-def test_images_are_items_with_addresses_in_the_new_project(service: Service) -> None:
+def test_images_are_items_with_addresses_in_the_new_project(service: DashboardService) -> None:
     client = service.signed_in()
     gif = b"GIF89a" + b"\0" * 20
     form = {"csrf": csrf(client.get("/projects/new").text), **FORM}
@@ -224,8 +113,8 @@ def test_images_are_items_with_addresses_in_the_new_project(service: Service) ->
     assert client.get(contents[0]).content == gif
 
 
-def test_more_items_can_be_added(service: Service) -> None:
-    id, client = service.project(2), service.signed_in()
+def test_more_items_can_be_added(service: DashboardService) -> None:
+    id, client = service.create(2), service.signed_in()
     token = csrf(client.get(f"/projects/{id}/add").text)
     new = {"files": ("more.csv", b"name,text\nnew,some text\n")}
     assert client.post(f"/projects/{id}/add/items", data={"csrf": token}, files=new).url.path.endswith(
@@ -236,8 +125,8 @@ def test_more_items_can_be_added(service: Service) -> None:
 
 
 @pytest.mark.parametrize(("change", "state"), [("pause", "paused"), ("close", "closed"), ("resume", "open")])
-def test_a_project_is_paused_stopped_and_resumed(service: Service, change: str, state: str) -> None:
-    id, client = service.project(), service.signed_in("write")
+def test_a_project_is_paused_stopped_and_resumed(service: DashboardService, change: str, state: str) -> None:
+    id, client = service.create(), service.signed_in("write")
     post(client, f"/projects/{id}/state/{change}", f"/projects/{id}")
     assert service.rows()[0].state == state
     log = client.get(f"/projects/{id}/log").text
@@ -245,14 +134,14 @@ def test_a_project_is_paused_stopped_and_resumed(service: Service, change: str, 
     assert "the write key" in log
 
 
-def test_the_live_part_changes_with_the_votes_and_is_not_sent_twice(service: Service) -> None:
-    id, client = service.project(), service.signed_in("read")
+def test_the_live_part_changes_with_the_votes_and_is_not_sent_twice(service: DashboardService) -> None:
+    id, client = service.create(), service.signed_in("read")
     before = client.get(f"/projects/{id}/live").text
     seen = re.search(r'name="seen" value="(\w+)"', before)
     assert seen
     assert client.get(f"/projects/{id}/live", params={"seen": seen[1]}).status_code == 204
     n_votes = service.work(id)
-    do_jobs(service)
+    service.do_jobs()
     after = client.get(f"/projects/{id}/live", params={"seen": seen[1]}).text
     assert f'id="votes">{n_votes}<' in after
     assert 'class="chart-line"' in after

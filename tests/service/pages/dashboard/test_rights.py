@@ -6,9 +6,7 @@ import re
 
 import pytest
 
-from tests.service.pages.dashboard.test_projects import Service, csrf, service
-
-__all__ = ["service"]
+from tests.service.harness.dashboard import DashboardService, csrf
 
 # Who may change what --------------------------------------------------------------------------
 
@@ -20,8 +18,8 @@ def posts(id: str) -> list[str]:
             f"{home}/audit/answer", f"{home}/audit/remove", "/keys", "/keys/abc/revoke"]  # fmt: skip
 
 
-def test_a_read_only_key_changes_nothing(service: Service) -> None:
-    id, client = service.project(), service.signed_in("read")
+def test_a_read_only_key_changes_nothing(service: DashboardService) -> None:
+    id, client = service.create(), service.signed_in("read")
     token = csrf(client.get("/projects").text)
     for path in posts(id):
         assert client.post(path, data={"csrf": token}).status_code == 403, path
@@ -30,21 +28,21 @@ def test_a_read_only_key_changes_nothing(service: Service) -> None:
 
 
 @pytest.mark.parametrize("token", ["", "wrong", "ünïcode"])
-def test_a_form_without_its_token_is_refused(service: Service, token: str) -> None:
-    id, client = service.project(), service.signed_in("admin")
+def test_a_form_without_its_token_is_refused(service: DashboardService, token: str) -> None:
+    id, client = service.create(), service.signed_in("admin")
     for path in [*posts(id), "/logout"]:
         assert client.post(path, data={"csrf": token} if token else {}).status_code == 403, path
     assert service.rows()[0].state == "open"
 
 
-def test_the_token_of_one_session_is_not_good_for_another(service: Service) -> None:
-    id, one, other = service.project(), service.signed_in(), service.signed_in()
+def test_the_token_of_one_session_is_not_good_for_another(service: DashboardService) -> None:
+    id, one, other = service.create(), service.signed_in(), service.signed_in()
     stolen = csrf(one.get("/projects").text)
     assert other.post(f"/projects/{id}/state/pause", data={"csrf": stolen}).status_code == 403
 
 
-def test_pages_have_no_inline_script_or_style(service: Service) -> None:
-    id, client = service.project(), service.signed_in()
+def test_pages_have_no_inline_script_or_style(service: DashboardService) -> None:
+    id, client = service.create(), service.signed_in()
     service.work(id)
     for path in ("/projects", "/projects/new", "/keys", f"/projects/{id}", f"/projects/{id}/workers",
                  f"/projects/{id}/items", f"/projects/{id}/audit", f"/projects/{id}/export"):  # fmt: skip
@@ -58,7 +56,9 @@ def test_pages_have_no_inline_script_or_style(service: Service) -> None:
     ("/projects/000000000000/workers", 404), ("/projects/000000000000/export/decisions.csv", 404),
     ("/login?token=forged", 403),
 ])  # fmt: skip
-def test_what_is_refused_leads_back_to_the_projects(service: Service, path: str, status: int) -> None:
+def test_what_is_refused_leads_back_to_the_projects(
+    service: DashboardService, path: str, status: int
+) -> None:
     answer = service.signed_in("read").get(path)
     assert answer.status_code == status
     assert 'href="/projects"' in answer.text

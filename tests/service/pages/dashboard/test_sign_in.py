@@ -18,9 +18,8 @@ from crowdpilot.service.pages.dashboard.sessions import (
 from crowdpilot.service.pages.dashboard.sign_in import SESSION_COOKIE
 from crowdpilot.service.signing import sign
 from crowdpilot.service.store import keys
-from tests.service.pages.dashboard.test_projects import SECRET, Service, csrf, service
-
-__all__ = ["service"]
+from tests.service.harness.dashboard import DashboardService, csrf
+from tests.service.harness.service import SECRET, sqlite_url
 
 
 def cookie(answer: Any, name: str) -> str:
@@ -29,11 +28,11 @@ def cookie(answer: Any, name: str) -> str:
     return str(found[0])
 
 
-def link(service: Service, secret: str = SECRET) -> str:
+def link(service: DashboardService, secret: str = SECRET) -> str:
     return login_path(secret, service.keys["write"].split("_")[1])
 
 
-def test_a_key_signs_in_and_out(service: Service) -> None:
+def test_a_key_signs_in_and_out(service: DashboardService) -> None:
     client = service.signed_in("write")
     page = client.get("/projects")
     assert "the write key" in page.text
@@ -41,8 +40,8 @@ def test_a_key_signs_in_and_out(service: Service) -> None:
     assert client.get("/projects").url.path == "/login"
 
 
-def test_a_wrong_key_is_refused(service: Service) -> None:
-    client = service.client()
+def test_a_wrong_key_is_refused(service: DashboardService) -> None:
+    client = service.visitor()
     fields = {"csrf": csrf(client.get("/login").text), "key": service.keys["read"] + "x"}
     answer = client.post("/login", data=fields)
     assert answer.status_code == 422
@@ -50,51 +49,49 @@ def test_a_wrong_key_is_refused(service: Service) -> None:
     assert "session=" not in str(answer.headers)
 
 
-def test_the_login_form_needs_its_token(service: Service) -> None:
-    assert service.client().post("/login", data={"key": service.keys["read"]}).status_code == 403
+def test_the_login_form_needs_its_token(service: DashboardService) -> None:
+    assert service.visitor().post("/login", data={"key": service.keys["read"]}).status_code == 403
 
 
 def test_the_cookie_is_for_our_own_pages_and_no_script(tmp_path: Path) -> None:
     for address, secure in (("http://testserver", False), ("https://testserver", True)):
-        (tmp_path / str(secure)).mkdir()
-        service = Service(tmp_path / str(secure), address)
-        client = service.client()
+        service = DashboardService(sqlite_url(tmp_path), address)
+        client = service.visitor()
         fields = {"csrf": csrf(client.get("/login").text), "key": service.keys["read"]}
         sent = cookie(client.post("/login", data=fields, follow_redirects=False), SESSION_COOKIE).lower()
         assert "httponly" in sent
         assert "samesite=strict" in sent
         assert ("secure" in sent) is secure
         assert "max-age=43200" in sent
-        service.app.state.labelling.close()
-        service.store.close()
+        service.close()
 
 
-def test_a_link_signs_in_once(service: Service) -> None:
+def test_a_link_signs_in_once(service: DashboardService) -> None:
     address = link(service)
-    client = service.client()
+    client = service.visitor()
     welcome = client.get(address)
     assert "You are signed in" in welcome.text
     assert client.get("/projects").url.path == "/projects"
-    assert service.client().get(address).status_code == 403
+    assert service.visitor().get(address).status_code == 403
 
 
 def test_a_link_that_has_expired_or_is_not_ours_is_refused(
-    service: Service, monkeypatch: pytest.MonkeyPatch
+    service: DashboardService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert service.client().get(link(service, "y" * 40)).status_code == 403
+    assert service.visitor().get(link(service, "y" * 40)).status_code == 403
     address, now = link(service), time.time()
     monkeypatch.setattr(time, "time", lambda: now + LOGIN_LINK_SECONDS + 2)
-    assert service.client().get(address).status_code == 403
+    assert service.visitor().get(address).status_code == 403
 
 
-def test_revoking_a_key_ends_its_sessions_at_once(service: Service) -> None:
+def test_revoking_a_key_ends_its_sessions_at_once(service: DashboardService) -> None:
     client = service.signed_in("write")
     with service.store.writing() as c:
         keys.revoke(c, service.keys["write"].split("_")[1])
     assert client.get("/projects").url.path == "/login"
 
 
-def test_a_session_ends_after_half_a_day(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_session_ends_after_half_a_day(service: DashboardService, monkeypatch: pytest.MonkeyPatch) -> None:
     client, now = service.signed_in(), time.time()
     monkeypatch.setattr(time, "time", lambda: now + SESSION_SECONDS - 60)
     assert client.get("/projects").url.path == "/projects"
@@ -103,8 +100,8 @@ def test_a_session_ends_after_half_a_day(service: Service, monkeypatch: pytest.M
     assert client.get("/projects").url.path == "/login"
 
 
-def test_a_forged_session_is_none(service: Service) -> None:
-    client = service.client()
+def test_a_forged_session_is_none(service: DashboardService) -> None:
+    client = service.visitor()
     session = ["1", service.keys["admin"].split("_")[1]]
     client.cookies.set(SESSION_COOKIE, sign("y" * 40, SESSION_PURPOSE, session))
     assert client.get("/projects").url.path == "/login"
@@ -116,8 +113,8 @@ def test_a_forged_session_is_none(service: Service) -> None:
     ("/keys", "/keys"), ("//evil.example/projects", "/projects"), ("https://evil.example", "/projects"),
     ("/projects/../\\evil.example", "/projects"), ("/projects//evil.example", "/projects"),
 ])  # fmt: skip
-def test_nobody_is_sent_elsewhere_after_signing_in(service: Service, next: str, where: str) -> None:
-    client = service.client()
+def test_nobody_is_sent_elsewhere_after_signing_in(service: DashboardService, next: str, where: str) -> None:
+    client = service.visitor()
     page = client.get("/login", params={"next": next}).text
     assert re.search(r'name="next" value="[^"]+"', page)
     fields = {"csrf": csrf(page), "key": service.keys["admin"], "next": next}
@@ -125,6 +122,6 @@ def test_nobody_is_sent_elsewhere_after_signing_in(service: Service, next: str, 
     assert answer.headers["location"] == where
 
 
-def test_the_start_leads_to_projects_or_to_the_sign_in(service: Service) -> None:
-    assert service.client().get("/").url.path == "/login"
+def test_the_start_leads_to_projects_or_to_the_sign_in(service: DashboardService) -> None:
+    assert service.visitor().get("/").url.path == "/login"
     assert service.signed_in().get("/").url.path == "/projects"

@@ -8,17 +8,12 @@ from typing import Any
 import pytest
 
 from crowdpilot.service.store import projects, workers
-from tests.service.pages.worker.site import (
-    FULL,
-    HOSTILE,
-    PLAIN,
-    press,
-    serve,
-    start_labelling,
-)
-from tests.service.tools import axe, eventually
+from tests.service.harness.accessibility import axe
+from tests.service.harness.waiting import eventually
+from tests.service.harness.worker_pages import FULL, HOSTILE, PLAIN, press, start_labelling
 
-__all__ = ["serve"]  # a fixture
+pytestmark = pytest.mark.thorough  # needs a browser
+
 BALL = "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' width='600' height='300'/%3E"
 
 
@@ -32,8 +27,8 @@ def tab_to(page: Any, name: str) -> None:
 
 
 def test_a_worker_goes_from_link_to_code_by_keyboard_only(serve: Any, desktop: Any) -> None:
-    site = serve(FULL)
-    desktop.goto(site.link)
+    service = serve(FULL)
+    desktop.goto(service.link)
     tab_to(desktop, "I agree")
     desktop.keyboard.press("Enter")
     desktop.wait_for_url("**/instructions")
@@ -50,15 +45,15 @@ def test_a_worker_goes_from_link_to_code_by_keyboard_only(serve: Any, desktop: A
     desktop.wait_for_url("**/label")
     for key in ("1", "2", "0", "c"):
         press(desktop, key)
-    eventually(lambda: len(site.answers()) == 4)
+    eventually(lambda: len(service.answers()) == 4)
     desktop.keyboard.press("p")
     desktop.wait_for_url("**/pause")
     tab_to(desktop, "Finish and see my code")
     desktop.keyboard.press("Enter")
     desktop.wait_for_url("**/done")
     assert re.fullmatch(r"\w{12}", desktop.locator("#code").inner_text())
-    assert {row.state for row in site.answers()} == {"voted", "unsure"}
-    assert all(row.seconds > 0.1 for row in site.answers())
+    assert {row.state for row in service.answers()} == {"voted", "unsure"}
+    assert all(row.seconds > 0.1 for row in service.answers())
 
 
 @pytest.mark.parametrize(
@@ -71,13 +66,13 @@ def test_a_worker_goes_from_link_to_code_by_keyboard_only(serve: Any, desktop: A
     ],
 )
 def test_every_page_is_accessible(serve: Any, open_page: Any, trouble: Any, scheme: str, screen: str) -> None:
-    site = serve(FULL)
+    service = serve(FULL)
     page = open_page(screen, color_scheme=scheme)
-    page.goto(site.link)
+    page.goto(service.link)
     axe(page)
     page.get_by_role("button", name="I do not agree").click()
     axe(page)
-    page.goto(site.url(""))
+    page.goto(service.url(""))
     page.get_by_role("button", name="I agree").click()
     axe(page)
     page.get_by_role("link", name="Go to the quiz").click()
@@ -99,32 +94,32 @@ def test_every_page_is_accessible(serve: Any, open_page: Any, trouble: Any, sche
     page.wait_for_url("**/pause")
     axe(page)
     for state in (projects.PAUSED, projects.CLOSED):
-        site.change(state=state)
-        page.goto(site.url(""))
+        service.change(state=state)
+        page.goto(service.url(""))
         axe(page)
     page.get_by_role("button", name="See my code").click()
     page.wait_for_url("**/done")
     axe(page)
-    with site.store.writing() as c:
-        workers.exclude(c, site.project, 1, workers.BLOCKED)
-    page.goto(site.url(""))
+    with service.store.writing() as c:
+        workers.exclude(c, service.id, 1, workers.BLOCKED)
+    page.goto(service.url(""))
     axe(page)
-    page.goto(site.url("").replace(site.project, "0" * 12))
+    page.goto(service.url("").replace(service.id, "0" * 12))
     axe(page)
     trouble.clear()  # the browser notes the status of the last page
 
 
 def test_item_text_is_shown_literally(serve: Any, page: Any) -> None:
-    site = serve(PLAIN)
-    start_labelling(page, site)
+    service = serve(PLAIN)
+    start_labelling(page, service)
     assert page.locator(".item:visible .item-text").text_content().endswith(HOSTILE)
     assert page.locator(".item script, .item svg").count() == 0
 
 
 def test_nothing_jumps_from_item_to_item(serve: Any, page: Any) -> None:
     contents = [{"text": "Short."}, {"text": "Long. " * 60}, {"image": BALL}, {"text": "Two\nlines."}]
-    site = serve({**PLAIN, "batch": 4}, contents=contents)
-    start_labelling(page, site)
+    service = serve({**PLAIN, "batch": 4}, contents=contents)
+    start_labelling(page, service)
     positions = []
     for _ in range(3):
         positions.append([b.bounding_box() for b in (page.locator(".answers"), page.locator("#question"))])
@@ -133,8 +128,8 @@ def test_nothing_jumps_from_item_to_item(serve: Any, page: Any) -> None:
 
 
 def test_everything_to_touch_is_large_enough(serve: Any, phone: Any) -> None:
-    site = serve(PLAIN)
-    start_labelling(phone, site)
+    service = serve(PLAIN)
+    start_labelling(phone, service)
     small = [
         button.inner_text()
         for button in phone.locator("button:visible").all()
@@ -149,8 +144,8 @@ def test_with_criteria_the_question_belongs_to_the_item(serve: Any, desktop: Any
         {"name": "film", "question": "Is it about a film?"},
         {"name": "kind", "question": "Is it kind?"},
     ]
-    site = serve({**PLAIN, "classes": ["no", "yes"], "criteria": criteria})
-    start_labelling(desktop, site)
+    service = serve({**PLAIN, "classes": ["no", "yes"], "criteria": criteria})
+    start_labelling(desktop, service)
     for _ in range(3):
         asked = int(desktop.locator(".item:visible").get_attribute("data-criterion"))
         assert desktop.get_by_role("heading", level=1).inner_text() == criteria[asked]["question"]
@@ -158,14 +153,14 @@ def test_with_criteria_the_question_belongs_to_the_item(serve: Any, desktop: Any
 
 
 def test_an_image_can_be_enlarged_and_a_broken_one_shown(serve: Any, desktop: Any, trouble: Any) -> None:
-    site = serve({**PLAIN, "batch": 1}, contents=[{"image": BALL}])
-    start_labelling(desktop, site)
+    service = serve({**PLAIN, "batch": 1}, contents=[{"image": BALL}])
+    start_labelling(desktop, service)
     desktop.get_by_role("button", name="Enlarge the image").click()
     assert desktop.locator("#zoom").is_visible()
     desktop.keyboard.press("1")
     desktop.keyboard.press("Escape")
     assert not desktop.locator("#zoom").is_visible()
-    assert site.answers() == []
+    assert service.answers() == []
     desktop.route("**/gone.png", lambda route: route.abort())
     desktop.locator(".item-image img").evaluate("image => { image.src = '/gone.png' }")
     desktop.get_by_text("The image did not load.").wait_for()
@@ -173,8 +168,8 @@ def test_an_image_can_be_enlarged_and_a_broken_one_shown(serve: Any, desktop: An
 
 
 def test_keys_can_be_switched_off(serve: Any, desktop: Any) -> None:
-    site = serve(PLAIN)
-    start_labelling(desktop, site)
+    service = serve(PLAIN)
+    start_labelling(desktop, service)
     desktop.get_by_role("button", name="Help").click()
     desktop.get_by_label("Answer with the keys").uncheck()
     desktop.get_by_role("button", name="Carry on").click()
@@ -185,8 +180,8 @@ def test_keys_can_be_switched_off(serve: Any, desktop: Any) -> None:
 
 
 def test_a_new_item_is_announced_to_screen_readers(serve: Any, desktop: Any) -> None:
-    site = serve(PLAIN)
-    start_labelling(desktop, site)
+    service = serve(PLAIN)
+    start_labelling(desktop, service)
     press(desktop, "1")
     said = desktop.locator("#say").text_content()
     assert said.startswith("Item 2. Does the writer like it?")
@@ -194,9 +189,9 @@ def test_a_new_item_is_announced_to_screen_readers(serve: Any, desktop: Any) -> 
 
 
 def test_the_code_can_be_copied(serve: Any, open_page: Any) -> None:
-    site = serve(PLAIN)
+    service = serve(PLAIN)
     page = open_page("desktop", permissions=["clipboard-read", "clipboard-write"])
-    start_labelling(page, site)
+    start_labelling(page, service)
     press(page, "1")
     page.keyboard.press("p")
     page.get_by_role("button", name="Finish and see my code").click()

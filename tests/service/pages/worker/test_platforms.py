@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.service.pages.worker.site import PLAIN, lent, make, token, vote
+from tests.service.harness.worker_pages import PLAIN, leased, token, vote
 
-__all__ = ["make"]  # a fixture
 HIT = {"hitId": "H1", "assignmentId": "A1", "workerId": "W1", "turkSubmitTo": "https://www.mturk.com"}
 PROLIFIC = {"PROLIFIC_PID": "a" * 24, "STUDY_ID": "b" * 24, "SESSION_ID": "c" * 24}
 
@@ -14,13 +13,13 @@ PROLIFIC = {"PROLIFIC_PID": "a" * 24, "STUDY_ID": "b" * 24, "SESSION_ID": "c" * 
 def work_and_finish(client: Any, home: str) -> str:
     page = client.get(f"{home}/label").text
     csrf = token(page)
-    assert vote(client, home, csrf, lent(page)[0][0]).status_code == 204
+    assert vote(client, home, csrf, leased(page)[0][0]).status_code == 204
     return str(client.post(f"{home}/finish", data={"csrf": csrf}).text)
 
 
 def test_a_preview_on_mturk_shows_instructions_and_no_item(make: Any) -> None:
     service = make({**PLAIN, "mturk": {}}, address="https://label.example")
-    page = service.client().get(
+    page = service.visitor().get(
         f"{service.home}/mturk", params={**HIT, "assignmentId": "ASSIGNMENT_ID_NOT_AVAILABLE"}
     )
     assert "This is a preview." in page.text
@@ -31,7 +30,7 @@ def test_a_preview_on_mturk_shows_instructions_and_no_item(make: Any) -> None:
 
 def test_in_the_frame_of_mturk_the_cookie_is_partitioned(make: Any) -> None:
     service = make({**PLAIN, "mturk": {}}, address="https://label.example")
-    answer = service.client().get(f"{service.home}/mturk", params=HIT, follow_redirects=False)
+    answer = service.visitor().get(f"{service.home}/mturk", params=HIT, follow_redirects=False)
     cookies = answer.headers.get_list("set-cookie")
     assert len(cookies) == 2
     assert all("SameSite=None; Secure; Partitioned" in c and "HttpOnly" in c for c in cookies)
@@ -39,7 +38,7 @@ def test_in_the_frame_of_mturk_the_cookie_is_partitioned(make: Any) -> None:
 
 def test_at_the_end_the_form_goes_back_to_mturk(make: Any) -> None:
     service = make({**PLAIN, "mturk": {}}, address="https://label.example")
-    client = service.client()
+    client = service.visitor()
     page = client.get(f"{service.home}/mturk", params=HIT)
     assert page.status_code == 200
     policies = client.get(f"{service.home}/label").headers.get_list("content-security-policy")
@@ -52,7 +51,7 @@ def test_at_the_end_the_form_goes_back_to_mturk(make: Any) -> None:
 
 def test_a_form_is_never_sent_to_a_host_that_is_not_of_mturk(make: Any) -> None:
     service = make({**PLAIN, "mturk": {}}, address="https://label.example")
-    page = service.client().get(
+    page = service.visitor().get(
         f"{service.home}/mturk", params={**HIT, "turkSubmitTo": "https://evil.example"}
     )
     assert page.status_code == 403
@@ -60,15 +59,15 @@ def test_a_form_is_never_sent_to_a_host_that_is_not_of_mturk(make: Any) -> None:
 
 def test_workers_of_prolific_get_the_code_of_the_study_and_a_link_back(make: Any) -> None:
     service = make({**PLAIN, "prolific": {"study": "b" * 24, "code": "C0DE"}})
-    client = service.client()
+    client = service.visitor()
     client.get(f"{service.home}/prolific", params=PROLIFIC)
     done = work_and_finish(client, service.home)
     assert 'href="https://app.prolific.com/submissions/complete?cc=C0DE"' in done
     other = {**PROLIFIC, "STUDY_ID": "d" * 24}
-    assert service.client().get(f"{service.home}/prolific", params=other).status_code == 403
+    assert service.visitor().get(f"{service.home}/prolific", params=other).status_code == 403
 
 
 def test_a_project_that_is_not_on_a_platform_has_no_door_there(make: Any) -> None:
     service = make(PLAIN)
-    assert service.client().get(f"{service.home}/prolific", params=PROLIFIC).status_code == 404
-    assert service.client().get(f"{service.home}/mturk", params=HIT).status_code == 404
+    assert service.visitor().get(f"{service.home}/prolific", params=PROLIFIC).status_code == 404
+    assert service.visitor().get(f"{service.home}/mturk", params=HIT).status_code == 404

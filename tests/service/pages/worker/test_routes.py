@@ -8,16 +8,7 @@ from typing import Any
 import pytest
 
 from crowdpilot.service.store import items, workers
-from tests.service.pages.worker.site import (
-    FULL,
-    PLAIN,
-    lent,
-    make,
-    token,
-    vote,
-)
-
-__all__ = ["make"]  # a fixture
+from tests.service.harness.worker_pages import FULL, PLAIN, leased, token, vote
 
 
 def test_a_worker_goes_from_link_to_code(make: Any) -> None:
@@ -38,7 +29,7 @@ def test_a_worker_goes_from_link_to_code(make: Any) -> None:
     assert page.url.path == f"{home}/label"
     n_answers = 0
     for _ in range(10):
-        batch = lent(client.get(f"{home}/batch").text)
+        batch = leased(client.get(f"{home}/batch").text)
         for item, _ in batch:
             assert vote(client, home, csrf, item).status_code == 204
             n_answers += 1
@@ -73,7 +64,7 @@ def test_nothing_about_gold_machine_or_counts_reaches_the_browser(make: Any) -> 
             "classifier_probs": [0.123, 0.877],
             "gold": "Negative",
         }
-        items.add(c, service.project, [new])
+        items.add(c, service.id, [new])
     client = service.invited()
     texts = [client.get(f"{service.home}/{part}").text for part in ("label", "batch", "instructions")]
     for word in ("gold", "machine", "0.123", "0.877", "secret-name", "votes"):
@@ -125,12 +116,12 @@ def test_a_vote_sent_twice_counts_once_and_can_be_undone(make: Any) -> None:
     service = make(PLAIN)
     client, home = service.invited(), service.home
     page = client.get(f"{home}/label").text
-    csrf, item = token(page), lent(page)[0][0]
+    csrf, item = token(page), leased(page)[0][0]
     assert [vote(client, home, csrf, item).status_code for _ in range(2)] == [204, 204]
     assert vote(client, home, csrf, item, key="another-key").status_code == 409
     assert len(service.answers()) == 1
     undone = client.post(f"{home}/undo", headers={"X-CSRF-Token": csrf})
-    assert lent(undone.text) == [(item, 0)]
+    assert leased(undone.text) == [(item, 0)]
     assert service.answers() == []
     assert vote(client, home, csrf, item, label=None, key="third-key").status_code == 204
     assert service.answers()[0].state == "unsure"
@@ -140,7 +131,7 @@ def test_a_vote_on_what_was_not_lent_or_with_an_unknown_class_is_refused(make: A
     service = make(PLAIN)
     client, home = service.invited(), service.home
     page = client.get(f"{home}/label").text
-    csrf, mine = token(page), {item for item, _ in lent(page)}
+    csrf, mine = token(page), {item for item, _ in leased(page)}
     other = next(n for n in range(1, 9) if n not in mine)
     assert vote(client, home, csrf, other).status_code == 403
     assert vote(client, home, csrf, min(mine), label="Unheard of").status_code == 422
@@ -161,7 +152,7 @@ def test_a_blocked_worker_reads_so_and_sees_no_item(make: Any) -> None:
     service = make(PLAIN)
     client = service.invited()
     with service.store.writing() as c:
-        workers.exclude(c, service.project, 1, workers.BLOCKED)
+        workers.exclude(c, service.id, 1, workers.BLOCKED)
     assert "You cannot go on here" in client.get(f"{service.home}/label").text
 
 
@@ -169,7 +160,7 @@ def test_after_a_pause_the_work_goes_on(make: Any) -> None:
     service = make(PLAIN)
     client, home = service.invited(), service.home
     page = client.get(f"{home}/label").text
-    vote(client, home, token(page), lent(page)[0][0])
+    vote(client, home, token(page), leased(page)[0][0])
     page = client.post(f"{home}/pause", data={"csrf": token(page)}).text
     assert "Your answer is saved." in page
-    assert len(lent(client.get(home).text)) == 3
+    assert len(leased(client.get(home).text)) == 3

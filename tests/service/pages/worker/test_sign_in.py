@@ -10,15 +10,7 @@ import pytest
 from crowdpilot.service.platforms.invitation_links import invite
 from crowdpilot.service.schemas import ProjectIn
 from crowdpilot.service.store import projects, workers
-from tests.service.pages.worker.site import (
-    PLAIN,
-    SECRET,
-    make,
-    token,
-    vote,
-)
-
-__all__ = ["make"]  # a fixture
+from tests.service.harness.worker_pages import PLAIN, SECRET, token, vote
 
 
 @pytest.mark.parametrize("path", ["vote", "undo", "pause", "finish", "consent", "quiz"])
@@ -36,23 +28,23 @@ def test_nothing_is_posted_without_the_token_of_our_own_page(make: Any, path: st
 def test_a_guest_who_opens_the_link_again_is_the_same_worker(make: Any) -> None:
     service = make(PLAIN)
     client = service.invited()
-    link = invite(SECRET, service.project)
+    link = invite(SECRET, service.id)
     for _ in range(3):
         client.get(service.home, params={"invite": link})
     service.invited()
     with service.store.reading() as c:
-        assert len(workers.list_all(c, service.project)) == 2
+        assert len(workers.list_all(c, service.id)) == 2
 
 
 def test_without_a_session_a_worker_is_asked_to_open_their_link(make: Any) -> None:
     service = make(PLAIN)
-    page = service.client().get(service.home)
+    page = service.visitor().get(service.home)
     assert page.status_code == 401
     assert "pen the link to the project again" in page.text
-    page = service.client().get(service.home, params={"invite": "forged.token"})
+    page = service.visitor().get(service.home, params={"invite": "forged.token"})
     assert page.status_code == 403
     assert "ask for a new link" in page.text
-    assert service.client().get("/w/ffffffffffff", params={"invite": "x"}).status_code == 404
+    assert service.visitor().get("/w/ffffffffffff", params={"invite": "x"}).status_code == 404
 
 
 def test_a_session_opens_its_own_project_only(make: Any) -> None:
@@ -60,7 +52,7 @@ def test_a_session_opens_its_own_project_only(make: Any) -> None:
     with service.store.writing() as c:
         other = projects.create(c, ProjectIn(**PLAIN).model_dump())
     session = service.invited().cookies.get("worker_session")
-    stranger = service.client()
+    stranger = service.visitor()
     stranger.cookies.set("worker_session", session or "")
     assert stranger.get(f"/w/{other}/label").status_code == 401
 
@@ -79,9 +71,9 @@ def test_pages_forbid_whatever_is_not_theirs(make: Any) -> None:
 
 def test_the_cookie_is_hidden_from_scripts_and_kept_to_the_project(make: Any) -> None:
     service = make(PLAIN, address="https://label.example")
-    link = invite(SECRET, service.project)
-    answer = service.client().get(service.home, params={"invite": link}, follow_redirects=False)
+    link = invite(SECRET, service.id)
+    answer = service.visitor().get(service.home, params={"invite": link}, follow_redirects=False)
     cookie = answer.headers["set-cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=Lax; Secure" in cookie
-    assert f"Path=/w/{service.project};" in cookie
+    assert f"Path=/w/{service.id};" in cookie

@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from crowdpilot.service.errors import RequestError, ServiceUnavailableError
 from crowdpilot.service.store import Store, migrate, projects
-from tests.service.faults.tools import make_project
+from tests.service.harness.fault_crowd import make_project
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 
 from crowdpilot.service.errors import RequestError
 from crowdpilot.service.store import Store, leases, migrate, projects, votes, workers
-from tests.service.faults.tools import make_project
+from tests.service.harness.fault_crowd import make_project
 
 
 class Scene:

@@ -1,61 +1,35 @@
-"""A service without processes for the tests of jobs, and a crowd of known quality."""
+"""A service for the tests of jobs, and a crowd of known accuracy whose votes are written to the store."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from fastapi.testclient import TestClient
 
 from crowdpilot.service.app import create_app
-from crowdpilot.service.jobs import runner
-from crowdpilot.service.jobs.context import JobContext
-from crowdpilot.service.schemas import ProjectIn
-from crowdpilot.service.settings import Settings
-from crowdpilot.service.store import Store, items, jobs, keys, leases, migrate, projects, votes, workers
+from crowdpilot.service.store import items, jobs, leases, projects, votes, workers
 from crowdpilot.service.store.votes import Answer
+from tests.service.harness.service import Service, create_project
 
-SECRET = "s" * 40
 GOOD = ["splendid", "lovely", "bright", "warm", "charming", "fresh", "clever", "honest"]
 BAD = ["dreadful", "dull", "stale", "cold", "boring", "clumsy", "awful", "false"]
-FILL = [
-    "the",
-    "film",
-    "story",
-    "room",
-    "place",
-    "food",
-    "day",
-    "service",
-    "and",
-    "with",
-    "very",
-    "really",
-    "was",
-    "quite",
-    "some",
-]
+FILL = ["the", "film", "story", "room", "place", "food", "day", "service", "and", "with", "very", "really",
+        "was", "quite", "some"]  # fmt: skip
 
 
-class Site:
-    """A service without processes: jobs are done when a test says so."""
+class JobService(Service):
+    """A service with projects of texts whose true classes are known to the test."""
 
     def __init__(self, url: str) -> None:
-        self.settings = Settings(database=url, secret=SECRET, requests_per_second=1e6, burst=10**6)
-        self.store = Store(url)
-        migrate(self.store)
-        self.context = JobContext(self.store, self.settings)
+        super().__init__(url)
         self.truth: dict[str, int] = {}
-        with self.store.writing() as c:
-            self.headers = {"X-API-Key": keys.create(c, "me", "admin")}
 
-    def project(self, **spec: Any) -> str:
-        given = {"name": "reviews", "classes": ["no", "yes"], **spec}
-        with self.store.writing() as c:
-            return projects.create(c, ProjectIn.model_validate(given).model_dump())
+    def create(self, **spec: Any) -> str:
+        """A project without items; its id."""
+        return create_project(self.store, {"name": "reviews", "classes": ["no", "yes"], **spec})
 
     def add(self, project: str, n: int, *, first: int = 0, seed: int = 0, **more: Any) -> None:
         """Items i0, i1, ... whose texts tell their classes to who can read."""
@@ -81,14 +55,14 @@ class Site:
     ) -> None:
         """Each of the first `each` workers labels these items, with errors."""
         rng = np.random.default_rng(seed)
-        staff = self.workers(project, each)
+        ids_of_workers = self.workers(project, each)
         with self.store.writing() as c:
             ids = items.ids_by_name(c, project, names)
-            for worker in staff:
+            for worker in ids_of_workers:
                 places = [(ids[name], 0) for name in names]
                 number = int(projects.next_change(c, project, lease_requests=1).change_number)
                 leases.create(c, project, [(worker, places)], time.time() + 900, number)
-                said = [
+                answers = [
                     Answer(
                         worker,
                         ids[name],
@@ -99,19 +73,12 @@ class Site:
                     )
                     for name in names
                 ]
-                refused, _ = votes.write_answers(c, project, said)
-                assert refused == [None] * len(said)
+                errors, _ = votes.write_answers(c, project, answers)
+                assert errors == [None] * len(answers)
 
-    def ask(self, project: str, kind: str, **given: Any) -> None:
+    def enqueue(self, project: str, kind: str, **arguments: Any) -> None:
         with self.store.writing() as c:
-            jobs.enqueue(c, project, kind, **given)
-
-    def work(self) -> None:
-        """Do all jobs that are due."""
-        for _ in range(100):
-            if not runner.step(self.context, "tester"):
-                return
-        raise AssertionError("jobs do not end")
+            jobs.enqueue(c, project, kind, **arguments)
 
     def result(self, project: str, kind: str) -> Any:
         with self.store.reading() as c:
@@ -120,14 +87,10 @@ class Site:
             return last.result
 
     def refit(self, project: str) -> Any:
-        self.ask(project, "refit")
-        self.work()
+        self.enqueue(project, "refit")
+        self.do_jobs()
         return self.result(project, "refit")
 
-    @contextmanager
-    def client(self) -> Iterator[TestClient]:
-        with TestClient(create_app(self.settings), headers=self.headers) as client:
-            yield client
-
-    def close(self) -> None:
-        self.store.close()
+    def requester(self) -> TestClient:
+        """A client of a requester; its `with` statement starts and ends an application."""
+        return TestClient(create_app(self.settings), headers={"X-API-Key": self.new_key("admin")})

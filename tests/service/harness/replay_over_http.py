@@ -10,7 +10,7 @@ from crowdpilot.hybrid import Ask, Costs, Plan, RecordedVotes, Scenario
 from crowdpilot.hybrid.replay.run import BATCHES_PER_PASS
 
 Send = Callable[..., Any]  # method, path, JSON -> JSON
-PATIENCE = 60.0
+TIMEOUT_SECONDS = 60.0
 
 
 def describe(scenario: Scenario, costs: Costs, plan: Plan) -> dict[str, Any]:
@@ -90,7 +90,7 @@ def _busy(send: Send, at: str) -> bool:
 
 def _settled(send: Send, at: str) -> None:
     """Wait while the service learns, as a campaign does before it is asked again."""
-    end = time.monotonic() + PATIENCE
+    end = time.monotonic() + TIMEOUT_SECONDS
     while _busy(send, at):
         assert time.monotonic() < end
         time.sleep(0.01)

@@ -14,7 +14,9 @@ import pytest
 import sqlalchemy
 
 from tests import equip
-from tests.service.tools import Postgres, axe, need, shared_postgres
+from tests.service.harness.accessibility import axe
+from tests.service.harness.postgres import Postgres, shared_postgres
+from tests.service.harness.waiting import need
 
 GOOD = """<!doctype html><html lang="en"><head><title>Good</title>
 <meta name="viewport" content="width=device-width"><link rel="icon" href="data:,"></head>
@@ -99,6 +101,7 @@ def test_every_test_has_an_empty_database(database_url: str, turn: int) -> None:
     engine.dispose()
 
 
+@pytest.mark.thorough
 def test_a_killed_server_comes_back_with_what_was_committed(own_postgres: Postgres) -> None:
     own_postgres.execute("CREATE TABLE things (n INTEGER)")
     own_postgres.execute("INSERT INTO things VALUES (1)")
@@ -110,6 +113,7 @@ def test_a_killed_server_comes_back_with_what_was_committed(own_postgres: Postgr
     own_postgres.stop()
 
 
+@pytest.mark.thorough
 def test_the_last_to_leave_stops_the_shared_server(tmp_path: Path, postgres: Postgres) -> None:
     with shared_postgres(tmp_path) as first:
         with shared_postgres(tmp_path) as second:

@@ -1,23 +1,13 @@
-"""A service in processes of its own, a crowd that labels over HTTP, and the hand that kills."""
+"""A crowd in threads that labels over HTTP while processes are killed, and what is left in the tables."""
 
 from __future__ import annotations
 
-import http.client
-import json
-import os
 import random
-import signal
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -25,136 +15,19 @@ from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.platforms import invitation_links
 from crowdpilot.service.project_campaign import make_campaign
 from crowdpilot.service.schemas import ProjectIn
-from crowdpilot.service.store import Store, items, keys, migrate, projects, votes, workers
+from crowdpilot.service.store import Store, projects, votes, workers
+from tests.service.harness.processes import Caller, ProcessService, serving
+from tests.service.harness.service import SECRET, create_project
 
-SECRET = "faults-" * 6
 CLASSES = ["a", "b", "c"]
 
 
-def settings_of(url: str) -> dict[str, Any]:
-    return {"database": url, "secret": SECRET, "requests_per_second": 1e6, "burst": 10**6}
-
-
-# The service
-
-
-@dataclass
-class Service:
-    """The real service: its address, its parent process, and a key of a requester."""
-
-    parent: subprocess.Popen[str]
-    address: str
-    store: Store
-    key: str
-
-    def children(self, what: str) -> list[int]:
-        """Process numbers of those that answer ('web') or work ('jobs'), by what they wait for."""
-        pids = Path(f"/proc/{self.parent.pid}/task/{self.parent.pid}/children").read_text().split()
-        shared = {link for link in _open(self.parent.pid) if link.startswith("socket:")}
-        return [pid for pid in map(int, pids) if _role(pid, shared) == what]
-
-    def kill(self, what: str, rng: random.Random) -> int:
-        """Kill one process of this kind, if there is one; how many were killed."""
-        found = self.children(what)
-        if not found:
-            return 0
-        os.kill(rng.choice(found), signal.SIGKILL)
-        return 1
-
-
-def _role(pid: int, shared: set[str]) -> str:
-    """Web processes hold the socket at which the parent listens; others with a database do jobs."""
-    held = _open(pid)
-    if held & shared:
-        return "web"
-    return "jobs" if any(link.startswith("socket:") or link.endswith(".db") for link in held) else ""
-
-
-def _open(pid: int) -> set[str]:
-    """What a process has open."""
-    try:
-        return {os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")}
-    except OSError:  # it has just ended
-        return set()
-
-
-@contextmanager
-def serving(url: str, web: int) -> Iterator[Service]:
-    """The service over a migrated database, until the end of the block."""
-    store = Store(url)
-    migrate(store)
-    with store.writing() as c:
-        key = keys.create(c, "tests", "admin")
-    code = f"""
-import logging
-from crowdpilot.service.settings import Settings
-from crowdpilot.service.processes import supervise
-logging.disable(logging.WARNING)
-supervise(Settings(**{settings_of(url)!r}), host="127.0.0.1", port=0, web={web}, jobs=1,
-          ready=lambda address: print(address, flush=True))
-"""
-    parent = subprocess.Popen(
-        [sys.executable, "-c", code], text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-    )
-    assert parent.stdout is not None
-    try:
-        yield Service(parent, parent.stdout.readline().strip(), store, key)
-    finally:
-        parent.terminate()
-        parent.wait(timeout=30)
-        parent.stdout.close()
-        store.close()
-
-
-# A caller who does not give up
-
-
-class Caller:
-    """One keep-alive connection; what gets no answer, or 503, is sent again as it was."""
-
-    def __init__(self, address: str, token: str = "", key: str = "", until: float = 60.0) -> None:
-        where = urlsplit(address)
-        self.host, self.port = where.hostname or "", where.port or 0
-        self.headers = {"Content-Type": "application/json"}
-        self.headers |= {"Authorization": f"Bearer {token}"} if token else {}
-        self.headers |= {"X-API-Key": key} if key else {}
-        self.deadline = time.monotonic() + until
-        self.again = 0
-        self._line: http.client.HTTPConnection | None = None
-
-    def once(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
-        """Status and JSON; an `OSError` or `HTTPException` if there is no answer."""
-        if self._line is None:
-            self._line = http.client.HTTPConnection(self.host, self.port, timeout=20)
-        try:
-            self._line.request(method, path, None if body is None else json.dumps(body), self.headers)
-            answer = self._line.getresponse()
-            data = answer.read()
-        except (OSError, http.client.HTTPException):
-            self.close()
-            raise
-        return answer.status, json.loads(data) if data else None
-
-    def ask(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
-        """The answer, however often it takes until the deadline."""
-        while time.monotonic() < self.deadline:
-            try:
-                status, found = self.once(method, path, body)
-                if status not in (502, 503):
-                    return status, found
-            except (OSError, http.client.HTTPException):
-                pass
-            self.again += 1
-            time.sleep(0.02)
-        raise TimeoutError(f"no answer to {method} {path}")
-
-    def close(self) -> None:
-        if self._line is not None:
-            self._line.close()
-            self._line = None
-
-
-# A crowd
+def make_project(store: Store, n_items: int, n_workers: int, lease: float) -> str:
+    """A project that is done when every worker has labelled every item."""
+    spec = {"name": "faults", "classes": CLASSES, "policy": f"fixed[votes={n_workers}]", "lease": lease,
+            "plan": {"refit_every": 20, "refit_growth": 0.02}}  # fmt: skip
+    new = [{"name": f"i{n}", "content": {"text": f"i{n}"}} for n in range(n_items)]
+    return create_project(store, spec, new)
 
 
 @dataclass
@@ -171,7 +44,7 @@ class Crowd:
         Of the items, by their text.
     """
 
-    service: Service
+    service: ProcessService
     project: str
     seconds: float
     vanish: float = 0.0
@@ -226,18 +99,7 @@ def opinion(item: str, worker: int) -> int:
     return truth if rng.random() < 0.7 else rng.randrange(len(CLASSES))
 
 
-def make_project(store: Store, n_items: int, n_workers: int, lease: float) -> str:
-    """A project that is done when every worker has labelled every item."""
-    spec = {"name": "faults", "classes": CLASSES, "policy": f"fixed[votes={n_workers}]", "lease": lease}
-    spec["plan"] = {"refit_every": 20, "refit_growth": 0.02}
-    with store.writing() as c:
-        project = projects.create(c, ProjectIn.model_validate(spec).model_dump())
-        new = [{"name": f"i{n}", "content": {"text": f"i{n}"}} for n in range(n_items)]
-        items.add(c, project, new)
-    return project
-
-
-def sessions(service: Service, project: str, n: int) -> tuple[list[str], dict[int, int]]:
+def sessions(service: ProcessService, project: str, n: int) -> tuple[list[str], dict[int, int]]:
     """Tokens of new workers, and the number of each by their id."""
     caller = Caller(service.address)
     tokens = []
@@ -305,7 +167,7 @@ def run(
 
 
 def _kill(
-    service: Service, rng: random.Random, kills: int, pause: tuple[float, float], crowd: Crowd
+    service: ProcessService, rng: random.Random, kills: int, pause: tuple[float, float], crowd: Crowd
 ) -> dict[str, int]:
     killed = {"web": 0, "jobs": 0}
     while min(killed.values()) < kills and not crowd.problems:

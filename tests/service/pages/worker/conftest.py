@@ -1,0 +1,39 @@
+"""Services for the tests of the worker pages, in this process or where a browser can reach them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.service.harness.service import local_address, sqlite_url
+from tests.service.harness.worker_pages import WorkerService
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Iterator[Any]:
+    """`make(spec)`: a service with a project of this description."""
+    with ExitStack() as stack:
+
+        def start(spec: dict[str, Any], **more: Any) -> WorkerService:
+            service = WorkerService(sqlite_url(tmp_path), spec, **more)
+            stack.callback(service.close)
+            return service
+
+        yield start
+
+
+@pytest.fixture
+def serve(make: Any) -> Iterator[Any]:
+    """`serve(spec)`: the same, listening at an address of this machine."""
+    with ExitStack() as stack:
+
+        def start(spec: dict[str, Any], **more: Any) -> WorkerService:
+            service: WorkerService = make(spec, address=local_address(), **more)
+            stack.enter_context(service.listening())
+            return service
+
+        yield start
