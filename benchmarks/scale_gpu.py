@@ -42,9 +42,9 @@ from crowdpilot.aggregation.em.default_backend import available_cores
 from crowdpilot.aggregation.em.in_memory import InMemoryVotes
 from crowdpilot.arrays import Floats
 from crowdpilot.scale import Torch
-from crowdpilot.scale.gpu.device_backend import Device
-from crowdpilot.scale.gpu.tensor_votes import from_columns
-from crowdpilot.scale.gpu.torch_device import Precision
+from crowdpilot.scale.gpu.device_votes import DeviceVotes
+from crowdpilot.scale.gpu.tensor_votes import columns_to_tensor_votes
+from crowdpilot.scale.gpu.torch_backend import Precision
 from crowdpilot.votes import Votes
 
 COLUMNS = "task", "worker", "label"
@@ -86,14 +86,14 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
     return perf_counter() - start, done
 
 
-def fit(loaded: Device, sizes: Any, model: DawidSkene = MODEL) -> Any:
+def fit(loaded: DeviceVotes, sizes: Any, model: DawidSkene = MODEL) -> Any:
     return model.best_restart(loaded, model.pseudo_counts(sizes))
 
 
 def rounds(held: tuple[Tensor, ...], repeat: int = 3) -> dict[str, Any]:
     """Seconds of all rounds, from the first counts to the last parameters, and of their parts."""
     before = torch.cuda.memory_allocated()
-    laying, laid = timed(lambda: from_columns(*held))
+    laying, laid = timed(lambda: columns_to_tensor_votes(*held))
     votes: Any = laid
     loaded = Torch("cuda").load_tensors(MODEL, votes)
     model = replace(MODEL, max_iter=2)
@@ -190,7 +190,7 @@ def through_fit(held: tuple[Tensor, ...], chunk: int | None) -> dict[str, Any]:
 
 def streamed(held: tuple[Tensor, ...], chunk: int) -> dict[str, Any]:
     """Seconds of all rounds if the votes come from the host in every round."""
-    votes: Any = from_columns(*held).to(torch.device("cpu"))
+    votes: Any = columns_to_tensor_votes(*held).to(torch.device("cpu"))
     torch.cuda.synchronize()
     loaded = Torch("cuda", chunk=chunk).load_tensors(MODEL, votes)
     fit(loaded, votes, replace(MODEL, max_iter=2))
@@ -255,7 +255,7 @@ def measure(votes: int, workers: int, parts: set[str]) -> dict[str, Any]:
         order = torch.randperm(len(held[0]), device="cuda")
         mixed = [column[order] for column in held]
         del order
-        record["laying_shuffled"] = timed(lambda: from_columns(*mixed))[0]
+        record["laying_shuffled"] = timed(lambda: columns_to_tensor_votes(*mixed))[0]
         del mixed
         torch.cuda.empty_cache()
     for name in ("parquet", "npy"):

@@ -54,7 +54,7 @@ from crowdpilot.diagnosis import (
     spam_probability,
     spam_score,
 )
-from crowdpilot.scale import Shards, Torch, aggregate, write_shards
+from crowdpilot.scale import Shards, Torch, aggregate_files, write_shards
 from crowdpilot.simulation import (
     STRATEGIES,
     Crowd,
@@ -334,10 +334,10 @@ def aggregation_of_files() -> Results:
         write_shards([votes], Path(folder) / "votes", 3)
         shards = Shards(str(Path(folder) / "votes"))
         for name in ON_FILES:
-            found = aggregate(MODELS[name](), shards, output=Path(folder) / name, probs=True)
+            found = aggregate_files(MODELS[name](), shards, output=Path(folder) / name, probs=True)
             key = f"aggregation/files/{stable(name)}"
-            yield f"{key}/workers", [found.workers, found.given, found.skill, found.trace]
-            yield f"{key}/labels", [file.read_bytes() for file in found.files]
+            yield f"{key}/workers", [found.workers, found.votes_per_worker, found.skill, found.trace]
+            yield f"{key}/labels", [file.read_bytes() for file in found.label_files]
 
 
 def streams() -> Results:

@@ -1,4 +1,4 @@
-"""The same models where votes outgrow one process: on a GPU, or on a cluster."""
+"""The same models for votes that do not fit one process: on a GPU, in many files, or on a cluster."""
 
 from __future__ import annotations
 
@@ -6,43 +6,43 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from crowdpilot.scale.dask_cluster import Cluster
-    from crowdpilot.scale.engines import Disk
-    from crowdpilot.scale.files.aggregate import Summary, aggregate
-    from crowdpilot.scale.files.identify import record_workers, score_tasks
+    from crowdpilot.scale.dask_engine import DaskEngine
+    from crowdpilot.scale.disk_engine import DiskEngine
+    from crowdpilot.scale.files.aggregation import FilesAggregate, aggregate_files
+    from crowdpilot.scale.files.diagnosis import count_labels_in_files, score_tasks_in_files
+    from crowdpilot.scale.files.shard_writer import write_shards
     from crowdpilot.scale.files.shards import Shards
-    from crowdpilot.scale.files.simulate import simulate
-    from crowdpilot.scale.files.write_shards import write_shards
-    from crowdpilot.scale.gpu.torch_device import Torch
+    from crowdpilot.scale.files.simulation import simulate_files
+    from crowdpilot.scale.gpu.torch_backend import Torch
 
-_HOME = {
-    "Cluster": "dask_cluster",
-    "Disk": "engines",
+_MODULES = {
+    "DaskEngine": "dask_engine",
+    "DiskEngine": "disk_engine",
+    "FilesAggregate": "files.aggregation",
     "Shards": "files.shards",
-    "Summary": "files.aggregate",
-    "Torch": "gpu.torch_device",
-    "aggregate": "files.aggregate",
-    "record_workers": "files.identify",
-    "score_tasks": "files.identify",
-    "simulate": "files.simulate",
-    "write_shards": "files.write_shards",
-}  # each needs a package of its own, loaded when it is first used
+    "Torch": "gpu.torch_backend",
+    "aggregate_files": "files.aggregation",
+    "count_labels_in_files": "files.diagnosis",
+    "score_tasks_in_files": "files.diagnosis",
+    "simulate_files": "files.simulation",
+    "write_shards": "files.shard_writer",
+}  # where each name is defined; imported at first use, because each needs an optional package
 
 __all__ = [
-    "Cluster",
-    "Disk",
+    "DaskEngine",
+    "DiskEngine",
+    "FilesAggregate",
     "Shards",
-    "Summary",
     "Torch",
-    "aggregate",
-    "record_workers",
-    "score_tasks",
-    "simulate",
+    "aggregate_files",
+    "count_labels_in_files",
+    "score_tasks_in_files",
+    "simulate_files",
     "write_shards",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOME:
-        return getattr(import_module(f"crowdpilot.scale.{_HOME[name]}"), name)
+    if name in _MODULES:
+        return getattr(import_module(f"crowdpilot.scale.{_MODULES[name]}"), name)
     raise AttributeError(f"module 'crowdpilot.scale' has no attribute {name!r}")

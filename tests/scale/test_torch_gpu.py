@@ -17,11 +17,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from crowdpilot.aggregation import EBCC, EM, IBCC, DawidSkene, NaiveSoft
 from crowdpilot.scale import Torch
-from crowdpilot.scale.gpu.device_backend import share_best_, softmax_
+from crowdpilot.scale.gpu.device_votes import hardmax_, softmax_
 from crowdpilot.scale.gpu.tensor_votes import cut, from_votes
-from crowdpilot.scale.gpu.torch_device import READY, Precision
+from crowdpilot.scale.gpu.torch_backend import SUPPORTED_MODELS, Precision
 from crowdpilot.votes import Votes
-from tests.conftest import crowd
+from tests.crowds import one_coin_votes
 
 pytest.importorskip("triton")
 gpu = torch.cuda.is_available()
@@ -36,7 +36,7 @@ TARGET = torch.device("cuda" if gpu else "cpu")
 def made(weighed: bool, known: bool) -> Votes:
     """Votes with different numbers for each task."""
     rng = np.random.default_rng(0)
-    votes, truth = crowd(77, [0.9, 0.8, 0.7, 0.6, 0.5, 0.3], classes=3, per_task=5, seed=0)
+    votes, truth = one_coin_votes(77, [0.9, 0.8, 0.7, 0.6, 0.5, 0.3], classes=3, votes_per_task=5, seed=0)
     votes = votes.take(rng.random(len(votes)) < 0.6)
     if weighed:
         votes = replace(votes, weight=rng.random(len(votes)) + 0.5)
@@ -56,7 +56,7 @@ def test_one_pass_does_what_two_products_do(dtype: torch.dtype, told: bool, stat
     soft = votes.onehot @ table.double() + start
     votes.fix_gold_(soft)
     belief = soft.clone()
-    loglik = share_best_(belief) if hard else softmax_(belief)
+    loglik = hardmax_(belief) if hard else softmax_(belief)
     softmax_(soft)
     said = votes.onehot.T @ belief
     counts = triton_kernel.listen(votes, table, start, hard=hard)
@@ -72,7 +72,7 @@ def test_one_pass_does_what_two_products_do(dtype: torch.dtype, told: bool, stat
 
 @needs_gpu
 @pytest.mark.parametrize("chunk", [None, 50])
-@pytest.mark.parametrize("model", [M() for M in sorted(READY, key=lambda m: m.name)], ids=str)
+@pytest.mark.parametrize("model", [M() for M in sorted(SUPPORTED_MODELS, key=lambda m: m.name)], ids=str)
 def test_a_gpu_gives_the_answer_of_the_cores(model: EM, chunk: int | None) -> None:
     votes = made(weighed=True, known=True)
     want, got = model.fit(votes), model.fit(votes, backend=Torch("cuda", precision="double", chunk=chunk))
@@ -84,7 +84,9 @@ def test_a_gpu_gives_the_answer_of_the_cores(model: EM, chunk: int | None) -> No
 @needs_gpu
 @pytest.mark.parametrize("model", [DawidSkene(), DawidSkene(accelerate=True), IBCC(), EBCC(M=2)], ids=str)
 def test_single_precision_is_enough_for_probabilities(model: EM) -> None:
-    votes, _ = crowd(120_000, np.linspace(0.5, 0.95, 300).tolist(), classes=4, per_task=5, seed=3)
+    votes, _ = one_coin_votes(
+        120_000, np.linspace(0.5, 0.95, 300).tolist(), classes=4, votes_per_task=5, seed=3
+    )
     want, got = (model.fit(votes, backend=Torch(precision=p)) for p in get_args(Precision)[::-1])
     assert_allclose(got.probs, want.probs, atol=1e-4)
     assert_array_equal(got.codes, want.codes)

@@ -29,7 +29,7 @@ from crowdpilot.votes import Votes
 
 if TYPE_CHECKING:
     from crowdpilot.scale import Shards
-    from crowdpilot.scale.engines import Engine
+    from crowdpilot.scale.engine import Engine
 
 EXAMPLES = examples(
     "aggregate votes.csv",
@@ -71,7 +71,7 @@ def aggregate(
     """Write one label and its confidence for every task of VOTES.
 
     Without -o, CSV (or JSON) with task, label and confidence goes to standard output. A file also has the
-    number of votes and whatever else the strategy knows of a task; .npy is the array of
+    number of votes and all other results of the strategy for each task; .npy is the array of
     probabilities, (tasks, classes), alone.
 
     Many Parquet files of votes are read one after the other, whatever their size, or on a cluster,
@@ -90,7 +90,7 @@ def aggregate(
         if as_json:
             raise ValueError("labels of votes in many files are written to files, so leave out --json")
         files = reading.shards(votes, gold=gold, exclude=exclude)
-        with many_files.engine(cluster, local_cluster) as engine:
+        with many_files.open_engine(cluster, local_cluster) as engine:
             _aggregate_files(model, files, engine, output, workers, probs, verbose)
         return
     options.check_writable(output, (*io.TABLES, ".npy"))
@@ -115,9 +115,9 @@ def _columns(result: Aggregate, probs: bool) -> dict[str, Any]:
 
 def _is_spread(votes: Path, model: Aggregator, output: Path | None) -> bool:
     """Whether files are worked on one by one; a folder that cannot be is read as one, if it fits."""
-    from crowdpilot.scale.files.aggregate import possible
+    from crowdpilot.scale.files.aggregation import supported_models
 
-    return not votes.is_dir() or (model.name in possible() and (output is None or not output.suffix))
+    return not votes.is_dir() or (model.name in supported_models() and (output is None or not output.suffix))
 
 
 def _aggregate_files(
@@ -129,18 +129,19 @@ def _aggregate_files(
     probs: bool,
     verbose: bool,
 ) -> None:
-    from crowdpilot import io, scale
-    from crowdpilot.scale.files.shards import LABELS
+    from crowdpilot import io
+    from crowdpilot.scale import aggregate_files
+    from crowdpilot.scale.files.shards import LABELS_FOLDER
 
-    folder = files.folder / LABELS if output is None else output
+    folder = files.folder / LABELS_FOLDER if output is None else output
     if folder.suffix or folder.is_file():
         raise ValueError(f"{folder}: each file of votes gets a file of labels, expected a folder for them")
-    with many_files.bars() as tell:
-        summary = scale.aggregate(model, files, on=engine, output=folder, probs=probs, tell=tell)
-    many_files.report(summary, verbose)
+    with many_files.progress_bars() as progress:
+        result = aggregate_files(model, files, engine=engine, output=folder, probs=probs, progress=progress)
+    many_files.report_result(result, verbose)
     if workers is not None:
-        io.write_table(summary.to_workers_table(), workers)
-    print_message(f"{summary.tasks} tasks in {len(summary.files)} files are labelled in {folder}")
+        io.write_table(result.to_workers_table(), workers)
+    print_message(f"{result.n_tasks} tasks in {len(result.label_files)} files are labelled in {folder}")
 
 
 def _fit(model: Aggregator, votes: Votes, device: str | None) -> Aggregate:

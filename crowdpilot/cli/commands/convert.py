@@ -87,8 +87,7 @@ def convert(
 def _write_shards(source: Path, target: Path, to: str | None, shards: int, reading: ReadingOptions) -> None:
     """Write votes to many Parquet files; several files are read one at a time."""
     from crowdpilot import io
-    from crowdpilot.scale.files.shards import Shards
-    from crowdpilot.scale.files.write_shards import write_shards
+    from crowdpilot.scale import Shards, write_shards
 
     if to not in (None, "parquet"):
         raise ValueError(f"--shards writes Parquet files, not {to}: leave out --to")

@@ -9,7 +9,7 @@ import numpy as np
 import typer
 
 from crowdpilot.cli.shared import many_files, options
-from crowdpilot.cli.shared.completion import complete_strategy
+from crowdpilot.cli.shared.completion import complete_strategy, with_summaries
 from crowdpilot.cli.shared.option_groups import expand_options
 from crowdpilot.cli.shared.options import examples
 from crowdpilot.cli.shared.output import check_json, on_terminal, print_message, print_table, show_status
@@ -27,11 +27,11 @@ EXAMPLES = examples(
 
 
 def complete_identification(incomplete: str) -> list[tuple[str, str]]:
-    """Identifications that begin like this, each with its one line."""
+    """Identifications, each with its summary."""
     from crowdpilot.diagnosis import IDENTIFICATIONS
 
     known = {name: kind.summary for name, kind in IDENTIFICATIONS.items()} | content_scores.CONTENT_SCORES
-    return [(n, summary) for n, summary in known.items() if n.lower().startswith(incomplete.lower())]
+    return with_summaries(known, incomplete)
 
 
 @expand_options
@@ -42,9 +42,9 @@ def identify(
         typer.Option(
             "--strategy",
             "-s",
-            help="What to look for: workers, tasks, skill, trace_confusion, spam_score, glad, gold, seconds, "
-            "labels, drift, collusion, entropy, difficulty or krippendorff_alpha; and, if --x says what the "
-            "tasks hold, AUM, WAUM or WAUM_perworker.",
+            help="Score to compute: workers, tasks, skill, trace_confusion, spam_score, glad, gold, seconds, "
+            "labels, drift, collusion, entropy, difficulty or krippendorff_alpha; and, with the "
+            "content of tasks in --x, AUM, WAUM or WAUM_perworker.",
             autocompletion=complete_identification,
         ),
     ] = "workers",
@@ -95,7 +95,7 @@ def identify(
         kind = find_identification(check_files(strategy))
         score_options.refuse(strategy)
         files = reading.shards(votes, gold=gold, exclude=exclude)
-        with many_files.engine(cluster, local_cluster) as engine:
+        with many_files.open_engine(cluster, local_cluster) as engine:
             _identify_in_files(kind, check_files(strategy), files, labels, output, engine, as_json)
         return
     options.check_writable(output, (*io.TABLES, ".npy"))
@@ -117,14 +117,14 @@ def _identify_in_files(
     kind: Any, name: str, files: Any, labels: str | None, output: Path | None, engine: Any, as_json: bool
 ) -> None:
     from crowdpilot import io
-    from crowdpilot.cli.shared.identify_files import score_tasks_in_files, score_workers_in_files
+    from crowdpilot.cli.shared.identify_files import task_score_columns, worker_score_columns
 
     if kind.score == "entropy":
-        first = kind.worst_first(score_tasks_in_files(files, output, engine, MAX_ROWS_ON_TERMINAL))
+        first = kind.worst_first(task_score_columns(files, output, engine, MAX_ROWS_ON_TERMINAL))
         _show({name: column[:MAX_ROWS_ON_TERMINAL] for name, column in first.items()}, kind.brief, as_json)
     else:
         options.check_writable(output, (*io.TABLES, ".npy"))
-        _save(kind, score_workers_in_files(name, files, labels, engine), output, as_json)
+        _save(kind, worker_score_columns(name, files, labels, engine), output, as_json)
 
 
 def _save(kind: Any, table: dict[str, Any], output: Path | None, as_json: bool) -> None:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from crowdpilot.cli.shared import many_files, options
+from crowdpilot.cli.shared.completion import complete_crowd
 from crowdpilot.cli.shared.options import examples
 from crowdpilot.cli.shared.output import print_message, show_status
 from crowdpilot.simulation import STRATEGIES, Crowd, Simulation, make_crowd, save
 
 if TYPE_CHECKING:
-    from crowdpilot.scale.engines import Engine
+    from crowdpilot.scale.engine import Engine
 
 BEHAVIOUR = "Behaviour of workers"
 STRATEGY = "Settings of some strategies"
@@ -23,11 +24,6 @@ EXAMPLES = examples(
     "simulate -o votes.csv --truth truth.csv",
     "simulate -s student-teacher --n-task 500 --feedback 5 --folder crowd",
 )
-
-
-def complete_crowd(incomplete: str) -> list[str]:
-    """Strategies of simulation that begin like this."""
-    return [name for name in STRATEGIES if name.startswith(incomplete)]
 
 
 def simulate(
@@ -76,7 +72,7 @@ def simulate(
         typer.Option(help="Share of spammers, students or good workers.", rich_help_panel=STRATEGY),
     ] = None,
     ratio_diff: Annotated[
-        float | None, typer.Option(help="Easy tasks for each hard one.", rich_help_panel=STRATEGY)
+        float | None, typer.Option(help="Number of easy tasks per hard one.", rich_help_panel=STRATEGY)
     ] = None,
     random: Annotated[
         float | None,
@@ -97,7 +93,7 @@ def simulate(
     tail: Annotated[
         float | None,
         typer.Option(
-            help="How unequal the numbers of votes of workers are; 0: equal.", rich_help_panel=BEHAVIOUR
+            help="Exponent of the power law of the activity of workers; 0: equal.", rich_help_panel=BEHAVIOUR
         ),
     ] = None,
     drifting: Annotated[
@@ -120,7 +116,7 @@ def simulate(
         typer.Option(
             metavar="N",
             help="Write N Parquet files, drawn one by one, with the same workers in all.",
-            rich_help_panel=many_files.PANEL,
+            rich_help_panel=many_files.HELP_PANEL,
         ),
     ] = None,
     cluster: many_files.Cluster = None,
@@ -153,7 +149,7 @@ def simulate(
     if spread:
         if shards is None or folder is not None or output is None:
             raise ValueError("many files need --shards and a new folder as --output, without --folder")
-        with many_files.engine(cluster, local_cluster) as engine:
+        with many_files.open_engine(cluster, local_cluster) as engine:
             _simulate_files(crowd, output, shards, engine, truth)
         return
     with show_status(f"simulating {crowd.name}"):
@@ -167,10 +163,11 @@ def simulate(
 def _simulate_files(
     crowd: Crowd, output: Path, shards: int, engine: Engine | None, truth: Path | None
 ) -> None:
-    from crowdpilot.scale.files.simulate import simulate
+    from crowdpilot.scale import simulate_files
 
-    with many_files.bars() as tell:
-        votes = simulate(crowd, output, shards, on=engine, truth=truth, tell=partial(tell, "writing"))
+    with many_files.progress_bars() as progress:
+        writing = partial(progress, "writing")
+        votes = simulate_files(crowd, output, shards, engine=engine, truth=truth, progress=writing)
     files = ", ".join(str(path) for path in (output, truth) if path is not None)
     print_message(f"{votes} votes written to {shards} files in {files}")
 

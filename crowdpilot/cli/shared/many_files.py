@@ -1,8 +1,8 @@
-"""Votes in many files, and where to work on them."""
+"""Options and progress bars of commands on votes in many files, and the engine that they ask for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,11 +13,10 @@ from crowdpilot.cli.shared.missing_packages import missing_package_error
 from crowdpilot.cli.shared.output import on_terminal, print_message
 
 if TYPE_CHECKING:
-    from crowdpilot.scale import Summary
-    from crowdpilot.scale.engines import Engine
+    from crowdpilot.scale import FilesAggregate
+    from crowdpilot.scale.engine import Engine, StageProgress
 
-PANEL = "Votes in many files"
-Tell = Callable[[str, int, int], None]
+HELP_PANEL = "Votes in many files"
 
 Source = Annotated[
     Path,
@@ -28,49 +27,55 @@ Source = Annotated[
 Cluster = Annotated[
     str | None,
     typer.Option(
-        metavar="ADDRESS", help="Dask scheduler to work on, such as tcp://host:8786.", rich_help_panel=PANEL
+        metavar="ADDRESS",
+        help="Dask scheduler to work on, such as tcp://host:8786.",
+        rich_help_panel=HELP_PANEL,
     ),
 ]
 LocalCluster = Annotated[
     int | None,
-    typer.Option(metavar="N", help="Work in N processes of this machine.", rich_help_panel=PANEL),
+    typer.Option(metavar="N", help="Work in N processes of this machine.", rich_help_panel=HELP_PANEL),
 ]
 
 
 @contextmanager
-def engine(cluster: str | None, local_cluster: int | None) -> Iterator[Engine | None]:
-    """The cluster that is asked for, as long as it is needed; None for this machine."""
+def open_engine(cluster: str | None, local_cluster: int | None) -> Iterator[Engine | None]:
+    """The cluster of the options, until the end of the block; None for this machine."""
     if cluster is not None and local_cluster is not None:
         raise ValueError("--cluster and --local-cluster exclude each other: give one of them")
     if cluster is None and local_cluster is None:
         yield None
         return
     try:
-        from crowdpilot.scale.dask_cluster import connected, local
+        from crowdpilot.scale import dask_engine
     except ModuleNotFoundError as error:
         raise missing_package_error("a cluster", error) from None
 
-    with connected(cluster) if cluster is not None else local(local_cluster or 0) as found:
-        yield found
+    if cluster is not None:
+        opened = dask_engine.connected_cluster(cluster)
+    else:
+        opened = dask_engine.local_cluster(local_cluster or 0)
+    with opened as engine:
+        yield engine
 
 
 @contextmanager
-def bars() -> Iterator[Tell]:
-    """Bars on standard error that show how far each stage is, if a person is watching."""
+def progress_bars() -> Iterator[StageProgress]:
+    """Progress bars on standard error, one for each stage, if it is a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-    shown = on_terminal(err=True)
+    is_terminal = on_terminal(err=True)
     stages: dict[str, TaskID] = {}
-    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not shown) as progress:
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not is_terminal) as bars:
 
-        def tell(what: str, done: int, of: int) -> None:
-            if what not in stages:
-                stages[what] = progress.add_task(what, total=of)
-            progress.update(stages[what], completed=done, total=of)
+        def update(stage: str, done: int, total: int) -> None:
+            if stage not in stages:
+                stages[stage] = bars.add_task(stage, total=total)
+            bars.update(stages[stage], completed=done, total=total)
 
-        yield tell
+        yield update
 
 
 def is_many(votes: Path) -> bool:
@@ -80,14 +85,14 @@ def is_many(votes: Path) -> bool:
     return is_pattern(votes) or (votes.is_dir() and bool(find_files(votes)))
 
 
-def report(summary: Summary, verbose: bool) -> None:
-    """Say what was read, and what not."""
-    if summary.dropped:
-        print_message(f"{summary.dropped} rows hold no vote (missing or “can't tell”) and were left out")
-    workers, votes = summary.excluded
-    if workers:
-        print_message(f"{workers} of {len(summary.workers) + workers} workers and {votes} votes are left out")
+def report_result(result: FilesAggregate, verbose: bool) -> None:
+    """Print what was read and what was left out, on standard error."""
+    if result.dropped:
+        print_message(f"{result.dropped} rows hold no vote (missing or “can't tell”) and were left out")
+    if excluded := result.excluded_workers:
+        workers = f"{excluded} of {len(result.workers) + excluded} workers"
+        print_message(f"{workers} and {result.excluded_votes} votes are left out")
     if verbose:
-        rounds = f", {len(summary.trace)} rounds" if summary.trace else ""
-        sizes = f"{summary.votes} votes, {summary.tasks} tasks, {len(summary.workers)} workers"
-        print_message(f"{sizes}, {len(summary.classes)} classes by {summary.model}{rounds}")
+        iterations = f", {len(result.trace)} iterations" if result.trace else ""
+        sizes = f"{result.n_votes} votes, {result.n_tasks} tasks, {len(result.workers)} workers"
+        print_message(f"{sizes}, {len(result.classes)} classes by {result.model}{iterations}")

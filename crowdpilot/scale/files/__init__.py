@@ -1,1 +1,1 @@
-"""Aggregation, simulation and scoring of votes in many files."""
+"""Aggregation, diagnosis and simulation of votes in many Parquet files."""

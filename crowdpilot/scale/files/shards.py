@@ -1,11 +1,11 @@
-"""Votes in many Parquet files, all votes of a task in one of them."""
+"""`Shards`: a data set of votes in many Parquet files, all votes of a task in one of them."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from glob import glob, has_magic
+from glob import escape, glob, has_magic
 from pathlib import Path
 from typing import Any, get_args
 
@@ -13,12 +13,12 @@ from crowdpilot.votes import Repeats
 
 AnyPath = str | os.PathLike[str]
 
-LABELS = "_labels"  # folder for results beside the shards; a name with _ is no part of a data set
+LABELS_FOLDER = "_labels"  # for results beside the shards; a name that begins with _ is not read as votes
 
 
 @dataclass(frozen=True)
 class Shards:
-    """Parquet files of votes, which are read where they are used and never all at once.
+    """Parquet files of votes with the options to read them; each is read where it is used.
 
     Parameters
     ----------
@@ -50,65 +50,65 @@ class Shards:
     def __post_init__(self) -> None:
         if self.repeats not in get_args(Repeats):
             raise ValueError(f"repeats is {self.repeats!r}, expected one of {', '.join(get_args(Repeats))}")
-        found = find_files(self.paths) if isinstance(self.paths, (str, os.PathLike)) else self.paths
-        files = sorted({os.path.abspath(path) for path in found})
+        paths = find_files(self.paths) if isinstance(self.paths, (str, os.PathLike)) else self.paths
+        files = sorted({os.path.abspath(path) for path in paths})
         if not files:
             raise ValueError(f"{self.paths}: there is no Parquet file here, expected at least one")
         object.__setattr__(self, "paths", tuple(files))
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The full paths of all files."""
+        """The absolute paths of all files, sorted."""
         return tuple(os.fspath(path) for path in self.paths)  # type: ignore[union-attr]  # listed above
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The files as they are called below the folder that holds them all."""
+        """The paths of all files relative to `folder`."""
         folder = self.folder
         return tuple(str(Path(file).relative_to(folder)) for file in self.files)
 
     @property
     def folder(self) -> Path:
-        """The folder that holds them all."""
+        """The deepest folder that holds all files."""
         return Path(os.path.commonpath([os.path.dirname(file) for file in self.files]))
 
     @property
-    def reading(self) -> dict[str, Any]:
-        """What `crowdpilot.read` is told of each file."""
-        asked = {"columns": dict(self.columns), "abstain": list(self.abstain), "repeats": self.repeats}
-        return {**asked, "classes": None if self.classes is None else list(self.classes)}
+    def read_options(self) -> dict[str, Any]:
+        """Arguments of `crowdpilot.read` for each file."""
+        return {
+            "columns": dict(self.columns),
+            "abstain": list(self.abstain),
+            "repeats": self.repeats,
+            "classes": None if self.classes is None else list(self.classes),
+        }
 
 
-def find_files(where: AnyPath) -> list[str]:
-    """The Parquet files that a pattern means, or those in a folder."""
-    text = os.fspath(where)
+def find_files(path: AnyPath) -> list[str]:
+    """The files that match a pattern, or the Parquet files below a folder; hidden ones are left out."""
+    text = os.fspath(path)
     if os.path.isdir(text):
-        base, found = text, glob(os.path.join(glob_escape(text), "**", "*.parquet"), recursive=True)
+        base, files = text, glob(os.path.join(escape(text), "**", "*.parquet"), recursive=True)
     elif os.path.exists(text):
         return [text]
     else:
-        base, found = fixed_part(text), glob(text, recursive=True)
-    return [file for file in found if os.path.isfile(file) and not _is_aside(file, base)]
+        base, files = fixed_folder(text), glob(text, recursive=True)
+    return [file for file in files if os.path.isfile(file) and not _is_hidden(file, base)]
 
 
-def is_pattern(where: AnyPath) -> bool:
-    """Whether a path stands for several files."""
-    return has_magic(os.fspath(where)) and not os.path.exists(where)
+def is_pattern(path: AnyPath) -> bool:
+    """Whether a path is a glob pattern, and not a file that has such a name."""
+    return has_magic(os.fspath(path)) and not os.path.exists(path)
 
 
-def fixed_part(pattern: str) -> str:
-    """The folder that is the same for all that a pattern can mean."""
+def fixed_folder(pattern: str) -> str:
+    """The deepest folder of a pattern whose path has no wildcard."""
     folder = os.path.dirname(pattern)
     while has_magic(folder):
         folder = os.path.dirname(folder)
     return folder
 
 
-def glob_escape(text: str) -> str:
-    """A path in which nothing stands for anything else."""
-    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in text)
-
-
-def _is_aside(file: str, base: str) -> bool:
+def _is_hidden(file: str, base: str) -> bool:
+    """Whether a file, or a folder between it and `base`, has a name that begins with `_` or `.`."""
     parts = Path(os.path.relpath(file, base or os.curdir)).parts
     return any(part.startswith(("_", ".")) for part in parts if part != os.pardir)

@@ -1,1 +1,1 @@
-"""EM iterations on a GPU."""
+"""EM iterations with PyTorch, on a GPU."""

@@ -1,4 +1,4 @@
-"""Votes as tensors, with as much of the interface of `Votes` as models use in a round."""
+"""Votes as tensors, with those methods of `Votes` that models use in an iteration."""
 
 from __future__ import annotations
 
@@ -15,53 +15,53 @@ from crowdpilot.votes import Votes
 
 
 @dataclass(frozen=True)
-class Product:
-    """A sparse matrix with a number in (`row`, `column`) for each vote."""
+class SparseMatrix:
+    """A sparse matrix with an entry (`row`, `column`) for each vote; entries at the same place add up."""
 
-    row: Tensor
-    column: Tensor
-    weight: Tensor | None
+    row: Tensor  # (votes,)
+    column: Tensor  # (votes,)
+    weight: Tensor | None  # (votes,); ones if not given
     shape: tuple[int, int]
 
     @property
-    def T(self) -> Product:
-        """Rows for columns."""
-        return Product(self.column, self.row, self.weight, self.shape[::-1])
+    def T(self) -> SparseMatrix:
+        """The transposed matrix."""
+        return SparseMatrix(self.column, self.row, self.weight, self.shape[::-1])
 
     def __matmul__(self, dense: Tensor) -> Tensor:
         terms = dense[self.column]
         if self.weight is not None:
             terms *= self.weight[:, None]
-        return _add_up(self.row, terms, self.shape[0])
+        return _sum_by_index(self.row, terms, self.shape[0])
 
 
 @dataclass(frozen=True, eq=False)
 class TensorVotes:
-    """Votes in the order of their tasks; vote *n* is in row `cell[n]` of a table (workers x classes)."""
+    """Votes sorted by task; vote *n* belongs to row `cell[n]` of a table (workers x classes)."""
 
     cell: Tensor  # (votes,)
     starts: Tensor  # (tasks + 1,): where the votes of each task begin, and where the last ends
     workers: range
     classes: range
-    weight: Tensor | None = None
-    gold: Tensor | None = None  # (tasks,)
+    weight: Tensor | None = None  # (votes,)
+    gold: Tensor | None = None  # (tasks,): code of the known class, -1 where unknown
 
     def __len__(self) -> int:
         return len(self.cell)
 
     @property
     def columns(self) -> dict[str, Tensor]:
-        """All that is held for votes and tasks, by name."""
+        """All tensors, by name."""
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         return {name: value for name, value in values.items() if isinstance(value, Tensor)}
 
     def to(self, device: torch.device) -> TensorVotes:
-        """The same votes on a device; the copy may still be under way."""
+        """The same votes on a device; the copy is asynchronous."""
         moved: Any = {name: column.to(device, non_blocking=True) for name, column in self.columns.items()}
         return replace(self, **moved)
 
     def pin(self) -> TensorVotes:
-        """The same votes in memory that a GPU can read by itself."""
+        """The same votes in page-locked memory, from which a GPU copies while it computes."""
         pinned: Any = {name: column.pin_memory() for name, column in self.columns.items()}
         return replace(self, **pinned)
 
@@ -85,45 +85,49 @@ class TensorVotes:
         return self.cell % len(self.classes)
 
     @cached_property
-    def heaviest(self) -> int:
-        """The most votes in one cell."""
+    def max_votes_per_cell(self) -> int:
+        """The largest number of votes of one worker for one class."""
         return int(torch.bincount(self.cell).max()) if len(self) else 0
 
     @property
-    def onehot(self) -> Product:
+    def onehot(self) -> SparseMatrix:
         shape = len(self.tasks), len(self.workers) * len(self.classes)
-        return Product(self.task, self.cell, self.weight, shape)
+        return SparseMatrix(self.task, self.cell, self.weight, shape)
 
     @property
-    def ballots(self) -> Product:
+    def ballots(self) -> SparseMatrix:
         K = len(self.classes)
-        return Product(
-            self.task * K + self.label, self.worker, self.weight, (len(self.tasks) * K, len(self.workers))
-        )
+        shape = len(self.tasks) * K, len(self.workers)
+        return SparseMatrix(self.task * K + self.label, self.worker, self.weight, shape)
 
-    def _times(self, value: Tensor | None) -> Tensor:
+    def _weighted(self, value: Tensor | None) -> Tensor:
+        """The value of each vote times its weight, (votes,); the value is one if not given."""
         if value is None:
             ones = torch.ones((), dtype=torch.float64, device=self.cell.device).expand(len(self))
             return ones if self.weight is None else self.weight
         return value if self.weight is None else self.weight * value
 
     def tally(self, value: Tensor | None = None) -> Tensor:
+        """Sum of the votes of each task for each class, (tasks, classes)."""
         K = len(self.classes)
         cells = self.task * K + self.label
-        return _add_up(cells, self._times(value), len(self.tasks) * K).reshape(-1, K)
+        return _sum_by_index(cells, self._weighted(value), len(self.tasks) * K).reshape(-1, K)
 
     def cell_sum(self, value: Tensor | None = None) -> Tensor:
+        """Sum over the votes of each worker for each class, (workers, classes)."""
         W, K = len(self.workers), len(self.classes)
-        return _add_up(self.cell, self._times(value), W * K).reshape(W, K)
+        return _sum_by_index(self.cell, self._weighted(value), W * K).reshape(W, K)
 
     def worker_sum(self, value: Tensor | None = None) -> Tensor:
-        return _add_up(self.worker, self._times(value), len(self.workers))
+        """Sum over the votes of each worker, (workers,)."""
+        return _sum_by_index(self.worker, self._weighted(value), len(self.workers))
 
     def task_sum(self, value: Tensor | None = None) -> Tensor:
-        return _add_up(self.task, self._times(value), len(self.tasks))
+        """Sum over the votes of each task, (tasks,)."""
+        return _sum_by_index(self.task, self._weighted(value), len(self.tasks))
 
     def shares(self) -> Tensor:
-        """The share of each class among the votes of each task, gold where it is known."""
+        """Share of each class among the votes of each task, or its gold class; (tasks, classes)."""
         tally = self.tally()
         total = tally.sum(dim=1, keepdim=True)
         probs = torch.where(total > 0, tally / total, 1 / len(self.classes))
@@ -132,34 +136,34 @@ class TensorVotes:
             probs[known] = torch.nn.functional.one_hot(self.gold[known].long(), len(self.classes)).to(probs)
         return probs
 
-    def fix_gold_(self, joint: Tensor) -> None:
+    def apply_gold_(self, log_joint: Tensor) -> None:
         """Make every other class impossible, in place, for tasks whose class is known."""
         if self.gold is not None:
-            classes = torch.arange(len(self.classes), device=joint.device)
+            classes = torch.arange(len(self.classes), device=log_joint.device)
             wrong = (self.gold[:, None] >= 0) & (self.gold[:, None] != classes)
-            joint.view(len(joint), len(classes), -1).masked_fill_(wrong[:, :, None], -torch.inf)
+            log_joint.view(len(log_joint), len(classes), -1).masked_fill_(wrong[:, :, None], -torch.inf)
 
 
-def _add_up(index: Tensor, terms: Tensor, length: int) -> Tensor:
-    """Sum of the terms of each index; (length, ...)."""
+def _sum_by_index(index: Tensor, terms: Tensor, length: int) -> Tensor:
+    """Sum of the terms of each index, (length, ...)."""
     return terms.new_zeros(length, *terms.shape[1:]).index_add_(0, index, terms)
 
 
-def from_votes(votes: Votes) -> TensorVotes:
+def to_tensor_votes(votes: Votes) -> TensorVotes:
     """Merged votes as tensors in the memory of this process."""
-    weighed = votes.weight is not None and bool((votes.weight != 1).any())
+    weighted = votes.weight is not None and bool((votes.weight != 1).any())
     return TensorVotes(
         torch.from_numpy(votes.cell),
         torch.from_numpy(votes.starts),
         range(len(votes.workers)),
         range(len(votes.classes)),
-        torch.tensor(votes.weights) if weighed else None,
+        torch.tensor(votes.weights) if weighted else None,
         None if votes.gold is None else torch.tensor(votes.gold),
     )
 
 
-def from_columns(task: Tensor, worker: Tensor, label: Tensor) -> TensorVotes:
-    """Votes from three columns of codes that count from zero, in any order."""
+def columns_to_tensor_votes(task: Tensor, worker: Tensor, label: Tensor) -> TensorVotes:
+    """Votes from three columns of codes that count from zero, (votes,) each, in any order."""
     if len({len(task), len(worker), len(label)}) > 1 or not len(task):
         raise ValueError("task, worker and label are empty or of different lengths; give all for each vote")
     if min(int(column.min()) for column in (task, worker, label)) < 0:
@@ -176,15 +180,15 @@ def from_columns(task: Tensor, worker: Tensor, label: Tensor) -> TensorVotes:
     return TensorVotes(cell, starts, range(W), range(K))
 
 
-def cut(votes: TensorVotes, size: int) -> Iterator[TensorVotes]:
-    """Slices of the tasks with about `size` votes each, or one task."""
+def split_by_votes(votes: TensorVotes, max_votes: int) -> Iterator[TensorVotes]:
+    """Consecutive ranges of the tasks with about `max_votes` votes each, or one task."""
     starts = votes.starts
-    wanted = torch.arange(size, max(size, len(votes)), size, device=starts.device)
+    wanted = torch.arange(max_votes, max(max_votes, len(votes)), max_votes, device=starts.device)
     inner = torch.searchsorted(starts, wanted).unique().tolist()
-    edges = sorted({0, *inner, len(votes.tasks)})
-    ends = starts[edges].tolist()
-    for (a, b), (first, last) in zip(pairwise(edges), pairwise(ends), strict=True):
-        own = (starts[a : b + 1] - first).int()
+    bounds = sorted({0, *inner, len(votes.tasks)})
+    ends = starts[bounds].tolist()
+    for (a, b), (first, last) in zip(pairwise(bounds), pairwise(ends), strict=True):
+        own_starts = (starts[a : b + 1] - first).int()
         weight = None if votes.weight is None else votes.weight[first:last]
         gold = None if votes.gold is None else votes.gold[a:b]
-        yield TensorVotes(votes.cell[first:last], own, votes.workers, votes.classes, weight, gold)
+        yield TensorVotes(votes.cell[first:last], own_starts, votes.workers, votes.classes, weight, gold)

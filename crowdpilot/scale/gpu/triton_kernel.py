@@ -1,6 +1,6 @@
-"""One pass over votes on a GPU: rows of a table in, beliefs in registers, counts out.
+"""Triton kernel of the E-step: one pass over the votes, with the posterior in registers.
 
-What lies in memory may be in single precision, which is what bounds the speed; sums are in double.
+Tables in memory may be in single precision, whose bandwidth bounds the speed; sums are in double precision.
 """
 
 from __future__ import annotations
@@ -18,139 +18,168 @@ try:
 except ModuleNotFoundError:  # it comes with torch for GPUs; elsewhere the kernel is not run
     triton = None
 
-THERE = triton is not None  # whether the kernel can be run
-jit: Any = triton.jit if THERE else lambda kernel: kernel
+IS_AVAILABLE = triton is not None  # whether the kernel can be run
+jit: Any = triton.jit if IS_AVAILABLE else lambda kernel: kernel
 
-WIDEST = 4096  # states that fit the registers of a program
-TILE = 512  # beliefs in the registers of a program at once
-PROGRAMS = 16  # for each multiprocessor; each goes over many tasks
-SPREAD = 2**22  # numbers in all copies of a small table: adding to one place must wait for the last
-MANY = 2**17  # votes in one cell of a table after which single precision would lose some
+MAX_STATES = 4096  # that fit the registers of a program
+TILE_ENTRIES = 512  # of the posterior (tasks x states) in the registers of a program at once
+PROGRAMS_PER_MULTIPROCESSOR = 16  # each goes over many tasks
+MAX_COPIES = 64  # of the table of counts: atomic additions to one address wait for each other
+MAX_ENTRIES_OF_ALL_COPIES = 2**22
+MAX_SINGLE_PRECISION_VOTES_PER_CELL = 2**17  # with more, sums in single precision would lose some
+PROGRAMS_WITHOUT_GPU = 16  # where the kernel is interpreted
 
 
 class Counts(NamedTuple):
-    """What is left of a pass, in double precision."""
+    """Expected counts of a pass, in double precision."""
 
-    seen: Tensor  # (states,): sums of beliefs
-    said: Tensor  # (workers x classes, states): sums of beliefs of the tasks a label was given to
-    loglik: Tensor
-
-
-def listen(votes: TensorVotes, table: Tensor, start: Tensor, *, hard: bool) -> Counts:
-    """A whole round: beliefs by the rows of `table`, and the counts of those beliefs."""
-    return _run(votes, table, start, table, hard=hard, listen=True, tell=True)
+    states: Tensor  # (states,): sums of the posterior over tasks
+    table: Tensor  # (workers x classes, states): sums of the posterior over the tasks of each label
+    log_likelihood: Tensor
 
 
-def believe(votes: TensorVotes, table: Tensor, start: Tensor) -> Tensor:
-    """What is believed of the tasks, (tasks, states), by the rows of `table`."""
-    belief = start.new_empty(len(votes.tasks), len(start))
-    _run(votes, table, start, belief, hard=False, listen=True, tell=False)
-    return belief
+def e_step(votes: TensorVotes, table: Tensor, log_prior: Tensor, *, hard: bool) -> Counts:
+    """Expected counts under the posterior of a table.
+
+    Parameters
+    ----------
+    votes
+        Votes on the device.
+    table
+        log P(label of the worker | state), (workers x classes, states).
+    log_prior
+        (states,).
+    hard
+        Whether all probability goes to the most probable state, and ties are shared.
+    """
+    return _launch(votes, table, log_prior, table, hard=hard, infer=True, count=True)
 
 
-def tell(votes: TensorVotes, belief: Tensor) -> Counts:
-    """The counts of given beliefs (tasks, states)."""
-    return _run(votes, belief, belief, belief, hard=False, listen=False, tell=True)
+def posterior(votes: TensorVotes, table: Tensor, log_prior: Tensor) -> Tensor:
+    """The posterior of each task, (tasks, states); parameters as in `e_step`."""
+    probs = log_prior.new_empty(len(votes.tasks), len(log_prior))
+    _launch(votes, table, log_prior, probs, hard=False, infer=True, count=False)
+    return probs
 
 
-def _run(
-    votes: TensorVotes, table: Tensor, start: Tensor, belief: Tensor, *, hard: bool, listen: bool, tell: bool
+def expected_counts(votes: TensorVotes, probs: Tensor) -> Counts:
+    """Expected counts under a given posterior, (tasks, states)."""
+    return _launch(votes, probs, probs, probs, hard=False, infer=False, count=True)
+
+
+def _launch(
+    votes: TensorVotes,
+    table: Tensor,
+    log_prior: Tensor,
+    probs: Tensor,
+    *,
+    hard: bool,
+    infer: bool,
+    count: bool,
 ) -> Counts:
-    states = belief.shape[1]
+    """Run the kernel: `infer` computes the posterior from `table`, else it is read from `probs`.
+
+    With `count` it is summed into counts, else it is written to `probs`.
+    """
+    states = probs.shape[1]
     width = 1 << (states - 1).bit_length()
-    height = max(1, TILE // width)
+    height = max(1, TILE_ENTRIES // width)
     rows = len(votes.workers) * len(votes.classes)
-    programs = _programs(votes, height)
-    copies = min(64, programs, max(1, SPREAD // (rows * states))) if tell else 1
-    heavy = tell and votes.heaviest > MANY * copies
-    numbers = torch.float64 if heavy else table.dtype
-    said = belief.new_zeros(copies, rows if tell else 0, states, dtype=numbers)
-    seen = belief.new_empty(programs, width, dtype=torch.float64)
-    loglik = belief.new_empty(programs, dtype=torch.float64)
-    _pass[(programs,)](
-        votes.cell, votes.starts, _or(votes.weight, belief), _or(votes.gold, votes.starts),
-        table, start, belief, said, seen, loglik, len(votes.tasks), rows * states, copies,
+    programs = _n_programs(votes, height)
+    copies = min(MAX_COPIES, programs, max(1, MAX_ENTRIES_OF_ALL_COPIES // (rows * states))) if count else 1
+    overflows = count and votes.max_votes_per_cell > MAX_SINGLE_PRECISION_VOTES_PER_CELL * copies
+    dtype = torch.float64 if overflows else table.dtype
+    table_counts = probs.new_zeros(copies, rows if count else 0, states, dtype=dtype)
+    state_counts = probs.new_empty(programs, width, dtype=torch.float64)
+    log_likelihood = probs.new_empty(programs, dtype=torch.float64)
+    _e_step_kernel[(programs,)](
+        votes.cell, votes.starts, _or_placeholder(votes.weight, probs),
+        _or_placeholder(votes.gold, votes.starts), table, log_prior, probs, table_counts, state_counts,
+        log_likelihood, len(votes.tasks), rows * states, copies,
         STATES=states, WIDTH=width, HEIGHT=height, KINDS=max(1, states // len(votes.classes)),
-        WEIGHED=votes.weight is not None, GOLD=votes.gold is not None,
-        LISTEN=listen, HARD=hard, TELL=tell,
+        WEIGHTED=votes.weight is not None, GOLD=votes.gold is not None,
+        INFER=infer, HARD=hard, COUNT=count,
     )  # fmt: skip
-    return Counts(seen.sum(dim=0)[:states], said.sum(dim=0, dtype=torch.float64), loglik.sum())
+    by_state = state_counts.sum(dim=0)[:states]
+    return Counts(by_state, table_counts.sum(dim=0, dtype=torch.float64), log_likelihood.sum())
 
 
-def _programs(votes: TensorVotes, height: int) -> int:
-    """How many programs share the tasks."""
-    at_once = 16  # where there is no GPU and the kernel is interpreted
+def _n_programs(votes: TensorVotes, height: int) -> int:
+    """Number of programs that share the tasks."""
+    at_once = PROGRAMS_WITHOUT_GPU
     if votes.cell.is_cuda:
-        at_once = torch.cuda.get_device_properties(votes.cell.device).multi_processor_count * PROGRAMS
+        properties = torch.cuda.get_device_properties(votes.cell.device)
+        at_once = properties.multi_processor_count * PROGRAMS_PER_MULTIPROCESSOR
     return max(1, min(at_once, -(-len(votes.tasks) // height)))
 
 
-def _or(column: Tensor | None, other: Tensor) -> Tensor:
-    """A column, or something in its place that is never read."""
-    return other if column is None else column
+def _or_placeholder(column: Tensor | None, placeholder: Tensor) -> Tensor:
+    """A column, or a tensor in its place that the kernel never reads."""
+    return placeholder if column is None else column
 
 
 @jit  # type: ignore[untyped-decorator]  # triton has no types
-def _pass(  # type: ignore[no-untyped-def]  # pointers have no types
-    cell, starts, weight, gold, table, start, belief, said, seen, loglik, tasks, size, copies,
+def _e_step_kernel(  # type: ignore[no-untyped-def]  # pointers have no types
+    cell, starts, weight, gold, table, log_prior, probs, table_counts, state_counts, log_likelihood,
+    tasks, size, copies,
     STATES: tl.constexpr, WIDTH: tl.constexpr, HEIGHT: tl.constexpr, KINDS: tl.constexpr,
-    WEIGHED: tl.constexpr, GOLD: tl.constexpr,
-    LISTEN: tl.constexpr, HARD: tl.constexpr, TELL: tl.constexpr,
+    WEIGHTED: tl.constexpr, GOLD: tl.constexpr,
+    INFER: tl.constexpr, HARD: tl.constexpr, COUNT: tl.constexpr,
 ):  # fmt: skip
-    """HEIGHT tasks at a time, their votes one after the other, all WIDTH states at once."""
+    """HEIGHT tasks at a time, their votes one after the other, all STATES (padded to WIDTH) at once."""
     state = tl.arange(0, WIDTH)
-    inside = state < STATES
-    own = said + (tl.program_id(0) % copies).to(tl.int64) * size
-    total = tl.zeros([WIDTH], tl.float64)
-    evidence = tl.zeros([HEIGHT], tl.float64)
+    is_state = state < STATES
+    own_counts = table_counts + (tl.program_id(0) % copies).to(tl.int64) * size
+    state_sums = tl.zeros([WIDTH], tl.float64)
+    evidence_sums = tl.zeros([HEIGHT], tl.float64)
     for first in range(tl.program_id(0) * HEIGHT, tasks, tl.num_programs(0) * HEIGHT):
         task = first + tl.arange(0, HEIGHT)
-        real = task < tasks
-        begin = tl.load(starts + task, mask=real, other=0)
-        count = tl.load(starts + task + 1, mask=real, other=0) - begin
-        most = tl.max(count)
-        at = task.to(tl.int64)[:, None] * STATES + state[None, :]
-        there = real[:, None] & inside[None, :]
-        if LISTEN:
-            base = tl.load(start + state, mask=inside, other=-float("inf"))
+        is_task = task < tasks
+        begin = tl.load(starts + task, mask=is_task, other=0)
+        n_votes = tl.load(starts + task + 1, mask=is_task, other=0) - begin
+        most = tl.max(n_votes)
+        entry = task.to(tl.int64)[:, None] * STATES + state[None, :]
+        is_entry = is_task[:, None] & is_state[None, :]
+        if INFER:
+            base = tl.load(log_prior + state, mask=is_state, other=-float("inf"))
             joint = tl.zeros([HEIGHT, WIDTH], tl.float64) + base[None, :]
             for n in range(most):
-                given = n < count
-                row = tl.load(cell + begin + n, mask=given, other=0).to(tl.int64)
-                held = given[:, None] & inside[None, :]
-                logs = tl.load(table + row[:, None] * STATES + state[None, :], mask=held, other=0.0)
+                is_vote = n < n_votes
+                row = tl.load(cell + begin + n, mask=is_vote, other=0).to(tl.int64)
+                valid = is_vote[:, None] & is_state[None, :]
+                logs = tl.load(table + row[:, None] * STATES + state[None, :], mask=valid, other=0.0)
                 logs = logs.to(tl.float64)
-                if WEIGHED:
-                    logs *= tl.load(weight + begin + n, mask=given, other=0.0)[:, None]
+                if WEIGHTED:
+                    logs *= tl.load(weight + begin + n, mask=is_vote, other=0.0)[:, None]
                 joint += logs
             if GOLD:
-                known = tl.load(gold + task, mask=real, other=-1)[:, None]
+                known = tl.load(gold + task, mask=is_task, other=-1)[:, None]
                 joint = tl.where((known < 0) | (known == (state // KINDS)[None, :]), joint, -float("inf"))
             top = tl.max(joint, axis=1)
             if HARD:
                 close = joint >= (top - 1e-12 * (1 + tl.abs(top)))[:, None]
-                shares = tl.where(close & inside[None, :], 1.0, 0.0).to(tl.float64)
-                heard = top
+                shares = tl.where(close & is_state[None, :], 1.0, 0.0).to(tl.float64)
+                evidence = top
             else:
                 shares = tl.exp(joint - top[:, None])
-                heard = top + tl.log(tl.sum(shares, axis=1))
-            probs = shares / tl.sum(shares, axis=1)[:, None]
-            probs = tl.where(there, probs, 0.0)
-            evidence += tl.where(real, heard, 0.0)
+                evidence = top + tl.log(tl.sum(shares, axis=1))
+            tile = shares / tl.sum(shares, axis=1)[:, None]
+            tile = tl.where(is_entry, tile, 0.0)
+            evidence_sums += tl.where(is_task, evidence, 0.0)
         else:
-            probs = tl.load(belief + at, mask=there, other=0.0).to(tl.float64)
-        if TELL:
-            total += tl.sum(probs, axis=0)
+            tile = tl.load(probs + entry, mask=is_entry, other=0.0).to(tl.float64)
+        if COUNT:
+            state_sums += tl.sum(tile, axis=0)
             for n in range(most):
-                given = n < count
-                row = tl.load(cell + begin + n, mask=given, other=0).to(tl.int64)
-                held = given[:, None] & inside[None, :]
-                share = probs
-                if WEIGHED:
-                    share *= tl.load(weight + begin + n, mask=given, other=0.0)[:, None]
-                place = own + row[:, None] * STATES + state[None, :]
-                tl.atomic_add(place, share.to(said.dtype.element_ty), mask=held, sem="relaxed")
+                is_vote = n < n_votes
+                row = tl.load(cell + begin + n, mask=is_vote, other=0).to(tl.int64)
+                valid = is_vote[:, None] & is_state[None, :]
+                share = tile
+                if WEIGHTED:
+                    share *= tl.load(weight + begin + n, mask=is_vote, other=0.0)[:, None]
+                target = own_counts + row[:, None] * STATES + state[None, :]
+                tl.atomic_add(target, share.to(table_counts.dtype.element_ty), mask=valid, sem="relaxed")
         else:
-            tl.store(belief + at, probs, mask=there)
-    tl.store(seen + tl.program_id(0) * WIDTH + state, total)
-    tl.store(loglik + tl.program_id(0), tl.sum(evidence))
+            tl.store(probs + entry, tile, mask=is_entry)
+    tl.store(state_counts + tl.program_id(0) * WIDTH + state, state_sums)
+    tl.store(log_likelihood + tl.program_id(0), tl.sum(evidence_sums))

@@ -1,4 +1,4 @@
-"""Votes of any files into new ones, with all votes of a task in one of them."""
+"""Any votes to new Parquet files, with all votes of a task in one of them."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from numpy.typing import NDArray
 
 from crowdpilot.io.arrow import arrow_table, names_array
 from crowdpilot.io.atomic_write import atomic_path
 from crowdpilot.io.votes_tables import votes_columns
-from crowdpilot.scale.files.file_contents import hash_array
-from crowdpilot.scale.files.simulate import check_new, file_names
+from crowdpilot.scale.files.name_hashes import hash_names
 from crowdpilot.votes import Votes
 
 
 def write_shards(batches: Iterable[Votes], folder: str | os.PathLike[str], shards: int) -> int:
-    """Write votes as so many Parquet files by the hash of their task, and return how many they are.
+    """Write votes to several Parquet files by the hash of their task, and return the number of votes.
 
     Votes on a task stay in their order. One batch is in memory at a time.
 
@@ -31,29 +31,40 @@ def write_shards(batches: Iterable[Votes], folder: str | os.PathLike[str], shard
     folder
         A folder that is new or empty.
     shards
-        How many files.
+        Number of files.
     """
     if shards < 1:
         raise ValueError(f"{shards} files were asked for, expected 1 or more")
     check_new(Path(folder))
     total = 0
-    with atomic_path(folder) as draft, ExitStack() as opened:
+    with atomic_path(folder) as draft, ExitStack() as open_files:
         draft.mkdir()
         writers: list[pq.ParquetWriter] = []
         for votes in batches:
-            table, shard = _cut(votes, shards)
+            table, shard = _rows_by_shard(votes, shards)
             if not writers:
-                files = (pq.ParquetWriter(draft / name, table.schema) for name in file_names(shards))
-                writers = [opened.enter_context(file) for file in files]
+                files = (pq.ParquetWriter(draft / name, table.schema) for name in shard_names(shards))
+                writers = [open_files.enter_context(file) for file in files]
             _write(table, shard, writers)
             total += len(votes)
     return total
 
 
-def _cut(votes: Votes, shards: int) -> tuple[pa.Table, np.ndarray]:
-    """Rows in the order of the files they go to, and the number of that file for each."""
+def check_new(folder: Path | None) -> None:
+    """Raise if a folder exists and is not empty."""
+    if folder is not None and folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+        raise ValueError(f"{folder} exists already, expected a folder that is new or empty")
+
+
+def shard_names(shards: int) -> list[str]:
+    """File names of this many shards, which sort by number."""
+    return [f"part-{n:0{max(5, len(str(shards)))}}.parquet" for n in range(shards)]
+
+
+def _rows_by_shard(votes: Votes, shards: int) -> tuple[pa.Table, NDArray[np.int64]]:
+    """A row for each vote, sorted by the shard that it goes to; and that shard, (votes,)."""
     table = arrow_table(votes_columns(votes))
-    of_task = (hash_array(names_array(votes.tasks)) % np.uint64(shards)).astype(np.int64)
+    of_task = (hash_names(names_array(votes.tasks)) % np.uint64(shards)).astype(np.int64)
     shard = of_task[np.asarray(table["task"].combine_chunks().indices)]
     order = np.argsort(shard, kind="stable")
     plain = {name: table[name].combine_chunks() for name in table.column_names}
@@ -61,7 +72,7 @@ def _cut(votes: Votes, shards: int) -> tuple[pa.Table, np.ndarray]:
     return pa.table(decoded).take(order), shard[order]
 
 
-def _write(table: pa.Table, shard: np.ndarray, writers: list[pq.ParquetWriter]) -> None:
+def _write(table: pa.Table, shard: NDArray[np.int64], writers: list[pq.ParquetWriter]) -> None:
     schema = writers[0].schema
     if table.schema.names != schema.names:
         found, expected = ", ".join(table.schema.names), ", ".join(schema.names)

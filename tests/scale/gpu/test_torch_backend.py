@@ -27,9 +27,9 @@ from crowdpilot.aggregation import (
     OneCoin,
 )
 from crowdpilot.scale import Torch
-from crowdpilot.scale.gpu.torch_device import READY
+from crowdpilot.scale.gpu.torch_backend import SUPPORTED_MODELS
 from crowdpilot.votes import Votes
-from tests.conftest import crowd
+from tests.crowds import one_coin_votes
 
 MANY = [
     NaiveSoft(),
@@ -68,7 +68,7 @@ def one_thread() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def told() -> Votes:
     """Votes of many weights, with gold for some tasks, none for one and no votes for the last."""
-    votes, truth = crowd(90, [0.95, 0.9, 0.8, 0.7, 0.6, 0.4], classes=3, per_task=4, seed=1)
+    votes, truth = one_coin_votes(90, [0.95, 0.9, 0.8, 0.7, 0.6, 0.4], classes=3, votes_per_task=4, seed=1)
     rng = np.random.default_rng(2)
     weight = rng.choice([0.5, 1.0, 2.0], len(votes))
     gold = np.where(rng.random(90) < 0.2, truth, -1)
@@ -156,7 +156,7 @@ def test_columns_that_are_no_votes_are_refused(task: list[int], label: list[int]
 
 
 def test_what_is_ready_is_tested() -> None:
-    assert {type(model) for model in EMS} == READY
+    assert {type(model) for model in EMS} == SUPPORTED_MODELS
 
 
 @pytest.mark.parametrize(
