@@ -51,7 +51,7 @@ def databases(kind: str) -> Iterator[tuple[str, str]]:
 def drive(host: Host, tokens: list[str], path: str, K: int, seconds: float, warm: float) -> Measured:
     """Put load on a service for a while."""
     given = {
-        "host": host.host, "port": host.port, "tokens": tokens, "path": path, "lends": path == "/api/votes",
+        "host": host.host, "port": host.port, "tokens": tokens, "path": path, "leases": path == "/api/votes",
         "classes": [f"class {k}" for k in range(K)], "batch": BATCH, "seconds": seconds, "warm": warm,
         "round": time.time_ns(),
     }  # fmt: skip
@@ -95,7 +95,7 @@ def compare(kind: str, K: int, items: int, workers: int, rounds: int, seconds: f
             for n in range(rounds):
                 for name, path in BARE.items():
                     found[name].append(drive(other, tokens, path, K, seconds, warm=1.0))
-                warm = max(3.0, seconds / 2) if n == 0 else 3.0  # the first to ask wait for the mirror
+                warm = max(3.0, seconds / 2) if n == 0 else 3.0  # the first to ask wait for the replica
                 found[OURS].append(drive(service, tokens, "/api/votes", K, seconds, warm=warm))
                 typer.echo(f"{kind} {K} classes: {describe(found)}", err=True)
     return {name: medians(several) for name, several in found.items()}

@@ -13,7 +13,7 @@ from typing import Any
 
 import uvloop
 
-PATIENCE = 60.0  # seconds for one answer
+TIMEOUT_SECONDS = 60.0  # after the end of a run
 NAP = 0.05  # seconds until somebody asks again who got nothing
 
 
@@ -43,8 +43,8 @@ class Line:
         return found
 
 
-async def lent(line: Line, n: int, until: float) -> AsyncIterator[dict[str, Any]]:
-    """What a worker is lent, one after the other, until the time is over."""
+async def leased_items(line: Line, n: int, until: float) -> AsyncIterator[dict[str, Any]]:
+    """The items leased to a worker, one after the other, until the time is over."""
     some = random.randint(1, n)  # so that not all ask again at the same moment
     while time.monotonic() < until:
         found = json.loads(await line.ask("next", b"GET /api/next?n=%d" % some)).get("items", [])
@@ -58,42 +58,42 @@ async def lent(line: Line, n: int, until: float) -> AsyncIterator[dict[str, Any]
 
 
 async def made_up(line: Line, n: int, until: float) -> AsyncIterator[dict[str, Any]]:
-    """Anything, for a service that lends nothing."""
+    """Anything, for a service without leases."""
     while time.monotonic() < until:
         yield {"item": n, "criterion": 0}
 
 
-async def work(line: Line, given: dict[str, Any], who: int, until: float) -> None:
+async def work(line: Line, options: dict[str, Any], who: int, until: float) -> None:
     """Vote until the time is over."""
     await line.open()
-    post = f"POST {given['path']}".encode()
-    source = lent if given["lends"] else made_up
+    post = f"POST {options['path']}".encode()
+    source = leased_items if options["leases"] else made_up
     n = 0
-    async for item in source(line, given["batch"], until):
+    async for item in source(line, options["batch"], until):
         n += 1
-        label = given["classes"][hash((item["item"], who)) % 97 % len(given["classes"])]
+        label = options["classes"][hash((item["item"], who)) % 97 % len(options["classes"])]
         vote = {
             "item": item["item"],
             "label": label,
             "seconds": 1.5,
-            "key": f"{given['round']}-{who}-{n:08d}",
+            "key": f"{options['round']}-{who}-{n:08d}",
         }
         await line.ask("vote", post, json.dumps(vote).encode())
     line.writer.close()
 
 
-async def drive(given: dict[str, Any]) -> dict[str, Any]:
+async def drive(options: dict[str, Any]) -> dict[str, Any]:
     """All workers at once; what they saw after the warm-up."""
     times: dict[str, list[float]] = {"vote": [], "next": []}
-    lines = [Line(given["host"], given["port"], token, times) for token in given["tokens"]]
+    lines = [Line(options["host"], options["port"], token, times) for token in options["tokens"]]
     begun = time.monotonic()
-    until = begun + given["warm"] + given["seconds"]
-    tasks = [asyncio.ensure_future(work(line, given, n, until)) for n, line in enumerate(lines)]
-    await asyncio.sleep(given["warm"])
+    until = begun + options["warm"] + options["seconds"]
+    tasks = [asyncio.ensure_future(work(line, options, n, until)) for n, line in enumerate(lines)]
+    await asyncio.sleep(options["warm"])
     for kind in times:
         times[kind].clear()
     start = time.perf_counter()
-    await asyncio.wait_for(asyncio.gather(*tasks), given["seconds"] + PATIENCE)
+    await asyncio.wait_for(asyncio.gather(*tasks), options["seconds"] + TIMEOUT_SECONDS)
     seconds = time.perf_counter() - start
     statuses: dict[int, int] = {}
     for line in lines:

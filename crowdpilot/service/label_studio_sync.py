@@ -74,13 +74,13 @@ def export_tasks(
     """All items that are not withdrawn as tasks, with decisions as predictions and votes as annotations."""
     with store.reading() as c:
         rows = items.list_all(c, project.id)
-        given = [
+        all_votes = [
             Vote(row.key or "", row.item, str(row.worker), row.label, row.seconds, row.time)
             for part in votes.export(c, project.id)
             for row in part
         ]
     shown = [Item(row.name, row.content) for row in rows if row.state != items.WITHDRAWN]
-    return write_tasks(shown, given, _decisions(decided), project.spec["classes"], address=address)
+    return write_tasks(shown, all_votes, _decisions(decided), project.spec["classes"], address=address)
 
 
 def _decisions(decided: exports.ProjectDecisions) -> dict[str, Decision]:

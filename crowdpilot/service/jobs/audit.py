@@ -147,8 +147,8 @@ def _new_answers(pool: Pool, data: Data, audit: Audit, answers: Answers) -> dict
     """New answers by row of the pool; those known already must be the same."""
     row_of = {name: n for n, name in enumerate(data["names"])}
     waiting, known, fresh = set(audit.pending), audit.answers, {}
-    for name, said in answers.items():
-        code, n = _code(pool, said), row_of.get(name, -1)
+    for name, answer in answers.items():
+        code, n = _code(pool, answer), row_of.get(name, -1)
         if n not in waiting and n not in known:
             raise ConflictError(
                 f"the item {name!r} was not drawn; answers about others would make the bound invalid"
@@ -160,18 +160,18 @@ def _new_answers(pool: Pool, data: Data, audit: Audit, answers: Answers) -> dict
     return fresh
 
 
-def _code(pool: Pool, said: str | Mapping[str, str]) -> int:
+def _code(pool: Pool, answer: str | Mapping[str, str]) -> int:
     """The class that an expert names; with criteria an item is in if all of them hold."""
-    if not isinstance(said, str):
-        if set(said) != set(pool.criteria):
+    if not isinstance(answer, str):
+        if set(answer) != set(pool.criteria):
             needed = ", ".join(pool.criteria) or "none"
             raise InvalidRequestError(
                 f"an answer is one class, or one for each criterion; these are: {needed}"
             )
-        return min(_code(pool, label) for label in said.values())
-    if said not in pool.classes:
-        raise InvalidRequestError(f"{said!r} is not a class; there are {', '.join(pool.classes)}")
-    return pool.classes.index(said)
+        return min(_code(pool, label) for label in answer.values())
+    if answer not in pool.classes:
+        raise InvalidRequestError(f"{answer!r} is not a class; there are {', '.join(pool.classes)}")
+    return pool.classes.index(answer)
 
 
 def _summary(store: Store, pool: Pool, data: Data) -> Data:

@@ -30,7 +30,7 @@ def create(
     """
     rows = [{"project": project, "item": item, "criterion": criterion, "worker": worker, "state": LEASED,
              "lease_number": number, "position": n, "expires": until, "change_number": number}
-            for worker, places in new for n, (item, criterion) in enumerate(places)]  # fmt: skip
+            for worker, leased in new for n, (item, criterion) in enumerate(leased)]  # fmt: skip
     columns = votes.c.item, votes.c.criterion, votes.c.worker
     some = votes.c.item.in_({row["item"] for row in rows})  # by the primary key
     before = {tuple(row) for row in c.execute(select(*columns).where(some))}

@@ -14,12 +14,12 @@ ITEMS, WORKERS = 60, 8
 def assert_sound(outcome: Outcome, n_items: int, n_workers: int) -> None:
     """All that was acknowledged is there once, as it was said; and nothing else is."""
     crowd, table = outcome.crowd, outcome.table
-    assert crowd.problems == []
+    assert crowd.errors == []
     assert outcome.done
     assert set(table.values()) == {1}
     found = {(item, worker): label for item, worker, label in table}
     assert len(found) == len(table), "two labels of one worker on one item"
-    lost = {place for place, label in crowd.acknowledged.items() if found.get(place) != label}
+    lost = {vote_id for vote_id, label in crowd.acknowledged.items() if found.get(vote_id) != label}
     assert lost == set()
     assert found.items() <= crowd.sent.items(), "a vote that nobody sent"
     assert len(found) == n_items * n_workers == outcome.votes

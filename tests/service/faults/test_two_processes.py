@@ -1,4 +1,4 @@
-"""Two desks over one database: nothing is lent twice, and no more than is wanted."""
+"""Two labelling services over one database: nothing is leased twice, and no more than is needed."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def close(services: list[LabellingService]) -> None:
 
 
 def hammer(
-    labelling: LabellingService, sessions: list[Session], lent: list[Any], problems: list[BaseException]
+    labelling: LabellingService, sessions: list[Session], leased: list[Any], problems: list[BaseException]
 ) -> None:
     """Ask for items again and again, for all workers in turn, a few more at a time."""
 
     async def ask(session: Session, n: int) -> None:
         with suppress(ServiceUnavailableError):
-            lent.extend((session.worker, *place[:2]) for place in await labelling.lease(session, n))
+            leased.extend((session.worker, *one[:2]) for one in await labelling.lease(session, n))
 
     async def all_of_them() -> None:
         for n in range(2, 30, 3):
@@ -62,11 +62,11 @@ def hammer(
 
 def test_two_processes_never_lend_more_than_is_wanted_nor_one_thing_twice(database_url: str) -> None:
     services, sessions, project = make_services(database_url)
-    lent: list[list[Any]] = [[], []]
+    leased: list[list[Any]] = [[], []]
     problems: list[BaseException] = []
     threads = [
         threading.Thread(target=hammer, args=(labelling, order, mine, problems))
-        for labelling, order, mine in zip(services, (sessions, sessions[::-1]), lent, strict=True)
+        for labelling, order, mine in zip(services, (sessions, sessions[::-1]), leased, strict=True)
     ]
     for thread in threads:
         thread.start()
@@ -81,11 +81,11 @@ def test_two_processes_never_lend_more_than_is_wanted_nor_one_thing_twice(databa
         asked = projects.find(c, project).lease_requests
     close(services)
     assert problems == []
-    shown = {*lent[0], *lent[1]}  # a worker is shown again what they hold
+    shown = {*leased[0], *leased[1]}  # a worker is shown again what they hold
     assert shown == set(table)
     assert len(table) == len(set(table))
     by_item = Counter(item for _, item, _ in table)
-    assert set(by_item.values()) == {WANTED}, "every item is lent as often as it is wanted"
+    assert set(by_item.values()) == {WANTED}, "every item is leased as often as needed"
     assert len(by_item) == ITEMS
     assert asked >= 2
 
@@ -94,13 +94,13 @@ def test_each_process_sees_what_the_other_did(database_url: str) -> None:
     (here, there), sessions, _ = make_services(database_url)
 
     async def story() -> None:
-        lent = await here.lease(sessions[0], 5)
-        assert await there.lease(sessions[0], 5) == lent
-        for n, place in enumerate(lent[:3]):
+        leased = await here.lease(sessions[0], 5)
+        assert await there.lease(sessions[0], 5) == leased
+        for n, item in enumerate(leased[:3]):
             await there.vote(
-                sessions[0], votes.Answer(sessions[0].worker, *place[:2], n % 3, 1.0, f"key-{n:05d}")
+                sessions[0], votes.Answer(sessions[0].worker, *item[:2], n % 3, 1.0, f"key-{n:05d}")
             )
-        assert await here.lease(sessions[0], 2) == lent[3:]
+        assert await here.lease(sessions[0], 2) == leased[3:]
         seen = [await labelling.read(sessions[0].project, lambda m, row: (m.campaign.status(), row.votes))
                 for labelling in (here, there)]  # fmt: skip
         assert seen[0] == seen[1]
@@ -117,13 +117,13 @@ def test_what_is_lent_to_somebody_who_vanished_goes_to_others(database_url: str)
     (here, there), sessions, project = make_services(database_url, wanted=1, lease=1.0)
 
     async def story() -> None:
-        gone = {place.item for place in await here.lease(sessions[0], ITEMS)}
+        gone = {leased.item for leased in await here.lease(sessions[0], ITEMS)}
         assert len(gone) == ITEMS
         assert await there.lease(sessions[1], ITEMS) == []
         await asyncio.sleep(1.1)
         with there.store.writing() as c:
             leases.expire(c, project, time.time())
-        assert {place.item for place in await there.lease(sessions[1], ITEMS)} == gone
+        assert {leased.item for leased in await there.lease(sessions[1], ITEMS)} == gone
 
     asyncio.run(story())
     close([here, there])

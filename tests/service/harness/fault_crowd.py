@@ -50,7 +50,7 @@ class Crowd:
     vanish: float = 0.0
     acknowledged: dict[tuple[str, int], int] = field(default_factory=dict)  # by item and worker
     sent: dict[tuple[str, int], int] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
     vanished: int = 0
     again: int = 0
     stop: threading.Event = field(default_factory=threading.Event)
@@ -63,7 +63,7 @@ class Crowd:
             while not self.stop.is_set():
                 status, found = caller.ask("GET", "/api/next?n=5")
                 if status != 200:
-                    self.problems.append(f"next: {status} {found}")
+                    self.errors.append(f"next: {status} {found}")
                     return
                 if rng.random() < self.vanish:
                     self.vanished += 1
@@ -71,29 +71,29 @@ class Crowd:
                     continue
                 if not found["items"]:
                     self.stop.wait(0.1)
-                for lent in found["items"]:
-                    self.vote(caller, n, lent, rng)
+                for leased in found["items"]:
+                    self.vote(caller, n, leased, rng)
         except TimeoutError as error:
-            self.problems.append(str(error))
+            self.errors.append(str(error))
         finally:
             self.again += caller.again
             caller.close()
 
-    def vote(self, caller: Caller, n: int, lent: dict[str, Any], rng: random.Random) -> None:
-        name = lent["content"]["text"]
+    def vote(self, caller: Caller, n: int, leased: dict[str, Any], rng: random.Random) -> None:
+        name = leased["content"]["text"]
         label = opinion(name, n)
         self.sent[name, n] = label
         key = f"{rng.getrandbits(64):016x}"
-        body = {"item": lent["item"], "label": CLASSES[label], "key": key}
+        body = {"item": leased["item"], "label": CLASSES[label], "key": key}
         status, found = caller.ask("POST", "/api/votes", body)
         if status == 201:
             self.acknowledged[name, n] = label
         else:
-            self.problems.append(f"vote: {status} {found}")
+            self.errors.append(f"vote: {status} {found}")
 
 
 def opinion(item: str, worker: int) -> int:
-    """What a worker says of an item: mostly right, always the same."""
+    """The answer of a worker about an item: mostly right, always the same."""
     rng = random.Random(f"{item} {worker}")
     truth = int(item[1:]) % len(CLASSES)
     return truth if rng.random() < 0.7 else rng.randrange(len(CLASSES))
@@ -170,7 +170,7 @@ def _kill(
     service: ProcessService, rng: random.Random, kills: int, pause: tuple[float, float], crowd: Crowd
 ) -> dict[str, int]:
     killed = {"web": 0, "jobs": 0}
-    while min(killed.values()) < kills and not crowd.problems:
+    while min(killed.values()) < kills and not crowd.errors:
         time.sleep(rng.uniform(*pause))
         what = rng.choice([what for what, n in killed.items() if n < kills])
         killed[what] += service.kill(what, rng)
@@ -186,15 +186,15 @@ def _await_done(store: Store, project: str, deadline: float) -> None:
 
 
 def library_decisions(n_items: int, n_workers: int) -> Any:
-    """What the library decides if it is told the same votes."""
+    """The decisions of the library after the same votes."""
     spec = ProjectIn.model_validate(
         {"name": "x", "classes": CLASSES, "policy": f"fixed[votes={n_workers}]"}
     ).model_dump()
     campaign = make_campaign(spec)
     names = [f"i{n}" for n in range(n_items)]
     campaign.add(names)
-    told = [(name, w, CLASSES[opinion(name, w)]) for w in range(n_workers) for name in names]
-    campaign.tell(told, refit=True)
+    all_votes = [(name, w, CLASSES[opinion(name, w)]) for w in range(n_workers) for name in names]
+    campaign.tell(all_votes, refit=True)
     return campaign.decide()
 
 

@@ -32,7 +32,7 @@ class JobService(Service):
         return create_project(self.store, {"name": "reviews", "classes": ["no", "yes"], **spec})
 
     def add(self, project: str, n: int, *, first: int = 0, seed: int = 0, **more: Any) -> None:
-        """Items i0, i1, ... whose texts tell their classes to who can read."""
+        """Items i0, i1, ... whose words depend on their classes."""
         rng = np.random.default_rng([seed, first])
         new = []
         for k in range(first, first + n):
@@ -59,9 +59,9 @@ class JobService(Service):
         with self.store.writing() as c:
             ids = items.ids_by_name(c, project, names)
             for worker in ids_of_workers:
-                places = [(ids[name], 0) for name in names]
+                all_items = [(ids[name], 0) for name in names]
                 number = int(projects.next_change(c, project, lease_requests=1).change_number)
-                leases.create(c, project, [(worker, places)], time.time() + 900, number)
+                leases.create(c, project, [(worker, all_items)], time.time() + 900, number)
                 answers = [
                     Answer(
                         worker,

@@ -15,8 +15,8 @@ TIMEOUT_SECONDS = 60.0
 
 def describe(scenario: Scenario, costs: Costs, plan: Plan) -> dict[str, Any]:
     """The project that does what `replay` would do."""
-    told = plan.to_dict()
-    kept = (
+    settings = plan.to_dict()
+    names_of_settings = (
         "fusion",
         "pilot",
         "pilot_votes",
@@ -34,7 +34,7 @@ def describe(scenario: Scenario, costs: Costs, plan: Plan) -> dict[str, Any]:
         "criteria": [{"name": name} for name in scenario.criteria],
         "costs": costs.to_dict(),
         "policy": plan.policy,
-        "plan": {name: told[name] for name in kept},
+        "plan": {name: settings[name] for name in names_of_settings},
         "machine": "none" if scenario.classifier_probs is None else "given",
     }
 
@@ -49,8 +49,8 @@ def replay_over_http(send: Send, scenario: Scenario, costs: Costs, plan: Plan) -
         else scenario.classifier_probs.tolist()
     )
     items = [
-        {"name": str(name), "text": str(name), "machine": said}
-        for name, said in zip(scenario.items.tolist(), machine, strict=True)
+        {"name": str(name), "text": str(name), "machine": probs}
+        for name, probs in zip(scenario.items.tolist(), machine, strict=True)
     ]
     send("POST", f"{at}/items", {"items": items})
     source = RecordedVotes(scenario, plan.seed)
@@ -58,21 +58,21 @@ def replay_over_http(send: Send, scenario: Scenario, costs: Costs, plan: Plan) -
     size = max(plan.refit_every, len(scenario.items) // BATCHES_PER_PASS)
     _stop(send, at, source)
     while True:
-        said = send("POST", f"{at}/vote-requests", {"n": size})
-        asked = said["items"]
+        response = send("POST", f"{at}/vote-requests", {"n": size})
+        asked = response["items"]
         if not asked:
-            if not said["wait"]:
+            if not response["wait"]:
                 break
-            _settled(send, at)
+            _await_refits(send, at)
             continue
-        told = source.answer([Ask(names[ask["item"]], ask.get("criterion", "")) for ask in asked])
+        answers = source.answer([Ask(names[ask["item"]], ask.get("criterion", "")) for ask in asked])
         votes = [
             {"item": str(item), "worker": str(worker), "label": str(label), "criterion": criterion}
-            for item, worker, label, criterion in told
+            for item, worker, label, criterion in answers
         ]
         send("POST", f"{at}/external-votes", {"votes": votes})
         _stop(send, at, source)
-        _settled(send, at)
+        _await_refits(send, at)
     rows = send("GET", f"{at}/decisions?format=ndjson")
     return {row["item"]: row for row in rows}
 
@@ -83,14 +83,14 @@ def _stop(send: Send, at: str, source: RecordedVotes) -> None:
         send("POST", f"{at}/items/stop", {"items": [str(ask.item) for ask in over]})
 
 
-def _busy(send: Send, at: str) -> bool:
+def _is_refitting(send: Send, at: str) -> bool:
     jobs = send("GET", f"{at}/jobs")["jobs"]
     return any(job["kind"] == "refit" and job["state"] in ("queued", "running") for job in jobs)
 
 
-def _settled(send: Send, at: str) -> None:
-    """Wait while the service learns, as a campaign does before it is asked again."""
+def _await_refits(send: Send, at: str) -> None:
+    """Wait for refits, as a campaign does before it is asked again."""
     end = time.monotonic() + TIMEOUT_SECONDS
-    while _busy(send, at):
+    while _is_refitting(send, at):
         assert time.monotonic() < end
         time.sleep(0.01)

@@ -69,7 +69,7 @@ class Service:
     url
         Of the database, which is migrated.
     address
-        At which the service believes to be.
+        The public address of the service.
     options
         Further settings.
     """

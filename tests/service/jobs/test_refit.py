@@ -16,14 +16,16 @@ NAMES = [f"i{n}" for n in range(300)]
 
 
 def web_replica(service: JobService, project: str) -> Replica:
-    """A mirror as a process has it that does not learn, made anew."""
+    """A new replica, as in a web process, which trains nothing."""
     with service.store.reading() as c:
         replica = Replica(projects.find(c, project))
         replica.catch_up(c)
     return replica
 
 
-def test_a_machine_learns_from_votes_and_every_process_believes_it(any_service: JobService) -> None:
+def test_a_classifier_is_trained_on_votes_and_every_replica_has_its_posterior(
+    any_service: JobService,
+) -> None:
     service = any_service
     project = service.create(machine="tfidf")
     service.add(project, 300)
@@ -37,7 +39,7 @@ def test_a_machine_learns_from_votes_and_every_process_believes_it(any_service: 
     assert (there.posterior().argmax(axis=1) == truth)[unseen].mean() > 0.9
 
 
-def test_a_bench_that_is_made_anew_sees_the_same(service: JobService) -> None:
+def test_a_new_job_context_computes_the_same_features(service: JobService) -> None:
     project = service.create(machine="tfidf", plan={"pilot": 0})
     service.add(project, 300)
     service.context.replica(project)
@@ -115,8 +117,8 @@ def test_uploaded_images_are_seen_as_thumbnails(service: JobService) -> None:
         items.add(c, project, [*new, {"name": "x", "content": {"image": f"/files/{project}/{broken}"}}])
     service.vote(project, NAMES[:40])
     assert service.refit(project)["why"] == ""
-    believed = web_replica(service, project).campaign.posterior()[40:80, 1] > 0.5
-    assert (believed == [service.truth[name] for name in NAMES[40:80]]).mean() > 0.9
+    predicted = web_replica(service, project).campaign.posterior()[40:80, 1] > 0.5
+    assert (predicted == [service.truth[name] for name in NAMES[40:80]]).mean() > 0.9
 
 
 def test_a_budget_that_does_not_pay_for_the_machine_does_not_stop_the_project(service: JobService) -> None:
@@ -184,7 +186,7 @@ def test_an_answer_taken_back_is_learned_too(service: JobService) -> None:
     assert service.refit(project)["votes"] == 59
 
 
-def test_the_bench_keeps_the_mirrors_used_last(service: JobService) -> None:
+def test_a_job_context_keeps_the_replicas_used_last(service: JobService) -> None:
     made = [service.create() for _ in range(10)]
     for project in made:
         service.add(project, 1)

@@ -262,7 +262,7 @@ def test_a_runner_survives_a_database_that_is_away(
         thread.join()
 
 
-def test_after_a_hard_lesson_there_is_a_rest_unless_nothing_else_is_to_be_done(tmp_path):
+def test_after_a_long_refit_there_is_a_pause_unless_nothing_else_is_to_be_done(tmp_path):
     store = Store(f"sqlite:///{tmp_path / 'a.db'}")
     migrate(store)
     with store.writing() as c:
@@ -275,7 +275,7 @@ def test_after_a_hard_lesson_there_is_a_rest_unless_nothing_else_is_to_be_done(t
     store.close()
 
 
-def test_an_easy_lesson_needs_no_rest(tmp_path):
+def test_a_short_refit_needs_no_pause(tmp_path):
     store = Store(f"sqlite:///{tmp_path / 'a.db'}")
     migrate(store)
     with store.writing() as c:

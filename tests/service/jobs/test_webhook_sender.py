@@ -22,7 +22,7 @@ DEAR = {"prices": {"crowd": 0.3}}  # so that no second vote is wanted
 
 
 class Receiver(ThreadingHTTPServer):
-    """A requester's server: keeps what it gets, and answers as it is told."""
+    """A requester's server: keeps what it gets, and answers as it is message."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
@@ -34,7 +34,7 @@ class Receiver(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_address[1]}/hook"
 
     @property
-    def heard(self) -> list[dict[str, Any]]:
+    def received(self) -> list[dict[str, Any]]:
         return [json.loads(body) for _, body in self.got]
 
 
@@ -88,15 +88,15 @@ def test_decided_items_and_the_end_are_told_with_a_signature(
     project = finished(service, receiver.address)
     while webhook_sender.step(service.store, service.settings):
         pass
-    first, last = receiver.heard
+    first, last = receiver.received
     assert (first["event"], last["event"]) == ("item.decided", "project.done")
     assert {item["item"] for item in first["items"]} == set(NAMES)
     assert {item["label"] for item in first["items"]} == {"no", "yes"}
     assert (last["project"], last["votes"]) == (project, 90)
     with service.requester() as client:
         secret = client.get(f"/api/projects/{project}/webhook").json()["secret"]
-        told = client.get(f"/api/projects/{project}/deliveries").json()["deliveries"]
-    assert [(row["state"], row["tries"]) for row in told] == [("done", 1)] * 2
+        message = client.get(f"/api/projects/{project}/deliveries").json()["deliveries"]
+    assert [(row["state"], row["tries"]) for row in message] == [("done", 1)] * 2
     for headers, body in receiver.got:
         moment, signature = (part.partition("=")[2] for part in headers["Crowdpilot-Signature"].split(","))
         assert signature == hmac.new(secret.encode(), f"{moment}.".encode() + body, sha256).hexdigest()
@@ -124,7 +124,7 @@ def test_a_receiver_that_fails_at_first_hears_everything_in_order(
         ("done", 3, None),
         ("done", 1, None),
     ]
-    assert [said["event"] for said in receiver.heard] == ["item.decided"] * 3 + ["project.done"]
+    assert [said["event"] for said in receiver.received] == ["item.decided"] * 3 + ["project.done"]
 
 
 def test_a_runner_sends_and_sends_again_by_itself(service: JobService, receiver: Receiver) -> None:
@@ -186,7 +186,9 @@ def test_without_an_address_nothing_is_written(service: JobService) -> None:
     assert listed(service, project) == []
 
 
-def test_a_lesson_that_is_not_written_tells_nothing(service: JobService, receiver: Receiver) -> None:
+def test_a_model_update_that_is_not_written_announces_nothing(
+    service: JobService, receiver: Receiver
+) -> None:
     project = service.create(webhook=receiver.address, costs=DEAR)
     service.add(project, 30)
     service.vote(project, NAMES, each=3)

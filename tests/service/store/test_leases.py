@@ -1,4 +1,4 @@
-"""What is lent is a row, what comes back may go out again, and a claim counts once."""
+"""Leases are rows of votes: several at once, extended, expired, leased again; claims count once."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Scene:
                 for name in ("ann", "bob")
             )
 
-    def lend(self, lendings: list[Any], until: float = 1e12) -> None:
+    def lease(self, new: list[Any], until: float = 1e12) -> None:
         with self.store.writing() as c:
             number = int(projects.next_change(c, self.project).change_number)
-            leases.create(c, self.project, lendings, until, number)
+            leases.create(c, self.project, new, until, number)
 
     def held(self) -> dict[int, list[votes.ItemCriterion]]:
         with self.store.reading() as c:
@@ -43,23 +43,23 @@ def scene(database_url: str) -> Iterator[Scene]:
 
 
 def test_several_workers_are_lent_items_at_once(scene: Scene) -> None:
-    scene.lend([(scene.ann, [(3, 0), (1, 0)]), (scene.bob, [(1, 0)])])
+    scene.lease([(scene.ann, [(3, 0), (1, 0)]), (scene.bob, [(1, 0)])])
     assert scene.held() == {scene.ann: [(3, 0), (1, 0)], scene.bob: [(1, 0)]}
 
 
 def test_what_came_back_may_be_lent_to_the_same_worker_again(scene: Scene) -> None:
-    scene.lend([(scene.ann, [(1, 0), (2, 0)])], until=5.0)
+    scene.lease([(scene.ann, [(1, 0), (2, 0)])], until=5.0)
     with scene.store.writing() as c:
         assert leases.have_expired(c, scene.project, 6.0)
         assert leases.expire(c, scene.project, 6.0) == 2
         assert not leases.have_expired(c, scene.project, 6.0)
     assert scene.held() == {}
-    scene.lend([(scene.ann, [(2, 0), (5, 0)])])
+    scene.lease([(scene.ann, [(2, 0), (5, 0)])])
     assert scene.held() == {scene.ann: [(2, 0), (5, 0)]}
 
 
 def test_who_is_still_there_keeps_what_they_hold(scene: Scene) -> None:
-    scene.lend([(scene.ann, [(1, 0)]), (scene.bob, [(2, 0)])], until=5.0)
+    scene.lease([(scene.ann, [(1, 0)]), (scene.bob, [(2, 0)])], until=5.0)
     with scene.store.writing() as c:
         leases.extend(c, [scene.ann], 10.0)
         assert leases.expire(c, scene.project, 6.0) == 1
@@ -77,7 +77,7 @@ def test_only_the_first_claim_counts(scene: Scene) -> None:
 def test_only_answers_of_the_running_batch_can_be_taken_back(scene: Scene) -> None:
     with pytest.raises(RequestError, match="nothing to take back"), scene.store.writing() as c:
         votes.undo(c, scene.project, scene.ann, 1e12)
-    scene.lend([(scene.ann, [(1, 0)])])
+    scene.lease([(scene.ann, [(1, 0)])])
     with scene.store.writing() as c:
         votes.write_answers(c, scene.project, [votes.Answer(scene.ann, 1, 0, 1, 0.5, "key-0001")])
         assert votes.count_answers(c, scene.ann)

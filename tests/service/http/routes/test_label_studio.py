@@ -122,7 +122,7 @@ def test_what_was_taken_back_is_removed_from_every_replica(imported: Project) ->
     backend = Backend(imported)
     for n, label in enumerate(["good", "bad", "good"]):
         backend.event("ANNOTATION_CREATED", annotation(20 + n, 3, label, by=n))
-        imported.decisions()  # the mirror of the service has heard it
+        imported.decisions()  # the replica has the vote now
     imported.service.do_jobs()
     backend.event("ANNOTATIONS_DELETED", {"id": 20})
     backend.event("ANNOTATION_UPDATED", annotation(21, 3, "good", by=1))
