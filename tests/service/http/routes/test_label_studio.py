@@ -37,7 +37,7 @@ class Backend:
 
     def __init__(self, project: Project) -> None:
         address = project.get("/label-studio/backend").json()["address"]
-        self.client, self.path = project.service.http, address.partition(":8000")[2]
+        self.client, self.path = project.service.http, address.removeprefix(project.service.settings.address)
 
     def post(self, what: str, **body: Any) -> Any:
         return self.client.post(f"{self.path}/{what}", json=body)
