@@ -88,7 +88,6 @@ class Auto(Aggregator):
     handicap: float = 0.01
     softness: float = 0.002
     sample: int = 200_000
-    seed: int = 0
 
     name: ClassVar[str] = "auto"
     supports_sparse: ClassVar[bool] = True

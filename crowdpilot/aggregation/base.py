@@ -105,7 +105,7 @@ class Aggregate:
         return most_probable_sparse(self.posterior, self.unlisted_prior, self._tie_hash)
 
     def _tie_hash(self, tasks: Codes) -> NDArray[np.uint64]:
-        return hash_names(self.votes.tasks[tasks], getattr(self.model, "seed", 0))
+        return hash_names(self.votes.tasks[tasks], 0 if self.model is None else self.model.seed)
 
     @property
     def unlisted_prior(self) -> Floats:
@@ -160,7 +160,16 @@ class Aggregate:
 
 @dataclass(frozen=True)
 class Aggregator(ABC):
-    """A frozen set of settings whose `fit` turns votes into an `Aggregate`."""
+    """A frozen set of settings whose `fit` turns votes into an `Aggregate`.
+
+    Parameters
+    ----------
+    seed
+        Of the hash that breaks ties between classes, and of all random numbers of the model, such as those
+        of restarts.
+    """
+
+    seed: int = field(default=0, kw_only=True)
 
     name: ClassVar[str]
     aliases: ClassVar[tuple[str, ...]] = ()

@@ -22,12 +22,9 @@ class TruthDiscovery(Aggregator):
     ----------
     max_iter
         Largest number of iterations.
-    seed
-        Of the hash that breaks ties between classes.
     """
 
     max_iter: int = field(default=100, kw_only=True)
-    seed: int = field(default=0, kw_only=True)
 
     warm_start: ClassVar[bool] = True
     uses_history: ClassVar[bool] = True

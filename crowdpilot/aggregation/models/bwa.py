@@ -7,8 +7,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_accuracy, fixed_prior
+from crowdpilot.aggregation.base import Aggregate, expected_accuracy, fixed_prior
 from crowdpilot.aggregation.earlier_results import starting_probs, worker_history
+from crowdpilot.aggregation.objective_ascent import ObjectiveAscent
 from crowdpilot.aggregation.truth_discovery import expect_positive
 from crowdpilot.arrays import Floats, share_best, to_probs
 from crowdpilot.votes import Votes
@@ -22,7 +23,7 @@ class ScorePosterior(NamedTuple):
 
 
 @dataclass(frozen=True)
-class BWA(Aggregator):
+class BWA(ObjectiveAscent):
     """The score of a task is the average of its votes, weighted by the precision of the workers.
 
     A vote for class *l* is the point e[l], a one among zeros. The score z[i] of a task is normal
@@ -43,16 +44,8 @@ class BWA(Aggregator):
         votes around the vote shares of their task.
     strength
         Precision of the scores around the class prior.
-    prior
-        Probability of each class; all equal if not given.
     smoothing
         Pseudo-count of random votes in the estimate of the variance, so that it is not zero.
-    max_iter
-        Largest number of iterations.
-    tol
-        Stop when the objective rises by less than this for each vote.
-    seed
-        Of the hash that breaks ties between classes.
 
     References
     ----------
@@ -69,14 +62,9 @@ class BWA(Aggregator):
 
     a: float = 15.0
     strength: float = 1.0
-    prior: tuple[float, ...] | None = None
     smoothing: float = 1.0
-    max_iter: int = 500
-    tol: float = 1e-6
-    seed: int = 0
 
     name: ClassVar[str] = "bwa"
-    warm_start: ClassVar[bool] = True
     uses_history: ClassVar[bool] = True
     per_worker: ClassVar[tuple[str, ...]] = ("precision",)
 
@@ -91,13 +79,11 @@ class BWA(Aggregator):
         shape = self.a + (K - 1) * worker_history(votes, history, "vote_weight")
         rate = self.a * self.variance(votes) + worker_history(votes, history, "distance")
         trace: list[float] = []
-        converged = False
-        while not converged and len(trace) < self.max_iter:
+        while not (converged := self.has_converged(votes, trace)) and len(trace) < self.max_iter:
             distance = self.distance(votes, score)
             precision = (shape + (K - 1) * vote_weight) / (rate + distance)
             score, log_likelihood = self.e_step(votes, precision, prior)
             trace.append(log_likelihood + float((shape * np.log(precision) - rate * precision).sum() / 2))
-            converged = len(trace) > 1 and trace[-1] - trace[-2] <= self.tol * len(votes)
         if not converged:
             self.warn_not_converged(self.max_iter)
         params = {"precision": precision, "vote_weight": vote_weight, "distance": distance}

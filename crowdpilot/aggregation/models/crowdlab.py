@@ -43,8 +43,6 @@ class Crowdlab(Aggregator):
     passes
         Number of passes, each with the result of the last one as the consensus. cleanlab takes
         labels from the first pass and scores from the second.
-    seed
-        Of the hash that breaks ties between classes.
 
     References
     ----------
@@ -60,7 +58,6 @@ class Crowdlab(Aggregator):
 
     probs: ArrayLike | Mapping[Any, ArrayLike] | None = field(default=None, repr=False, compare=False)
     passes: int = 1
-    seed: int = 0
 
     name: ClassVar[str] = "crowdlab"
     uses_history: ClassVar[bool] = True

@@ -41,8 +41,6 @@ class DawidSkeneClust(DawidSkene):
         How many clusters.
     restarts
         Number of restarts; the one with the highest objective is kept.
-    seed
-        Of the restarts after the first.
 
     References
     ----------
@@ -59,7 +57,6 @@ class DawidSkeneClust(DawidSkene):
 
     L: int = 2
     restarts: int = 5
-    seed: int = 0
 
     name: ClassVar[str] = "dawid_skene_clust"
     aliases: ClassVar[tuple[str, ...]] = ("dswc",)

@@ -68,7 +68,6 @@ class EBCC(TableEM):
     smoothing: float = 1.0
     diagonal: float = 3.0
     restarts: int = 1
-    seed: int = 0
 
     name: ClassVar[str] = "ebcc"
     uses_history: ClassVar[bool] = False  # kinds of other tasks are not those of these

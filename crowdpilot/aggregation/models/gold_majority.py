@@ -28,8 +28,6 @@ class GoldMajority(Aggregator):
     smoothing
         Pseudo-count of gold votes of each worker, with the mean accuracy: accuracies are shrunk to the
         mean by that many votes. 0 is the plain accuracy.
-    seed
-        Of the hash that breaks ties between classes.
 
     References
     ----------
@@ -45,7 +43,6 @@ class GoldMajority(Aggregator):
     """
 
     smoothing: float = 1.0
-    seed: int = 0
 
     name: ClassVar[str] = "gold_majority"
     aliases: ClassVar[tuple[str, ...]] = ("gold_majority_vote", "gold_majority_voting")

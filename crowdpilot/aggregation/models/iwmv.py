@@ -42,12 +42,6 @@ class IWMV(EM):
     prior
         Probability of each class: "uniform" as in the paper, "estimated" from the labels and a
         pseudo-count of one task of each class, or one number for each class.
-    max_iter
-        Largest number of iterations.
-    tol
-        Stop when the objective rises by less than this for each vote.
-    seed
-        Of the hash that breaks ties between classes.
 
     References
     ----------
@@ -65,7 +59,6 @@ class IWMV(EM):
     prior: Prior = "uniform"
     max_iter: int = 100
     tol: float = 1e-12
-    seed: int = 0
 
     name: ClassVar[str] = "iwmv"
     aliases: ClassVar[tuple[str, ...]] = ("iterative_weighted_majority_voting",)

@@ -75,7 +75,6 @@ class KOS(Aggregator):
     max_iter: int = 10
     average: bool = True
     spread: float = 0.0
-    seed: int = 0
 
     name: ClassVar[str] = "kos"
     warm_start: ClassVar[bool] = True

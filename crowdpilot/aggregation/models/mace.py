@@ -44,8 +44,6 @@ class MACE(EM):
         Pseudo-count of tasks of each class.
     restarts
         Number of restarts; the one with the highest objective is kept.
-    seed
-        Of the restarts after the first.
 
     References
     ----------
@@ -65,7 +63,6 @@ class MACE(EM):
     spam_prior: float = 10.0
     smoothing: float = 0.5
     restarts: int = 10
-    seed: int = 0
 
     name: ClassVar[str] = "mace"
     per_worker: ClassVar[tuple[str, ...]] = ("honesty",)

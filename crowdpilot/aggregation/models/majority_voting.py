@@ -14,11 +14,6 @@ from crowdpilot.votes import Votes
 class MajorityVoting(Aggregator):
     """The most frequent label of each task; tied labels divide the probability.
 
-    Parameters
-    ----------
-    seed
-        Of the hash that breaks ties between classes.
-
     References
     ----------
     James, Majority vote classifiers: theory and applications, PhD thesis, Stanford, 1998.
@@ -29,8 +24,6 @@ class MajorityVoting(Aggregator):
     >>> MajorityVoting().fit(votes).labels.tolist()
     ['dog']
     """
-
-    seed: int = 0
 
     name: ClassVar[str] = "majority_voting"
     aliases: ClassVar[tuple[str, ...]] = ("mv", "majority_vote")

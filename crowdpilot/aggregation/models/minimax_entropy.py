@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_array
 
-from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_accuracy, fixed_prior
+from crowdpilot.aggregation.base import Aggregate, expected_accuracy, fixed_prior
 from crowdpilot.aggregation.earlier_results import starting_probs
 from crowdpilot.aggregation.em.in_memory import split_tasks
 from crowdpilot.aggregation.em.loop import apply_gold_
+from crowdpilot.aggregation.objective_ascent import ObjectiveAscent
 from crowdpilot.aggregation.truth_discovery import expect_positive
 from crowdpilot.arrays import Floats, softmax, softmax_
 from crowdpilot.votes import Votes
@@ -46,7 +47,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class MinimaxEntropy(Aggregator):
+class MinimaxEntropy(ObjectiveAscent):
     """Worker *j* says *l* about task *i* of class *k* with log-odds of both of them.
 
     P(l | i, j, k) is proportional to exp(task[i, k, l] + worker[j, k, l]).
@@ -64,14 +65,6 @@ class MinimaxEntropy(Aggregator):
     ----------
     alpha, beta
         L2 regularization of the parameters of workers and of tasks; the paper tries 1/4 to 4.
-    prior
-        Probability of each class; all equal if not given.
-    max_iter
-        Largest number of iterations.
-    tol
-        Stop when the objective rises by less than this for each vote.
-    seed
-        Of the hash that breaks ties between classes.
 
     References
     ----------
@@ -90,14 +83,10 @@ class MinimaxEntropy(Aggregator):
 
     alpha: float = 0.25
     beta: float = 0.25
-    prior: tuple[float, ...] | None = None
-    max_iter: int = 500
-    tol: float = 1e-5
-    seed: int = 0
+    tol: float = field(default=1e-5, kw_only=True)
 
     name: ClassVar[str] = "minimax_entropy"
     aliases: ClassVar[tuple[str, ...]] = ("minimax",)
-    warm_start: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         expect_positive(self, "alpha", "beta", "max_iter")
@@ -111,11 +100,9 @@ class MinimaxEntropy(Aggregator):
         penalties = self.penalties(votes)
         state = initial_state(votes, probs, log_prior)
         trace: list[float] = []
-        converged = False
-        while not converged and len(trace) < self.max_iter:
+        while not (converged := self.has_converged(votes, trace)) and len(trace) < self.max_iter:
             state = gradient_step(state, penalties, log_prior)
             trace.append(objective(state, penalties))
-            converged = len(trace) > 1 and trace[-1] - trace[-2] <= self.tol * len(votes)
         if not converged:
             self.warn_not_converged(self.max_iter)
         probs = np.concatenate([result.probs for result in state.results])

@@ -55,8 +55,6 @@ class MMSR(Aggregator):
         Largest number of iterations.
     tol
         Stop when no s moves by more than this.
-    seed
-        Of the hash that breaks ties between classes.
 
     References
     ----------
@@ -75,7 +73,6 @@ class MMSR(Aggregator):
     smoothing: float = 1.0
     max_iter: int = 200
     tol: float = 1e-3
-    seed: int = 0
 
     name: ClassVar[str] = "mmsr"
     warm_start: ClassVar[bool] = True

@@ -28,11 +28,6 @@ class NaiveSoft(Aggregator):
 
     The skill of a worker is the mean probability of the labels they gave.
 
-    Parameters
-    ----------
-    seed
-        Of the hash that breaks ties between classes.
-
     References
     ----------
     Peterson, Battleday, Griffiths and Russakovsky, Human uncertainty makes classification more robust,
@@ -44,8 +39,6 @@ class NaiveSoft(Aggregator):
     >>> NaiveSoft().fit(votes).probs.tolist()
     [[0.25, 0.75]]
     """
-
-    seed: int = 0
 
     name: ClassVar[str] = "naive_soft"
     aliases: ClassVar[tuple[str, ...]] = ("ns",)

@@ -50,8 +50,6 @@ class PlantNet(Aggregator):
         Whether n[j] counts different "classes", as in the paper, or "tasks".
     max_iter
         Largest number of iterations.
-    seed
-        Of the hash that breaks ties between classes.
 
     References
     ----------
@@ -76,7 +74,6 @@ class PlantNet(Aggregator):
     theta_score: float = 0.7
     counts: Literal["classes", "tasks"] = "classes"
     max_iter: int = 100
-    seed: int = 0
 
     name: ClassVar[str] = "plantnet"
     warm_start: ClassVar[bool] = True

@@ -26,8 +26,6 @@ class TwoThird(Aggregator):
         The least share of the votes that decides.
     least
         The least number of votes, their weights added up.
-    seed
-        Of the hash that breaks ties between classes.
 
     References
     ----------
@@ -43,7 +41,6 @@ class TwoThird(Aggregator):
 
     share: float = 2 / 3
     least: float = 2.0
-    seed: int = 0
 
     name: ClassVar[str] = "two_third"
     aliases: ClassVar[tuple[str, ...]] = ("two_thirds",)

@@ -41,11 +41,6 @@ class Wawa(Aggregator):
 
     A vote for one of several tied classes agrees in part; the known class of a task is its majority.
 
-    Parameters
-    ----------
-    seed
-        Of the hash that breaks ties between classes.
-
     References
     ----------
     Ustalov, Pavlichenko and Tseitlin, Learning from crowds with Crowd-Kit, Journal of Open Source
@@ -60,8 +55,6 @@ class Wawa(Aggregator):
     >>> result.probs[1].tolist()
     [0.75, 0.25]
     """
-
-    seed: int = 0
 
     name: ClassVar[str] = "wawa"
     aliases: ClassVar[tuple[str, ...]] = ("worker_agreement_with_aggregate",)

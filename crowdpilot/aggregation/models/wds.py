@@ -25,11 +25,6 @@ class WDS(DawidSkene):
     better targets for training a classifier. All settings are those of Dawid-Skene; the objective and
     the skills are those of its fit.
 
-    Parameters
-    ----------
-    seed
-        Of the hash that breaks ties between classes.
-
     References
     ----------
     Lefort, Charlier, Joly and Salmon, Identify ambiguous tasks combining crowdsourced labels by
@@ -41,8 +36,6 @@ class WDS(DawidSkene):
     >>> WDS().fit(votes).probs.round(2).tolist()
     [[0.68, 0.32], [0.0, 1.0]]
     """
-
-    seed: int = 0
 
     name: ClassVar[str] = "wds"
     aliases: ClassVar[tuple[str, ...]] = ("weighted_dawid_skene",)

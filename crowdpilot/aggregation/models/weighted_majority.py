@@ -29,8 +29,6 @@ class WeightedMajority(Aggregator):
     weights
         A weight of 0 or more for workers by name, as a mapping or as pairs; 1 for all others.
         Kept as pairs in the order of the names, so that the settings can be compared.
-    seed
-        Of the hash that breaks ties between classes.
 
     References
     ----------
@@ -45,7 +43,6 @@ class WeightedMajority(Aggregator):
     """
 
     weights: Weights = ()
-    seed: int = 0
 
     name: ClassVar[str] = "weighted_majority"
     aliases: ClassVar[tuple[str, ...]] = ("wmv", "weighted_majority_vote", "weighted_majority_voting")

@@ -45,8 +45,6 @@ class ZeroBasedSkill(Aggregator):
         How far above chance the skills start.
     tol
         Stop when no skill moves more than this.
-    seed
-        Of the hash that breaks ties between classes.
 
     References
     ----------
@@ -66,7 +64,6 @@ class ZeroBasedSkill(Aggregator):
     rate_factor: float = 0.5
     eps: float = 1e-5
     tol: float = 1e-9
-    seed: int = 0
 
     name: ClassVar[str] = "zero_based_skill"
     aliases: ClassVar[tuple[str, ...]] = ("zbs",)

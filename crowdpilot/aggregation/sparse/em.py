@@ -52,12 +52,7 @@ class SparseOneCoin(EM):
     A posterior is one array: the probability of each candidate of all tasks, then for each task the
     probability that its class is unlisted, none of its candidates. Nothing is as large as tasks x classes.
 
-    Parameters
-    ----------
-    smoothing
-        Pseudo-counts of right and of wrong votes of each worker.
-    trust
-        Further pseudo-counts of right votes.
+    Its settings are those of `OneCoin`.
     """
 
     prior: Prior = "uniform"

@@ -135,7 +135,7 @@ def test_probabilities_that_do_not_fit_are_refused(probs, message):
 def test_the_settings_are_printed_and_compared_without_the_data():
     model = Crowdlab(MACHINE, passes=2)
     assert str(model) == "crowdlab[passes=2]"
-    assert repr(model) == "Crowdlab(passes=2, seed=0)"
+    assert repr(model) == "Crowdlab(seed=0, passes=2)"
     assert model == Crowdlab(MACHINE / 2, passes=2)
     assert "crowdlab[passes=2]" in repr(model.fit(table(SAID)))
     with pytest.raises(ValueError, match="number of passes is 0"):
