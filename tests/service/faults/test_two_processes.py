@@ -60,7 +60,7 @@ def hammer(
         problems.append(error)
 
 
-def test_two_processes_never_lend_more_than_is_wanted_nor_one_thing_twice(database_url: str) -> None:
+def test_two_processes_never_lease_more_than_needed_nor_one_item_twice(database_url: str) -> None:
     services, sessions, project = make_services(database_url)
     leased: list[list[Any]] = [[], []]
     problems: list[BaseException] = []
@@ -113,7 +113,7 @@ def test_each_process_sees_what_the_other_did(database_url: str) -> None:
     close([here, there])
 
 
-def test_what_is_lent_to_somebody_who_vanished_goes_to_others(database_url: str) -> None:
+def test_expired_leases_go_to_other_workers(database_url: str) -> None:
     (here, there), sessions, project = make_services(database_url, wanted=1, lease=1.0)
 
     async def story() -> None:

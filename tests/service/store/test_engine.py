@@ -21,7 +21,7 @@ def store(database_url: str) -> Iterator[Store]:
     made.close()
 
 
-def test_who_reads_sees_one_state_whatever_is_written_meanwhile(store: Store) -> None:
+def test_a_read_transaction_sees_one_state(store: Store) -> None:
     project = make_project(store, 3, 1, 900)
     with store.reading() as reader:
         before = projects.find(reader, project).change_number
@@ -32,7 +32,7 @@ def test_who_reads_sees_one_state_whatever_is_written_meanwhile(store: Store) ->
         assert projects.find(reader, project).change_number == before + 1
 
 
-def test_what_fails_in_the_middle_is_not_done_at_all(store: Store) -> None:
+def test_a_failed_write_transaction_is_rolled_back(store: Store) -> None:
     project = make_project(store, 3, 1, 900)
 
     def fail() -> None:
@@ -53,7 +53,7 @@ def test_migrating_twice_changes_nothing(store: Store) -> None:
         assert projects.find(c, project).id == project
 
 
-def test_sqlite_keeps_what_it_acknowledges(tmp_path: Path) -> None:
+def test_sqlite_is_durable(tmp_path: Path) -> None:
     store = Store(f"sqlite:///{tmp_path / 'test.db'}")
     with store.writing() as c:
         found = [c.execute(text(f"PRAGMA {name}")).scalar_one() for name in ("journal_mode", "synchronous")]
@@ -61,7 +61,7 @@ def test_sqlite_keeps_what_it_acknowledges(tmp_path: Path) -> None:
     assert found == ["wal", 2]
 
 
-def test_a_database_that_is_not_there_is_unavailable(tmp_path: Path) -> None:
+def test_a_missing_database_is_unavailable(tmp_path: Path) -> None:
     for url in (f"sqlite:///{tmp_path / 'no folder' / 'x.db'}", "postgresql://nobody@127.0.0.1:9/nothing"):
         store = Store(url)
         with pytest.raises(ServiceUnavailableError), store.writing():

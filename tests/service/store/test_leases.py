@@ -42,12 +42,12 @@ def scene(database_url: str) -> Iterator[Scene]:
     made.store.close()
 
 
-def test_several_workers_are_lent_items_at_once(scene: Scene) -> None:
+def test_several_workers_lease_items_at_once(scene: Scene) -> None:
     scene.lease([(scene.ann, [(3, 0), (1, 0)]), (scene.bob, [(1, 0)])])
     assert scene.held() == {scene.ann: [(3, 0), (1, 0)], scene.bob: [(1, 0)]}
 
 
-def test_what_came_back_may_be_lent_to_the_same_worker_again(scene: Scene) -> None:
+def test_a_returned_item_may_be_leased_to_the_same_worker_again(scene: Scene) -> None:
     scene.lease([(scene.ann, [(1, 0), (2, 0)])], until=5.0)
     with scene.store.writing() as c:
         assert leases.have_expired(c, scene.project, 6.0)
@@ -58,7 +58,7 @@ def test_what_came_back_may_be_lent_to_the_same_worker_again(scene: Scene) -> No
     assert scene.held() == {scene.ann: [(2, 0), (5, 0)]}
 
 
-def test_who_is_still_there_keeps_what_they_hold(scene: Scene) -> None:
+def test_extended_leases_do_not_expire(scene: Scene) -> None:
     scene.lease([(scene.ann, [(1, 0)]), (scene.bob, [(2, 0)])], until=5.0)
     with scene.store.writing() as c:
         leases.extend(c, [scene.ann], 10.0)
@@ -66,7 +66,7 @@ def test_who_is_still_there_keeps_what_they_hold(scene: Scene) -> None:
     assert scene.held() == {scene.ann: [(1, 0)]}
 
 
-def test_only_the_first_claim_counts(scene: Scene) -> None:
+def test_only_the_first_claim_of_lease_requests_succeeds(scene: Scene) -> None:
     with scene.store.writing() as c:
         assert projects.claim_lease_requests(c, scene.project, 0, 3) is not None
     with scene.store.writing() as c:
@@ -74,7 +74,7 @@ def test_only_the_first_claim_counts(scene: Scene) -> None:
         assert projects.claim_lease_requests(c, scene.project, 3) is not None
 
 
-def test_only_answers_of_the_running_batch_can_be_taken_back(scene: Scene) -> None:
+def test_only_recent_answers_can_be_undone(scene: Scene) -> None:
     with pytest.raises(RequestError, match="nothing to take back"), scene.store.writing() as c:
         votes.undo(c, scene.project, scene.ann, 1e12)
     scene.lease([(scene.ann, [(1, 0)])])

@@ -10,7 +10,7 @@ from crowdpilot.service.store.migration import is_current
 from crowdpilot.service.store.tables import metadata
 
 
-def test_an_empty_database_gets_the_form_of_the_tables(database_url):
+def test_a_migrated_database_has_exactly_the_schema_of_the_tables(database_url):
     store = Store(database_url)
     assert not is_current(store)
     migrate(store)
@@ -20,7 +20,7 @@ def test_an_empty_database_gets_the_form_of_the_tables(database_url):
     store.close()
 
 
-def test_several_may_migrate_at_once_and_again(database_url):
+def test_several_processes_may_migrate_at_once_and_again(database_url):
     stores = [Store(database_url) for _ in range(4)]
     failed: list[BaseException] = []
 

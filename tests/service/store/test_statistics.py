@@ -62,7 +62,7 @@ def finish(c: Connection, id: str, kind: str, result: Any) -> None:
     jobs.finish(c, taken, result)
 
 
-def test_votes_are_counted_by_time(store: Store) -> None:
+def test_the_histogram_counts_votes_by_time(store: Store) -> None:
     with store.writing() as c:
         id = filled(c)
         pace = statistics.votes_over_time(c, id, bins=5)
@@ -71,7 +71,7 @@ def test_votes_are_counted_by_time(store: Store) -> None:
     assert empty is None
 
 
-def test_all_votes_stand_in_some_span_of_time(store: Store) -> None:
+def test_every_vote_is_in_one_bin(store: Store) -> None:
     with store.writing() as c:
         id = filled(c)
         for bins in (1, 2, 3, 7, 26, 40):
@@ -81,7 +81,7 @@ def test_all_votes_stand_in_some_span_of_time(store: Store) -> None:
             assert len(pace.counts) <= bins + 1
 
 
-def test_progress_is_what_model_updates_recorded(store: Store) -> None:
+def test_open_items_are_those_at_each_refit(store: Store) -> None:
     with store.writing() as c:
         id = filled(c)
         for seen, open in ((50, 4), (100, 1)):
@@ -92,7 +92,7 @@ def test_progress_is_what_model_updates_recorded(store: Store) -> None:
         assert statistics.votes_by_kind(c, id) == {"crowd": 2, "expert": 2}
 
 
-def test_the_stamp_changes_with_votes_jobs_and_audits(store: Store) -> None:
+def test_the_page_version_changes_with_votes_jobs_and_audits(store: Store) -> None:
     with store.writing() as c:
         id = filled(c)
         stamps = [statistics.page_version(c, id, 5)]
@@ -106,7 +106,7 @@ def test_the_stamp_changes_with_votes_jobs_and_audits(store: Store) -> None:
     assert len(set(stamps)) == 4
 
 
-def test_a_bound_is_shown_once_something_was_checked(store: Store) -> None:
+def test_the_audit_bound_needs_a_checked_item(store: Store) -> None:
     with store.writing() as c:
         id = filled(c)
         assert statistics.audit_bound(c, id) is None
