@@ -20,7 +20,7 @@ from crowdpilot.service.store.engine import Row
 FOLLOW_UP_GROWTH = {"calibration": 1.2, "forecast": 1.5}  # of votes since the last job of the kind
 
 
-def refit(context: JobContext, job: Row) -> dict[str, Any]:
+def run_refit(context: JobContext, job: Row) -> dict[str, Any]:
     """Refit the campaign and write its model update, so that all replicas have the same posterior."""
     begun = time.monotonic()
     replica, project = context.replica(job.project)

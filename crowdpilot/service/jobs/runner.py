@@ -17,7 +17,7 @@ from crowdpilot.service.jobs.calibration import measure_calibration
 from crowdpilot.service.jobs.completion import check_completion
 from crowdpilot.service.jobs.context import JobContext
 from crowdpilot.service.jobs.forecast import make_forecast
-from crowdpilot.service.jobs.refit import refit
+from crowdpilot.service.jobs.refit import run_refit
 from crowdpilot.service.jobs.report import make_report
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import jobs, leases, projects
@@ -25,7 +25,7 @@ from crowdpilot.service.store.engine import Row, Store
 
 Job = Callable[[JobContext, Row], Any]
 JOBS: dict[str, Job] = {
-    "refit": refit,
+    "refit": run_refit,
     "completion": check_completion,
     "calibration": measure_calibration,
     "forecast": make_forecast,
