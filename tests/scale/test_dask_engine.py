@@ -74,7 +74,9 @@ def test_a_killed_process_changes_nothing(cluster: DaskEngine, votes: Path, tmp_
             killed.append(next(iter(processes.values())))
             threading.Timer(0.005, os.kill, (killed[0], signal.SIGKILL)).start()  # in the next round
 
-    after = aggregate_files(QUICK, Shards(votes), engine=cluster, output=tmp_path / "after", probs=True, progress=kill)
+    after = aggregate_files(
+        QUICK, Shards(votes), engine=cluster, output=tmp_path / "after", probs=True, progress=kill
+    )
     cluster.client.wait_for_workers(2)
     assert killed
     assert killed[0] not in cluster.client.run(os.getpid).values()
@@ -115,7 +117,9 @@ def test_workers_are_counted_on_a_cluster(cluster: DaskEngine, votes: Path) -> N
 
 def test_stages_are_told(cluster: DaskEngine, votes: Path, tmp_path: Path) -> None:
     told: list[tuple[Any, ...]] = []
-    aggregate_files(QUICK, Shards(votes), engine=cluster, output=tmp_path, progress=lambda *what: told.append(what))
+    aggregate_files(
+        QUICK, Shards(votes), engine=cluster, output=tmp_path, progress=lambda *what: told.append(what)
+    )
     assert told[:9] == [("reading", n, 9) for n in range(1, 10)]
     assert told[9] == ("iterations", 1, QUICK.max_iter)
     assert told[-1] == ("writing", 9, 9)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -166,14 +165,16 @@ def _check_tasks(files: Partitions, summaries: Sequence[FileSummary]) -> None:
         hashes = np.sort(np.concatenate(list(files.map(hashes_with_remainder, (remainder, passes)))))
         for repeated in np.unique(hashes[1:][hashes[1:] == hashes[:-1]]):
             tasks = list(files.map(tasks_with_hash, repeated))
-            _check_distinct([(str(t), s.path) for s, own in zip(summaries, tasks, strict=True) for t in own])
+            _check_distinct([(task, s.path) for s, own in zip(summaries, tasks, strict=True) for task in own])
 
 
-def _check_distinct(tasks: list[tuple[str, str]]) -> None:
-    """Raise if two of these pairs of a task and a path have the same task."""
-    for (name, path), (other_name, other_path) in pairwise(sorted(tasks)):
-        if name == other_name:
+def _check_distinct(tasks: list[tuple[Any, str]]) -> None:
+    """Raise if two of these pairs of a task and a path have the same task; 2 and 2.0 are the same."""
+    paths: dict[Any, str] = {}
+    for task, path in tasks:
+        if task in paths:
             raise ValueError(
-                f"task {name!r} has votes in {path} and in {other_path}, expected all votes of a task in "
+                f"task {str(task)!r} has votes in {paths[task]} and in {path}, expected all votes of a task in "
                 "one file; `crowdpilot convert IN OUT --shards N` writes such files"
             )
+        paths[task] = path
