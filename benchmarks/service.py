@@ -29,7 +29,7 @@ from crowdpilot.service.store import Store, projects
 BARE = {"bare, in threads": "/threads", "bare, in the loop": "/loop"}
 OURS = "service"
 BATCH = 20  # items that a worker asks for at once
-CALM = 20_000  # votes after which memory is compared
+WARM_UP_VOTES = 20_000  # votes after which memory is compared
 Measured = dict[str, Any]
 
 
@@ -50,7 +50,7 @@ def databases(kind: str) -> Iterator[tuple[str, str]]:
 
 def drive(host: Host, tokens: list[str], path: str, K: int, seconds: float, warm: float) -> Measured:
     """Put load on a service for a while."""
-    given = {
+    options = {
         "host": host.host, "port": host.port, "tokens": tokens, "path": path, "leases": path == "/api/votes",
         "classes": [f"class {k}" for k in range(K)], "batch": BATCH, "seconds": seconds, "warm": warm,
         "round": time.time_ns(),
@@ -58,7 +58,9 @@ def drive(host: Host, tokens: list[str], path: str, K: int, seconds: float, warm
     command = [sys.executable, "-m", "benchmarks.service_client"]
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "seen.json"
-        done = subprocess.run(command, input=json.dumps(given | {"output": str(output)}), text=True, cwd=ROOT)
+        done = subprocess.run(
+            command, input=json.dumps(options | {"output": str(output)}), text=True, cwd=ROOT
+        )
         if done.returncode:
             raise ValueError("the client has failed; its errors are above")
         found = json.loads(output.read_text())
@@ -118,7 +120,7 @@ def ratio(measured: dict[str, Measured]) -> float:
     return float(measured[OURS]["votes_per_second"]) / best
 
 
-def remember(kind: str, items: int, workers: int, votes: int, limit: float) -> list[tuple[int, float]]:
+def measure_memory(kind: str, items: int, workers: int, votes: int, limit: float) -> list[tuple[int, float]]:
     """Votes so far and megabytes of the web process, until there are so many votes."""
     samples: list[tuple[int, float]] = []
     with databases(kind) as (url, _):
@@ -148,7 +150,7 @@ def _count(store: Store, project: str) -> int:
 
 def growth(samples: list[tuple[int, float]]) -> Measured:
     """Bytes for each vote after the first ones, by the line that fits best."""
-    late = np.array([sample for sample in samples if sample[0] >= CALM], float)
+    late = np.array([sample for sample in samples if sample[0] >= WARM_UP_VOTES], float)
     if len(late) < 2 or np.ptp(late[:, 0]) == 0:
         return {
             "votes": samples[-1][0],
@@ -179,7 +181,7 @@ def main(
         for kind in filter(None, kinds.split(","))
         for K in filter(None, classes.split(","))
     }
-    samples = remember("sqlite", items, workers, votes, limit) if votes else []
+    samples = measure_memory("sqlite", items, workers, votes, limit) if votes else []
     record = {
         "machine": machine(), "items": items, "workers": workers, "rounds": rounds, "seconds": seconds,
         "cases": cases, "memory": growth(samples) if samples else None, "samples": samples,
@@ -198,7 +200,9 @@ def render(record: dict[str, Any]) -> str:
         text += f"\n## {title}\n\n{markdown(['what', *COLUMNS], rows)}"
         text += f"\nThe service takes {ratio(measured):.2f} votes for each row of the faster bare endpoint.\n"
     if record["memory"]:
-        text += MEMORY.format(calm=CALM, **record["memory"] | {"grown": _show(record["memory"]["per_vote"])})
+        text += MEMORY.format(
+            calm=WARM_UP_VOTES, **record["memory"] | {"grown": _show(record["memory"]["per_vote"])}
+        )
     return text
 
 

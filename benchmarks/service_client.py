@@ -14,7 +14,7 @@ from typing import Any
 import uvloop
 
 TIMEOUT_SECONDS = 60.0  # after the end of a run
-NAP = 0.05  # seconds until somebody asks again who got nothing
+POLL_SECONDS = 0.05  # until a worker who got no item asks again
 
 
 class Line:
@@ -50,7 +50,7 @@ async def leased_items(line: Line, n: int, until: float) -> AsyncIterator[dict[s
         found = json.loads(await line.ask("next", b"GET /api/next?n=%d" % some)).get("items", [])
         some = n
         if not found:
-            await asyncio.sleep(NAP)
+            await asyncio.sleep(POLL_SECONDS)
         for item in found:
             if time.monotonic() > until:
                 return

@@ -1,4 +1,4 @@
-"""What the load is put on: the service with many items, and a bare endpoint over such a database."""
+"""Hosts of the load test: the service with many items, and a bare endpoint over such a database."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import Store, items, migrate, projects, workers
 
 SECRET = "benchmark-" * 4
-MANY = 5000  # items in one transaction
+ITEMS_PER_TRANSACTION = 5000
 rows = Table(
     "bare_rows",
     MetaData(),
@@ -35,7 +35,7 @@ rows = Table(
 
 
 def settings_of(url: str) -> dict[str, Any]:
-    """No limits on how often one may ask."""
+    """Settings without limits of requests."""
     return {"database": url, "secret": SECRET, "requests_per_second": 1e7, "burst": 10**8}
 
 
@@ -47,18 +47,18 @@ def create_bare(settings: Settings) -> FastAPI:
     async def healthz() -> str:
         return "alive"
 
-    def keep(vote: VoteIn) -> dict[str, bool]:
+    def write(vote: VoteIn) -> dict[str, bool]:
         with store.writing() as c:
             c.execute(insert(rows).values(time=time.time(), **vote.model_dump(exclude={"criterion"})))
         return {"committed": True}
 
     @app.post("/threads", status_code=201)
     def in_threads(vote: VoteIn) -> dict[str, bool]:
-        return keep(vote)
+        return write(vote)
 
     @app.post("/loop", status_code=201)
     async def in_loop(vote: VoteIn) -> dict[str, bool]:
-        return keep(vote)
+        return write(vote)
 
     return app
 
@@ -116,8 +116,8 @@ def fill(url: str, n_items: int, n_workers: int, K: int) -> tuple[str, list[str]
     spec = {"name": "load", "classes": [f"class {k}" for k in range(K)], "costs": {"prices": {"crowd": 0.02}}}
     with store.writing() as c:
         project = projects.create(c, ProjectIn.model_validate(spec).model_dump())
-    for first in range(0, n_items, MANY):
-        names = range(first, min(first + MANY, n_items))
+    for first in range(0, n_items, ITEMS_PER_TRANSACTION):
+        names = range(first, min(first + ITEMS_PER_TRANSACTION, n_items))
         new = [{"name": f"item {n}", "content": {"text": f"This is the text of item {n}."}} for n in names]
         with store.writing() as c:
             items.add(c, project, new)
