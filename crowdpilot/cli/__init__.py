@@ -1,4 +1,4 @@
-"""The command line: one file per command, one line here."""
+"""The command line: the list of all commands, each in a module of `commands/`."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ import typer
 from crowdpilot import __version__
 from crowdpilot.cli.group import Commands
 
-COMMANDS = {  # by panel: the name of each command, which is that of its module, and what it is about
+COMMANDS = {  # by panel: the name of each command, which is that of its module, and its short help
     "Labels": {
-        "aggregate": "From votes to labels with their confidence.",
-        "score": "How good labels are, where the truth is known.",
-        "strategies": "What votes can be aggregated by, with papers.",
+        "aggregate": "Labels and their confidence from votes.",
+        "score": "Metrics of labels against the truth.",
+        "strategies": "The aggregation models, with their papers.",
     },
-    "People and tasks": {
-        "report": "A page about the workers, tasks and labels: whom to trust, what to do next.",
-        "identify": "Which workers and which tasks to look at.",
-        "agreement": "How much the workers agree.",
+    "Workers and tasks": {
+        "report": "An HTML report about workers, tasks and labels.",
+        "identify": "Scores of workers or tasks, those to review first.",
+        "agreement": "Measures of agreement between workers.",
     },
-    "Learn": {
-        "train": "A classifier from the labels that an aggregator makes of votes.",
-        "aggregate-deep": "Labels from votes and the content of tasks together.",
-        "predict": "What a trained classifier says of new tasks.",
+    "Training": {
+        "train": "Train a classifier on the labels of an aggregator.",
+        "aggregate-deep": "Labels from votes and the content of tasks.",
+        "predict": "Labels of new tasks by a trained classifier.",
     },
     "Campaigns": {
-        "forecast": "What a campaign will cost, and how wrong it will be then.",
-        "replay": "What policies would have cost on votes that are known already.",
-        "audit": "How much the errors in labels cost at most, by checking a few.",
+        "forecast": "Predicted cost and error rate of a campaign.",
+        "replay": "Cost of policies on recorded votes.",
+        "audit": "An upper bound on the cost of wrong labels, by checking a few.",
     },
     "Service": {
-        "demo": "The whole service at work, on real images with a simulated crowd.",
-        "serve": "The service: pages for workers, a dashboard and an API.",
-        "keys": "Who may use the dashboard and the API of the service.",
+        "demo": "The service on real images, with a simulated crowd.",
+        "serve": "Start the service: pages for workers, a dashboard and an API.",
+        "keys": "Keys of the dashboard and the API.",
     },
     "Data": {
-        "datasets": "Public data sets of votes: list them, or get one.",
-        "convert": "Votes from one format to another.",
-        "simulate": "Votes of a crowd whose truth is known.",
+        "datasets": "Public data sets of votes: list or download them.",
+        "convert": "Convert votes from one format to another.",
+        "simulate": "Simulate votes whose truth is known.",
     },
 }
 
@@ -61,7 +61,7 @@ def _print_version(wanted: bool) -> None:
 
 
 @app.callback()
-def _begin(
+def _welcome(
     context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")

@@ -1,4 +1,4 @@
-"""How a command is found, and how every command ends when something goes wrong."""
+"""The group of all commands: loading a command when it is called, errors, warnings and interrupts."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from typer.core import TyperGroup
 from crowdpilot.cli.shared.missing_packages import missing_package_error
 from crowdpilot.cli.shared.output import print_message
 
-WHAT_NEXT = {
+ADVICE = {
     errno.ENOENT: "check the name",
-    errno.EACCES: "choose another place, or ask its owner",
+    errno.EACCES: "choose another folder, or ask its owner",
     errno.EISDIR: "name a file in it",
-    errno.ENOSPC: "make room, or choose another place",
+    errno.ENOSPC: "make room, or choose another folder",
 }
 
 
 class Commands(TyperGroup):
-    """Commands whose module is loaded when one of them is called, and what all of them promise.
+    """Commands whose modules are loaded when they are called.
 
-    Wrong input ends in one line on standard error and exit code 2, an interrupt in one line and 130.
+    Wrong input ends with one line on standard error and exit code 2, an interrupt with one line and 130.
     """
 
-    listing = False  # whether what a command is about is all that is asked for
+    listing = False  # whether only names and short helps are needed, so that no module is loaded
 
     def get_command(self, ctx: Any, name: str) -> Any:
         listed = super().get_command(ctx, name)
@@ -47,7 +47,7 @@ class Commands(TyperGroup):
         return super().shell_complete(ctx, incomplete)
 
     def invoke(self, ctx: Any) -> Any:
-        with warnings.catch_warnings(), _orderly_end():
+        with warnings.catch_warnings(), _interrupt_on_sigterm():
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = _show_warning
             try:
@@ -55,55 +55,55 @@ class Commands(TyperGroup):
                 sys.stdout.flush()  # a broken pipe is noticed here, not when Python ends
                 return result
             except BrokenPipeError:
-                raise  # typer leaves without a word
+                raise  # typer exits without a message
             except KeyboardInterrupt as error:
                 print_message(f"interrupted; {str(error) or 'nothing was written'}")
-                raise typer.Exit(143 if isinstance(error, Ended) else 130) from None
+                raise typer.Exit(143 if isinstance(error, Terminated) else 130) from None
             except (ValueError, OSError, ModuleNotFoundError) as error:
-                print_message(_sentence(error))
+                print_message(_message(error))
                 raise typer.Exit(2) from None
 
 
-class Ended(KeyboardInterrupt):
-    """The process was asked to end by SIGTERM, which is to leave no more behind than Ctrl-C."""
+class Terminated(KeyboardInterrupt):
+    """The process received SIGTERM, which is handled like Ctrl-C."""
 
 
 def _load(listed: Any) -> Any:
-    """The command itself, in the place of the line that lists it."""
+    """The command that a line of the list stands for."""
     module = import_module(f"crowdpilot.cli.commands.{listed.name.replace('-', '_')}")
-    found = getattr(module, listed.name.replace("-", "_"))
+    command = getattr(module, listed.name.replace("-", "_"))
     about = {"short_help": listed.help, "rich_help_panel": listed.rich_help_panel}
     app = typer.Typer(rich_markup_mode="markdown", pretty_exceptions_enable=False)
-    if isinstance(found, typer.Typer):
-        app.add_typer(found, name=listed.name, **about)
+    if isinstance(command, typer.Typer):
+        app.add_typer(command, name=listed.name, **about)
     else:
-        app.command(listed.name, epilog=module.EXAMPLES, **about)(found)
+        app.command(listed.name, epilog=module.EXAMPLES, **about)(command)
     return typer.main.get_group(app).commands[listed.name]
 
 
 @contextmanager
-def _orderly_end() -> Iterator[None]:
-    """Drafts are removed also when the process is asked to end."""
+def _interrupt_on_sigterm() -> Iterator[None]:
+    """SIGTERM raises `Terminated`, so that unfinished files are removed."""
 
-    def end(*_: Any) -> None:
-        raise Ended
+    def terminate(*_: Any) -> None:
+        raise Terminated
 
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGTERM, end)
+    before = signal.signal(signal.SIGTERM, terminate)
     try:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
 
 
-def _sentence(error: Exception) -> str:
+def _message(error: Exception) -> str:
     if isinstance(error, ModuleNotFoundError):
         return str(missing_package_error("this", error))
     if isinstance(error, OSError) and error.strerror:
         where = "the results" if error.filename is None else error.filename
-        return f"{where}: {error.strerror.lower()}; {WHAT_NEXT.get(error.errno or 0, 'choose another place')}"
+        return f"{where}: {error.strerror.lower()}; {ADVICE.get(error.errno or 0, 'choose another folder')}"
     return str(error)
 
 

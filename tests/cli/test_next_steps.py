@@ -41,13 +41,13 @@ MISTAKES = {  # what was typed, and what the sentence says to do
     "aggregate votes.csv -o -": "leave out -o for standard output",
     "aggregate votes.csv -o folder": "it is a folder; name a file in it",
     "aggregate votes.csv -s mv -o /proc/labels.csv": "choose another place",
-    "aggregate votes.csv -s mv -o /dev/full": "make room, or choose another place",
+    "aggregate votes.csv -s mv -o /dev/full": "make room, or choose another folder",
     "report votes.csv -o report.pdf": "expected .html",
     "report votes.csv -o report.html --truth labels_of_others.csv": "rename them",
     "score labels.csv labels_of_others.csv": "rename them",
     "score unsure.csv labels.csv": "has something else than numbers in column confidence",
     "identify votes.csv -s nothing": "there are workers",
-    "identify votes.csv -s gold": "give them with --gold",
+    "identify votes.csv -s gold": "give --gold",
     "agreement votes.csv --measure kappa": "there are percent_agreement",
     "train votes.csv": "--x must say what the tasks hold",
     "predict model.safetensors votes.csv": "saved by crowdpilot train --save",
@@ -165,7 +165,7 @@ def test_a_package_that_is_not_there_comes_with_an_extra(typed: str, mistaken: P
 
 @pytest.mark.parametrize(
     ("number", "advice"),
-    [(errno.EACCES, "ask its owner"), (errno.ENOSPC, "make room"), (errno.EIO, "choose another place")],
+    [(errno.EACCES, "ask its owner"), (errno.ENOSPC, "make room"), (errno.EIO, "choose another folder")],
 )
 def test_what_the_system_refuses_is_said_with_the_file(
     number: int, advice: str, here: Path, cli: Run, monkeypatch: pytest.MonkeyPatch

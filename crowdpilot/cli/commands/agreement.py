@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from crowdpilot.cli.shared import options
+from crowdpilot.cli.shared.completion import complete_measure
 from crowdpilot.cli.shared.option_groups import expand_options
 from crowdpilot.cli.shared.options import examples
 from crowdpilot.cli.shared.output import check_json, print_message, print_table, show_status
@@ -19,13 +20,6 @@ EXAMPLES = examples(
     "agreement votes.csv",
     "agreement votes.csv --pairs -o kappas.csv",
 )
-
-
-def complete_measure(incomplete: str) -> list[str]:
-    """Measures that begin like this."""
-    from crowdpilot.diagnosis.agreement import MEASURES
-
-    return [name for name in MEASURES if name.startswith(incomplete)]
 
 
 @expand_options
@@ -49,10 +43,14 @@ def agreement(
     samples: Annotated[int, typer.Option(help="Number of bootstrap samples.")] = 1000,
     seed: options.Seed = 0,
     min_shared: Annotated[
-        int | None, typer.Option(help="Tasks that two workers must share, 10.", rich_help_panel=PAIRS)
+        int | None,
+        typer.Option(help="Minimum number of tasks that two workers share; 10.", rich_help_panel=PAIRS),
     ] = None,
     limit: Annotated[
-        int | None, typer.Option(help="Pairs at most, most shared first, 1000.", rich_help_panel=PAIRS)
+        int | None,
+        typer.Option(
+            help="Maximum number of pairs, those that share most tasks first; 1000.", rich_help_panel=PAIRS
+        ),
     ] = None,
     exclude: options.Exclude = None,
     *,

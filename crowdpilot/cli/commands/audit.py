@@ -12,6 +12,7 @@ import typer
 from crowdpilot.arrays import Codes, Floats
 from crowdpilot.cli.shared import options
 from crowdpilot.cli.shared.costs import Prices, parse_costs
+from crowdpilot.cli.shared.labels import column_names, read_column, read_numbers
 from crowdpilot.cli.shared.options import examples
 from crowdpilot.cli.shared.output import print_message, print_table, show_status
 from crowdpilot.hybrid.audit.expert_audit import Audit
@@ -52,10 +53,14 @@ def audit(
     checked: Annotated[
         Path | None, typer.Option(help="That file with the true labels of some or all of its tasks.")
     ] = None,
-    again: Annotated[int | None, typer.Option(help="Name this many of them for a second expert.")] = None,
-    second: Annotated[Path | None, typer.Option(help="That file with the labels of the second.")] = None,
+    again: Annotated[
+        int | None, typer.Option(help="Draw this many checked tasks for a second expert.")
+    ] = None,
+    second: Annotated[
+        Path | None, typer.Option(help="That file with the labels of the second expert.")
+    ] = None,
     experts_err: Annotated[
-        bool, typer.Option("--experts-err", help="From the start: checked labels may be wrong.")
+        bool, typer.Option("--experts-err", help="Checked labels may be wrong; to be given from the start.")
     ] = False,
     costs: Prices = None,
     level: Annotated[float | None, typer.Option(help="Confidence level of the bound; 0.95.")] = None,
@@ -64,7 +69,7 @@ def audit(
     ] = None,
     classes: options.Classes = None,
     state: Annotated[
-        Path | None, typer.Option(help="File that keeps the audit; LABELS with .audit.json.")
+        Path | None, typer.Option(help="File with the state of the audit; LABELS with .audit.json.")
     ] = None,
     seed: Annotated[int | None, typer.Option(help=options.SEED_HELP, show_default="0")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -74,7 +79,7 @@ def audit(
     First `--sample 50 -o check.csv`; then, with the column `label` filled in, `--checked check.csv`.
     Both may be repeated until the bound is low enough: it holds at any time, however wrong the
     probabilities p_CLASS or `confidence` of LABELS are, as long as the checked labels are right. If
-    these may be wrong, begin with `--experts-err` and ask a second expert: `--again 30 -o second.csv`,
+    these may be wrong, start with `--experts-err` and ask a second expert: `--again 30 -o second.csv`,
     then `--second second.csv`.
     """
     from crowdpilot import io
@@ -87,10 +92,10 @@ def audit(
         pool = _read_pool(labels, options.split_commas(classes))
     asked = {"costs": costs, "level": level, "seed": seed, "experts_err": experts_err or None}
     if not state.exists() and (sample is None or checked or second):
-        raise ValueError("no audit has begun: draw tasks first with --sample 50 -o check.csv")
+        raise ValueError("no audit has started: draw tasks first with --sample 50 -o check.csv")
     current, settings = _resume(state, pool, asked) if state.exists() else _start(pool, asked, sample)
     if (again or second) and not current.experts_err:
-        raise ValueError("second opinions count in audits that have begun with --experts-err only")
+        raise ValueError("second opinions count in audits that started with --experts-err only")
     if checked is not None:
         new = _new_answers(pool, checked, current.answers, current.pending)
         current.add_answers(list(new), list(new.values()))
@@ -126,11 +131,11 @@ def _resume(state: Path, pool: Pool, asked: dict[str, Any]) -> tuple[Audit, dict
     saved = _load(state)
     decided = [pool.classes[k] for k in pool.decided]
     if (saved["tasks"], saved["labels"], saved["classes"]) != (pool.tasks, decided, pool.classes):
-        raise ValueError(f"the labels are not those of the audit in {state}; remove it to begin another")
+        raise ValueError(f"the labels are not those of the audit in {state}; remove it to start another")
     for name, value in asked.items():
         if value is not None and value != saved["settings"][name]:
             option = name.replace("_", "-")
-            raise ValueError(f"--{option} is not that of the audit in {state}; remove it to begin another")
+            raise ValueError(f"--{option} is not that of the audit in {state}; remove it to start another")
     return Audit.from_dict(saved["audit"]), saved["settings"]
 
 
@@ -149,11 +154,9 @@ def _load(state: Path) -> dict[str, Any]:
 
 def _new_answers(pool: Pool, file: Path, known: dict[int, int], pending: list[int]) -> dict[int, int]:
     """New answers of a file, by item; those that are known already must be the same."""
-    from crowdpilot.io import read_labels
-
     task = {name: i for i, name in enumerate(pool.tasks)}
     code = {name: k for k, name in enumerate(pool.classes)}
-    labels = {str(name): str(label) for name, label in read_labels(file).items()}
+    labels = {name: str(label) for name, label in read_column(file).items()}
     if unknown := [name for name in labels if name not in task]:
         raise ValueError(f"{file} has the task {unknown[0]!r}, which has no label to be checked")
     if unknown := [label for label in labels.values() if label not in code]:
@@ -190,7 +193,7 @@ def _save(
         if output is not None:
             tasks = [pool.tasks[i] for i in drawn]
             io.write_table({"task": tasks, "label": [""] * len(tasks)}, output)
-            print_message(f"{len(tasks)} tasks to be checked are in {output}; {state} keeps the audit")
+            print_message(f"{len(tasks)} tasks to be checked are in {output}; the audit is saved in {state}")
 
 
 def _print(audit: Audit, target: float | None, as_json: bool) -> None:
@@ -215,16 +218,8 @@ def _print(audit: Audit, target: float | None, as_json: bool) -> None:
 
 def _read_pool(path: Path, classes: list[str]) -> Pool:
     """Tasks, labels and probabilities of a file that `aggregate` or anything else has written."""
-    from crowdpilot.io import FORMATS, LABEL_FORMATS, read_labels
-    from crowdpilot.io.detect import parse_source
-
-    label_of = {str(task): str(label) for task, label in read_labels(path).items()}
-    tasks = list(label_of)
-    columns = (
-        ()
-        if path.suffix == ".npy"
-        else parse_source(path, {n: FORMATS[n] for n in LABEL_FORMATS}, None, {}).names
-    )
+    label_of = {task: str(label) for task, label in read_column(path).items()}
+    tasks, columns = list(label_of), column_names(path)
     with_probs = [name[2:] for name in columns if name.startswith("p_")]
     labels = to_names(sorted(set(label_of.values())))
     names = classes or with_probs or [str(name) for name in labels[natural_order(labels)]]
@@ -239,10 +234,10 @@ def _read_pool(path: Path, classes: list[str]) -> Pool:
         probs = np.zeros((len(tasks), len(names)))
         for name in with_probs:
             if name in code:
-                probs[:, code[name]] = _numbers(path, f"p_{name}", tasks)
+                probs[:, code[name]] = _probabilities(path, f"p_{name}", tasks)
         return Pool(tasks, names, decided, probs)
     confidence = (
-        _numbers(path, "confidence", tasks)
+        _probabilities(path, "confidence", tasks)
         if "confidence" in columns
         else np.full(len(tasks), 1 - DEFAULT_ERROR_PROBABILITY)
     )
@@ -251,16 +246,8 @@ def _read_pool(path: Path, classes: list[str]) -> Pool:
     return Pool(tasks, names, decided, probs)
 
 
-def _numbers(path: Path, column: str, tasks: list[str]) -> Floats:
-    from crowdpilot.io import read_labels
-
-    values = {str(task): value for task, value in read_labels(path, columns={"label": column}).items()}
-    try:
-        numbers = np.asarray([float(values[task]) for task in tasks])
-    except KeyError as error:
-        raise ValueError(f"{path} has no {column} for task {error}") from None
-    except ValueError as error:
-        raise ValueError(f"{path} has something else than numbers in column {column} ({error})") from None
+def _probabilities(path: Path, column: str, tasks: list[str]) -> Floats:
+    numbers = read_numbers(path, column, tasks)
     if not ((numbers >= 0) & (numbers <= 1)).all():
         raise ValueError(f"{path} has a {column} that is not between 0 and 1")
     return numbers

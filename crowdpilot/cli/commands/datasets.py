@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from crowdpilot.cli.shared.completion import complete_dataset
 from crowdpilot.cli.shared.options import Json, examples
 from crowdpilot.cli.shared.output import on_terminal, print_message, print_table
 from crowdpilot.datasets import DATASETS, Dataset, find, get
@@ -20,17 +21,14 @@ COLUMNS = "name", "tasks", "workers", "votes", "classes", "kind", "licence", "ch
 SHOWN = tuple(name for name in COLUMNS if name not in ("workers", "checksum"))  # at a terminal
 
 
-def complete_name(incomplete: str) -> list[str]:
-    """Data sets that begin like this."""
-    return [name for name in DATASETS if name.startswith(incomplete)]
-
-
-Name = Annotated[str, typer.Argument(help="As `crowdpilot datasets` lists it.", autocompletion=complete_name)]
+Name = Annotated[
+    str, typer.Argument(help="As `crowdpilot datasets` lists it.", autocompletion=complete_dataset)
+]
 
 datasets = typer.Typer(
     invoke_without_command=True,
     epilog=examples("datasets", "datasets info labelme", "datasets get bluebirds"),
-    help="Public crowd data sets: list them, or get one.",
+    help="Public crowd data sets: list or download them.",
 )
 
 
@@ -48,7 +46,7 @@ def list_datasets(context: typer.Context, as_json: Json = False) -> None:
 
 @datasets.command(epilog=examples("datasets info labelme", "datasets info labelme --json"))
 def info(name: Name, as_json: Json = False) -> None:
-    """Say all that is known of a data set."""
+    """Print the description, source, licence and files of a data set."""
     dataset = find(name)
     known = _row(dataset) | {
         "truth": dataset.counts.truth,
@@ -81,9 +79,9 @@ def get_dataset(
             "system.",
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Get it again.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Download it again.")] = False,
 ) -> None:
-    """Download a data set, check it, and print its folder; a download that broke off goes on."""
+    """Download a data set, check it, and print its folder; an interrupted download is resumed."""
     dataset = find(name)
     print_message(dataset.terms)
     if not dataset.is_bundled and dataset.checksum != "known":
@@ -94,7 +92,7 @@ def get_dataset(
         with _progress() as progress:
             folder = get(name, to, force=force, progress=progress)
     except KeyboardInterrupt as error:
-        raise type(error)("the same command goes on with the download") from None
+        raise type(error)("the same command resumes the download") from None
     for line in (folder / CHECKSUM_FILE).read_text("utf-8").splitlines():
         print_message(f"sha256 {line}")
     typer.echo(str(folder))

@@ -1,4 +1,4 @@
-"""`crowdpilot keys`: who may use the API and the dashboard of the service."""
+"""`crowdpilot keys`: keys of the API and the dashboard of the service."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from crowdpilot.cli.shared.service_options import DATABASE, Database, load_servi
 keys = typer.Typer(
     no_args_is_help=True,
     epilog=examples("keys create ann", "keys list"),
-    help="Make, list and revoke keys of the service's API and dashboard.",
+    help="Create, list and revoke keys of the service's API and dashboard.",
 )
 
 
@@ -49,12 +49,13 @@ def list_keys(database: Database = DATABASE, as_json: Json = False) -> None:
 
 @keys.command(epilog=examples("keys revoke ID"))
 def revoke(
-    id: Annotated[str, typer.Argument(help="Of the key, as `list` shows it.")], database: Database = DATABASE
+    id: Annotated[str, typer.Argument(help="Id of the key, as `list` shows it.")],
+    database: Database = DATABASE,
 ) -> None:
-    """Make a key useless from now on."""
+    """Revoke a key."""
     with _table(database) as (table, c):
         if not table.revoke(c, id):
-            raise ValueError(f"there is no good key {id!r}; see crowdpilot keys list")
+            raise ValueError(f"there is no valid key {id!r}; see crowdpilot keys list")
         table.log_action(c, "command line", "revoke key", id=id)
     print_message(f"key {id} is revoked")
 

@@ -51,14 +51,14 @@ def replay(
             "--policy",
             "-p",
             metavar="NAME",
-            help=f"What to try, as in fixed[votes=3]; may be repeated. One of {', '.join(POLICIES)}; "
+            help=f"Policy to run, as in fixed[votes=3]; may be repeated. One of {', '.join(POLICIES)}; "
             f"if not given, {', '.join(DEFAULT_POLICIES)}.",
             autocompletion=complete_policy,
         ),
     ] = None,
     costs: Prices = None,
     seeds: Annotated[
-        int, typer.Option(help="Runs of each policy, each with another random order of the votes.")
+        int, typer.Option(help="Number of runs of each policy, each with another random order of votes.")
     ] = 5,
     truth: options.Truth = None,
     machine: Annotated[
@@ -76,15 +76,15 @@ def replay(
             "--texts",
             "--features",
             metavar="FILE",
-            help="The content of the tasks, on which a classifier is trained on the way: a table of texts or "
-            "of numbers, .npz or .npy.",
+            help="The content of the tasks, on which a classifier is trained during a run: a table of texts "
+            "or of numbers, .npz or .npy.",
         ),
     ] = None,
     criteria: Annotated[
         str | None,
         typer.Option(
             metavar="COLUMN",
-            help="The column that names the criterion of a vote, where there are several: an item is in if "
+            help="Column with the criterion of a vote, where there are several: an item is included if "
             "the second class holds for all.",
         ),
     ] = None,
@@ -103,7 +103,7 @@ def replay(
             autocompletion=complete_fusion,
         ),
     ] = Plan().fusion,
-    batch: Annotated[int | None, typer.Option(help="Votes that are asked for together.")] = None,
+    batch: Annotated[int | None, typer.Option(help="Number of votes that are requested together.")] = None,
     max_mean_votes: Annotated[
         float, typer.Option(help="Mean number of votes per item at which every run ends.")
     ] = math.inf,
@@ -134,7 +134,7 @@ def replay(
     if dataset is None:
         chosen = options.without_none(truth=truth, machine=machine, x=x, criteria=criteria)
         if chosen:
-            raise ValueError(f"--simulate draws a crowd and has no use for --{next(iter(chosen))}")
+            raise ValueError(f"--{next(iter(chosen))} needs DATASET, so it cannot be given with --simulate")
         crowd = parse_simulation(simulate or "")
         scenario, _ = simulate_scenario(0, **crowd)
     else:

@@ -12,6 +12,7 @@ import typer
 from crowdpilot.aggregation import parse_strategy
 from crowdpilot.arrays import Floats
 from crowdpilot.cli.shared import options
+from crowdpilot.cli.shared.labels import read_numbers
 from crowdpilot.cli.shared.missing_packages import load_part
 from crowdpilot.cli.shared.option_groups import expand_options
 from crowdpilot.cli.shared.options import examples
@@ -33,7 +34,7 @@ def report(
     truth: options.Truth = None,
     gold: options.Gold = None,
     traps: Annotated[
-        Path | None, typer.Option(help="File with the true label of tasks set as traps; workers must pass.")
+        Path | None, typer.Option(help="File with the true labels of trap tasks, which test the workers.")
     ] = None,
     exclude: options.Exclude = None,
     texts: Annotated[
@@ -93,20 +94,13 @@ def report(
 
 def _read_scores(files: list[str], votes: Votes) -> dict[str, Floats]:
     """A score of each task from each file, (tasks,) each; NaN for a task that is not in it."""
-    from crowdpilot import io
-
     columns: dict[str, Floats] = {}
     for file in files:
         name, _, path = file.rpartition("=")
-        name = name or Path(path).stem
-        is_numpy = path.endswith(".npy")
-        labels = io.read_labels(Path(path), columns=None if is_numpy else {"label": name})
-        values = {str(task): value for task, value in labels.items()}
+        name, is_numpy = name or Path(path).stem, path.endswith(".npy")
         tasks = range(len(votes.tasks)) if is_numpy else votes.tasks.tolist()
-        try:
-            columns[name.lower()] = np.asarray([float(values.get(str(task), "nan")) for task in tasks])
-        except ValueError as error:
-            raise ValueError(f"{path}: {name} is not a number for each task ({error})") from None
+        column = None if is_numpy else name
+        columns[name.lower()] = read_numbers(Path(path), column, tasks, default=np.nan)
         if np.isnan(columns[name.lower()]).all():
             raise ValueError(f"{path} has no score of any of the {len(votes.tasks)} tasks")
     return columns

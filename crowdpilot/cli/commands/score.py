@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,6 +12,7 @@ import typer
 
 from crowdpilot.arrays import Codes, Floats
 from crowdpilot.cli.shared import options
+from crowdpilot.cli.shared.labels import column_names, read_column, read_numbers
 from crowdpilot.cli.shared.options import examples
 from crowdpilot.cli.shared.output import print_message, print_table, show_status
 from crowdpilot.cli.shared.reading_options import check_tasks
@@ -39,10 +40,10 @@ def score(
     """Compare LABELS with TRUTH: every measure with its bootstrap interval, and a table of classes.
 
     Brier score, log-loss and calibration error (ECE) are there if LABELS has a column p_CLASS for
-    each class, or at least `confidence`; what that leaves is then shared by the other classes.
+    each class, or at least `confidence`; the rest is then spread evenly over the other classes.
     """
     with show_status(f"reading {labels} and {truth}"):
-        label_of, truth_of = _read(labels), _read(truth)
+        label_of, truth_of = read_column(labels), read_column(truth)
         check_tasks(labels, label_of, to_names(list(truth_of)))
         tasks = [task for task in truth_of if task in label_of]
         label, answer = [label_of[t] for t in tasks], [truth_of[t] for t in tasks]
@@ -75,19 +76,11 @@ def _measure(name: str, truth: Any, labels: Any, weight: Any) -> Floats:
     return values
 
 
-def _read(path: Path, column: str | None = None) -> dict[str, Any]:
-    """A column by the names of the tasks; the labels if no other is named."""
-    from crowdpilot.io import read_labels
-
-    found = read_labels(path, columns=None if column is None else {"label": column})
-    return {str(task): value for task, value in found.items()}
-
-
 def _probabilities(
     path: Path, tasks: list[str], label: list[Any], answer: list[Any]
 ) -> tuple[Codes, Floats | None]:
     """The truth as codes, and the probabilities that the file has, (tasks, classes)."""
-    names = _columns(path)
+    names = column_names(path)
     columns = [name for name in names if name.startswith("p_")]
     codes, classes = encode([*(name[2:] for name in columns), *map(str, label), *map(str, answer)])
     label_codes, true = np.split(codes[len(columns) :], 2)
@@ -95,28 +88,9 @@ def _probabilities(
         return true, None
     probs = np.zeros((len(tasks), len(classes)))
     for k, name in enumerate(columns):
-        probs[:, k] = _numbers(path, name, tasks)
+        probs[:, k] = read_numbers(path, name, tasks)
     if not columns:
-        confidence = _numbers(path, "confidence", tasks)
+        confidence = read_numbers(path, "confidence", tasks)
         probs[:] = (1 - confidence[:, None]) / max(len(classes) - 1, 1)
         probs[np.arange(len(tasks)), label_codes] = confidence
     return true, probs
-
-
-def _columns(path: Path) -> Sequence[str]:
-    from crowdpilot.io import FORMATS, LABEL_FORMATS
-    from crowdpilot.io.detect import parse_source
-
-    if path.suffix == ".npy":
-        return ()  # an array of labels
-    return parse_source(path, {name: FORMATS[name] for name in LABEL_FORMATS}, None, {}).names
-
-
-def _numbers(path: Path, column: str, tasks: list[str]) -> Floats:
-    values = _read(path, column)
-    try:
-        return np.asarray([values[task] for task in tasks], np.float64)
-    except KeyError as error:
-        raise ValueError(f"{path} has no {column} for task {error}") from None
-    except ValueError as error:
-        raise ValueError(f"{path} has something else than numbers in column {column} ({error})") from None

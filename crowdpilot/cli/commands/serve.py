@@ -23,27 +23,27 @@ def serve(
     host: Annotated[
         str, typer.Option(help="Address to listen at; others than loopback need a key.")
     ] = LOOPBACK[0],
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port to listen at; 0 takes any free one.")
-    ] = 8000,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen at; 0: any free port.")] = 8000,
     web: Annotated[int, typer.Option(min=1, max=64, help="Processes that answer requests.")] = 1,
-    jobs: Annotated[int, typer.Option(min=0, max=16, help="Processes that learn, forecast and audit.")] = 1,
+    jobs: Annotated[
+        int, typer.Option(min=0, max=16, help="Processes that run jobs: training, forecasts, audits.")
+    ] = 1,
     address: Annotated[
         str,
         typer.Option(
             envvar="CROWDPILOT_ADDRESS",
-            help="Under which people reach the service, as in https://label.example.org.",
+            help="Public URL of the service, as in https://label.example.org.",
         ),
     ] = "",
     proxy: Annotated[
-        bool, typer.Option("--proxy", help="A proxy stands before it and tells who calls (X-Forwarded-For).")
+        bool, typer.Option("--proxy", help="Trust the X-Forwarded-For header of a proxy.")
     ] = False,
     secret_file: SecretFile = None,
 ) -> None:
     """Start the service: an API, pages for workers and a dashboard for requesters.
 
     Everything is in one SQLite file, or in PostgreSQL. The dashboard's address is printed when it is
-    ready. Stop it with Ctrl-C: nothing is lost, and it goes on where it was when it is started again.
+    ready. Stop it with Ctrl-C: nothing is lost, and the next start resumes.
     """
     port = port or free_port(host)
     settings = load_service("settings").load_settings(
@@ -66,13 +66,13 @@ def serve(
 
 
 def free_port(host: str) -> int:
-    """A port that nobody listens at now."""
-    with socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET) as found:
-        return int(found.getsockname()[1])
+    """A free port."""
+    with socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET) as server:
+        return int(server.getsockname()[1])
 
 
 def login_link(store: Any, settings: Any) -> str:
-    """The path of a page that signs in who opens it soon."""
+    """The path of a link that signs in and expires soon."""
     with store.writing() as c:
         id = load_service("store.keys").local_key_id(c)
     return str(load_service("pages.dashboard.sessions").login_path(settings.secret, id))

@@ -22,9 +22,11 @@ EXAMPLES = examples(
 
 def strategies(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with aliases and options.")] = False,
-    deep: Annotated[bool, typer.Option("--deep", help="Those of `aggregate-deep`, which train.")] = False,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="List the learning methods of `aggregate-deep`.")
+    ] = False,
 ) -> None:
-    """List what `aggregate` can do, with one line and the paper of each strategy."""
+    """List the strategies of `aggregate`, each with its summary and paper."""
     rows = [describe(model) for model in (load_learning().METHODS if deep else MODELS).values()]
     if as_json:
         typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))

@@ -1,4 +1,4 @@
-"""Costs of errors and votes as given on the command line: the `--costs` option and its parser."""
+"""The option `--costs`: costs of errors and votes, and their parser."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Prices = Annotated[
     typer.Option(
         "--costs",
         metavar="NAME=NUMBER,...",
-        help="What errors and votes cost: fp=1,fn=5 for two classes (the second is the positive one), "
+        help="Costs of errors and votes: fp=1,fn=5 for two classes (the second is the positive one), "
         "error=1 or matrix=FILE for any, and crowd=, expert=, classifier=, budget=.",
     ),
 ]

@@ -35,6 +35,39 @@ def read_codes(file: Path, tasks: Names | None, rows: int, classes: Names) -> Co
     return codes
 
 
+def column_names(file: Path) -> Sequence[str]:
+    """The columns of a table of labels; none for a `.npy` file."""
+    from crowdpilot.io import FORMATS, LABEL_FORMATS
+    from crowdpilot.io.detect import parse_source
+
+    if file.suffix == ".npy":
+        return ()
+    return parse_source(file, {name: FORMATS[name] for name in LABEL_FORMATS}, None, {}).names
+
+
+def read_column(file: Path, column: str | None = None) -> dict[str, Any]:
+    """A column by the names of the tasks; that of the labels if no other is named."""
+    from crowdpilot.io import read_labels
+
+    values = read_labels(file, columns=None if column is None else {"label": column})
+    return {str(task): value for task, value in values.items()}
+
+
+def read_numbers(
+    file: Path, column: str | None, tasks: Sequence[Any], default: float | None = None
+) -> Floats:
+    """The numbers of a column, (tasks,); the default for a task without one, an error if there is none."""
+    names = list(map(str, tasks))
+    values: dict[str, Any] = dict.fromkeys(names, default) | read_column(file, column)
+    if missing := [name for name in names if values[name] is None]:
+        raise ValueError(f"{file} has no {column or 'number'} for task {missing[0]!r}")
+    try:
+        return np.asarray([float(values[name]) for name in names], np.float64)
+    except ValueError as error:
+        where = "" if column is None else f" in column {column}"
+        raise ValueError(f"{file} has something else than numbers{where} ({error})") from None
+
+
 def _to_codes(labels: Sequence[Any], classes: Names, file: Path) -> Codes:
     codes, names = lookup(labels, classes), np.asarray(list(map(str, labels)), object)
     if unknown := sorted(set(names[codes < 0]) - {"None", "nan", "-1"}):
@@ -70,22 +103,14 @@ def _probs(file: Path, votes: Votes) -> Floats | None:
     """The probabilities of a file, (tasks, classes) with zeros where it has none; None if it has labels."""
     if file.suffix == ".npy":
         return _from_numpy(file, votes)
-    from crowdpilot.io import FORMATS, LABEL_FORMATS, read_labels
-    from crowdpilot.io.detect import parse_source
-
-    columns = [f"p_{name}" for name in votes.classes.tolist()]
-    names = parse_source(file, {name: FORMATS[name] for name in LABEL_FORMATS}, None, {}).names
+    columns, names = [f"p_{name}" for name in votes.classes.tolist()], column_names(file)
     if not any(name.startswith("p_") for name in names):
         return None
     if missing := [column for column in columns if column not in names]:
         raise ValueError(f"{file} has no column {missing[0]}, expected one for each class")
     probs = np.zeros((len(votes.tasks), len(columns)))
     for k, column in enumerate(columns):
-        by_task = {str(t): p for t, p in read_labels(file, columns={"label": column}).items()}
-        try:
-            probs[:, k] = [float(by_task.get(str(task), 0)) for task in votes.tasks.tolist()]
-        except ValueError as error:
-            raise ValueError(f"{file} has something else than numbers in {column} ({error})") from None
+        probs[:, k] = read_numbers(file, column, votes.tasks.tolist(), default=0.0)
     return probs
 
 

@@ -1,4 +1,4 @@
-"""Optional packages: the extra that brings each, and rooms that need them."""
+"""Optional packages: the extra that installs each, and imports of modules that need them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EXTRAS = {
 
 
 def missing_package_error(what: str, error: ModuleNotFoundError) -> ValueError:
-    """One sentence that says what to install; raises the error again if no extra brings it."""
+    """An error that names the extra to install; raises the original error if no extra has the package."""
     package = (error.name or "").partition(".")[0]
     if package not in EXTRAS:
         raise error

@@ -17,7 +17,9 @@ def expand_options(command: Callable[..., None]) -> Callable[..., None]:
     """
     signature = inspect.signature(command, eval_str=True)
     annotations: dict[str, Any] = {p.name: p.annotation for p in signature.parameters.values()}
-    groups = {name: annotation for name, annotation in annotations.items() if is_dataclass(annotation)}
+    groups: dict[str, Any] = {
+        name: annotation for name, annotation in annotations.items() if is_dataclass(annotation)
+    }
 
     @wraps(command)
     def run(**values: Any) -> None:

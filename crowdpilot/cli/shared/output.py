@@ -1,4 +1,4 @@
-"""Results to standard output; what is going on to standard error."""
+"""Output of commands: tables, CSV, JSON; messages and progress on standard error; several files at once."""
 
 from __future__ import annotations
 
@@ -20,27 +20,28 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-STATUS_DELAY_SECONDS = 1.0  # seconds that may pass in silence
+STATUS_DELAY_SECONDS = 1.0  # before the status of a computation is shown
 
 
 def print_message(message: str) -> None:
-    """Tell the user something, in one line on standard error."""
+    """Print one line on standard error."""
     typer.echo(f"crowdpilot: {' '.join(message.splitlines())}", err=True)
 
 
 @contextmanager
 def show_status(what: str) -> Iterator[Callable[[str], None]]:
-    """Say on the terminal what is being done and for how long, once it has taken a second.
+    """Show on a terminal what is being computed and for how long, once it has taken a second.
 
-    What it gives may be called with other words as the work goes on.
+    The context is a function that replaces the text.
     """
-    said = [what]
+    text = what
 
-    def say(now: str) -> None:
-        said[0] = now
+    def update(new_text: str) -> None:
+        nonlocal text
+        text = new_text
 
     if not on_terminal(err=True):
-        yield say
+        yield update
         return
     from rich.console import Console, Group
     from rich.live import Live
@@ -50,27 +51,27 @@ def show_status(what: str) -> Iterator[Callable[[str], None]]:
     start = time.monotonic()
     spinner = Spinner("dots")
 
-    def shown() -> RenderableType:
+    def render() -> RenderableType:
         elapsed = time.monotonic() - start
-        spinner.update(text=Text(f"{said[0]} ({elapsed:.0f} s)"))
+        spinner.update(text=Text(f"{text} ({elapsed:.0f} s)"))
         return spinner if elapsed >= STATUS_DELAY_SECONDS else Group()
 
-    with Live(get_renderable=shown, console=Console(stderr=True), transient=True, refresh_per_second=8):
-        yield say
+    with Live(get_renderable=render, console=Console(stderr=True), transient=True, refresh_per_second=8):
+        yield update
 
 
 def on_terminal(*, err: bool = False) -> bool:
-    """Whether a person reads standard output (or standard error) as it comes.
+    """Whether standard output (or standard error) is a terminal.
 
-    Where TTY_COMPATIBLE is 0 or 1 it decides, as it does for rich. FORCE_COLOR does not: a file
+    If TTY_COMPATIBLE is 0 or 1 it decides, as it does for rich. FORCE_COLOR does not: a file
     has the same rows and columns whether they are coloured or not.
     """
-    said = os.environ.get("TTY_COMPATIBLE")
-    return said == "1" if said in ("0", "1") else (sys.stderr if err else sys.stdout).isatty()
+    compatible = os.environ.get("TTY_COMPATIBLE")
+    return compatible == "1" if compatible in ("0", "1") else (sys.stderr if err else sys.stdout).isatty()
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, as_json: bool = False) -> None:
-    """Results on standard output: a table for a person at a terminal, CSV for a program, or JSON."""
+    """Print rows: a table at a terminal, else CSV; or JSON."""
     if as_json:
         _write_json(columns, rows)
     elif on_terminal():
@@ -86,7 +87,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], *, as_jso
 
 
 def print_columns(columns: Mapping[str, Any], *, as_json: bool) -> None:
-    """Columns of arrays on standard output, as CSV or JSON, however many rows there are."""
+    """Print columns of arrays as CSV or JSON, however many rows there are."""
     from crowdpilot import io
 
     if as_json:
@@ -102,7 +103,7 @@ def check_json(as_json: bool, output: Path | None) -> None:
 
 
 def to_rich_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
-    """A table for the terminal: numbers stand to the right, with four decimals."""
+    """A table for the terminal: numbers are right-aligned, with four decimals."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
@@ -128,15 +129,15 @@ def _cell(value: Any) -> Text:
 
 
 def _write_json(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """A list with an object for each row, one in a line."""
+    """Print a JSON list with an object for each row, one in a line."""
     from crowdpilot.json_values import to_json_value
 
-    before = "[\n"
+    separator = "[\n"
     for row in rows:
         record = dict(zip(columns, map(to_json_value, row), strict=True))
-        sys.stdout.write(f"{before}{json.dumps(record, ensure_ascii=False)}")
-        before = ",\n"
-    sys.stdout.write("[]\n" if before == "[\n" else "\n]\n")
+        sys.stdout.write(f"{separator}{json.dumps(record, ensure_ascii=False)}")
+        separator = ",\n"
+    sys.stdout.write("[]\n" if separator == "[\n" else "\n]\n")
 
 
 def write_all(files: Mapping[Path | None, Callable[[Path], Any]]) -> None:

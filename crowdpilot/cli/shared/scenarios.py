@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from crowdpilot.arrays import Codes, Floats, Names, divide, first_of_each, has_repeats
-from crowdpilot.cli.shared.labels import as_votes, read_codes
+from crowdpilot.cli.shared.labels import as_votes, column_names, read_codes
 from crowdpilot.cli.shared.missing_packages import load_learning
 from crowdpilot.cli.shared.output import show_status
 from crowdpilot.cli.shared.reading_options import ReadingOptions
@@ -178,10 +178,9 @@ def _truth(file: Path | None, items: Names, votes: Votes, criteria: str | None) 
         return np.full(len(items), -1, np.int32) if gold is None else gold
     if criteria is None or file.suffix == ".npy":
         return read_codes(file, items, len(items), votes.classes)
-    from crowdpilot.io import FORMATS, LABEL_FORMATS, read_labels
-    from crowdpilot.io.detect import parse_source
+    from crowdpilot.io import read_labels
 
-    if criteria not in parse_source(file, {name: FORMATS[name] for name in LABEL_FORMATS}, None, {}).names:
+    if criteria not in column_names(file):
         return read_codes(file, items, len(items), votes.classes)
     code = {str(name): k for k, name in enumerate(votes.classes.tolist())}
     codes = []

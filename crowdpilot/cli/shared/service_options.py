@@ -1,14 +1,13 @@
-"""What the commands of the service have in common: where the database is, and whether it is installed."""
+"""Options of the service's commands, and opening its database."""
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from crowdpilot.cli.shared.missing_packages import missing_package_error
+from crowdpilot.cli.shared.missing_packages import load_part
 
 DATABASE = "crowdpilot.db"
 
@@ -32,16 +31,13 @@ SecretFile = Annotated[
 
 
 def load_service(module: str) -> Any:
-    """A module of the service; one sentence says what to install if it cannot be had."""
-    try:
-        return import_module(f"crowdpilot.service.{module}")
-    except ModuleNotFoundError as error:
-        raise missing_package_error("the service", error) from None
+    """The module `crowdpilot.service.<module>`, if its packages are installed."""
+    return load_part(f"service.{module}", "the service")
 
 
 def open_store(url: str) -> Any:
-    """The database at this address in the form that this version needs; a new file is for its owner alone."""
-    room = load_service("store")
+    """The database at this URL, migrated to this version; only its owner can read a new file."""
+    store_package = load_service("store")
     if not url.startswith(("sqlite:///", "postgresql:", "postgresql+")):
         kind = url.partition(":")[0]
         raise ValueError(f"the service knows no database {kind}: give a file, or postgresql://user@host/name")
@@ -55,8 +51,8 @@ def open_store(url: str) -> Any:
     from crowdpilot.service.errors import ServiceUnavailableError
 
     try:
-        store = room.Store(url)
-        room.migrate(store)
+        store = store_package.Store(url)
+        store_package.migrate(store)
     except (SQLAlchemyError, ServiceUnavailableError) as error:
         reason = str(getattr(error, "orig", error)).partition("\n")[0]
         raise ValueError(f"the database cannot be used ({reason}); see to it, or name another") from None

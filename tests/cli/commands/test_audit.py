@@ -85,10 +85,10 @@ def test_answers_may_come_in_parts_and_be_repeated(here: Path, cli: Run, truth: 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--checked", "check.csv"], "no audit has begun"),
+        (["--checked", "check.csv"], "no audit has started"),
         (["--sample", "40"], "--sample and --output belong together"),
         (["--sample", "4", "--again", "4", "-o", "x.csv"], "one of them at a time"),
-        (["--again", "4", "-o", "x.csv"], "no audit has begun"),
+        (["--again", "4", "-o", "x.csv"], "no audit has started"),
         (["--sample", "0", "-o", "x.csv"], "--sample is 0"),
         (["--sample", "4", "-o", "x.csv", "--costs", "fp"], "--costs has 'fp'"),
         (["--sample", "4", "-o", "x.csv", "--level", "2"], "--level is 2"),
@@ -159,7 +159,7 @@ def test_second_opinions_say_how_often_experts_err(here: Path, cli: Run, truth: 
 def test_second_opinions_need_experts_who_err(here: Path, cli: Run, truth: dict[str, str]) -> None:
     cli("audit", "labels.csv", "--sample", "20", "-o", "check.csv")
     result = cli("audit", "labels.csv", "--again", "5", "-o", "second.csv")
-    assert (result.exit_code, "begun with --experts-err" in result.stderr) == (2, True)
+    assert (result.exit_code, "started with --experts-err" in result.stderr) == (2, True)
 
 
 def test_a_saved_audit_of_version_1_continues_and_another_version_is_refused(here: Path, cli: Run) -> None:

@@ -138,7 +138,7 @@ def test_a_download_that_was_killed_goes_on(house: Path, how: signal.Signals) ->
         assert "Licence: not stated" in said
         if how is signal.SIGINT:
             assert first.returncode == 130
-            assert "the same command goes on" in said
+            assert "the same command resumes" in said
         there = part.stat().st_size
         assert there > 100_000
         assert not (house / "small").exists()

@@ -276,7 +276,7 @@ def test_a_person_sees_a_table(crowd: Path, cli: Run, monkeypatch: pytest.Monkey
         (("--simulate", "skill=1.5"), "skill=1.5, expected a share"),
         (("--simulate", "items=0"), "items=0, expected a whole number"),
         (("--simulate", "spread=.6"), "too wide"),
-        (("--simulate", "items=9", "--truth", "truth.csv"), "no use for --truth"),
+        (("--simulate", "items=9", "--truth", "truth.csv"), "--truth needs DATASET"),
     ],
 )
 def test_bad_input_is_one_sentence_and_writes_nothing(

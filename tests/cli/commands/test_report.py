@@ -85,7 +85,7 @@ def test_scores_of_tasks_are_read(asked: str, here: Path, cli: Run) -> None:
         ("waum=votes.csv", "there is no column 'waum'"),
         ("label=votes.csv", "owl"),
         ("waum.csv", "has no score of any of the 3 tasks"),
-        ("words=words.csv", "words is not a number for each task"),
+        ("words=words.csv", "words.csv has something else than numbers in column words"),
     ],
 )
 def test_scores_that_are_none_are_an_error(asked: str, problem: str, here: Path, cli: Run) -> None:
