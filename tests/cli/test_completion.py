@@ -33,8 +33,8 @@ def complete(cli: Run) -> Callable[[str], list[str]]:
     """What bash would offer at the end of a line."""
 
     def complete(line: str) -> list[str]:
-        place = str(len(line.split(" ")) - 1)
-        env = {"_CROWDPILOT_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": place}
+        position = str(len(line.split(" ")) - 1)
+        env = {"_CROWDPILOT_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": position}
         result = cli(env=env)
         assert result.stderr == ""
         return result.stdout.splitlines()
@@ -110,10 +110,10 @@ def test_a_choice_is_offered_as_its_help_tells_it(option: str, complete: Complet
 def test_methods_are_offered_without_waiting_for_torch(here: Path, start: Start) -> None:
     line = "crowdpilot aggregate-deep votes.csv -s c"
     env = {"_CROWDPILOT_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": "4"}
-    out, told = start(**env, PYTHONPROFILEIMPORTTIME="1").communicate()
+    out, imported = start(**env, PYTHONPROFILEIMPORTTIME="1").communicate()
     assert out.split() == ["conal", "crowdlayer", "confidence"]
-    assert "crowdpilot.cli.shared.completion" in told
-    assert "torch" not in told
+    assert "crowdpilot.cli.shared.completion" in imported
+    assert "torch" not in imported
 
 
 def test_the_choices_of_repeats_are_completed(complete: Complete) -> None:

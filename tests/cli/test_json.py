@@ -75,9 +75,9 @@ def test_records_are_the_rows_of_the_table(name: str, made: Path, cli: Run) -> N
         cli("train", "crowd.csv", "--x", "x.npz", *QUICK.split(), "--save", "model.safetensors")
     if name == "keys list":
         cli("keys", "create", "ann", "-d", "keys.db")
-    plain, told = cli(*TABLES[name].split()), cli(*TABLES[name].split(), "--json")
-    assert (plain.exit_code, told.exit_code) == (0, 0), told.stderr
-    rows, records = list(csv.DictReader(StringIO(plain.stdout))), json.loads(told.stdout)
+    plain, as_json = cli(*TABLES[name].split()), cli(*TABLES[name].split(), "--json")
+    assert (plain.exit_code, as_json.exit_code) == (0, 0), as_json.stderr
+    rows, records = list(csv.DictReader(StringIO(plain.stdout))), json.loads(as_json.stdout)
     assert records
     assert [list(row) for row in rows] == [list(record) for record in records]
     cells = [cell for row in rows for cell in row.values()]

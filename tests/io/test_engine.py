@@ -134,9 +134,9 @@ def contents(draw: st.DrawFn) -> bytes:
     writer.writerows([list(columns), *zip(*columns.values(), strict=True)])
     text = draw(st.sampled_from(["", "", "\ufeff", "\n"])) + stream.getvalue()
     text = text[: -1 if draw(st.booleans()) else None]
-    place = draw(st.integers(0, len(text)))
+    position = draw(st.integers(0, len(text)))
     damage = draw(st.sampled_from([b"", b"", b'"', b",", b"\n", b"x", b"\xe9", b'""', b"\r"]))
-    return text[:place].encode() + damage + text[place:].encode()
+    return text[:position].encode() + damage + text[position:].encode()
 
 
 @MANY

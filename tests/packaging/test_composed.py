@@ -27,13 +27,13 @@ PROGRAM = Path(os.environ.get("CROWDPILOT_PROGRAM", Path(sys.executable).with_na
 def database() -> Iterator[Postgres]:
     """As the image makes it: a user and a database of one name, and a password at the door."""
     need(postgres_binaries(), "postgresql")
-    told = compose(FILLED)["services"]["db"]["environment"]
+    environment = compose(FILLED)["services"]["db"]["environment"]
     server = Postgres.make()
-    quoted = told["POSTGRES_PASSWORD"].replace("'", "''")
-    server.execute(f"CREATE ROLE {told['POSTGRES_USER']} LOGIN PASSWORD '{quoted}'")
-    server.execute(f"CREATE DATABASE {told['POSTGRES_DB']} OWNER {told['POSTGRES_USER']}")
+    quoted = environment["POSTGRES_PASSWORD"].replace("'", "''")
+    server.execute(f"CREATE ROLE {environment['POSTGRES_USER']} LOGIN PASSWORD '{quoted}'")
+    server.execute(f"CREATE DATABASE {environment['POSTGRES_DB']} OWNER {environment['POSTGRES_USER']}")
     rules = server.data / "pg_hba.conf"
-    rules.write_text(f"host all {told['POSTGRES_USER']} all scram-sha-256\n{rules.read_text()}")
+    rules.write_text(f"host all {environment['POSTGRES_USER']} all scram-sha-256\n{rules.read_text()}")
     server.execute("SELECT pg_reload_conf()")
     yield server
     server.remove()
@@ -42,11 +42,11 @@ def database() -> Iterator[Postgres]:
 @pytest.fixture
 def environ(database: Postgres, tmp_path: Path) -> dict[str, str]:
     """Nothing but what compose gives, with this machine in the place of `db`."""
-    told: dict[str, str] = compose(FILLED)["services"]["web"]["environment"]
-    url = told["CROWDPILOT_DATABASE"]
+    environment: dict[str, str] = compose(FILLED)["services"]["web"]["environment"]
+    url = environment["CROWDPILOT_DATABASE"]
     assert "@db/" in url
     here = {"CROWDPILOT_DATABASE": url.replace("@db/", f"@127.0.0.1:{database.port}/")}
-    return {"PATH": str(PROGRAM.parent), "MPLCONFIGDIR": str(tmp_path / "matplotlib"), **told, **here}
+    return {"PATH": str(PROGRAM.parent), "MPLCONFIGDIR": str(tmp_path / "matplotlib"), **environment, **here}
 
 
 @contextmanager

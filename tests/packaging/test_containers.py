@@ -132,21 +132,21 @@ def test_a_container_can_change_little_and_comes_back(name: str) -> None:
 
 
 def test_only_the_web_is_seen_and_only_from_this_machine() -> None:
-    told = compose(FILLED)
-    assert [name for name in SERVICES if "ports" in told["services"][name]] == ["web"]
-    assert told["services"]["web"]["ports"] == [f"127.0.0.1:8000:{only(stages()[-1], 'EXPOSE')}"]
-    assert told["services"]["db"]["networks"] == ["inside"]
-    assert told["networks"]["inside"] == {"internal": True}
+    composed = compose(FILLED)
+    assert [name for name in SERVICES if "ports" in composed["services"][name]] == ["web"]
+    assert composed["services"]["web"]["ports"] == [f"127.0.0.1:8000:{only(stages()[-1], 'EXPOSE')}"]
+    assert composed["services"]["db"]["networks"] == ["inside"]
+    assert composed["networks"]["inside"] == {"internal": True}
 
 
 def test_the_service_waits_for_a_database_that_is_kept() -> None:
-    told: dict[str, Any] = compose()
-    db = told["services"]["db"]
+    composed: dict[str, Any] = compose()
+    db = composed["services"]["db"]
     assert re.fullmatch(r"postgres:\d+", db["image"])
     assert db["healthcheck"]["test"][:2] == ["CMD", "pg_isready"]
-    assert told["services"]["web"]["depends_on"] == {"db": {"condition": "service_healthy"}}
+    assert composed["services"]["web"]["depends_on"] == {"db": {"condition": "service_healthy"}}
     [(volume, _, place)] = [place.partition(":") for place in db["volumes"]]
-    assert volume in told["volumes"]
+    assert volume in composed["volumes"]
     assert place == "/var/lib/postgresql/data"
 
 

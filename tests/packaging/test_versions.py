@@ -17,7 +17,7 @@ from crowdpilot.service.app import create_app
 from crowdpilot.service.settings import Settings
 from tests.packaging.building import HOME, Built
 
-PLACES = (
+PATTERNS = (
     "pyproject.toml", "Makefile", "Dockerfile", "compose.yaml", "deploy/*", "CITATION.cff", "mkdocs.yml",
     "README.md", "CONTRIBUTING.md", "docs/**/*.md", "crowdpilot/**/*.py", "scripts/*.py", "examples/**/*.py",
 )  # fmt: skip
@@ -29,7 +29,7 @@ notes = runpy.run_path(str(HOME / "scripts/notes.py"))["notes"]
 
 def test_the_version_stands_in_one_place() -> None:
     version = re.compile(rf"(?<![\w.]){re.escape(crowdpilot.__version__)}(?![\w.]*\d)")
-    texts = {path: path.read_text() for place in PLACES for path in HOME.glob(place) if path.is_file()}
+    texts = {path: path.read_text() for pattern in PATTERNS for path in HOME.glob(pattern) if path.is_file()}
     found = [str(path.relative_to(HOME)) for path, text in texts.items() for _ in version.findall(text)]
     assert found == ["crowdpilot/__init__.py"]
 

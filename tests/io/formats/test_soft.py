@@ -48,7 +48,7 @@ def test_an_array_and_a_file_of_it_are_the_same_votes(written: Any) -> None:
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
 
 
-def test_the_shares_are_what_is_believed_and_the_largest_is_the_label() -> None:
+def test_the_shares_are_the_posterior_and_the_largest_is_the_label() -> None:
     votes = io.from_shares(SHARES, classes=["a", "b", "c"])
     expected = np.array(SHARES) / np.sum(SHARES, axis=1, keepdims=True)
     np.testing.assert_allclose(NaiveSoft().fit(votes).probs, expected)
