@@ -56,5 +56,5 @@ def test_what_is_kept_on_purpose_is_named(crowd: Path) -> None:
         terminal.wait_for("/1000000")
         terminal.process.send_signal(signal.SIGINT)
         assert terminal.finish() == 130
-    assert "crowdpilot: interrupted; the same command goes on from what is in kept" in terminal.text
+    assert "crowdpilot: interrupted; the same command resumes from kept" in terminal.text
     assert not (crowd / "out.json").exists()

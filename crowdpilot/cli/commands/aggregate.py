@@ -1,4 +1,4 @@
-"""`crowdpilot aggregate`: from votes to labels."""
+"""`crowdpilot aggregate`: labels and their confidence from votes."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def aggregate(
 
 
 def _columns(result: Aggregate, probs: bool) -> dict[str, Any]:
-    """What standard output has of the tasks."""
+    """The columns of tasks on standard output."""
     votes = result.votes
     columns = {"task": votes.tasks, "label": result.labels, "confidence": result.confidence}
     each = zip(votes.classes, result.probs.T, strict=True) if probs else ()
@@ -158,14 +158,14 @@ def _fit(model: Aggregator, votes: Votes, device: str | None) -> Aggregate:
 def _set(model: Aggregator, settings: dict[str, Any]) -> Aggregator:
     """The same model with these settings, all of which it must have."""
     known = {field.name for field in fields(model)}
-    if lost := [name for name in settings if name not in known]:
-        option = f"--{lost[0].replace('_', '-')}"
-        raise ValueError(f"{model.name} has no setting {lost[0]}, so {option} cannot be given")
+    if unknown := [name for name in settings if name not in known]:
+        option = f"--{unknown[0].replace('_', '-')}"
+        raise ValueError(f"{model.name} has no setting {unknown[0]}, so {option} cannot be given")
     return replace(model, **settings)
 
 
 def _save(result: Aggregate, probs: bool, output: Path | None, workers: Path | None) -> None:
-    """Both files, or none."""
+    """Write both files, or none."""
     from crowdpilot.io import write_table
     from crowdpilot.io.atomic_write import atomic_path
 
@@ -181,14 +181,14 @@ def _save(result: Aggregate, probs: bool, output: Path | None, workers: Path | N
 
 def _explain(result: Aggregate, verbose: bool) -> None:
     if verbose:
-        rounds = f", {len(result.trace)} rounds" if result.trace else ""
-        print_message(f"{result.votes} by {result.model}{rounds}")
+        iterations = f", {len(result.trace)} iterations" if result.trace else ""
+        print_message(f"{result.votes} by {result.model}{iterations}")
     if scores := result.params.get("scores"):
         _show_scores(scores, verbose)
 
 
 def _show_scores(scores: Sequence[Any], verbose: bool) -> None:
-    """How `auto` weighed its candidates: a table for a person, one line for a log."""
+    """Print the weights of the candidates of `auto`: a table at a terminal, else one line."""
     if verbose or on_terminal(err=True):
         from rich.console import Console
 

@@ -18,7 +18,7 @@ from crowdpilot.cli.shared.output import check_json, write_all
 from crowdpilot.cli.shared.reading_options import ReadingOptions
 from crowdpilot.cli.shared.training.data import TrainingData, read_data
 from crowdpilot.cli.shared.training.options import MODEL, Dataset, TrainingOptions
-from crowdpilot.cli.shared.training.predictions import Output, Predictions, Probs
+from crowdpilot.cli.shared.training.predictions import Output, Predictions
 from crowdpilot.cli.shared.training.results import measure, score_parts, summarize, to_json
 from crowdpilot.names import lookup
 
@@ -45,7 +45,7 @@ def aggregate_deep(
         ),
     ] = DEFAULT_METHOD,
     output: Output = None,
-    probs: Probs = False,
+    probs: options.Probs = False,
     as_json: options.Json = False,
     results: Annotated[Path | None, typer.Option(help="File for scores and curves: .json.")] = None,
     *,

@@ -90,10 +90,10 @@ def audit(
     options.check_writable(state, (".json",))
     with show_status(f"reading {labels}"):
         pool = _read_pool(labels, options.split_commas(classes))
-    asked = {"costs": costs, "level": level, "seed": seed, "experts_err": experts_err or None}
+    chosen = {"costs": costs, "level": level, "seed": seed, "experts_err": experts_err or None}
     if not state.exists() and (sample is None or checked or second):
         raise ValueError("no audit has started: draw tasks first with --sample 50 -o check.csv")
-    current, settings = _resume(state, pool, asked) if state.exists() else _start(pool, asked, sample)
+    current, settings = _resume(state, pool, chosen) if state.exists() else _start(pool, chosen, sample)
     if (again or second) and not current.experts_err:
         raise ValueError("second opinions count in audits that started with --experts-err only")
     if checked is not None:
@@ -120,19 +120,19 @@ def _check(sample: int | None, again: int | None, output: Path | None, level: fl
         raise ValueError(f"--level is {level:g}, expected a number between 0 and 1 such as 0.95")
 
 
-def _start(pool: Pool, asked: dict[str, Any], sample: int | None) -> tuple[Audit, dict[str, Any]]:
-    settings = {**DEFAULTS, **options.without_none(**asked)}
+def _start(pool: Pool, chosen: dict[str, Any], sample: int | None) -> tuple[Audit, dict[str, Any]]:
+    settings = {**DEFAULTS, **options.without_none(**chosen)}
     costs = parse_costs(settings["costs"], len(pool.classes))
     rest = {name: settings[name] for name in ("level", "seed", "experts_err")}
     return Audit(costs, pool.decided, pool.probs, planned=sample, **rest), settings
 
 
-def _resume(state: Path, pool: Pool, asked: dict[str, Any]) -> tuple[Audit, dict[str, Any]]:
+def _resume(state: Path, pool: Pool, chosen: dict[str, Any]) -> tuple[Audit, dict[str, Any]]:
     saved = _load(state)
     decided = [pool.classes[k] for k in pool.decided]
     if (saved["tasks"], saved["labels"], saved["classes"]) != (pool.tasks, decided, pool.classes):
         raise ValueError(f"the labels are not those of the audit in {state}; remove it to start another")
-    for name, value in asked.items():
+    for name, value in chosen.items():
         if value is not None and value != saved["settings"][name]:
             option = name.replace("_", "-")
             raise ValueError(f"--{option} is not that of the audit in {state}; remove it to start another")
@@ -176,7 +176,7 @@ def _new_answers(pool: Pool, file: Path, known: dict[int, int], pending: list[in
 def _save(
     state: Path, pool: Pool, settings: dict[str, Any], audit: Audit, output: Path | None, drawn: list[int]
 ) -> None:
-    """Both files, or none."""
+    """Write both files, or none."""
     from crowdpilot import io
     from crowdpilot.io.atomic_write import atomic_path
 

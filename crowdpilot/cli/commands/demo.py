@@ -46,13 +46,13 @@ def demo(
     """
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-        _play(folder, seconds, items, port, open_browser, stay, seed)
+        _run(folder, seconds, items, port, open_browser, stay, seed)
         return
-    with tempfile.TemporaryDirectory(prefix="crowdpilot-demo-") as kept:
-        _play(Path(kept), seconds, items, port, open_browser, stay, seed)
+    with tempfile.TemporaryDirectory(prefix="crowdpilot-demo-") as temporary:
+        _run(Path(temporary), seconds, items, port, open_browser, stay, seed)
 
 
-def _play(
+def _run(
     folder: Path, seconds: float, items: int, port: int, open_browser: bool, stay: bool, seed: int
 ) -> None:
     port = port or free_port(HOST)
@@ -63,21 +63,21 @@ def _play(
         key = load_service("store.keys").create(c, "demo", "write")
     link = login_link(store, settings)
     store.close()
-    failed: list[BaseException] = []
+    errors: list[BaseException] = []
 
-    def play(found: str) -> None:
+    def run_campaign(address: str) -> None:
         try:
-            _watch(found, key, link, folder, seconds, items, open_browser, seed)
+            _watch(address, key, link, folder, seconds, items, open_browser, seed)
             if stay:
-                print_message(f"the dashboard stays open at {found}; Ctrl-C ends it")
+                print_message(f"the dashboard stays open at {address}; Ctrl-C ends it")
                 return
         except BaseException as error:
-            failed.append(error)
+            errors.append(error)
         os.kill(os.getpid(), signal.SIGTERM)
 
-    load_service("processes").supervise(settings, host=HOST, port=port, ready=play)
-    if failed:
-        raise failed[0]
+    load_service("processes").supervise(settings, host=HOST, port=port, ready=run_campaign)
+    if errors:
+        raise errors[0]
 
 
 def _watch(

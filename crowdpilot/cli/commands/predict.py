@@ -12,8 +12,8 @@ from crowdpilot.cli.shared import options
 from crowdpilot.cli.shared.missing_packages import load_learning
 from crowdpilot.cli.shared.options import examples
 from crowdpilot.cli.shared.output import check_json, show_status, write_all
-from crowdpilot.cli.shared.training.options import Device, Threads
-from crowdpilot.cli.shared.training.predictions import Output, Predictions, Probs
+from crowdpilot.cli.shared.training.options import CONTENT_HELP, Device, Threads
+from crowdpilot.cli.shared.training.predictions import Output, Predictions
 
 EXAMPLES = examples(
     "predict model.safetensors new.npz",
@@ -27,12 +27,11 @@ def predict(
         Path,
         typer.Argument(
             metavar="DATA",
-            help="The content of tasks: .npz or .npy, a table of numbers or of one text each, or a folder of "
-            "pictures.",
+            help=CONTENT_HELP,
         ),
     ],
     output: Output = None,
-    probs: Probs = False,
+    probs: options.Probs = False,
     as_json: options.Json = False,
     device: Device = "auto",
     threads: Threads = 1,

@@ -19,7 +19,7 @@ from crowdpilot.cli.shared.option_groups import expand_options
 from crowdpilot.cli.shared.options import examples
 from crowdpilot.cli.shared.output import show_status, write_all
 from crowdpilot.cli.shared.reading_options import ReadingOptions
-from crowdpilot.cli.shared.replay_tables import curves, show_summaries, summarize, to_json
+from crowdpilot.cli.shared.replay_tables import curves, print_summaries, summarize, to_json
 from crowdpilot.cli.shared.scenarios import parse_simulation, read_scenario, simulate_scenario
 from crowdpilot.hybrid.costs import Costs
 from crowdpilot.hybrid.plan import Plan
@@ -151,7 +151,7 @@ def replay(
     if as_json:
         typer.echo(to_json(scenario, prices, summaries))
     else:
-        show_summaries(scenario, prices, summaries)
+        print_summaries(scenario, prices, summaries)
 
 
 def _check(seeds: int, batch: int | None, max_mean_votes: float) -> None:

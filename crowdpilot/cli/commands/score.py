@@ -66,8 +66,8 @@ def _rows_of_classes(truth: list[Any], labels: list[Any], between: Callable[...,
     names = [str(name) for name in table.classes]
     rows: list[Row] = [("support", k, int(n), None, None) for k, n in zip(names, table.support, strict=True)]
     for measure in ("precision", "recall", "f1"):
-        found = np.asarray(between(partial(_measure, measure), truth, labels))  # (3, classes)
-        rows += [(measure, k, *values) for k, values in zip(names, found.T.tolist(), strict=True)]
+        intervals = np.asarray(between(partial(_measure, measure), truth, labels))  # (3, classes)
+        rows += [(measure, k, *values) for k, values in zip(names, intervals.T.tolist(), strict=True)]
     return rows
 
 

@@ -57,10 +57,10 @@ def serve(
         _check_keys(store)
     store.close()
 
-    def ready(found: str) -> None:
-        print_message(f"listening at {found}")
+    def ready(url: str) -> None:
+        print_message(f"listening at {url}")
         if link:
-            print_message(f"open {found}{link} within an hour")
+            print_message(f"open {url}{link} within an hour")
 
     load_service("processes").supervise(settings, host=host, port=port, web=web, jobs=jobs, ready=ready)
 

@@ -173,7 +173,7 @@ def _simulate_files(
 
 
 def _save(simulation: Simulation, folder: Path | None, output: Path | None, truth: Path | None) -> None:
-    """All that is asked for, or nothing."""
+    """Write all files, or none."""
     from crowdpilot import io
     from crowdpilot.io.atomic_write import atomic_path
 

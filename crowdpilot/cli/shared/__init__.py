@@ -1,1 +1,1 @@
-"""What several commands share: options, reading, output."""
+"""Options, reading of files and output that several commands share."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from crowdpilot.aggregation import GLAD, NaiveSoft, parse_strategy
+from crowdpilot.aggregation import GLAD, Aggregator, NaiveSoft, parse_strategy
 from crowdpilot.arrays import divide
 from crowdpilot.cli.shared import many_files
 from crowdpilot.cli.shared.output import print_message
@@ -38,8 +38,8 @@ def worker_score_columns(name: str, files: Shards, labels: str | None, engine: E
     from crowdpilot.diagnosis.leave_one_out import estimate_confusion
     from crowdpilot.scale import count_labels_in_files
 
-    model = GLAD(max_iter=50) if name == "glad" else NaiveSoft() if name == "gold" else None
-    model = model or parse_strategy(labels or "dawid_skene")
+    models: dict[str, Aggregator] = {"glad": GLAD(max_iter=50), "gold": NaiveSoft()}
+    model = models.get(name) or parse_strategy(labels or "dawid_skene")
     with many_files.progress_bars() as progress:
         counted = count_labels_in_files(model, files, engine=engine, progress=progress)
     n_votes = counted.votes_per_worker

@@ -48,11 +48,11 @@ def summarize(policy: str, runs: list[ReplayResult]) -> Summary:
 
 def _best(summaries: Sequence[Summary]) -> str | None:
     """The policy with the least total cost, if that is known."""
-    known = [one for one in summaries if math.isfinite(one.mean["total"])]
-    return min(known, key=lambda one: one.mean["total"]).policy if known else None
+    known = [summary for summary in summaries if math.isfinite(summary.mean["total"])]
+    return min(known, key=lambda summary: summary.mean["total"]).policy if known else None
 
 
-def show_summaries(scenario: Scenario, costs: Costs, summaries: Sequence[Summary]) -> None:
+def print_summaries(scenario: Scenario, costs: Costs, summaries: Sequence[Summary]) -> None:
     """A row for each policy on standard output."""
     best = _best(summaries)
     names = [name for name in MEASURES if best is not None or name not in NEED_TRUTH]
@@ -65,32 +65,38 @@ def show_summaries(scenario: Scenario, costs: Costs, summaries: Sequence[Summary
         print_message("no task has a true label, so the loss is not known; give --truth to see it")
     if on_terminal():
         head = ["policy", *(MEASURES[name] for name in names)]
-        rows = [[_named(one, best), *(_cell(one, name, best) for name in names)] for one in summaries]
+        rows = [
+            [_named(summary, best), *(_cell(summary, name, best) for name in names)] for summary in summaries
+        ]
         print_table(head, rows)
         if len(summaries) > 1 and best is not None:
             price = next(iter(costs.prices.values()))
             print_message(f"{best} has the lowest total cost, where a vote costs {price:g}")
         return
     head = ["policy", *(column for name in names for column in (name, f"{name}_sd")), "best"]
-    numbers = [[_number(one, name, part) for name in names for part in ("mean", "sd")] for one in summaries]
-    marks = ["yes" if one.policy == best else "" for one in summaries]
-    print_table(head, [[one.policy, *row, m] for one, row, m in zip(summaries, numbers, marks, strict=True)])
+    numbers = [
+        [_number(summary, name, part) for name in names for part in ("mean", "sd")] for summary in summaries
+    ]
+    marks = ["yes" if summary.policy == best else "" for summary in summaries]
+    print_table(
+        head, [[summary.policy, *row, m] for summary, row, m in zip(summaries, numbers, marks, strict=True)]
+    )
 
 
-def _named(one: Summary, best: str | None) -> Text:
-    return Text(one.policy, style="bold green" if one.policy == best else "")
+def _named(summary: Summary, best: str | None) -> Text:
+    return Text(summary.policy, style="bold green" if summary.policy == best else "")
 
 
-def _cell(one: Summary, name: str, best: str | None) -> Text:
+def _cell(summary: Summary, name: str, best: str | None) -> Text:
     digits = 2 if name == "votes" else 4
-    text = f"{one.mean[name]:.{digits}f}"
-    if math.isfinite(one.sd[name]):
-        text += f"\n±{one.sd[name]:.{digits}f}".replace("±0.", "±.")
-    return Text(text, style="bold green" if one.policy == best and name == "total" else "")
+    text = f"{summary.mean[name]:.{digits}f}"
+    if math.isfinite(summary.sd[name]):
+        text += f"\n±{summary.sd[name]:.{digits}f}".replace("±0.", "±.")
+    return Text(text, style="bold green" if summary.policy == best and name == "total" else "")
 
 
-def _number(one: Summary, name: str, part: str) -> float | None:
-    value = float(getattr(one, part)[name])
+def _number(summary: Summary, name: str, part: str) -> float | None:
+    value = float(getattr(summary, part)[name])
     return round(value, 6) if math.isfinite(value) else None
 
 
@@ -105,10 +111,10 @@ def to_json(scenario: Scenario, costs: Costs, summaries: Sequence[Summary]) -> s
         "best": _best(summaries),
         "policies": [
             {
-                "policy": one.policy, "mean": one.mean, "sd": one.sd,
-                "runs": [run.to_dict() for run in one.runs],
+                "policy": summary.policy, "mean": summary.mean, "sd": summary.sd,
+                "runs": [run.to_dict() for run in summary.runs],
             }
-            for one in summaries
+            for summary in summaries
         ],
     }  # fmt: skip
     return json.dumps(to_json_value(about), indent=2, ensure_ascii=False)

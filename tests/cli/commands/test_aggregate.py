@@ -44,7 +44,7 @@ def test_verbose_shows_the_scores_of_all_candidates(here: Path, cli: Run) -> Non
     assert "score" in shown
 
 
-def test_verbose_tells_the_rounds(here: Path, cli: Run) -> None:
+def test_verbose_prints_the_model_and_its_iterations(here: Path, cli: Run) -> None:
     assert (
         "by dawid_skene[max_iter=50], " in cli("aggregate", "votes.csv", "-s", "ds[max_iter=50]", "-v").stderr
     )

@@ -72,7 +72,7 @@ def test_a_folder_can_still_be_read_as_one(files: Path, cli: Run) -> None:
     assert len(rows(Path("out.csv").read_text())) == 50
 
 
-def test_rounds_of_one_file_can_be_run_by_torch(here: Path, cli: Run) -> None:
+def test_the_iterations_on_one_file_can_run_on_torch(here: Path, cli: Run) -> None:
     pytest.importorskip("torch")
     here_, there = (cli("aggregate", "votes.csv", "-s", "ds", *more) for more in ((), ("--device", "cpu")))
     assert [row["label"] for row in rows(there.stdout)] == [row["label"] for row in rows(here_.stdout)]

@@ -15,6 +15,7 @@ from crowdpilot.cli.shared.completion import complete_network
 from crowdpilot.cli.shared.missing_packages import load_learning
 from crowdpilot.cli.shared.options import SEED_HELP, check_writable, without_none
 from crowdpilot.cli.shared.training.data import TrainingData
+from crowdpilot.cli.shared.training.options import CONTENT_HELP
 from crowdpilot.votes import Votes
 
 if TYPE_CHECKING:
@@ -44,8 +45,7 @@ class ContentScoreOptions:
         typer.Option(
             "--x",
             metavar="FILE",
-            help="The content of the tasks: .npz or .npy, a table of numbers or of one text each, or a "
-            "folder of pictures.",
+            help=CONTENT_HELP,
             rich_help_panel=PANEL,
         ),
     ] = None

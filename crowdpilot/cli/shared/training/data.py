@@ -55,7 +55,7 @@ class TrainingData:
         except KeyboardInterrupt as error:
             if model.checkpoint is None:
                 raise
-            raise type(error)(f"the same command goes on from what is in {model.checkpoint}") from None
+            raise type(error)(f"the same command resumes from {model.checkpoint}") from None
 
 
 def read_data(
@@ -156,7 +156,7 @@ def _known(part: DataPart, labels: Path | None, classes: Names, folders: Mapping
     unknown = sorted(set(folder) - known.keys())
     if unknown or not folder:
         problem = f"the folder {unknown[0]!r} is called like no class" if folder else "these are no pictures"
-        raise ValueError(f"{part.path} does not tell the classes of its tasks: {problem}; give their labels")
+        raise ValueError(f"{part.path} does not show the classes of its tasks: {problem}; give their labels")
     return replace(part, truth=np.asarray([known[name] for name in folder], np.int32))
 
 

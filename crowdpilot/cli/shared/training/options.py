@@ -14,9 +14,12 @@ from crowdpilot.cli.shared.missing_packages import load_learning
 from crowdpilot.cli.shared.output import on_terminal
 from crowdpilot.cli.shared.reading_options import ReadingOptions
 
-MODEL = "What is trained"
-LOOP = "How it is trained"
-MEASURE = "What it is measured by"
+CONTENT_HELP = (
+    "The content of the tasks: .npz or .npy, a table of numbers or of one text each, or a folder of pictures."
+)
+MODEL = "Model"
+LOOP = "Training loop"
+MEASURE = "Validation and test"
 
 
 Dataset = Annotated[
@@ -47,8 +50,7 @@ class TrainingOptions:
         typer.Option(
             "--x",
             metavar="FILE",
-            help="The content of the tasks: .npz or .npy, a table of numbers or of one text each, or a "
-            "folder of pictures.",
+            help=CONTENT_HELP,
         ),
     ] = None
     answers: Annotated[

@@ -18,7 +18,6 @@ Output = Annotated[
     Path | None,
     typer.Option("--output", "-o", help="File for the tasks: .csv, .tsv, .parquet, .jsonl, or .npy."),
 ]
-Probs = Annotated[bool, typer.Option("--probs", help="Add a column for each class.")]
 
 
 @dataclass(frozen=True, eq=False)
