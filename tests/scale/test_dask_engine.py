@@ -47,21 +47,21 @@ def votes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def collect(summary: FilesAggregate) -> pa.Table:
-    return pa.concat_tables([pq.read_table(file) for file in summary.files])
+def collect(result: FilesAggregate) -> pa.Table:
+    return pa.concat_tables([pq.read_table(file) for file in result.label_files])
 
 
 @pytest.mark.parametrize("name", ["dawid_skene", "hybrid_dawid_skene", "glad", "naive_soft"])
-def test_a_cluster_gives_the_labels_of_one_machine(
+def test_a_cluster_gives_the_labels_of_one_process(
     name: str, cluster: DaskEngine, votes: Path, tmp_path: Path
 ) -> None:
     expected = MODELS[name]().fit(io.read(votes))
-    summary = aggregate_files(MODELS[name](), Shards(votes), engine=cluster, output=tmp_path)
-    found = collect(summary)
+    result = aggregate_files(MODELS[name](), Shards(votes), engine=cluster, output=tmp_path)
+    found = collect(result)
     assert found["task"].to_pylist() == expected.votes.tasks.tolist()
     assert found["label"].to_pylist() == expected.labels.tolist()
     np.testing.assert_allclose(found["confidence"], expected.confidence, atol=1e-7)
-    np.testing.assert_allclose(summary.skill, expected.skill, atol=1e-7)
+    np.testing.assert_allclose(result.skill, expected.skill, atol=1e-7)
 
 
 def test_a_killed_process_changes_nothing(cluster: DaskEngine, votes: Path, tmp_path: Path) -> None:
@@ -69,10 +69,10 @@ def test_a_killed_process_changes_nothing(cluster: DaskEngine, votes: Path, tmp_
     killed: list[int] = []
     processes = cluster.client.run(os.getpid)
 
-    def kill(what: str, done: int, of: int) -> None:
-        if what == "iterations" and done == 3:
+    def kill(stage: str, done: int, total: int) -> None:
+        if stage == "iterations" and done == 3:
             killed.append(next(iter(processes.values())))
-            threading.Timer(0.005, os.kill, (killed[0], signal.SIGKILL)).start()  # in the next round
+            threading.Timer(0.005, os.kill, (killed[0], signal.SIGKILL)).start()  # in the next iteration
 
     after = aggregate_files(
         QUICK, Shards(votes), engine=cluster, output=tmp_path / "after", probs=True, progress=kill
@@ -88,11 +88,11 @@ def test_a_killed_process_changes_nothing(cluster: DaskEngine, votes: Path, tmp_
     assert after.trace == pytest.approx(before.trace, rel=1e-12)
 
 
-def test_all_processes_may_die_between_two_rounds(cluster: DaskEngine, votes: Path) -> None:
+def test_all_processes_may_die_between_two_iterations(cluster: DaskEngine, votes: Path) -> None:
     expected = aggregate_files(QUICK, Shards(votes))
 
-    def kill(what: str, done: int, of: int) -> None:
-        if what == "iterations" and done == 2:
+    def kill(stage: str, done: int, total: int) -> None:
+        if stage == "iterations" and done == 2:
             for process in cluster.client.run(os.getpid).values():
                 os.kill(process, signal.SIGKILL)
 
@@ -101,28 +101,28 @@ def test_all_processes_may_die_between_two_rounds(cluster: DaskEngine, votes: Pa
     np.testing.assert_allclose(found.skill, expected.skill, rtol=0, atol=1e-9)
 
 
-def test_the_same_crowd_is_drawn_on_a_cluster(cluster: DaskEngine, votes: Path, tmp_path: Path) -> None:
-    drawn = simulate_files(CROWD, tmp_path / "votes", 9, engine=cluster, truth=tmp_path / "truth")
-    assert drawn == 4500
+def test_a_cluster_simulates_the_same_crowd(cluster: DaskEngine, votes: Path, tmp_path: Path) -> None:
+    n_votes = simulate_files(CROWD, tmp_path / "votes", 9, engine=cluster, truth=tmp_path / "truth")
+    assert n_votes == 4500
     for file in sorted(votes.iterdir()):
         assert pq.read_table(file) == pq.read_table(tmp_path / "votes" / file.name)
     assert len(io.read_labels(tmp_path / "truth" / "part-00000.parquet")) == 100
 
 
-def test_workers_are_counted_on_a_cluster(cluster: DaskEngine, votes: Path) -> None:
+def test_labels_are_counted_on_a_cluster(cluster: DaskEngine, votes: Path) -> None:
     here, there = (count_labels_in_files(QUICK, Shards(votes), engine=engine) for engine in (None, cluster))
     assert here.workers.tolist() == there.workers.tolist()
     np.testing.assert_allclose(there.counts, here.counts, atol=1e-7)
 
 
-def test_stages_are_told(cluster: DaskEngine, votes: Path, tmp_path: Path) -> None:
-    told: list[tuple[Any, ...]] = []
+def test_stages_report_their_progress(cluster: DaskEngine, votes: Path, tmp_path: Path) -> None:
+    calls: list[tuple[Any, ...]] = []
     aggregate_files(
-        QUICK, Shards(votes), engine=cluster, output=tmp_path, progress=lambda *what: told.append(what)
+        QUICK, Shards(votes), engine=cluster, output=tmp_path, progress=lambda *call: calls.append(call)
     )
-    assert told[:9] == [("reading", n, 9) for n in range(1, 10)]
-    assert told[9] == ("iterations", 1, QUICK.max_iter)
-    assert told[-1] == ("writing", 9, 9)
+    assert calls[:9] == [("reading", n, 9) for n in range(1, 10)]
+    assert calls[9] == ("iterations", 1, QUICK.max_iter)
+    assert calls[-1] == ("writing", 9, 9)
 
 
 def test_errors_of_a_process_are_those_of_the_reader(cluster: DaskEngine, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Models on tensors give the answer of models on arrays."""
+"""Models on tensors give the results of models on arrays."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from crowdpilot.scale.gpu.torch_backend import SUPPORTED_MODELS
 from crowdpilot.votes import Votes
 from tests.crowds import one_coin_votes
 
-MANY = [
+ALL_SETTINGS = [
     NaiveSoft(),
     OneCoin(),
     OneCoin(prior="estimated", smoothing=0.5),
@@ -50,15 +50,23 @@ MANY = [
     MACE(restarts=3),
     MACE(restarts=2, variational=False, prior="uniform"),
 ]
-FEW = [NaiveSoft(), OneCoin(), DawidSkene(), FastDawidSkene(), EBCC(M=2), GLAD(tol=1e-4), MACE(restarts=2)]
-EMS = [model for model in MANY if not isinstance(model, NaiveSoft)]
-each = pytest.mark.parametrize("model", MANY, ids=str)
-double = Torch("cpu", precision="double")
+ONE_OF_EACH = [
+    NaiveSoft(),
+    OneCoin(),
+    DawidSkene(),
+    FastDawidSkene(),
+    EBCC(M=2),
+    GLAD(tol=1e-4),
+    MACE(restarts=2),
+]
+EM_SETTINGS = [model for model in ALL_SETTINGS if not isinstance(model, NaiveSoft)]
+each_setting = pytest.mark.parametrize("model", ALL_SETTINGS, ids=str)
+DOUBLE_ON_CPU = Torch("cpu", precision="double")
 
 
 @pytest.fixture(scope="module", autouse=True)
 def one_thread() -> Iterator[None]:
-    """Tensors as small as these only wait for more."""
+    """More threads slow down tensors as small as these."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     yield
@@ -66,8 +74,8 @@ def one_thread() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def told() -> Votes:
-    """Votes of many weights, with gold for some tasks, none for one and no votes for the last."""
+def annotated_votes() -> Votes:
+    """Votes of several weights, with gold for some tasks, and no votes on the last task."""
     votes, truth = one_coin_votes(90, [0.95, 0.9, 0.8, 0.7, 0.6, 0.4], classes=3, votes_per_task=4, seed=1)
     rng = np.random.default_rng(2)
     weight = rng.choice([0.5, 1.0, 2.0], len(votes))
@@ -85,27 +93,36 @@ def assert_same(a: Any, b: Any, tolerance: float = 1e-8) -> None:
     assert b.probs.dtype == np.float64
 
 
-@each
-def test_tensors_give_the_answer_of_arrays(model: Aggregator, told: Votes) -> None:
-    assert_same(model.fit(told), model.fit(told, backend=double))
+@each_setting
+def test_tensors_give_the_result_of_arrays(model: Aggregator, annotated_votes: Votes) -> None:
+    assert_same(model.fit(annotated_votes), model.fit(annotated_votes, backend=DOUBLE_ON_CPU))
 
 
-@pytest.mark.parametrize("model", FEW, ids=str)
-def test_votes_in_chunks_give_the_same_answer(model: Aggregator, told: Votes) -> None:
-    assert_same(model.fit(told), model.fit(told, backend=Torch("cpu", precision="double", chunk=50)))
+@pytest.mark.parametrize("model", ONE_OF_EACH, ids=str)
+def test_votes_in_chunks_give_the_same_result(model: Aggregator, annotated_votes: Votes) -> None:
+    assert_same(
+        model.fit(annotated_votes),
+        model.fit(annotated_votes, backend=Torch("cpu", precision="double", chunk=50)),
+    )
 
 
-@pytest.mark.parametrize("model", [HybridDawidSkene(), *FEW[1:]], ids=str)
-def test_a_result_to_begin_at_is_used(model: Aggregator, told: Votes) -> None:
-    start = NaiveSoft().fit(replace(told, weight=None))
-    assert_same(model.fit(told, start=start), model.fit(told, start=start, backend=double))
+@pytest.mark.parametrize("model", [HybridDawidSkene(), *ONE_OF_EACH[1:]], ids=str)
+def test_a_fit_starts_at_an_earlier_result(model: Aggregator, annotated_votes: Votes) -> None:
+    start = NaiveSoft().fit(replace(annotated_votes, weight=None))
+    assert_same(
+        model.fit(annotated_votes, start=start),
+        model.fit(annotated_votes, start=start, backend=DOUBLE_ON_CPU),
+    )
 
 
-@pytest.mark.parametrize("model", [m for m in EMS if m.uses_history], ids=str)
-def test_the_history_of_workers_is_used(model: Aggregator, told: Votes, simulated: Any) -> None:
-    history = model.fit(told, backend=double)
+@pytest.mark.parametrize("model", [m for m in EM_SETTINGS if m.uses_history], ids=str)
+def test_the_history_of_workers_is_used(model: Aggregator, annotated_votes: Votes, simulated: Any) -> None:
+    history = model.fit(annotated_votes, backend=DOUBLE_ON_CPU)
     votes = simulated[0]
-    assert_same(model.fit(votes, history=model.fit(told)), model.fit(votes, history=history, backend=double))
+    assert_same(
+        model.fit(votes, history=model.fit(annotated_votes)),
+        model.fit(votes, history=history, backend=DOUBLE_ON_CPU),
+    )
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 5), st.integers(1, 40), st.integers(1, 200))
@@ -124,16 +141,16 @@ def test_any_votes_in_any_chunks(seed: int, classes: int, tasks: int, chunk: int
 @pytest.mark.parametrize(
     "model", [OneCoin(), DawidSkene(), FastDawidSkene(), IBCC(), GLAD(tol=1e-4)], ids=str
 )
-def test_labels_come_straight_from_columns(model: Any, simulated: Any) -> None:
+def test_labels_of_columns_of_codes(model: Any, simulated: Any) -> None:
     votes, _ = simulated
     o = np.random.default_rng(0).permutation(len(votes))
     columns = votes.task[o], votes.worker[o], torch.tensor(votes.label[o])
-    want = model.fit(votes).probs.argmax(axis=1)
+    expected = model.fit(votes).probs.argmax(axis=1)
     for chunk in (None, 100):
-        assert_array_equal(Torch("cpu", chunk=chunk).label(model, *columns), want)
+        assert_array_equal(Torch("cpu", chunk=chunk).label(model, *columns), expected)
 
 
-def test_models_that_do_not_run_on_tensors_say_so(simulated: Any) -> None:
+def test_models_that_do_not_run_on_tensors_are_refused(simulated: Any) -> None:
     votes, _ = simulated
     with pytest.raises(ValueError, match="dawid_skene_clust cannot do this on a GPU"):
         MODELS["dawid_skene_clust"]().fit(votes, backend=Torch("cpu"))
@@ -142,7 +159,7 @@ def test_models_that_do_not_run_on_tensors_say_so(simulated: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("task", "label", "words"),
+    ("task", "label", "message"),
     [
         ([0, 1], [0], "different lengths"),
         ([], [], "empty"),
@@ -150,29 +167,29 @@ def test_models_that_do_not_run_on_tensors_say_so(simulated: Any) -> None:
         ([0, 1], [0, 0], "all labels are 0"),
     ],
 )
-def test_columns_that_are_no_votes_are_refused(task: list[int], label: list[int], words: str) -> None:
-    with pytest.raises(ValueError, match=words):
+def test_columns_that_are_no_votes_are_refused(task: list[int], label: list[int], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         Torch("cpu").label(DawidSkene(), np.array(task, int), np.array(task, int), np.array(label, int))
 
 
-def test_what_is_ready_is_tested() -> None:
-    assert {type(model) for model in EMS} == SUPPORTED_MODELS
+def test_all_supported_models_are_tested() -> None:
+    assert {type(model) for model in EM_SETTINGS} == SUPPORTED_MODELS
 
 
 @pytest.mark.parametrize(
-    ("settings", "words"),
+    ("settings", "message"),
     [
         ({"device": "abacus"}, "the device is 'abacus'"),
         ({"device": "cpu", "precision": "half"}, "precision is 'half'"),
         ({"device": "cpu", "chunk": 0}, "chunk is 0"),
     ],
 )
-def test_wrong_settings_are_refused(settings: dict[str, Any], words: str) -> None:
-    with pytest.raises(ValueError, match=words):
+def test_wrong_settings_are_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         Torch(**settings)
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
-def test_a_missing_gpu_is_said() -> None:
+def test_a_missing_gpu_is_an_error() -> None:
     with pytest.raises(ValueError, match="no GPU here"):
         Torch()
