@@ -129,6 +129,7 @@ def test_a_lost_postgresql_gives_503_until_it_is_back(own_postgres: Postgres) ->
         assert caller.once("POST", "/api/votes", body)[0] == 503
         assert caller.once("GET", "/readyz")[0] == 503
         own_postgres.start()
+        caller.close()  # the service ends a connection that was idle for as long as a slow start takes
         eventually(lambda: caller.once("GET", "/readyz")[0] == 200)
         caller.close()
         statuses, more = label_all(service, token, 50)
