@@ -145,9 +145,9 @@ def test_the_service_waits_for_a_database_that_is_kept() -> None:
     assert re.fullmatch(r"postgres:\d+", db["image"])
     assert db["healthcheck"]["test"][:2] == ["CMD", "pg_isready"]
     assert composed["services"]["web"]["depends_on"] == {"db": {"condition": "service_healthy"}}
-    [(volume, _, place)] = [place.partition(":") for place in db["volumes"]]
+    [(volume, _, path)] = [entry.partition(":") for entry in db["volumes"]]
     assert volume in composed["volumes"]
-    assert place == "/var/lib/postgresql/data"
+    assert path == "/var/lib/postgresql/data"
 
 
 @pytest.mark.slow
