@@ -8,9 +8,18 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
-from typing import Any, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
+
+
+class Named(Protocol):
+    """An object of a class that is chosen by its name or an alias."""
+
+    name: ClassVar[str]
+    aliases: ClassVar[tuple[str, ...]]
+
 
 Made = TypeVar("Made")
+NamedMade = TypeVar("NamedMade", bound=Named)
 
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str | None = None) -> str:
@@ -51,14 +60,19 @@ def choose(
     made = plain[_plain(name)]
     parameters = inspect.signature(made).parameters.values()
     settings = {
-        p.name.lower(): p.name
-        for p in parameters
-        if p.kind is p.KEYWORD_ONLY or p.default is not p.empty
+        p.name.lower(): p.name for p in parameters if p.kind is p.KEYWORD_ONLY or p.default is not p.empty
     }
     if unknown := [option for option in options if option.lower() not in settings]:
         has = ", ".join(settings.values()) or "none"
         raise ValueError(f"{first[made]} has no option {unknown[0]!r}; its options are: {has}")
     return made, {settings[option.lower()]: value for option, value in options.items()}
+
+
+def parse_named(text: str, classes: Iterable[type[NamedMade]], what: str) -> NamedMade:
+    """An object of the class that `text` names by its name, class name or an alias, with the options."""
+    known = {name: each for each in classes for name in (each.name, each.__name__, *each.aliases)}
+    chosen, options = choose(text, known, what)
+    return chosen(**options)
 
 
 def spell(name: str, settings: Any) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from crowdpilot.aggregation.auto import Auto
 from crowdpilot.aggregation.base import Aggregate, Aggregator
-from crowdpilot.aggregation.em.backend import Backend
 from crowdpilot.aggregation.models.bwa import BWA
 from crowdpilot.aggregation.models.catd import CATD
 from crowdpilot.aggregation.models.common_mistakes import CommonMistakes
@@ -34,7 +33,7 @@ from crowdpilot.aggregation.models.wds import WDS
 from crowdpilot.aggregation.models.weighted_majority import WeightedMajority
 from crowdpilot.aggregation.models.zencrowd import ZenCrowd
 from crowdpilot.aggregation.models.zero_based_skill import ZeroBasedSkill
-from crowdpilot.option_strings import choose
+from crowdpilot.option_strings import parse_named
 from crowdpilot.votes import Votes
 
 MODELS: dict[str, type[Aggregator]] = {
@@ -87,22 +86,11 @@ def parse_strategy(text: str) -> Aggregator:
     >>> print(parse_strategy("DS[smoothing=.5]"))
     dawid_skene[smoothing=0.5]
     """
-    known = {
-        name: model for model in MODELS.values() for name in (model.name, model.__name__, *model.aliases)
-    }
-    model, options = choose(text, known, "strategy")
-    return model(**options)
+    return parse_named(text, MODELS.values(), "strategy")
 
 
-def aggregate(
-    votes: Votes,
-    strategy: str | Aggregator = "auto",
-    *,
-    start: Aggregate | None = None,
-    history: Aggregate | None = None,
-    backend: Backend | None = None,
-) -> Aggregate:
-    """Labels with probabilities from votes, by a model or the name of one.
+def aggregate(votes: Votes, strategy: str | Aggregator = "auto") -> Aggregate:
+    """Labels with probabilities from votes, by a model or the name of one; `Aggregator.fit` has more options.
 
     Parameters
     ----------
@@ -110,8 +98,6 @@ def aggregate(
         The votes, with gold labels of some tasks if there are any.
     strategy
         A name of `MODELS` with options in brackets, such as "dawid_skene[smoothing=.5]", or a model.
-    start, history, backend
-        As in `Aggregator.fit`.
 
     Examples
     --------
@@ -120,7 +106,7 @@ def aggregate(
     ['cat', 'dog']
     """
     model = parse_strategy(strategy) if isinstance(strategy, str) else strategy
-    return model.fit(votes, start=start, history=history, backend=backend)
+    return model.fit(votes)
 
 
 def check_shares(model: Aggregator, votes: Votes) -> None:

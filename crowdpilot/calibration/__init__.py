@@ -15,7 +15,7 @@ from crowdpilot.calibration.maps.platt import Platt
 from crowdpilot.calibration.maps.temperature import Temperature
 from crowdpilot.calibration.maps.vector import Vector
 from crowdpilot.calibration.selection import SINGLE_MAPS, Best, Trial, best_map, compare_maps
-from crowdpilot.option_strings import choose
+from crowdpilot.option_strings import parse_named
 
 MAPS: dict[str, type[Map]] = {**SINGLE_MAPS, Best.name: Best}
 
@@ -54,6 +54,4 @@ def find_map(text: str) -> Map:
     >>> print(find_map("Temperature[strength=0]"))
     temperature[strength=0]
     """
-    known = {n: m for m in MAPS.values() for n in (m.name, m.__name__, *m.aliases)}
-    map, options = choose(text, known, "map")
-    return map(**options)
+    return parse_named(text, MAPS.values(), "map")

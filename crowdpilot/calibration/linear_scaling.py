@@ -40,8 +40,6 @@ class LinearScaling(Map):
 
     Parameters
     ----------
-    floor
-        Smaller probabilities are raised to this, so that all have a logarithm.
     strength
         Precision of the normal prior of the parameters around temperature scaling (W = 1/T, b = 0);
         it matters little with hundreds of tasks.

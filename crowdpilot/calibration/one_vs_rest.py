@@ -46,8 +46,6 @@ class OneVsRest(Map):
 
     Parameters
     ----------
-    floor
-        Smaller probabilities are raised to this, so that all have a logarithm.
     strength
         Precision of the normal prior of a and b around the best inverse temperature, and of c around 0;
         it matters little with hundreds of tasks.

@@ -57,10 +57,11 @@ class EBCC(TableEM):
 
     Examples
     --------
-    >>> from crowdpilot.simulation import one_coin
-    >>> votes, truth = one_coin(tasks=200, skill=[0.9, 0.8, 0.6, 0.3], seed=0)
-    >>> EBCC().fit(votes).skill.round(1).tolist()
-    [0.9, 0.8, 0.6, 0.3]
+    Each class has the kinds of its tasks:
+
+    >>> votes = Votes.of([1, 1, 1, 2, 2, 2, 3, 3, 3], list("xyz") * 3, list("aabbbaaab"))
+    >>> EBCC(M=3).fit(votes).params["kinds"].shape
+    (2, 3)
     """
 
     M: int = 10

@@ -45,10 +45,11 @@ class GLAD(EM):
 
     Examples
     --------
-    >>> from crowdpilot.simulation import one_coin
-    >>> votes, truth = one_coin(tasks=200, skill=[0.9, 0.8, 0.6, 0.3], seed=0)
-    >>> GLAD().fit(votes).params["ability"].argsort().tolist()
-    [3, 2, 1, 0]
+    The task on which the workers disagree is the harder one:
+
+    >>> votes = Votes.of([1, 1, 1, 2, 2, 2], list("xyzxyz"), list("aaabab"))
+    >>> GLAD().fit(votes).params["difficulty"].round(2).tolist()
+    [0.27, 0.39]
     """
 
     prior: Prior = "uniform"

@@ -31,8 +31,7 @@ class GoldMajority(Aggregator):
 
     References
     ----------
-    Ustalov, Pavlichenko and Tseitlin, Learning from crowds with Crowd-Kit, Journal of Open Source
-    Software 9(96), 2024. https://doi.org/10.21105/joss.06227
+    Ustalov, Pavlichenko and Tseitlin, Crowd-Kit, JOSS 9(96), 2024. https://doi.org/10.21105/joss.06227
 
     Examples
     --------

@@ -23,10 +23,12 @@ class IBCC(DawidSkene):
 
     Examples
     --------
-    >>> from crowdpilot.simulation import one_coin
-    >>> votes, truth = one_coin(tasks=200, skill=[0.9, 0.8, 0.6, 0.3], seed=0)
-    >>> IBCC().fit(votes).skill.round(1).tolist()
-    [0.9, 0.8, 0.6, 0.3]
+    Few votes leave it less certain than the posterior mode of Dawid-Skene:
+
+    >>> from crowdpilot.votes import Votes
+    >>> votes = Votes.of([1, 1, 1, 2, 2, 2, 3, 3, 3], list("xyz") * 3, list("aabbbaaab"))
+    >>> IBCC().fit(votes).confidence.round(2).tolist()
+    [0.98, 0.95, 0.98]
     """
 
     smoothing: float = 1.0

@@ -40,10 +40,11 @@ class OneCoin(EM):
 
     Examples
     --------
-    >>> from crowdpilot.simulation import one_coin
-    >>> votes, truth = one_coin(tasks=200, skill=[0.9, 0.8, 0.6, 0.3], seed=0)
-    >>> OneCoin().fit(votes).skill.round(1).tolist()
-    [0.9, 0.8, 0.6, 0.3]
+    The second task goes to the worker who agrees with the others on the first:
+
+    >>> votes = Votes.of([1, 1, 1, 2, 2], list("xyzxz"), list("aabab"))
+    >>> OneCoin().fit(votes).probs.round(2).tolist()
+    [[1.0, 0.0], [0.98, 0.02]]
     """
 
     prior: Prior = "uniform"

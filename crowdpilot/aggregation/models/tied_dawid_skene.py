@@ -39,10 +39,11 @@ class TiedDawidSkene(DawidSkene):
 
     Examples
     --------
-    >>> from crowdpilot.simulation import one_coin
-    >>> votes, truth = one_coin(tasks=200, skill=[0.9, 0.8, 0.6, 0.3], seed=0)
-    >>> TiedDawidSkene().fit(votes).skill.round(1).tolist()
-    [0.9, 0.8, 0.6, 0.3]
+    With a strong tie a worker who contradicts the others is as wrong about one class as about the other:
+
+    >>> votes = Votes.of([1, 1, 1, 2, 2, 2, 3, 3, 3], list("xyz") * 3, list("aabbbaaab"))
+    >>> TiedDawidSkene(tie=1000).fit(votes).params["confusion"][2].round(2).tolist()
+    [[0.26, 0.74], [0.74, 0.26]]
     """
 
     tie: float = 8.0

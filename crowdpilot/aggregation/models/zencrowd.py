@@ -36,10 +36,9 @@ class ZenCrowd(OneCoin):
 
     Examples
     --------
-    >>> from crowdpilot.simulation import one_coin
-    >>> votes, truth = one_coin(tasks=200, skill=[0.9, 0.8, 0.6, 0.3], seed=0)
-    >>> ZenCrowd().fit(votes).skill.round(1).tolist()
-    [0.9, 0.8, 0.6, 0.3]
+    >>> votes = Votes.of([1, 1, 2, 2, 3], list("xyxyy"), list("aaaba"))
+    >>> ZenCrowd().fit(votes).probs.round(2).tolist()
+    [[0.94, 0.06], [0.5, 0.5], [0.79, 0.21]]
     """
 
     prior: Prior = "uniform"

@@ -48,12 +48,11 @@ class ZeroBasedSkill(Aggregator):
 
     References
     ----------
-    Ustalov, Pavlichenko and Tseitlin, Learning from crowds with Crowd-Kit, Journal of Open Source
-    Software 9(96), 2024. https://doi.org/10.21105/joss.06227
+    Ustalov, Pavlichenko and Tseitlin, Crowd-Kit, JOSS 9(96), 2024. https://doi.org/10.21105/joss.06227
 
     Examples
     --------
-    >>> votes = Votes.of([1, 1, 1, 2, 2], ["x", "y", "z", "x", "z"], ["cat", "cat", "dog", "cat", "dog"])
+    >>> votes = Votes.of([1, 1, 1, 2, 2], list("xyzxz"), list("aabab"))
     >>> ZeroBasedSkill().fit(votes).skill.round(6).tolist()
     [1.0, 1.0, 0.0]
     """

@@ -21,8 +21,6 @@ class Dirichlet(LinearScaling):
 
     Parameters
     ----------
-    floor
-        Smaller probabilities are raised to this, so that all have a logarithm.
     strength
         Precision of the normal prior of the diagonal of W around the best inverse temperature, and of b
         around 0.

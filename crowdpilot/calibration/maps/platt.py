@@ -17,8 +17,6 @@ class Platt(OneVsRest):
 
     Parameters
     ----------
-    floor
-        Smaller probabilities are raised to this, so that all have a logarithm.
     strength
         Precision of the normal prior of a around the best inverse temperature, and of c around 0.
     smoothing

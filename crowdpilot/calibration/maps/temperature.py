@@ -19,8 +19,6 @@ class Temperature(Map):
 
     Parameters
     ----------
-    floor
-        Smaller probabilities are raised to this, so that all have a logarithm.
     strength
         Precision of the normal prior of 1 / T around 1; it matters little with more than some dozens of
         tasks.

@@ -10,7 +10,7 @@ from crowdpilot.hybrid.policies.shortest_run import ShortestRun
 from crowdpilot.hybrid.policies.switch_point import SwitchPoint
 from crowdpilot.hybrid.policies.value import Value
 from crowdpilot.hybrid.policy import Policy, View
-from crowdpilot.option_strings import choose
+from crowdpilot.option_strings import parse_named
 
 POLICIES: dict[str, type[Policy]] = {
     policy.name: policy
@@ -48,6 +48,4 @@ def find_policy(text: str) -> Policy:
     >>> print(find_policy("Fixed[votes=3]"))
     fixed[votes=3]
     """
-    known = {n: p for p in POLICIES.values() for n in (p.name, p.__name__, *p.aliases)}
-    policy, options = choose(text, known, "policy")
-    return policy(**options)
+    return parse_named(text, POLICIES.values(), "policy")
