@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowdpilot.aggregation.em.in_memory import split_tasks
+from crowdpilot.aggregation.em.in_memory_backend import split_tasks
 from crowdpilot.arrays import share_best, softmax, to_probs
 from crowdpilot.names import encode, hash_names, natural_order, to_names
 from crowdpilot.votes import Votes

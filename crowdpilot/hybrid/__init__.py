@@ -19,9 +19,9 @@ from crowdpilot.hybrid.policies import POLICIES, Policy, View, find_policy
 from crowdpilot.hybrid.replay.run import ReplayResult
 from crowdpilot.hybrid.replay.vote_source import RecordedVotes, Scenario, SimulatedVotes
 from crowdpilot.hybrid.value.dynamic_program import DynamicProgram
-from crowdpilot.hybrid.value.look_ahead import best_worker_kind, expected_loss_after, look_ahead, plan_ahead
 from crowdpilot.hybrid.value.posterior import FUSIONS, find_fusion
 from crowdpilot.hybrid.value.screening import inclusion_probability, screening_errors
+from crowdpilot.hybrid.value.vote_value import best_worker_kind, expected_loss_after, look_ahead, plan_ahead
 
 __all__ = [
     "CROWD",

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from crowdpilot.metrics.bootstrap import Interval, interval
-from crowdpilot.metrics.calibration import classwise_ece, ece, ece_debiased, ece_mass, ece_sweep, mce
+from crowdpilot.metrics.calibration_error import classwise_ece, ece, ece_debiased, ece_mass, ece_sweep, mce
 from crowdpilot.metrics.labels import PerClass, accuracy, balanced_accuracy, macro_f1, per_class
 from crowdpilot.metrics.probabilities import BrierParts, brier, brier_parts, log_loss
 from crowdpilot.metrics.selective_prediction import (

@@ -1,4 +1,4 @@
-"""Confusion matrices of simulated workers: drawn from Dirichlet laws, read from a file, and labels drawn by them."""
+"""Confusion matrices of simulated workers: drawn, read from a file, and labels drawn by them."""
 
 from __future__ import annotations
 

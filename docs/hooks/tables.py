@@ -15,7 +15,8 @@ from crowdpilot.datasets import DATASETS
 
 ROOT = Path(__file__).parents[2]
 NO_REFERENCE = {  # they have a page of their own, or none
-    "arrays", "cli", "confusion_matrices", "growing_arrays", "json_values", "names", "option_strings", "service",
+    "arrays", "cli", "confusion_matrices", "growing_arrays", "json_values", "names", "option_strings",
+    "service",
 }  # fmt: skip
 
 

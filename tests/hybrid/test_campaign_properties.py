@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from crowdpilot.hybrid import Ask, Campaign, Costs, LogisticRegression, Plan
+from tests.crowds import vote_tuples
 
 NAMES = ["ann", "bob", "cat", "dan"]
 KINDS = {"ann": "crowd", "bob": "crowd", "cat": "crowd", "dan": "expert"}
@@ -227,23 +228,11 @@ TestAnything = Anything.TestCase
 TestAnything.settings = settings(max_examples=20, stateful_step_count=20, deadline=None)
 
 
-def crowd(seed, items=12, classes=3):
-    """Votes of a crowd on some items, as tuples."""
-    rng = np.random.default_rng(seed)
-    truth = rng.integers(classes, size=items)
-    return [
-        (i, w, int(truth[i] if rng.random() < 0.8 else rng.integers(classes)))
-        for i in range(items)
-        for w in range(6)
-        if rng.random() < 0.5
-    ]
-
-
 @settings(max_examples=12, deadline=None)
 @given(st.integers(0, 999), st.sampled_from(["none", "given", "learned"]))
 def test_any_interleaving_of_the_same_votes_gives_the_same_posterior(seed, classifier):
     rng = np.random.default_rng(seed)
-    votes = crowd(seed)
+    votes = vote_tuples(range(12), range(3), seed)
     x = rng.normal(size=(12, 2))
     extra = {
         "none": {},

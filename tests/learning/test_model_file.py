@@ -20,28 +20,26 @@ from crowdpilot.learning.data.inputs import shape_of, to_rows
 from crowdpilot.learning.model_file import SavedModel, load_model, save_model
 from crowdpilot.learning.training.checkpoint import Checkpoint
 from crowdpilot.votes import Votes
+from tests.crowds import votes_and_features
 
 CPU = torch.device("cpu")
 FITTED = [name for name in MODELS if name != "crowdlab"]  # which needs a classifier
 
 
-def crowd(classes: Any = ("cat", "dog", "owl")) -> tuple[np.ndarray, Votes]:
-    rng = np.random.default_rng(0)
-    truth = rng.integers(0, len(classes), 60)
-    right = rng.random((60, 4)) < 0.8
-    said = np.where(right, truth[:, None], rng.integers(0, len(classes), (60, 4)))
+def named_classes(classes: Any = ("cat", "dog", "owl")) -> tuple[np.ndarray, Votes]:
+    """Features and votes whose classes and workers have these names, with gold for two tasks."""
+    K = len(classes)
+    X, votes, truth = votes_and_features(60, [0.87] * 4, K, 4, seed=0, centres=100 * np.eye(K), noise=30)
     names = np.asarray(classes) if isinstance(classes[0], (int, bool)) else np.asarray(classes, object)
-    votes = Votes.of(
-        np.repeat(np.arange(60), 4), np.tile([7, 8, 9, "x"], 60), names[said.ravel()], classes=list(classes)
-    )
-    votes = votes.with_gold({0: classes[truth[0]], 5: classes[truth[5]]})
-    return np.eye(len(classes))[truth] * 100 + rng.normal(0, 30, (60, len(classes))), votes
+    workers = np.array([7, 8, 9, "x"])[votes.worker]
+    votes = Votes.of(votes.task, workers, names[votes.label], classes=list(classes))
+    return X, votes.with_gold({0: classes[truth[0]], 5: classes[truth[5]]})
 
 
 def trained(
     method: Any = "crowdlayer", network: Any = "mlp[hidden=8]", classes: Any = ("cat", "dog", "owl")
 ) -> tuple[SavedModel, np.ndarray]:
-    X, votes = crowd(classes)
+    X, votes = named_classes(classes)
     made = CrowdClassifier(network, method, epochs=3, lr=0.01).fit(X, votes)
     shape = shape_of(to_rows(X, CPU))
     settings = made.get_params(deep=False)
@@ -199,7 +197,7 @@ def test_a_file_whose_tensors_do_not_fit_its_settings_is_refused(tmp_path: Path)
 
 def of_kind(kind: str) -> tuple[Any, dict[str, Any]]:
     """60 rows of some kind of X, and the settings that suit it."""
-    X, _ = crowd()
+    X, _ = named_classes()
     if kind == "texts":
         return [" ".join(f"w{k}" for k in np.flatnonzero(row > 50)) for row in X], {"network": "linear"}
     if kind == "sparse":
@@ -213,7 +211,7 @@ def of_kind(kind: str) -> tuple[Any, dict[str, Any]]:
 @pytest.mark.parametrize("kind", ["numbers", "texts", "sparse", "images"])
 def test_a_loaded_classifier_predicts_what_the_saved_one_did(tmp_path: Path, kind: str) -> None:
     x, settings = of_kind(kind)
-    _, votes = crowd()
+    _, votes = named_classes()
     model = CrowdClassifier(method="crowdlayer", epochs=3, lr=0.01, **settings).fit(x, votes)
     model.save(tmp_path / "m.safetensors")
     again = CrowdClassifier.load(tmp_path / "m.safetensors", device="cpu")
@@ -224,7 +222,7 @@ def test_a_loaded_classifier_predicts_what_the_saved_one_did(tmp_path: Path, kin
 
 
 def test_a_backbone_passed_as_a_function_must_be_passed_again(tmp_path: Path) -> None:
-    X, votes = crowd()
+    X, votes = named_classes()
 
     def backbone(x: torch.Tensor) -> torch.Tensor:
         return x.abs().log1p()

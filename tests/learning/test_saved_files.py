@@ -12,7 +12,7 @@ from safetensors import safe_open
 
 from crowdpilot.learning import CrowdClassifier
 from crowdpilot.learning.model_file import SETTINGS
-from tests.learning.saved.write import FOLDER, checkpointed, classifiers, crowd
+from tests.learning.saved.write import FOLDER, checkpointed, classifiers, saved_votes
 
 FILES = sorted(FOLDER.glob("*.safetensors"))
 PREDICTIONS = json.loads((FOLDER / "predictions-1.json").read_text())
@@ -33,7 +33,7 @@ def test_a_file_that_is_written_now_has_the_names_of_version_1(path: Path, tmp_p
     """Renaming an attribute changes no file; a new name in the file is a new version."""
     name = path.stem.rpartition("-")[0]
     model, x = classifiers()[name]
-    model.fit(x, crowd()[1]).save(tmp_path / "now")
+    model.fit(x, saved_votes()[1]).save(tmp_path / "now")
     with safe_open(path, "pt") as old, safe_open(tmp_path / "now", "pt") as new:
         assert set(new.keys()) == set(old.keys())
         was, now = (json.loads(file.metadata()["crowdpilot"]) for file in (old, new))
@@ -51,7 +51,7 @@ def test_every_parameter_of_the_classifier_has_a_name_in_the_file() -> None:
 def test_a_run_resumes_from_a_saved_checkpoint(tmp_path: Path) -> None:
     shutil.copytree(FOLDER / "checkpoint-1", tmp_path / "run")
     before = (tmp_path / "run" / "train.safetensors").read_bytes()
-    X, votes = crowd()
+    X, votes = saved_votes()
     model = checkpointed(tmp_path / "run").fit(X, votes)
     np.testing.assert_allclose(model.predict_proba(X[:5]), PREDICTIONS["checkpoint"], atol=1e-4)
     assert (tmp_path / "run" / "train.safetensors").read_bytes() == before

@@ -6,7 +6,7 @@ import os
 from importlib.util import find_spec
 
 from crowdpilot.aggregation.em.backend import LARGE_FIT_VOTES, EMModel, LoadedVotes, TableModel
-from crowdpilot.aggregation.em.in_memory import InMemoryVotes
+from crowdpilot.aggregation.em.in_memory_backend import InMemoryVotes
 from crowdpilot.arrays import Floats
 from crowdpilot.votes import Votes
 
@@ -32,7 +32,9 @@ def load_in_memory(
     """Load votes into this process; with compiled iterations if wanted, and possible for the model."""
     if not (compiled and can_compile(model)):
         return InMemoryVotes(votes, probs, threads)
-    from crowdpilot.aggregation.em.compiled import CompiledVotes  # numba takes half a second to import
+    from crowdpilot.aggregation.em.compiled_backend import (
+        CompiledVotes,  # numba takes half a second to import
+    )
 
     return CompiledVotes(votes, probs, threads)
 

@@ -10,7 +10,7 @@ from scipy.sparse import coo_array
 
 from crowdpilot.aggregation.base import Aggregate, expected_accuracy, fixed_prior
 from crowdpilot.aggregation.earlier_results import starting_probs
-from crowdpilot.aggregation.em.in_memory import split_tasks
+from crowdpilot.aggregation.em.in_memory_backend import split_tasks
 from crowdpilot.aggregation.em.loop import apply_gold_
 from crowdpilot.aggregation.objective_ascent import ObjectiveAscent
 from crowdpilot.aggregation.truth_discovery import expect_positive

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdpilot.aggregation.online.base import OnlineModel
 from crowdpilot.aggregation.online.forgetting import Forgetting
+from crowdpilot.aggregation.online.online_model import OnlineModel
 from crowdpilot.aggregation.online.vote_log import Integers, VoteLog
 from crowdpilot.arrays import Codes, Floats, sum_by, to_probs
 from crowdpilot.growing_arrays import append_rows

@@ -21,8 +21,8 @@ from crowdpilot.aggregation.models.one_coin import OneCoin
 from crowdpilot.aggregation.models.wawa import Wawa
 from crowdpilot.aggregation.models.weighted_majority import WeightedMajority
 from crowdpilot.aggregation.models.zencrowd import ZenCrowd
-from crowdpilot.aggregation.online.base import OnlineEM, OnlineModel, add_rows_, clamped, row_softmax
 from crowdpilot.aggregation.online.forgetting import Forgetting
+from crowdpilot.aggregation.online.online_model import OnlineEM, OnlineModel, add_rows_, clamped, row_softmax
 from crowdpilot.aggregation.online.vote_log import Integers
 from crowdpilot.arrays import Codes, Floats, divide, share_best, to_probs
 from crowdpilot.growing_arrays import append_rows

@@ -13,10 +13,10 @@ from crowdpilot.aggregation.base import Aggregate, Aggregator
 from crowdpilot.aggregation.em.backend import sum_stats
 from crowdpilot.aggregation.em.loop import EM
 from crowdpilot.aggregation.online import snapshot
-from crowdpilot.aggregation.online.base import OnlineEM
 from crowdpilot.aggregation.online.counts import StreamCounts
 from crowdpilot.aggregation.online.models import online_model
 from crowdpilot.aggregation.online.name_index import NameIndex
+from crowdpilot.aggregation.online.online_model import OnlineEM
 from crowdpilot.aggregation.online.vote_log import Integers
 from crowdpilot.aggregation.registry import parse_strategy
 from crowdpilot.arrays import Codes, Floats, last_of_each, to_probs

@@ -12,7 +12,7 @@ from crowdpilot.aggregation.base import Aggregate, Aggregator
 from crowdpilot.aggregation.earlier_results import starting_classes
 from crowdpilot.aggregation.em.backend import Backend, EMModel, Stats
 from crowdpilot.aggregation.em.default_backend import IN_MEMORY
-from crowdpilot.aggregation.em.in_memory import InMemoryVotes
+from crowdpilot.aggregation.em.in_memory_backend import InMemoryVotes
 from crowdpilot.aggregation.em.loop import EM, Prior
 from crowdpilot.aggregation.sparse.candidates import Candidates, find_candidates, needs_sparse, vote_shares
 from crowdpilot.aggregation.sparse.posterior import probability_of, to_dense

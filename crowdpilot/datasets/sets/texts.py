@@ -56,8 +56,8 @@ def make(_: Mapping[str, Path]) -> Data:
 DATASETS = (
     Dataset(
         name="texts",
-        description="What is a message to customer service about? Written for Crowdpilot; 180 with four votes "
-        "each of a simulated crowd, 60 more to test by.",
+        description="What is a message to customer service about? Written for Crowdpilot; 180 with four "
+        "votes each of a simulated crowd, 60 more to test by.",
         counts=Counts(TRAIN_TASKS, 20, 4 * TRAIN_TASKS, len(CLASSES), TRAIN_TASKS),
         kind="texts",
         licence="BSD-3-Clause, as the package",

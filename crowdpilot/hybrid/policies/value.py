@@ -9,7 +9,7 @@ import numpy as np
 
 from crowdpilot.arrays import Floats
 from crowdpilot.hybrid.policy import NEVER, Policy, View
-from crowdpilot.hybrid.value.look_ahead import look_ahead, plan_ahead, value_per_cost
+from crowdpilot.hybrid.value.vote_value import look_ahead, plan_ahead, value_per_cost
 
 
 @dataclass(frozen=True)

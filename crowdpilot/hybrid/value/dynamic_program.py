@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from crowdpilot.arrays import Floats, to_probs
-from crowdpilot.hybrid.value.outcomes import enumerate_outcomes
+from crowdpilot.hybrid.value.vote_outcomes import enumerate_outcomes
 
 Flags = NDArray[np.bool_]
 StoppingRule = Callable[

@@ -8,9 +8,9 @@ from typing import Any
 from crowdpilot.arrays import Floats, Names
 from crowdpilot.learning.data.inputs import to_rows
 from crowdpilot.learning.data.labels import votes_on
-from crowdpilot.learning.pruning.margins import DEFAULT_EPOCHS
 from crowdpilot.learning.pruning.scores import find_score
 from crowdpilot.learning.pruning.task_score import TaskScore
+from crowdpilot.learning.pruning.training_margins import DEFAULT_EPOCHS
 from crowdpilot.learning.registry import Network
 from crowdpilot.learning.training.loop import Training
 from crowdpilot.learning.training.procedure import TrainingProcedure

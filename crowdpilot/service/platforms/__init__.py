@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from crowdpilot.service.platforms import invitation_links, label_studio, mturk, prolific
-from crowdpilot.service.platforms.arrival import Arrival, Platform
+from crowdpilot.service.platforms.platform import Arrival, Platform
 
 __all__ = ["PLATFORMS", "Arrival", "Platform"]
 

@@ -7,7 +7,7 @@ import secrets
 import time
 from typing import Any
 
-from crowdpilot.service.platforms.arrival import Arrival, Platform
+from crowdpilot.service.platforms.platform import Arrival, Platform
 from crowdpilot.service.signing import sign, unsign
 
 PLATFORM = Platform("Invitation link")

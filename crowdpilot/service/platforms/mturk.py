@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from urllib.parse import urlsplit
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from crowdpilot.service.platforms.arrival import Arrival, Platform, parameter
+from crowdpilot.service.platforms.platform import Arrival, Platform, parameter
 
 HOSTS = ("www.mturk.com", "workersandbox.mturk.com")  # the only ones to which a form is posted
 ORIGINS = tuple(f"https://{host}" for host in HOSTS)

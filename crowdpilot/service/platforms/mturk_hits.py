@@ -12,8 +12,8 @@ from decimal import Decimal, InvalidOperation
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from crowdpilot.service.platforms.arrival import parse_xml
 from crowdpilot.service.platforms.mturk import external_question
+from crowdpilot.service.platforms.platform import parse_xml
 
 ENDPOINTS = {
     True: "https://mturk-requester-sandbox.{region}.amazonaws.com",

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from crowdpilot.service.platforms.arrival import Arrival, Platform, parameter
+from crowdpilot.service.platforms.platform import Arrival, Platform, parameter
 from crowdpilot.service.platforms.signed_tokens import read_claims
 
 PLATFORM = Platform("Prolific")

@@ -7,18 +7,7 @@ import pytest
 
 from crowdpilot.aggregation import CommonMistakes, OneCoin
 from crowdpilot.votes import Votes
-
-
-def crowd(classes: int, common: float, seed: int = 0) -> tuple[Votes, np.ndarray]:
-    """Workers whose mistakes are the next class, as often as `common` says."""
-    rng = np.random.default_rng(seed)
-    truth, task = rng.integers(0, classes, 3000), rng.integers(0, 3000, 15_000)
-    worker = rng.integers(0, 100, 15_000)
-    right = rng.random(15_000) < rng.uniform(0.3, 0.95, 100)[worker]
-    other = rng.integers(1, classes, 15_000)
-    step = np.where(rng.random(15_000) < common, 1, other)
-    label = np.where(right, truth[task], truth[task] + step) % classes
-    return Votes(task, worker, label, np.arange(3000), np.arange(100), np.arange(classes)), truth
+from tests.crowds import next_class_votes
 
 
 def test_the_posterior_is_that_of_the_model(simulated):
@@ -42,7 +31,7 @@ def test_rows_of_mistakes_sum_to_one_where_every_pair_occurs(simulated):
 
 
 def test_common_mistakes_are_found_out():
-    votes, truth = crowd(classes=300, common=0.7)
+    votes, truth = next_class_votes(3000, 100, 300, 15_000, common=0.7)
     result = CommonMistakes().fit(votes)
     assert (result.codes == truth).mean() > (OneCoin().fit(votes).codes == truth).mean() + 0.05
     following = result.params["mistakes"].toarray()[np.arange(300), (np.arange(300) + 1) % 300]
@@ -50,7 +39,7 @@ def test_common_mistakes_are_found_out():
 
 
 def test_without_common_mistakes_it_is_as_good_as_coins_and_as_sure_as_it_is_right():
-    votes, truth = crowd(classes=300, common=0.0)
+    votes, truth = next_class_votes(3000, 100, 300, 15_000, common=0.0)
     result = CommonMistakes().fit(votes)
     right = (result.codes == truth).mean()
     assert right > (OneCoin().fit(votes).codes == truth).mean() - 0.005
@@ -60,19 +49,19 @@ def test_without_common_mistakes_it_is_as_good_as_coins_and_as_sure_as_it_is_rig
 @pytest.mark.parametrize("prior", ["uniform", "estimated"])
 @pytest.mark.parametrize("accelerate", [True, False])
 def test_the_objective_never_falls_with_many_classes(prior, accelerate):
-    votes, _ = crowd(classes=300, common=0.4)
+    votes, _ = next_class_votes(3000, 100, 300, 15_000, common=0.4)
     model = CommonMistakes(prior=prior, accelerate=accelerate, tol=1e-9, max_iter=2000)
     assert np.diff(model.fit(votes).trace).min() > -1e-8
 
 
 def test_two_classes_leave_nothing_to_mistake():
-    votes, _ = crowd(classes=2, common=0.0)
+    votes, _ = next_class_votes(3000, 100, 2, 15_000, common=0.0)
     np.testing.assert_allclose(CommonMistakes().fit(votes).probs, OneCoin().fit(votes).probs, atol=1e-9)
 
 
 def test_mistakes_are_remembered():
     """What an earlier crowd mistook for what decides between two votes."""
-    old, _ = crowd(classes=30, common=0.9)
+    old, _ = next_class_votes(3000, 100, 30, 15_000, common=0.9)
     history = CommonMistakes().fit(old)
     new = Votes.of(["new", "new"], ["x", "y"], [4, 5], classes=list(range(30)))
     alone, known = CommonMistakes().fit(new), CommonMistakes().fit(new, history=history)

@@ -15,10 +15,11 @@ from hypothesis import strategies as st
 from crowdpilot.aggregation import MODELS, CommonMistakes, NotConverged, TooManyClasses, base
 from crowdpilot.aggregation.em.backend import sum_stats
 from crowdpilot.aggregation.em.default_backend import IN_MEMORY
-from crowdpilot.aggregation.em.in_memory import split_tasks
+from crowdpilot.aggregation.em.in_memory_backend import split_tasks
 from crowdpilot.aggregation.sparse import candidates
 from crowdpilot.aggregation.sparse.em import CoinParams
 from crowdpilot.votes import Votes
+from tests.crowds import next_class_votes
 
 WIDE = [
     name for name, model in MODELS.items() if model.supports_sparse and name != "auto"
@@ -26,23 +27,10 @@ WIDE = [
 wide = pytest.mark.parametrize("name", WIDE)
 
 
-def crowd(tasks: int, workers: int, classes: int, votes: int, seed: int = 0) -> tuple[Votes, np.ndarray]:
-    """Workers who take a class for the next one, or for any other."""
-    rng = np.random.default_rng(seed)
-    truth = rng.integers(0, classes, tasks)
-    task = rng.integers(0, tasks, votes)
-    worker = rng.integers(0, workers, votes)
-    skill = rng.uniform(0.3, 0.95, workers)
-    other = np.where(rng.random(votes) < 0.7, truth[task] + 1, rng.integers(0, classes, votes)) % classes
-    label = np.where(rng.random(votes) < skill[worker], truth[task], other)
-    names = np.arange(tasks), np.arange(workers), np.arange(classes)
-    return Votes(task, worker, label, *names), truth
-
-
 @pytest.fixture
 def thirty() -> Votes:
     """Votes of 30 classes with weights, gold, ties, and a task that nobody labelled."""
-    votes, truth = crowd(tasks=150, workers=12, classes=30, votes=450)
+    votes, truth = next_class_votes(tasks=150, workers=12, classes=30, votes=450)
     gold = np.where(np.arange(150) % 9 == 0, truth, -1)
     weight = np.random.default_rng(1).choice([0.0, 0.5, 1.0, 2.0], len(votes))
     return replace(votes, gold=gold, weight=weight).take(votes.task != 7)
@@ -85,7 +73,10 @@ def test_a_prior_is_shared_by_those_that_are_not_listed(name, prior, thirty):
 @wide
 def test_a_start_and_a_history_are_used_as_with_few_classes(name, thirty):
     model = MODELS[name]()
-    old = {"start": thirty.take(slice(0, 300)), "history": crowd(150, 14, 30, votes=300, seed=5)[0]}
+    old = {
+        "start": thirty.take(slice(0, 300)),
+        "history": next_class_votes(150, 14, 30, votes=300, seed=5)[0],
+    }
     for word, able in (("start", model.warm_start), ("history", model.uses_history)):
         if able:
             dense = model.fit(thirty, **{word: model.fit(old[word])})
@@ -138,7 +129,7 @@ def test_what_is_too_large_for_an_array_says_so(thirty):
     "name", ["dawid_skene", "ebcc", "tied_dawid_skene", "glad", "minimax_entropy", "wds"]
 )
 def test_a_model_that_needs_too_much_makes_way(name, monkeypatch):
-    votes, truth = crowd(tasks=300, workers=20, classes=40, votes=1500)
+    votes, truth = next_class_votes(tasks=300, workers=20, classes=40, votes=1500)
     monkeypatch.setattr(base, "MAX_CELLS", 300 * 40 - 1)
     monkeypatch.setattr(base, "DENSE_CELLS_PER_VOTE", 0)
     model = MODELS[name]()
@@ -150,7 +141,7 @@ def test_a_model_that_needs_too_much_makes_way(name, monkeypatch):
 
 def test_memory_is_known_before_it_is_taken():
     """The matrices alone would be 1,600 GB."""
-    votes, truth = crowd(tasks=3000, workers=2000, classes=10_000, votes=15_000)
+    votes, truth = next_class_votes(tasks=3000, workers=2000, classes=10_000, votes=15_000)
     with pytest.warns(TooManyClasses, match="dawid_skene would need 1,490 GiB"):
         result = MODELS["dawid_skene"]().fit(votes)
     assert (result.codes == truth).mean() > 0.6
@@ -186,7 +177,7 @@ def test_coins_of_votes_that_lie_apart_are_those_of_all(thirty, monkeypatch):
 
 
 def test_settings_that_both_models_have_are_kept(monkeypatch):
-    votes, _ = crowd(tasks=50, workers=5, classes=10, votes=250)
+    votes, _ = next_class_votes(tasks=50, workers=5, classes=10, votes=250)
     monkeypatch.setattr(base, "MAX_CELLS", 0)
     monkeypatch.setattr(base, "DENSE_CELLS_PER_VOTE", 0)
     with pytest.warns(TooManyClasses), pytest.warns(NotConverged):
@@ -195,7 +186,7 @@ def test_settings_that_both_models_have_are_kept(monkeypatch):
 
 
 def test_auto_takes_what_has_room():
-    votes, truth = crowd(tasks=3000, workers=2000, classes=10_000, votes=15_000)
+    votes, truth = next_class_votes(tasks=3000, workers=2000, classes=10_000, votes=15_000)
     result = MODELS["auto"]().fit(votes)
     assert (result.codes == truth).mean() > 0.6
     assert "common_mistakes" in [score.model for score in result.params["scores"]]

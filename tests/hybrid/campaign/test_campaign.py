@@ -16,7 +16,7 @@ def campaign(items=ITEMS, costs=COSTS, plan=EVERYTHING, **more):
     return Campaign(items, CLASSES, costs, plan=plan, **more)
 
 
-def votes_of(worker, items, label="yes"):
+def same_votes(worker, items, label="yes"):
     return [(item, worker, label) for item in items]
 
 
@@ -31,7 +31,7 @@ def test_one_worker_is_asked_about_every_item_once_and_then_no_more():
 
 def test_an_answered_question_is_not_asked_again_of_the_same_worker():
     c = campaign(items=["a"])
-    c.tell(votes_of("ann", ["a"]))
+    c.tell(same_votes("ann", ["a"]))
     assert c.ask("ann", 5) == []
     assert c.ask("bob", 5) == [Ask("a")]
 
@@ -50,7 +50,7 @@ def test_a_late_vote_of_a_worker_who_left_is_paid():
     c.ask("ann")
     c.release("ann")
     c.release("nobody ever came by this name")
-    c.tell(votes_of("ann", ["a"]))
+    c.tell(same_votes("ann", ["a"]))
     assert c.status().votes == {"crowd": 1, "expert": 0}
     assert c.status().spent == 0.02
     assert c.ask("ann") == []
@@ -117,7 +117,7 @@ def test_nothing_is_asked_beyond_the_budget():
 
 def test_a_vote_beyond_the_budget_is_unpaid():
     c = campaign(costs=Costs.binary(crowd=0.02, budget=0.03))
-    c.tell(votes_of("ann", ITEMS[:3]))
+    c.tell(same_votes("ann", ITEMS[:3]))
     now = c.status()
     assert (now.spent, now.unpaid, now.votes) == (0.02, 2, {"crowd": 3})
 
@@ -144,7 +144,7 @@ def test_known_items_are_asked_only_to_test_workers():
 def test_known_items_are_decided_as_known_and_tell_who_is_good():
     gold = dict.fromkeys(ITEMS[:10], "yes")
     c = campaign(gold=gold)
-    c.tell([*votes_of("ann", ITEMS[:10], "yes"), *votes_of("bob", ITEMS[:10], "no")], refit=True)
+    c.tell([*same_votes("ann", ITEMS[:10], "yes"), *same_votes("bob", ITEMS[:10], "no")], refit=True)
     assert set(c.decide().labels[:10]) == {"yes"}
     c.tell([("item 20", "ann", "yes"), ("item 20", "bob", "no")], refit=False)
     assert c._parts.questions[0].posterior[20, 1] > 0.9
@@ -255,13 +255,13 @@ def test_no_votes_change_nothing():
 
 def test_refits_are_due_as_often_as_the_plan_says():
     c = campaign(plan=Plan(policy="fixed", refit_every=4, refit_growth=0.5))
-    c.tell(votes_of("ann", ITEMS[:3]))
+    c.tell(same_votes("ann", ITEMS[:3]))
     assert c.view.votes_since_refit == 3
-    c.tell(votes_of("ann", ITEMS[3:5]))
+    c.tell(same_votes("ann", ITEMS[3:5]))
     assert c.view.votes_since_refit == 0
-    c.tell(votes_of("ann", ITEMS[5:9]), refit=False)
+    c.tell(same_votes("ann", ITEMS[5:9]), refit=False)
     assert c.status().refit_due is False  # four new ones, but fewer than half of all
-    c.tell(votes_of("ann", ITEMS[9:10]), refit=False)
+    c.tell(same_votes("ann", ITEMS[9:10]), refit=False)
     assert c.status().refit_due is True
 
 
@@ -282,7 +282,7 @@ def test_items_may_be_added_and_withdrawn_at_any_time():
 def test_votes_on_withdrawn_items_still_count_for_workers():
     c = campaign(gold=dict.fromkeys(ITEMS[:8], "yes"))
     c.withdraw(ITEMS[:8])
-    c.tell(votes_of("bob", ITEMS[:8], "no"), refit=True)
+    c.tell(same_votes("bob", ITEMS[:8], "no"), refit=True)
     assert c._parts.questions[0].worker_confusion(c._parts.workers.number_of["bob"])[1, 1] < 0.6
 
 

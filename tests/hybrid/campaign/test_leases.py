@@ -4,20 +4,13 @@ import numpy as np
 import pytest
 
 from crowdpilot.hybrid import Ask, Campaign, Costs, Plan
+from tests.crowds import vote_tuples
 
 ITEMS = [f"i{n}" for n in range(30)]
 
 
 def campaign(**settings: object) -> Campaign:
     return Campaign(ITEMS, ["no", "yes"], Costs.binary(fp=1, fn=2, crowd=0.02), plan=Plan(**settings))
-
-
-def crowd(seed: int, n: int = 90) -> list[tuple[str, str, str]]:
-    rng = np.random.default_rng(seed)
-    cells = {(int(i), int(w)) for i, w in zip(rng.integers(0, 30, n), rng.integers(0, 6, n), strict=True)}
-    return [
-        (f"i{i}", f"w{w}", "yes" if (i % 3 == 0) ^ (rng.random() < 0.2) else "no") for i, w in sorted(cells)
-    ]
 
 
 def assert_same(a: Campaign, b: Campaign) -> None:
@@ -65,7 +58,7 @@ def test_some_leases_are_released():
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_retracted_vote_leaves_no_trace(seed):
-    votes = crowd(seed)
+    votes = vote_tuples(ITEMS, ["no", "yes"], seed)
     whole, straight = campaign(), campaign()
     item, worker, label = votes[7]
     other = "no" if label == "yes" else "yes"

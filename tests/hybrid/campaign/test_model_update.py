@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from crowdpilot.hybrid import Campaign, Costs
+from tests.crowds import vote_tuples
 
 ITEMS = [f"i{n}" for n in range(30)]
 
@@ -14,18 +15,9 @@ def campaign() -> Campaign:
     return Campaign(ITEMS, ["no", "yes"], Costs.binary(fp=1, fn=2, crowd=0.02))
 
 
-def crowd(seed: int) -> list[tuple[str, str, str]]:
-    rng = np.random.default_rng(seed)
-    cells = rng.permutation(180)[:90]
-    return [
-        (f"i{p // 6}", f"w{p % 6}", "yes" if (p // 6 % 3 == 0) ^ (rng.random() < 0.2) else "no")
-        for p in cells
-    ]
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_a_model_update_brings_another_campaign_to_the_same_posterior(seed):
-    votes = crowd(seed)
+    votes = vote_tuples(ITEMS, ["no", "yes"], seed)
     source, follower = campaign(), campaign()
     for c in (source, follower):
         c.tell(votes[:60], refit=False)
@@ -60,7 +52,7 @@ def test_a_model_update_carries_the_classifier_to_a_campaign_without_one():
     source = Campaign(ITEMS, ["no", "yes"], costs, features=x, classifier=Line())
     follower = Campaign(ITEMS, ["no", "yes"], costs)
     for c in (source, follower):
-        c.tell(crowd(1), refit=False)
+        c.tell(vote_tuples(ITEMS, ["no", "yes"], seed=1), refit=False)
     source.refit()
     follower.apply_model_update(source.model_update())
     np.testing.assert_allclose(follower.posterior(), source.posterior(), atol=1e-12)

@@ -24,7 +24,7 @@ from crowdpilot.votes import Votes
 COSTS = Costs.equal(2, crowd=0.02)
 
 
-def crowd_of(items: int, seed: int, skill: float = 0.8) -> SimulatedVotes:
+def simulated_source(items: int, seed: int, skill: float = 0.8) -> SimulatedVotes:
     rng = np.random.default_rng(seed)
     right = np.clip(rng.normal(skill, 0.08, 30), 0.5, 0.99)[:, None, None]
     confusion = np.where(np.eye(2, dtype=bool), right, 1 - right)
@@ -69,7 +69,7 @@ def make_forecast(loss: Any, best: Any = ((0.0,), (0.0,)), level: float = 0.9) -
 def test_intervals_hold_what_happens_with_crowds_as_they_are_assumed() -> None:
     held = []
     for seed in range(4):
-        source = crowd_of(60, seed)
+        source = simulated_source(60, seed)
         campaign = piloted(source, 30, "value" if seed % 2 else "posterior_threshold")
         found = forecast(campaign, gold=dict(enumerate(source.truth[:30].tolist())), runs=20, seed=seed)
         run(campaign, source)
@@ -81,7 +81,7 @@ def test_intervals_hold_what_happens_with_crowds_as_they_are_assumed() -> None:
 
 
 def test_a_forecast_leaves_the_campaign_alone_and_repeats_itself() -> None:
-    campaign = piloted(crowd_of(80, 0), 30)
+    campaign = piloted(simulated_source(80, 0), 30)
     before = json.dumps(campaign.to_dict())
     one, two, other = (forecast(campaign, runs=3, seed=seed).to_dict() for seed in (0, 0, 1))
     assert json.dumps(campaign.to_dict()) == before
@@ -90,7 +90,7 @@ def test_a_forecast_leaves_the_campaign_alone_and_repeats_itself() -> None:
 
 
 def test_curves_begin_where_the_campaign_stands_and_end_where_it_ends() -> None:
-    campaign = piloted(crowd_of(80, 0), 30)
+    campaign = piloted(simulated_source(80, 0), 30)
     found = forecast(campaign, runs=4, seed=0)
     assert found.cost[0] == pytest.approx(campaign.view.spent / 80)
     assert found.cost[-1] == pytest.approx(found.spent.max())
@@ -103,7 +103,7 @@ def test_curves_begin_where_the_campaign_stands_and_end_where_it_ends() -> None:
 
 
 def test_the_truth_of_the_pilot_makes_intervals_narrower() -> None:
-    source = crowd_of(80, 3, skill=0.75)
+    source = simulated_source(80, 3, skill=0.75)
     campaign = piloted(source, 50)
     gold = dict(enumerate(source.truth[:50].tolist()))
     wide, narrow = (forecast(campaign, gold=known, runs=6, seed=0).end("error") for known in (None, gold))
@@ -111,13 +111,13 @@ def test_the_truth_of_the_pilot_makes_intervals_narrower() -> None:
 
 
 def test_a_budget_is_kept() -> None:
-    campaign = piloted(crowd_of(80, 0), 30, costs=Costs.equal(2, crowd=0.02, budget=3.0))
+    campaign = piloted(simulated_source(80, 0), 30, costs=Costs.equal(2, crowd=0.02, budget=3.0))
     found = forecast(campaign, runs=4, seed=0)
     assert found.spent.max() <= 3.0 / 80 + 1e-12
 
 
 def test_no_item_gets_more_votes_than_can_be_had() -> None:
-    campaign = piloted(crowd_of(60, 0), 20, "fixed[votes=5]")
+    campaign = piloted(simulated_source(60, 0), 20, "fixed[votes=5]")
     assert forecast(campaign, max_votes_per_item=5, runs=2, seed=0).votes.max() == 5
     few = forecast(campaign, max_votes_per_item=2, runs=2, seed=0)
     assert few.votes.max() == pytest.approx((20 * 5 + 40 * 2) / 60)

@@ -7,7 +7,7 @@ import pytest
 
 from crowdpilot.hybrid import POLICIES, Campaign, Costs, Plan, find_policy
 from crowdpilot.hybrid.policies import View
-from crowdpilot.hybrid.value.look_ahead import look_ahead, plan_ahead
+from crowdpilot.hybrid.value.vote_value import look_ahead, plan_ahead
 
 CROWD = np.array([[0.8, 0.2], [0.2, 0.8]])
 EXPERT = np.array([[0.98, 0.02], [0.02, 0.98]])

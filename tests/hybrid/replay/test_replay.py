@@ -7,16 +7,11 @@ import pytest
 
 from crowdpilot.hybrid import Costs, Plan, ReplayResult, Scenario, SimulatedVotes
 from crowdpilot.hybrid.replay import replay, replay_scenario
-from crowdpilot.votes import Votes
+from tests.crowds import one_coin_votes
 
 
 def make_scenario(items=80, per_item=6, skill=0.85, seed=0):
-    rng = np.random.default_rng(seed)
-    truth = rng.integers(2, size=items)
-    item = np.repeat(np.arange(items), per_item)
-    worker = np.concatenate([rng.permutation(12)[:per_item] for _ in range(items)])
-    label = np.where(rng.random(len(item)) < skill, truth[item], 1 - truth[item])
-    votes = Votes(item, worker, label, np.arange(items), np.arange(12), np.arange(2))
+    votes, truth = one_coin_votes(items, [skill] * 12, 2, per_item, seed)
     return Scenario(np.arange(items), np.arange(2), truth.astype(np.int32), {"": votes})
 
 

@@ -6,7 +6,7 @@ from scipy.special import expit
 
 from crowdpilot.arrays import to_probs
 from crowdpilot.hybrid.value.dynamic_program import DynamicProgram
-from crowdpilot.hybrid.value.look_ahead import look_ahead, plan_ahead
+from crowdpilot.hybrid.value.vote_value import look_ahead, plan_ahead
 
 
 def matrix(skill, K=2):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from crowdpilot.hybrid.value.dynamic_program import DynamicProgram
-from crowdpilot.hybrid.value.look_ahead import expected_loss_after, look_ahead, plan_ahead
 from crowdpilot.hybrid.value.screening import inclusion_probability, others_hold, screening_errors
+from crowdpilot.hybrid.value.vote_value import expected_loss_after, look_ahead, plan_ahead
 
 ERRORS = np.array([[0.0, 1.0], [5.0, 0.0]])
 CONFUSION = np.array([[0.9, 0.1], [0.2, 0.8]])

@@ -18,6 +18,7 @@ from crowdpilot.learning.method import Method
 from crowdpilot.learning.registry import find_method
 from crowdpilot.learning.training.loop import evaluate_all, seeded
 from crowdpilot.votes import Votes
+from tests.crowds import votes_and_features
 
 VARIANTS = {
     *(f"crowdlayer[kind='{kind}']" for kind in ("vw", "vb", "vw+b")),
@@ -32,7 +33,7 @@ TASKS, FEATURES, WORKERS, CLASSES = 40, 4, 6, 4
 
 
 @pytest.fixture(scope="module")
-def crowd() -> tuple[Tensor, Votes]:
+def random_votes() -> tuple[Tensor, Votes]:
     """Random votes; the last worker gave none, and nobody gave the last class."""
     rng = np.random.default_rng(0)
     task = np.repeat(np.arange(TASKS), 3)
@@ -74,8 +75,8 @@ def one_vote(batch: Batch, n: int) -> Batch:
 
 @pytest.mark.parametrize("epoch", [0, 9])
 @pytest.mark.parametrize("name", ALL)
-def test_the_gradient_of_the_loss_is_its_slope(name: str, epoch: int, crowd: Any) -> None:
-    method, batch = build(name, crowd[1], epoch), whole(*crowd)
+def test_the_gradient_of_the_loss_is_its_slope(name: str, epoch: int, random_votes: Any) -> None:
+    method, batch = build(name, random_votes[1], epoch), whole(*random_votes)
     learned = [part for part in method.parameters() if part.requires_grad]
     slopes = torch.autograd.grad(method.loss(batch), learned, allow_unused=True)
     assert any(slope is not None and slope.abs().max() > 1e-4 for slope in slopes)
@@ -92,8 +93,8 @@ def test_the_gradient_of_the_loss_is_its_slope(name: str, epoch: int, crowd: Any
 
 
 @pytest.mark.parametrize("name", [name for name in ALL if name != "two_stage"])
-def test_what_a_worker_says_is_a_distribution(name: str, crowd: Any) -> None:
-    x, votes = crowd
+def test_what_a_worker_says_is_a_distribution(name: str, random_votes: Any) -> None:
+    x, votes = random_votes
     method = build(name, votes)
     said = method.predict_votes(x).detach()
     assert said.shape == (TASKS, WORKERS, CLASSES)
@@ -102,18 +103,18 @@ def test_what_a_worker_says_is_a_distribution(name: str, crowd: Any) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in ALL if name not in ("two_stage", "wdn")])
-def test_rows_of_confusion_matrices_are_distributions(name: str, crowd: Any) -> None:
-    matrices = build(name, crowd[1]).confusion().detach()
+def test_rows_of_confusion_matrices_are_distributions(name: str, random_votes: Any) -> None:
+    matrices = build(name, random_votes[1]).confusion().detach()
     assert matrices.shape == (WORKERS, CLASSES, CLASSES)
     assert (matrices > 0).all()
     np.testing.assert_allclose(matrices.sum(dim=-1), 1, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", FORESEEING)
-def test_the_loss_of_a_vote_is_minus_the_log_of_its_probability(name: str, crowd: Any) -> None:
+def test_the_loss_of_a_vote_is_minus_the_log_of_its_probability(name: str, random_votes: Any) -> None:
     """A penalty on matrices is the same for all votes of a worker, and so it has no part in differences."""
-    x, votes = crowd
-    method, batch = build(name, votes), whole(*crowd)
+    x, votes = random_votes
+    method, batch = build(name, votes), whole(*random_votes)
     logs = method.predict_votes(x).log().detach()
     seen = 0
     for worker in range(WORKERS - 1):
@@ -126,8 +127,8 @@ def test_the_loss_of_a_vote_is_minus_the_log_of_its_probability(name: str, crowd
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_vote_of_weight_two_counts_as_two_votes(name: str, crowd: Any) -> None:
-    x, votes = crowd
+def test_a_vote_of_weight_two_counts_as_two_votes(name: str, random_votes: Any) -> None:
+    x, votes = random_votes
     heavy = votes.label == 0
     weighed = replace(votes, weight=np.where(heavy, 2.0, 1.0))
     twice = votes.take(np.concatenate([np.arange(len(votes)), np.flatnonzero(heavy)]))
@@ -137,8 +138,8 @@ def test_a_vote_of_weight_two_counts_as_two_votes(name: str, crowd: Any) -> None
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_a_method_in_the_state_of_another_says_the_same(name: str, crowd: Any) -> None:
-    x, votes = crowd
+def test_a_method_in_the_state_of_another_says_the_same(name: str, random_votes: Any) -> None:
+    x, votes = random_votes
     method = build(name, votes, epoch=9)
     net = nn.Sequential(nn.Linear(FEATURES, 5), nn.Tanh(), nn.Linear(5, CLASSES))
     other = find_method(name)(net, votes).double()
@@ -150,8 +151,8 @@ def test_a_method_in_the_state_of_another_says_the_same(name: str, crowd: Any) -
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_every_task_may_come_alone(name: str, crowd: Any) -> None:
-    x, votes = crowd
+def test_every_task_may_come_alone(name: str, random_votes: Any) -> None:
+    x, votes = random_votes
     method, batches = build(name, votes), Batches(Dense(x, CPU), votes)
     for task in range(3):
         batch = batches.batch(torch.tensor([task]))
@@ -160,8 +161,8 @@ def test_every_task_may_come_alone(name: str, crowd: Any) -> None:
 
 @pytest.mark.parametrize("epoch", [0, 9])
 @pytest.mark.parametrize("name", ALL)
-def test_a_batch_may_hold_no_votes_but_gold(name: str, epoch: int, crowd: Any) -> None:
-    x, votes = crowd
+def test_a_batch_may_hold_no_votes_but_gold(name: str, epoch: int, random_votes: Any) -> None:
+    x, votes = random_votes
     gold = np.where(np.arange(TASKS) < 3, 1, -1)
     method = build(name, replace(votes.take(votes.task > 4), gold=gold), epoch)
     batch = Batches(Dense(x, CPU), replace(votes.take(votes.task > 4), gold=gold)).batch(torch.arange(3))
@@ -173,8 +174,8 @@ def test_a_batch_may_hold_no_votes_but_gold(name: str, epoch: int, crowd: Any) -
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_the_shape_of_a_row_does_not_matter(name: str, crowd: Any) -> None:
-    x, votes = crowd
+def test_the_shape_of_a_row_does_not_matter(name: str, random_votes: Any) -> None:
+    x, votes = random_votes
     batch = whole(x, votes)
     flat = build(name, votes)
     method = build(name, votes, net=nn.Sequential(nn.Flatten(), *_layers()))
@@ -196,18 +197,9 @@ def _unshifted(key: str) -> str:
     return ".".join(parts)
 
 
-def informative(seed: int = 0, tasks: int = 240) -> tuple[np.ndarray, Votes, np.ndarray]:
+def informative() -> tuple[np.ndarray, Votes, np.ndarray]:
     """Features that tell the class, and workers of whom two thirds err often."""
-    rng = np.random.default_rng(seed)
-    truth = rng.integers(0, 3, tasks)
-    X = 2 * np.eye(3)[truth] @ rng.normal(size=(3, 6)) + rng.normal(size=(tasks, 6))
-    skill = np.array([0.9, 0.9, 0.5, 0.5, 0.45, 0.45])
-    task = np.repeat(np.arange(tasks), 3)
-    worker = rng.random((tasks, 6)).argsort(axis=1)[:, :3].ravel()
-    right = rng.random(len(task)) < skill[worker]
-    label = np.where(right, truth[task], (truth[task] + rng.integers(1, 3, len(task))) % 3)
-    names = np.arange(tasks), np.arange(6), np.arange(3)
-    return X.astype(np.float32), Votes(task, worker, label, *names), truth
+    return votes_and_features(240, [0.9, 0.9, 0.5, 0.5, 0.45, 0.45], classes=3, votes_per_task=3, seed=0)
 
 
 @pytest.mark.parametrize("name", ALL)

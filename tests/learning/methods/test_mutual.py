@@ -37,13 +37,13 @@ def test_each_task_is_judged_by_the_network_that_has_not_seen_it(known):
 
 
 def test_predictions_and_posteriors_are_calibrated_and_better_than_the_votes():
-    crowd = make_known(tasks=900, noise=0.7, seed=2)
-    model = CrowdClassifier("mlp", "mutual", epochs=40, lr=0.005).fit(crowd.X[:600], _first(crowd.votes, 600))
-    probs = model.predict_proba(crowd.X[600:])
-    majority = (crowd.votes.tally().argmax(axis=1) == crowd.truth)[:600].mean()
-    assert (model.posterior_.argmax(axis=1) == crowd.truth[:600]).mean() > majority
-    assert metrics.ece(crowd.truth[600:], probs) < 0.1
-    assert metrics.ece(crowd.truth[:600], model.posterior_) < 0.1
+    known = make_known(tasks=900, noise=0.7, seed=2)
+    model = CrowdClassifier("mlp", "mutual", epochs=40, lr=0.005).fit(known.X[:600], _first(known.votes, 600))
+    probs = model.predict_proba(known.X[600:])
+    majority = (known.votes.tally().argmax(axis=1) == known.truth)[:600].mean()
+    assert (model.posterior_.argmax(axis=1) == known.truth[:600]).mean() > majority
+    assert metrics.ece(known.truth[600:], probs) < 0.1
+    assert metrics.ece(known.truth[:600], model.posterior_) < 0.1
 
 
 def _first(votes, tasks):

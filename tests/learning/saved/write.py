@@ -19,7 +19,7 @@ METHODS = (
 )  # fmt: skip
 
 
-def crowd() -> tuple[np.ndarray, Votes]:
+def saved_votes() -> tuple[np.ndarray, Votes]:
     """Numbers for 40 tasks of three classes, and four votes on each."""
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 3, 40)
@@ -40,7 +40,7 @@ def images(X: np.ndarray) -> np.ndarray:
 
 def classifiers() -> dict[str, tuple[CrowdClassifier, Any]]:
     """Classifiers by the names of their files, and X of each."""
-    X, _ = crowd()
+    X, _ = saved_votes()
     by_method = {
         method.partition("[")[0]: (
             CrowdClassifier("mlp[hidden=4]", method, calibrate="temperature", **SHORT),
@@ -66,7 +66,7 @@ def checkpointed(folder: Path) -> CrowdClassifier:
 
 
 def main() -> None:
-    X, votes = crowd()
+    X, votes = saved_votes()
     predicted: dict[str, Any] = {}
     for name, (model, x) in classifiers().items():
         model.fit(x, votes).save(FOLDER / f"{name}-1.safetensors")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from crowdpilot.service.platforms import PLATFORMS, Arrival
-from crowdpilot.service.platforms.arrival import parameter, parse_xml
+from crowdpilot.service.platforms.platform import parameter, parse_xml
 
 
 def test_only_mturk_may_show_our_pages_in_a_frame_and_be_posted_to():

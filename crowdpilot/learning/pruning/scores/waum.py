@@ -9,7 +9,7 @@ import numpy as np
 from crowdpilot.aggregation import parse_strategy
 from crowdpilot.arrays import Codes, Floats, divide
 from crowdpilot.learning.data.batches import Rows
-from crowdpilot.learning.pruning.margins import MarginScore
+from crowdpilot.learning.pruning.training_margins import MarginScore
 from crowdpilot.learning.training.procedure import TrainingProcedure
 from crowdpilot.votes import Votes
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from crowdpilot.service.platforms.arrival import Platform
+from crowdpilot.service.platforms.platform import Platform
 
 PLATFORM = Platform("Label Studio")

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from crowdpilot.service.platforms.arrival import parse_xml
+from crowdpilot.service.platforms.platform import parse_xml
 
 TAGS = {"text": "Text", "image": "Image"}  # by the kind of content
 CONTROL_NAME = "label"

@@ -7,18 +7,9 @@ from crowdpilot.arrays import to_probs
 from crowdpilot.hybrid.campaign.estimation.worker_model import fit_worker_model, with_label_shares
 from crowdpilot.hybrid.plan import Plan
 from crowdpilot.votes import Votes
+from tests.crowds import partial_votes
 
 PRIOR = np.stack([Plan().pseudo_counts("crowd", 2), Plan().pseudo_counts("expert", 2)])
-
-
-def simulate(skills, items=200, seed=0, per_item=None):
-    """Votes of workers of these skills on items of two classes."""
-    rng = np.random.default_rng(seed)
-    truth = rng.integers(2, size=items)
-    item, worker = np.nonzero(rng.random((items, len(skills))) < (1 if per_item is None else per_item))
-    label = np.where(rng.random(len(item)) < np.asarray(skills)[worker], truth[item], 1 - truth[item])
-    votes = Votes(item, worker, label, np.arange(items), np.arange(len(skills)), np.arange(2))
-    return votes, truth
 
 
 def flat_prior(votes):
@@ -27,7 +18,7 @@ def flat_prior(votes):
 
 def test_accuracies_are_estimated_without_the_truth():
     skills = [0.95, 0.85, 0.75, 0.6]
-    votes, truth = simulate(skills, items=600)
+    votes, truth = partial_votes(600, skills, 2, share=1, seed=0)
     model = fit_worker_model(votes, flat_prior(votes), PRIOR, estimate_prior=True)
     np.testing.assert_allclose(model.confusion.sum(axis=2), 1)
     np.testing.assert_allclose(np.diagonal(model.confusion, axis1=1, axis2=2).mean(axis=1), skills, atol=0.06)
@@ -35,7 +26,7 @@ def test_accuracies_are_estimated_without_the_truth():
 
 
 def test_a_worker_without_votes_has_the_matrix_of_the_kind():
-    votes, _ = simulate([0.9, 0.9])
+    votes, _ = partial_votes(200, [0.9, 0.9], 2, share=1, seed=0)
     votes = Votes(votes.task, votes.worker, votes.label, votes.tasks, np.arange(4), votes.classes)
     model = fit_worker_model(votes, flat_prior(votes), PRIOR, kind=np.array([0, 0, 0, 1], np.int32))
     np.testing.assert_allclose(model.confusion[2], model.kind_confusion[0])
@@ -67,7 +58,9 @@ def test_task_priors_count():
 
 
 def test_known_classes_are_kept():
-    votes, truth = simulate([0.1, 0.1, 0.1])  # everybody is wrong, and gold says so
+    votes, truth = partial_votes(
+        200, [0.1, 0.1, 0.1], 2, share=1, seed=0
+    )  # everybody is wrong, and gold says so
     gold = np.where(np.arange(200) < 50, truth, -1).astype(np.int32)
     votes = Votes(votes.task, votes.worker, votes.label, votes.tasks, votes.workers, votes.classes, gold=gold)
     model = fit_worker_model(votes, flat_prior(votes), PRIOR)
@@ -76,7 +69,7 @@ def test_known_classes_are_kept():
 
 def test_earlier_votes_count_as_if_they_were_there():
     """Votes on items of known class, or their counts: the workers are the same."""
-    votes, truth = simulate([0.9, 0.7], items=100)
+    votes, truth = partial_votes(100, [0.9, 0.7], 2, share=1, seed=0)
     known = np.where(np.arange(100) < 60, truth, -1).astype(np.int32)
     whole = Votes(
         votes.task, votes.worker, votes.label, votes.tasks, votes.workers, votes.classes, gold=known
@@ -95,7 +88,7 @@ def test_earlier_votes_count_as_if_they_were_there():
 
 
 def test_the_order_of_votes_does_not_matter():
-    votes, _ = simulate([0.9, 0.8, 0.7], per_item=0.6)
+    votes, _ = partial_votes(200, [0.9, 0.8, 0.7], 2, share=0.6, seed=0)
     shuffled = votes.take(np.random.default_rng(0).permutation(len(votes)))
     one, other = (fit_worker_model(v, flat_prior(v), PRIOR, estimate_prior=True) for v in (votes, shuffled))
     np.testing.assert_allclose(one.confusion, other.confusion, atol=1e-9)

@@ -9,34 +9,27 @@ from sklearn.metrics import average_precision_score
 
 from crowdpilot.aggregation import DawidSkene, parse_strategy
 from crowdpilot.learning.data.inputs import to_rows
-from crowdpilot.learning.pruning.margins import EachVote
 from crowdpilot.learning.pruning.scores import Difficulty, Entropy
 from crowdpilot.learning.pruning.scores.waum import AUM, WAUM, WAUMPerWorker, WaumResult
+from crowdpilot.learning.pruning.training_margins import EachVote
 from crowdpilot.learning.training.loop import Training
 from crowdpilot.learning.training.procedure import TrainingProcedure
 from crowdpilot.learning.training.vote_loss import VoteLoss
 from crowdpilot.votes import Votes
+from tests.crowds import votes_and_features
 
 CPU = torch.device("cpu")
 SKILL = np.array([0.95, 0.9, 0.85, 0.7, 0.6, 0.5])
 
 
-def crowd(tasks: int = 240, swapped: int = 12) -> tuple[np.ndarray, Votes, np.ndarray]:
-    """Four classes that X tells apart, three of six workers on each task; all votes on the first tasks
-    are for one and the same wrong class."""
-    rng = np.random.default_rng(1)
-    truth = rng.integers(4, size=tasks)
-    x = np.eye(4)[truth] + rng.normal(0, 0.25, (tasks, 4))
-    worker = np.argsort(rng.random((tasks, 6)), axis=1)[:, :3].ravel()
-    task = np.repeat(np.arange(tasks), 3)
-    right = rng.random(len(task)) < SKILL[worker]
-    label = np.where(right, truth[task], (truth[task] + rng.integers(1, 4, len(task))) % 4)
-    label = np.where(task < swapped, (truth[task] + 1) % 4, label)
-    votes = Votes(task, worker, label, np.arange(tasks), np.arange(6), np.arange(4))
-    return x.astype(np.float32), votes, np.arange(tasks) < swapped
+def swapped_labels(tasks: int = 240, swapped: int = 12) -> tuple[np.ndarray, Votes, np.ndarray]:
+    """All votes on the first tasks are for one and the same wrong class."""
+    x, votes, truth = votes_and_features(tasks, SKILL, 4, 3, seed=1, centres=np.eye(4), noise=0.25)
+    label = np.where(votes.task < swapped, (truth[votes.task] + 1) % 4, votes.label)
+    return x, replace(votes, label=label), np.arange(tasks) < swapped
 
 
-X, VOTES, WRONG = crowd()
+X, VOTES, WRONG = swapped_labels()
 ROWS = to_rows(X, CPU)
 PROCEDURE = TrainingProcedure(
     "linear", "crowdlayer", VoteLoss(), Training(epochs=8, batch_size=40, lr=0.05), CPU

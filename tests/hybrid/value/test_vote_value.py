@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crowdpilot.hybrid.costs import Costs
-from crowdpilot.hybrid.value import outcomes
+from crowdpilot.hybrid.value import vote_outcomes
 from crowdpilot.hybrid.value.dynamic_program import DynamicProgram
-from crowdpilot.hybrid.value.look_ahead import (
+from crowdpilot.hybrid.value.vote_value import (
     best_worker_kind,
     decision_points,
     expected_loss_after,
@@ -19,7 +19,7 @@ from crowdpilot.hybrid.value.look_ahead import (
 )
 
 
-def crowd(K=3, items=6, decisions=None, seed=0, sharp=1.0):
+def posteriors_and_costs(K=3, items=6, decisions=None, seed=0, sharp=1.0):
     """Posteriors, workers who are right in most cases, and errors of any size."""
     rng = np.random.default_rng(seed)
     confusion = 0.5 * np.eye(K) + 0.5 * rng.dirichlet(np.ones(K), K)
@@ -44,13 +44,13 @@ def loss_after(p, confusion, errors, n):
 @pytest.mark.parametrize("K", [2, 3, 4])
 @pytest.mark.parametrize("n", [1, 2, 4])
 def test_the_loss_expected_is_that_of_all_sequences_of_votes(K, n):
-    probs, confusion, errors = crowd(K, decisions=K + 1)
+    probs, confusion, errors = posteriors_and_costs(K, decisions=K + 1)
     expected = [loss_after(p, confusion, errors, n) for p in probs]
     np.testing.assert_allclose(expected_loss_after(probs, confusion, errors, n), expected)
 
 
 def test_the_value_is_the_best_saving_for_each_vote():
-    probs, confusion, errors = crowd()
+    probs, confusion, errors = posteriors_and_costs()
     saved = [
         [((p @ errors).min() - loss_after(p, confusion, errors, n)) / n for n in (1, 2, 3)] for p in probs
     ]
@@ -62,10 +62,10 @@ def test_the_value_is_the_best_saving_for_each_vote():
 @pytest.mark.parametrize("K", [2, 3, 5])
 def test_the_value_of_a_plan_is_the_highest_price_at_which_the_dynamic_program_asks(K, monkeypatch):
     monkeypatch.setattr(
-        "crowdpilot.hybrid.value.look_ahead.decision_points", lambda ahead: tuple(range(1, ahead + 1))
+        "crowdpilot.hybrid.value.vote_value.decision_points", lambda ahead: tuple(range(1, ahead + 1))
     )
-    monkeypatch.setattr(outcomes, "MAX_LABELS_ENUMERATED", 5)
-    probs, confusion, errors = crowd(K, items=12, sharp=0.4)
+    monkeypatch.setattr(vote_outcomes, "MAX_LABELS_ENUMERATED", 5)
+    probs, confusion, errors = posteriors_and_costs(K, items=12, sharp=0.4)
     value = plan_ahead(probs, confusion, errors, ahead=4)
     for p, worth in zip(probs, value, strict=True):
         assert not DynamicProgram(confusion, errors, worth + 1e-6, horizon=4).solve([p]).asks[0, 0]
@@ -75,7 +75,7 @@ def test_the_value_of_a_plan_is_the_highest_price_at_which_the_dynamic_program_a
 
 @pytest.mark.parametrize("K", [2, 3, 4, 6, 12])
 def test_more_votes_never_leave_more_loss_and_never_less_than_none(K):
-    probs, confusion, errors = crowd(K, items=50, sharp=0.3)
+    probs, confusion, errors = posteriors_and_costs(K, items=50, sharp=0.3)
     left = np.array(
         [
             (probs @ errors).min(axis=1),
@@ -88,7 +88,7 @@ def test_more_votes_never_leave_more_loss_and_never_less_than_none(K):
 
 @pytest.mark.parametrize("K", [2, 3, 6])
 def test_a_plan_that_may_stop_gains_more_and_looking_farther_never_less(K):
-    probs, confusion, errors = crowd(K, items=100, sharp=0.3)
+    probs, confusion, errors = posteriors_and_costs(K, items=100, sharp=0.3)
     at_once = [look_ahead(probs, confusion, errors, ahead=n) for n in (1, 3, 5)]
     plans = [plan_ahead(probs, confusion, errors, ahead=n) for n in (1, 3, 5, 8)]
     assert (np.diff(at_once, axis=0) >= 0).all()
@@ -106,13 +106,13 @@ def test_one_vote_may_be_worth_nothing_where_three_are_not():
 
 
 def test_workers_who_guess_are_worth_nothing():
-    probs, _, errors = crowd(5, items=20)
+    probs, _, errors = posteriors_and_costs(5, items=20)
     for value in (look_ahead, plan_ahead):
         np.testing.assert_allclose(value(probs, np.full((5, 5), 0.2), errors), 0, atol=1e-12)
 
 
 def test_a_worker_who_knows_is_worth_the_whole_loss():
-    probs, _, errors = crowd(6, items=20)
+    probs, _, errors = posteriors_and_costs(6, items=20)
     for value in (look_ahead, plan_ahead):
         np.testing.assert_allclose(value(probs, np.eye(6), errors), (probs @ errors).min(axis=1))
 
@@ -120,8 +120,8 @@ def test_a_worker_who_knows_is_worth_the_whole_loss():
 @pytest.mark.parametrize("value", [look_ahead, plan_ahead])
 @pytest.mark.parametrize("K", [2, 6])
 def test_items_of_their_own_errors_are_valued_as_if_alone(value, K):
-    probs, confusion, _ = crowd(K, items=5)
-    errors = np.stack([crowd(K, seed=n)[2] for n in range(5)])
+    probs, confusion, _ = posteriors_and_costs(K, items=5)
+    errors = np.stack([posteriors_and_costs(K, seed=n)[2] for n in range(5)])
     alone = [value(p[None], confusion, own, ahead=4)[0] for p, own in zip(probs, errors, strict=True)]
     np.testing.assert_allclose(value(probs, confusion, errors, ahead=4), alone, atol=1e-9)
 
@@ -129,16 +129,16 @@ def test_items_of_their_own_errors_are_valued_as_if_alone(value, K):
 @pytest.mark.parametrize("value", [look_ahead, plan_ahead])
 @pytest.mark.parametrize("K", [2, 6])
 def test_blocks_of_items_make_no_difference(value, K, monkeypatch):
-    probs, confusion, errors = crowd(K, items=40, sharp=0.3)
+    probs, confusion, errors = posteriors_and_costs(K, items=40, sharp=0.3)
     whole = value(probs, confusion, errors)
-    monkeypatch.setattr(outcomes, "MAX_CELLS_PER_BLOCK", 1000)
+    monkeypatch.setattr(vote_outcomes, "MAX_CELLS_PER_BLOCK", 1000)
     np.testing.assert_allclose(value(probs, confusion, errors), whole, atol=1e-9)
 
 
 @pytest.mark.parametrize("value", [look_ahead, plan_ahead])
 @pytest.mark.parametrize("K", [2, 3, 7])
 def test_the_floor_changes_no_value_above_it(value, K):
-    probs, confusion, errors = crowd(K, items=300, sharp=0.3)
+    probs, confusion, errors = posteriors_and_costs(K, items=300, sharp=0.3)
     full, floored = value(probs, confusion, errors), value(probs, confusion, errors, floor=0.1)
     above = full > 0.1 + 1e-8
     assert 0 < above.sum() < 300
@@ -151,10 +151,10 @@ def test_the_floor_changes_no_value_above_it(value, K):
 @pytest.mark.parametrize("skill", [0.5, 0.9])
 def test_many_classes_are_seen_through_the_likeliest(sharp, skill, monkeypatch):
     """Beside all outcomes: never too much, and in the mean a few percent too little."""
-    probs, confusion, errors = crowd(6, items=60, sharp=sharp)
+    probs, confusion, errors = posteriors_and_costs(6, items=60, sharp=sharp)
     confusion = skill * np.eye(6) + (1 - skill) * confusion
     few = [look_ahead(probs, confusion, errors, ahead=4), plan_ahead(probs, confusion, errors, ahead=4)]
-    monkeypatch.setattr(outcomes, "MAX_LABELS_ENUMERATED", 6)
+    monkeypatch.setattr(vote_outcomes, "MAX_LABELS_ENUMERATED", 6)
     every = [look_ahead(probs, confusion, errors, ahead=4), plan_ahead(probs, confusion, errors, ahead=4)]
     for found, exact in zip(few, every, strict=True):
         assert (found <= exact + 0.01 * exact.max()).all()
@@ -170,8 +170,8 @@ def with_hard(probs, confusion, errors, share=0.3):
 
 @pytest.mark.parametrize("K", [2, 3, 5])
 def test_there_may_be_more_classes_than_labels(K, monkeypatch):
-    probs, confusion, errors = with_hard(*crowd(K, sharp=0.3))
-    monkeypatch.setattr(outcomes, "MAX_LABELS_ENUMERATED", 5)
+    probs, confusion, errors = with_hard(*posteriors_and_costs(K, sharp=0.3))
+    monkeypatch.setattr(vote_outcomes, "MAX_LABELS_ENUMERATED", 5)
     expected = [loss_after(p, confusion, errors, 3) for p in probs]
     np.testing.assert_allclose(expected_loss_after(probs, confusion, errors, 3), expected)
 
@@ -179,7 +179,7 @@ def test_there_may_be_more_classes_than_labels(K, monkeypatch):
 @pytest.mark.parametrize("value", [look_ahead, plan_ahead])
 @pytest.mark.parametrize("K", [2, 6])
 def test_items_that_may_be_hard_are_worth_fewer_votes(value, K):
-    easy = crowd(K, items=40, sharp=0.3)
+    easy = posteriors_and_costs(K, items=40, sharp=0.3)
     hard = with_hard(*easy)
     assert value(*hard, ahead=5).sum() < 0.9 * value(*easy, ahead=5).sum()
     same = with_hard(*easy, share=0.0)
@@ -188,7 +188,7 @@ def test_items_that_may_be_hard_are_worth_fewer_votes(value, K):
 
 @given(st.integers(2, 6), st.integers(0, 1000))
 def test_the_order_of_classes_and_the_currency_do_not_matter(K, seed):
-    probs, confusion, errors = crowd(K, seed=seed)
+    probs, confusion, errors = posteriors_and_costs(K, seed=seed)
     order = np.random.default_rng(seed).permutation(K)
     for value in (look_ahead, plan_ahead):
         found = value(probs, confusion, errors, ahead=3)
@@ -226,7 +226,7 @@ def test_no_item_has_no_value():
 
 
 def test_wrong_input_is_refused():
-    probs, confusion, errors = crowd()
+    probs, confusion, errors = posteriors_and_costs()
     with pytest.raises(ValueError, match=r"expected \(items, classes\)"):
         look_ahead(probs[0], confusion, errors)
     with pytest.raises(ValueError, match=r"expected \(true, said\)"):

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from crowdpilot.learning.data.batches import Batches
 from crowdpilot.learning.data.inputs import to_rows
 from crowdpilot.learning.method import Method
-from crowdpilot.learning.pruning.margins import (
+from crowdpilot.learning.pruning.training_margins import (
     EachVote,
     Margin,
     MarginAreas,

@@ -18,11 +18,11 @@ from crowdpilot.aggregation import (
     HierarchicalDawidSkene,
 )
 from crowdpilot.aggregation.em.backend import sum_stats
-from crowdpilot.aggregation.em.in_memory import InMemoryVotes
+from crowdpilot.aggregation.em.in_memory_backend import InMemoryVotes
 from crowdpilot.simulation import one_coin
 
 pytest.importorskip("numba")
-compiled = pytest.importorskip("crowdpilot.aggregation.em.compiled")
+compiled = pytest.importorskip("crowdpilot.aggregation.em.compiled_backend")
 kernels = pytest.importorskip("crowdpilot.aggregation.em.numba_kernels")
 
 MODELS = [DawidSkene(), IBCC(), FastDawidSkene(), EBCC(M=3), DawidSkeneClust(), HierarchicalDawidSkene()]
@@ -65,7 +65,7 @@ def test_a_fit_is_the_same_however_many_votes_there_are(model, monkeypatch):
     plain = model.fit(votes)
     monkeypatch.setattr("crowdpilot.aggregation.em.default_backend.LARGE_FIT_VOTES", 0)
     monkeypatch.setattr("crowdpilot.aggregation.em.default_backend.MIN_VOTES_PER_THREAD", 100)
-    monkeypatch.setattr("crowdpilot.aggregation.em.compiled.MIN_VOTES_PER_SINGLE_PRECISION_SUM", 50)
+    monkeypatch.setattr("crowdpilot.aggregation.em.compiled_backend.MIN_VOTES_PER_SINGLE_PRECISION_SUM", 50)
     quick = model.fit(votes)
     np.testing.assert_allclose(quick.probs, plain.probs, atol=1e-5)
     np.testing.assert_array_equal(quick.codes, plain.codes)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from crowdpilot.arrays import Floats
 from crowdpilot.hybrid.costs import Costs
-from crowdpilot.hybrid.value.outcomes import (
+from crowdpilot.hybrid.value.vote_outcomes import (
     LIKELIEST_CLASSES,
     OutcomeLosses,
     all_outcomes_enumerated,

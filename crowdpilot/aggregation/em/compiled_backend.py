@@ -12,7 +12,7 @@ import numpy as np
 
 from crowdpilot.aggregation.em import numba_kernels
 from crowdpilot.aggregation.em.backend import Params, Stats, Table, sum_stats
-from crowdpilot.aggregation.em.in_memory import InMemoryVotes, balanced_ranges
+from crowdpilot.aggregation.em.in_memory_backend import InMemoryVotes, balanced_ranges
 from crowdpilot.arrays import Floats
 from crowdpilot.votes import Votes
 
