@@ -27,8 +27,8 @@ from benchmarks.simulated_votes import simulate_votes
 from benchmarks.tables import RESULTS, machine, save_json
 
 CLASSES = 10
-EACH = 1000  # votes of each worker
-ROUNDS = 20
+VOTES_PER_WORKER = 1000
+ITERATIONS = 20
 PEER_RUNNER = Path(__file__).parent / "scale_peer.py"
 
 Measured = dict[str, Any]
@@ -50,7 +50,7 @@ def main(
     measures: dict[str, Callable[[], Any]] = {
         "growth": lambda: grow(sizes),
         "peer": lambda: compare([s for s in sizes if s <= 10**peer_largest] + [compared]),
-        "objective": lambda: climb(compared),
+        "objective": lambda: time_to_likelihood(compared),
         "online": online,
         "large_k": large_k,
         "cluster": lambda: cluster(cluster_votes),
@@ -72,7 +72,7 @@ def grow(sizes: list[int]) -> list[Measured]:
         with tempfile.TemporaryDirectory() as folder:
             write_columns(Path(folder), size)
             for cores in sorted({1, len(os.sched_getaffinity(0))}):
-                job = {"what": "dawid_skene", "classes": CLASSES, "rounds": ROUNDS, "cores": cores}
+                job = {"what": "dawid_skene", "classes": CLASSES, "rounds": ITERATIONS, "cores": cores}
                 rows.append({"cores": cores, **run_own(folder, job)})
                 typer.echo(json.dumps(rows[-1]), err=True)
     return rows
@@ -94,25 +94,27 @@ def compare(sizes: list[int]) -> list[Measured]:
     return rows
 
 
-def climb(size: int) -> Measured:
-    """How long until the likelihood is as high as that of crowd-kit, with leaps and without."""
+def time_to_likelihood(size: int) -> Measured:
+    """Seconds until the likelihood is as high as that of crowd-kit, with and without acceleration."""
     with tempfile.TemporaryDirectory() as folder:
         write_columns(Path(folder), size, low=0.2, high=0.7)
         params = str(Path(folder) / "params.npz")
         took = run_peer(folder, {"rounds": [50], "classes": CLASSES, "params": params})
-        asked = {"what": "likelihood", "classes": CLASSES, "params": params}
-        height = run_own(folder, asked)["loglik"]
-        job = {"what": "objective", "classes": CLASSES, "reached": height, "rounds": 80}
-        leaping, plain = (run_own(folder, job | {"accelerate": on}) for on in (True, False))
-    peer = {"rounds": took["rounds"][0], "seconds": took["seconds"][0], "height": height}
-    return {"votes": size, "peer": peer, "leaping": leaping, "plain": plain}
+        likelihood_job = {"what": "likelihood", "classes": CLASSES, "params": params}
+        log_likelihood = run_own(folder, likelihood_job)["loglik"]
+        job = {"what": "objective", "classes": CLASSES, "reached": log_likelihood, "rounds": 80}
+        accelerated, plain = (run_own(folder, job | {"accelerate": on}) for on in (True, False))
+    peer = {"rounds": took["rounds"][0], "seconds": took["seconds"][0], "height": log_likelihood}
+    return {"votes": size, "peer": peer, "leaping": accelerated, "plain": plain}
 
 
 def write_columns(folder: Path, votes: int, low: float = 0.5, high: float = 0.95) -> None:
     """Five votes for each task in the order they might arrive."""
-    made = simulate_votes(votes, votes // 5, max(5, votes // EACH), CLASSES, low=low, high=high)
+    simulated = simulate_votes(
+        votes, votes // 5, max(5, votes // VOTES_PER_WORKER), CLASSES, low=low, high=high
+    )
     for name in ("task", "worker", "label"):
-        np.save(folder / f"{name}.npy", getattr(made, name))
+        np.save(folder / f"{name}.npy", getattr(simulated, name))
 
 
 def run_own(folder: str, job: Measured) -> Measured:
@@ -129,8 +131,8 @@ def _run(command: list[str], job: Measured) -> Measured:
     done = subprocess.run([*command, json.dumps(job)], cwd=peers.ROOT, capture_output=True, text=True)
     if done.returncode:
         raise ValueError(f"{job} failed: {done.stderr.strip().splitlines()[-1]}")
-    found: Measured = json.loads(done.stdout.strip().splitlines()[-1])
-    return found
+    measured: Measured = json.loads(done.stdout.strip().splitlines()[-1])
+    return measured
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ from crowdpilot.aggregation import (
 )
 from crowdpilot.aggregation.em.backend import EMModel, LoadedVotes, sum_stats
 from crowdpilot.aggregation.em.default_backend import available_cores
-from crowdpilot.aggregation.em.in_memory import InMemoryVotes
+from crowdpilot.aggregation.em.in_memory_backend import InMemoryVotes
 from crowdpilot.arrays import Floats
 from crowdpilot.scale import Torch
 from crowdpilot.scale.gpu.device_votes import DeviceVotes
@@ -49,25 +49,30 @@ from crowdpilot.votes import Votes
 
 COLUMNS = "task", "worker", "label"
 K = 10
-EACH = 5  # votes of a task
-ROUNDS = 20
-CHUNK = 2**25  # votes on the device at a time, where they stay on the host
-PEAK = 4.8e12  # bytes per second of the memory of an H200, by its datasheet
-HOST = 200_000_000  # votes that `fit` is tried with: it needs probabilities of all tasks on the host
-SECTOR = 32  # bytes that memory is read and written in
-MODEL = DawidSkene(max_iter=ROUNDS, tol=-math.inf, accelerate=False)
-FIXED: dict[str, Any] = {"max_iter": ROUNDS, "tol": -math.inf}
-AGREE = [
-    NaiveSoft(), OneCoin(**FIXED), MODEL, replace(MODEL, variational=True),
+VOTES_PER_TASK = 5
+ITERATIONS = 20
+CHUNK_VOTES = 2**25  # votes on the device at a time, where they stay on the host
+PEAK_BYTES_PER_SECOND = 4.8e12  # of the memory of an H200, by its datasheet
+MAX_VOTES_OF_FIT = (
+    200_000_000  # votes that `fit` is tried with: it needs probabilities of all tasks on the host
+)
+SECTOR_BYTES = 32  # memory is read and written in sectors
+MODEL = DawidSkene(max_iter=ITERATIONS, tol=-math.inf, accelerate=False)
+FIXED_ITERATIONS: dict[str, Any] = {"max_iter": ITERATIONS, "tol": -math.inf}
+COMPARED_MODELS = [
+    NaiveSoft(), OneCoin(**FIXED_ITERATIONS), MODEL, replace(MODEL, variational=True),
     replace(MODEL, prior="uniform", smoothing=0.5), DawidSkene(), FastDawidSkene(), HybridDawidSkene(),
-    IBCC(**FIXED), EBCC(M=3, **FIXED), GLAD(**FIXED), MACE(restarts=2, **FIXED),
+    IBCC(**FIXED_ITERATIONS), EBCC(M=3, **FIXED_ITERATIONS),
+    GLAD(**FIXED_ITERATIONS), MACE(restarts=2, **FIXED_ITERATIONS),
 ]  # fmt: skip
 
 
 def columns(votes: int, workers: int) -> tuple[Tensor, Tensor, Tensor]:
     """Task, worker and label of votes on the device: workers are right in 50 to 95 of 100 cases."""
     rng = torch.Generator("cuda").manual_seed(0)
-    task = torch.arange(votes // EACH, device="cuda", dtype=torch.int32).repeat_interleave(EACH)
+    task = torch.arange(votes // VOTES_PER_TASK, device="cuda", dtype=torch.int32).repeat_interleave(
+        VOTES_PER_TASK
+    )
     draw = {"device": "cuda", "generator": rng}
     worker = torch.randint(workers, (len(task),), dtype=torch.int32, **draw)
     skill = 0.5 + 0.45 * torch.rand(workers, **draw)
@@ -90,11 +95,11 @@ def fit(loaded: DeviceVotes, sizes: Any, model: DawidSkene = MODEL) -> Any:
     return model.best_restart(loaded, model.pseudo_counts(sizes))
 
 
-def rounds(held: tuple[Tensor, ...], repeat: int = 3) -> dict[str, Any]:
+def time_iterations(codes: tuple[Tensor, ...], repeat: int = 3) -> dict[str, Any]:
     """Seconds of all rounds, from the first counts to the last parameters, and of their parts."""
     before = torch.cuda.memory_allocated()
-    laying, laid = timed(lambda: columns_to_tensor_votes(*held))
-    votes: Any = laid
+    sorting_seconds, tensor_votes = timed(lambda: columns_to_tensor_votes(*codes))
+    votes: Any = tensor_votes
     loaded = Torch("cuda").load_tensors(MODEL, votes)
     model = replace(MODEL, max_iter=2)
     fit(loaded, votes, model)  # kernels are compiled
@@ -104,7 +109,7 @@ def rounds(held: tuple[Tensor, ...], repeat: int = 3) -> dict[str, Any]:
     pseudo_counts = loaded.to_backend(MODEL.pseudo_counts(votes))
     begin, own = timed(lambda: loaded.initial_counts(MODEL, 0))
     phases = {"m_step": 0.0, "iterate": 0.0, "log_prior": 0.0}
-    for _ in range(ROUNDS):
+    for _ in range(ITERATIONS):
         stats = sum_stats([own, pseudo_counts])
         seconds, params = timed(partial(MODEL.m_step, stats, None))
         phases["m_step"] += seconds
@@ -114,7 +119,7 @@ def rounds(held: tuple[Tensor, ...], repeat: int = 3) -> dict[str, Any]:
         phases["log_prior"] += seconds
     single = sorted(timed(partial(loaded.iterate, MODEL, params))[0] for _ in range(5))[2]
     return {
-        "laying": laying,
+        "laying": sorting_seconds,
         "seconds": sorted(runs)[repeat // 2], "runs": runs, "begin": begin, "phases": phases,
         "round": single, "peak_bytes": peak, **traffic(votes, single),
     }  # fmt: skip
@@ -124,11 +129,11 @@ def traffic(votes: Any, seconds: float) -> dict[str, float]:
     """What must move in a round, and what does: a row of the table is read and one of counts changed."""
     table = len(votes.workers) * K * K * 4  # in single precision
     least = len(votes) * 4 + len(votes.tasks) * 4 + 2 * table
-    row = math.ceil(K * 4 / SECTOR) * SECTOR
+    row = math.ceil(K * 4 / SECTOR_BYTES) * SECTOR_BYTES
     touched = len(votes) * (4 + row + 2 * row) + len(votes.tasks) * 4
     return {
-        "least_bytes": least, "least_share": least / seconds / PEAK,
-        "touched_bytes": touched, "touched_share": touched / seconds / PEAK,
+        "least_bytes": least, "least_share": least / seconds / PEAK_BYTES_PER_SECOND,
+        "touched_bytes": touched, "touched_share": touched / seconds / PEAK_BYTES_PER_SECOND,
     }  # fmt: skip
 
 
@@ -154,12 +159,12 @@ def send(parts: list[Any]) -> Tensor:
     return target
 
 
-def from_file(held: tuple[Tensor, ...], path: Path) -> dict[str, Any]:
+def time_from_file(codes: tuple[Tensor, ...], path: Path) -> dict[str, Any]:
     """Seconds from files to the label of every task, the files being in the page cache."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    arrays = dict(zip(COLUMNS, (c.cpu().numpy() for c in held), strict=True))
+    arrays = dict(zip(COLUMNS, (c.cpu().numpy() for c in codes), strict=True))
     if path.suffix == ".parquet":
         pq.write_table(pa.table(arrays), path, compression="none", use_dictionary=False, row_group_size=2**22)
     else:
@@ -167,10 +172,10 @@ def from_file(held: tuple[Tensor, ...], path: Path) -> dict[str, Any]:
         for name, array in arrays.items():
             np.save(path / name, array)
     del arrays
-    machine = Torch("cuda")
-    machine.label(MODEL, *load(path))
+    backend = Torch("cuda")
+    backend.label(MODEL, *load(path))
     reading, loaded = timed(lambda: load(path))
-    labelling, labels = timed(partial(machine.label, MODEL, *loaded))
+    labelling, labels = timed(partial(backend.label, MODEL, *loaded))
     truth = np.arange(len(labels), dtype=np.int32) % K
     size = sum(file.stat().st_size for file in [path, *path.glob("*.npy")] if file.is_file())
     return {
@@ -179,18 +184,18 @@ def from_file(held: tuple[Tensor, ...], path: Path) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def through_fit(held: tuple[Tensor, ...], chunk: int | None) -> dict[str, Any]:
+def time_fit(codes: tuple[Tensor, ...], chunk: int | None) -> dict[str, Any]:
     """Seconds of `fit` from votes in the memory of the host to probabilities there."""
-    task, worker, label = (column.cpu().numpy() for column in held)
+    task, worker, label = (column.cpu().numpy() for column in codes)
     names = (np.arange(int(c.max()) + 1) for c in (task, worker, label))
     votes = Votes(task, worker, label, *names)
     seconds, result = timed(lambda: MODEL.fit(votes, backend=Torch("cuda", chunk=chunk)))
     return {"chunk": chunk, "seconds": seconds, "trace": result.trace[-1]}
 
 
-def streamed(held: tuple[Tensor, ...], chunk: int) -> dict[str, Any]:
+def time_streamed(codes: tuple[Tensor, ...], chunk: int) -> dict[str, Any]:
     """Seconds of all rounds if the votes come from the host in every round."""
-    votes: Any = columns_to_tensor_votes(*held).to(torch.device("cpu"))
+    votes: Any = columns_to_tensor_votes(*codes).to(torch.device("cpu"))
     torch.cuda.synchronize()
     loaded = Torch("cuda", chunk=chunk).load_tensors(MODEL, votes)
     fit(loaded, votes, replace(MODEL, max_iter=2))
@@ -203,17 +208,17 @@ def streamed(held: tuple[Tensor, ...], chunk: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def agreement(held: tuple[Tensor, ...]) -> list[dict[str, Any]]:
+def agreement(codes: tuple[Tensor, ...]) -> list[dict[str, Any]]:
     """How far each model is from the cores, with gold for some tasks and weights for some votes."""
-    task, worker, label = (column.cpu().numpy() for column in held)
+    task, worker, label = (column.cpu().numpy() for column in codes)
     names = [np.arange(int(c.max()) + 1) for c in (task, worker, label)]
     rng = np.random.default_rng(0)
     gold = np.where(rng.random(len(names[0])) < 0.01, np.arange(len(names[0])) % K, -1)
     plain = Votes(task, worker, label, *names)
-    told = replace(plain, gold=gold, weight=rng.choice([0.5, 1.0, 2.0], len(task)))
+    annotated = replace(plain, gold=gold, weight=rng.choice([0.5, 1.0, 2.0], len(task)))
     rows = []
-    for model in AGREE:
-        for votes in (plain, told) if model is MODEL else (plain,):
+    for model in COMPARED_MODELS:
+        for votes in (plain, annotated) if model is MODEL else (plain,):
             rows += compare(model, votes)
     return rows
 
@@ -246,14 +251,19 @@ def compare(model: Aggregator, votes: Votes) -> list[dict[str, Any]]:
 
 
 def measure(votes: int, workers: int, parts: set[str]) -> dict[str, Any]:
-    held = columns(votes, workers)
-    record: dict[str, Any] = {"votes": votes, "tasks": votes // EACH, "workers": workers, "classes": K}
+    codes = columns(votes, workers)
+    record: dict[str, Any] = {
+        "votes": votes,
+        "tasks": votes // VOTES_PER_TASK,
+        "workers": workers,
+        "classes": K,
+    }
     if "rounds" in parts:
-        record["rounds"] = rounds(held)
+        record["rounds"] = time_iterations(codes)
     torch.cuda.empty_cache()
     if "shuffled" in parts:
-        order = torch.randperm(len(held[0]), device="cuda")
-        mixed = [column[order] for column in held]
+        order = torch.randperm(len(codes[0]), device="cuda")
+        mixed = [column[order] for column in codes]
         del order
         record["laying_shuffled"] = timed(lambda: columns_to_tensor_votes(*mixed))[0]
         del mixed
@@ -261,11 +271,11 @@ def measure(votes: int, workers: int, parts: set[str]) -> dict[str, Any]:
     for name in ("parquet", "npy"):
         if name in parts:
             with tempfile.TemporaryDirectory() as folder:
-                record[name] = from_file(held, Path(folder, f"votes.{name}"))
+                record[name] = time_from_file(codes, Path(folder, f"votes.{name}"))
     if "streamed" in parts:
-        record["streamed"] = streamed(held, CHUNK)
-    if "fit" in parts and votes <= HOST:
-        record["fit"] = [through_fit(held, None), through_fit(held, CHUNK)]
+        record["streamed"] = time_streamed(codes, CHUNK_VOTES)
+    if "fit" in parts and votes <= MAX_VOTES_OF_FIT:
+        record["fit"] = [time_fit(codes, None), time_fit(codes, CHUNK_VOTES)]
     print(json.dumps(record), flush=True)
     return record
 
@@ -281,20 +291,20 @@ def main() -> None:
     )
     parser.add_argument("--agreement", type=int, default=1_000_000, help="votes, 0 for none")
     parser.add_argument("--output", type=Path, required=True)
-    given = parser.parse_args()
+    args = parser.parse_args()
     warnings.simplefilter("ignore")  # rounds end before they settle, and columns of files cannot be written
     record: dict[str, Any] = {
         "device": torch.cuda.get_device_name(), "torch": torch.__version__,
-        "python": platform.python_version(), "rounds": ROUNDS, "model": str(MODEL),
-        "peak_bytes_per_second": PEAK, "sizes": [], "agreement": [],
+        "python": platform.python_version(), "rounds": ITERATIONS, "model": str(MODEL),
+        "peak_bytes_per_second": PEAK_BYTES_PER_SECOND, "sizes": [], "agreement": [],
     }  # fmt: skip
-    for votes, workers in zip(given.votes, given.workers, strict=True):
-        record["sizes"].append(measure(votes, workers, set(given.parts)))
+    for votes, workers in zip(args.votes, args.workers, strict=True):
+        record["sizes"].append(measure(votes, workers, set(args.parts)))
         torch.cuda.empty_cache()
-        given.output.write_text(json.dumps(record, indent=1) + "\n")
-    if given.agreement:
-        record["agreement"] = agreement(columns(given.agreement, given.agreement // 500))
-    given.output.write_text(json.dumps(record, indent=1) + "\n")
+        args.output.write_text(json.dumps(record, indent=1) + "\n")
+    if args.agreement:
+        record["agreement"] = agreement(columns(args.agreement, args.agreement // 500))
+    args.output.write_text(json.dumps(record, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -19,15 +19,20 @@ from benchmarks import peers
 
 Measured = dict[str, Any]
 
-FOLLOWED = {"majority_voting": 1_000_000, "one_coin": 1_000_000, "dawid_skene": 1_000_000, "glad": 100_000}
+VOTES_ADDED_SINGLY = {
+    "majority_voting": 1_000_000,
+    "one_coin": 1_000_000,
+    "dawid_skene": 1_000_000,
+    "glad": 100_000,
+}
 MANY_CLASSES = ("majority_voting", "naive_soft", "wawa", "one_coin", "common_mistakes", "dawid_skene", "auto")
-EACH = 5000  # votes of each worker of the cluster's crowd
-SHARDS = 64
+VOTES_PER_WORKER = 5000  # of the cluster's crowd
+N_SHARDS = 64
 
 
 def online() -> list[Measured]:
     """A million votes one by one, and in batches, against the answer to all at once."""
-    return [_alone("follow", model=model, alone=alone) for model, alone in FOLLOWED.items()]
+    return [_alone("follow", model=model, alone=alone) for model, alone in VOTES_ADDED_SINGLY.items()]
 
 
 def large_k() -> list[Measured]:
@@ -43,8 +48,8 @@ def _alone(what: str, **options: Any) -> Measured:
     if done.returncode:
         raise ValueError(f"{job} failed: {done.stderr.strip().splitlines()[-1]}")
     print(done.stdout.strip(), file=sys.stderr)
-    found: Measured = json.loads(done.stdout.strip().splitlines()[-1])
-    return found
+    measured: Measured = json.loads(done.stdout.strip().splitlines()[-1])
+    return measured
 
 
 def follow(model: str, votes: int = 1_000_000, alone: int = 1_000_000, batch: int = 1000) -> Measured:
@@ -55,9 +60,9 @@ def follow(model: str, votes: int = 1_000_000, alone: int = 1_000_000, batch: in
 
     rng = np.random.default_rng(0)
     skill = rng.uniform(0.5, 0.95, 1000).tolist()
-    made, truth = one_coin(votes // 5, skill, classes=4, votes_per_task=5, seed=0)
-    order = rng.permutation(len(made))
-    columns = [column[order].tolist() for column in (made.task, made.worker, made.label)]
+    simulated, truth = one_coin(votes // 5, skill, classes=4, votes_per_task=5, seed=0)
+    order = rng.permutation(len(simulated))
+    columns = [column[order].tolist() for column in (simulated.task, simulated.worker, simulated.label)]
     singly, stream = Stream(MODELS[model](), range(4)), Stream(MODELS[model](), range(4))
     start = time.perf_counter()
     for vote in zip(*(column[:alone] for column in columns), strict=True):
@@ -96,16 +101,16 @@ def many_classes(model: str, votes: int = 1_000_000, classes: int = 10_000) -> M
     worker = (rng.integers(workers, size=tasks)[:, None] + np.arange(5) * 397).ravel() % workers
     confused = (truth[task] + rng.integers(1, 4, votes)) % classes  # with one of three others
     right = rng.random(votes) < rng.uniform(0.4, 0.9, workers)[worker]
-    given = Votes(
+    crowd_votes = Votes(
         task, worker, np.where(right, truth[task], confused),
         np.arange(tasks), np.arange(workers), np.arange(classes),
     )  # fmt: skip
     before = memory("VmRSS")
     forget_peak()
     start = time.perf_counter()
-    with warnings.catch_warnings(record=True) as said:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        result = MODELS[model]().fit(given)
+        result = MODELS[model]().fit(crowd_votes)
         codes = result.codes
     return {
         "model": model,
@@ -114,7 +119,7 @@ def many_classes(model: str, votes: int = 1_000_000, classes: int = 10_000) -> M
         "peak_mb": memory("VmHWM"),
         "more_mb": memory("VmHWM") - before,
         "accuracy": float((codes == truth).mean()),
-        "told": [str(warning.message) for warning in said],
+        "told": [str(warning.message) for warning in caught],
     }
 
 
@@ -128,15 +133,22 @@ def _spread(votes: int) -> Measured:
     with tempfile.TemporaryDirectory() as folder:
         shards = Path(folder) / "votes"
         crowd = ["-s", "independent-confusion", "--n-task", str(votes // 5), "--feedback", "5", "-K", "10"]
-        crowd += ["--n-worker", str(max(50, votes // EACH)), "--concentration", "0.1", "--seed", "0"]
-        spread = ["--shards", str(SHARDS), "--local-cluster", "2"]
-        made = _watch(["simulate", *crowd, "-o", str(shards), *spread])
+        crowd += [
+            "--n-worker",
+            str(max(50, votes // VOTES_PER_WORKER)),
+            "--concentration",
+            "0.1",
+            "--seed",
+            "0",
+        ]
+        spread = ["--shards", str(N_SHARDS), "--local-cluster", "2"]
+        simulated = _watch(["simulate", *crowd, "-o", str(shards), *spread])
         fit = ["aggregate", f"{shards}/*.parquet", "-s", "dawid_skene[accelerate=False]", "--max-iter", "10"]
         done = _watch([*fit, "--local-cluster", "2"])
         labels = sorted((shards / "_labels").glob("*.parquet"))
         rows = sum(parquet.read_metadata(file).num_rows for file in labels)
         size = sum(file.stat().st_size for file in shards.glob("*.parquet"))
-        return {"votes": votes, "bytes": size, "labels": rows, "simulate": made, "aggregate": done}
+        return {"votes": votes, "bytes": size, "labels": rows, "simulate": simulated, "aggregate": done}
 
 
 def _watch(command: list[str]) -> Measured:
@@ -168,5 +180,5 @@ def _sizes(pid: int) -> Iterator[int]:
 
 
 if __name__ == "__main__":
-    asked = json.loads(sys.argv[1])
-    print(json.dumps({"follow": follow, "many_classes": many_classes}[asked.pop("what")](**asked)))
+    job = json.loads(sys.argv[1])
+    print(json.dumps({"follow": follow, "many_classes": many_classes}[job.pop("what")](**job)))

@@ -45,7 +45,7 @@ def _peer(record: dict[str, Any]) -> Points:
 
 
 def _cluster(record: dict[str, Any]) -> Points:
-    return [(found["votes"], found["aggregate"]["seconds"]) for found in record.get("cluster", [])]
+    return [(row["votes"], row["aggregate"]["seconds"]) for row in record.get("cluster", [])]
 
 
 def _gpu(record: dict[str, Any]) -> Points:

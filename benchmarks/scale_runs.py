@@ -33,54 +33,59 @@ def load(folder: Path, classes: int) -> Votes:
 
 
 def dawid_skene(folder: Path, classes: int, rounds: int) -> Measured:
-    """So many rounds of Dawid and Skene's model, from columns in memory to labels, without leaps."""
+    """Dawid-Skene with a fixed number of iterations, without acceleration, from columns to labels."""
     DawidSkene(max_iter=2).fit(small(classes))  # what is compiled is loaded
     before = memory("VmRSS")
     forget_peak()
     start = perf_counter()
     votes = load(folder, classes)
-    loaded = perf_counter()
-    stamps = [loaded]
+    read = perf_counter()
+    stamps = [read]
     model = DawidSkene(max_iter=rounds, tol=-np.inf, accelerate=False)
     merged = votes.merged
     loaded = IN_MEMORY.load(model, merged, model.initial_posterior(merged))
     ready = perf_counter()
-    found = model.best_restart(loaded, model.pseudo_counts(merged), lambda _: stamps.append(perf_counter()))
-    result = model.to_result(merged, found.params, loaded.posterior(model, found.params))
+    pseudo_counts = model.pseudo_counts(merged)
+    best = model.best_restart(loaded, pseudo_counts, lambda _: stamps.append(perf_counter()))
+    result = model.to_result(merged, best.params, loaded.posterior(model, best.params))
     labels = result.codes
     done = perf_counter()
-    numbers = found.params.confusion.size
+    numbers = best.params.confusion.size
     return {
         "votes": len(votes),
         "tasks": len(labels),
         "workers": len(votes.workers),
-        "load_seconds": loaded - start,
-        "prepare_seconds": ready - loaded,
+        "load_seconds": read - start,
+        "prepare_seconds": ready - read,
         "round_seconds": float(np.median(np.diff(stamps[1:]))),
-        "fit_seconds": done - loaded,
+        "fit_seconds": done - read,
         "peak_mb": memory("VmHWM") - before,
         "parameter_mb": numbers * 8 / 2**20,
     }
 
 
 def objective(folder: Path, classes: int, reached: float, rounds: int, accelerate: bool) -> Measured:
-    """How long until the log-likelihood is as high as `reached`; nearly nothing is imagined beforehand."""
+    """Seconds until the log-likelihood is as high as `reached`, with nearly no pseudo-counts."""
     DawidSkene(max_iter=2).fit(small(classes))
     votes = load(folder, classes)
-    nothing = {"smoothing": 1e-6, "diagonal": 0.0, "class_smoothing": 1e-6}
-    model = DawidSkene(max_iter=rounds, tol=-np.inf, accelerate=accelerate, **nothing)
+    weak_prior = {"smoothing": 1e-6, "diagonal": 0.0, "class_smoothing": 1e-6}
+    model = DawidSkene(max_iter=rounds, tol=-np.inf, accelerate=accelerate, **weak_prior)
     start = perf_counter()
     merged = votes.merged
     loaded = IN_MEMORY.load(model, merged, model.initial_posterior(merged))
-    heights: list[tuple[float, float]] = []
-    model.best_restart(loaded, model.pseudo_counts(merged), lambda h: heights.append((perf_counter() - start, h)))
-    when = [(n + 1, seconds) for n, (seconds, height) in enumerate(heights) if height >= reached]
+    trace: list[tuple[float, float]] = []
+    model.best_restart(
+        loaded,
+        model.pseudo_counts(merged),
+        lambda objective: trace.append((perf_counter() - start, objective)),
+    )
+    when = [(n + 1, seconds) for n, (seconds, objective) in enumerate(trace) if objective >= reached]
     first, seconds = when[0] if when else (None, None)
-    return {"rounds_seen": first, "seconds": seconds, "height": heights[-1][1], "reached": reached}
+    return {"rounds_seen": first, "seconds": seconds, "height": trace[-1][1], "reached": reached}
 
 
 def likelihood(folder: Path, classes: int, params: Path) -> Measured:
-    """The log-likelihood of the votes under somebody else's matrices."""
+    """The log-likelihood of the votes under the confusion matrices of a file."""
     votes = load(folder, classes)
     with np.load(params) as file:
         prior, confusion = file["prior"], file["confusion"]
@@ -92,7 +97,7 @@ def likelihood(folder: Path, classes: int, params: Path) -> Measured:
 
 
 def small(classes: int) -> Votes:
-    """Just enough votes for what is compiled to be used."""
+    """Just enough votes for compiled iterations."""
     count = 600_000
     codes = np.arange(count, dtype=np.int32)
     return Votes(
@@ -107,7 +112,7 @@ def memory(what: str) -> float:
 
 
 def forget_peak() -> None:
-    """Let the most memory be counted from now on."""
+    """Reset the peak of memory that Linux reports."""
     Path("/proc/self/clear_refs").write_text("5")
 
 

@@ -30,7 +30,7 @@ picture shows growth and not ratios.
 
 TOUCHED = """The share of the bandwidth counts the sectors of 32 bytes that the rows of votes touch; some of
 them come from the cache. What must move at least is a thirtieth of that."""
-MANY = 990_000
+MIN_VOTES_OF_MEMORY_CLAIM = 990_000
 SAME = "labels are the same in all."
 
 
@@ -69,7 +69,9 @@ def _growth(rows: list[Record]) -> str:
 
 
 def _memory(rows: list[Record]) -> str:
-    most = max(row["peak_mb"] * 2**20 / row["votes"] for row in rows if row["votes"] >= MANY)
+    most = max(
+        row["peak_mb"] * 2**20 / row["votes"] for row in rows if row["votes"] >= MIN_VOTES_OF_MEMORY_CLAIM
+    )
     return f"From a million votes on, votes and parameters together take {most:.0f} bytes for each, at most."
 
 
@@ -85,25 +87,25 @@ def _peer(rows: list[Record]) -> str:
     return f"## Beside crowd-kit\n\n{markdown(header, lines)}"
 
 
-def _objective(found: Record) -> str:
-    peer = found["peer"]
+def _objective(measured: Record) -> str:
+    peer = measured["peer"]
     lines = []
     for name, title in (("leaping", "with leaps"), ("plain", "plain rounds")):
-        own = found[name]
+        own = measured[name]
         if own["seconds"] is None:
             lines.append([title, NONE, NONE, NONE, f"{own['height']:,.1f}"])
             continue
         times = f"{own['seconds']:.2f}", f"{peer['seconds'] / own['seconds']:.0f}"
         lines.append([title, str(own["rounds_seen"]), *times, f"{own['height']:,.1f}"])
-    text = f"{found['votes']:,} votes of workers with skills between .2 and .7. crowd-kit reaches a "
+    text = f"{measured['votes']:,} votes of workers with skills between .2 and .7. crowd-kit reaches a "
     text += f"log-likelihood of {peer['height']:,.1f} in {peer['rounds']} rounds and {peer['seconds']:.1f} s."
     table = markdown(["ours", "rounds until then", "seconds", "times", "after 80 tries"], lines)
     return f"## Time to the same likelihood\n\n{text}\n\n{table}"
 
 
-def _gpu(found: Record) -> str:
+def _gpu(measured: Record) -> str:
     lines = []
-    for size in found["sizes"]:
+    for size in measured["sizes"]:
         rounds = size["rounds"]
         files = [f"{size[name]['seconds']:.2f}" if name in size else NONE for name in ("parquet", "npy")]
         streamed = f"{size['streamed']['seconds']:.2f}" if "streamed" in size else NONE
@@ -112,13 +114,11 @@ def _gpu(found: Record) -> str:
         lines.append([*row, f"{rounds['peak_bytes'] / 1e9:.1f}", share, *files, streamed])
     header = ["votes", "workers", "20 rounds s", "GB", "of the bandwidth", "Parquet to labels s"]
     header += ["npy to labels s", "votes on the host s"]
-    single = [row for row in found["agreement"] if row["precision"] == "single"]
-    double = [row for row in found["agreement"] if row["precision"] == "double"]
+    single = [row for row in measured["agreement"] if row["precision"] == "single"]
+    double = [row for row in measured["agreement"] if row["precision"] == "double"]
     worst = max(single, key=lambda row: row["farthest"])
     far, others = worst["beyond_1e-4"], sorted(row["farthest"] for row in single)[-2]
-    text = (
-        f"{found['device']}, PyTorch {found['torch']}; written by `python -m benchmarks.scale_gpu`. {TOUCHED}"
-    )
+    text = f"{measured['device']}, PyTorch {measured['torch']}; written by `python -m benchmarks.scale_gpu`. {TOUCHED}"
     agree = (
         f"A million votes, {len(single)} models and settings against the cores in double precision: {SAME} "
     )
@@ -133,8 +133,8 @@ def _gpu(found: Record) -> str:
 def _cluster(rows: list[Record]) -> str:
     lines = []
     for row in rows:
-        made, done = row["simulate"], row["aggregate"]
-        sizes = f"{row['votes']:,}", f"{row['bytes'] / 2**20:.0f}", f"{made['seconds']:.0f}"
+        simulated, done = row["simulate"], row["aggregate"]
+        sizes = f"{row['votes']:,}", f"{row['bytes'] / 2**20:.0f}", f"{simulated['seconds']:.0f}"
         lines.append([*sizes, f"{done['seconds']:.0f}", f"{done['peak_gb']:.1f}"])
     header = ["votes", "MB of 64 files", "simulate s", "aggregate s", "GB of all processes together"]
     text = "`simulate` and `aggregate`, 10 rounds, from files to files, the start of processes included."
