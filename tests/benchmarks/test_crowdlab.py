@@ -21,7 +21,7 @@ WORDS = ("good fine nice", "bad poor ugly")
 
 
 @pytest.fixture(scope="module")
-def crowd() -> AssistedCrowd:
+def assisted_crowd() -> AssistedCrowd:
     return simulate(300, 20, classes=4)
 
 
@@ -60,10 +60,10 @@ def test_a_classifier_sees_every_task_in_the_order_of_the_votes(data: Path, name
     np.testing.assert_allclose(found.probs.sum(axis=2), 1)
 
 
-def test_a_classifier_is_not_asked_about_what_it_has_learned(crowd: AssistedCrowd) -> None:
+def test_a_classifier_is_not_asked_about_what_it_has_learned(assisted_crowd: AssistedCrowd) -> None:
     noise = np.random.default_rng(0).normal(size=(300, 500))  # enough to learn every label by heart
-    probs = classify(noise, crowd.votes, seed=0)
-    assert (probs.argmax(axis=1) == crowd.truth).mean() < 0.4
+    probs = classify(noise, assisted_crowd.votes, seed=0)
+    assert (probs.argmax(axis=1) == assisted_crowd.truth).mean() < 0.4
 
 
 def test_a_set_without_anything_to_see_is_refused(data: Path) -> None:
@@ -78,8 +78,8 @@ def test_a_task_without_features_is_refused_by_name(data: Path) -> None:
         read_set(data / "texts", runs=1)
 
 
-def test_both_runners_load_the_same_votes(crowd: AssistedCrowd) -> None:
-    v = crowd.votes
+def test_both_runners_load_the_same_votes(assisted_crowd: AssistedCrowd) -> None:
+    v = assisted_crowd.votes
     columns = {"task": v.task, "worker": v.worker, "label": v.label}
     table = load(columns)
     assert table.shape == (300, 20)
@@ -90,28 +90,35 @@ def test_both_runners_load_the_same_votes(crowd: AssistedCrowd) -> None:
 
 
 @pytest.mark.parametrize("method", list(crowdlab_runner.METHODS))
-def test_every_method_of_ours_gives_a_label_and_a_confidence(crowd: AssistedCrowd, method: str) -> None:
-    label, confidence = crowdlab_runner.METHODS[method](crowd.votes, crowd.probs[0])
-    assert (label == crowd.truth).mean() > (0.5 if method == "classifier" else 0.8)
+def test_every_method_of_ours_gives_a_label_and_a_confidence(
+    assisted_crowd: AssistedCrowd, method: str
+) -> None:
+    label, confidence = crowdlab_runner.METHODS[method](assisted_crowd.votes, assisted_crowd.probs[0])
+    assert (label == assisted_crowd.truth).mean() > (0.5 if method == "classifier" else 0.8)
     assert ((confidence > 0) & (confidence <= 1)).all()
 
 
-def test_a_classifier_makes_the_fusion_better_than_votes_alone(crowd: AssistedCrowd) -> None:
-    alone, fused = (crowdlab_runner.METHODS[m](crowd.votes, crowd.probs[0])[0] for m in ("auto", "fusion"))
-    assert (fused == crowd.truth).mean() > (alone == crowd.truth).mean()
+def test_a_classifier_makes_the_fusion_better_than_votes_alone(assisted_crowd: AssistedCrowd) -> None:
+    alone, fused = (
+        crowdlab_runner.METHODS[m](assisted_crowd.votes, assisted_crowd.probs[0])[0]
+        for m in ("auto", "fusion")
+    )
+    assert (fused == assisted_crowd.truth).mean() > (alone == assisted_crowd.truth).mean()
 
 
-def test_the_error_of_confidences_is_that_of_probabilities(crowd: AssistedCrowd) -> None:
-    probs = crowd.probs[0]
-    right = probs.argmax(axis=1) == crowd.truth
-    assert ece(right, probs.max(axis=1)) == pytest.approx(metrics.ece(crowd.truth, probs))
+def test_the_error_of_confidences_is_that_of_probabilities(assisted_crowd: AssistedCrowd) -> None:
+    probs = assisted_crowd.probs[0]
+    right = probs.argmax(axis=1) == assisted_crowd.truth
+    assert ece(right, probs.max(axis=1)) == pytest.approx(metrics.ece(assisted_crowd.truth, probs))
 
 
-def test_scores_are_counted_on_known_tasks_and_beside_the_peer(crowd: AssistedCrowd) -> None:
-    some = AssistedCrowd(crowd.votes, crowd.probs, np.where(np.arange(300) < 200, crowd.truth, -1))
+def test_scores_are_counted_on_known_tasks_and_beside_the_peer(assisted_crowd: AssistedCrowd) -> None:
+    some = AssistedCrowd(
+        assisted_crowd.votes, assisted_crowd.probs, np.where(np.arange(300) < 200, assisted_crowd.truth, -1)
+    )
     sure = np.linspace(0.5, 1, 300)[None]
-    wrong_first = np.where(np.arange(300) < 50, (crowd.truth + 1) % 4, crowd.truth)[None]
-    ours, peer = Outcome(crowd.truth[None], sure, {}), Outcome(wrong_first, sure, {})
+    wrong_first = np.where(np.arange(300) < 50, (assisted_crowd.truth + 1) % 4, assisted_crowd.truth)[None]
+    ours, peer = Outcome(assisted_crowd.truth[None], sure, {}), Outcome(wrong_first, sure, {})
     assert score(some, ours, peer)["accuracy"] == [1.0]
     assert score(some, ours, peer)["auroc"] == []  # nothing is wrong
     assert score(some, ours, peer)["more_accurate"][0] == pytest.approx(0.25)
@@ -121,9 +128,11 @@ def test_scores_are_counted_on_known_tasks_and_beside_the_peer(crowd: AssistedCr
     assert theirs["more_accurate"] == [0.0, 0.0]
 
 
-def test_a_process_gives_what_the_method_gives_and_its_cost(crowd: AssistedCrowd, tmp_path: Path) -> None:
-    found = decide("crowdlab", crowd.save(tmp_path / "v.npz"), Limits(60))
-    label, confidence = crowdlab_runner.METHODS["crowdlab"](crowd.votes, crowd.probs[0])
+def test_a_process_gives_what_the_method_gives_and_its_cost(
+    assisted_crowd: AssistedCrowd, tmp_path: Path
+) -> None:
+    found = decide("crowdlab", assisted_crowd.save(tmp_path / "v.npz"), Limits(60))
+    label, confidence = crowdlab_runner.METHODS["crowdlab"](assisted_crowd.votes, assisted_crowd.probs[0])
     np.testing.assert_array_equal(found.label[0], label)
     np.testing.assert_allclose(found.confidence[0], confidence)
     assert found.cost is not None
@@ -131,8 +140,10 @@ def test_a_process_gives_what_the_method_gives_and_its_cost(crowd: AssistedCrowd
     assert 0 < found.cost["memory_before_mb"] <= found.cost["memory_peak_mb"]
 
 
-def test_a_process_that_takes_too_much_leaves_its_reason(crowd: AssistedCrowd, tmp_path: Path) -> None:
-    path = crowd.save(tmp_path / "v.npz")
+def test_a_process_that_takes_too_much_leaves_its_reason(
+    assisted_crowd: AssistedCrowd, tmp_path: Path
+) -> None:
+    path = assisted_crowd.save(tmp_path / "v.npz")
     assert decide("crowdlab", path, Limits(0.001)).reason == "more than 0.001 s"
 
 

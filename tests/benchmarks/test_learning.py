@@ -53,7 +53,7 @@ def data(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def crowd(data: Path) -> Crowd:
+def labelme_crowd(data: Path) -> Crowd:
     return read(data, "labelme")
 
 
@@ -62,11 +62,11 @@ def fast(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(SETTINGS, "labelme", FAST)
 
 
-def test_rows_votes_and_classes_belong_together_whatever_the_order_of_the_files(crowd: Crowd) -> None:
-    assert (crowd.x.argmax(axis=1) == crowd.truth).mean() > 0.95
-    assert (crowd.votes.label == crowd.truth[crowd.votes.task]).mean() > 0.7
-    assert (crowd.test[0].argmax(axis=1) == crowd.test[1]).mean() > 0.95
-    assert crowd.validation is not None
+def test_rows_votes_and_classes_belong_together_whatever_the_order_of_the_files(labelme_crowd: Crowd) -> None:
+    assert (labelme_crowd.x.argmax(axis=1) == labelme_crowd.truth).mean() > 0.95
+    assert (labelme_crowd.votes.label == labelme_crowd.truth[labelme_crowd.votes.task]).mean() > 0.7
+    assert (labelme_crowd.test[0].argmax(axis=1) == labelme_crowd.test[1]).mean() > 0.95
+    assert labelme_crowd.validation is not None
 
 
 def test_dealt_votes_are_those_that_were_counted() -> None:
@@ -84,17 +84,21 @@ def test_dealt_votes_come_from_different_workers_and_are_no_more_than_were_count
     assert len(np.unique(votes.task * 6 + votes.worker)) == len(votes)
 
 
-def test_thinning_removes_the_share_by_the_seed(crowd: Crowd) -> None:
-    first, same, other = thin(crowd, 0.4, 1).votes, thin(crowd, 0.4, 1).votes, thin(crowd, 0.4, 2).votes
-    assert len(first) == round(0.6 * len(crowd.votes)) == len(other)
+def test_thinning_removes_the_share_by_the_seed(labelme_crowd: Crowd) -> None:
+    first, same, other = (
+        thin(labelme_crowd, 0.4, 1).votes,
+        thin(labelme_crowd, 0.4, 1).votes,
+        thin(labelme_crowd, 0.4, 2).votes,
+    )
+    assert len(first) == round(0.6 * len(labelme_crowd.votes)) == len(other)
     np.testing.assert_array_equal(first.task, same.task)
     assert (first.task != other.task).any()
 
 
-def test_one_against_the_rest_has_a_balanced_test_and_an_imbalanced_crowd(crowd: Crowd) -> None:
-    binary = one_against_rest(crowd, "1")
-    np.testing.assert_array_equal(binary.votes.label == 1, crowd.votes.label == 1)
-    np.testing.assert_array_equal(binary.truth == 1, crowd.truth == 1)
+def test_one_against_the_rest_has_a_balanced_test_and_an_imbalanced_crowd(labelme_crowd: Crowd) -> None:
+    binary = one_against_rest(labelme_crowd, "1")
+    np.testing.assert_array_equal(binary.votes.label == 1, labelme_crowd.votes.label == 1)
+    np.testing.assert_array_equal(binary.truth == 1, labelme_crowd.truth == 1)
     assert binary.test[1].mean() == 0.5
     assert binary.describe()["imbalance"] == pytest.approx(2)
 
@@ -120,19 +124,19 @@ def test_rows_are_chosen_by_a_part_or_a_pattern_of_their_name() -> None:
     assert choose(rows, "") == rows
 
 
-def test_a_crowd_is_learned_and_gold_is_the_ceiling(crowd: Crowd) -> None:
+def test_a_crowd_is_learned_and_gold_is_the_ceiling(labelme_crowd: Crowd) -> None:
     settings = replace(FAST, epochs=20)
     gold, votes = (
-        learn(crowd, Entry("row", "two_stage[labels='mv',targets='hard']", gold=gold), settings, 0)
+        learn(labelme_crowd, Entry("row", "two_stage[labels='mv',targets='hard']", gold=gold), settings, 0)
         for gold in (True, False)
     )
     assert gold["accuracy"] >= votes["accuracy"] > 0.9
     assert gold["best_epoch"] < gold["epochs"] == 20
 
 
-def test_noise_is_added_while_training_alone(crowd: Crowd) -> None:
+def test_noise_is_added_while_training_alone(labelme_crowd: Crowd) -> None:
     entry, noisy = Entry("row", "two_stage"), replace(FAST, noise=5.0)
-    assert learn(crowd, entry, noisy, 0)["ece"] != learn(crowd, entry, FAST, 0)["ece"]
+    assert learn(labelme_crowd, entry, noisy, 0)["ece"] != learn(labelme_crowd, entry, FAST, 0)["ece"]
 
 
 def records(folder: Path) -> Any:
@@ -246,10 +250,10 @@ def test_images_are_learned_row_by_row_until_time_runs_out(tmp_path: Path) -> No
 
 def test_a_test_of_images_has_as_many_of_each_class(tmp_path: Path) -> None:
     write_images(tmp_path / "cifar10h")
-    crowd = learning_sets.cifar10h(tmp_path / "cifar10h")
-    assert (np.bincount(crowd.test[1]) == learning_sets.CIFAR_TEST).all()
-    assert len(crowd.truth) == 9000
-    np.testing.assert_array_equal(crowd.votes.tally().argmax(axis=1), crowd.truth)
+    made = learning_sets.cifar10h(tmp_path / "cifar10h")
+    assert (np.bincount(made.test[1]) == learning_sets.CIFAR_TEST).all()
+    assert len(made.truth) == 9000
+    np.testing.assert_array_equal(made.votes.tally().argmax(axis=1), made.truth)
 
 
 def test_a_runner_tells_the_time_of_one_epoch() -> None:
@@ -264,9 +268,9 @@ def test_a_runner_tells_the_time_of_one_epoch() -> None:
 
 
 def test_our_contestants_train_when_they_are_asked_to(
-    crowd: Crowd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    labelme_crowd: Crowd, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    learning_speed.save(tmp_path / "crowd.npz", crowd, batch_size=32, hidden=8)
+    learning_speed.save(tmp_path / "crowd.npz", labelme_crowd, batch_size=32, hidden=8)
     makers = {name: partial(prepare, method) for name, method in CONTESTANTS.items()}
     monkeypatch.setattr("sys.stdin", StringIO("crowdlayer 2\ncross-entropy 1\ncrowdlayer 1\n"))
     answer(makers, str(tmp_path / "crowd.npz"))

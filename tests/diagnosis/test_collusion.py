@@ -11,8 +11,9 @@ import pytest
 
 from crowdpilot.aggregation import Aggregator, DawidSkene, MajorityVoting
 from crowdpilot.diagnosis import Collusion, detect_collusion, leave_one_out_posteriors
-from crowdpilot.simulation import HammerSpammer, IndependentConfusion, OneCoin, Simulation, StudentTeacher
+from crowdpilot.simulation import HammerSpammer, IndependentConfusion, OneCoin, StudentTeacher
 from crowdpilot.votes import Votes
+from tests.crowds import one_coin_crowd
 
 HONEST = {"tasks": 1000, "workers": 40, "votes_per_task": 10}
 
@@ -21,15 +22,12 @@ def look(votes: Votes, model: Aggregator | None = None) -> Collusion:
     return detect_collusion(leave_one_out_posteriors((model or DawidSkene()).fit(votes)))
 
 
-def coins(seed: int, low: float = 0.55, high: float = 0.95, **options) -> Simulation:
-    skill = np.random.default_rng(seed).uniform(low, high, options["workers"])
-    return OneCoin(skill=tuple(skill), seed=seed, **options).run()
-
-
 @pytest.mark.parametrize("K", [2, 4, 10])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_groups_are_found_with_their_members(K: int, seed: int) -> None:
-    made = coins(seed, tasks=2000, workers=40, votes_per_task=10, classes=K, colluding=0.15, group_size=3)
+    made = one_coin_crowd(
+        seed, tasks=2000, workers=40, votes_per_task=10, classes=K, colluding=0.15, group_size=3
+    )
     found = look(made.votes)
     np.testing.assert_array_equal(found.flags, made.group >= 0)
     same_group = made.group[found.flags][:, None] == made.group[found.flags]
@@ -39,7 +37,7 @@ def test_groups_are_found_with_their_members(K: int, seed: int) -> None:
 
 
 def test_the_largest_ratios_come_first_and_shared_tasks_are_counted() -> None:
-    made = coins(0, **HONEST, classes=4, colluding=0.15, group_size=3)
+    made = one_coin_crowd(0, **HONEST, classes=4, colluding=0.15, group_size=3)
     pairs = look(made.votes).pairs
     assert (pairs.first < pairs.second).all()
     assert (np.diff(pairs.log10_ratio) <= 0).all()
@@ -54,7 +52,7 @@ def test_the_largest_ratios_come_first_and_shared_tasks_are_counted() -> None:
 
 def test_the_ratio_is_that_of_the_formula() -> None:
     """By a loop over shared tasks; nobody is misled here, so the base copy rate is zero."""
-    made = coins(3, tasks=150, workers=8, votes_per_task=6, classes=3, colluding=0.25, group_size=2)
+    made = one_coin_crowd(3, tasks=150, workers=8, votes_per_task=6, classes=3, colluding=0.25, group_size=2)
     loo = leave_one_out_posteriors(DawidSkene().fit(made.votes))
     pairs = detect_collusion(loo).pairs
     votes = made.votes
@@ -84,13 +82,13 @@ def twins(seed: int) -> Votes:
 
 def same_label(seed: int) -> Votes:
     """Two who always give the first label."""
-    votes = coins(seed, **HONEST, classes=4).votes
+    votes = one_coin_crowd(seed, **HONEST, classes=4).votes
     return replace(votes, label=np.where(votes.worker < 2, 0, votes.label))
 
 
 def misleading(seed: int) -> Votes:
     """A fifth of the tasks looks to half of the votes like one and the same wrong class."""
-    made = coins(seed, **HONEST, classes=4)
+    made = one_coin_crowd(seed, **HONEST, classes=4)
     rng = np.random.default_rng(seed)
     lure = (made.truth + rng.integers(1, 4, len(made.truth))) % 4
     fooled = (rng.random(len(lure)) < 0.2)[made.votes.task] & (rng.random(len(made.votes)) < 0.5)
@@ -98,18 +96,18 @@ def misleading(seed: int) -> Votes:
 
 
 CROWDS: dict[str, Callable[[int], Votes]] = {
-    "few votes": lambda s: coins(s, tasks=300, workers=40, votes_per_task=3, classes=4).votes,
-    "many votes": lambda s: coins(s, **HONEST, classes=2).votes,
-    "bad workers": lambda s: coins(s, 0.3, 0.7, **HONEST, classes=10).votes,
+    "few votes": lambda s: one_coin_crowd(s, tasks=300, workers=40, votes_per_task=3, classes=4).votes,
+    "many votes": lambda s: one_coin_crowd(s, **HONEST, classes=2).votes,
+    "bad workers": lambda s: one_coin_crowd(s, 0.3, 0.7, **HONEST, classes=10).votes,
     "matrices of their own": lambda s: IndependentConfusion(**HONEST, classes=4, seed=s).run().votes,
     "matrices in common": lambda s: StudentTeacher(**HONEST, classes=4, seed=s).run().votes,
     "spammers": lambda s: HammerSpammer(**HONEST, classes=4, ratio=0.4, seed=s).run().votes,
     "two bad ones": twins,
     "two with one label": same_label,
     "misleading tasks": misleading,
-    "a team of five": lambda s: coins(s, tasks=2000, workers=5, votes_per_task=3, classes=10).votes,
-    "a team of four": lambda s: coins(s, tasks=1000, workers=4, classes=4).votes,
-    "a team of eight": lambda s: coins(s, tasks=1500, workers=8, votes_per_task=4, classes=3).votes,
+    "a team of five": lambda s: one_coin_crowd(s, tasks=2000, workers=5, votes_per_task=3, classes=10).votes,
+    "a team of four": lambda s: one_coin_crowd(s, tasks=1000, workers=4, classes=4).votes,
+    "a team of eight": lambda s: one_coin_crowd(s, tasks=1500, workers=8, votes_per_task=4, classes=3).votes,
 }
 
 
@@ -139,14 +137,14 @@ def test_the_ratio_of_honest_pairs_has_a_mean_of_one_at_most(crowd: str) -> None
 
 
 def test_the_ratio_of_a_worker_is_that_of_the_worst_pair() -> None:
-    found = look(coins(0, **HONEST, classes=4, colluding=0.1, group_size=2).votes)
+    found = look(one_coin_crowd(0, **HONEST, classes=4, colluding=0.1, group_size=2).votes)
     for worker in range(40):
         mine = (found.pairs.first == worker) | (found.pairs.second == worker)
         assert found.log10_ratio[worker] == max([0.0, *found.pairs.log10_ratio[mine]])
 
 
 def test_the_order_of_votes_does_not_matter() -> None:
-    votes = coins(0, **HONEST, classes=4, colluding=0.15, group_size=3).votes
+    votes = one_coin_crowd(0, **HONEST, classes=4, colluding=0.15, group_size=3).votes
     shuffled = votes.take(np.random.default_rng(0).permutation(len(votes)))
     one, other = look(votes), look(shuffled)
     np.testing.assert_array_equal(one.group, other.group)
@@ -154,9 +152,9 @@ def test_the_order_of_votes_does_not_matter() -> None:
 
 
 def test_a_repeated_vote_is_no_evidence() -> None:
-    honest = coins(1, tasks=60, workers=6, votes_per_task=4, classes=4).votes
+    honest = one_coin_crowd(1, tasks=60, workers=6, votes_per_task=4, classes=4).votes
     assert not look(honest.take(np.repeat(np.arange(len(honest)), 5))).flags.any()
-    made = coins(0, **HONEST, classes=4, colluding=0.15, group_size=3)
+    made = one_coin_crowd(0, **HONEST, classes=4, colluding=0.15, group_size=3)
     again = look(made.votes.take(np.repeat(np.arange(len(made.votes)), 3)))
     np.testing.assert_array_equal(again.flags, made.group >= 0)
     assert again.pairs.shared_tasks.max() < 200
@@ -165,15 +163,15 @@ def test_a_repeated_vote_is_no_evidence() -> None:
 
 @pytest.mark.parametrize("weight", [0.1, 0.3, 7.0])
 def test_a_common_weight_changes_little(weight: float) -> None:
-    honest = coins(2, tasks=200, workers=20, votes_per_task=5, classes=4).votes
+    honest = one_coin_crowd(2, tasks=200, workers=20, votes_per_task=5, classes=4).votes
     assert not look(replace(honest, weight=np.full(len(honest), weight))).flags.any()
-    made = coins(0, **HONEST, classes=4, colluding=0.15, group_size=3)
+    made = one_coin_crowd(0, **HONEST, classes=4, colluding=0.15, group_size=3)
     found = look(replace(made.votes, weight=np.full(len(made.votes), weight)))
     np.testing.assert_array_equal(found.flags, made.group >= 0)
 
 
 def test_votes_of_weight_zero_are_none() -> None:
-    made = coins(0, **HONEST, classes=4, colluding=0.15, group_size=3)
+    made = one_coin_crowd(0, **HONEST, classes=4, colluding=0.15, group_size=3)
     silent = (made.group == 0)[made.votes.worker]
     found = look(replace(made.votes, weight=np.where(silent, 0.0, 1.0)))
     np.testing.assert_array_equal(found.flags, made.group == 1)
@@ -181,7 +179,7 @@ def test_votes_of_weight_zero_are_none() -> None:
 
 def test_a_smaller_rate_flags_no_more() -> None:
     loo = leave_one_out_posteriors(
-        DawidSkene().fit(coins(5, 0.6, **HONEST, classes=2, colluding=0.2, group_size=2).votes)
+        DawidSkene().fit(one_coin_crowd(5, 0.6, **HONEST, classes=2, colluding=0.2, group_size=2).votes)
     )
     counts = [detect_collusion(loo, rate).flags.sum() for rate in (1e-6, 0.01, 0.3)]
     assert counts == sorted(counts)
@@ -204,7 +202,7 @@ def test_a_handful_of_votes_flags_nobody(votes: Votes) -> None:
 
 
 def test_pairs_are_compared_in_parts(monkeypatch) -> None:
-    votes = coins(0, **HONEST, classes=4, colluding=0.15, group_size=3).votes
+    votes = one_coin_crowd(0, **HONEST, classes=4, colluding=0.15, group_size=3).votes
     whole = look(votes)
     monkeypatch.setattr(import_module("crowdpilot.diagnosis.collusion"), "MAX_CELLS_PER_BLOCK", 1000)
     parts = look(votes)

@@ -14,6 +14,7 @@ from crowdpilot.diagnosis import Diagnosis, FlagRules, diagnose
 from crowdpilot.simulation import HammerSpammer, Simulation
 from crowdpilot.simulation import OneCoin as Coins
 from crowdpilot.votes import Votes
+from tests.crowds import with_gold
 
 
 def look(votes: Votes, model: Aggregator | None = None, **options) -> Diagnosis:
@@ -54,7 +55,7 @@ def test_spammers_colluders_and_drifters_are_found(seed: int) -> None:
 
 
 @pytest.fixture(scope="module")
-def crowd() -> Simulation:
+def misbehaving_crowd() -> Simulation:
     """Forty workers: spammers, two groups of colluders, drifters; times, seconds and gold."""
     skill = np.random.default_rng(0).uniform(0.65, 0.95, 40)
     skill[[3, 14, 25, 36]] = 1 / 3
@@ -62,23 +63,22 @@ def crowd() -> Simulation:
         skill=tuple(skill), tasks=500, workers=40, classes=3, votes_per_task=8,
         colluding=0.15, group_size=3, drifting=0.05, seconds=9.0, seed=2,
     ).run()  # fmt: skip
-    gold = np.where(np.arange(500) % 20 == 0, made.truth, -1)
-    return replace(made, votes=replace(made.votes, gold=gold))
+    return with_gold(made, every=20)
 
 
 @pytest.fixture(scope="module")
-def found(crowd: Simulation) -> Diagnosis:
-    return look(crowd.votes, DawidSkene())
+def found(misbehaving_crowd: Simulation) -> Diagnosis:
+    return look(misbehaving_crowd.votes, DawidSkene())
 
 
-def test_tables_and_matrices_have_their_shapes(crowd: Simulation, found: Diagnosis) -> None:
+def test_tables_and_matrices_have_their_shapes(misbehaving_crowd: Simulation, found: Diagnosis) -> None:
     assert {len(column) for column in found.workers.values()} == {40}
     assert {len(column) for column in found.tasks.values()} == {500}
     assert all(flag.shape == (40,) and flag.dtype == bool for flag in found.flags.values())
     assert found.confusion.shape == (40, 3, 3)
     assert found.crowd_confusion.shape == (3, 3)
     assert {column.shape for column in found.windows.values()} == {(40, 8)}
-    assert found.votes is crowd.votes is found.result.votes
+    assert found.votes is misbehaving_crowd.votes is found.result.votes
     assert found.rules == FlagRules()
     assert repr(found).startswith("Diagnosis(Votes(4000 votes, 500 tasks, 40 workers, 3 classes); ")
     assert f"{found.flags['spammer'].sum()} spammer, " in repr(found)
@@ -91,17 +91,19 @@ def test_words_and_flags_say_the_same(found: Diagnosis) -> None:
     np.testing.assert_array_equal(found.workers["group"] >= 0, found.flags["colluding"])
 
 
-def test_the_same_seed_gives_the_same_result(crowd: Simulation, found: Diagnosis) -> None:
-    again = look(crowd.votes, DawidSkene())
+def test_the_same_seed_gives_the_same_result(misbehaving_crowd: Simulation, found: Diagnosis) -> None:
+    again = look(misbehaving_crowd.votes, DawidSkene())
     for one, other in ((found.workers, again.workers), (found.tasks, again.tasks)):
         for name in one:
             np.testing.assert_array_equal(one[name], other[name])
     assert found.agreement == again.agreement
-    assert look(crowd.votes, seed=1).agreement != found.agreement
+    assert look(misbehaving_crowd.votes, seed=1).agreement != found.agreement
 
 
-def test_the_order_of_votes_does_not_matter(crowd: Simulation, found: Diagnosis) -> None:
-    shuffled = crowd.votes.take(np.random.default_rng(0).permutation(len(crowd.votes)))
+def test_the_order_of_votes_does_not_matter(misbehaving_crowd: Simulation, found: Diagnosis) -> None:
+    shuffled = misbehaving_crowd.votes.take(
+        np.random.default_rng(0).permutation(len(misbehaving_crowd.votes))
+    )
     again = look(shuffled, DawidSkene())
     for one, other in ((found.workers, again.workers), (found.tasks, again.tasks)):
         for name, column in one.items():
@@ -111,9 +113,9 @@ def test_the_order_of_votes_does_not_matter(crowd: Simulation, found: Diagnosis)
                 np.testing.assert_array_equal(column, other[name], err_msg=name)
 
 
-def test_renaming_changes_nothing_but_the_names(crowd: Simulation, found: Diagnosis) -> None:
+def test_renaming_changes_nothing_but_the_names(misbehaving_crowd: Simulation, found: Diagnosis) -> None:
     votes = replace(
-        crowd.votes,
+        misbehaving_crowd.votes,
         tasks=np.array([("task", n) for n in range(500)] + [None], object)[:-1],
         workers=np.array([f"<b>{n}</b>" for n in range(40)], object),
         classes=np.array(["", "é", "a, b"], object),
@@ -125,13 +127,13 @@ def test_renaming_changes_nothing_but_the_names(crowd: Simulation, found: Diagno
     np.testing.assert_array_equal(again.tasks["why"], found.tasks["why"])
 
 
-def test_suspects_are_left_out_and_copies_count_once(crowd: Simulation, found: Diagnosis) -> None:
+def test_suspects_are_left_out_and_copies_count_once(misbehaving_crowd: Simulation, found: Diagnosis) -> None:
     out, group = found.flags["spammer"], found.workers["group"]
     assert out.any()
     assert (group >= 0).any()
     rest = found.without_suspects.votes
     assert not out[rest.worker].any()
-    assert len(rest) == (~out[crowd.votes.worker]).sum()
+    assert len(rest) == (~out[misbehaving_crowd.votes.worker]).sum()
     for g in range(group.max() + 1):
         mine = group[rest.worker] == g
         each = np.bincount(rest.task[mine] * 3 + rest.label[mine], rest.weights[mine])
@@ -172,18 +174,20 @@ def test_repeats_of_honest_workers_still_count_without_the_others() -> None:
     assert (found.without_suspects.votes.weights == 1).all()
 
 
-def test_further_scores_and_traps_are_handed_on(crowd: Simulation) -> None:
-    found = look(crowd.votes, scores={"aum": np.arange(500)}, traps=range(0, 500, 40))
+def test_further_scores_and_traps_are_handed_on(misbehaving_crowd: Simulation) -> None:
+    found = look(misbehaving_crowd.votes, scores={"aum": np.arange(500)}, traps=range(0, 500, 40))
     np.testing.assert_array_equal(found.tasks["aum"], np.arange(500))
     assert "fails trap" in found.flags
     assert {"trap_votes", "trap_accuracy", "gold_accuracy"} <= set(found.workers)
     with pytest.raises(ValueError, match="aum has shape"):
-        look(crowd.votes, scores={"aum": np.arange(5)})
+        look(misbehaving_crowd.votes, scores={"aum": np.arange(5)})
 
 
-def test_rules_are_followed(crowd: Simulation, found: Diagnosis) -> None:
+def test_rules_are_followed(misbehaving_crowd: Simulation, found: Diagnosis) -> None:
     strict = look(
-        crowd.votes, DawidSkene(), rules=FlagRules(false_discovery_rate=1e-4, target=0.999, level=0.5)
+        misbehaving_crowd.votes,
+        DawidSkene(),
+        rules=FlagRules(false_discovery_rate=1e-4, target=0.999, level=0.5),
     )
     assert strict.rules.target == 0.999
     assert strict.tasks["more_votes"].sum() > found.tasks["more_votes"].sum()

@@ -10,21 +10,20 @@ import pytest
 from crowdpilot.aggregation import DawidSkene, MajorityVoting
 from crowdpilot.diagnosis import Drift, detect_drift, leave_one_out_posteriors
 from crowdpilot.diagnosis.false_discovery_rate import benjamini_hochberg
-from crowdpilot.simulation import OneCoin, Simulation
+from crowdpilot.simulation import Simulation
 from crowdpilot.votes import Votes
+from tests.crowds import one_coin_crowd
 
 SIZE = {"tasks": 1000, "workers": 50, "classes": 4, "votes_per_task": 10}
 
 
-def coins(seed: int, low: float = 0.6, high: float = 0.95, **options) -> Simulation:
-    options = SIZE | options
-    skill = np.random.default_rng(seed).uniform(low, high, options["workers"])
-    return OneCoin(skill=tuple(skill), seed=seed, **options).run()
+def sized_crowd(seed: int, low: float = 0.6, high: float = 0.95, **options) -> Simulation:
+    return one_coin_crowd(seed, low, high, **(SIZE | options))
 
 
 def steady(seed: int, **options) -> Votes:
     """Votes at random times of workers who do not change."""
-    votes = coins(seed, **options).votes
+    votes = sized_crowd(seed, **options).votes
     return replace(votes, time=np.random.default_rng(seed).random(len(votes)))
 
 
@@ -44,7 +43,7 @@ def spoil(votes: Votes, lost: np.ndarray, seed: int = 0) -> Votes:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_those_who_guess_more_and_more_are_found(seed: int) -> None:
-    made = coins(seed, 0.75, drifting=0.1, tasks=2000)
+    made = sized_crowd(seed, 0.75, drifting=0.1, tasks=2000)
     found = look(made.votes)
     flags = benjamini_hochberg(found.p, 0.05)
     assert flags[made.drifting].all()
@@ -88,7 +87,7 @@ def test_small_p_values_are_as_rare_as_they_should_be(options: dict) -> None:
 def test_tasks_that_get_harder_for_everyone_flag_nearly_nobody() -> None:
     wrong = 0
     for seed in range(5):
-        made = coins(seed)
+        made = sized_crowd(seed)
         rng = np.random.default_rng(seed)
         hard = rng.random(1000) < np.linspace(0, 0.8, 1000)  # more and more of them
         votes = replace(made.votes, time=made.votes.task + 20 * rng.random(len(made.votes)))
@@ -121,13 +120,13 @@ def test_change_is_the_last_third_less_the_first() -> None:
 
 
 def test_the_clock_does_not_matter() -> None:
-    votes = coins(2, drifting=0.1).votes
+    votes = sized_crowd(2, drifting=0.1).votes
     one, other = look(votes), look(replace(votes, time=np.exp(votes.time / 40_000) - 1e9))
     np.testing.assert_allclose(one.p, other.p)
 
 
 def test_the_order_of_votes_does_not_matter_even_where_times_are_equal() -> None:
-    votes = coins(2, drifting=0.1).votes
+    votes = sized_crowd(2, drifting=0.1).votes
     daily = replace(votes, time=np.floor(votes.time / 10_000))
     shuffled = daily.take(np.random.default_rng(0).permutation(len(daily)))
     one, other = look(daily), look(shuffled)
@@ -142,7 +141,7 @@ def test_votes_of_one_moment_do_not_change() -> None:
 
 
 def test_votes_without_a_time_are_left_out() -> None:
-    votes = coins(2, drifting=0.1).votes
+    votes = sized_crowd(2, drifting=0.1).votes
     some = np.random.default_rng(1).random(len(votes)) < 0.5
     loo = leave_one_out_posteriors(DawidSkene().fit(replace(votes, time=np.where(some, votes.time, np.nan))))
     timed = replace(loo, votes=votes.take(some), posterior=loo.posterior[some])

@@ -8,26 +8,22 @@ from scipy.stats import entropy as nats
 
 from crowdpilot.aggregation import MajorityVoting
 from crowdpilot.diagnosis import IDENTIFICATIONS, Identification, find_identification
-from crowdpilot.simulation import HammerSpammer, Simulation
+from crowdpilot.simulation import Simulation
 from crowdpilot.votes import Votes
+from tests.crowds import spamming_crowd
 
 PEERANNOT = ("entropy", "trace_confusion", "spam_score", "krippendorff_alpha", "glad")
 
 
 @pytest.fixture(scope="module")
-def crowd() -> Simulation:
-    """20 workers of whom the last four spam, with times, seconds and some gold."""
-    made = HammerSpammer(
-        tasks=200, workers=20, classes=4, ratio=0.2, votes_per_task=10, seconds=9.0, drifting=0.05
-    ).run()
-    gold = np.where(np.arange(200) % 10 == 0, made.truth, -1)
-    return replace(made, votes=replace(made.votes, gold=gold))
+def spammers() -> Simulation:
+    return spamming_crowd(tasks=200)
 
 
 @pytest.mark.parametrize("name", IDENTIFICATIONS)
-def test_each_has_its_score_in_columns_of_one_length(name: str, crowd: Simulation) -> None:
+def test_each_has_its_score_in_columns_of_one_length(name: str, spammers: Simulation) -> None:
     kind = IDENTIFICATIONS[name]
-    columns = kind.run(crowd.votes, MajorityVoting())
+    columns = kind.run(spammers.votes, MajorityVoting())
     assert len({len(column) for column in columns.values()}) == 1
     assert np.asarray(columns[kind.score]).dtype.kind in "if"
     assert set(kind.brief) <= set(columns)
@@ -35,23 +31,23 @@ def test_each_has_its_score_in_columns_of_one_length(name: str, crowd: Simulatio
 
 
 @pytest.mark.parametrize("name", ["skill", "trace_confusion", "spam_score", "glad", "gold", "seconds"])
-def test_spammers_come_first(name: str, crowd: Simulation) -> None:
+def test_spammers_come_first(name: str, spammers: Simulation) -> None:
     kind = IDENTIFICATIONS[name]
-    table = kind.worst_first(kind.run(crowd.votes, MajorityVoting()))
-    drifter = int(np.flatnonzero(crowd.drifting)[0])
+    table = kind.worst_first(kind.run(spammers.votes, MajorityVoting()))
+    drifter = int(np.flatnonzero(spammers.drifting)[0])
     first = [worker for worker in table["worker"].tolist() if worker != drifter][
         : 3 if name == "seconds" else 4
     ]
     assert len(set(first) & {16, 17, 18, 19}) >= (2 if name == "seconds" else len(first))
 
 
-def test_entropy_is_that_of_the_shares_of_votes(crowd: Simulation) -> None:
-    found = IDENTIFICATIONS["entropy"].run(crowd.votes, MajorityVoting())
-    np.testing.assert_allclose(found["entropy"], nats(crowd.votes.tally(), axis=1), atol=1e-12)
+def test_entropy_is_that_of_the_shares_of_votes(spammers: Simulation) -> None:
+    found = IDENTIFICATIONS["entropy"].run(spammers.votes, MajorityVoting())
+    np.testing.assert_allclose(found["entropy"], nats(spammers.votes.tally(), axis=1), atol=1e-12)
 
 
-def test_trace_is_between_zero_and_the_number_of_classes(crowd: Simulation) -> None:
-    found = IDENTIFICATIONS["trace_confusion"].run(crowd.votes, MajorityVoting())
+def test_trace_is_between_zero_and_the_number_of_classes(spammers: Simulation) -> None:
+    found = IDENTIFICATIONS["trace_confusion"].run(spammers.votes, MajorityVoting())
     assert ((found["trace"] >= 0) & (found["trace"] <= 4)).all()
     np.testing.assert_allclose(found["trace"], 4 * found["share_of_most"])
 

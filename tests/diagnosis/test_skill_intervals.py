@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,8 +15,9 @@ from scipy.stats import beta
 
 from crowdpilot.aggregation import MODELS, DawidSkene, MajorityVoting
 from crowdpilot.diagnosis import LeaveOneOut, leave_one_out_posteriors, skill_interval
-from crowdpilot.simulation import Crowd, HammerSpammer, IndependentConfusion, OneCoin
+from crowdpilot.simulation import HammerSpammer, IndependentConfusion, Simulation
 from crowdpilot.votes import Votes
+from tests.crowds import one_coin_crowd
 
 
 def loo_of(right: list[list[float]], K: int = 2) -> LeaveOneOut:
@@ -91,23 +93,21 @@ def test_a_higher_level_is_wider(simulated) -> None:
 SIZE = {"tasks": 400, "workers": 50}
 
 
-def coins(low: float, **options) -> Callable[[int], Crowd]:
-    def make(seed: int) -> Crowd:
-        skill = np.random.default_rng(seed).uniform(low, 0.98, SIZE["workers"])
-        return OneCoin(skill=tuple(skill), seed=seed, **SIZE, **options)
-
-    return make
+def one_coin(low: float, **options: Any) -> Callable[[int], Simulation]:
+    return lambda seed: one_coin_crowd(seed, low, 0.98, **SIZE, **options)
 
 
 CROWDS = {
-    "two classes, three votes": coins(0.55, classes=2, votes_per_task=3),
-    "two classes, ten votes": coins(0.5, classes=2, votes_per_task=10),
-    "four classes": coins(0.4, classes=4, votes_per_task=5),
-    "ten classes": coins(0.3, classes=10, votes_per_task=5),
-    "one to ten votes": coins(0.4, classes=4, votes_per_task=10, imbalance_votes=True),
-    "a class for most tasks": coins(0.5, classes=3, votes_per_task=5, prior=(0.8, 0.1, 0.1)),
-    "spammers": lambda s: HammerSpammer(ratio=0.9, votes_per_task=20, classes=4, seed=s, **SIZE),
-    "matrices of their own": lambda s: IndependentConfusion(classes=3, votes_per_task=8, seed=s, **SIZE),
+    "two classes, three votes": one_coin(0.55, classes=2, votes_per_task=3),
+    "two classes, ten votes": one_coin(0.5, classes=2, votes_per_task=10),
+    "four classes": one_coin(0.4, classes=4, votes_per_task=5),
+    "ten classes": one_coin(0.3, classes=10, votes_per_task=5),
+    "one to ten votes": one_coin(0.4, classes=4, votes_per_task=10, imbalance_votes=True),
+    "a class for most tasks": one_coin(0.5, classes=3, votes_per_task=5, prior=(0.8, 0.1, 0.1)),
+    "spammers": lambda s: HammerSpammer(ratio=0.9, votes_per_task=20, classes=4, seed=s, **SIZE).run(),
+    "matrices of their own": lambda s: IndependentConfusion(
+        classes=3, votes_per_task=8, seed=s, **SIZE
+    ).run(),
 }
 
 
@@ -115,7 +115,7 @@ CROWDS = {
 def test_nine_of_ten_intervals_hold_the_truth(kind: str) -> None:
     inside = []
     for seed in range(8):
-        made = CROWDS[kind](seed).run()
+        made = CROWDS[kind](seed)
         prior = made.crowd.prior or np.full(made.crowd.classes, 1 / made.crowd.classes)
         true = np.einsum("jkk,k->j", made.confusion, prior)
         _, low, high = skill_interval(leave_one_out_posteriors(DawidSkene().fit(made.votes)), 0.9)

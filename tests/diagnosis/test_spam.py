@@ -15,8 +15,8 @@ from crowdpilot.aggregation import DawidSkene, MajorityVoting
 from crowdpilot.diagnosis import leave_one_out_posteriors, spam_distance, spam_probability, spam_score
 from crowdpilot.diagnosis.false_discovery_rate import flag_by_posterior
 from crowdpilot.simulation import HammerSpammer, one_coin
-from crowdpilot.simulation.confusion_matrices import draw_labels
 from crowdpilot.votes import Votes
+from tests.crowds import confusion_votes
 
 matrices = st.builds(
     lambda K, seed: np.random.default_rng(seed).dirichlet(np.full(K, 0.7), K),
@@ -61,23 +61,12 @@ def coin(skill: float, K: int) -> np.ndarray:
     return skill * np.eye(K) + (1 - skill) * (1 - np.eye(K)) / (K - 1)
 
 
-def ask(confusion: np.ndarray, tasks: int, feedback: int, seed: int, prior=None) -> Votes:
-    """Votes of workers with these matrices."""
-    rng = np.random.default_rng(seed)
-    W, K, _ = confusion.shape
-    truth = rng.choice(K, tasks, p=prior)
-    task = np.repeat(np.arange(tasks), feedback)
-    worker = rng.random((tasks, W)).argsort(axis=1)[:, :feedback].ravel()
-    label = draw_labels(confusion, worker, truth[task], rng)
-    return Votes(task, worker, label, np.arange(tasks), np.arange(W), np.arange(K))
-
-
 def among_honest(odd: list[np.ndarray], seed: int, *, low: float = 0.65, tasks: int = 500, prior=None):
     """How probably each of these workers spams, after 40 honest ones; their votes too."""
     K = len(odd[0])
     skill = np.random.default_rng(seed).uniform(low, 0.95, 40)
     confusion = np.stack([*(coin(s, K) for s in skill), *odd])
-    votes = ask(confusion, tasks, 12, seed, prior)
+    votes, _ = confusion_votes(confusion, tasks, 12, seed, prior)
     return spam_probability(leave_one_out_posteriors(DawidSkene().fit(votes)))
 
 
@@ -125,7 +114,7 @@ def test_who_votes_for_the_class_of_most_tasks_is_judged_by_the_others() -> None
 @pytest.mark.parametrize("K", [2, 4, 10])
 def test_three_votes_are_too_few_to_be_called_a_spammer(K: int) -> None:
     skill = np.r_[np.full(20, 1 / K), np.random.default_rng(0).uniform(0.5, 0.95, 180)]
-    votes = ask(np.stack([coin(s, K) for s in skill]), 120, 5, seed=K)
+    votes, _ = confusion_votes(np.stack([coin(s, K) for s in skill]), 120, 5, seed=K)
     loo = leave_one_out_posteriors(DawidSkene().fit(votes))
     flags = flag_by_posterior(spam_probability(loo), 0.05)
     assert not flags[loo.worker_votes <= 3].any()

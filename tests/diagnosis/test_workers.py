@@ -17,24 +17,15 @@ from crowdpilot.diagnosis import (
     skill_interval,
 )
 from crowdpilot.diagnosis.workers import gold_scores, worker_table
-from crowdpilot.simulation import HammerSpammer, Simulation
+from crowdpilot.simulation import Simulation
 from crowdpilot.votes import Votes
+from tests.crowds import spamming_crowd
 
 
 def look(result: Aggregate, rules: FlagRules | None = None, traps: Any = ()):
     loo = leave_one_out_posteriors(result)
     ability = np.arange(len(result.votes.workers), dtype=float)
     return worker_table(result, loo, detect_collusion(loo), ability, rules or FlagRules(), traps)
-
-
-@pytest.fixture(scope="module")
-def crowd() -> Simulation:
-    """Twenty workers of whom the last four spam, with times, seconds and some gold."""
-    made = HammerSpammer(
-        tasks=400, workers=20, classes=4, ratio=0.2, votes_per_task=10, seconds=9.0, drifting=0.05
-    ).run()
-    gold = np.where(np.arange(400) % 10 == 0, made.truth, -1)
-    return replace(made, votes=replace(made.votes, gold=gold))
 
 
 ALWAYS = [
@@ -47,45 +38,50 @@ PACED = ["seconds_low", "median_seconds", "seconds_high", "fast_share"]
 TIMED = ["drift", "drift_p"]
 
 
-def test_columns_come_with_what_they_need(crowd: Simulation) -> None:
-    columns, flags, change = look(DawidSkene().fit(crowd.votes))
+@pytest.fixture(scope="module")
+def spammers() -> Simulation:
+    return spamming_crowd(tasks=400)
+
+
+def test_columns_come_with_what_they_need(spammers: Simulation) -> None:
+    columns, flags, change = look(DawidSkene().fit(spammers.votes))
     assert list(columns) == [*ALWAYS, *KNOWN, *PACED, *TIMED, "flags"]
     assert {len(column) for column in columns.values()} == {20}
     assert list(flags) == ["spammer", "colluding", "same answer", "fails gold", "too fast", "drifting"]
     assert change is not None
-    bare = replace(crowd.votes, gold=None, seconds=None, time=None)
+    bare = replace(spammers.votes, gold=None, seconds=None, time=None)
     columns, flags, change = look(DawidSkene().fit(bare))
     assert list(columns) == [*ALWAYS, "flags"]
     assert list(flags) == ["spammer", "colluding", "same answer"]
     assert change is None
 
 
-def test_scores_are_those_of_their_functions(crowd: Simulation) -> None:
-    result = DawidSkene().fit(crowd.votes)
+def test_scores_are_those_of_their_functions(spammers: Simulation) -> None:
+    result = DawidSkene().fit(spammers.votes)
     columns, _, change = look(result)
     loo = leave_one_out_posteriors(result)
     np.testing.assert_array_equal(
         [columns[name] for name in ("skill", "skill_low", "skill_high")], skill_interval(loo)
     )
     np.testing.assert_array_equal(columns["own_skill"], result.skill)
-    np.testing.assert_allclose(columns["consensus"], crowd.votes.worker_mean(loo.p_correct))
+    np.testing.assert_allclose(columns["consensus"], spammers.votes.worker_mean(loo.p_correct))
     np.testing.assert_allclose(columns["trace"], np.einsum("jkk->j", loo.confusion) / 4)
     np.testing.assert_array_equal(columns["drift_p"], detect_drift(loo).p)
     np.testing.assert_array_equal(change.p, detect_drift(loo).p)
     np.testing.assert_array_equal(columns["ability"], np.arange(20))
 
 
-def test_spammers_stand_out_in_every_score(crowd: Simulation) -> None:
-    columns, flags, _ = look(DawidSkene().fit(crowd.votes))
+def test_spammers_stand_out_in_every_score(spammers: Simulation) -> None:
+    columns, flags, _ = look(DawidSkene().fit(spammers.votes))
     assert flags["spammer"].tolist() == [False] * 16 + [True] * 4
-    honest = ~crowd.drifting[:16]
+    honest = ~spammers.drifting[:16]
     for name in ("skill", "own_skill", "consensus", "peers", "trace", "spam_distance", "spam_score"):
         assert columns[name][16:].max() < columns[name][:16][honest].min()
     assert not flags["colluding"].any()
 
 
-def test_a_lower_level_gives_narrower_intervals(crowd: Simulation) -> None:
-    result = DawidSkene().fit(crowd.votes)
+def test_a_lower_level_gives_narrower_intervals(spammers: Simulation) -> None:
+    result = DawidSkene().fit(spammers.votes)
     narrow, wide = (look(result, FlagRules(level=level))[0] for level in (0.5, 0.95))
     assert (narrow["skill_high"] - narrow["skill_low"] < wide["skill_high"] - wide["skill_low"]).all()
 
@@ -143,16 +139,16 @@ def test_traps_of_unknown_class_are_refused(gold) -> None:
         gold_scores(votes, FlagRules(), [2])
 
 
-def test_a_worker_with_mostly_fast_votes_is_too_fast(crowd: Simulation) -> None:
-    seconds = np.where(crowd.votes.worker == 3, 1.0, 10.0)
-    result = DawidSkene().fit(replace(crowd.votes, seconds=seconds))
+def test_a_worker_with_mostly_fast_votes_is_too_fast(spammers: Simulation) -> None:
+    seconds = np.where(spammers.votes.worker == 3, 1.0, 10.0)
+    result = DawidSkene().fit(replace(spammers.votes, seconds=seconds))
     assert np.flatnonzero(look(result)[1]["too fast"]).tolist() == [3]
     assert not look(result, FlagRules(fast_ratio=0.05))[1]["too fast"].any()
     assert not look(result, FlagRules(max_fast_share=1.0))[1]["too fast"].any()
 
 
-def test_workers_without_votes_have_no_score_and_no_flag(crowd: Simulation) -> None:
-    votes = replace(crowd.votes, workers=np.arange(22), seconds=None)
+def test_workers_without_votes_have_no_score_and_no_flag(spammers: Simulation) -> None:
+    votes = replace(spammers.votes, workers=np.arange(22), seconds=None)
     columns, flags, _ = look(DawidSkene().fit(votes))
     for name in ("skill", "skill_low", "skill_high", "consensus", "peers", "spam_probability", "drift_p"):
         assert np.isnan(columns[name][20:]).all()

@@ -14,6 +14,7 @@ from crowdpilot.diagnosis import Diagnosis, diagnose
 from crowdpilot.reporting import report
 from crowdpilot.simulation import STRATEGIES
 from crowdpilot.votes import Votes
+from tests.crowds import partial_votes
 
 NASTY = [
     "<script>alert('worker')</script>",
@@ -32,12 +33,8 @@ NASTY = [
 
 def draw(tasks: int, workers: int, classes: int, seed: int = 0, share: float = 0.4) -> Votes:
     """Votes of workers who are right more often than not."""
-    rng = np.random.default_rng(seed)
-    truth = rng.integers(classes, size=tasks)
-    task, worker = np.nonzero(rng.random((tasks, workers)) < share)
-    right = rng.random(len(task)) < rng.uniform(0.5, 1, workers)[worker]
-    label = np.where(right, truth[task], rng.integers(classes, size=len(task)))
-    return Votes(task, worker, label, np.arange(tasks), np.arange(workers), np.arange(classes))
+    skill = np.random.default_rng(seed).uniform(0.5, 1, workers)
+    return partial_votes(tasks, skill.tolist(), classes, share, seed)[0]
 
 
 def named(votes: Votes) -> Votes:
