@@ -20,11 +20,12 @@ from crowdpilot.cli.shared.options import examples
 from crowdpilot.cli.shared.output import show_status, write_all
 from crowdpilot.cli.shared.reading_options import ReadingOptions
 from crowdpilot.cli.shared.replay_tables import curves, print_summaries, summarize, to_json
-from crowdpilot.cli.shared.scenarios import parse_simulation, read_scenario, simulate_scenario
+from crowdpilot.cli.shared.scenarios import parse_simulation, read_scenario
 from crowdpilot.hybrid.costs import Costs
 from crowdpilot.hybrid.plan import Plan
 from crowdpilot.hybrid.policies import POLICIES, find_policy
 from crowdpilot.hybrid.replay.run import ReplayResult, replay_scenario
+from crowdpilot.hybrid.replay.simulated_scenario import simulate_scenario
 from crowdpilot.hybrid.replay.vote_source import Scenario
 from crowdpilot.hybrid.value.posterior import FUSIONS, find_fusion
 

@@ -1,4 +1,4 @@
-"""Scenarios of `replay` and `forecast`: votes, truth and features from files, or a simulated crowd."""
+"""Scenarios of `replay` and `forecast`: votes, truth and features from files; the option `--simulate`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from crowdpilot.cli.shared.missing_packages import load_learning
 from crowdpilot.cli.shared.output import show_status
 from crowdpilot.cli.shared.reading_options import ReadingOptions
 from crowdpilot.hybrid.logistic_regression import LogisticRegression
-from crowdpilot.hybrid.replay.vote_source import Scenario, SimulatedVotes
+from crowdpilot.hybrid.replay.simulated_scenario import simulate_scenario
+from crowdpilot.hybrid.replay.vote_source import Scenario
 from crowdpilot.names import natural_order, to_names
 from crowdpilot.option_strings import choose
 from crowdpilot.votes import Votes
@@ -64,55 +65,13 @@ def read_scenario(
     )  # fmt: skip
 
 
-def simulate_scenario(
-    seed: int,
-    *,
-    items: int = 500,
-    workers: int = 50,
-    skill: float = 0.8,
-    spread: float = 0.1,
-    classes: int = 2,
-    share: float | None = None,
-) -> tuple[Scenario, SimulatedVotes]:
-    """Items, and workers with drawn confusion matrices who answer any number of questions.
-
-    Parameters
-    ----------
-    seed
-        Of the classes of the items, the skill of the workers and their answers.
-    items, workers, classes
-        How many.
-    skill, spread
-        Mean and standard deviation of the accuracy of workers.
-    share
-        Of the last class among the items; the others have equal shares of the rest.
-    """
-    for name, count, least in (("items", items, 1), ("workers", workers, 1), ("classes", classes, 2)):
-        if not isinstance(count, int) or count < least:
-            raise ValueError(f"--simulate has {name}={count}, expected a whole number from {least} on")
-    share = 1 / classes if share is None else share
-    for name, value in (("skill", skill), ("share", share), ("spread", spread)):
-        if not isinstance(value, int | float) or not 0 <= value < 1 or (value == 0 and name != "spread"):
-            raise ValueError(f"--simulate has {name}={value}, expected a share between 0 and 1")
-    if not spread**2 < skill * (1 - skill):
-        raise ValueError(f"--simulate has spread={spread}, too wide for workers who are right in {skill:.0%}")
-    rng = np.random.default_rng(seed)
-    shares = np.append(np.full(classes - 1, (1 - share) / (classes - 1)), share)
-    truth = rng.choice(classes, items, p=shares).astype(np.int32)
-    size = skill * (1 - skill) / spread**2 - 1 if spread else np.inf
-    right = rng.beta(skill * size, (1 - skill) * size, workers) if spread else np.full(workers, skill)
-    wrong = (1 - right) / (classes - 1)
-    confusion = wrong[:, None, None] + (right - wrong)[:, None, None] * np.eye(classes)
-    tasks, names = np.arange(items), to_names(["no", "yes"] if classes == 2 else list(range(classes)))
-    none = np.zeros(0, np.int32)
-    scenario = Scenario(tasks, names, truth, {"": Votes(none, none, none, tasks, np.arange(workers), names)})
-    return scenario, SimulatedVotes(tasks, names, truth, confusion, seed)
-
-
 def parse_simulation(text: str) -> dict[str, Any]:
     """Options of `simulate_scenario` in a text such as `items=1000,skill=.7`."""
     _, options = choose(f"simulate[{text}]", {"simulate": simulate_scenario}, "crowd")
-    simulate_scenario(0, **options)  # raises ValueError before anything else is done
+    try:
+        simulate_scenario(0, **options)
+    except ValueError as error:
+        raise ValueError(f"--simulate cannot be used: {error}") from None
     return options
 
 
