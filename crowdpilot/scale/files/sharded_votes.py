@@ -174,7 +174,7 @@ def _check_distinct(tasks: list[tuple[Any, str]]) -> None:
     for task, path in tasks:
         if task in paths:
             raise ValueError(
-                f"task {str(task)!r} has votes in {paths[task]} and in {path}, expected all votes of a task in "
-                "one file; `crowdpilot convert IN OUT --shards N` writes such files"
+                f"task {str(task)!r} has votes in {paths[task]} and in {path}, expected all votes of a task "
+                "in one file; `crowdpilot convert IN OUT --shards N` writes such files"
             )
         paths[task] = path
