@@ -1,4 +1,4 @@
-"""What the README shows can be done: every block in it is run, as those of the docs are."""
+"""The README: every block runs, as those of the docs do; its links, targets and lists are right."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ OURS = [block for block in blocks(README) if not block.code.startswith("make ")]
 
 @pytest.fixture(scope="module")
 def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Block, str]]:
-    """What comes of every block, in their order, in one folder."""
-    found = notebook.run(OURS, tmp_path_factory.mktemp("readme"))
-    return list(zip(OURS, (output.text for output in found), strict=True))
+    """Every block with its output, run in their order in one folder."""
+    texts = [output.text for output in notebook.run(OURS, tmp_path_factory.mktemp("readme"))]
+    return list(zip(OURS, texts, strict=True))
 
 
 def test_every_block_runs(outputs: list[tuple[Block, str]]) -> None:
-    """The two commands for a copy of the project are tried by whoever runs this."""
+    """Except the block with `make demo` and `make test`, which would run these tests again."""
     kinds = [block.language for block, _ in outputs]
     assert {"csv", "python", "sh", "console"} == set(kinds)
     assert len([block for block in blocks(README) if block.code.startswith("make ")]) == 1
 
 
 def test_the_library_gives_labels_and_skills(outputs: list[tuple[Block, str]]) -> None:
-    said = next(text for block, text in outputs if block.language == "python")
-    assert said.startswith("['bird' 'fish' 'bird']")
-    assert all(name in said for name in ("ann", "bob", "cem"))
+    printed = next(text for block, text in outputs if block.language == "python")
+    assert printed.startswith("['bird' 'fish' 'bird']")
+    assert all(name in printed for name in ("ann", "bob", "cem"))
 
 
 def test_all_strategies_are_named() -> None:
@@ -43,7 +43,7 @@ def test_all_strategies_are_named() -> None:
     assert f"{len(MODELS)} aggregators" in README
 
 
-def test_its_links_lead_somewhere() -> None:
+def test_its_links_have_targets() -> None:
     links = [link for link in re.findall(r"\]\(([^)]+)\)", README) if "://" not in link]
     assert links
     assert [link for link in links if not (HOME / link.partition("#")[0]).exists()] == []
