@@ -47,11 +47,5 @@ __all__ = [
 
 
 def find_map(text: str) -> Map:
-    """The map that a text stands for, such as `temperature` or `dirichlet[strength=.01]`.
-
-    Examples
-    --------
-    >>> print(find_map("Temperature[strength=0]"))
-    temperature[strength=0]
-    """
+    """The map that a text stands for, such as `temperature` or `dirichlet[strength=.01]`."""
     return parse_named(text, MAPS.values(), "map")

@@ -116,3 +116,15 @@ class Method(nn.Module):
         if attribute.startswith("net."):
             return NETWORK + attribute.removeprefix("net.")
         return self.file_names.get(attribute, attribute)
+
+
+class TargetMethod(Method):
+    """A method that trains the network by cross-entropy towards probabilities of the classes of each task."""
+
+    task_buffers = ("target",)
+    uses_gold = True
+
+    target: Tensor  # (tasks, classes)
+
+    def loss(self, batch: Batch) -> Tensor:
+        return self.soft_cross_entropy(self(batch.x), self.target[batch.task])

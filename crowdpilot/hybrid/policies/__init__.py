@@ -41,11 +41,5 @@ __all__ = [
 
 
 def find_policy(text: str) -> Policy:
-    """The policy that a text names, such as `value` or `fixed[votes=3]`.
-
-    Examples
-    --------
-    >>> print(find_policy("Fixed[votes=3]"))
-    fixed[votes=3]
-    """
+    """The policy that a text names, such as `value` or `Fixed[votes=3]`."""
     return parse_named(text, POLICIES.values(), "policy")

@@ -11,12 +11,11 @@ from torch import Tensor, nn
 
 from crowdpilot.arrays import Floats, softmax, to_probs
 from crowdpilot.confusion_matrices import count_labels, votes_log_likelihood
-from crowdpilot.learning.data.batches import Batch
-from crowdpilot.learning.method import EvaluateAll, Method
+from crowdpilot.learning.method import EvaluateAll, TargetMethod
 from crowdpilot.votes import Votes
 
 
-class Raykar(Method):
+class Raykar(TargetMethod):
     """The model of Dawid and Skene whose class prior is the network's prediction.
 
     Before each epoch, the E-step computes the posterior of all tasks, q(k) ∝ p_k(x) · Π_j
@@ -39,11 +38,8 @@ class Raykar(Method):
 
     name = "raykar"
     aliases = ("aggnet", "em")
-    task_buffers = ("target",)
-    uses_gold = True
     file_names: ClassVar[Mapping[str, str]] = {"target": "posterior", "matrices": "confusion"}
 
-    target: Tensor  # posterior of the tasks, (tasks, classes)
     matrices: Tensor  # (workers, true, said)
 
     def __init__(self, net: nn.Module, votes: Votes, *, smoothing: float = 0.1, warmup: float = 0.1) -> None:
@@ -62,9 +58,6 @@ class Raykar(Method):
         )
         self.target.copy_(torch.as_tensor(self.votes.clamp(softmax(joint))))
         self.matrices.copy_(torch.as_tensor(self._m_step()))
-
-    def loss(self, batch: Batch) -> Tensor:
-        return self.soft_cross_entropy(self(batch.x), self.target[batch.task])
 
     def confusion(self) -> Tensor:
         return self.matrices

@@ -10,13 +10,12 @@ from torch import Tensor, nn
 
 from crowdpilot.aggregation import parse_strategy
 from crowdpilot.aggregation.registry import check_shares
-from crowdpilot.learning.data.batches import Batch
 from crowdpilot.learning.data.targets import TARGETS
-from crowdpilot.learning.method import Method
+from crowdpilot.learning.method import TargetMethod
 from crowdpilot.votes import Votes
 
 
-class TwoStage(Method):
+class TwoStage(TargetMethod):
     """Cross-entropy -Σ_k target_ik log p_k(x_i) to targets from the posterior of any aggregator.
 
     Parameters
@@ -37,11 +36,8 @@ class TwoStage(Method):
 
     name = "two_stage"
     aliases = ("aggregate", "train")
-    task_buffers = ("target",)
-    uses_gold = True
     file_names: ClassVar[Mapping[str, str]] = {"target": "target", "matrices": "confusion"}
 
-    target: Tensor  # (tasks, classes)
     matrices: Tensor | None  # (workers, true, said), of aggregators that have them
 
     def __init__(
@@ -69,9 +65,6 @@ class TwoStage(Method):
         matrices = result.params.get("confusion")
         confusion = None if matrices is None else torch.as_tensor(matrices, dtype=torch.float32)
         self.register_buffer("matrices", confusion)
-
-    def loss(self, batch: Batch) -> Tensor:
-        return self.soft_cross_entropy(self(batch.x), self.target[batch.task])
 
     def confusion(self) -> Tensor:
         if self.matrices is None:

@@ -13,17 +13,12 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from crowdpilot.reporting.plots.style import (
-    BLUE,
     DASHES,
-    GREEN,
     HEIGHT,
     INK,
-    ORANGE,
+    LINE_COLORS,
+    LINE_MARKS,
     PAPER,
-    PURPLE,
-    RED,
-    SKY,
-    SOFT,
     WIDTH,
     add_legend,
     label_axes,
@@ -34,8 +29,9 @@ from crowdpilot.reporting.plots.style import (
 )
 
 Curves = Mapping[str, Sequence[float]]  # by strategy, one number for each round from 0 on
-LINE_STYLES = {"dasc": (BLUE, "o"), "confidence": (RED, "X"), "random": (ORANGE, "s")}
-OTHER_LINE_STYLES = ((GREEN, "D"), (PURPLE, "v"), (SKY, "P"), (SOFT, "^"))
+STYLES = tuple(zip(LINE_COLORS, LINE_MARKS, strict=True))
+LINE_STYLES = dict(zip(("dasc", "confidence", "random"), STYLES, strict=False))
+OTHER_LINE_STYLES = STYLES[len(LINE_STYLES) :]
 MAX_SHORT_NAME = 12  # characters, so that three names fit side by side
 DOTS = (0, (1, 1.5))
 LOG_SCALE_IMBALANCE = 4  # above which the scale is logarithmic

@@ -14,16 +14,13 @@ from crowdpilot.arrays import Floats
 from crowdpilot.hybrid.replay.run import ReplayResult
 from crowdpilot.reporting.plots.style import (
     BLUE,
-    GREEN,
     HEIGHT,
     INK,
     LINE,
+    LINE_COLORS,
+    LINE_MARKS,
     ORANGE,
     PAPER,
-    PURPLE,
-    RED,
-    SKY,
-    SOFT,
     WIDTH,
     add_legend,
     label_axes,
@@ -32,7 +29,6 @@ from crowdpilot.reporting.plots.style import (
     short_name,
 )
 
-COLORS, SHAPES = (BLUE, RED, ORANGE, GREEN, PURPLE, SKY, SOFT), "oXsDvP^"
 CURVE_POINTS = 200
 MAX_POLICY_NAME = 28  # characters
 AXES = {"votes": "votes per item", "spent": "cost per item"}
@@ -148,8 +144,8 @@ def is_known(runs: Sequence[ReplayResult]) -> bool:
 
 def _line_styles(runs: Sequence[ReplayResult]) -> list[tuple[str, str]]:
     """A colour and a marker for each policy, different unless there are very many."""
-    size = len(COLORS)
-    return [(COLORS[n % size], SHAPES[(n + n // size) % size]) for n in range(len(by_policy(runs)))]
+    size = len(LINE_COLORS)
+    return [(LINE_COLORS[n % size], LINE_MARKS[(n + n // size) % size]) for n in range(len(by_policy(runs)))]
 
 
 def _means(values: list[Floats]) -> Floats:

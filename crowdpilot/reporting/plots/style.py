@@ -17,6 +17,7 @@ from crowdpilot.reporting.formatting import shorten, width
 INK, SOFT, LINE, PAPER = "#1c2733", "#5b6875", "#d8dee5", "#ffffff"
 BLUE, ORANGE, GREEN, RED, PURPLE, SKY = "#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9"
 SHARE_COLORMAP = LinearSegmentedColormap.from_list("shades", ["#f5f8fb", "#a9cbe4", "#3d86b8", "#08304f"])
+LINE_COLORS, LINE_MARKS = (BLUE, RED, ORANGE, GREEN, PURPLE, SKY, SOFT), "oXsDvP^"  # of curves, in this order
 FLAG_MARKS = {  # colour and marker of each flag; Okabe and Ito's colours can be told apart by everybody
     "spammer": (RED, "X"),
     "colluding": (PURPLE, "D"),
