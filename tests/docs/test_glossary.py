@@ -1,4 +1,4 @@
-"""No undefined word: names of the package and abbreviations of the pages are in the glossary."""
+"""The glossary defines all names of the registries and all abbreviations of the pages."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ DOCS = Path(__file__).parents[2] / "docs"
 TEXT = (DOCS / "glossary.md").read_text()
 ENTRIES = entries(TEXT)
 TERMS = terms(TEXT)
-MADE = {DOCS / "cli.md"}  # of options and what they stand for, in capitals
-PAGES = [DOCS.parent / "README.md", *sorted({*DOCS.rglob("*.md")} - MADE)]
-EVERYDAY = frozenset({  # what nobody has to look up here: computing, journals and conferences, products
+GENERATED = {DOCS / "cli.md"}  # its placeholders of options are in capitals
+PAGES = [DOCS.parent / "README.md", *sorted({*DOCS.rglob("*.md")} - GENERATED)]
+WELL_KNOWN = frozenset({  # without an entry: computing, journals and conferences, products
     "API", "BSD", "BY-NC-SA", "CC", "CPU", "CSV", "CUDA", "GB", "GDPR", "GiB", "GPU", "HTML", "HTTP", "IP",
     "ISO", "JSON", "MB", "NaN", "NDJSON", "PNG", "RFC", "SQL", "TLS", "TSV", "URL", "UTC", "UTF-8",
     "AAAI", "AISTATS", "CVPR", "EMNLP", "ICCV", "ICLR", "ICML", "ICWS", "IJCAI", "JASA", "JDS", "JMLR",
@@ -40,7 +40,7 @@ MEASURES = importlib.import_module("crowdpilot.diagnosis.agreement").MEASURES
 
 
 def flags() -> Iterable[str]:
-    """The names of all flags that a diagnosis can give."""
+    """The names of all flags of a diagnosis."""
     votes, truth = HammerSpammer(
         tasks=40, workers=6, classes=2, ratio=0.2, votes_per_task=4, seconds=9.0, drifting=0.2
     ).run()
@@ -72,18 +72,18 @@ def test_every_name_of_the_package_is_explained(family: str) -> None:
 
 
 @pytest.mark.parametrize("term", ["feedback effort", "sHard", "WAUM", "expected loss", "ECE", "Dawid-Skene"])
-def test_what_newcomers_ask_for_is_there(term: str) -> None:
+def test_central_terms_have_entries_of_their_own(term: str) -> None:
     assert TERMS[term.lower()] == slugify(term, "-")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS.parent)))
-def test_every_abbreviation_of_a_page_is_explained_or_known_to_all(page: Path) -> None:
-    known = {*TERMS, *map(str.lower, EVERYDAY)}
+def test_every_abbreviation_of_a_page_is_explained_or_well_known(page: Path) -> None:
+    known = {*TERMS, *map(str.lower, WELL_KNOWN)}
     assert sorted(word for word in abbreviations(page.read_text()) if not is_known(word, known)) == []
 
 
 def abbreviations(text: str) -> set[str]:
-    """Words with capitals elsewhere than at their beginning in the prose of a page, without its links."""
+    """Words with a capital letter after their first letter in the prose of a page, without its links."""
     plain = re.sub(r"\]\([^)]*\)|https?://\S+|<[^>]+>|\{[^}]*\}", " ", prose(text))
     return {
         word
@@ -97,7 +97,7 @@ def is_abbreviation(word: str) -> bool:
 
 
 def is_known(word: str, known: set[str]) -> bool:
-    """Whether it is a term, one of many, or made of parts that are."""
+    """Whether a word, its singular, or all parts of a compound are known."""
     parts = [part for part in word.split("-") if is_abbreviation(part)]
     spelled = (word.lower(), word.lower().removesuffix("s"))
     return any(name in known for name in spelled) or (
@@ -112,7 +112,7 @@ def test_abbreviations_are_found() -> None:
     assert found == {"ECE", "sHard", "CoNAL", "WAUM"}
 
 
-def test_entries_are_sorted_and_none_is_there_twice() -> None:
+def test_entries_are_sorted_and_unique() -> None:
     names = [entry.term for entry in ENTRIES]
     assert names == sorted(names, key=str.lower)
     spelled = [name.lower() for entry in ENTRIES for name in (entry.term, *entry.also)]
@@ -121,32 +121,32 @@ def test_entries_are_sorted_and_none_is_there_twice() -> None:
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.term)
-def test_an_entry_is_a_few_sentences_with_a_page_to_read_on(entry) -> None:
+def test_an_entry_is_a_few_sentences_with_a_link_to_a_page(entry) -> None:
     assert 30 < len(entry.meaning) < 700
     assert entry.brief.endswith((".", "?"))
-    assert pages(entry.meaning), "it leads to no page"
+    assert linked_pages(entry.meaning), "it links to no page"
 
 
-def pages(text: str) -> list[str]:
+def linked_pages(text: str) -> list[str]:
     return [link for link in re.findall(r"\]\(([^)\s]+)\)", text) if "://" not in link]
 
 
-def places(page: str) -> set[str]:
-    """Where a page can be led to."""
-    made = reference_pages()
-    text = made[page] if page in made else (DOCS / page).read_text()
+def anchors(page: str) -> set[str]:
+    """The anchors of the headings of a page."""
+    generated = reference_pages()
+    text = generated[page] if page in generated else (DOCS / page).read_text()
     heads = re.findall(r"^#+ (.+)$", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S), re.MULTILINE)
     return {"", *(slugify(re.sub(r"[`*]|\]\([^)]*\)|\[", "", head), "-") for head in heads)}
 
 
-def test_every_link_leads_somewhere() -> None:
-    links = sorted({link.partition("#")[::2] for entry in ENTRIES for link in pages(entry.meaning)})
-    lost = [page for page, _ in links if page not in reference_pages() and not (DOCS / page).exists()]
-    assert lost == []
-    assert [f"{page}#{place}" for page, place in links if place not in places(page)] == []
+def test_every_link_has_a_target() -> None:
+    links = sorted({link.partition("#")[::2] for entry in ENTRIES for link in linked_pages(entry.meaning)})
+    missing = [page for page, _ in links if page not in reference_pages() and not (DOCS / page).exists()]
+    assert missing == []
+    assert [f"{page}#{anchor}" for page, anchor in links if anchor not in anchors(page)] == []
 
 
-def test_names_in_code_mean_other_things_in_prose() -> None:
+def test_names_in_code_are_not_linked_in_prose() -> None:
     page = Linker(TEXT).link("<p>The value is fixed by a policy, at best.</p>", "glossary/")
     assert re.findall(r'href="([^"]+)"', page) == ["glossary/#policy"]
 
@@ -157,11 +157,11 @@ EXAMPLE = """# Glossary
 
 *Also:* expected calibration error
 
-Mean distance between confidence and accuracy. More is said elsewhere.
+Mean distance between confidence and accuracy. More is on another page.
 
 ## vote
 
-What a [worker](x.md) said.
+The label of a [worker](x.md).
 """
 
 
@@ -170,7 +170,7 @@ def test_terms_are_found_by_every_spelling() -> None:
     assert entries(EXAMPLE)[0].brief == "Mean distance between confidence and accuracy."
 
 
-def test_the_first_use_of_a_term_is_linked_where_it_is_prose() -> None:
+def test_the_first_use_of_a_term_in_prose_is_linked() -> None:
     page = "<h1>Votes</h1><p><code>vote</code> <a href='x'>vote</a> Two votes &amp; a vote &lt; ECE, ece.</p>"
     linked = Linker(EXAMPLE).link(page, "../glossary/")
     assert linked.count('class="term"') == 2
