@@ -118,8 +118,8 @@ def _gpu(measured: Record) -> str:
     double = [row for row in measured["agreement"] if row["precision"] == "double"]
     worst = max(single, key=lambda row: row["farthest"])
     far, others = worst["beyond_1e-4"], sorted(row["farthest"] for row in single)[-2]
-    text = f"{measured['device']}, PyTorch {measured['torch']}; "
-        f"written by `python -m benchmarks.scale_gpu`. {TOUCHED}"
+    device = f"{measured['device']}, PyTorch {measured['torch']}"
+    text = f"{device}; written by `python -m benchmarks.scale_gpu`. {TOUCHED}"
     agree = (
         f"A million votes, {len(single)} models and settings against the cores in double precision: {SAME} "
     )
