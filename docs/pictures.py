@@ -1,6 +1,6 @@
-"""Take the pictures that the docs show, of the service and of a report: `make pictures`.
+"""Take the screenshots of the docs, of the service and of a report: `make pictures`.
 
-`images/taken.json` remembers what each was taken of, so that a test can tell when one is out of date.
+`images/taken.json` has a digest of the files that each shows, so that a test detects one that is out of date.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from crowdpilot.service.store import keys
 
 HOME = Path(__file__).parents[1]
 IMAGES = HOME / "docs" / "images"
-TAKEN = IMAGES / "taken.json"
-LOOKS = {  # the files that decide how a picture looks
+DIGESTS_FILE = IMAGES / "taken.json"
+SHOWN_FOLDERS = {  # folders of the templates and styles that each screenshot shows
     "service-label.png": ("crowdpilot/service/pages/templates/worker", "crowdpilot/service/pages/static"),
     "service-dashboard.png": (
         "crowdpilot/service/pages/templates/dashboard",
@@ -41,7 +41,7 @@ LOOKS = {  # the files that decide how a picture looks
 }
 DESKTOP, PHONE = (1280, 800), (390, 844)
 ITEMS = 400
-LONGEST = 1700  # pixels
+MAX_HEIGHT_PIXELS = 1700
 FILMS = {
     "name": "What do people say of films?",
     "classes": ["Against", "Neither", "For"],
@@ -56,7 +56,7 @@ SENTENCES = [
 
 
 def main(chromium: str) -> None:
-    """Photograph a report; start a service, let a crowd work in it, and photograph that."""
+    """Take the screenshots of a report, then of a service in which a simulated crowd votes."""
     with tempfile.TemporaryDirectory() as folder:
         report.measure(Path(folder))
         report.browse(Path(folder) / "report.html", IMAGES / "report.png")
@@ -71,78 +71,77 @@ def main(chromium: str) -> None:
 
         def ready(address: str) -> None:
             try:
-                photograph(address, key, link, chromium)
+                screenshots_of_service(address, key, link, chromium)
             finally:
                 os.kill(os.getpid(), signal.SIGTERM)
 
         supervise(settings, host="127.0.0.1", port=port, ready=ready)
-    TAKEN.write_text(json.dumps(digests(), indent=2) + "\n")
+    DIGESTS_FILE.write_text(json.dumps(digests(), indent=2) + "\n")
 
 
-def photograph(address: str, key: str, link: str, chromium: str) -> None:
-    """The labelling page while a text waits, and the dashboard while a crowd works."""
-    office = Client(address, {"X-API-Key": key})
-    made = office.send("POST", "/api/projects", FILMS)
-    office.send(
-        "POST", f"/api/projects/{made['id']}/items", {"items": [{"text": text} for text in SENTENCES]}
+def screenshots_of_service(address: str, key: str, link: str, chromium: str) -> None:
+    """Save the labelling page with a text, and the dashboard while a simulated crowd votes."""
+    requester = Client(address, {"X-API-Key": key})
+    project = requester.send("POST", "/api/projects", FILMS)
+    requester.send(
+        "POST", f"/api/projects/{project['id']}/items", {"items": [{"text": text} for text in SENTENCES]}
     )
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        looks = ((DESKTOP, "light"), (PHONE, "dark"))
-        labels = [shoot(visit(browser, size, scheme), made["link"]) for size, scheme in looks]
-        beside(labels, "service-label.png")
-        desktop = visit(browser, DESKTOP, "light")
+        screens = ((DESKTOP, "light"), (PHONE, "dark"))
+        shots = [screenshot(open_page(browser, size, scheme), project["link"]) for size, scheme in screens]
+        save_side_by_side(shots, "service-label.png")
+        desktop = open_page(browser, DESKTOP, "light")
         desktop.goto(f"{address}{link}")
         desktop.wait_for_url("**/projects")
-        phone = visit(browser, PHONE, "dark", desktop.context.storage_state())
-        taken: list[str] = []
+        phone = open_page(browser, PHONE, "dark", desktop.context.storage_state())
+        done: list[str] = []
 
         def on_progress(project: str, decided: int, _: int) -> None:
-            if decided > 0.6 * ITEMS and not taken:
-                taken.append(project)
+            if decided > 0.6 * ITEMS and not done:
+                done.append(project)
                 page = f"{address}/projects/{project}"
-                beside(
-                    [shoot(desktop, page, full=True), shoot(phone, page, full=True)], "service-dashboard.png"
-                )
+                shots = [screenshot(desktop, page, full=True), screenshot(phone, page, full=True)]
+                save_side_by_side(shots, "service-dashboard.png")
 
         run_demo(address, key, seconds=60, items=ITEMS, on_progress=on_progress)
         browser.close()
 
 
 def digests() -> dict[str, str]:
-    """What each picture would be taken of now, as a digest of the files that decide its look."""
+    """Digests of the files that each screenshot shows, as they are now."""
 
     def digest(folders: tuple[str, ...]) -> str:
         files = (path for folder in folders for path in sorted((HOME / folder).rglob("*")))
-        looks = (path for path in files if path.suffix in {".html", ".css", ".js", ".svg"})
-        return hashlib.sha256(b"\0".join(path.read_bytes() for path in looks)).hexdigest()[:16]
+        shown = (path for path in files if path.suffix in {".html", ".css", ".js", ".svg"})
+        return hashlib.sha256(b"\0".join(path.read_bytes() for path in shown)).hexdigest()[:16]
 
-    return {name: digest(folders) for name, folders in LOOKS.items()}
+    return {name: digest(folders) for name, folders in SHOWN_FOLDERS.items()}
 
 
-def visit(browser: Browser, size: tuple[int, int], scheme: Any, kept: Any = None) -> Page:
-    """A screen of this size, with cookies that were kept."""
+def open_page(browser: Browser, size: tuple[int, int], scheme: Any, cookies: Any = None) -> Page:
+    """A browser page of this size and colour scheme, with the cookies of an earlier one."""
     screen = {"width": size[0], "height": size[1]}
-    return browser.new_context(viewport=screen, color_scheme=scheme, storage_state=kept).new_page()
+    return browser.new_context(viewport=screen, color_scheme=scheme, storage_state=cookies).new_page()
 
 
-def shoot(page: Page, address: str, full: bool = False) -> Image.Image:
-    """What a person sees who opens an address, and goes on to the items if it is a worker's."""
+def screenshot(page: Page, address: str, full: bool = False) -> Image.Image:
+    """A screenshot of an address; of the first item, if it is the address for workers."""
     page.goto(address)
     if "/w/" in page.url:
         page.click("main .btn--primary")
     page.wait_for_timeout(1000)
     if full:
-        page.keyboard.press("End")  # pictures further down are loaded when one goes there
+        page.keyboard.press("End")  # images further down are loaded when they become visible
         page.wait_for_timeout(1000)
         page.keyboard.press("Home")
         page.wait_for_timeout(500)
-    found = Image.open(io.BytesIO(page.screenshot(full_page=full)))
-    return found.crop((0, 0, found.width, min(found.height, LONGEST)))
+    shot = Image.open(io.BytesIO(page.screenshot(full_page=full)))
+    return shot.crop((0, 0, shot.width, min(shot.height, MAX_HEIGHT_PIXELS)))
 
 
-def beside(shots: list[Image.Image], name: str) -> None:
-    """Pictures side by side on a plain ground, small enough for a page."""
+def save_side_by_side(shots: list[Image.Image], name: str) -> None:
+    """Save screenshots side by side on a plain background, scaled down for a page."""
     gap, height = 40, max(shot.height for shot in shots)
     sheet = Image.new("RGB", (sum(s.width + gap for s in shots) + gap, height + 2 * gap), "#d7dce3")
     x = gap

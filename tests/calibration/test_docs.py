@@ -1,4 +1,4 @@
-"""The page about honest probabilities says what is true."""
+"""The page about calibration agrees with the registry of maps."""
 
 from __future__ import annotations
 
@@ -18,6 +18,6 @@ PAGE = Path(crowdpilot.__file__).parents[1] / "docs" / "calibration.md"
 @pytest.mark.parametrize("name", MAPS)
 def test_options_in_its_table_are_the_defaults(name: str) -> None:
     (shown,) = re.findall(rf"^\| `({name}(?:\[.*?\])?)` \|", PAGE.read_text(), re.MULTILINE)
-    made, options = choose(shown, MAPS, "map")
-    defaults = {p.name: p.default for p in inspect.signature(made).parameters.values()}
+    factory, options = choose(shown, MAPS, "map")
+    defaults = {p.name: p.default for p in inspect.signature(factory).parameters.values()}
     assert options == {option: defaults[option] for option in options}

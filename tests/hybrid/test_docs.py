@@ -1,4 +1,4 @@
-"""The page about the room says what is true."""
+"""The page about campaigns lists all policies and fusions, and its example runs."""
 
 from __future__ import annotations
 
@@ -20,6 +20,6 @@ def test_every_policy_and_fusion_is_listed() -> None:
 
 def test_the_example_of_a_campaign_saves_money(capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(PAGE.parents[1] / "examples" / "campaign.py"), run_name="__main__")
-    said = capsys.readouterr().out
-    assert "it decides the same: yes" in said
-    assert float(said.split("instead of ")[1].split(".\n")[0]) < 60
+    output = capsys.readouterr().out
+    assert "it decides the same: yes" in output
+    assert float(output.split("instead of ")[1].split(".\n")[0]) < 60

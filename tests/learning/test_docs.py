@@ -1,4 +1,4 @@
-"""The page about learning says what is true."""
+"""The page about classifiers agrees with the registries."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ PAGE = Path(crowdpilot.__file__).parents[1] / "docs" / "learning.md"
 
 
 @pytest.mark.parametrize("name", [*METHODS, *NETWORKS, *SCORES])
-def test_everything_that_has_a_name_is_on_it(name: str) -> None:
+def test_every_registered_name_is_on_the_page(name: str) -> None:
     assert f"`{name}" in PAGE.read_text()
 
 
 @pytest.mark.parametrize(("kinds", "name"), [(k, name) for k in (METHODS, NETWORKS) for name in k])
 def test_options_in_its_tables_are_the_defaults(kinds: dict[str, Any], name: str) -> None:
     (shown,) = re.findall(rf"^\| `({name}(?:\[.*?\])?)` \|", PAGE.read_text(), re.MULTILINE)
-    made, options = choose(shown, kinds, "name")
-    defaults = {p.name: p.default for p in inspect.signature(made).parameters.values()}
+    factory, options = choose(shown, kinds, "name")
+    defaults = {p.name: p.default for p in inspect.signature(factory).parameters.values()}
     assert options == {option: defaults[option] for option in options}

@@ -1,4 +1,4 @@
-"""The page about metrics says what is true."""
+"""The page about metrics explains all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page about the report says what is true."""
+"""The page about reports lists all plots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page about the service says what is true."""
+"""The page about the service agrees with its routes."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from tests.service.harness.service import running_service
 PAGE = Path(crowdpilot.__file__).parents[1] / "docs" / "service.md"
 
 
-def test_a_completion_code_is_known_again_and_a_made_up_one_is_not(tmp_path: Path) -> None:
+def test_a_completion_code_is_recognised_and_an_invented_one_is_not(tmp_path: Path) -> None:
     with running_service(f"sqlite:///{tmp_path / 'a.db'}", jobs=False) as send:
-        made = send("POST", "/api/projects", {"name": "x", "classes": ["a", "b"]})
-        at = f"/api/projects/{made['id']}"
-        send("POST", f"{at}/items", {"items": [{"text": "one"}]})
-        invite = made["link"].partition("invite=")[2]
-        token = send("POST", "/api/sessions", {"project": made["id"], "invite": invite})["token"]
-        (lent,) = send("GET", "/api/next", token=token)["items"]
-        vote = {"item": lent["item"], "label": "a", "key": "the only one"}
+        project = send("POST", "/api/projects", {"name": "x", "classes": ["a", "b"]})
+        path = f"/api/projects/{project['id']}"
+        send("POST", f"{path}/items", {"items": [{"text": "one"}]})
+        invite = project["link"].partition("invite=")[2]
+        token = send("POST", "/api/sessions", {"project": project["id"], "invite": invite})["token"]
+        (leased,) = send("GET", "/api/next", token=token)["items"]
+        vote = {"item": leased["item"], "label": "a", "key": "the only one"}
         send("POST", "/api/votes", vote, token=token)
         code = send("POST", "/api/finish", token=token)["code"]
-        found = send("POST", f"{at}/codes", {"codes": [code, code[::-1]]})["codes"]
-    assert [row["worker"] for row in found] == [1, None]
+        codes = send("POST", f"{path}/codes", {"codes": [code, code[::-1]]})["codes"]
+    assert [row["worker"] for row in codes] == [1, None]
 
 
 def test_every_route_it_names_exists(tmp_path: Path) -> None:
