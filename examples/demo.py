@@ -1,4 +1,4 @@
-"""The main job on bundled data: from a file of votes to labels and skills, by the command line."""
+"""From a file of votes to labels and the skill of workers, on bundled data, by the command line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from crowdpilot import datasets, io
+import crowdpilot as cp
 from crowdpilot.cli import app
 
 FOLDER = Path("demo")
@@ -23,10 +23,10 @@ console = Console(width=100, highlight=False)
 
 
 def main() -> None:
-    """Write the votes, run the command, show what it wrote."""
+    """Write the votes, run the command, and print its results."""
     FOLDER.mkdir(exist_ok=True)
-    io.write(datasets.load("anesthesia"), FOLDER / "votes.csv")
-    console.print(f"\n{datasets.DATASETS['anesthesia'].description}", style="italic")
+    cp.write(cp.load("anesthesia"), FOLDER / "votes.csv")
+    console.print(f"\n{cp.datasets.DATASETS['anesthesia'].description}", style="italic")
     console.print(f"\n[bold]$ crowdpilot {COMMAND}[/bold]\n")
     app(shlex.split(COMMAND), prog_name="crowdpilot", standalone_mode=False)
     show_labels()
@@ -36,7 +36,7 @@ def main() -> None:
 
 
 def show_labels() -> None:
-    """The labels that were hardest to give, and how many there are of each."""
+    """Print the least certain labels, and the number of labels of each class."""
     votes, rows = defaultdict(list), read("labels.csv")
     for vote in read("votes.csv"):
         votes[vote["task"]].append(vote["label"])
@@ -56,7 +56,7 @@ def show_labels() -> None:
 
 
 def show_workers() -> None:
-    """All workers; the data has only five."""
+    """Print all workers; the data set has five."""
     rows = sorted(read("workers.csv"), key=lambda row: float(row["skill"]), reverse=True)
     table = Table("worker", "votes", "skill", "", box=SIMPLE_HEAD, title="Workers, by estimated skill")
     notes = {0: "[green]best[/green]", len(rows) - 1: "[red]worst[/red]"}
@@ -67,7 +67,7 @@ def show_workers() -> None:
 
 
 def read(name: str) -> list[dict[str, str]]:
-    """The rows of a file of the demo."""
+    """The rows of a CSV file of the demo."""
     with (FOLDER / name).open(newline="") as file:
         return list(csv.DictReader(file))
 
