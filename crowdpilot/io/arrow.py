@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from crowdpilot.io.columns import Column, EncodedColumn, Table, TableError, tabl
 from crowdpilot.names import Encoded, is_missing
 
 BLOCK_BYTES = 1 << 23  # read at once; no row may be longer
+ROWS_PER_PIECE = 1 << 17  # written at once
 KEPT_AS_WRITTEN = (pa.string(), pa.int64(), pa.bool_(), pa.null())  # types of JSON
 LINES_THAT_ARE_NO_RECORDS = (b"\nn", b"\n ", b"\n\t", b"\rn", b"\r ", b"\r\t")
 
@@ -211,9 +213,19 @@ def names_array(names: Names) -> pa.Array:
     return pa.array(names)
 
 
-def float_texts(values: Floats) -> list[str]:
-    """The shortest text of each number."""
-    return list(pa.array(values).cast(pa.string()).to_numpy(zero_copy_only=False))
+def join_rows(columns: Sequence[Encoded], separators: Sequence[str], missing: str) -> Iterator[str]:
+    """Pieces of text: in each row, the values of the columns between the separators."""
+    text = pa.large_string()
+    arrays = [pa.array(names, text if names.dtype == object else None) for _, names in columns]
+    *before, after, nothing = [pa.scalar(separator, text) for separator in (*separators, "")]
+    for start in range(0, len(columns[0].codes), ROWS_PER_PIECE):
+        rows = [codes[start : start + ROWS_PER_PIECE] for codes, _ in columns]
+        taken = [array.take(pa.array(r, mask=r < 0)) for array, r in zip(arrays, rows, strict=True)]
+        parts = chain(*zip(before, (column.cast(text) for column in taken), strict=True))
+        lines = pc.binary_join_element_wise(
+            *parts, after, nothing, null_handling="replace", null_replacement=missing
+        )
+        yield str(pc.binary_join(pa.LargeListArray.from_arrays([0, len(lines)], lines), nothing)[0])
 
 
 def release() -> None:

@@ -5,14 +5,14 @@ Everything past this point is the same for both: a `Table` of numpy columns.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
-from crowdpilot.arrays import Floats
 from crowdpilot.io.columns import Column, Table
+from crowdpilot.names import Encoded
 
 
 class Engine(Protocol):
@@ -40,8 +40,18 @@ class Engine(Protocol):
     def column(self, values: Any) -> Column:
         """Column of any values; if they are of several types, they all become text."""
 
-    def float_texts(self, values: Floats) -> list[str]:
-        """The shortest text of each number."""
+    def join_rows(self, columns: Sequence[Encoded], separators: Sequence[str], missing: str) -> Iterator[str]:
+        """Pieces of text: in each row, the values of at least one column between the separators.
+
+        Parameters
+        ----------
+        columns
+            Texts and numbers; of a number, the shortest text is written.
+        separators
+            One before each column and one after the last.
+        missing
+            Written where a code is -1.
+        """
 
     def release(self) -> None:
         """Give back the memory of tables that are gone."""

@@ -17,13 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from crowdpilot.arrays import Floats, Names, need_arrow
+from crowdpilot.arrays import Names, need_arrow
 from crowdpilot.io.columns import Column, EncodedColumn, Table, TableError, objects, table_of, without_missing
 from crowdpilot.io.numbers import number_text
 from crowdpilot.names import Encoded, is_missing
 
 MAX_FIELD_CHARACTERS = (1 << 31) - 1
-ROWS_PER_CHUNK = 1 << 9  # few enough to stay in the cache
+ROWS_PER_CHUNK = 1 << 9  # read at once; few enough to stay in the cache
+ROWS_PER_PIECE = 1 << 16  # written at once
 OPENERS: Mapping[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
 NESTED_TYPES = (list, tuple, dict, np.ndarray)
 ARROW_TYPES = (datetime.date, datetime.time, datetime.timedelta, Decimal, bytes)
@@ -148,9 +149,20 @@ def _array(values: list[Any]) -> Names:
     return objects(list(map(str, values)))
 
 
-def float_texts(values: Floats) -> list[str]:
-    """The shortest text of each number."""
-    return [number_text(value) for value in values.tolist()]
+def join_rows(columns: Sequence[Encoded], separators: Sequence[str], missing: str) -> Iterator[str]:
+    """Pieces of text: in each row, the values of the columns between the separators."""
+    texts = [objects([*_texts(names), missing]) for _, names in columns]
+    template = "%s".join(separator.replace("%", "%%") for separator in separators)
+    for start in range(0, len(columns[0].codes), ROWS_PER_PIECE):
+        rows = [codes[start : start + ROWS_PER_PIECE] for codes, _ in columns]
+        cells = [text[r].tolist() for text, r in zip(texts, rows, strict=True)]
+        yield "".join(map(template.__mod__, zip(*cells, strict=True)))
+
+
+def _texts(names: Names) -> list[str]:
+    if names.dtype == object:
+        return list(names)
+    return list(map(number_text if names.dtype.kind == "f" else str, names.tolist()))
 
 
 def release() -> None:

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from crowdpilot.arrays import Names
-from crowdpilot.io.columns import Column, Table, objects
+from crowdpilot.io.columns import Column, Table, objects, value_text
 from crowdpilot.io.engine import engine
+from crowdpilot.names import Encoded
 
-ROWS_PER_PIECE = 1 << 16
 BLANK = r"[\t\n\f\r ]"
 
 
@@ -25,18 +24,24 @@ class Style:
     missing: str
     true: str
     false: str
-    quote: Callable[[str], str]
+    quote: Callable[[Sequence[str]], Sequence[str]]
 
 
 def csv_style(delimiter: str) -> Style:
     """Values between delimiters; a text is quoted only if it has to be."""
-    special = re.compile(rf'["\r\n{re.escape(delimiter)}]|\A{BLANK}|{BLANK}\Z|\A\Z').search
-    return Style(
-        "", "True", "False", lambda text: '"' + text.replace('"', '""') + '"' if special(text) else text
-    )
+    special = rf'["\r\n{re.escape(delimiter)}]'
+    is_special = re.compile(rf"{special}|\A{BLANK}|{BLANK}\Z|\A\Z").search
+    has_special = re.compile(f"{special}|{BLANK}").search
+
+    def quote(texts: Sequence[str]) -> Sequence[str]:
+        if all(texts) and not has_special("".join(texts)):  # one look at them all
+            return texts
+        return ['"' + text.replace('"', '""') + '"' if is_special(text) else text for text in texts]
+
+    return Style("", "True", "False", quote)
 
 
-JSON = Style("null", "true", "false", json.encoder.encode_basestring)
+JSON = Style("null", "true", "false", lambda texts: [*map(json.encoder.encode_basestring, texts)])
 
 
 def write_delimited(table: Table, path: Path, delimiter: str) -> None:
@@ -58,23 +63,19 @@ def write_text(pieces: Iterable[str], path: Path) -> None:
 
 def delimited(table: Table, delimiter: str) -> Iterator[str]:
     """Pieces of CSV text."""
-    style = csv_style(delimiter)
     yield header_line(table.column_names, delimiter)
-    for columns in _pieces(table, style):
-        yield join_lines(map(delimiter.join, zip(*columns, strict=True)))
+    yield from _lines(table, csv_style(delimiter), ["", *[delimiter] * (len(table.columns) - 1), "\n"])
 
 
 def json_lines(table: Table) -> Iterator[str]:
     """Pieces of text with one JSON object in each line."""
-    fields = (f"{JSON.quote(name).replace('%', '%%')}: %s" for name in table.column_names)
-    template = "{" + ", ".join(fields) + "}"
-    for columns in _pieces(table, JSON):
-        yield join_lines(map(template.__mod__, zip(*columns, strict=True)))
+    keys = [f"{name}: " for name in JSON.quote(table.column_names)]
+    return _lines(table, JSON, ["{" + "".join(keys[:1]), *(f", {key}" for key in keys[1:]), "}\n"])
 
 
 def header_line(names: Sequence[str], delimiter: str) -> str:
     """The first line of a table."""
-    return delimiter.join(map(csv_style(delimiter).quote, names)) + "\n"
+    return delimiter.join(csv_style(delimiter).quote(names)) + "\n"
 
 
 def join_lines(lines: Iterable[str]) -> str:
@@ -84,26 +85,25 @@ def join_lines(lines: Iterable[str]) -> str:
 
 def texts(column: Column, style: Style) -> list[str]:
     """How each value of a column is written."""
-    written: list[str] = _coded_texts(column, style)[column.encoded.codes].tolist()
+    codes, values = _styled(column, style)
+    written: list[str] = objects([*map(value_text, values.tolist()), style.missing])[codes].tolist()
     return written
 
 
-def _pieces(table: Table, style: Style) -> Iterator[list[list[str]]]:
-    """The texts of all columns, some rows at a time."""
-    coded = [(_coded_texts(column, style), column.encoded.codes) for column in table.columns]
-    for start in range(0, len(table), ROWS_PER_PIECE):
-        yield [written[codes[start : start + ROWS_PER_PIECE]].tolist() for written, codes in coded]
+def _lines(table: Table, style: Style, separators: Sequence[str]) -> Iterator[str]:
+    """Pieces of text with a line for each row: its values between the separators."""
+    columns = [_styled(column, style) for column in table.columns]
+    return engine().join_rows(columns, separators, style.missing) if columns else iter(())
 
 
-def _coded_texts(column: Column, style: Style) -> Names:
-    """The text of each code, the last one of what is missing."""
-    values = column.encoded.names
+def _styled(column: Column, style: Style) -> Encoded:
+    """Texts and booleans as they are written, finite numbers as they are; the rest is missing."""
+    codes, values = column.encoded
     if values.dtype == bool:
-        written = [style.true if value else style.false for value in values.tolist()]
-    elif values.dtype.kind == "f":
-        written = engine().float_texts(values.astype(np.float64))
-        for n in np.flatnonzero(~np.isfinite(values)).tolist():
-            written[n] = style.missing
-    else:
-        written = list(map(style.quote if values.dtype == object else str, values.tolist()))
-    return objects([*written, style.missing])
+        return Encoded(codes, np.where(values, style.true, style.false).astype(object))
+    if values.dtype == object:
+        return Encoded(codes, objects(style.quote(values.tolist())))
+    is_finite = np.isfinite(values)
+    if not is_finite.all():
+        codes = np.where(np.append(is_finite, False)[codes], codes, np.int32(-1))
+    return Encoded(codes, values)

@@ -117,7 +117,7 @@ def _pieces(votes: Votes, outer: tuple[Codes, Names], inner: tuple[Codes, Names]
 
 def _keys(names: Names) -> Names:
     """Names as the keys of JSON: text, whatever they are."""
-    return objects([JSON.quote(value_text(name)) for name in names.tolist()])
+    return objects(JSON.quote([value_text(name) for name in names.tolist()]))
 
 
 FORMAT = Format(

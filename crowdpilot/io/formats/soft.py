@@ -145,7 +145,9 @@ def _first_wrong(shares: Floats) -> tuple[int, str] | None:
 def _sums_to_one(source: Source, columns: list[str]) -> bool:
     positions = [source.header.index(name) for name in columns]
     try:
-        cells = [[float(row[n]) for n in positions] for row in source.sample if len(row) == len(source.header)]
+        cells = [
+            [float(row[n]) for n in positions] for row in source.sample if len(row) == len(source.header)
+        ]
     except ValueError:
         return False
     return bool(cells) and bool((np.abs(np.sum(cells, axis=1) - 1) <= MAX_SUM_ERROR).mean() > 0.9)
