@@ -11,7 +11,7 @@ import torch
 from numpy.testing import assert_allclose, assert_array_equal
 
 from crowdpilot.aggregation import EBCC, EM, GLAD, MACE, DawidSkene, FastDawidSkene, OneCoin
-from crowdpilot.aggregation.em.in_memory import InMemoryVotes
+from crowdpilot.aggregation.em.in_memory_backend import InMemoryVotes
 from crowdpilot.scale.gpu import device_votes
 from crowdpilot.scale.gpu.device_votes import DeviceVotes, exceeds_memory, sum_parts
 from crowdpilot.scale.gpu.tensor_votes import to_tensor_votes
@@ -67,7 +67,8 @@ def test_posteriors_and_labels_are_those_of_memory(model: EM, chunk: int | None,
     device, memory = load(model, votes, chunk)
     params = first_params(model, votes, device)
     posterior = device.posterior(model, params)
-    assert_allclose(posterior, memory.posterior(model, first_params(model, votes, memory)), atol=1e-9)
+    soft = DawidSkene() if isinstance(model, FastDawidSkene) else model  # the E-step alone is hard
+    assert_allclose(posterior, memory.posterior(soft, first_params(model, votes, memory)), atol=1e-9)
     assert posterior.dtype == np.float64
     by_class = posterior.reshape(80, 3, -1).sum(axis=2)
     assert_array_equal(device.most_probable(model, params), by_class.argmax(axis=1))
