@@ -1,6 +1,52 @@
 """Audit: experts check a sample of decided items, and a confidence sequence bounds the loss of all."""
 
-from crowdpilot.hybrid.audit.expert_audit import Audit, audit
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from crowdpilot.aggregation.base import Aggregate
+from crowdpilot.hybrid.audit.expert_audit import Audit
 from crowdpilot.hybrid.audit.pool import Bound
+from crowdpilot.hybrid.campaign.decisions import Decisions
+from crowdpilot.hybrid.costs import Costs
 
 __all__ = ["Audit", "Bound", "audit"]
+
+
+def audit(
+    result: Aggregate | Decisions | ArrayLike,
+    costs: Costs | None = None,
+    *,
+    level: float = 0.95,
+    planned: float | None = None,
+    experts_err: bool = False,
+    seed: int = 0,
+) -> Audit:
+    """An audit of labels or decisions: it draws the items that experts check, and bounds the cost of all.
+
+    Parameters
+    ----------
+    result
+        What a model or a campaign decided, or a posterior, (items, classes), from which the decisions
+        with the least expected cost are taken.
+    costs
+        Of errors; by default every error costs one.
+    level, planned, experts_err, seed
+        As in `Audit`.
+
+    Examples
+    --------
+    >>> from crowdpilot.simulation import one_coin
+    >>> from crowdpilot.aggregation import DawidSkene
+    >>> votes, truth = one_coin(tasks=500, skill=[0.9, 0.8, 0.7, 0.7], seed=0)
+    >>> checked = audit(DawidSkene().fit(votes), level=0.9)
+    >>> items = checked.draw(100)
+    >>> checked.add_answers(items, truth[items])
+    >>> bool(checked.bound().error_rate < 0.3)
+    True
+    """
+    probs = result.probs if isinstance(result, Aggregate | Decisions) else np.asarray(result, np.float64)
+    costs = Costs.equal(probs.shape[1]) if costs is None else costs
+    decided = result.codes if isinstance(result, Decisions) else costs.decide(probs)
+    return Audit(costs, decided, probs, level=level, seed=seed, planned=planned, experts_err=experts_err)

@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from crowdpilot.aggregation.base import Aggregate
 from crowdpilot.arrays import Codes, Floats, divide, has_repeats
 from crowdpilot.hybrid.audit.betting import failure_probability
 from crowdpilot.hybrid.audit.expert_errors import expert_error_upper, loss_with_misses
 from crowdpilot.hybrid.audit.loss_bound import LossBound
 from crowdpilot.hybrid.audit.pool import Bound, check_pool, of_decision, wrong_decisions
 from crowdpilot.hybrid.audit.strata import stratify
-from crowdpilot.hybrid.campaign.decisions import Decisions
 from crowdpilot.hybrid.costs import Costs
 
 UNKNOWN = -1
@@ -292,41 +290,3 @@ class Audit:
         audit._answers, audit._second_answers = list(state["answers"]), list(state["second_answers"])
         audit._settle(len(audit._drawn))
         return audit
-
-
-def audit(
-    result: Aggregate | Decisions | ArrayLike,
-    costs: Costs | None = None,
-    *,
-    level: float = 0.95,
-    planned: float | None = None,
-    experts_err: bool = False,
-    seed: int = 0,
-) -> Audit:
-    """An audit of labels or decisions: it draws the items that experts check, and bounds the cost of all.
-
-    Parameters
-    ----------
-    result
-        What a model or a campaign decided, or a posterior, (items, classes), from which the decisions
-        with the least expected cost are taken.
-    costs
-        Of errors; by default every error costs one.
-    level, planned, experts_err, seed
-        As in `Audit`.
-
-    Examples
-    --------
-    >>> from crowdpilot.simulation import one_coin
-    >>> from crowdpilot.aggregation import DawidSkene
-    >>> votes, truth = one_coin(tasks=500, skill=[0.9, 0.8, 0.7, 0.7], seed=0)
-    >>> checked = audit(DawidSkene().fit(votes), level=0.9)
-    >>> items = checked.draw(100)
-    >>> checked.add_answers(items, truth[items])
-    >>> bool(checked.bound().error_rate < 0.3)
-    True
-    """
-    probs = result.probs if isinstance(result, Aggregate | Decisions) else np.asarray(result, np.float64)
-    costs = Costs.equal(probs.shape[1]) if costs is None else costs
-    decided = result.codes if isinstance(result, Decisions) else costs.decide(probs)
-    return Audit(costs, decided, probs, level=level, seed=seed, planned=planned, experts_err=experts_err)
