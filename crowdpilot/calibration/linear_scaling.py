@@ -26,6 +26,11 @@ class FittedScaling(FittedMap):
     weights: Floats  # (classes, classes), [to, from]
     intercept: Floats  # (classes,)
 
+    @classmethod
+    def of_power(cls, map: Map, K: int, power: float) -> FittedScaling:
+        """The map from p to p ** power, scaled to sum to one: what temperature scaling of K classes gives."""
+        return cls(map.name, map.floor, power * np.eye(K), np.zeros(K))
+
     @property
     def classes(self) -> int:
         return len(self.intercept)

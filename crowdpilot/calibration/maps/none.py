@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from crowdpilot.calibration.base import FittedMap, Map
 from crowdpilot.calibration.linear_scaling import FittedScaling
 from crowdpilot.calibration.sample import Sample
@@ -29,5 +27,4 @@ class NoMap(Map):
         return 0
 
     def fit_sample(self, sample: Sample) -> FittedMap:
-        K = sample.probs.shape[1]
-        return FittedScaling(self.name, self.floor, np.eye(K), np.zeros(K))
+        return FittedScaling.of_power(self, sample.probs.shape[1], 1.0)

@@ -44,7 +44,6 @@ class Temperature(Map):
         return 1
 
     def fit_sample(self, sample: Sample) -> FittedMap:
-        K = sample.probs.shape[1]
         log_probs = np.log(raise_to_floor(sample.probs, self.floor))
         slope = fit_inverse_temperature(log_probs, sample.target, sample.weight, self.strength)
-        return FittedScaling(self.name, self.floor, slope * np.eye(K), np.zeros(K))
+        return FittedScaling.of_power(self, log_probs.shape[1], slope)

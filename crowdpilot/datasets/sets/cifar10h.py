@@ -11,11 +11,12 @@ from pathlib import Path
 import numpy as np
 
 from crowdpilot.datasets.data import Data, Part
-from crowdpilot.datasets.registry import Counts, Dataset
-from crowdpilot.datasets.source_files import on_github
+from crowdpilot.datasets.registry import Counts
+from crowdpilot.datasets.source_files import on_github, votes_dataset
 from crowdpilot.votes import Votes
 
 REPOSITORY = "jcpeterson/cifar-10h", "389f22d9d300ec71a4c44735d46f550c94b957ab"
+SHA256 = "4b0283f9b2ae72a616eeb4a2a38474cc2a238eb041bfb8df5ead3a8a47f35aa3"
 TABLE = "cifar10h-raw.csv"
 
 
@@ -55,22 +56,14 @@ def _trials(path: Path) -> Iterator[tuple[str, str, str, str, str]]:
 
 
 DATASETS = (
-    Dataset(
-        name="cifar10h",
-        description="What does a test image of CIFAR-10 show? Mechanical Turk, about 51 workers each, "
-        "with their seconds.",
-        counts=Counts(10000, 2571, 514200, 10, 10000),
-        kind="votes",
+    votes_dataset(
+        "cifar10h",
+        "What does a test image of CIFAR-10 show? Mechanical Turk, about 51 workers each, with seconds.",
+        Counts(10000, 2571, 514200, 10, 10000),
+        "Peterson et al., Human uncertainty makes classification more robust, ICCV 2019",
+        repository=REPOSITORY[0],
         licence="CC BY-NC-SA 4.0",
-        source="Peterson et al., Human uncertainty makes classification more robust, ICCV 2019, "
-        f"https://github.com/{REPOSITORY[0]}",
         make=make,
-        files=(
-            on_github(
-                *REPOSITORY,
-                "data/cifar10h-raw.zip",
-                sha256="4b0283f9b2ae72a616eeb4a2a38474cc2a238eb041bfb8df5ead3a8a47f35aa3",
-            ),
-        ),
+        files=[on_github(*REPOSITORY, "data/cifar10h-raw.zip", sha256=SHA256)],
     ),
 )
