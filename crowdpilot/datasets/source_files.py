@@ -16,17 +16,10 @@ UNSTATED = "not stated"
 
 
 def on_github(
-    repository: str,
-    commit: str,
-    path: str,
-    size: int | None = None,
-    sha256: str | None = None,
-    *,
-    saved_as: str | None = None,
+    repository: str, commit: str, path: str, size: int | None = None, sha256: str | None = None
 ) -> Remote:
     """A file of a public repository as it was in a commit, so that it does not change."""
-    url = f"https://raw.githubusercontent.com/{repository}/{commit}/{quote(path)}"
-    return Remote(url, size, sha256, saved_as)
+    return Remote(f"https://raw.githubusercontent.com/{repository}/{commit}/{quote(path)}", size, sha256)
 
 
 def parse_manifest(text: str) -> dict[str, tuple[int | None, str | None]]:

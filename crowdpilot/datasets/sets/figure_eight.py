@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -85,7 +86,8 @@ def _files(name: str) -> Iterator[Remote]:
         folder, file = origin.split("/")
         if dataset == name:
             commit, parent = FOLDERS[folder]
-            yield on_github(REPOSITORY, commit, f"data/{parent}/{file}", *known, saved_as=f"{part}.csv")
+            remote = on_github(REPOSITORY, commit, f"data/{parent}/{file}", *known)
+            yield replace(remote, saved_as=f"{part}.csv")
 
 
 def _dataset(name: str, description: str, tasks: int, classes: int) -> Dataset:
