@@ -72,14 +72,13 @@ def votes_and_features(
     *,
     centres: Floats | None = None,
     noise: float = 1.0,
-    prior: Sequence[float] | None = None,
 ) -> tuple[Floats, Votes, Codes]:
     """X as normal clouds of deviation `noise` around the centre of each class, one-coin votes, the truth.
 
     `centres` is (classes, features); if not given, six features drawn from a normal law of deviation 2.
     """
     rng = np.random.default_rng(seed)
-    truth = rng.integers(classes, size=tasks) if prior is None else rng.choice(classes, tasks, p=prior)
+    truth = rng.integers(classes, size=tasks)
     centres = 2 * rng.normal(size=(classes, 6)) if centres is None else centres
     X = centres[truth] + rng.normal(0, noise, (tasks, centres.shape[1]))
     task, worker = _assign(rng, tasks, len(skill), votes_per_task)

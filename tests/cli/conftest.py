@@ -40,7 +40,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def crowd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def crowd_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder to work in with the votes of a simulated crowd, and numbers that tell the classes.
 
     crowd.csv, truth.csv and truth.npy are about the same 120 tasks as x.npz, which has them in

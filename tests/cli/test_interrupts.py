@@ -30,12 +30,12 @@ ALIKE = {  # whose work is done by the same lines as that of one above
 
 
 @pytest.mark.parametrize("typed", [*LONG, *(pytest.param(typed, marks=pytest.mark.slow) for typed in ALIKE)])
-def test_ctrl_c_ends_in_one_line_and_leaves_nothing(typed: str, crowd: Path) -> None:
-    interrupt(typed, signal.SIGINT, 130, crowd)
+def test_ctrl_c_ends_in_one_line_and_leaves_nothing(typed: str, crowd_files: Path) -> None:
+    interrupt(typed, signal.SIGINT, 130, crowd_files)
 
 
-def test_so_does_being_asked_to_end(crowd: Path) -> None:
-    interrupt(next(iter(LONG)), signal.SIGTERM, 143, crowd)
+def test_so_does_being_asked_to_end(crowd_files: Path) -> None:
+    interrupt(next(iter(LONG)), signal.SIGTERM, 143, crowd_files)
 
 
 def interrupt(typed: str, sign: signal.Signals, code: int, folder: Path) -> None:
@@ -50,11 +50,11 @@ def interrupt(typed: str, sign: signal.Signals, code: int, folder: Path) -> None
     assert sorted(folder.rglob("*")) == before
 
 
-def test_what_is_kept_on_purpose_is_named(crowd: Path) -> None:
+def test_what_is_kept_on_purpose_is_named(crowd_files: Path) -> None:
     asked = (*TRAINING.split(), "--checkpoint", "kept", "-o", "out.json")
     with Terminal("train", "crowd.csv", *asked) as terminal:
         terminal.wait_for("/1000000")
         terminal.process.send_signal(signal.SIGINT)
         assert terminal.finish() == 130
     assert "crowdpilot: interrupted; the same command resumes from kept" in terminal.text
-    assert not (crowd / "out.json").exists()
+    assert not (crowd_files / "out.json").exists()

@@ -54,13 +54,13 @@ NONE = {
 
 
 @pytest.fixture
-def made(crowd: Path, cli: Run) -> Path:
+def made(crowd_files: Path, cli: Run) -> Path:
     """A folder with all that the calls read."""
     cli("aggregate", "crowd.csv", "-s", "mv", "-o", "labels.csv", "--probs")
     cli("audit", "labels.csv", "--sample", "5", "-o", "check.csv")
-    rows = list(csv.DictReader(StringIO((crowd / "check.csv").read_text())))
+    rows = list(csv.DictReader(StringIO((crowd_files / "check.csv").read_text())))
     Path("check.csv").write_text("task,label\n" + "".join(f"{row['task']},bird\n" for row in rows))
-    return crowd
+    return crowd_files
 
 
 def test_every_command_that_prints_a_table_is_here() -> None:

@@ -24,7 +24,9 @@ Load = Callable[[str], dict[str, np.ndarray]]
 QUICK = ("--x", "x.npz", "--network", "linear", "--epochs", "8", "--lr", "0.05")
 
 
-def test_labels_of_all_tasks_go_to_standard_output_in_the_order_of_the_votes(crowd: Path, cli: Run) -> None:
+def test_labels_of_all_tasks_go_to_standard_output_in_the_order_of_the_votes(
+    crowd_files: Path, cli: Run
+) -> None:
     result = cli("aggregate-deep", "crowd.csv", *QUICK, "-s", "crowdlayer")
     rows = list(csv.DictReader(StringIO(result.stdout)))
     assert list(rows[0]) == ["task", "label", "confidence"]
@@ -34,7 +36,7 @@ def test_labels_of_all_tasks_go_to_standard_output_in_the_order_of_the_votes(cro
     assert result.stderr == ""
 
 
-def test_they_are_the_posterior_of_the_library(crowd: Path, cli: Run, load: Load) -> None:
+def test_they_are_the_posterior_of_the_library(crowd_files: Path, cli: Run, load: Load) -> None:
     cli("aggregate-deep", "crowd.csv", *QUICK, "-s", "crowdlayer[kind='vw']", "-o", "out.npy", "--seed", "5")
     file, votes = load("x.npz"), io.read("crowd.csv")
     model = CrowdClassifier("linear", "crowdlayer[kind='vw']", epochs=8, lr=0.05, seed=5)
@@ -44,7 +46,7 @@ def test_they_are_the_posterior_of_the_library(crowd: Path, cli: Run, load: Load
     np.testing.assert_allclose(np.load("out.npy"), model.posterior_[order], atol=1e-6)
 
 
-def test_a_file_also_counts_the_votes_and_has_probabilities_if_wanted(crowd: Path, cli: Run) -> None:
+def test_a_file_also_counts_the_votes_and_has_probabilities_if_wanted(crowd_files: Path, cli: Run) -> None:
     cli("aggregate-deep", "crowd.csv", *QUICK, "-s", "crowdlayer", "-o", "out.parquet", "--probs")
     table = pq.read_table("out.parquet")
     classes = ["p_bird", "p_fish", "p_newt"]
@@ -53,7 +55,7 @@ def test_a_file_also_counts_the_votes_and_has_probabilities_if_wanted(crowd: Pat
     np.testing.assert_allclose(sum(table[name].to_numpy() for name in classes), 1)
 
 
-def test_tasks_without_votes_come_last(crowd: Path, cli: Run) -> None:
+def test_tasks_without_votes_come_last(crowd_files: Path, cli: Run) -> None:
     lines = Path("crowd.csv").read_text().splitlines()
     Path("some.csv").write_text("\n".join(line for line in lines if not line.startswith("t7,")))
     cli("aggregate-deep", "some.csv", *QUICK, "-s", "crowdlayer", "-o", "out.csv")
@@ -62,7 +64,7 @@ def test_tasks_without_votes_come_last(crowd: Path, cli: Run) -> None:
     assert (last["task"], last["votes"]) == ("t7", "0")
 
 
-def test_scores_are_printed_and_written(crowd: Path, cli: Run) -> None:
+def test_scores_are_printed_and_written(crowd_files: Path, cli: Run) -> None:
     measured = ("--truth", "truth.csv", "--test-x", "test.npz", "--test-labels", "test.csv")
     result = cli(
         "aggregate-deep",
@@ -88,7 +90,7 @@ def test_scores_are_printed_and_written(crowd: Path, cli: Run) -> None:
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_every_method_can_be_run(name: str, crowd: Path, cli: Run, load: Load) -> None:
+def test_every_method_can_be_run(name: str, crowd_files: Path, cli: Run, load: Load) -> None:
     result = cli("aggregate-deep", "crowd.csv", *QUICK, "-s", name, "-o", "out.npy")
     assert result.exit_code == 0
     np.testing.assert_allclose(np.load("out.npy").sum(axis=1), 1)
@@ -113,7 +115,9 @@ def results(cli: Run, *args: str) -> dict[str, Any]:
         ),
     ],
 )
-def test_self_training_has_a_base(strategy: str, method: str, training: str, crowd: Path, cli: Run) -> None:
+def test_self_training_has_a_base(
+    strategy: str, method: str, training: str, crowd_files: Path, cli: Run
+) -> None:
     short = ("--epochs", "2")
     named = results(cli, "-s", strategy, *short)
     assert named["settings"]["method"] == method
@@ -124,7 +128,7 @@ def test_self_training_has_a_base(strategy: str, method: str, training: str, cro
     assert (named["epochs"], named["rounds"]) == (by_option["epochs"], by_option["rounds"])
 
 
-def test_pruned_tasks_are_named_and_have_a_label_all_the_same(crowd: Path, cli: Run) -> None:
+def test_pruned_tasks_are_named_and_have_a_label_all_the_same(crowd_files: Path, cli: Run) -> None:
     found = results(cli, "-s", "crowdlayer", "--prune", "entropy[alpha=.05]")
     assert len(found["pruned"]) == 6
     labels = io.read_labels("out.csv")
@@ -133,7 +137,7 @@ def test_pruned_tasks_are_named_and_have_a_label_all_the_same(crowd: Path, cli: 
     assert results(cli, "-s", "crowdlayer")["pruned"] == []
 
 
-def test_classes_may_be_counted(crowd: Path, cli: Run) -> None:
+def test_classes_may_be_counted(crowd_files: Path, cli: Run) -> None:
     text = Path("crowd.csv").read_text()
     for number, name in enumerate(("bird", "fish", "newt")):
         text = text.replace(name, str(number))
@@ -162,14 +166,14 @@ WRONG = {
 
 
 @pytest.mark.parametrize("args", WRONG.values(), ids=WRONG)
-def test_a_mistake_ends_in_one_sentence(args: tuple[str, ...], crowd: Path, cli: Run) -> None:
-    before = set(crowd.iterdir())
+def test_a_mistake_ends_in_one_sentence(args: tuple[str, ...], crowd_files: Path, cli: Run) -> None:
+    before = set(crowd_files.iterdir())
     result = cli("aggregate-deep", "crowd.csv", *QUICK, *args)
     assert result.exit_code == 2
     assert result.stdout == ""
     assert result.stderr.count("\n") == 1
-    assert set(crowd.iterdir()) == before
+    assert set(crowd_files.iterdir()) == before
 
 
-def test_a_name_that_is_nearly_right_is_guessed(crowd: Path, cli: Run) -> None:
+def test_a_name_that_is_nearly_right_is_guessed(crowd_files: Path, cli: Run) -> None:
     assert "did you mean crowdlayer?" in cli("aggregate-deep", "crowd.csv", *QUICK, "-s", "crowdlyer").stderr

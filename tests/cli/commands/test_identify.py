@@ -62,7 +62,7 @@ def test_help_names_every_identification(cli: Run) -> None:
 
 
 @pytest.mark.parametrize("name", ["AUM", "waum", "WAUM_perworker"])
-def test_tasks_are_scored_by_a_classifier_of_their_content(name: str, crowd: Path, cli: Run) -> None:
+def test_tasks_are_scored_by_a_classifier_of_their_content(name: str, crowd_files: Path, cli: Run) -> None:
     found = rows(cli("identify", "crowd.csv", "-s", name, "--x", "x.npz", "--epochs", "3").stdout)
     scores = [float(row[name.lower()]) for row in found]
     assert {row["task"] for row in found} == {f"t{n}" for n in range(120)}
@@ -71,7 +71,7 @@ def test_tasks_are_scored_by_a_classifier_of_their_content(name: str, crowd: Pat
     assert found[0]["ambiguous"] == "True"
 
 
-def test_votes_on_which_a_classifier_disagrees_come_first(crowd: Path, cli: Run) -> None:
+def test_votes_on_which_a_classifier_disagrees_come_first(crowd_files: Path, cli: Run) -> None:
     lines = Path("crowd.csv").read_text().splitlines()
     truth = dict(line.split(",") for line in Path("truth.csv").read_text().splitlines()[1:])
     other = {"bird": "fish", "fish": "newt", "newt": "bird"}
@@ -90,7 +90,7 @@ def test_votes_on_which_a_classifier_disagrees_come_first(crowd: Path, cli: Run)
     assert [order[n] for n in np.argsort(np.load("waum.npy"))[:6]] == hard
 
 
-def test_options_of_the_training_change_the_scores(crowd: Path, cli: Run) -> None:
+def test_options_of_the_training_change_the_scores(crowd_files: Path, cli: Run) -> None:
     plain = ("identify", "crowd.csv", "-s", "waum", "--x", "x.npz", "--epochs", "2")
     others = [
         ("--folds", "2"), ("--topk", "2"), ("--seed", "1"), ("--network", "linear"), ("--use-pleiss",),
@@ -101,7 +101,7 @@ def test_options_of_the_training_change_the_scores(crowd: Path, cli: Run) -> Non
     assert cli(*plain, "--device", "cpu").stdout == found[0]
 
 
-def test_an_x_is_not_ignored(crowd: Path, cli: Run) -> None:
+def test_an_x_is_not_ignored(crowd_files: Path, cli: Run) -> None:
     result = cli("identify", "crowd.csv", "-s", "entropy", "--x", "x.npz")
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
     assert "--x is for AUM, WAUM, WAUM_perworker" in result.stderr

@@ -19,7 +19,7 @@ Load = Callable[[str], dict[str, np.ndarray]]
 
 
 @pytest.fixture
-def model(crowd: Path, load: Load) -> CrowdClassifier:
+def model(crowd_files: Path, load: Load) -> CrowdClassifier:
     """A trained classifier, also saved in model.safetensors."""
     file = load("x.npz")
     model = CrowdClassifier("linear", "crowdlayer", epochs=8, lr=0.05)

@@ -24,7 +24,7 @@ PRICE = "error=1,crowd=.02"
 
 
 @pytest.fixture
-def found(crowd: Path, cli: Run) -> Callable[..., dict[str, Any]]:
+def found(crowd_files: Path, cli: Run) -> Callable[..., dict[str, Any]]:
     """What the command says as JSON of the votes in crowd.csv."""
 
     def found(*args: str, source: str = "crowd.csv", costs: str = PRICE) -> dict[str, Any]:
@@ -78,7 +78,7 @@ def test_means_are_those_of_the_ends_of_the_runs(found: Callable[..., Any]) -> N
     assert one["sd"]["loss"] > 0
 
 
-def test_the_policy_with_the_least_total_is_the_best(crowd: Path, cli: Run) -> None:
+def test_the_policy_with_the_least_total_is_the_best(crowd_files: Path, cli: Run) -> None:
     table = cli(
         "replay", "crowd.csv", "--truth", "truth.csv", "--costs", "error=1,crowd=.3", "--seeds", "2",
         "-p", "fixed[votes=3]", "-p", "fixed[votes=1]", "-p", "Fixed[votes=1]",
@@ -100,7 +100,9 @@ def test_at_most_so_many_votes_are_taken_in_batches(found: Callable[..., Any]) -
     np.testing.assert_allclose(votes, [0, 30, 60, 90, 120])
 
 
-def test_without_truth_there_is_no_loss_and_no_best(crowd: Path, cli: Run, found: Callable[..., Any]) -> None:
+def test_without_truth_there_is_no_loss_and_no_best(
+    crowd_files: Path, cli: Run, found: Callable[..., Any]
+) -> None:
     table = cli("replay", "crowd.csv", "--seeds", "1", "-p", ALL, "-o", "curve.csv", "--plot", "it.svg")
     assert "no task has a true label" in table.stderr
     assert table.stdout.splitlines()[0] == "policy,votes,votes_sd,spent,spent_sd,expected,expected_sd,best"
@@ -113,7 +115,7 @@ def test_without_truth_there_is_no_loss_and_no_best(crowd: Path, cli: Run, found
 
 
 def test_the_truth_may_come_with_the_votes_or_be_known_in_part(
-    found: Callable[..., Any], crowd: Path
+    found: Callable[..., Any], crowd_files: Path
 ) -> None:
     rows = Path("truth.csv").read_text().splitlines()
     Path("some.csv").write_text("\n".join(rows[:41]))
@@ -127,7 +129,7 @@ def test_the_truth_may_come_with_the_votes_or_be_known_in_part(
     assert apart["policies"] == inside["policies"]
 
 
-def test_the_file_of_curves_has_every_point(crowd: Path, cli: Run) -> None:
+def test_the_file_of_curves_has_every_point(crowd_files: Path, cli: Run) -> None:
     run = cli(
         "replay", "crowd.csv", "--truth", "truth.csv", "--seeds", "2", "-p", "fixed[votes=2]", "-p", ALL,
         "-o", "curve.csv", "--json",
@@ -152,7 +154,7 @@ def test_a_machine_that_knows_all_needs_few_votes(found: Callable[..., Any]) -> 
     assert helped["policies"][0]["mean"]["error"] < 0.05
 
 
-def test_content_belongs_to_its_task_in_any_order(crowd: Path) -> None:
+def test_content_belongs_to_its_task_in_any_order(crowd_files: Path) -> None:
     scenario = read_scenario(Path("crowd.csv"), ReadingOptions(), truth=Path("truth.csv"), x=Path("x.npz"))
     ideal = np.eye(3)[scenario.truth]
     near = np.argmax(scenario.features - scenario.features.mean(axis=0), axis=1)
@@ -174,8 +176,8 @@ def test_texts_are_learned_from(found: Callable[..., Any]) -> None:
     assert helped["policies"][0]["mean"]["total"] < alone["policies"][0]["mean"]["total"]
 
 
-def test_an_item_is_in_if_all_criteria_hold(crowd: Path, found: Callable[..., Any]) -> None:
-    truth = screening(crowd)
+def test_an_item_is_in_if_all_criteria_hold(crowd_files: Path, found: Callable[..., Any]) -> None:
+    truth = screening(crowd_files)
     scenario = read_scenario(Path("screen.csv"), ReadingOptions(), truth=Path("both.csv"), criteria="asked")
     order = [int(item[1:]) for item in scenario.items]
     assert scenario.criteria == ("book", "negative")
@@ -189,8 +191,8 @@ def test_an_item_is_in_if_all_criteria_hold(crowd: Path, found: Callable[..., An
     assert parts["policies"][0]["mean"]["error"] < 0.3
 
 
-def test_a_criterion_need_not_have_votes_on_every_item(crowd: Path, found: Callable[..., Any]) -> None:
-    screening(crowd)
+def test_a_criterion_need_not_have_votes_on_every_item(crowd_files: Path, found: Callable[..., Any]) -> None:
+    screening(crowd_files)
     rows = Path("screen.csv").read_text().splitlines()
     Path("part.csv").write_text(
         "\n".join(row for row in rows if not row.startswith(("d1,w", "d2,w")) or "book" in row)
@@ -200,8 +202,8 @@ def test_a_criterion_need_not_have_votes_on_every_item(crowd: Path, found: Calla
     assert result["policies"][0]["mean"]["votes"] == pytest.approx((60 * 6 - 2 * 3) / 60)
 
 
-def test_a_machine_may_know_one_criterion(crowd: Path, found: Callable[..., Any]) -> None:
-    truth = screening(crowd)
+def test_a_machine_may_know_one_criterion(crowd_files: Path, found: Callable[..., Any]) -> None:
+    truth = screening(crowd_files)
     rows = [
         f"d{n},{0.02 if holds else 0.98},{0.98 if holds else 0.02}" for n, holds in enumerate(truth["book"])
     ]
@@ -228,7 +230,7 @@ def test_a_bundled_data_set_needs_no_file(cli: Run) -> None:
     assert json.loads(run.stdout)["policies"][0]["mean"]["votes"] == 5  # of five doctors, one vote each
 
 
-def test_a_person_sees_a_table(crowd: Path, cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_person_sees_a_table(crowd_files: Path, cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TTY_COMPATIBLE", "1")
     monkeypatch.setenv("COLUMNS", "80")
     run = cli(
@@ -266,18 +268,18 @@ def test_a_person_sees_a_table(crowd: Path, cli: Run, monkeypatch: pytest.Monkey
     ],
 )
 def test_bad_input_is_one_sentence_and_writes_nothing(
-    crowd: Path, cli: Run, args: tuple[str, ...], problem: str
+    crowd_files: Path, cli: Run, args: tuple[str, ...], problem: str
 ) -> None:
-    before = sorted(crowd.iterdir())
+    before = sorted(crowd_files.iterdir())
     run = cli("replay", *args, *(() if "--output" in args else ("-o", "curve.csv")))
     assert run.exit_code == 2
     assert problem in run.stderr
     assert run.stderr.count("\n") == 1
     assert run.stdout == ""
-    assert sorted(crowd.iterdir()) == before
+    assert sorted(crowd_files.iterdir()) == before
 
 
-def test_votes_that_cannot_be_drawn_are_refused(crowd: Path, cli: Run) -> None:
+def test_votes_that_cannot_be_drawn_are_refused(crowd_files: Path, cli: Run) -> None:
     Path("heavy.csv").write_text("task,worker,label,weight\na,x,no,2\na,y,yes,1\n")
     Path("one.csv").write_text("task,worker,label\na,x,no\nb,y,no\n")
     Path("three.csv").write_text("item,worker,asked,label\na,x,q,1\na,y,q,2\na,z,q,3\n")

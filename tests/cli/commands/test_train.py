@@ -46,13 +46,13 @@ def library(load: Load, method: str, **settings: Any) -> Any:
     return model.fit(file["x"], io.read("crowd.csv"), tasks=file["task"].tolist())
 
 
-def test_scores_go_to_standard_output(crowd: Path, cli: Run) -> None:
+def test_scores_go_to_standard_output(crowd_files: Path, cli: Run) -> None:
     found = scores(cli("train", "crowd.csv", *QUICK, *TEST, "--truth", "truth.csv").stdout)
     assert set(found) == {(part, measure) for part in ("train", "test") for measure in METRICS}
     assert found["test", "accuracy"] > 0.8
 
 
-def test_it_is_what_the_library_does(crowd: Path, cli: Run, load: Load) -> None:
+def test_it_is_what_the_library_does(crowd_files: Path, cli: Run, load: Load) -> None:
     model = library(load, "two_stage[labels='dawid_skene',targets='shard']", seed=3, balance="reweight")
     test = load("test.npz")
     truth = io.read_labels("test.csv")
@@ -65,7 +65,7 @@ def test_it_is_what_the_library_does(crowd: Path, cli: Run, load: Load) -> None:
     np.testing.assert_allclose(np.load("probs.npy"), model.predict_proba(test["x"]), atol=1e-6)
 
 
-def test_results_hold_all_that_is_worth_keeping(crowd: Path, cli: Run) -> None:
+def test_results_hold_all_that_is_worth_keeping(crowd_files: Path, cli: Run) -> None:
     validation = ("--val-x", "test.npz", "--val-labels", "test.csv", "--patience", "8")
     cli("train", "crowd.csv", *QUICK, *validation, "-o", "out.json", "--optimizer", "SGD", "--decay", "0.25")
     found = json.loads(Path("out.json").read_text())
@@ -83,7 +83,7 @@ def test_results_hold_all_that_is_worth_keeping(crowd: Path, cli: Run) -> None:
 
 @pytest.mark.parametrize("name", ["labels.npy", "hard.npy", "labels.csv", "labels.parquet", "hard.csv"])
 def test_labels_of_a_file_are_those_of_the_strategy_that_made_it(
-    name: str, crowd: Path, cli: Run, load: Load
+    name: str, crowd_files: Path, cli: Run, load: Load
 ) -> None:
     soft = name.startswith("labels")
     result = parse_strategy("ds").fit(io.read("crowd.csv"))
@@ -101,7 +101,7 @@ def test_labels_of_a_file_are_those_of_the_strategy_that_made_it(
     np.testing.assert_allclose(np.load("by_file.npy"), np.load("by_name.npy"), atol=1e-5)
 
 
-def test_tasks_that_a_file_names_are_not_learned_from(crowd: Path, cli: Run, load: Load) -> None:
+def test_tasks_that_a_file_names_are_not_learned_from(crowd_files: Path, cli: Run, load: Load) -> None:
     lines = Path("crowd.csv").read_text().splitlines()
     out = list(dict.fromkeys(line.partition(",")[0] for line in lines[1:]))[:20]
     Path("out.txt").write_text("\n".join(out))
@@ -114,7 +114,7 @@ def test_tasks_that_a_file_names_are_not_learned_from(crowd: Path, cli: Run, loa
     np.testing.assert_allclose(np.load("a.npy"), np.load("b.npy"), atol=1e-6)
 
 
-def test_tasks_without_content_are_left_out_and_counted(crowd: Path, cli: Run, load: Load) -> None:
+def test_tasks_without_content_are_left_out_and_counted(crowd_files: Path, cli: Run, load: Load) -> None:
     file = load("x.npz")
     np.savez("some.npz", task=file["task"][5:], x=file["x"][5:])
     result = cli("train", "crowd.csv", *QUICK, "--x", "some.npz", "--save", "model.safetensors")
@@ -122,7 +122,7 @@ def test_tasks_without_content_are_left_out_and_counted(crowd: Path, cli: Run, l
     assert "5 of 120 tasks with votes are not in some.npz" in result.stderr
 
 
-def test_rows_without_names_are_tasks_in_their_order(crowd: Path, cli: Run, load: Load) -> None:
+def test_rows_without_names_are_tasks_in_their_order(crowd_files: Path, cli: Run, load: Load) -> None:
     file, tasks = load("x.npz"), io.read("crowd.csv").tasks.tolist()
     index = {name: n for n, name in enumerate(file["task"].tolist())}
     np.save("x.npy", file["x"][[index[task] for task in tasks]])
@@ -134,7 +134,7 @@ def test_rows_without_names_are_tasks_in_their_order(crowd: Path, cli: Run, load
     )
 
 
-def test_options_of_peerannot_are_understood(crowd: Path, cli: Run) -> None:
+def test_options_of_peerannot_are_understood(crowd_files: Path, cli: Run) -> None:
     ours = cli("train", "crowd.csv", *QUICK, *TEST).stdout
     names = ("--x", "x.npz", "--model", "linear", "--n-epochs", "8", "--lr", "0.05", "-optim", "Adam")
     assert cli("train", "crowd.csv", *names, *TEST).stdout == ours
@@ -180,7 +180,7 @@ WRONG = {
 
 @pytest.mark.parametrize("args", WRONG.values(), ids=WRONG)
 def test_a_mistake_ends_in_one_sentence_and_changes_no_file(
-    args: tuple[str, ...], crowd: Path, cli: Run, load: Load
+    args: tuple[str, ...], crowd_files: Path, cli: Run, load: Load
 ) -> None:
     file = load("x.npz")
     np.savez("other.npz", task=["a", "b"], x=file["x"][:2])
@@ -191,13 +191,13 @@ def test_a_mistake_ends_in_one_sentence_and_changes_no_file(
     Path("strange.csv").write_text("task,label\nnew0,dragon\n")
     Path("hard.csv").write_text(Path("truth.csv").read_text())
     Path("out.json").write_text("precious")
-    before = {path: path.read_bytes() for path in crowd.iterdir()}
+    before = {path: path.read_bytes() for path in crowd_files.iterdir()}
     result = cli("train", "crowd.csv", *args)
     assert result.exit_code == 2
     assert result.stdout == ""
     assert result.stderr.startswith("crowdpilot: ")
     assert result.stderr.count("\n") == 1
-    assert {path: path.read_bytes() for path in crowd.iterdir()} == before
+    assert {path: path.read_bytes() for path in crowd_files.iterdir()} == before
 
 
 WITHOUT = """
@@ -212,7 +212,7 @@ main()
 """
 
 
-def test_a_missing_package_is_named_with_the_way_to_install_it(crowd: Path) -> None:
+def test_a_missing_package_is_named_with_the_way_to_install_it(crowd_files: Path) -> None:
     home = str(Path(crowdpilot.__file__).parents[1])
     done = subprocess.run(
         [sys.executable, "-c", WITHOUT, "train", "crowd.csv", *KEPT],
@@ -223,10 +223,10 @@ def test_a_missing_package_is_named_with_the_way_to_install_it(crowd: Path) -> N
     assert not Path("out.json").exists()
 
 
-def test_a_run_that_was_killed_goes_on_where_it_was(crowd: Path, cli: Run, start: Start) -> None:
+def test_a_run_that_was_killed_goes_on_where_it_was(crowd_files: Path, cli: Run, start: Start) -> None:
     args = ("train", "crowd.csv", "--x", "x.npz", "--epochs", "100", "-o", "out.json", "--truth", "truth.csv")
     process = start(*args, "--checkpoint", "state")
-    state = crowd / "state" / "train.safetensors"
+    state = crowd_files / "state" / "train.safetensors"
     while not state.exists() and process.poll() is None:
         time.sleep(0.01)
     process.kill()
@@ -241,7 +241,7 @@ def test_a_run_that_was_killed_goes_on_where_it_was(crowd: Path, cli: Run, start
     assert resumed["scores"] == whole["scores"]
 
 
-def test_a_checkpoint_of_another_run_is_refused(crowd: Path, cli: Run) -> None:
+def test_a_checkpoint_of_another_run_is_refused(crowd_files: Path, cli: Run) -> None:
     assert cli("train", "crowd.csv", *KEPT, "--checkpoint", "state").exit_code == 0
     result = cli("train", "crowd.csv", *KEPT, "--checkpoint", "state", "--lr", "0.5")
     assert result.exit_code == 2

@@ -18,21 +18,23 @@ from crowdpilot.learning.training.loop import Scores, Training
 from crowdpilot.learning.training.procedure import TrainingProcedure
 from crowdpilot.learning.training.vote_loss import VoteLoss
 from crowdpilot.votes import Votes
-from tests.crowds import votes_and_features
 
 CPU = torch.device("cpu")
 
 
-X, VOTES, TRUTH = votes_and_features(
-    200,
-    [0.87] * 12,
-    classes=3,
-    votes_per_task=2,
-    seed=0,
-    centres=np.eye(3),
-    noise=0.45,
-    prior=[0.6, 0.25, 0.15],
-)  # three classes, the first with six tasks in ten; a sixth of all possible votes
+def imbalanced_crowd(tasks: int = 200, workers: int = 12) -> tuple[np.ndarray, Votes, np.ndarray]:
+    """Three classes, the first with six tasks in ten, told apart by X; a fifth of all possible votes."""
+    rng = np.random.default_rng(0)
+    truth = rng.choice(3, tasks, p=[0.6, 0.25, 0.15])
+    x = np.eye(3)[truth] + rng.normal(0, 0.45, (tasks, 3))
+    task, worker = np.nonzero(rng.random((tasks, workers)) < 0.2)
+    right = rng.random(len(task)) < 0.8
+    label = np.where(right, truth[task], rng.integers(3, size=len(task)))
+    votes = Votes(task, worker, label, np.arange(tasks), np.arange(workers), np.arange(3))
+    return x.astype(np.float32), votes, truth.astype(np.int32)
+
+
+X, VOTES, TRUTH = imbalanced_crowd()
 ROWS: Rows = to_rows(X, CPU)
 SMALL = SelfTraining(add=200, rounds=3)
 

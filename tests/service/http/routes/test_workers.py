@@ -14,7 +14,7 @@ def workers(project: Project) -> dict[str, dict[str, Any]]:
 
 
 @pytest.fixture
-def crowd(project: Project) -> Project:
+def mixed_workers(project: Project) -> Project:
     """Good workers, one who says always the same, and one who is always wrong."""
     project.add_texts(40)
     project.post("/gold", json={"gold": {f"i{n}": ["bad", "good"][n % 2] for n in range(8)}})
@@ -27,8 +27,8 @@ def crowd(project: Project) -> Project:
     return project
 
 
-def test_workers_are_listed_with_skill_and_flags(crowd: Project) -> None:
-    found = workers(crowd)
+def test_workers_are_listed_with_skill_and_flags(mixed_workers: Project) -> None:
+    found = workers(mixed_workers)
     assert found["dan"]["votes"] == 40
     assert found["dan"]["low"] < found["dan"]["skill"] < found["dan"]["high"]
     assert found["dan"]["skill"] > 0.8 > found["same"]["skill"] > found["wrong"]["skill"]
