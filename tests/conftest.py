@@ -1,6 +1,10 @@
-"""Crowds whose truth is known, shared by all tests."""
+"""Crowds whose truth is known, shared by all tests, which compute on one thread each."""
 
 from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch is imported; the cores are for pytest -n
 
 import numpy as np
 import pytest
