@@ -6,11 +6,11 @@ import pytest
 from crowdpilot.calibration import MAPS, find_map, fit_on_votes, sample_one_vote_per_task
 from crowdpilot.metrics import log_loss
 from crowdpilot.votes import Votes
-from tests.calibration.test_fusion import crowd
+from tests.calibration.test_fusion import classifier_and_votes
 
 
 def overconfident(sharpness, seed=0, tasks=4000, **options):
-    probs, votes, log_confusion, truth = crowd(tasks, sharpness=sharpness, seed=seed, **options)
+    probs, votes, log_confusion, truth = classifier_and_votes(tasks, sharpness=sharpness, seed=seed, **options)
     return probs, votes, np.exp(log_confusion), truth
 
 
