@@ -4,37 +4,50 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import crowdpilot
 from crowdpilot.aggregation import MODELS
 from docs.hooks import notebook
-from docs.hooks.blocks import Block, blocks
+from docs.hooks.blocks import blocks
+from tests.docs.test_commands import check
 
 HOME = Path(crowdpilot.__file__).parents[1]
 README = (HOME / "README.md").read_text()
 OURS = [block for block in blocks(README) if not block.code.startswith("make ")]
 
 
-@pytest.fixture(scope="module")
-def outputs(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[Block, str]]:
-    """Every block with its output, run in their order in one folder."""
-    texts = [output.text for output in notebook.run(OURS, tmp_path_factory.mktemp("readme"))]
-    return list(zip(OURS, texts, strict=True))
-
-
-def test_every_block_runs(outputs: list[tuple[Block, str]]) -> None:
+@pytest.mark.thorough  # a Jupyter kernel, and a process for each command
+def test_every_block_runs(tmp_path: Path) -> None:
     """Except the block with `make demo` and `make test`, which would run these tests again."""
-    kinds = [block.language for block, _ in outputs]
-    assert {"csv", "python", "sh", "console"} == set(kinds)
+    outputs = notebook.run(OURS, tmp_path)
+    assert len(outputs) == len(OURS)
+    assert {"csv", "python", "sh", "console"} == {block.language for block in OURS}
     assert len([block for block in blocks(README) if block.code.startswith("make ")]) == 1
 
 
-def test_the_library_gives_labels_and_skills(outputs: list[tuple[Block, str]]) -> None:
-    printed = next(text for block, text in outputs if block.language == "python")
+def test_python_blocks_run_and_give_labels_and_skills(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    for block in OURS:
+        if block.language == "csv":
+            Path(block.options["title"]).write_text(block.code)
+        elif block.language == "python":
+            exec(block.code, names)
+    printed = capsys.readouterr().out
     assert printed.startswith("['bird' 'fish' 'bird']")
     assert all(name in printed for name in ("ann", "bob", "cem"))
+
+
+def test_commands_exist_with_their_options() -> None:
+    lines = [line for block in OURS if block.language == "sh" for line in block.code.splitlines()]
+    assert len(lines) >= 5
+    for line in lines:
+        check(line)
 
 
 def test_all_strategies_are_named() -> None:

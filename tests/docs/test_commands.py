@@ -39,7 +39,7 @@ def check(command: str) -> None:
             assert Requirement(here).extras <= EXTRAS.keys(), f"{command}: no such extra"
         case ["crowdpilot", *words]:
             found = typer.main.get_command(app)
-            while isinstance(found, TyperGroup):
+            while isinstance(found, TyperGroup) and words:
                 found = found.get_command(typer.Context(found), word := words.pop(0))
                 assert found, f"{command}: no command {word}"
             found.make_context("crowdpilot", words)  # parses them, and runs nothing
