@@ -20,7 +20,7 @@ from benchmarks.process import launch
 from benchmarks.tables import RESULTS, markdown, write
 from crowdpilot.arrays import Floats
 from crowdpilot.hybrid.value.dynamic_program import DynamicProgram
-from crowdpilot.hybrid.value.look_ahead import look_ahead, plan_ahead
+from crowdpilot.hybrid.value.vote_value import look_ahead, plan_ahead
 
 HORIZONS = {2: 200, 3: 42}  # so far that it hardly matters
 CONCENTRATIONS = (0.3, 1.0, 3.0)
