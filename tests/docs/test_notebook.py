@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from crowdpilot.cli.commands.serve import free_port
 from nbclient.exceptions import CellExecutionError
 
+from crowdpilot.cli.commands.serve import free_port
 from docs.hooks import peers
 from docs.hooks.blocks import blocks, prose
 from docs.hooks.notebook import Output, executed, run
