@@ -223,6 +223,7 @@ def test_a_missing_package_is_named_with_the_way_to_install_it(crowd_files: Path
     assert not Path("out.json").exists()
 
 
+@pytest.mark.thorough  # kills a process; tests/learning/training has a quicker one
 def test_a_run_that_was_killed_goes_on_where_it_was(crowd_files: Path, cli: Run, start: Start) -> None:
     args = ("train", "crowd.csv", "--x", "x.npz", "--epochs", "100", "-o", "out.json", "--truth", "truth.csv")
     process = start(*args, "--checkpoint", "state")

@@ -90,6 +90,7 @@ def test_what_is_known_of_tasks_and_workers_is_used(files: Path, cli: Run) -> No
     assert "1 of 8 workers" in result.stderr
 
 
+@pytest.mark.thorough  # starts a cluster
 def test_a_cluster_of_processes_gives_the_same_labels(
     files: Path, cli: Run, start: Callable[..., subprocess.Popen[str]]
 ) -> None:
