@@ -25,8 +25,8 @@ MAX_HARDEST_ITEMS = 6
 MAX_JOBS_SHOWN = 5
 MAX_LIKELY_CLASSES = 3
 JOB_NAMES = {
-    "refit": "Update the model of workers", "train": "Train the machine",
-    "calibration": "Calibrate the machine", "forecast": "Forecast", "audit": "Audit",
+    "refit": "Update the model of workers", "train": "Train the classifier",
+    "calibration": "Calibrate the classifier", "forecast": "Forecast", "audit": "Audit",
     "report": "Write the report",
     "completion": "Check whether all is decided",
 }  # fmt: skip
