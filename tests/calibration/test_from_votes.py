@@ -10,7 +10,9 @@ from tests.calibration.test_fusion import classifier_and_votes
 
 
 def overconfident(sharpness, seed=0, tasks=4000, **options):
-    probs, votes, log_confusion, truth = classifier_and_votes(tasks, sharpness=sharpness, seed=seed, **options)
+    probs, votes, log_confusion, truth = classifier_and_votes(
+        tasks, sharpness=sharpness, seed=seed, **options
+    )
     return probs, votes, np.exp(log_confusion), truth
 
 
