@@ -18,8 +18,8 @@ from crowdpilot.arrays import Codes, Floats
 from crowdpilot.learning.data.inputs import to_rows
 from crowdpilot.learning.pruning.scores import find_score
 from crowdpilot.learning.training.loop import Training
+from crowdpilot.learning.training.loss import VoteLoss
 from crowdpilot.learning.training.procedure import TrainingProcedure
-from crowdpilot.learning.training.vote_loss import VoteLoss
 from crowdpilot.votes import Votes
 
 Bools = NDArray[np.bool_]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdpilot.arrays import Codes, Floats, Names
-from crowdpilot.io.numbers import number_text, parse_floats, parse_times
+from crowdpilot.io.numbers_and_times import number_text, parse_floats, parse_times
 from crowdpilot.names import Encoded, encode
 
 MISSING_NUMBERS = frozenset(("NA", "N/A", "NaN", "nan", "null", "NULL", "None"))  # if all else are numbers

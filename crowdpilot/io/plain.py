@@ -19,7 +19,7 @@ import numpy as np
 
 from crowdpilot.arrays import Names, need_arrow
 from crowdpilot.io.columns import Column, EncodedColumn, Table, TableError, objects, table_of, without_missing
-from crowdpilot.io.numbers import number_text
+from crowdpilot.io.numbers_and_times import number_text
 from crowdpilot.names import Encoded, is_missing
 
 MAX_FIELD_CHARACTERS = (1 << 31) - 1

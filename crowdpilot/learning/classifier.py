@@ -25,11 +25,11 @@ from crowdpilot.learning.pruning.scores import find_score
 from crowdpilot.learning.registry import MakeMethod, Network, find_backbone
 from crowdpilot.learning.self_training.loop import SelfTrainingResult, parse_self_training
 from crowdpilot.learning.training.loop import Optimizer, Precision, Schedule, Training
+from crowdpilot.learning.training.loss import Balance, VoteLoss
 from crowdpilot.learning.training.procedure import TrainingProcedure
 from crowdpilot.learning.training.progress import OnEpoch, Progress
 from crowdpilot.learning.training.torch_runtime import find_device, use_threads
 from crowdpilot.learning.training.validation import validator
-from crowdpilot.learning.training.vote_loss import Balance, VoteLoss
 from crowdpilot.votes import Votes
 
 
@@ -230,7 +230,8 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
 
     def predict(self, X: Any) -> Names:
         """The most probable class of each row."""
-        labels: Names = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        codes = self.predict_proba(X).argmax(axis=1)
+        labels: Names = self.classes_[codes]
         return labels
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from crowdpilot.arrays import Floats
 from crowdpilot.learning.data.batches import Batch
-from crowdpilot.learning.training.vote_loss import VoteLoss
+from crowdpilot.learning.training.loss import VoteLoss
 from crowdpilot.votes import Votes
 
 EvaluateAll = Callable[[Callable[[Batch], Tensor]], Tensor]  # a function of batches, over all tasks in order

@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 
 from crowdpilot.io import FORMATS, read, read_labels, write, write_table
 from crowdpilot.io.engine import engine
-from crowdpilot.io.numbers import number_text, parse_floats, parse_times
+from crowdpilot.io.numbers_and_times import number_text, parse_floats, parse_times
 from crowdpilot.names import Encoded
 from crowdpilot.votes import Votes
 

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from crowdpilot.learning.data.batches import Batch
 from crowdpilot.learning.method import Method
-from crowdpilot.learning.training.vote_loss import weighted_mean
+from crowdpilot.learning.training.loss import weighted_mean
 from crowdpilot.votes import Votes
 
 

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from crowdpilot.learning.data.batches import Batch
 from crowdpilot.learning.method import Method
-from crowdpilot.learning.training.vote_loss import log_prob_of_label
+from crowdpilot.learning.training.loss import log_prob_of_label
 from crowdpilot.votes import Votes
 
 Kind = Literal["mw", "vw", "vb", "vw+b"]

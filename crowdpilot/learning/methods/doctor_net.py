@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from crowdpilot.learning.data.batches import Batch
 from crowdpilot.learning.layers import find_last_linear
 from crowdpilot.learning.method import EvaluateAll, Method
-from crowdpilot.learning.training.vote_loss import log_prob_of_label
+from crowdpilot.learning.training.loss import log_prob_of_label
 from crowdpilot.votes import Votes
 
 TINY = torch.finfo(torch.float32).tiny

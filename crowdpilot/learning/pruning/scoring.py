@@ -13,9 +13,9 @@ from crowdpilot.learning.pruning.task_score import TaskScore
 from crowdpilot.learning.pruning.training_margins import DEFAULT_EPOCHS
 from crowdpilot.learning.registry import Network
 from crowdpilot.learning.training.loop import Training
+from crowdpilot.learning.training.loss import VoteLoss
 from crowdpilot.learning.training.procedure import TrainingProcedure
 from crowdpilot.learning.training.torch_runtime import find_device, use_threads
-from crowdpilot.learning.training.vote_loss import VoteLoss
 from crowdpilot.votes import Votes
 
 

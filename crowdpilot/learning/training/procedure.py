@@ -17,8 +17,8 @@ from crowdpilot.learning.method import Method
 from crowdpilot.learning.registry import MakeMethod, Network, find_method, make_network
 from crowdpilot.learning.training.checkpoint import Checkpoint
 from crowdpilot.learning.training.loop import EpochCallback, Scores, Training, train
+from crowdpilot.learning.training.loss import VoteLoss
 from crowdpilot.learning.training.torch_runtime import seeded
-from crowdpilot.learning.training.vote_loss import VoteLoss
 from crowdpilot.votes import Votes
 
 MAX_DIGEST_ROWS = 64  # rows of X whose digest a checkpoint holds

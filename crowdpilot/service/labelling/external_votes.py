@@ -100,9 +100,7 @@ def record_votes(
     return due
 
 
-def _row(
-    vote: ExternalVote, item_ids: dict[str, int], workers: dict[str, Row]
-) -> external_votes.StoredVote:
+def _row(vote: ExternalVote, item_ids: dict[str, int], workers: dict[str, Row]) -> external_votes.StoredVote:
     worker = int(workers[vote.worker].id)
     rest = vote.label, vote.seconds, vote.time, vote.key
     return external_votes.StoredVote(item_ids[vote.item], vote.criterion, worker, *rest)

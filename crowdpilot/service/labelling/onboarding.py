@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from crowdpilot.service.errors import ConflictError, ForbiddenError, NotFoundError
 from crowdpilot.service.labelling.sessions import Session
-from crowdpilot.service.platforms import Arrival, invitation_links, mturk, prolific
+from crowdpilot.service.platforms import Arrival, invitation_links, mturk_external_question, prolific
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.signing import derive
 from crowdpilot.service.store import keys, projects, workers
@@ -29,7 +29,7 @@ def arrive(settings: Settings, project: Row, platform: str, query: Mapping[str, 
         if platform == "prolific" and study is not None:
             return prolific.arrive(query, study=study["study"], keys=study["keys"], audience=settings.address)
         if platform == "mturk" and study is not None:
-            return mturk.arrive(query, hits=study["hits"])
+            return mturk_external_question.arrive(query, hits=study["hits"])
     except ValueError as error:
         raise ForbiddenError(str(error)) from None
     raise NotFoundError("this project is not offered there; check the address")

@@ -11,7 +11,7 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from crowdpilot.service.platforms import Platform, mturk
+from crowdpilot.service.platforms import Platform, mturk_external_question
 
 FOLDER = Path(__file__).parent
 STATIC = FOLDER / "static"  # to be served at /static
@@ -88,7 +88,7 @@ def error_page(request: Request, status: int, message: str) -> HTMLResponse:
     words = text.words or sentence(message)
     again = f"?{request.url.query}" if text.again and request.method == "GET" else ""
     framed = (
-        mturk.PLATFORM
+        mturk_external_question.PLATFORM
         if "submit_to" in request.cookies or request.url.path.endswith("/mturk")
         else OWN_PLATFORM
     )

@@ -13,8 +13,8 @@ from crowdpilot.learning.pruning.scores import SCORES, Difficulty, Entropy, find
 from crowdpilot.learning.pruning.scores.waum import WAUM
 from crowdpilot.learning.pruning.task_score import lowest_scores
 from crowdpilot.learning.training.loop import Training
+from crowdpilot.learning.training.loss import VoteLoss
 from crowdpilot.learning.training.procedure import TrainingProcedure
-from crowdpilot.learning.training.vote_loss import VoteLoss
 from crowdpilot.simulation import one_coin
 from crowdpilot.votes import Votes
 

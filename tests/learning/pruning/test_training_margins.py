@@ -21,8 +21,8 @@ from crowdpilot.learning.pruning.training_margins import (
     margins,
 )
 from crowdpilot.learning.training.loop import Scores, Training
+from crowdpilot.learning.training.loss import VoteLoss
 from crowdpilot.learning.training.procedure import TrainingProcedure
-from crowdpilot.learning.training.vote_loss import VoteLoss
 from crowdpilot.votes import Votes
 
 CPU = torch.device("cpu")

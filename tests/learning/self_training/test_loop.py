@@ -15,8 +15,8 @@ from crowdpilot.learning.registry import MakeMethod
 from crowdpilot.learning.self_training.loop import SelfTraining, SelfTrainingResult, parse_self_training
 from crowdpilot.learning.self_training.pseudo_votes import SELECTIONS
 from crowdpilot.learning.training.loop import Scores, Training
+from crowdpilot.learning.training.loss import VoteLoss
 from crowdpilot.learning.training.procedure import TrainingProcedure
-from crowdpilot.learning.training.vote_loss import VoteLoss
 from crowdpilot.votes import Votes
 
 CPU = torch.device("cpu")

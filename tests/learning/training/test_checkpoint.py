@@ -23,7 +23,7 @@ SCRIPT = """
 import sys, time
 from pathlib import Path
 import numpy as np, torch
-from crowdpilot.learning.training.vote_loss import VoteLoss
+from crowdpilot.learning.training.loss import VoteLoss
 from crowdpilot.learning.training.procedure import TrainingProcedure
 from crowdpilot.learning.data.rows import Dense
 from crowdpilot.learning.training.loop import Training

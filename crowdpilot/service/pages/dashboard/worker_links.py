@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from crowdpilot.service.platforms import mturk, prolific
+from crowdpilot.service.platforms import mturk_external_question, prolific
 from crowdpilot.service.platforms.invitation_links import invitation_url
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store.engine import Row
@@ -49,4 +49,4 @@ def _mturk(settings: Settings, base: str) -> Link:
             **fields, words="MTurk shows only pages over https. Start the service with such an --address."
         )
     words = "Paste it as the question of a HIT. Workers see the project inside MTurk."
-    return Link(**fields, words=words, text=mturk.external_question(f"{base}/mturk"))
+    return Link(**fields, words=words, text=mturk_external_question.external_question(f"{base}/mturk"))

@@ -13,7 +13,7 @@ from crowdpilot.service.errors import AuthenticationError, ForbiddenError, Reque
 from crowdpilot.service.http.auth import check_worker_rate
 from crowdpilot.service.labelling import onboarding
 from crowdpilot.service.labelling.sessions import Session, form_token, read_session, sign_session
-from crowdpilot.service.platforms import Arrival, mturk, prolific
+from crowdpilot.service.platforms import Arrival, mturk_external_question, prolific
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.signing import TokenError, is_same, sign, unsign
 from crowdpilot.service.store import workers
@@ -92,7 +92,9 @@ def way_back(request: Request, session: Session, spec: Mapping[str, Any], code: 
     if session.platform == "prolific":
         return {"kind": "link", "address": prolific.completion_url(code), "name": prolific.PLATFORM.title}
     if session.platform == "mturk":
-        fields = mturk.form_fields(Arrival("mturk", str(session.worker), session.assignment), code)
+        fields = mturk_external_question.form_fields(
+            Arrival("mturk", str(session.worker), session.assignment), code
+        )
         return {"kind": "form", "address": _submit_url(request, spec), "name": "MTurk", "fields": fields}
     return None
 
@@ -103,4 +105,6 @@ def _submit_url(request: Request, spec: Mapping[str, Any]) -> str:
         token = request.cookies.get(SUBMIT_COOKIE, "")
         return str(unsign(request.app.state.settings.secret, SUBMIT_COOKIE, token))
     except TokenError:
-        return mturk.submit_url(mturk.ORIGINS[bool(spec["mturk"] and spec["mturk"]["sandbox"])])
+        return mturk_external_question.submit_url(
+            mturk_external_question.ORIGINS[bool(spec["mturk"] and spec["mturk"]["sandbox"])]
+        )

@@ -13,8 +13,8 @@ from crowdpilot.learning.pruning.scores import Difficulty, Entropy
 from crowdpilot.learning.pruning.scores.waum import AUM, WAUM, WAUMPerWorker, WaumResult
 from crowdpilot.learning.pruning.training_margins import EachVote
 from crowdpilot.learning.training.loop import Training
+from crowdpilot.learning.training.loss import VoteLoss
 from crowdpilot.learning.training.procedure import TrainingProcedure
-from crowdpilot.learning.training.vote_loss import VoteLoss
 from crowdpilot.votes import Votes
 from tests.crowds import votes_and_features
 

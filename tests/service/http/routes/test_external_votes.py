@@ -63,7 +63,7 @@ def test_requests_and_decisions_are_exactly_those_of_a_campaign(over: Service, p
             over.do_jobs()
             continue
         collected = source.answer(asks)
-        campaign.add_votes(collected)
+        campaign.tell(collected)
         answer = project.add_votes(*((item, worker, label) for item, worker, label, _ in collected))
         due = campaign.view.votes_since_refit == 0
         assert answer.json() == {"committed": len(collected), "update_due": due}

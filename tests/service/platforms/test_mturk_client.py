@@ -10,8 +10,7 @@ import boto3
 import pytest
 from botocore.stub import Stubber
 
-from crowdpilot.service.platforms.mturk import external_question
-from crowdpilot.service.platforms.mturk_hits import (
+from crowdpilot.service.platforms.mturk_client import (
     Offer,
     approve,
     bonus,
@@ -22,6 +21,7 @@ from crowdpilot.service.platforms.mturk_hits import (
     reject,
     submitted,
 )
+from crowdpilot.service.platforms.mturk_external_question import external_question
 
 URL = "https://label.example/w/birds/mturk"
 HIT = "3XJOUITW8URHJMX7F00H20LGRIAQTX"

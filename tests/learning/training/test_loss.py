@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from crowdpilot.learning.training.vote_loss import VoteLoss, log_prob_of_label
+from crowdpilot.learning.training.loss import VoteLoss, log_prob_of_label
 
 COUNTS = torch.tensor([90.0, 30.0, 12.0])
 RNG = np.random.default_rng(0)

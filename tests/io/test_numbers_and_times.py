@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowdpilot.io.numbers import number_text, parse_floats, parse_times
+from crowdpilot.io.numbers_and_times import number_text, parse_floats, parse_times
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 TIMES = st.datetimes(datetime.datetime(1900, 1, 1), datetime.datetime(2100, 1, 1))

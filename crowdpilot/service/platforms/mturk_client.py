@@ -12,7 +12,7 @@ from decimal import Decimal, InvalidOperation
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from crowdpilot.service.platforms.mturk import external_question
+from crowdpilot.service.platforms.mturk_external_question import external_question
 from crowdpilot.service.platforms.platform import parse_xml
 
 ENDPOINTS = {

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowdpilot.service.platforms.mturk import (
+from crowdpilot.service.platforms.mturk_external_question import (
     PREVIEW_ASSIGNMENT,
     XML_NAMESPACE,
     arrive,
