@@ -52,7 +52,7 @@ def test_an_audit_draws_items_takes_answers_and_bounds_the_cost(decided: tuple[J
         more = post(client, audit, {"items": 40}, 201)
         last = post(client, f"{audit}/answers", truths(service, more["drawn"]), 200)
     assert last["errors"] >= done["errors"] > 0
-    assert last["bound"]["cost"] < done["bound"]["cost"] < begun["bound"]["cost"]
+    assert last["bound"]["cost"] <= done["bound"]["cost"] < begun["bound"]["cost"]
     now = service.context.replica(project)[0].campaign.decide()
     cost = sum(service.truth[str(name)] != code for name, code in zip(now.items, now.codes, strict=True)) / N
     assert last["bound"]["cost_low"] <= cost <= last["bound"]["cost"]
