@@ -13,6 +13,32 @@ from pyarrow import csv
 
 from crowdpilot.votes import Repeats, Votes
 
+# Sets that share workers, items or kind: what is chosen for one may not be chosen by the others.
+GROUPS = {
+    "rte": "snow", "snow_temp": "snow", "snow_wsd": "snow", "snow_valence3": "snow", "snow_emotion6": "snow",
+    "cifar10h": "cifar10", "cifar10h_models": "cifar10", "cifar10s": "cifar10",
+    "truthfulness_s3": "truthfulness", "truthfulness_s6bin": "truthfulness",
+    "recidivism_dressel": "recidivism", "recidivism_balanced": "recidivism",
+    "medical_cause": "medical relations", "drug_label_relation": "medical relations",
+    "amazon_isbook": "amazon", "amazon_screening_min3": "amazon",
+    "fig8_01_gop_sentiment": "fig8", "fig8_02_disaster_relevance": "fig8",
+    "fig8_05_corporate_messaging": "fig8", "fig8_06_gop_rel_only": "fig8", "fig8_08_drug_relation": "fig8",
+    "trec": "search results", "s4_relevance": "search results", "s5_adult": "search results",
+    "dog": "photos", "bluebirds": "photos", "leaves6": "photos", "mvh16": "photos",
+}  # fmt: skip
+# Sets whose truth is one person's word, automatic, or an outcome that nobody can know.
+WEAK = frozenset(
+    {
+        "snow_valence3", "barzan_tweets", "truthfulness_s3", "truthfulness_s6bin", "recidivism_dressel",
+        "recidivism_balanced", "hitspam_cf",
+    }
+)  # fmt: skip
+
+
+def group_of(name: str) -> str:
+    """The group of a set: its own name if it belongs with no other."""
+    return GROUPS.get(name, name)
+
 
 @dataclass(frozen=True)
 class Set:
