@@ -1,4 +1,4 @@
-"""How far the probabilities of labels can be believed: `python -m benchmarks.honesty --data DIR`."""
+"""How close the confidence of labels is to their accuracy: `python -m benchmarks.honesty --data DIR`."""
 
 from __future__ import annotations
 
@@ -94,12 +94,12 @@ def measure_peers(archive: Archive, thinned: Iterable[Crowd], limit: float) -> d
 def summary(archive: Archive, name: str) -> str:
     """The measures of `auto` and of shares of votes on one set, in words."""
     rows = {m: archive.rows.get(Case(name, None, 0, m)) for m in ("auto", "naive_soft")}
-    told = [
+    parts = [
         f"{m} is right {row[1].accuracy:.3f}, says {row[1].confidence:.3f}, ECE {row[1].ece:.3f}"
         for m, row in rows.items()
         if row
     ]
-    return "; ".join(told) or "measured"
+    return "; ".join(parts) or "measured"
 
 
 def found_in(

@@ -1,4 +1,4 @@
-"""Measures of how far probabilities can be believed, and the file that keeps them for each crowd."""
+"""Measures of how close confidence is to accuracy, and the file that keeps them for each crowd."""
 
 from __future__ import annotations
 

@@ -148,7 +148,7 @@ TEXT = """# Honesty on real crowds
 
 Written by `python -m benchmarks.honesty --data DIR`. Measured on {machine}.
 
-How far the probabilities of a label can be believed, on sets with votes and a truth. Nothing is chosen by a
+How close the confidence of labels is to their accuracy, on sets with votes and truth. Nothing is chosen by a
 set that it is then measured on: what `auto` learns from other crowds it learns from the sets of other groups
 (sets that share workers, items or kind are one group). Where a worker votes on a task again, the last vote
 counts, for every method. Where the title says so, a task has at most so many votes, drawn at random; one with
