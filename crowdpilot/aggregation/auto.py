@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdpilot.aggregation.base import Aggregate, Aggregator, NotConverged, expected_accuracy
+from crowdpilot.aggregation.base import Aggregate, Aggregator, NotConverged
 from crowdpilot.aggregation.em.loop import EM, Prior
+from crowdpilot.aggregation.honest import gold_log_likelihood, make_honest, posterior_from_gold
 from crowdpilot.aggregation.models.common_mistakes import CommonMistakes
 from crowdpilot.aggregation.models.dawid_skene import DawidSkene
 from crowdpilot.aggregation.models.fast_dawid_skene import FastDawidSkene
 from crowdpilot.aggregation.models.one_coin import OneCoin
 from crowdpilot.aggregation.models.tied_dawid_skene import TiedDawidSkene
 from crowdpilot.aggregation.sparse.candidates import MAX_DENSE_CELLS, needs_sparse
-from crowdpilot.arrays import Floats, softmax
+from crowdpilot.arrays import Floats, pair, softmax, to_probs
+from crowdpilot.calibration.experience import CrowdMap
 from crowdpilot.votes import Votes
 
 MAX_ITERATIONS = 15  # enough for labels; later ones change only what is nearly certain
@@ -31,6 +33,7 @@ CONFUSION = (
 )
 PANELS: dict[str, tuple[EM, ...]] = {"coin": COIN, "confusion": CONFUSION}
 
+MIN_LOG_WEIGHT_WITH_GOLD = -3.0  # of a panel: gold labels decide, not the score of votes
 MIN_PROBABILITY = 1e-6  # no model may rule a class out for the others of its panel
 
 
@@ -43,6 +46,14 @@ class Score(NamedTuple):
     weight: float
 
 
+class PanelScore(NamedTuple):
+    """Held-out scores of a panel."""
+
+    score: float  # mean log-likelihood of a held-out vote, of the panel as a whole
+    correlation: float  # between the errors of held-out votes on one task
+    of_models: list[float]  # the score of each model
+
+
 @dataclass(frozen=True)
 class Auto(Aggregator):
     """The models of two panels, averaged by their log-likelihood of held-out votes.
@@ -52,8 +63,12 @@ class Auto(Aggregator):
     fitted to the rest, and each panel is scored by the mean of log sum_k P(k) confusion[k, vote] over the
     held-out votes, with one confusion matrix for all workers. (A matrix for each worker would favour
     models whose classes have drifted from the truth, a single skill those that follow the majority.) The
-    weight of a panel is proportional to exp(score / softness); within a panel log-probabilities are
-    averaged. No truth is used.
+    weight of a panel is proportional to exp(score / softness), where a gain by errors that workers share
+    does not count (see `believable_gain`); within a panel log-probabilities are averaged.
+
+    `probs` are honest: errors on one task are not independent, so that the models are far too sure. The
+    confidence of a label is what experience with many crowds gives it, and gold labels of tasks with votes
+    correct it (see `crowdpilot.calibration.experience`). `params["model_probs"]` has the models' average.
 
     Large inputs are scored on a sample of tasks, and models with a small weight are not fitted to the
     whole. Where there are too many classes for confusion matrices, `common_mistakes` replaces them; where
@@ -70,6 +85,8 @@ class Auto(Aggregator):
         Difference of scores that gives one panel e times the weight of the other.
     sample
         Largest number of votes to score the models on.
+    experience
+        The distribution of coefficients over crowds; that of the package if not given.
     seed
         Of the held-out votes, and of the hash that breaks ties between classes.
 
@@ -88,6 +105,7 @@ class Auto(Aggregator):
     handicap: float = 0.01
     softness: float = 0.002
     sample: int = 200_000
+    experience: CrowdMap | None = field(default=None, repr=False, compare=False)
 
     name: ClassVar[str] = "auto"
     supports_sparse: ClassVar[bool] = True
@@ -98,30 +116,58 @@ class Auto(Aggregator):
         panels = {name: self._members(members, votes) for name, members in PANELS.items()}
         scores = self._score(votes, panels)
         kept = {name: self._fitted_to_all(votes, members) for name, members in panels.items()}
-        gains = np.asarray([scores[name][0] - self.handicap * (name == "coin") for name in panels])
-        weights = np.exp((gains - gains.max()) / self.softness)
-        weights = np.where(weights < 0.01 * weights.sum(), 0, weights)
-        weights /= weights.sum()
+        gain = believable_gain(scores["coin"], scores["confusion"]) + self.handicap
+        weights, posteriors = self._weigh(votes, list(kept.values()), np.array([0.0, gain]))
         probs: Floats = np.zeros((len(votes.tasks), len(votes.classes)))
-        for members, weight in zip(kept.values(), weights, strict=True):
-            if weight > 0:
-                probs += weight * pool(_fit(m, votes) for m in members)
+        for posterior, weight in zip(posteriors, weights, strict=True):
+            if posterior is not None:
+                probs += weight * posterior
         probs = votes.clamp(probs)
         table = [
             Score(
                 str(replace(m, max_iter=EM.max_iter)), name, own, weight / len(kept[name]) * (m in kept[name])
             )
             for (name, members), weight in zip(panels.items(), weights, strict=True)
-            for m, own in zip(members, scores[name][1], strict=True)
+            for m, own in zip(members, scores[name].of_models, strict=True)
         ]
-        return Aggregate(votes, probs, expected_accuracy(votes, probs), {"scores": table})
+        mixed = Aggregate(votes, probs, np.zeros(0), {"scores": table}, model=self)
+        return make_honest(mixed, self.experience)
+
+    def _weigh(
+        self, votes: Votes, panels: list[list[EM]], gains: Floats
+    ) -> tuple[Floats, list[Floats | None]]:
+        """The weight of each panel, and its posterior; None where the weight is too small to matter.
+
+        With gold labels the weights are also by their likelihood, and each panel starts twice, at its usual
+        starting point and at what workers with the confusion matrices of the gold tasks would say.
+        """
+        log_weights = (gains - gains.max()) / self.softness
+        if votes.gold is None or not (votes.gold[votes.task] >= 0).any():
+            weights = np.exp(log_weights)
+            weights = np.where(weights < 0.01 * weights.sum(), 0, weights)
+            weights /= weights.sum()
+            return weights, [
+                pool(_fit(m, votes) for m in members) if weight > 0 else None
+                for members, weight in zip(panels, weights, strict=True)
+            ]
+        at_gold = Aggregate(votes, posterior_from_gold(votes), np.zeros(0))
+        log_weights = np.maximum(log_weights, MIN_LOG_WEIGHT_WITH_GOLD)
+        posteriors: list[Floats | None] = []
+        for n, members in enumerate(panels):
+            both = [votes.clamp(pool(_fit(m, votes, start) for m in members)) for start in (None, at_gold)]
+            likelihoods = [gold_log_likelihood(votes, each, self.experience) for each in both]
+            best = int(np.argmax(likelihoods))
+            posteriors.append(both[best])
+            log_weights[n] += likelihoods[best]
+        weights = np.exp(log_weights - log_weights.max())
+        return weights / weights.sum(), posteriors
 
     def _fit_alone(self, model: EM, votes: Votes) -> Aggregate:
         """One model alone, without a score: there are too many classes to score any."""
         result = model.run(votes, None, None)
-        return replace(
-            result, params={**result.params, "scores": [Score(str(model), "mistakes", np.nan, 1.0)]}
-        )
+        scores = [Score(str(model), "mistakes", np.nan, 1.0)]
+        alone = replace(result, params={**result.params, "scores": scores}, model=self)
+        return make_honest(alone, self.experience)
 
     def _members(self, members: tuple[EM, ...], votes: Votes) -> list[EM]:
         """The models of a panel that there is memory for."""
@@ -135,8 +181,8 @@ class Auto(Aggregator):
         """All of a panel; of a large input its first model alone."""
         return members if len(votes) <= 5 * self.sample else members[:1]
 
-    def _score(self, votes: Votes, panels: dict[str, list[EM]]) -> dict[str, tuple[float, list[float]]]:
-        """For each panel the score of the panel as a whole and of each of its models."""
+    def _score(self, votes: Votes, panels: dict[str, list[EM]]) -> dict[str, PanelScore]:
+        """The score of each panel as a whole and of each of its models."""
         part = _sample_tasks(votes, self.sample, self.seed)
         seen: dict[str, list[list[Floats]]] = {
             name: [[] for _ in members] for name, members in panels.items()
@@ -149,12 +195,15 @@ class Auto(Aggregator):
                 for model, rows in zip(members, seen[name], strict=True):
                     rows.append(_fit(model, rest)[part.task[out]])
         held_out = part.take(np.concatenate(order))
+        fold = np.repeat(np.arange(len(order)), [len(rows) for rows in order])
         scores = {}
         for name, of_models in seen.items():
             posteriors = [np.concatenate(rows) for rows in of_models]
-            scores[name] = (
-                held_out_log_likelihood(held_out, pool(posteriors)),
-                [held_out_log_likelihood(held_out, posterior) for posterior in posteriors],
+            pooled = pool(posteriors)
+            scores[name] = PanelScore(
+                held_out_log_likelihood(held_out, pooled),
+                error_correlation(held_out, pooled, fold),
+                [held_out_log_likelihood(held_out, each) for each in posteriors],
             )
         return scores
 
@@ -185,10 +234,44 @@ def held_out_log_likelihood(votes: Votes, posterior: Floats) -> float:
     return log_likelihood
 
 
-def _fit(model: EM, votes: Votes) -> Floats:
+def believable_gain(coin: PanelScore, confusion: PanelScore) -> float:
+    """How much better confusion matrices predict votes, in nats for each; what is doubtful counts against.
+
+    Matrices that describe the workers better leave less correlation between the errors on a task. Where
+    they predict votes better and the correlation does not fall as much, they have learned errors that the
+    workers share, such as those of one language model with many prompts, and their classes are not the
+    true ones.
+    """
+    gain = confusion.score - coin.score
+    fall = max(0.0, coin.correlation - confusion.correlation)
+    return gain - 2 * max(0.0, gain - fall)
+
+
+def error_correlation(votes: Votes, posterior: Floats, fold: NDArray[np.int_]) -> float:
+    """Correlation between the errors of two held-out votes on one task; 0 if no task has two.
+
+    The error of a vote is its label, as a vector with a one, minus the probabilities of all labels by
+    the posterior and one confusion matrix for all workers. `posterior` has a row for each vote, and
+    `fold` says which votes were held out together.
+    """
+    K = len(votes.classes)
+    confusion = to_probs(np.stack([np.bincount(votes.label, column, K) for column in posterior.T]) + 1)
+    errors = np.eye(K)[votes.label] - posterior @ confusion
+    _, group = np.unique(pair(fold, votes.task, (int(fold.max()) + 1, len(votes.tasks))), return_inverse=True)
+    n = np.bincount(group)
+    pairs = float((n * (n - 1)).sum())
+    squares = (errors**2).sum(axis=1)
+    if pairs == 0 or not squares.any():
+        return 0.0
+    sums = np.stack([np.bincount(group, column) for column in errors.T])
+    products = float((sums**2).sum() - squares.sum())  # over pairs of different votes
+    return float(np.clip(products / (pairs * squares.mean()), -1, 1))
+
+
+def _fit(model: EM, votes: Votes, start: Aggregate | None = None) -> Floats:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)
-        return model.fit(votes).probs
+        return model.fit(votes, start=start).probs
 
 
 def _splits(votes: int, seed: int) -> Iterator[NDArray[np.bool_]]:

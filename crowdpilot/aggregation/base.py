@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from crowdpilot.aggregation.caveats import find_caveats
 from crowdpilot.aggregation.em.backend import Backend
 from crowdpilot.aggregation.sparse.candidates import DENSE_CELLS_PER_VOTE
+from crowdpilot.aggregation.sparse.honest_posterior import calibrate
 from crowdpilot.aggregation.sparse.posterior import (
     Posterior,
     most_probable,
@@ -23,6 +25,7 @@ from crowdpilot.aggregation.sparse.posterior import (
     to_dense,
 )
 from crowdpilot.arrays import Codes, Floats, Names, need_arrow
+from crowdpilot.calibration.experience import AccuracyEstimate
 from crowdpilot.names import hash_names
 from crowdpilot.option_strings import spell
 from crowdpilot.votes import Votes
@@ -124,6 +127,22 @@ class Aggregate:
         if isinstance(self.posterior, np.ndarray):
             return np.asarray(self.posterior.max(axis=1))
         return probability_of(self.posterior, np.arange(len(self.codes)), self.codes, self.unlisted_prior)
+
+    @cached_property
+    def expected_accuracy(self) -> AccuracyEstimate:
+        """The expected share of right labels, with a 90 % interval, by experience with many crowds.
+
+        It is about the labels, and the same whether the probabilities are honest or those of a model.
+        """
+        if "expected_accuracy" in self.params:
+            known: AccuracyEstimate = self.params["expected_accuracy"]
+            return known
+        return calibrate(self.votes, self.posterior, self.codes, self.confidence)[0].accuracy
+
+    @cached_property
+    def caveats(self) -> list[str]:
+        """Sentences on what the votes cannot tell: no overlap, one worker, one class, gold contradicted."""
+        return find_caveats(self.votes, self.params.get("gold_check"))
 
     def columns(self, *, probs: bool = False) -> dict[str, Names]:
         """Columns of the table of tasks: label, confidence, number of votes, the model's own numbers."""
@@ -270,18 +289,6 @@ class Aggregator(ABC):
         return spell(self.name, self)
 
 
-def fixed_prior(prior: object, K: int) -> Floats:
-    """Probability of each class as given: one number for each, or equal ones for "uniform" and None."""
-    if prior is None or prior == "uniform":
-        return np.full(K, 1 / K)
-    probs = np.asarray(prior, np.float64) if isinstance(prior, (tuple, list)) else np.zeros(0)
-    if len(probs) != K or (probs <= 0).any() or abs(probs.sum() - 1) > 1e-6:
-        raise ValueError(
-            f"the class prior is {prior!r}, expected {K} positive numbers that sum to 1, or 'uniform'"
-        )
-    return probs
-
-
-def expected_accuracy(votes: Votes, posterior: Posterior) -> Floats:
+def expected_worker_accuracy(votes: Votes, posterior: Posterior) -> Floats:
     """Expected accuracy of each worker under the posterior of the tasks, (workers,)."""
     return votes.worker_mean(probability_of(posterior, votes.task, votes.label))

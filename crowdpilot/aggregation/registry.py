@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from crowdpilot.aggregation.auto import Auto
 from crowdpilot.aggregation.base import Aggregate, Aggregator
+from crowdpilot.aggregation.honest import Honest, without_honesty
 from crowdpilot.aggregation.models.bwa import BWA
 from crowdpilot.aggregation.models.catd import CATD
 from crowdpilot.aggregation.models.common_mistakes import CommonMistakes
@@ -70,6 +73,7 @@ MODELS: dict[str, type[Aggregator]] = {
         WDS,
         PlantNet,
         Crowdlab,
+        Honest,
     )
 }
 
@@ -83,13 +87,18 @@ def parse_strategy(text: str) -> Aggregator:
 
     Examples
     --------
-    >>> print(parse_strategy("DS[smoothing=.5]"))
-    dawid_skene[smoothing=0.5]
+    >>> print(parse_strategy("DS[smoothing=.5]"), parse_strategy("honest[DS]"))
+    dawid_skene[smoothing=0.5] honest[dawid_skene]
     """
+    inside = re.fullmatch(r"\s*honest\s*\[(?!model\s*=)(.+)\]\s*", text, re.DOTALL | re.IGNORECASE)
+    if inside is not None:
+        return Honest(parse_strategy(inside[1]))
     return parse_named(text, MODELS.values(), "strategy")
 
 
-def aggregate(votes: Votes, strategy: str | Aggregator = "auto") -> Aggregate:
+def aggregate(
+    votes: Votes, strategy: str | Aggregator = "auto", *, calibrated: bool | None = None
+) -> Aggregate:
     """Labels with probabilities from votes, by a model or the name of one; `Aggregator.fit` has more options.
 
     Parameters
@@ -98,6 +107,9 @@ def aggregate(votes: Votes, strategy: str | Aggregator = "auto") -> Aggregate:
         The votes, with gold labels of some tasks if there are any.
     strategy
         A name of `MODELS` with options in brackets, such as "dawid_skene[smoothing=.5]", or a model.
+    calibrated
+        True gives the labels of any model honest probabilities, as `honest[dawid_skene]` does; False gives
+        `auto` those of its models, which are too sure. By default `auto` alone is honest.
 
     Examples
     --------
@@ -106,7 +118,10 @@ def aggregate(votes: Votes, strategy: str | Aggregator = "auto") -> Aggregate:
     ['cat', 'dog']
     """
     model = parse_strategy(strategy) if isinstance(strategy, str) else strategy
-    return model.fit(votes)
+    if calibrated is True and not isinstance(model, Auto | Honest):
+        model = Honest(model)
+    result = model.fit(votes)
+    return without_honesty(result) if calibrated is False else result
 
 
 def check_shares(model: Aggregator, votes: Votes) -> None:

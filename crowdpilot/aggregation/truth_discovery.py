@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_accuracy
+from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_worker_accuracy
 from crowdpilot.aggregation.earlier_results import starting_probs, worker_history
 from crowdpilot.arrays import Floats, share_best, to_probs
 from crowdpilot.votes import Votes
@@ -49,7 +49,7 @@ class TruthDiscovery(Aggregator):
         else:
             self.warn_not_converged(self.max_iter)
         params = {"weight": weight, "errors": errors, "vote_weight": vote_weight}
-        return Aggregate(votes, probs, expected_accuracy(votes, truth), params, converged=converged)
+        return Aggregate(votes, probs, expected_worker_accuracy(votes, truth), params, converged=converged)
 
 
 def expect_positive(model: Aggregator, *settings: str) -> None:

@@ -9,7 +9,8 @@ from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_accuracy, fixed_prior
+from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_worker_accuracy
+from crowdpilot.aggregation.class_prior import fixed_prior
 from crowdpilot.aggregation.earlier_results import align_workers, starting_probs
 from crowdpilot.aggregation.em.backend import LARGE_FIT_VOTES, Backend, LoadedVotes, Params, Stats, sum_stats
 from crowdpilot.aggregation.em.default_backend import IN_MEMORY
@@ -92,7 +93,7 @@ class EM(Aggregator):
     def to_result(self, votes: Votes, params: Params, posterior: Floats) -> Aggregate:
         """The result, given the final parameters and the posterior (tasks, states)."""
         probs = class_posterior(votes, posterior)
-        return Aggregate(votes, probs, expected_accuracy(votes, probs), params._asdict())
+        return Aggregate(votes, probs, expected_worker_accuracy(votes, probs), params._asdict())
 
     # The algorithm -----------------------------------------------------------------------------
 

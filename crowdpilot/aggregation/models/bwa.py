@@ -7,7 +7,8 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from crowdpilot.aggregation.base import Aggregate, expected_accuracy, fixed_prior
+from crowdpilot.aggregation.base import Aggregate, expected_worker_accuracy
+from crowdpilot.aggregation.class_prior import fixed_prior
 from crowdpilot.aggregation.earlier_results import starting_probs, worker_history
 from crowdpilot.aggregation.objective_ascent import ObjectiveAscent
 from crowdpilot.aggregation.truth_discovery import expect_positive
@@ -87,7 +88,7 @@ class BWA(ObjectiveAscent):
         if not converged:
             self.warn_not_converged(self.max_iter)
         params = {"precision": precision, "vote_weight": vote_weight, "distance": distance}
-        skill = expected_accuracy(votes, share_best(score.mean))
+        skill = expected_worker_accuracy(votes, share_best(score.mean))
         return Aggregate(votes, to_probs(score.mean), skill, params, tuple(trace), converged)
 
     def variance(self, votes: Votes) -> float:

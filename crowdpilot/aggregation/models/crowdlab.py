@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_accuracy
+from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_worker_accuracy
 from crowdpilot.aggregation.models.wawa import Agreement, history_agreement
 from crowdpilot.arrays import Floats, share_best, to_probs
 from crowdpilot.votes import Votes
@@ -80,7 +80,7 @@ class Crowdlab(Aggregator):
             probs = votes.clamp(to_probs(_weighted_sum(votes, classifier, weights)))
             consensus = votes.clamp(share_best(probs))
         params = {"weight": weights.worker, "classifier_weight": weights.classifier, **own._asdict()}
-        return Aggregate(votes, probs, expected_accuracy(votes, probs), params)
+        return Aggregate(votes, probs, expected_worker_accuracy(votes, probs), params)
 
     def _classifier_probs(self, votes: Votes) -> Floats:
         """The classifier's probabilities for these tasks, checked."""

@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from crowdpilot.aggregation.base import Aggregate, expected_accuracy
+from crowdpilot.aggregation.base import Aggregate, expected_worker_accuracy
 from crowdpilot.aggregation.em.backend import Stats
 from crowdpilot.aggregation.em.loop import EM, Prior, class_posterior
 from crowdpilot.aggregation.special_functions import expit, like, log_expit
@@ -142,7 +142,7 @@ class GLAD(EM):
         easiness, _ = self._easiness(params.ability)
         level = posterior.reshape(len(posterior), -1, self.points).sum(axis=1)
         estimates = {**params._asdict(), "difficulty": np.exp(-level @ np.log(easiness))}
-        return Aggregate(votes, probs, expected_accuracy(votes, probs), estimates)
+        return Aggregate(votes, probs, expected_worker_accuracy(votes, probs), estimates)
 
 
 @cache

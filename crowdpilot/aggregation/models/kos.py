@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_accuracy
+from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_worker_accuracy
 from crowdpilot.aggregation.earlier_results import starting_probs
 from crowdpilot.aggregation.truth_discovery import expect_positive
 from crowdpilot.arrays import Codes, Floats, share_best, to_probs
@@ -89,7 +89,7 @@ class KOS(Aggregator):
         yes, reliability = (np.stack(columns, axis=1) for columns in zip(*answers, strict=True))
         probs = votes.clamp(to_probs(yes))
         params = {"reliability": reliability.mean(axis=1)}
-        return Aggregate(votes, probs, expected_accuracy(votes, share_best(probs)), params)
+        return Aggregate(votes, probs, expected_worker_accuracy(votes, share_best(probs)), params)
 
     def ask(self, votes: Votes, k: int, start: Floats | None) -> tuple[Floats, Floats]:
         """The probability that each task is of class *k*, and the reliability of each worker, -1 to 1."""

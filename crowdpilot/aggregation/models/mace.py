@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from crowdpilot.aggregation.base import Aggregate, expected_accuracy
+from crowdpilot.aggregation.base import Aggregate, expected_worker_accuracy
 from crowdpilot.aggregation.em.backend import Stats
 from crowdpilot.aggregation.em.loop import EM, random_weight_restarts
 from crowdpilot.aggregation.models.dawid_skene import mean_log, negative_divergence
@@ -123,7 +123,7 @@ class MACE(EM):
         share = params.honest / params.honest.sum(axis=1, keepdims=True)
         spam = params.spam / params.spam.sum(axis=1, keepdims=True)
         estimates = {"prior": params.prior, "honesty": share[:, 0], "spamming": spam}
-        return Aggregate(votes, posterior, expected_accuracy(votes, posterior), estimates)
+        return Aggregate(votes, posterior, expected_worker_accuracy(votes, posterior), estimates)
 
 
 def _honest_if_right(params: Params) -> Floats:

@@ -8,7 +8,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy.sparse import coo_array
 
-from crowdpilot.aggregation.base import Aggregate, expected_accuracy, fixed_prior
+from crowdpilot.aggregation.base import Aggregate, expected_worker_accuracy
+from crowdpilot.aggregation.class_prior import fixed_prior
 from crowdpilot.aggregation.earlier_results import starting_probs
 from crowdpilot.aggregation.em.in_memory_backend import split_tasks
 from crowdpilot.aggregation.em.loop import apply_gold_
@@ -111,7 +112,9 @@ class MinimaxEntropy(ObjectiveAscent):
             "worker": state.worker,
             "task": np.concatenate(state.tasks),
         }
-        return Aggregate(votes, probs, expected_accuracy(votes, probs), params, tuple(trace), converged)
+        return Aggregate(
+            votes, probs, expected_worker_accuracy(votes, probs), params, tuple(trace), converged
+        )
 
     def penalties(self, votes: Votes) -> tuple[float, float]:
         """The factors of the squared parameters of workers and of tasks in the objective."""

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_accuracy
+from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_worker_accuracy
 from crowdpilot.aggregation.earlier_results import starting_probs
 from crowdpilot.aggregation.truth_discovery import expect_positive
 from crowdpilot.aggregation.worker_agreement import (
@@ -103,7 +103,7 @@ class MMSR(Aggregator):
         K = len(votes.classes)
         s = np.ones(len(counts.vote_weight))
         if start is not None:
-            known = excess(expected_accuracy(votes, starting_probs(votes, start)), K)
+            known = excess(expected_worker_accuracy(votes, starting_probs(votes, start)), K)
             s[: len(known)] = np.nan_to_num(known, nan=1.0)
         teacher = np.append(np.zeros(len(s) - 1), 1)
         agreed, shared = counts.agreed @ teacher, counts.shared @ teacher

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Protocol, runtime_checkable
 
-from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_accuracy
+from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_worker_accuracy
 from crowdpilot.aggregation.em.backend import Backend
 from crowdpilot.aggregation.sparse.candidates import vote_shares
 from crowdpilot.arrays import Floats
@@ -50,8 +50,8 @@ class NaiveSoft(Aggregator):
         if not isinstance(backend, VoteShareBackend):
             return super().run_on(backend, votes, start, history)
         probs = backend.shares(votes)
-        return Aggregate(votes, probs, expected_accuracy(votes, probs))
+        return Aggregate(votes, probs, expected_worker_accuracy(votes, probs))
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
         probs = vote_shares(votes)
-        return Aggregate(votes, probs, expected_accuracy(votes, probs))
+        return Aggregate(votes, probs, expected_worker_accuracy(votes, probs))

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_accuracy
+from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_worker_accuracy
 from crowdpilot.aggregation.earlier_results import align_workers, starting_probs
 from crowdpilot.aggregation.sparse.posterior import TIE
 from crowdpilot.arrays import Floats, share_best, to_probs
@@ -107,7 +107,7 @@ class PlantNet(Aggregator):
             self.warn_not_converged(self.max_iter)
         params = {"valid": valid, "weight": weight, "right": right}
         probs = votes.clamp(to_probs(tally))
-        return Aggregate(votes, probs, expected_accuracy(votes, labels), params, converged=converged)
+        return Aggregate(votes, probs, expected_worker_accuracy(votes, labels), params, converged=converged)
 
     def _find_classifier(self, votes: Votes) -> Bools:
         """Which of the workers is the classifier, (workers,)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_accuracy
+from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_worker_accuracy
 from crowdpilot.aggregation.sparse.posterior import TIE
 from crowdpilot.arrays import share_best
 from crowdpilot.votes import Votes
@@ -52,5 +52,5 @@ class TwoThird(Aggregator):
         decided = (total > self.least - TIE) & (tally.max(axis=1) > self.share * total - TIE)
         if votes.gold is not None:
             decided |= votes.gold >= 0
-        skill = expected_accuracy(votes, votes.clamp(share_best(tally)))
+        skill = expected_worker_accuracy(votes, votes.clamp(share_best(tally)))
         return Aggregate(votes, votes.shares(), skill, {"decided": decided})

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_accuracy
+from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_worker_accuracy
 from crowdpilot.aggregation.sparse.candidates import majority_posterior, vote_shares
 from crowdpilot.arrays import Floats
 from crowdpilot.votes import Votes
@@ -55,7 +55,7 @@ class WeightedMajority(Aggregator):
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
         weight = self._worker_weights(votes)
         value = weight[votes.worker]
-        skill = expected_accuracy(votes, majority_posterior(votes, value))
+        skill = expected_worker_accuracy(votes, majority_posterior(votes, value))
         return Aggregate(votes, vote_shares(votes, value), skill, {"weight": weight})
 
     def _worker_weights(self, votes: Votes) -> Floats:

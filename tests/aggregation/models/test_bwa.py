@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
-from crowdpilot.aggregation.base import NotConverged, fixed_prior
+from crowdpilot.aggregation.base import NotConverged
+from crowdpilot.aggregation.class_prior import fixed_prior
 from crowdpilot.aggregation.models.bwa import BWA
 from crowdpilot.aggregation.models.majority_voting import MajorityVoting
 from crowdpilot.simulation import one_coin

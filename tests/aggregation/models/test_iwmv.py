@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crowdpilot.aggregation.base import expected_accuracy
+from crowdpilot.aggregation.base import expected_worker_accuracy
 from crowdpilot.aggregation.models.iwmv import IWMV
 from crowdpilot.aggregation.models.majority_voting import MajorityVoting
 from crowdpilot.arrays import share_best
@@ -34,7 +34,7 @@ def test_labels_are_those_of_the_weights_that_come_from_the_labels(simulated):
     result = IWMV().fit(votes)
     labels = share_best(votes.tally((3 * result.skill - 1)[votes.worker]))
     np.testing.assert_allclose(labels, share_best(result.probs))
-    np.testing.assert_allclose(result.skill, expected_accuracy(votes, labels))
+    np.testing.assert_allclose(result.skill, expected_worker_accuracy(votes, labels))
     assert result.converged
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crowdpilot.aggregation.base import NotConverged, expected_accuracy
+from crowdpilot.aggregation.base import NotConverged, expected_worker_accuracy
 from crowdpilot.aggregation.models.majority_voting import MajorityVoting
 from crowdpilot.aggregation.models.zero_based_skill import ZeroBasedSkill
 from crowdpilot.arrays import share_best
@@ -35,7 +35,8 @@ def test_skills_settle_at_agreement_with_the_labels_they_give(simulated):
     votes, _ = simulated
     result = ZeroBasedSkill().fit(votes)
     assert result.converged
-    np.testing.assert_allclose(result.skill, expected_accuracy(votes, share_best(result.probs)), atol=1e-8)
+    expected = expected_worker_accuracy(votes, share_best(result.probs))
+    np.testing.assert_allclose(result.skill, expected, atol=1e-8)
 
 
 def test_it_is_better_than_the_majority(simulated):

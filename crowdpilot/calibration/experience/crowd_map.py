@@ -1,0 +1,123 @@
+"""CrowdMap: the probability that a label is right, by logistic regression with uncertain coefficients."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit
+
+from crowdpilot.arrays import Floats
+
+DRAWS = 1000  # of the coefficients, for intervals
+MAX_TASKS = 4000  # that an interval is computed from; of more, every n-th
+MAX_STEPS = 100  # of Newton's method
+TOLERANCE = 1e-8  # of coefficients
+
+
+class AccuracyEstimate(NamedTuple):
+    """The expected share of right labels, and an interval of it."""
+
+    mean: float
+    low: float
+    high: float
+    level: float = 0.9
+
+    def __str__(self) -> str:
+        return f"{self.mean:.0%} ({self.low:.0%} to {self.high:.0%})"
+
+
+class Fit(NamedTuple):
+    """The coefficients of one crowd, and the marginal log-likelihood of its right and wrong labels."""
+
+    map: CrowdMap
+    log_likelihood: float
+
+
+@dataclass(frozen=True, eq=False)
+class CrowdMap:
+    """P(label is right) = expit(features @ coefficients), with coefficients that are normally distributed.
+
+    Before anything is known about a crowd, the distribution is that of the coefficients of many crowds;
+    labels that an expert has checked narrow it.
+
+    Parameters
+    ----------
+    mean
+        Of the coefficients, (features,).
+    covariance
+        Of the coefficients, (features, features).
+    """
+
+    mean: Floats
+    covariance: Floats
+
+    def confidence(self, features: Floats) -> Floats:
+        """P(label is right) with the coefficients integrated out, (tasks,) (MacKay 1992)."""
+        variance = np.einsum("if,fg,ig->i", features, self.covariance, features)
+        probs: Floats = expit(features @ self.mean / np.sqrt(1 + np.pi * variance / 8))
+        return probs
+
+    def update(self, features: Floats, right: Floats, weight: Floats | None = None) -> Fit:
+        """The coefficients given which labels are right, by Bayes' rule with Laplace's approximation.
+
+        Parameters
+        ----------
+        features
+            (tasks, features).
+        right
+            1 where a label is right, 0 where it is wrong, (tasks,).
+        weight
+            Of each task, (tasks,); ones if not given.
+        """
+        w = np.ones(len(right)) if weight is None else weight
+        precision = np.linalg.inv(self.covariance)
+        b = self.mean.copy()
+        for _ in range(MAX_STEPS):
+            p = expit(features @ b)
+            gradient = features.T @ (w * (right - p)) - precision @ (b - self.mean)
+            hessian = (features * (w * p * (1 - p))[:, None]).T @ features + precision
+            step = np.linalg.solve(hessian, gradient)
+            largest = float(np.abs(step).max())
+            b = b + step / max(1.0, largest)
+            if largest < TOLERANCE:
+                break
+        eta, shift = features @ b, b - self.mean
+        log_likelihood = float(
+            (w * (right * eta - np.logaddexp(0, eta))).sum() - shift @ precision @ shift / 2
+        )
+        log_volume = float(np.linalg.slogdet(precision)[1] - np.linalg.slogdet(hessian)[1]) / 2
+        return Fit(CrowdMap(b, np.linalg.inv(hessian)), log_likelihood + log_volume)
+
+    def accuracy(
+        self, features: Floats, known: int = 0, *, level: float = 0.9, seed: int = 0
+    ) -> AccuracyEstimate:
+        """The expected share of right labels, and an interval of the share that really is right.
+
+        Parameters
+        ----------
+        features
+            Of the tasks whose label may be wrong, (tasks, features).
+        known
+            Number of further tasks whose label is surely right.
+        level
+            Probability that the interval holds.
+        seed
+            Of the draws of coefficients.
+        """
+        total = len(features) + known
+        if len(features) == 0:
+            return AccuracyEstimate(1.0, 1.0, 1.0, level)
+        rng = np.random.default_rng(seed)
+        some = features[:: -(-len(features) // MAX_TASKS)]
+        root = np.linalg.cholesky(self.covariance + 1e-12 * np.eye(len(self.mean)))
+        draws = self.mean + rng.standard_normal((DRAWS, len(self.mean))) @ root.T
+        probs = expit(some @ draws.T)  # (tasks, draws)
+        share = probs.mean(axis=0)
+        by_chance = np.sqrt((probs * (1 - probs)).mean(axis=0) / len(features))
+        share = np.clip(share + by_chance * rng.standard_normal(DRAWS), 0, 1)
+        share = (share * len(features) + known) / total
+        mean = (float(self.confidence(some).mean()) * len(features) + known) / total
+        low, high = np.quantile(share, [(1 - level) / 2, (1 + level) / 2])
+        return AccuracyEstimate(mean, min(float(low), mean), max(float(high), mean), level)
