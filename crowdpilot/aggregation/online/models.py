@@ -29,7 +29,7 @@ from crowdpilot.growing_arrays import append_rows
 
 
 class OnlineMajority(OnlineModel):
-    """Majority voting: the tally of each task, and how often each worker agrees with the majority."""
+    """Majority voting: the shares of votes, and how often each worker agrees with the majority."""
 
     counts = ("vote_weight", "right")
     saved: ClassVar[dict[str, str]] = {
@@ -47,6 +47,9 @@ class OnlineMajority(OnlineModel):
 
     def posterior(self, scores: Floats, gold: Codes) -> Floats:
         return clamped(share_best(scores), gold)
+
+    def final_probs(self, scores: Floats, gold: Codes) -> Floats:
+        return clamped(to_probs(scores), gold)
 
     def add_counts_(self, worker: Integers, label: Integers, change: Floats) -> None:
         np.add.at(self.right, worker, change[np.arange(len(label)), label])
@@ -77,18 +80,12 @@ class OnlineWeightedMajority(OnlineMajority):
     def vote_scores(self, worker: Integers, label: Integers, scale: Floats) -> Floats:
         return super().vote_scores(worker, label, scale) * self.weight[worker, None]
 
-    def final_probs(self, scores: Floats, gold: Codes) -> Floats:
-        return clamped(to_probs(scores), gold)
-
 
 class OnlineWawa(OnlineMajority):
     """Wawa: the weight of a worker is how often they agree with the majority."""
 
     def final_vote_scores(self, worker: Integers, label: Integers, scale: Floats) -> Floats:
         return self.vote_scores(worker, label, scale) * np.nan_to_num(self.skill(worker, scale))[:, None]
-
-    def final_probs(self, scores: Floats, gold: Codes) -> Floats:
-        return clamped(to_probs(scores), gold)
 
 
 class OnlineOneCoin(OnlineEM):
