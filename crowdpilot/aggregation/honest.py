@@ -70,13 +70,15 @@ class Honest(Aggregator):
 def make_honest(result: Aggregate, experience: CrowdMap | None = None) -> Aggregate:
     """The same result with honest probabilities; those of the model are in `params["model_probs"]`.
 
-    `params` also gets the `expected_accuracy` of all labels and, with gold labels, the `gold_check`.
+    `params` also gets the `crowd_map` that they come from, the `expected_accuracy` of all labels and, with
+    gold labels, the `gold_check`.
     """
     labels = result.codes
     honest, posterior = calibrate(result.votes, result.posterior, labels, result.confidence, experience)
     params = {
         **result.params,
         "model_probs": result.posterior,
+        "crowd_map": honest.map,
         "expected_accuracy": honest.accuracy,
         "gold_check": honest.gold,
     }
