@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -11,8 +11,9 @@ import typer
 
 from benchmarks import sets
 from benchmarks.honesty_crowds import GOLD_LABELS, VOTES_A_TASK, Crowd, read_crowd
+from benchmarks.honesty_experience import LeaveOneGroupOut
 from benchmarks.honesty_measures import Archive, Case, mean_measures, measure
-from benchmarks.honesty_methods import OWN, PEERS, USE_GOLD, fit_peers, methods
+from benchmarks.honesty_methods import BEFORE, OWN, PEERS, USE_GOLD, Method, fit_peers, make_methods
 from benchmarks.honesty_tables import WEIGHINGS, Found, gold_name, means, render, size_name
 from benchmarks.process import launch
 from benchmarks.tables import RESULTS, machine, write
@@ -44,13 +45,14 @@ def main(
     wanted = [folder.name for folder in sets.find(data, names)]
     sizes = [None if size == "all" else int(size) for size in thin.split(",") if size]
     golds = [int(n) for n in gold.split(",") if n] if gold != "no" else []
-    own = [model for model in models.split(",") if model]
+    others = LeaveOneGroupOut(list(crowds.values()))
+    own = make_methods([model for model in models.split(",") if model], others.without_group)
     archive = Archive(output / "honesty_measures.csv")
     missing: dict[str, str] = {}
     for name in wanted:
         thinned = [crowds[name].thinned(n) for n in sizes]
-        measure_own(archive, thinned, [m for m in own if m in OWN])
-        measure_gold(archive, crowds[name], golds, [m for m in own if m in USE_GOLD])
+        measure_own(archive, thinned, {m: method for m, method in own.items() if m != "gold_majority"})
+        measure_gold(archive, crowds[name], golds, {m: own[m] for m in USE_GOLD if m in own})
         if peers == "run":
             missing |= measure_peers(archive, thinned, limit)
         archive.save()
@@ -58,19 +60,19 @@ def main(
     save(archive, crowds, missing, show_peers=peers != "no", output=output)
 
 
-def measure_own(archive: Archive, thinned: Iterable[Crowd], names: Sequence[str]) -> None:
+def measure_own(archive: Archive, thinned: Iterable[Crowd], methods: Mapping[str, Method]) -> None:
     """Each model on a crowd of each size, votes alone."""
     for crowd in thinned:
-        for name, method in methods(names).items():
+        for name, method in methods.items():
             case = Case(crowd.name, crowd.votes_a_task, 0, name)
             archive.add(case, crowd, measure(crowd, method(crowd.votes, crowd.group)))
 
 
-def measure_gold(archive: Archive, crowd: Crowd, golds: Iterable[int], names: Sequence[str]) -> None:
+def measure_gold(archive: Archive, crowd: Crowd, golds: Iterable[int], methods: Mapping[str, Method]) -> None:
     """Each model with gold of some tasks, the mean of several draws."""
     for labels in golds:
         draws = list(crowd.golden(labels))
-        for name, method in methods(names).items() if draws else ():
+        for name, method in methods.items() if draws else ():
             found = [measure(draw, method(draw.votes, draw.group)) for draw in draws]
             archive.add(Case(crowd.name, None, labels, name), crowd, mean_measures(found))
 
@@ -108,7 +110,7 @@ def found_in(
     """The measures of every method on every set that are still true of the votes."""
     found: Found = {}
     thinned = {name: crowd.thinned(votes_a_task) for name, crowd in crowds.items()}
-    for method in (*OWN, "gold_majority", *(PEERS if show_peers else ())):
+    for method in (BEFORE, *OWN, "gold_majority", *(PEERS if show_peers else ())):
         cases = {name: Case(name, votes_a_task, gold, method) for name in thinned}
         rows = {name: archive.find(case, thinned[name]) for name, case in cases.items()}
         if there := {name: row for name, row in rows.items() if row is not None}:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from statistics import fmean
 from typing import NamedTuple
@@ -22,7 +22,7 @@ DIGITS = 5
 
 
 class Prediction(NamedTuple):
-    """Probabilities, (tasks, classes), and an interval of the share of right labels if there is one."""
+    """Probabilities, (tasks, classes), and the interval of the share of right labels of all tasks, if any."""
 
     probs: Floats
     interval: tuple[float, float] | None = None
@@ -88,7 +88,15 @@ def measure(crowd: Crowd, prediction: Prediction) -> Measures:
     if prediction.interval is None:
         return found
     low, high = map(float, prediction.interval)
-    return Measures(**{**asdict(found), "low": low, "high": high, "covers": float(low <= accuracy <= high)})
+    covers = low <= share_of_right_labels(crowd, accuracy) <= high
+    return replace(found, low=low, high=high, covers=float(covers))
+
+
+def share_of_right_labels(crowd: Crowd, accuracy: float) -> float:
+    """Of all tasks: gold labels are right, and others as often as those that are measured."""
+    tasks = len(crowd.votes.tasks)
+    gold = 0 if crowd.votes.gold is None else int((crowd.votes.gold >= 0).sum())
+    return (gold + (tasks - gold) * accuracy) / tasks
 
 
 def _label_first(probs: Floats, labels: Floats) -> Floats:

@@ -1,7 +1,7 @@
 """Methods whose probabilities are measured: shares of votes, our models, `auto`, and crowd-kit's models.
 
-A method takes votes and the group of sets that is held out, and gives a `Prediction`. Only `auto` learns
-from other crowds, so only `auto` looks at the group.
+A method takes votes and the group of sets that is held out, and gives a `Prediction`. Only `auto` and models
+that are made honest know other crowds, so only they look at the group.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import subprocess
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -21,49 +22,41 @@ from benchmarks.accuracy import SKIPPED
 from benchmarks.honesty_crowds import Crowd
 from benchmarks.honesty_measures import Prediction
 from benchmarks.process import save_columns
-from crowdpilot.aggregation import MODELS, Aggregator, Auto, NotConverged
+from crowdpilot.aggregation import MODELS, Aggregator, Auto, Honest, NotConverged, parse_strategy
+from crowdpilot.calibration.experience import CrowdMap
 from crowdpilot.votes import Votes
 
 Method = Callable[[Votes, str], Prediction]
+WithoutGroup = Callable[[str], CrowdMap]  # the experience with the sets of all other groups
 
-OWN = [name for name in MODELS if name not in SKIPPED]
+MADE_HONEST = ["honest[majority_voting]", "honest[one_coin]", "honest[dawid_skene]", "honest[bwa]"]
+OWN = [*(name for name in MODELS if name not in SKIPPED and name != Honest.name), *MADE_HONEST]
 USE_GOLD = [
     "auto", "naive_soft", "majority_voting", "gold_majority", "one_coin", "common_mistakes", "dawid_skene",
-    "hierarchical_dawid_skene", "tied_dawid_skene", "ibcc", "ebcc", "glad",
+    "hierarchical_dawid_skene", "tied_dawid_skene", "ibcc", "ebcc", "glad", *MADE_HONEST,
 ]  # fmt: skip
+BEFORE = "auto before"  # measured once: `auto` as it was when it knew no other crowd
 CROWD_KIT = ["MajorityVote", "Wawa", "ZeroBasedSkill", "DawidSkene", "OneCoinDawidSkene", "GLAD", "MACE"]
 PEERS = [f"crowd-kit {model}" for model in CROWD_KIT]
 PEER_RUNNER = Path(__file__).parent / "honesty_peer_runner.py"
 
 
-def without_group(group: str) -> Aggregator:
-    """`auto` with what it has learned from the sets of all groups but one."""
-    del group  # it learns nothing from other crowds
-    return Auto()
+def make_methods(names: Sequence[str], without_group: WithoutGroup) -> dict[str, Method]:
+    """Our models as methods; those that know other crowds never know the group that is held out."""
+    known = cache(without_group)
+    return {name: partial(_fit_held_out, parse_strategy(name), known) for name in names}
 
 
-def methods(names: Sequence[str]) -> dict[str, Method]:
-    """Our models by name, each as a method."""
-    return {name: auto if name == "auto" else partial(fit_alone, name) for name in names}
-
-
-def auto(votes: Votes, held_out_group: str) -> Prediction:
-    """The default, which knows other crowds but none of the group."""
-    return fit(without_group(held_out_group), votes)
-
-
-def fit_alone(name: str, votes: Votes, held_out_group: str) -> Prediction:
-    """A model that knows no other crowd."""
-    del held_out_group
-    return fit(MODELS[name](), votes)
-
-
-def fit(model: Aggregator, votes: Votes) -> Prediction:
-    """The probabilities of a model, and the interval of its expected accuracy if it gives one."""
+def _fit_held_out(model: Aggregator, without_group: WithoutGroup, votes: Votes, group: str) -> Prediction:
+    """The probabilities of a model, and the interval of its expected accuracy if it knows other crowds."""
+    if isinstance(model, Auto | Honest):
+        model = replace(model, experience=without_group(group))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotConverged)
         result = model.fit(votes)
-    return Prediction(result.probs)
+    if not isinstance(model, Auto | Honest):
+        return Prediction(result.probs)  # `expected_accuracy` would be that of all crowds
+    return Prediction(result.probs, (result.expected_accuracy.low, result.expected_accuracy.high))
 
 
 def fit_peers(

@@ -159,5 +159,6 @@ ECE: 15 bins of equal width of the confidence of the label. Debiased: root mean 
 bins of equally many tasks, without what chance adds. Log-loss: a probability is at least 1e-6, for everybody.
 Gap: mean of |mean confidence - accuracy| of a set. A tie between classes is broken by a seeded hash, for
 everybody. A method is listed if it has a result on every set. Crowd-kit's `KOS` and `MMSR` give no
-probabilities. Truth is weak where it is one person's word, automatic, or an outcome nobody can know.
+probabilities. `auto before` is `auto` as it was when it knew no other crowd. Truth is weak where it is one
+person's word, automatic, or an outcome nobody can know.
 """

@@ -10,11 +10,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks import honesty, honesty_methods, peers, sets
+from benchmarks import honesty, honesty_experience, honesty_methods, peers, sets
 from benchmarks.honesty_crowds import GOLD_SEEDS, Crowd, read_crowd
-from benchmarks.honesty_measures import Archive, Case, Measures, Prediction, mean_measures, measure
+from benchmarks.honesty_experience import LeaveOneGroupOut, set_weights
+from benchmarks.honesty_measures import (
+    Archive,
+    Case,
+    Measures,
+    Prediction,
+    mean_measures,
+    measure,
+    share_of_right_labels,
+)
 from benchmarks.honesty_tables import means, means_table
-from crowdpilot.aggregation import Aggregator, Auto
+from crowdpilot.calibration.experience import CrowdMap, load_experience
 from crowdpilot.votes import Votes
 
 ANSWERS = "task,worker,label\na,x,0\na,y,0\na,z,1\nb,x,1\nb,y,1\nb,z,1\nc,x,0\nc,y,0\nc,z,1\nc,z,0\n"
@@ -166,29 +175,56 @@ def test_the_gap_of_a_mean_does_not_cancel() -> None:
     assert "| auto | **0.100** |" in means_table(means(found, "all sets"))
 
 
-def test_auto_is_measured_without_the_group_of_the_set(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_auto_is_measured_without_the_group_of_the_set(tmp_path: Path) -> None:
     asked = []
 
-    def without_group(group: str) -> Aggregator:
+    def without_group(group: str) -> CrowdMap:
         asked.append(group)
-        return Auto()
+        return load_experience()
 
-    monkeypatch.setattr(honesty_methods, "without_group", without_group)
     crowd = crowd_of(3, name="leaves6")
     archive = Archive(tmp_path / "measures.csv")
-    honesty.measure_own(archive, [crowd, crowd.thinned(1)], ["auto", "naive_soft"])
-    honesty.measure_gold(archive, crowd, [20], ["auto"])
-    assert asked == [sets.group_of("leaves6")] * (2 + GOLD_SEEDS)
-    assert len(archive.rows) == 5
+    methods = honesty_methods.make_methods(["auto", "honest[one_coin]", "naive_soft"], without_group)
+    honesty.measure_own(archive, [crowd, crowd.thinned(1)], methods)
+    honesty.measure_gold(archive, crowd, [20], {"auto": methods["auto"]})
+    assert set(asked) == {sets.group_of("leaves6")}
+    assert len(archive.rows) == 7
+    with_interval = {case.method for case, (_, found) in archive.rows.items() if found.width is not None}
+    assert with_interval == {"auto", "honest[one_coin]"}
+
+
+def test_what_auto_learns_does_not_depend_on_the_group_that_is_held_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(honesty_experience, "VOTES_A_TASK", (None,))  # few fits
+    crowds = [crowd_of(5, seed=n, name=name) for n, name in enumerate(("leaves6", "sp_amt", "rte"))]
+    wrong = [replace(crowds[0], truth=1 - crowds[0].truth), *crowds[1:]]
+    plain, changed = LeaveOneGroupOut(crowds), LeaveOneGroupOut(wrong)
+    expected, held_out = (each.without_group("photos") for each in (plain, changed))
+    assert held_out.mean == pytest.approx(expected.mean)
+    assert held_out.covariance == pytest.approx(expected.covariance)
+    features = plain.learned["photos"][0].features
+    everything = changed.without_group(None)
+    assert everything.confidence(features).mean() < held_out.confidence(features).mean() - 0.1
+
+
+def test_sets_of_one_group_weigh_as_one_and_weak_truth_weighs_half() -> None:
+    weights = set_weights(["dog", "leaves6", "sp_amt", "hitspam_cf"])
+    assert weights == {"dog": 0.5, "leaves6": 0.5, "sp_amt": 1, "hitspam_cf": 0.5}
+
+
+def test_an_interval_with_gold_is_about_all_tasks() -> None:
+    crowd = crowd_of(3).with_gold(20, seed=0)
+    assert share_of_right_labels(crowd, 0.5) == pytest.approx(0.75)
+    assert share_of_right_labels(crowd_of(3), 0.5) == 0.5
 
 
 def test_a_run_of_some_models_keeps_what_others_measured(tmp_path: Path) -> None:
     folder(tmp_path, "tiny")
+    folder(tmp_path, "other", truth="task,label\na,0\nb,1\nc,0\n")
     out = tmp_path / "out"
     for models in ("naive_soft", "auto"):
-        honesty.main(tmp_path, models=models, thin="all,1", gold="no", peers="no", output=out)
+        honesty.main(tmp_path, "tiny", models=models, thin="all,1", gold="no", peers="no", output=out)
     record = json.loads((out / "honesty.json").read_text())
     mean = record["means"]["all votes"]["all sets"]
     assert set(mean) == {"naive_soft", "auto"}
