@@ -11,7 +11,7 @@ from pyarrow import csv
 from benchmarks.tables import markdown
 from crowdpilot import metrics
 from crowdpilot.arrays import Codes, Floats
-from crowdpilot.calibration import Fusion, find_map, fit_fusion, fit_fusion_on_votes
+from crowdpilot.calibration import FusionWeights, find_map, fit_fusion, fit_fusion_on_votes
 from crowdpilot.confusion_matrices import count_labels, votes_log_likelihood
 from crowdpilot.votes import Votes
 
@@ -61,9 +61,10 @@ def _split(probs: Floats, counts: Codes, truth: Codes, n: int, seed: int) -> dic
     log_likelihood = votes_log_likelihood(votes, logs)
     by_truth = fit_fusion(probs[known], log_likelihood[known], truth[known])
     posteriors = {
-        "Bayes": Fusion()(probs, log_likelihood), "average": (probs + Fusion(0)(probs, log_likelihood)) / 2,
+        "Bayes": FusionWeights()(probs, log_likelihood),
+        "average": (probs + FusionWeights(0)(probs, log_likelihood)) / 2,
         "truth": by_truth(probs, log_likelihood),
-    }  # fmt: skip
+    }
     if n > 1:
         posteriors["votes"] = _by_votes(probs, votes, part, known)
     return {how: _score(posterior, truth, test) for how, posterior in posteriors.items()}
@@ -71,7 +72,7 @@ def _split(probs: Floats, counts: Codes, truth: Codes, n: int, seed: int) -> dic
 
 def _by_votes(probs: Floats, votes: Votes, part: Votes, known: Codes) -> Floats:
     """No truth at all: matrix, a and b are found from votes and networks on the images for fitting."""
-    fusion = Fusion()
+    fusion = FusionWeights()
     posterior = probs[known]
     for _ in range(LAST):
         logs = _matrix(part, posterior)

@@ -8,14 +8,11 @@ import sys
 import numpy as np
 
 from benchmarks.cleanlab_runner import Columns, Decide, Found, main
-from crowdpilot.aggregation import Aggregator, Auto, Crowdlab, DawidSkene, NaiveSoft
-from crowdpilot.arrays import Floats, to_probs
-from crowdpilot.calibration import Fusion, fit_fusion_on_votes
-from crowdpilot.confusion_matrices import count_labels, votes_log_likelihood
+from crowdpilot.aggregation import Aggregator, Auto, Crowdlab, DawidSkene, Fusion, NaiveSoft
+from crowdpilot.arrays import Floats
+from crowdpilot.calibration import FusionWeights
+from crowdpilot.confusion_matrices import votes_log_likelihood
 from crowdpilot.votes import Votes
-
-PRIOR_VOTES = 20.0  # pseudo-votes of each worker on each class, as of the crowd; as in `mutual`
-ITERATIONS = 5  # of matrices and weights of the fusion; as in `calibration_fusion`
 
 
 def load(columns: Columns) -> Votes:
@@ -38,19 +35,9 @@ def by_posterior(posterior: Floats) -> Found:
 
 def bayes(votes: Votes, probs: Floats) -> Floats:
     """Bayes' rule with the classifier as the prior and the confusion matrices of Dawid and Skene."""
-    return Fusion()(probs, votes_log_likelihood(votes, np.log(DawidSkene().fit(votes).params["confusion"])))
-
-
-def fuse(votes: Votes, probs: Floats) -> Floats:
-    """Confusion matrices and the weights of classifier and crowd, fitted in turn on held-out votes."""
-    posterior = Auto().fit(votes).probs
-    for _ in range(ITERATIONS):
-        prior = posterior.mean(axis=0)
-        expected = count_labels(votes, posterior)
-        counts = expected + PRIOR_VOTES * to_probs(expected.sum(axis=0) + np.eye(len(prior)) + 0.1)
-        join = fit_fusion_on_votes(probs, votes, posterior, counts=counts, prior=prior)
-        posterior = join(probs, votes_log_likelihood(votes, np.log(to_probs(counts))), prior)
-    return posterior
+    return FusionWeights()(
+        probs, votes_log_likelihood(votes, np.log(DawidSkene().fit(votes).params["confusion"]))
+    )
 
 
 METHODS: dict[str, Decide] = {
@@ -60,7 +47,7 @@ METHODS: dict[str, Decide] = {
     "crowdlab": lambda votes, probs: by_model(Crowdlab(probs), votes),
     "crowdlab, 2 passes": lambda votes, probs: by_model(Crowdlab(probs, passes=2), votes),
     "Bayes": lambda votes, probs: by_posterior(bayes(votes, probs)),
-    "fusion": lambda votes, probs: by_posterior(fuse(votes, probs)),
+    "fusion": lambda votes, probs: by_model(Fusion(probs), votes),
 }
 
 

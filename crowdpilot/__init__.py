@@ -12,8 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from crowdpilot.aggregation import GLAD, Auto, DawidSkene, MajorityVoting, Stream, aggregate
-    from crowdpilot.calibration import Fusion
+    from crowdpilot.aggregation import GLAD, Auto, DawidSkene, Fusion, MajorityVoting, Stream, aggregate
     from crowdpilot.datasets import load
     from crowdpilot.diagnosis import diagnose
     from crowdpilot.hybrid import Campaign, Costs, Plan
@@ -55,8 +54,7 @@ __all__ = [
 ]
 
 _NAMES_OF = {
-    "aggregation": ("GLAD", "Auto", "DawidSkene", "MajorityVoting", "Stream", "aggregate"),
-    "calibration": ("Fusion",),
+    "aggregation": ("GLAD", "Auto", "DawidSkene", "Fusion", "MajorityVoting", "Stream", "aggregate"),
     "datasets": ("load",),
     "diagnosis": ("diagnose",),
     "hybrid": ("Campaign", "Costs", "Plan"),

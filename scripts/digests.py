@@ -409,8 +409,8 @@ def calibration_by_votes() -> Results:
     yield "calibration/one_vote_each", calibration.sample_one_vote_per_task(votes, seed=2)
     log_likelihood, prior = votes_log_likelihood(votes, np.log(confusion + 1e-9)), [0.5, 0.3, 0.2]
     fusions = {
-        "bayes": calibration.Fusion(),
-        "tempered": calibration.Fusion(0.7, 0.4),
+        "bayes": calibration.FusionWeights(),
+        "tempered": calibration.FusionWeights(0.7, 0.4),
         "true_labels": calibration.fit_fusion(probs, log_likelihood, truth, prior=prior),
         "votes": calibration.fit_fusion_on_votes(probs, votes, result.probs, prior=prior),
     }

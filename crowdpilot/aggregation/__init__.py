@@ -5,6 +5,7 @@ from __future__ import annotations
 from crowdpilot.aggregation.auto import Auto
 from crowdpilot.aggregation.base import Aggregate, Aggregator, NotConverged, TooManyClasses
 from crowdpilot.aggregation.em.loop import EM
+from crowdpilot.aggregation.fusion import Fusion
 from crowdpilot.aggregation.honest import Honest
 from crowdpilot.aggregation.models.bwa import BWA
 from crowdpilot.aggregation.models.catd import CATD
@@ -60,6 +61,7 @@ __all__ = [
     "DawidSkene",
     "DawidSkeneClust",
     "FastDawidSkene",
+    "Fusion",
     "GoldMajority",
     "HierarchicalDawidSkene",
     "Honest",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crowdpilot.calibration.base import FittedMap, Map, load_map
 from crowdpilot.calibration.from_votes import fit_on_votes, sample_one_vote_per_task
-from crowdpilot.calibration.fusion import Fusion, fit_fusion, fit_fusion_on_votes
+from crowdpilot.calibration.fusion import FusionWeights, fit_fusion, fit_fusion_on_votes, fit_held_out_votes
 from crowdpilot.calibration.maps.beta import Beta
 from crowdpilot.calibration.maps.dirichlet import Dirichlet
 from crowdpilot.calibration.maps.histogram import Histogram
@@ -25,7 +25,7 @@ __all__ = [
     "Beta",
     "Dirichlet",
     "FittedMap",
-    "Fusion",
+    "FusionWeights",
     "Histogram",
     "Isotonic",
     "Map",
@@ -40,6 +40,7 @@ __all__ = [
     "find_map",
     "fit_fusion",
     "fit_fusion_on_votes",
+    "fit_held_out_votes",
     "fit_on_votes",
     "load_map",
     "sample_one_vote_per_task",

@@ -1,4 +1,4 @@
-"""Fusion: one posterior from a classifier's probabilities and the votes of a crowd, with fitted weights."""
+"""Fusion weights: one posterior from a classifier's probabilities and votes, with weights of both."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ from crowdpilot.votes import Votes
 
 MIN_PROB = 1e-12  # a probability of a classifier counts as at least this
 MAX_VOTE_NUMBERS = 2**23  # in an array of (votes, classes); of more votes a part is used
+MIN_WEIGHT = 1e-3  # of classifier and crowd, where a prior is around other weights
 MAX_WEIGHT = 10.0  # of classifier and crowd
 
 Loss = Callable[[Floats], tuple[float, Floats]]  # of unnormalized log-posteriors: its value and gradient
 
 
 @dataclass(frozen=True)
-class Fusion:
+class FusionWeights:
     """P(k) ∝ p_k^a · prior_k^(1 - a) · exp(b · Σ over votes of log confusion[worker, k, said]).
 
     With a = b = 1 this is Bayes' rule with the classifier's prediction p as the prior; a = 0 is the crowd
@@ -43,7 +44,7 @@ class Fusion:
     Examples
     --------
     >>> vote = np.log([[0.8, 0.2]])  # of someone who is right in 8 of 10 cases
-    >>> Fusion()([[0.4, 0.6]], vote).round(2).tolist()
+    >>> FusionWeights()([[0.4, 0.6]], vote).round(2).tolist()
     [[0.73, 0.27]]
     """
 
@@ -77,15 +78,19 @@ def fit_fusion(
     *,
     prior: ArrayLike | None = None,
     weight: ArrayLike | None = None,
-) -> Fusion:
-    """The fusion with the least log-loss on tasks of known class.
+    around: FusionWeights | None = None,
+    precision: float = 0.0,
+) -> FusionWeights:
+    """The weights with the least log-loss on tasks of known class.
 
     Parameters
     ----------
     probs, log_likelihood, prior
-        As for `Fusion`; the classifier must not have been trained on these tasks.
+        As for `FusionWeights`; the classifier must not have been trained on these tasks.
     target, weight
         As for `Map.fit`: codes with -1 where unknown, or soft labels.
+    around, precision
+        Mean and precision of a normal prior of the logarithms of the weights, if given.
     """
     log_probs, log_prior = _logs(probs, prior)
     sample = make_sample(probs, target, weight)
@@ -99,7 +104,14 @@ def fit_fusion(
         gradient = (mass[:, None] * np.exp(log_posterior) - known) / mass.sum()
         return -float((known * log_posterior).sum() / mass.sum()), gradient
 
-    return _fit_weights(log_probs - log_prior, _checked(log_likelihood, log_probs), log_prior, loss)
+    return _fit_weights(
+        log_probs - log_prior,
+        _checked(log_likelihood, log_probs),
+        log_prior,
+        loss,
+        around=around,
+        precision=precision / mass.sum(),
+    )
 
 
 def fit_fusion_on_votes(
@@ -110,8 +122,8 @@ def fit_fusion_on_votes(
     counts: Floats | None = None,
     prior: ArrayLike | None = None,
     max_weight: float = MAX_WEIGHT,
-) -> Fusion:
-    """The fusion with the best held-out log-likelihood of the votes; no true labels are needed.
+) -> FusionWeights:
+    """The weights with the best held-out log-likelihood of the votes; no true labels are needed.
 
     Each vote is predicted from the classifier and the other votes on its task, with the confusion matrix
     of its worker without that vote.
@@ -119,7 +131,7 @@ def fit_fusion_on_votes(
     Parameters
     ----------
     probs, prior
-        As for `Fusion`; the classifier must not have seen these votes.
+        As for `FusionWeights`; the classifier must not have seen these votes.
     votes
         Several for most tasks, or there is nothing to learn about the weight of votes.
     posterior
@@ -143,26 +155,67 @@ def fit_fusion_on_votes(
     log_vote = np.log(np.maximum(counts[votes.worker, :, votes.label] - own, 1e-3))
     log_vote -= np.log(counts.sum(axis=2)[votes.worker] - own)
     others = _task_sums(votes, log_vote)[votes.task] - log_vote
+    classifier = (log_probs - log_prior)[votes.task]
+    return fit_held_out_votes(classifier, others, log_vote, log_prior=log_prior, max_weight=max_weight)
+
+
+def fit_held_out_votes(
+    classifier: Floats,
+    others: Floats,
+    log_vote: Floats,
+    *,
+    log_prior: Floats | float = 0.0,
+    max_weight: float = MAX_WEIGHT,
+) -> FusionWeights:
+    """The weights under which each vote is predicted best from the classifier and the other votes.
+
+    Parameters
+    ----------
+    classifier
+        Log-probabilities of the classifier for the task of each vote, (votes, classes), relative to the
+        prior.
+    others
+        Log-likelihood of the other votes on that task, (votes, classes).
+    log_vote
+        log P(vote | class) of the vote itself, (votes, classes).
+    log_prior
+        Of the classes, (1, classes); equal ones if not given.
+    max_weight
+        Upper bound of both weights.
+    """
 
     def loss(joint: Floats) -> tuple[float, Floats]:
         before, after = joint, joint + log_vote
         gain = logsumexp(after, axis=1) - logsumexp(before, axis=1)
         return -float(gain.mean()), (softmax(before, axis=1) - softmax(after, axis=1)) / len(joint)
 
-    return _fit_weights((log_probs - log_prior)[votes.task], others, log_prior, loss, max_weight)
+    return _fit_weights(classifier, others, log_prior, loss, max_weight)
 
 
 def _fit_weights(
-    classifier: Floats, crowd: Floats, log_prior: Floats, loss: Loss, max_weight: float = MAX_WEIGHT
-) -> Fusion:
-    """The two weights of least loss, by L-BFGS from one."""
+    classifier: Floats,
+    crowd: Floats,
+    log_prior: Floats | float,
+    loss: Loss,
+    max_weight: float = MAX_WEIGHT,
+    *,
+    around: FusionWeights | None = None,
+    precision: float = 0.0,
+) -> FusionWeights:
+    """The two weights of least loss, by L-BFGS from one or from the mean of the prior."""
+    mean = np.ones(2) if around is None else np.maximum([around.classifier, around.crowd], MIN_WEIGHT)
 
     def objective(weights: Floats) -> tuple[float, Floats]:
         value, gradient = loss(log_prior + weights[0] * classifier + weights[1] * crowd)
-        return value, np.array([(gradient * classifier).sum(), (gradient * crowd).sum()])
+        slope = np.array([(gradient * classifier).sum(), (gradient * crowd).sum()])
+        if around is None:
+            return value, slope
+        off = np.log(weights / mean)
+        return value + precision / 2 * float(off @ off), slope + precision * off / weights
 
-    optimum = minimize(objective, np.ones(2), jac=True, method="L-BFGS-B", bounds=[(0, max_weight)] * 2)
-    return Fusion(float(optimum.x[0]), float(optimum.x[1]))
+    bounds = [(0 if around is None else MIN_WEIGHT, max_weight)] * 2
+    optimum = minimize(objective, mean, jac=True, method="L-BFGS-B", bounds=bounds)
+    return FusionWeights(float(optimum.x[0]), float(optimum.x[1]))
 
 
 def _logs(probs: ArrayLike, prior: ArrayLike | None) -> tuple[Floats, Floats]:

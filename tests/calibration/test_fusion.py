@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from crowdpilot.arrays import softmax, to_probs
-from crowdpilot.calibration import Fusion, fit_fusion, fit_fusion_on_votes
+from crowdpilot.calibration import FusionWeights, fit_fusion, fit_fusion_on_votes
 from crowdpilot.confusion_matrices import votes_log_likelihood
 from crowdpilot.metrics import log_loss
 from crowdpilot.votes import Votes
@@ -32,13 +32,15 @@ def classifier_and_votes(tasks=3000, K=3, votes_each=3, skill=0.7, sharpness=1.0
 def test_with_weights_of_one_it_is_bayes_rule():
     probs, votes, log_confusion, _ = classifier_and_votes(50)
     joint = probs * np.exp(votes_log_likelihood(votes, log_confusion))
-    np.testing.assert_allclose(Fusion()(probs, votes_log_likelihood(votes, log_confusion)), to_probs(joint))
+    np.testing.assert_allclose(
+        FusionWeights()(probs, votes_log_likelihood(votes, log_confusion)), to_probs(joint)
+    )
 
 
 def test_without_the_classifier_the_crowd_and_the_prior_are_left():
     probs, votes, log_confusion, _ = classifier_and_votes(50)
     prior = np.array([0.5, 0.3, 0.2])
-    found = Fusion(0, 1)(probs, votes_log_likelihood(votes, log_confusion), prior)
+    found = FusionWeights(0, 1)(probs, votes_log_likelihood(votes, log_confusion), prior)
     np.testing.assert_allclose(found, to_probs(prior * np.exp(votes_log_likelihood(votes, log_confusion))))
 
 
@@ -46,8 +48,8 @@ def test_the_prior_is_not_counted_twice():
     probs, votes, log_confusion, _ = classifier_and_votes(50)
     prior = np.array([0.5, 0.3, 0.2])
     np.testing.assert_allclose(
-        Fusion()(probs, votes_log_likelihood(votes, log_confusion), prior),
-        Fusion()(probs, votes_log_likelihood(votes, log_confusion)),
+        FusionWeights()(probs, votes_log_likelihood(votes, log_confusion), prior),
+        FusionWeights()(probs, votes_log_likelihood(votes, log_confusion)),
     )
 
 
@@ -78,7 +80,7 @@ def test_it_is_where_another_optimizer_ends():
     log_likelihood = votes_log_likelihood(votes, log_confusion)
     found = fit_fusion(probs, log_likelihood, truth)
     best = minimize(
-        lambda x: log_loss(truth, Fusion(*x)(probs, log_likelihood)), [0.5, 0.5], method="Nelder-Mead"
+        lambda x: log_loss(truth, FusionWeights(*x)(probs, log_likelihood)), [0.5, 0.5], method="Nelder-Mead"
     )
     assert [found.classifier, found.crowd] == pytest.approx(best.x, abs=2e-3)
 
@@ -97,7 +99,9 @@ def test_tasks_of_unknown_class_teach_nothing():
 @given(st.floats(0, 10), st.floats(0, 10))
 def test_posteriors_sum_to_one(a, b):
     probs, votes, log_confusion, _ = classifier_and_votes(20)
-    np.testing.assert_allclose(Fusion(a, b)(probs, votes_log_likelihood(votes, log_confusion)).sum(axis=1), 1)
+    np.testing.assert_allclose(
+        FusionWeights(a, b)(probs, votes_log_likelihood(votes, log_confusion)).sum(axis=1), 1
+    )
 
 
 def test_wrong_input_is_refused_in_one_sentence():
@@ -112,6 +116,6 @@ def test_wrong_input_is_refused_in_one_sentence():
     with pytest.raises(ValueError, match="the log-likelihood has shape"):
         fit_fusion(probs, log_likelihood[:5], truth)
     with pytest.raises(ValueError, match="the log-likelihood has shape"):
-        Fusion()(probs, log_likelihood[:, :2])
+        FusionWeights()(probs, log_likelihood[:, :2])
     with pytest.raises(ValueError, match="expected a row for each of 20 tasks"):
         fit_fusion_on_votes(probs[:3], votes, np.eye(3)[truth])

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_worker_accuracy
+from crowdpilot.aggregation.classifier_probs import ClassifierProbs, find_classifier_probs
 from crowdpilot.aggregation.models.wawa import Agreement, history_agreement
 from crowdpilot.arrays import Floats, share_best, to_probs
 from crowdpilot.votes import Votes
@@ -56,7 +56,7 @@ class Crowdlab(Aggregator):
     ['cat', 'dog', 'cat']
     """
 
-    probs: ArrayLike | Mapping[Any, ArrayLike] | None = field(default=None, repr=False, compare=False)
+    probs: ClassifierProbs | None = field(default=None, repr=False, compare=False)
     passes: int = 1
 
     name: ClassVar[str] = "crowdlab"
@@ -71,7 +71,9 @@ class Crowdlab(Aggregator):
         return Aggregator.__str__(replace(self, probs=None))
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
-        classifier = self._classifier_probs(votes)
+        if self.probs is None:
+            raise ValueError("crowdlab needs the probabilities of a classifier: Crowdlab(probs=...)")
+        classifier = find_classifier_probs(votes, self.probs)
         own = _agreement(votes)
         agree = _mean_if_unknown(own.plus(history_agreement(votes, history)).rate())
         consensus = votes.clamp(share_best(np.where(share_best(votes.tally()) > 0, classifier, -1.0)))
@@ -81,20 +83,6 @@ class Crowdlab(Aggregator):
             consensus = votes.clamp(share_best(probs))
         params = {"weight": weights.worker, "classifier_weight": weights.classifier, **own._asdict()}
         return Aggregate(votes, probs, expected_worker_accuracy(votes, probs), params)
-
-    def _classifier_probs(self, votes: Votes) -> Floats:
-        """The classifier's probabilities for these tasks, checked."""
-        if self.probs is None:
-            raise ValueError("crowdlab needs the probabilities of a classifier: Crowdlab(probs=...)")
-        rows = _rows(votes, self.probs) if isinstance(self.probs, Mapping) else self.probs
-        probs = np.asarray(rows, np.float64)
-        if probs.shape != (shape := (len(votes.tasks), len(votes.classes))):
-            raise ValueError(
-                f"the classifier's probs have shape {probs.shape}, expected (tasks, classes) {shape}"
-            )
-        if not (probs >= 0).all() or (np.abs(probs.sum(axis=1) - 1) > 1e-3).any():
-            raise ValueError("the classifier's probs are not rows of numbers of 0 or more that sum to 1")
-        return to_probs(probs)
 
 
 class Weights(NamedTuple):
@@ -152,11 +140,3 @@ def _weighted_sum(votes: Votes, classifier: Floats, weights: Weights) -> Floats:
     wrong = (1 - weights.accuracy) / (len(votes.classes) - 1)
     workers = (weights.accuracy - wrong) * votes.tally(weight) + wrong * votes.task_sum(weight)[:, None]
     return weights.classifier * classifier + workers
-
-
-def _rows(votes: Votes, probs: Mapping[Any, ArrayLike]) -> list[ArrayLike]:
-    by_name = {str(task): row for task, row in probs.items()}
-    names = list(map(str, votes.tasks.tolist()))
-    if missing := [name for name in names if name not in by_name]:
-        raise ValueError(f"the classifier's probs have no row for task {missing[0]!r}")
-    return [by_name[name] for name in names]

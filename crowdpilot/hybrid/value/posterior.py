@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 
 from crowdpilot.arrays import Floats, softmax, to_probs
-from crowdpilot.calibration import Fusion
+from crowdpilot.calibration import FusionWeights
 from crowdpilot.option_strings import choose
 
 Rule = Callable[[Floats, Floats, Floats], Floats]
@@ -27,7 +27,7 @@ MIN_PROBABILITY = 1e-12
 
 def bayes(classifier: Floats, log_likelihood: Floats, prior: Floats) -> Floats:
     """Bayes' rule with the classifier's probabilities as the prior: P(k) ∝ m_k P(votes | k)."""
-    return Fusion()(classifier, log_likelihood, prior)
+    return FusionWeights()(classifier, log_likelihood, prior)
 
 
 def tempered(
@@ -42,7 +42,7 @@ def tempered(
 
     log P(k) = a log m_k + b sum_j log confusion_j[k, v_j] + (1 - a) log prior_k + const.
     """
-    return Fusion(a, b)(classifier, log_likelihood, prior)
+    return FusionWeights(a, b)(classifier, log_likelihood, prior)
 
 
 def average(classifier: Floats, log_likelihood: Floats, prior: Floats, *, weight: float = 0.5) -> Floats:
