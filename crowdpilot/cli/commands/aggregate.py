@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from crowdpilot.aggregation import Aggregate, Aggregator, parse_strategy
+from crowdpilot.aggregation import Aggregate, Aggregator, Auto, Crowdlab, Fusion, parse_strategy
 from crowdpilot.aggregation.registry import check_shares
 from crowdpilot.cli.shared import many_files, options
+from crowdpilot.cli.shared.labels import read_classifier_probs
 from crowdpilot.cli.shared.option_groups import expand_options
 from crowdpilot.cli.shared.options import examples
 from crowdpilot.cli.shared.output import (
@@ -35,6 +36,7 @@ EXAMPLES = examples(
     "aggregate votes.csv",
     "aggregate votes.csv -o labels.csv --workers workers.csv --probs",
     'aggregate votes.csv -s "glad[max_iter=50]" --json',
+    "aggregate votes.csv --machine probs.csv",
 )
 
 
@@ -55,6 +57,14 @@ def aggregate(
     probs: options.Probs = False,
     gold: options.Gold = None,
     exclude: options.Exclude = None,
+    machine: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Classifier probabilities of the tasks: columns task and p_CLASS for each class. Labels are "
+            "those of votes and classifier together, by fusion or by -s crowdlab.",
+        ),
+    ] = None,
     *,
     reading: ReadingOptions,
     max_iter: Annotated[int | None, typer.Option(help="Maximum number of iterations.")] = None,
@@ -87,6 +97,8 @@ def aggregate(
     if spread or (many_files.is_many(votes) and _is_spread(votes, model, output)):
         if device is not None:
             raise ValueError("--device is for votes in one file, so leave it out")
+        if machine is not None:
+            raise ValueError("--machine is for votes in one file, so leave it out")
         if as_json:
             raise ValueError("labels of votes in many files are written to files, so leave out --json")
         files = reading.shards(votes, gold=gold, exclude=exclude)
@@ -95,6 +107,8 @@ def aggregate(
         return
     options.check_writable(output, (*io.TABLES, ".npy"))
     data = reading.read(votes, gold=read_true_labels(gold), exclude=exclude)
+    if machine is not None:
+        model = _with_classifier(model, machine, data)
     check_shares(model, data)
     with show_status(f"fitting {model}"):
         result = _fit(model, data, device)
@@ -153,6 +167,15 @@ def _fit(model: Aggregator, votes: Votes, device: str | None) -> Aggregate:
         return model.fit(votes, backend=Torch(device))
     except ValueError as error:
         raise ValueError(str(error).replace("`backend`", "--device")) from error
+
+
+def _with_classifier(model: Aggregator, file: Path, votes: Votes) -> Aggregator:
+    """The model that takes the probabilities of a classifier beside the votes."""
+    if model == Auto(seed=model.seed):
+        model = Fusion(seed=model.seed)
+    elif not isinstance(model, Crowdlab):
+        raise ValueError(f"--machine is for fusion or crowdlab, so leave out -s {model}")
+    return replace(model, probs=read_classifier_probs(file, votes.tasks, votes.classes))
 
 
 def _set(model: Aggregator, settings: dict[str, Any]) -> Aggregator:

@@ -99,6 +99,21 @@ def as_votes(file: Path, votes: Votes) -> Votes:
     return Votes(task, worker, label, votes.tasks, name, votes.classes, weight, gold=votes.gold)
 
 
+def read_classifier_probs(file: Path, tasks: Names, classes: Names) -> Floats:
+    """Probabilities of a classifier for each of these tasks, (tasks, classes), as `as_votes` reads them."""
+    none = np.zeros(0, np.int32)
+    probs = as_votes(file, Votes(none, none, none, tasks, tasks[:0], classes)).tally()
+    if missing := [str(task) for task, p in zip(tasks.tolist(), probs, strict=True) if not p.sum() > 0]:
+        raise ValueError(
+            f"{file} has no probabilities for {len(missing)} of {len(tasks)} tasks, such as {missing[0]!r}"
+        )
+    if file.suffix != ".npy" and ((probs > 0).sum(axis=1) == 1).all():
+        raise ValueError(
+            f"{file} has labels, expected a column p_CLASS for each class: p_{classes[0]} and so on"
+        )
+    return probs
+
+
 def _probs(file: Path, votes: Votes) -> Floats | None:
     """The probabilities of a file, (tasks, classes) with zeros where it has none; None if it has labels."""
     if file.suffix == ".npy":

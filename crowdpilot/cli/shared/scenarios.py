@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from crowdpilot.arrays import Codes, Floats, Names, divide, first_of_each, has_repeats
-from crowdpilot.cli.shared.labels import as_votes, column_names, read_codes
+from crowdpilot.arrays import Codes, Names, divide, first_of_each, has_repeats
+from crowdpilot.cli.shared.labels import column_names, read_classifier_probs, read_codes
 from crowdpilot.cli.shared.missing_packages import load_learning
 from crowdpilot.cli.shared.output import show_status
 from crowdpilot.cli.shared.reading_options import ReadingOptions
@@ -159,26 +159,12 @@ def _classifier_probs(files: Sequence[str], items: Names, classes: Names, criter
     if criteria == ("",):
         if len(files) > 1:
             raise ValueError("--machine is given twice, expected one file of probabilities")
-        return _probs(Path(files[0]), items, classes)
+        return read_classifier_probs(Path(files[0]), items, classes)
     parts = {text: text.partition("=") for text in files}
     if wrong := [text for text, (name, _, file) in parts.items() if name not in criteria or not file]:
         known = ", ".join(criteria)
         raise ValueError(f"--machine is {wrong[0]!r}, expected NAME=FILE for a criterion: {known}")
-    return {name: _probs(Path(file), items, classes) for name, _, file in parts.values()}
-
-
-def _probs(file: Path, items: Names, classes: Names) -> Floats:
-    none = np.zeros(0, np.int32)
-    probs = as_votes(file, Votes(none, none, none, items, items[:0], classes)).tally()
-    if missing := [str(item) for item, p in zip(items.tolist(), probs, strict=True) if not p.sum() > 0]:
-        raise ValueError(
-            f"{file} has no probabilities for {len(missing)} of {len(items)} tasks, such as {missing[0]!r}"
-        )
-    if file.suffix != ".npy" and ((probs > 0).sum(axis=1) == 1).all():
-        raise ValueError(
-            f"{file} has labels, expected a column p_CLASS for each class: p_{classes[0]} and so on"
-        )
-    return probs
+    return {name: read_classifier_probs(Path(file), items, classes) for name, _, file in parts.values()}
 
 
 def _content(file: Path, items: Names) -> tuple[Any, list[LogisticRegression]]:

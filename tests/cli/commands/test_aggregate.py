@@ -11,6 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import Result
 
+from crowdpilot import Fusion, read
+
 Run = Callable[..., Result]
 
 
@@ -157,3 +159,41 @@ def test_gold_of_a_file_adds_to_that_of_the_votes(here: Path, cli: Run) -> None:
     (here / "gold.csv").write_text("task,label\neel,bird\n")
     result = cli("aggregate", "some.csv", "-s", "mv", "--gold", "gold.csv")
     assert labels(result.stdout) == {"owl": "fish", "eel": "bird"}
+
+
+def test_a_classifier_decides_with_the_votes(here: Path, cli: Run) -> None:
+    (here / "one.csv").write_text("task,worker,label\nowl,ann,bird\neel,bob,fish\nemu,ann,fish\n")
+    (here / "probs.csv").write_text("task,p_bird,p_fish\nemu,0.9,0.1\nowl,0.8,0.2\neel,0.2,0.8\n")
+    found = rows(cli("aggregate", "one.csv", "--machine", "probs.csv", "--probs").stdout)
+    sure = {row["task"]: float(row["confidence"]) for row in found}
+    assert [row["label"] for row in found][:2] == ["bird", "fish"]
+    assert sure["emu"] < sure["owl"] < 1
+    votes = read(here / "one.csv")
+    expected = Fusion().fit(votes, {"owl": [0.8, 0.2], "eel": [0.2, 0.8], "emu": [0.9, 0.1]}).probs
+    np.testing.assert_allclose([float(row["p_bird"]) for row in found], expected[:, 0], atol=1e-6)
+
+
+def test_crowdlab_can_be_chosen_for_the_classifier(here: Path, cli: Run) -> None:
+    (here / "probs.csv").write_text("task,p_bird,p_fish\nemu,0.9,0.1\nowl,0.8,0.2\neel,0.2,0.8\n")
+    found = cli("aggregate", "votes.csv", "--machine", "probs.csv", "-s", "crowdlab", "-v")
+    assert "by crowdlab" in found.stderr
+    assert "by fusion" in cli("aggregate", "votes.csv", "--machine", "probs.csv", "-v").stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("task,p_bird,p_fish\nowl,0.8,0.2\n", (), "no probabilities for 2 of 3 tasks"),
+        ("task,p_bird\nowl,0.8\n", (), "no column p_fish"),
+        ("task,label\nowl,bird\neel,fish\nemu,bird\n", (), "has labels, expected a column p_CLASS"),
+        ("task,p_bird,p_fish\nowl,8,2\neel,1,1\nemu,2,1\n", (), "sum to 1"),
+        ("", ("-s", "ds"), "--machine is for fusion or crowdlab"),
+    ],
+)
+def test_wrong_probabilities_are_refused(
+    text: str, options: tuple[str, ...], message: str, here: Path, cli: Run
+) -> None:
+    (here / "probs.csv").write_text(text)
+    result = cli("aggregate", "votes.csv", "--machine", "probs.csv", *options)
+    assert result.exit_code == 2
+    assert message in result.stderr
