@@ -16,6 +16,7 @@ Names = NDArray[Any]
 
 MAX_UNSCALED_LOG = 600.0  # the exponential of smaller logs neither overflows nor underflows
 ROWS_PER_BLOCK = 8192  # so many rows fit the cache together with their temporaries
+TIE = 1e-9  # probabilities closer than this are equal: rounding must not decide a label
 VALUES_PER_CHUNK = 1 << 18  # long columns are summed in chunks, so that temporaries stay small
 
 

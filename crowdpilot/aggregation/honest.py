@@ -51,8 +51,14 @@ class Honest(Aggregator):
     aliases: ClassVar[tuple[str, ...]] = ("calibrated",)
     supports_sparse: ClassVar[bool] = True
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "seed", self.model.seed)  # ties are broken as by the model
+
     def fits_in_memory(self, votes: Votes) -> bool:
         return self.model.fits_in_memory(votes)
+
+    def _fallback(self, votes: Votes, backend: Backend | None) -> Aggregator:
+        return replace(self, model=self.model._fallback(votes, backend))
 
     def run_on(
         self, backend: Backend | None, votes: Votes, start: Aggregate | None, history: Aggregate | None
@@ -70,15 +76,18 @@ class Honest(Aggregator):
 def make_honest(result: Aggregate, experience: CrowdMap | None = None) -> Aggregate:
     """The same result with honest probabilities; those of the model are in `params["model_probs"]`.
 
-    `params` also gets the `crowd_map` that they come from, the `expected_accuracy` of all labels and, with
-    gold labels, the `gold_check`.
+    `params` also gets the `crowd_map` that they come from, the `evidence` that it was applied to, the
+    `expected_accuracy` of all labels and, with gold labels, the `gold_check`.
     """
     labels = result.codes
-    honest, posterior = calibrate(result.votes, result.posterior, labels, result.confidence, experience)
+    honest, posterior = calibrate(
+        result.votes, result.posterior, labels, result.confidence, experience, result.unlisted_prior
+    )
     params = {
         **result.params,
         "model_probs": result.posterior,
         "crowd_map": honest.map,
+        "evidence": honest.evidence.features,
         "expected_accuracy": honest.accuracy,
         "gold_check": honest.gold,
     }

@@ -120,6 +120,8 @@ def aggregate(
     model = parse_strategy(strategy) if isinstance(strategy, str) else strategy
     if calibrated is True and not isinstance(model, Auto | Honest):
         model = Honest(model)
+    if calibrated is False and isinstance(model, Honest):
+        model = model.model
     result = model.fit(votes)
     return without_honesty(result) if calibrated is False else result
 

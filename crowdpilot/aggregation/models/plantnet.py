@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_worker_accuracy
 from crowdpilot.aggregation.earlier_results import align_workers, starting_probs
-from crowdpilot.aggregation.sparse.posterior import TIE
-from crowdpilot.arrays import Floats, share_best, to_probs
+from crowdpilot.arrays import TIE, Floats, share_best, to_probs
 from crowdpilot.names import lookup, to_names
 from crowdpilot.votes import Votes
 

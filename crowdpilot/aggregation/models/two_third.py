@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_worker_accuracy
-from crowdpilot.aggregation.sparse.posterior import TIE
-from crowdpilot.arrays import share_best
+from crowdpilot.arrays import TIE, share_best
 from crowdpilot.votes import Votes
 
 

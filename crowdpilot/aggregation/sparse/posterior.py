@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from crowdpilot.arrays import Codes, Floats, sum_by
+from crowdpilot.arrays import TIE, Codes, Floats, sum_by
 
 Posterior = Floats | csr_array  # (tasks, classes); the rest of a sparse row belongs to the other classes
 TieHash = Callable[[NDArray[Any]], NDArray[np.uint64]]  # codes of tasks to a seeded hash of their names
 
-TIE = 1e-9  # probabilities closer than this are equal: rounding must not decide a label
 MAX_DENSE_BLOCK = 2**22  # numbers of sparse rows that are made dense at a time
 
 

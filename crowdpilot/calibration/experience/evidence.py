@@ -23,7 +23,7 @@ CORRELATION = 0.1  # between the errors on one task
 CLEAR_MARGIN = 0.05  # between the probabilities of the label and the next class, by the model
 NO_VOTE = 0.3  # weight of equal probabilities in the pool of single votes
 MAX_LOG_ODDS = 12.0
-MAX_CHUNK = 2**22  # numbers in an array of (votes, classes)
+MAX_CHUNK = 2**19  # numbers in an array of (votes, classes)
 
 
 class Evidence(NamedTuple):
@@ -35,7 +35,9 @@ class Evidence(NamedTuple):
     variation: float  # between the confusion matrices of workers, 0 if they are all alike
 
 
-def collect_evidence(votes: Votes, posterior: Floats, labels: Codes) -> Evidence:
+def collect_evidence(
+    votes: Votes, posterior: Floats, labels: Codes, *, keep_labels: bool = False
+) -> Evidence:
     """The features of the label of each task.
 
     Errors come from two sources. Where workers differ, errors are their own: they are independent, and a
@@ -58,12 +60,14 @@ def collect_evidence(votes: Votes, posterior: Floats, labels: Codes) -> Evidence
     Parameters
     ----------
     votes
-        Merged (see `Votes.merged`), with gold labels of some tasks if there are any.
+        Merged (see `Votes.merged`), of two or more classes, with gold labels of some tasks if there are any.
     posterior
         Of a model, (tasks, classes), with gold labels as known.
     labels
         The label of each task, (tasks,). That of a task with a gold label is replaced by the label
         that its votes would have given it.
+    keep_labels
+        True if `labels` has those of gold tasks by their votes already.
     """
     K = len(votes.classes)
     n = votes.task_sum()
@@ -86,7 +90,7 @@ def collect_evidence(votes: Votes, posterior: Floats, labels: Codes) -> Evidence
         pool[tasks] += np.add.reduceat(weight * alone, first)
     pool /= pool.sum(axis=1, keepdims=True)
     design_effect = 1 + np.maximum(n - 1, 0) * CORRELATION
-    label = _labels_without_gold(labels, gold, summed, posterior)
+    label = labels if keep_labels else _labels_without_gold(labels, gold, summed, posterior)
     log_odds = _log_odds(softmax(summed / design_effect[:, None]), label)
     decided = np.minimum(_margin(posterior, label, gold) / CLEAR_MARGIN, 1)
     features = np.column_stack([decided, log_odds * variation / VARIATION_UNIT, _log_odds(pool, label)])
@@ -107,8 +111,8 @@ def _variation(counts: Floats, totals: Floats, pooled: Floats) -> float:
     """Root mean squared distance of the rows of workers' matrices from those of the matrix of all."""
     if not totals.any():
         return 0.0
-    shrunk = (counts + VARIATION_COUNTS * pooled) / (totals + VARIATION_COUNTS)[:, :, None]
-    squared = ((shrunk - pooled) ** 2).sum(axis=2) / 2
+    excess = counts - totals[:, :, None] * pooled
+    squared = np.einsum("wkl,wkl->wk", excess, excess) / (totals + VARIATION_COUNTS) ** 2 / 2
     return float(np.sqrt((totals * squared).sum() / totals.sum()))
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from crowdpilot.arrays import Codes, Floats
+from crowdpilot.arrays import TIE, Codes, Floats
 from crowdpilot.calibration.experience.crowd_map import AccuracyEstimate, CrowdMap
 from crowdpilot.calibration.experience.evidence import Evidence, collect_evidence
 from crowdpilot.calibration.experience.file import load_experience
@@ -15,6 +16,7 @@ from crowdpilot.votes import Votes
 MARGIN = 1e-6  # by which the probability of the label exceeds that of every other class, at least
 MAX_CONFIDENCE = 0.9999
 GOLD_LEVEL = 0.98  # of the interval of right labels on gold tasks
+MAX_BLOCK = 2**20  # numbers in a block of rows of a posterior
 
 
 class GoldCheck(NamedTuple):
@@ -31,6 +33,14 @@ class GoldCheck(NamedTuple):
         return self.right < self.expected.low * self.tasks
 
 
+class CrowdEstimate(NamedTuple):
+    """What is known about a crowd: how often its labels are right, given the evidence for them."""
+
+    map: CrowdMap
+    features: Floats  # evidence for the label of each task, (tasks, features)
+    accuracy: AccuracyEstimate  # of all labels
+
+
 class HonestPosterior(NamedTuple):
     """Honest probabilities, and how many labels are right in all."""
 
@@ -39,16 +49,28 @@ class HonestPosterior(NamedTuple):
     map: CrowdMap  # of this crowd
     evidence: Evidence
     gold: GoldCheck | None
+    confidence: Floats  # by the map, (tasks,); NaN for tasks without votes or with a gold label
+
+    @property
+    def crowd(self) -> CrowdEstimate:
+        """What is known about the crowd, without the probabilities."""
+        return CrowdEstimate(self.map, self.evidence.features, self.accuracy)
 
 
 def honest_posterior(
-    votes: Votes, posterior: Floats, labels: Codes, experience: CrowdMap | None = None
+    votes: Votes,
+    posterior: Floats,
+    labels: Codes,
+    experience: CrowdMap | None = None,
+    *,
+    keep_labels: bool = False,
 ) -> HonestPosterior:
     """The posterior of a model with honest confidence; the labels stay the same.
 
     The probability of the label of each task is that of a `CrowdMap`, whose coefficients come from
     experience, and from the gold labels of tasks that have votes. The rest is divided among the other
-    classes as single votes would, but none gets more than the label.
+    classes as single votes would, but none gets more than the label. Classes that are tied in the posterior
+    of the model stay tied. A task without votes keeps the posterior of the model.
 
     Parameters
     ----------
@@ -60,9 +82,11 @@ def honest_posterior(
         The label of each task, (tasks,).
     experience
         The distribution of coefficients over crowds; that of the package if not given.
+    keep_labels
+        True if `labels` has those of gold tasks by their votes already (see `collect_evidence`).
     """
     prior = load_experience() if experience is None else experience
-    evidence = collect_evidence(votes, posterior, labels)
+    evidence = collect_evidence(votes, posterior, labels, keep_labels=keep_labels)
     voted = votes.task_sum() > 0
     gold = np.full(len(voted), -1) if votes.gold is None else votes.gold
     fitted, check = prior, None
@@ -74,25 +98,60 @@ def honest_posterior(
         expected = prior.accuracy(features, level=GOLD_LEVEL)
         fitted, check = fit.map, GoldCheck(len(right), int(right.sum()), expected, fit.log_likelihood)
     open_tasks = voted & (gold < 0)
-    probs = votes.clamp(_spread(fitted, evidence, posterior, labels, open_tasks))
+    confidence = np.full(len(voted), np.nan)
+    confidence[open_tasks] = np.minimum(fitted.confidence(evidence.features[open_tasks]), MAX_CONFIDENCE)
+    probs = votes.clamp(spread_confidence(posterior, labels, confidence, evidence.pool))
     accuracy = fitted.accuracy(evidence.features[open_tasks], int((gold >= 0).sum()))
-    return HonestPosterior(probs, accuracy, fitted, evidence, check)
+    return HonestPosterior(probs, accuracy, fitted, evidence, check, confidence)
 
 
-def _spread(
-    fitted: CrowdMap, evidence: Evidence, posterior: Floats, labels: Codes, open_tasks: np.ndarray
-) -> Floats:
-    """Probabilities of all classes from the confidence of the label, (tasks, classes)."""
-    rows = np.flatnonzero(open_tasks)
-    label = labels[rows]
-    confidence = np.minimum(fitted.confidence(evidence.features[rows]), MAX_CONFIDENCE)
-    others = evidence.pool[rows]
-    others[np.arange(len(rows)), label] = 0
-    others /= others.sum(axis=1, keepdims=True)
-    largest = others.max(axis=1)
-    confidence = np.maximum(confidence, largest / (1 + largest) + MARGIN)
-    honest = others * (1 - confidence)[:, None]
-    honest[np.arange(len(rows)), label] = confidence
+def spread_confidence(posterior: Floats, labels: Codes, confidence: Floats, pool: Floats) -> Floats:
+    """Probabilities of all classes from the confidence of the label, (tasks, classes).
+
+    Parameters
+    ----------
+    posterior
+        Of a model, (tasks, classes): which classes are tied with the label. It stays where there is no
+        confidence.
+    labels
+        (tasks,).
+    confidence
+        Probability of each label, (tasks,), or NaN.
+    pool
+        In proportion to which other classes divide the rest, (tasks, classes); each row sums to one. Tied
+        classes get their mean in it.
+    """
     probs = np.array(posterior, np.float64)
-    probs[rows] = honest
+    K = probs.shape[1]
+    some = np.flatnonzero(~np.isnan(confidence))
+    for rows in np.array_split(some, -(-len(some) * K // MAX_BLOCK) or 1):
+        tied = _tied(posterior[rows], labels[rows])
+        n = tied.sum(axis=1)
+        others = pool[rows]
+        each = np.where(n > 1, (others * tied).sum(axis=1) / n, confidence[rows])
+        others[tied] = 0
+        rest = others.sum(axis=1)
+        others /= np.where(rest > 0, rest, 1)[:, None]
+        each = np.where(n == K, 1 / K, np.maximum(each, min_confidence(n, others.max(axis=1, initial=0))))
+        others *= (1 - n * each)[:, None]
+        others[tied] = np.repeat(each, n)
+        probs[rows] = others
     return probs
+
+
+def min_confidence(tied: NDArray[np.int_], largest: Floats) -> Floats:
+    """The probability above which a label and those tied with it exceed every other class by `MARGIN`.
+
+    `tied` is the number of these labels and `largest` the largest share of one class in the rest, (tasks,).
+    """
+    least: Floats = (largest + MARGIN) / (1 + tied * largest)
+    return least
+
+
+def _tied(posterior: Floats, labels: Codes) -> NDArray[np.bool_]:
+    """Which classes are as probable as the label, if no class is more probable, (tasks, classes)."""
+    rows = np.arange(len(labels))
+    tied = posterior >= posterior.max(axis=1, keepdims=True, initial=0) - TIE
+    tied &= tied[rows, labels][:, None]
+    tied[rows, labels] = True
+    return tied
