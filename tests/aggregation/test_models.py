@@ -219,7 +219,8 @@ def test_it_is_found_by_name_alias_and_class_and_prints_as_its_strategy(name):
     model = MODELS[name]
     for spelling in (name, name.upper(), name.replace("_", "-"), model.__name__, *model.aliases):
         assert isinstance(parse_strategy(spelling), model)
-    assert str(model()) == name
+    assert str(model()) == ("honest[dawid_skene]" if name == "honest" else name)
+    assert parse_strategy(str(model())) == model()
 
 
 @every

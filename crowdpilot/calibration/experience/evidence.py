@@ -35,9 +35,7 @@ class Evidence(NamedTuple):
     variation: float  # between the confusion matrices of workers, 0 if they are all alike
 
 
-def collect_evidence(
-    votes: Votes, posterior: Floats, labels: Codes, *, keep_labels: bool = False
-) -> Evidence:
+def collect_evidence(votes: Votes, posterior: Floats, labels: Codes) -> Evidence:
     """The features of the label of each task.
 
     Errors come from two sources. Where workers differ, errors are their own: they are independent, and a
@@ -66,14 +64,11 @@ def collect_evidence(
     labels
         The label of each task, (tasks,). That of a task with a gold label is replaced by the label
         that its votes would have given it.
-    keep_labels
-        True if `labels` has those of gold tasks by their votes already.
     """
     K = len(votes.classes)
     n = votes.task_sum()
     gold = np.full(len(votes.tasks), -1) if votes.gold is None else votes.gold
-    confirmed = np.where(gold >= 0, 1.0, np.maximum(n - 1, 0) / np.maximum(n, 1))
-    weighted = posterior * confirmed[:, None]
+    weighted = posterior * confirmed_share(n, gold)[:, None]
     counts = count_labels(votes, weighted)  # (workers, true, said)
     pooled = _pooled(counts)
     totals = counts.sum(axis=2)
@@ -89,12 +84,23 @@ def collect_evidence(
         summed[tasks] = np.add.reduceat(weight * np.log(np.maximum(alone, 1e-12)), first)
         pool[tasks] += np.add.reduceat(weight * alone, first)
     pool /= pool.sum(axis=1, keepdims=True)
-    design_effect = 1 + np.maximum(n - 1, 0) * CORRELATION
-    label = labels if keep_labels else _labels_without_gold(labels, gold, summed, posterior)
-    log_odds = _log_odds(softmax(summed / design_effect[:, None]), label)
+    label = _labels_without_gold(labels, gold, summed, posterior)
+    log_odds = _log_odds(softmax(summed / design_effect(n)[:, None]), label)
     decided = np.minimum(_margin(posterior, label, gold) / CLEAR_MARGIN, 1)
     features = np.column_stack([decided, log_odds * variation / VARIATION_UNIT, _log_odds(pool, label)])
     return Evidence(label, features, pool, variation)
+
+
+def confirmed_share(n: Floats, gold: NDArray[np.int_]) -> Floats:
+    """How much a vote on each task counts for the skill of its worker, (tasks,); `n` is the weight of all."""
+    share: Floats = np.where(gold >= 0, 1.0, np.maximum(n - 1, 0) / np.maximum(n, 1))
+    return share
+
+
+def design_effect(n: Floats) -> Floats:
+    """By how much n votes with correlated errors say less than n independent ones, (tasks,)."""
+    effect: Floats = 1 + np.maximum(n - 1, 0) * CORRELATION
+    return effect
 
 
 def _pooled(counts: Floats) -> Floats:

@@ -41,6 +41,15 @@ class CrowdEstimate(NamedTuple):
     accuracy: AccuracyEstimate  # of all labels
 
 
+class CrowdFit(NamedTuple):
+    """The map of one crowd, and what it says about its labels."""
+
+    map: CrowdMap
+    confidence: Floats  # by the map, (tasks,); NaN for tasks without votes or with a gold label
+    accuracy: AccuracyEstimate
+    gold: GoldCheck | None
+
+
 class HonestPosterior(NamedTuple):
     """Honest probabilities, and how many labels are right in all."""
 
@@ -58,12 +67,7 @@ class HonestPosterior(NamedTuple):
 
 
 def honest_posterior(
-    votes: Votes,
-    posterior: Floats,
-    labels: Codes,
-    experience: CrowdMap | None = None,
-    *,
-    keep_labels: bool = False,
+    votes: Votes, posterior: Floats, labels: Codes, experience: CrowdMap | None = None
 ) -> HonestPosterior:
     """The posterior of a model with honest confidence; the labels stay the same.
 
@@ -82,11 +86,16 @@ def honest_posterior(
         The label of each task, (tasks,).
     experience
         The distribution of coefficients over crowds; that of the package if not given.
-    keep_labels
-        True if `labels` has those of gold tasks by their votes already (see `collect_evidence`).
     """
+    evidence = collect_evidence(votes, posterior, labels)
+    fit = fit_crowd(votes, evidence, experience)
+    probs = votes.clamp(spread_confidence(posterior, labels, fit.confidence, evidence.pool))
+    return HonestPosterior(probs, fit.accuracy, fit.map, evidence, fit.gold, fit.confidence)
+
+
+def fit_crowd(votes: Votes, evidence: Evidence, experience: CrowdMap | None = None) -> CrowdFit:
+    """The map of a crowd from experience and its gold labels, and the confidence of its labels."""
     prior = load_experience() if experience is None else experience
-    evidence = collect_evidence(votes, posterior, labels, keep_labels=keep_labels)
     voted = votes.task_sum() > 0
     gold = np.full(len(voted), -1) if votes.gold is None else votes.gold
     fitted, check = prior, None
@@ -100,9 +109,8 @@ def honest_posterior(
     open_tasks = voted & (gold < 0)
     confidence = np.full(len(voted), np.nan)
     confidence[open_tasks] = np.minimum(fitted.confidence(evidence.features[open_tasks]), MAX_CONFIDENCE)
-    probs = votes.clamp(spread_confidence(posterior, labels, confidence, evidence.pool))
     accuracy = fitted.accuracy(evidence.features[open_tasks], int((gold >= 0).sum()))
-    return HonestPosterior(probs, accuracy, fitted, evidence, check, confidence)
+    return CrowdFit(fitted, confidence, accuracy, check)
 
 
 def spread_confidence(posterior: Floats, labels: Codes, confidence: Floats, pool: Floats) -> Floats:

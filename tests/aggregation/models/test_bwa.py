@@ -12,6 +12,7 @@ from scipy.stats import multivariate_normal
 from crowdpilot.aggregation.base import NotConverged
 from crowdpilot.aggregation.class_prior import fixed_prior
 from crowdpilot.aggregation.models.bwa import BWA
+from crowdpilot.aggregation.models.dawid_skene import DawidSkene
 from crowdpilot.aggregation.models.majority_voting import MajorityVoting
 from crowdpilot.simulation import one_coin
 from crowdpilot.votes import Votes
@@ -109,6 +110,6 @@ def test_a_start_elsewhere_ends_at_the_same_answer(simulated):
     votes, _ = simulated
     model = BWA(tol=1e-10)
     result = model.fit(votes)
-    again = model.fit(votes, start=MajorityVoting().fit(votes))
+    again = model.fit(votes, start=DawidSkene().fit(votes))
     assert again.trace[0] != pytest.approx(result.trace[0])
     np.testing.assert_allclose(again.probs, result.probs, atol=1e-4)

@@ -9,21 +9,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from crowdpilot.aggregation import MODELS, CommonMistakes, NotConverged, TooManyClasses, base
+from crowdpilot.aggregation import MODELS, CommonMistakes, Honest, NotConverged, TooManyClasses, base
 from crowdpilot.aggregation.em.backend import sum_stats
 from crowdpilot.aggregation.em.default_backend import IN_MEMORY
 from crowdpilot.aggregation.em.in_memory_backend import split_tasks
-from crowdpilot.aggregation.sparse import candidates
+from crowdpilot.aggregation.sparse import candidates, honest_posterior
 from crowdpilot.aggregation.sparse.em import CoinParams
 from crowdpilot.votes import Votes
-from tests.crowds import next_class_votes
+from tests.crowds import next_class_votes, one_coin_votes
 
-WIDE = [
-    name for name, model in MODELS.items() if model.supports_sparse and name != "auto"
-]  # which takes another model
+OF_OTHERS = {"auto", "honest"}  # take the posteriors of other models
+WIDE = [name for name, model in MODELS.items() if model.supports_sparse and name not in OF_OTHERS]
 wide = pytest.mark.parametrize("name", WIDE)
 
 
@@ -192,6 +191,93 @@ def test_auto_takes_what_has_room():
     assert "common_mistakes" in [score.model for score in result.params["scores"]]
 
 
+@pytest.fixture
+def no_matrices(monkeypatch):
+    """As if the confusion matrices of all workers were too large."""
+    monkeypatch.setattr(honest_posterior, "MAX_MATRIX_CELLS", 0)
+
+
+@pytest.mark.usefixtures("no_matrices")
+@wide
+@pytest.mark.parametrize("gold", [True, False])
+def test_honest_sparse_posteriors_are_the_dense_ones(name, gold, thirty):
+    votes = thirty if gold else replace(thirty, gold=None)
+    model = Honest(MODELS[name]())
+    dense, sparse = model.fit(votes), forced(model, votes)
+    np.testing.assert_allclose(sparse.rows(np.arange(150)), dense.probs, atol=1e-9)
+    np.testing.assert_array_equal(sparse.codes, dense.codes)
+    np.testing.assert_array_equal(sparse.codes, MODELS[name]().fit(votes).codes)
+    np.testing.assert_allclose(sparse.skill, dense.skill, atol=1e-9)
+    np.testing.assert_allclose(sparse.expected_accuracy, dense.expected_accuracy, atol=1e-9)
+
+
+@pytest.mark.usefixtures("no_matrices")
+@wide
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    rows=st.lists(st.tuples(small, small, small, st.sampled_from([0.0, 0.5, 1.0])), min_size=1, max_size=30),
+    gold=st.dictionaries(small, small),
+)
+def test_no_input_is_too_odd_to_be_honest_and_sparse(name, rows, gold):
+    task, worker, label, weight = map(np.array, zip(*rows, strict=True))
+    names = dict.fromkeys(("tasks", "workers", "classes"), np.arange(6))
+    votes = Votes(task, worker, label, **names, weight=weight).with_gold(gold)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotConverged)
+        plain, sparse = forced(MODELS[name](), votes), forced(Honest(MODELS[name]()), votes)
+    rows = sparse.rows(np.arange(6))
+    assert rows.min() >= 0
+    np.testing.assert_allclose(rows.sum(axis=1), 1)
+    np.testing.assert_array_equal(sparse.codes, plain.codes)
+
+
+@pytest.mark.usefixtures("no_matrices")
+def test_an_honest_label_that_nobody_gave_stays_the_label():
+    task, label = np.arange(60), np.arange(60) % 5
+    votes = Votes.of([*task, 99], ["x"] * 61, [*label, 2], classes=list(range(6)))
+    votes = votes.with_gold({int(t): int(k + 1) % 5 for t, k in zip(task, label, strict=True)})
+    model = MODELS["one_coin"](trust=0.0)
+    plain, sparse = model.fit(votes), forced(Honest(model), votes)
+    assert sparse.codes[-1] == plain.codes[-1] != 2
+    np.testing.assert_allclose(sparse.rows([60]).sum(), 1)
+
+
+@pytest.mark.usefixtures("no_matrices")
+def test_three_votes_for_three_of_many_classes_leave_a_label_below_one_half():
+    votes, _ = next_class_votes(tasks=400, workers=12, classes=30, votes=1600)
+    odd = Votes.of(["odd"] * 3, [0, 1, 2], [3, 8, 21], classes=np.arange(30))
+    both = Votes.of(
+        [*votes.tasks[votes.task].tolist(), *odd.tasks[odd.task].tolist()],
+        [*votes.worker.tolist(), 0, 1, 2],
+        [*votes.label.tolist(), 3, 8, 21],
+        classes=np.arange(30),
+    )
+    sparse = forced(Honest(MODELS["majority_voting"]()), both)
+    assert sparse.confidence[-1] < 0.45
+    np.testing.assert_allclose(sparse.rows([len(both.tasks) - 1])[0, [3, 8, 21]], sparse.confidence[-1])
+
+
+def test_coins_and_matrices_nearly_agree_where_workers_are_coins(no_matrices, monkeypatch):
+    """Two classes: the evidence by one skill for each worker is that by confusion matrices."""
+    votes, _ = one_coin_votes(600, [0.9, 0.8, 0.7, 0.7, 0.6], classes=2, votes_per_task=4, seed=2)
+    coins = Honest(MODELS["one_coin"]()).fit(votes)
+    monkeypatch.setattr(honest_posterior, "MAX_MATRIX_CELLS", 2**24)
+    matrices = Honest(MODELS["one_coin"]()).fit(votes)
+    assert np.abs(coins.confidence - matrices.confidence).mean() < 0.015
+    np.testing.assert_allclose(coins.expected_accuracy, matrices.expected_accuracy, atol=0.015)
+
+
+def test_a_model_that_makes_way_stays_honest(monkeypatch):
+    votes, truth = next_class_votes(tasks=300, workers=20, classes=40, votes=1500)
+    monkeypatch.setattr(base, "MAX_CELLS", 300 * 40 - 1)
+    monkeypatch.setattr(base, "DENSE_CELLS_PER_VOTE", 0)
+    with pytest.warns(TooManyClasses, match="common_mistakes is used instead"):
+        result = Honest(MODELS["dawid_skene"]()).fit(votes)
+    assert str(result.model) == "honest[common_mistakes]"
+    assert result.confidence.mean() < CommonMistakes().fit(votes).confidence.mean()
+    assert result.expected_accuracy.low <= (result.codes == truth).mean() <= result.expected_accuracy.high
+
+
 MEASURED = """
 import sys
 from crowdpilot.aggregation import MODELS
@@ -216,5 +302,5 @@ print(int(status["VmHWM"].split()[0]) * 1024)  # ru_maxrss would count the proce
 )
 def test_ten_thousand_classes_take_less_memory_than_one_dense_array(votes, limit):
     """Probabilities of all classes would take 0.8 GB for 50,000 votes, 16 GB for a million."""
-    args = [sys.executable, "-c", MEASURED, str(votes), *WIDE, "auto"]
+    args = [sys.executable, "-W", "ignore", "-c", MEASURED, str(votes), *WIDE, *OF_OTHERS]
     assert int(subprocess.check_output(args, text=True)) < limit
