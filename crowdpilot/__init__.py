@@ -12,7 +12,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from crowdpilot.aggregation import GLAD, Auto, DawidSkene, Fusion, MajorityVoting, Stream, aggregate
+    from crowdpilot.aggregation import (
+        GLAD,
+        Auto,
+        DawidSkene,
+        Fusion,
+        MajorityVoting,
+        Stream,
+        aggregate,
+        suggest_gold,
+    )
     from crowdpilot.datasets import load
     from crowdpilot.diagnosis import diagnose
     from crowdpilot.hybrid import Campaign, Costs, Plan
@@ -49,12 +58,22 @@ __all__ = [
     "replay",
     "report",
     "simulate",
+    "suggest_gold",
     "train",
     "write",
 ]
 
 _NAMES_OF = {
-    "aggregation": ("GLAD", "Auto", "DawidSkene", "Fusion", "MajorityVoting", "Stream", "aggregate"),
+    "aggregation": (
+        "GLAD",
+        "Auto",
+        "DawidSkene",
+        "Fusion",
+        "MajorityVoting",
+        "Stream",
+        "aggregate",
+        "suggest_gold",
+    ),
     "datasets": ("load",),
     "diagnosis": ("diagnose",),
     "hybrid": ("Campaign", "Costs", "Plan"),

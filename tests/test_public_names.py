@@ -78,6 +78,7 @@ def test_the_verbs_do_what_they_say(tmp_path):
     page = crowdpilot.report(votes, tmp_path / "report.html", truth=dict(enumerate(truth.tolist())))
     assert (result.codes == truth).mean() > 0.9
     assert crowdpilot.diagnose(votes).votes is votes
+    assert len(crowdpilot.suggest_gold(result, 10)) == 10
     assert replayed.votes[-1] <= len(votes)
     assert crowdpilot.forecast(campaign, runs=2).end("votes").median >= 0
     assert 0 <= checked.bound().error_rate <= 1

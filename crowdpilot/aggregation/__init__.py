@@ -6,6 +6,7 @@ from crowdpilot.aggregation.auto import Auto
 from crowdpilot.aggregation.base import Aggregate, Aggregator, NotConverged, TooManyClasses
 from crowdpilot.aggregation.em.loop import EM
 from crowdpilot.aggregation.fusion import Fusion
+from crowdpilot.aggregation.gold_suggestion import GoldSuggestion, suggest_gold
 from crowdpilot.aggregation.honest import Honest
 from crowdpilot.aggregation.models.bwa import BWA
 from crowdpilot.aggregation.models.catd import CATD
@@ -63,6 +64,7 @@ __all__ = [
     "FastDawidSkene",
     "Fusion",
     "GoldMajority",
+    "GoldSuggestion",
     "HierarchicalDawidSkene",
     "Honest",
     "HybridDawidSkene",
@@ -82,4 +84,5 @@ __all__ = [
     "ZeroBasedSkill",
     "aggregate",
     "parse_strategy",
+    "suggest_gold",
 ]

@@ -25,7 +25,7 @@ from crowdpilot.aggregation.sparse.posterior import (
     to_dense,
 )
 from crowdpilot.arrays import Codes, Floats, Names, need_arrow
-from crowdpilot.calibration.experience import AccuracyEstimate
+from crowdpilot.calibration.experience import AccuracyEstimate, CrowdEstimate
 from crowdpilot.names import hash_names
 from crowdpilot.option_strings import spell
 from crowdpilot.votes import Votes
@@ -137,7 +137,14 @@ class Aggregate:
         if "expected_accuracy" in self.params:
             known: AccuracyEstimate = self.params["expected_accuracy"]
             return known
-        return calibrate(self.votes, self.posterior, self.codes, self.confidence)[0].accuracy
+        return self.crowd.accuracy
+
+    @cached_property
+    def crowd(self) -> CrowdEstimate:
+        """The map from evidence to the probability that a label is right, and the evidence of each task."""
+        if "evidence" in self.params:
+            return CrowdEstimate(self.params["crowd_map"], self.params["evidence"], self.expected_accuracy)
+        return calibrate(self.votes, self.posterior, self.codes, self.confidence)[0].crowd
 
     @cached_property
     def caveats(self) -> list[str]:
