@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,9 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from crowdpilot.aggregation import Aggregate, Aggregator, Auto, Crowdlab, Fusion, parse_strategy
+from crowdpilot.aggregation import Aggregate, Aggregator, Auto, Crowdlab, Fusion, Honest, parse_strategy
+from crowdpilot.aggregation.gold_suggestion import GoldSuggestion, suggest_gold
+from crowdpilot.aggregation.honest import without_honesty
 from crowdpilot.aggregation.registry import check_shares
 from crowdpilot.cli.shared import many_files, options
+from crowdpilot.cli.shared.accuracy_lines import print_accuracy
 from crowdpilot.cli.shared.labels import read_classifier_probs
 from crowdpilot.cli.shared.option_groups import expand_options
 from crowdpilot.cli.shared.options import examples
@@ -24,6 +26,7 @@ from crowdpilot.cli.shared.output import (
     print_message,
     show_status,
     to_rich_table,
+    write_all,
 )
 from crowdpilot.cli.shared.reading_options import ReadingOptions, read_true_labels
 from crowdpilot.votes import Votes
@@ -36,6 +39,7 @@ EXAMPLES = examples(
     "aggregate votes.csv",
     "aggregate votes.csv -o labels.csv --workers workers.csv --probs",
     'aggregate votes.csv -s "glad[max_iter=50]" --json',
+    "aggregate votes.csv --to-check check.csv",
     "aggregate votes.csv --machine probs.csv",
 )
 
@@ -56,6 +60,27 @@ def aggregate(
     workers: Annotated[Path | None, typer.Option(help="File for the workers: the same suffixes.")] = None,
     probs: options.Probs = False,
     gold: options.Gold = None,
+    to_check: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="File for the tasks to check next, by which the accuracy of all labels is known more "
+            "exactly: fill in the column truth and give the file by --gold.",
+        ),
+    ] = None,
+    checks: Annotated[
+        int | None,
+        typer.Option(min=1, help="Number of tasks to check; if not given, enough to halve the range."),
+    ] = None,
+    calibrated: Annotated[
+        bool | None,
+        typer.Option(
+            "--calibrated/--model-probs",
+            help="Honest probabilities, as many crowds have taught, or those of the model, which are often "
+            "too sure.",
+            show_default="--calibrated for auto alone",
+        ),
+    ] = None,
     exclude: options.Exclude = None,
     machine: Annotated[
         Path | None,
@@ -78,7 +103,7 @@ def aggregate(
     as_json: options.Json = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print more on standard error.")] = False,
 ) -> None:
-    """Write one label and its confidence for every task of VOTES.
+    """Write one label and its confidence for every task of VOTES, and say how many labels are right.
 
     Without -o, CSV (or JSON) with task, label and confidence goes to standard output. A file also has the
     number of votes and all other results of the strategy for each task; .npy is the array of
@@ -92,13 +117,17 @@ def aggregate(
 
     model = _set(parse_strategy(strategy), options.without_none(max_iter=max_iter, tol=tol, seed=seed))
     check_json(as_json, output)
-    options.check_writable(workers, io.TABLES)
+    for file in (workers, to_check):
+        options.check_writable(file, io.TABLES)
+    if checks is not None and to_check is None:
+        raise ValueError("--checks is the number of tasks that --to-check writes, so give that too")
     spread = cluster is not None or local_cluster is not None
     if spread or (many_files.is_many(votes) and _is_spread(votes, model, output)):
-        if device is not None:
-            raise ValueError("--device is for votes in one file, so leave it out")
-        if machine is not None:
-            raise ValueError("--machine is for votes in one file, so leave it out")
+        one_file = {
+            "device": device, "machine": machine, "to-check": to_check, "calibrated": calibrated or None,
+        }  # fmt: skip
+        if given := options.without_none(**one_file):
+            raise ValueError(f"--{next(iter(given))} is for votes in one file, so leave it out")
         if as_json:
             raise ValueError("labels of votes in many files are written to files, so leave out --json")
         files = reading.shards(votes, gold=gold, exclude=exclude)
@@ -110,11 +139,19 @@ def aggregate(
     if machine is not None:
         model = _with_classifier(model, machine, data)
     check_shares(model, data)
+    if calibrated and not isinstance(model, Auto | Honest):
+        model = Honest(model)
     with show_status(f"fitting {model}"):
         result = _fit(model, data, device)
+        result = without_honesty(result) if calibrated is False else result
+        suggestion = None if to_check is None else suggest_gold(result, checks)
+    print_accuracy(result, suggestion, may_be_too_sure=calibrated is None)
     _explain(result, verbose)
     with show_status("writing"):
-        _save(result, probs, output, workers)
+        _save(result, probs, {"tasks": output, "workers": workers, "checks": to_check}, suggestion)
+    if suggestion is not None:
+        n = len(suggestion)
+        print_message(f"{to_check} has {n} tasks to check: fill in the truth, then add --gold {to_check}")
     if output is None:
         print_columns(_columns(result, probs), as_json=as_json)
 
@@ -180,6 +217,8 @@ def _with_classifier(model: Aggregator, file: Path, votes: Votes) -> Aggregator:
 
 def _set(model: Aggregator, settings: dict[str, Any]) -> Aggregator:
     """The same model with these settings, all of which it must have."""
+    if isinstance(model, Honest):
+        return replace(model, model=_set(model.model, settings))
     known = {field.name for field in fields(model)}
     if unknown := [name for name in settings if name not in known]:
         option = f"--{unknown[0].replace('_', '-')}"
@@ -187,19 +226,28 @@ def _set(model: Aggregator, settings: dict[str, Any]) -> Aggregator:
     return replace(model, **settings)
 
 
-def _save(result: Aggregate, probs: bool, output: Path | None, workers: Path | None) -> None:
-    """Write both files, or none."""
+def _save(
+    result: Aggregate, probs: bool, files: dict[str, Path | None], suggestion: GoldSuggestion | None
+) -> None:
+    """Write all files, or none."""
     from crowdpilot.io import write_table
-    from crowdpilot.io.atomic_write import atomic_path
 
-    with nullcontext() if workers is None else atomic_path(workers) as draft:
-        if draft is not None:
-            write_table(result.worker_columns(), draft)
-        if output is not None and output.suffix == ".npy":
-            with atomic_path(output) as array:
-                np.save(array, result.probs)
-        elif output is not None:
-            write_table(result.columns(probs=probs), output)
+    def write_tasks(path: Path) -> None:
+        if path.suffix == ".npy":
+            np.save(path, result.probs)
+        else:
+            write_table(result.columns(probs=probs), path)
+
+    def write_checks(path: Path) -> None:
+        write_table({} if suggestion is None else suggestion.columns(), path)
+
+    write_all(
+        {
+            files["workers"]: lambda path: write_table(result.worker_columns(), path),
+            files["checks"]: write_checks,
+            files["tasks"]: write_tasks,
+        }
+    )
 
 
 def _explain(result: Aggregate, verbose: bool) -> None:

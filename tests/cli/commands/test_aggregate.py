@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
@@ -14,6 +15,7 @@ from typer.testing import Result
 from crowdpilot import Fusion, read
 
 Run = Callable[..., Result]
+ACCURACY = r"crowdpilot: about \d+ to \d+ % of these labels are right \(\d+ % expected\)"
 
 
 def rows(text: str, delimiter: str = ",") -> list[dict[str, str]]:
@@ -28,14 +30,15 @@ def test_labels_go_to_standard_output(here: Path, cli: Run) -> None:
     result = cli("aggregate", "votes.csv", "-s", "ds")
     assert list(rows(result.stdout)[0]) == ["task", "label", "confidence"]
     assert labels(result.stdout) == {"owl": "bird", "eel": "fish", "emu": "bird"}
-    assert result.stderr == ""
+    assert re.fullmatch(ACCURACY, result.stderr.splitlines()[0])
 
 
 def test_auto_is_the_default_and_says_in_one_line_what_it_did(here: Path, cli: Run) -> None:
     result = cli("aggregate", "votes.csv")
     assert labels(result.stdout) == {"owl": "bird", "eel": "fish", "emu": "bird"}
-    assert result.stderr.startswith("crowdpilot: auto ")
-    assert result.stderr.count("\n") == 1
+    accuracy, auto = result.stderr.splitlines()
+    assert re.fullmatch(ACCURACY, accuracy)
+    assert auto.startswith("crowdpilot: auto ")
     assert cli("aggregate", "votes.csv", "-s", "auto").stdout == result.stdout
 
 
@@ -151,7 +154,7 @@ def test_workers_can_be_left_out(here: Path, cli: Run) -> None:
     (here / "out.csv").write_text("worker\ncem\n")
     result = cli("aggregate", "votes.csv", "-s", "mv", "--exclude", "out.csv")
     assert {float(row["confidence"]) for row in rows(result.stdout)} == {1.0}
-    assert result.stderr == "crowdpilot: 1 of 3 workers and 3 votes are left out\n"
+    assert result.stderr.splitlines()[0] == "crowdpilot: 1 of 3 workers and 3 votes are left out"
 
 
 def test_gold_of_a_file_adds_to_that_of_the_votes(here: Path, cli: Run) -> None:
@@ -197,3 +200,148 @@ def test_wrong_probabilities_are_refused(
     result = cli("aggregate", "votes.csv", "--machine", "probs.csv", *options)
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+def accuracy_line(result: Result) -> str:
+    (line,) = [line for line in result.stderr.splitlines() if "labels are right" in line]
+    return line
+
+
+def low_and_high(line: str) -> tuple[int, int]:
+    found = re.search(r"about (\d+) to (\d+) %", line)
+    assert found is not None
+    return int(found[1]), int(found[2])
+
+
+def test_the_first_line_says_how_many_labels_are_right_and_what_checks_gain(
+    crowd_files: Path, cli: Run
+) -> None:
+    line = cli("aggregate", "crowd.csv").stderr.splitlines()[0]
+    assert re.fullmatch(
+        ACCURACY + r"; check \d+ tasks to narrow this range of \d+ points to about \d+"
+        r" \(--to-check FILE writes them\)",
+        line,
+    )
+
+
+def test_tasks_to_check_are_written_and_come_back_as_gold(crowd_files: Path, cli: Run) -> None:
+    before = cli("aggregate", "crowd.csv", "--to-check", "check.csv", "--checks", "30")
+    assert "check.csv has 30 tasks to check" in before.stderr
+    assert "--to-check FILE" not in before.stderr
+    to_check = rows(Path("check.csv").read_text())
+    assert [list(row) for row in to_check] == [["task", "truth"]] * 30
+    truth = {row["task"]: row["label"] for row in rows(Path("truth.csv").read_text())}
+    filled = ["task,truth", *(f"{row['task']},{truth[row['task']]}" for row in to_check)]
+    Path("check.csv").write_text("\n".join(filled))
+    after = cli("aggregate", "crowd.csv", "--gold", "check.csv")
+    found = labels(after.stdout)
+    assert all(found[row["task"]] == truth[row["task"]] for row in to_check)
+    assert re.search(r"30 gold labels are used: by the votes alone \d+ of them would be right", after.stderr)
+    (low, high), (low_after, high_after) = (low_and_high(accuracy_line(r)) for r in (before, after))
+    assert high_after - low_after < 0.75 * (high - low)
+
+
+def test_tasks_that_were_not_checked_yet_are_no_gold(crowd_files: Path, cli: Run) -> None:
+    cli("aggregate", "crowd.csv", "--to-check", "check.csv", "--checks", "3")
+    first, second, third, *_ = Path("check.csv").read_text().splitlines()[1:]
+    Path("check.csv").write_text("\n".join(["task,truth", f"{first.split(',')[0]},bird", second, third]))
+    shown = cli("aggregate", "crowd.csv", "--gold", "check.csv").stderr
+    assert "1 gold label is used" in shown
+
+
+def test_without_a_number_as_many_tasks_are_written_as_the_line_says(crowd_files: Path, cli: Run) -> None:
+    line = accuracy_line(cli("aggregate", "crowd.csv", "--to-check", "check.jsonl"))
+    found = re.search(r"check (\d+) tasks", line)
+    assert found is not None
+    assert len(Path("check.jsonl").read_text().splitlines()) == int(found[1])
+
+
+def test_checks_need_a_file(crowd_files: Path, cli: Run) -> None:
+    result = cli("aggregate", "crowd.csv", "--checks", "30")
+    assert result.exit_code == 2
+    assert "--to-check" in result.stderr
+
+
+def test_json_stays_json_with_warnings_beside_it(here: Path, cli: Run) -> None:
+    (here / "one.csv").write_text("task,worker,label\nowl,ann,bird\neel,ann,fish\n")
+    result = cli("aggregate", "one.csv", "--json", "--to-check", "check.csv")
+    assert [row["task"] for row in json.loads(result.stdout)] == ["owl", "eel"]
+    assert "crowdpilot: warning: all votes come from one worker" in result.stderr
+    assert result.stderr.splitlines()[0].startswith("crowdpilot: about ")
+
+
+@pytest.mark.parametrize(
+    ("text", "warning"),
+    [
+        ("owl,ann,bird\neel,bob,fish\n", "no task has votes of two workers"),
+        ("owl,ann,bird\nowl,bob,bird\n", "all votes are for one class"),
+    ],
+)
+def test_what_votes_cannot_tell_is_a_warning_and_a_wide_range(
+    text: str, warning: str, here: Path, cli: Run
+) -> None:
+    (here / "few.csv").write_text(f"task,worker,label\n{text}")
+    result = cli("aggregate", "few.csv")
+    assert f"crowdpilot: warning: {warning}" in result.stderr
+    low, high = low_and_high(accuracy_line(result))
+    assert high - low > 30
+
+
+def test_a_crowd_that_contradicts_its_gold_is_said_to_do_so(crowd_files: Path, cli: Run) -> None:
+    truth = rows(Path("truth.csv").read_text())
+    kinds = ["bird", "fish", "newt"]
+    wrong = [kinds[(kinds.index(row["label"]) + 1 + n % 2) % 3] for n, row in enumerate(truth[:15])]
+    table = [f"{row['task']},{label}" for row, label in zip(truth, wrong, strict=False)]
+    Path("wrong.csv").write_text("\n".join(["task,truth", *table]))
+    shown = cli("aggregate", "crowd.csv", "--gold", "wrong.csv").stderr
+    assert "warning: the crowd contradicts its gold labels" in shown
+
+
+def mean_confidence(result: Result) -> float:
+    return float(np.mean([float(row["confidence"]) for row in rows(result.stdout)]))
+
+
+def test_probabilities_of_a_model_are_its_own_unless_they_are_to_be_honest(
+    crowd_files: Path, cli: Run
+) -> None:
+    own = cli("aggregate", "crowd.csv", "-s", "ds")
+    honest = cli("aggregate", "crowd.csv", "-s", "ds", "--calibrated")
+    assert labels(own.stdout) == labels(honest.stdout)
+    assert mean_confidence(own) > mean_confidence(honest)
+    assert honest.stdout == cli("aggregate", "crowd.csv", "-s", "honest[ds]").stdout
+    assert accuracy_line(own) == accuracy_line(honest)
+
+
+def test_auto_can_give_the_probabilities_of_its_models(crowd_files: Path, cli: Run) -> None:
+    honest, own = cli("aggregate", "crowd.csv"), cli("aggregate", "crowd.csv", "--model-probs")
+    assert cli("aggregate", "crowd.csv", "--calibrated").stdout == honest.stdout
+    assert labels(own.stdout) == labels(honest.stdout)
+    assert mean_confidence(own) > mean_confidence(honest)
+
+
+def test_a_model_that_is_too_sure_is_said_to_be(here: Path, cli: Run) -> None:
+    cli("simulate", "-o", "many.csv", "--n-task", "300", "--feedback", "3", "--n-classes", "3")
+    too_sure = "dawid_skene is 100% sure on average, which is too much; --calibrated gives honest"
+    assert too_sure in cli("aggregate", "many.csv", "-s", "ds").stderr
+    for choice in ("--calibrated", "--model-probs"):
+        assert too_sure not in cli("aggregate", "many.csv", "-s", "ds", choice).stderr
+
+
+def test_settings_reach_the_model_inside_an_honest_one(here: Path, cli: Run) -> None:
+    shown = cli("aggregate", "votes.csv", "-s", "honest[ds]", "--max-iter", "77", "-v").stderr
+    assert "honest[dawid_skene[max_iter=77]]" in shown
+
+
+@pytest.mark.parametrize("option", [["--to-check", "check.csv"], ["--calibrated"]])
+def test_what_needs_one_file_is_refused_for_many(option: list[str], here: Path, cli: Run) -> None:
+    cli("convert", "votes.csv", "many", "--shards", "2")
+    result = cli("aggregate", "many", "-s", "ds", *option)
+    assert result.exit_code == 2
+    assert f"{option[0]} is for votes in one file" in result.stderr
+
+
+def test_shares_of_a_whole_crowd_have_no_workers_to_judge(here: Path, cli: Run) -> None:
+    (here / "shares.csv").write_text("task,worker,label,weight\nowl,all,bird,0.7\nowl,all,fish,0.3\n")
+    result = cli("aggregate", "shares.csv", "-s", "naive_soft", "--repeats", "all")
+    assert labels(result.stdout) == {"owl": "bird"}
+    assert "labels are right" not in result.stderr
