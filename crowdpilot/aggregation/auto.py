@@ -254,6 +254,8 @@ def error_correlation(votes: Votes, posterior: Floats, fold: NDArray[np.int_]) -
     the posterior and one confusion matrix for all workers. `posterior` has a row for each vote, and
     `fold` says which votes were held out together.
     """
+    if len(votes) == 0:
+        return 0.0
     K = len(votes.classes)
     confusion = to_probs(np.stack([np.bincount(votes.label, column, K) for column in posterior.T]) + 1)
     errors = np.eye(K)[votes.label] - posterior @ confusion

@@ -100,8 +100,8 @@ def test_gold_is_the_update_of_the_map():
 def test_gold_that_votes_get_wrong_lowers_confidence_and_is_said():
     votes, truth = one_coin_votes(200, [0.9, 0.8, 0.8, 0.7], classes=4, votes_per_task=3, seed=0)
     first, wrong = np.arange(200) < 40, (truth + np.random.default_rng(0).integers(1, 4, 200)) % 4
-    good = honest_of(replace(votes, gold=np.where(first, truth, -1)))[1]
-    bad = honest_of(replace(votes, gold=np.where(first, wrong, -1)))[1]
+    good = honest_of(replace(votes, gold=np.where(first, truth, -1)), MajorityVoting())[1]
+    bad = honest_of(replace(votes, gold=np.where(first, wrong, -1)), MajorityVoting())[1]
     assert bad.gold.contradicts
     assert not good.gold.contradicts
     assert bad.accuracy.high < good.accuracy.mean
