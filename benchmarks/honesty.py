@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
 from benchmarks import sets
+from benchmarks.experience import experience_without
 from benchmarks.honesty_crowds import GOLD_LABELS, VOTES_A_TASK, Crowd, read_crowd
-from benchmarks.honesty_experience import LeaveOneGroupOut
 from benchmarks.honesty_measures import Archive, Case, mean_measures, measure
 from benchmarks.honesty_methods import BEFORE, OWN, PEERS, USE_GOLD, Method, fit_peers, make_methods
 from benchmarks.honesty_tables import WEIGHINGS, Found, gold_name, means, render, size_name
@@ -45,8 +46,8 @@ def main(
     wanted = [folder.name for folder in sets.find(data, names)]
     sizes = [None if size == "all" else int(size) for size in thin.split(",") if size]
     golds = [int(n) for n in gold.split(",") if n] if gold != "no" else []
-    others = LeaveOneGroupOut(list(crowds.values()))
-    own = make_methods([model for model in models.split(",") if model], others.without_group)
+    without_group = partial(experience_without, data=data)
+    own = make_methods([model for model in models.split(",") if model], without_group)
     archive = Archive(output / "honesty_measures.csv")
     missing: dict[str, str] = {}
     for name in wanted:

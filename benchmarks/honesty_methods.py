@@ -12,7 +12,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -43,8 +43,7 @@ PEER_RUNNER = Path(__file__).parent / "honesty_peer_runner.py"
 
 def make_methods(names: Sequence[str], without_group: WithoutGroup) -> dict[str, Method]:
     """Our models as methods; those that know other crowds never know the group that is held out."""
-    known = cache(without_group)
-    return {name: partial(_fit_held_out, parse_strategy(name), known) for name in names}
+    return {name: partial(_fit_held_out, parse_strategy(name), without_group) for name in names}
 
 
 def _fit_held_out(model: Aggregator, without_group: WithoutGroup, votes: Votes, group: str) -> Prediction:
