@@ -52,6 +52,8 @@ def score(
         print_message(
             f"{len(truth_of) - len(tasks)} of {len(truth_of)} tasks of {truth} have no label and do not count"
         )
+    if probs is not None:
+        print_message(_compare(codes, probs))
     with show_status("computing intervals"):
         between = partial(interval, level=level, samples=samples, seed=seed)
         rows: list[Row] = [(name, None, *between(f, answer, label)) for name, f in LABEL_METRICS.items()]
@@ -59,6 +61,14 @@ def score(
             rows += [(name, None, *between(f, codes, probs)) for name, f in SHOWN_METRICS.items()]
         rows += _rows_of_classes(answer, label, between)
     print_table(COLUMNS, rows, as_json=as_json)
+
+
+def _compare(truth: Codes, probs: Floats) -> str:
+    """How many labels are right, and how many should be by their confidence."""
+    right, sure = float((probs.argmax(axis=1) == truth).mean()), float(probs.max(axis=1).mean())
+    gap = round(100 * abs(sure - right))
+    verdict = f"{gap} points too {'high' if sure > right else 'low'}" if gap else "as it should be"
+    return f"{right:.0%} of {len(truth)} labels are right, and their mean confidence is {sure:.0%}: {verdict}"
 
 
 def _rows_of_classes(truth: list[Any], labels: list[Any], between: Callable[..., Any]) -> list[Row]:

@@ -112,3 +112,20 @@ def test_a_person_sees_a_table(files: Path, cli: Run, monkeypatch: pytest.Monkey
     shown = cli("score", "labels.csv", "truth.csv").stdout
     assert "0.8000" in shown
     assert "accuracy," not in shown
+
+
+def test_one_line_compares_confidence_with_accuracy(files: Path, cli: Run) -> None:
+    shown = cli("score", "sure.csv", "truth.csv").stderr
+    assert shown == (
+        "crowdpilot: 80% of 5 labels are right, and their mean confidence is 71%: 9 points too low\n"
+    )
+    assert cli("score", "labels.csv", "truth.csv").stderr == ""
+
+
+def test_honest_labels_are_said_to_be_so(files: Path, cli: Run) -> None:
+    names = zip(LABEL, [0.9, 0.9, 0.7, 0.8, 0.7], strict=True)
+    rows = "".join(f"t{n},{c},{p}\n" for n, (c, p) in enumerate(names))
+    (files / "honest.csv").write_text(f"task,label,confidence\n{rows}")
+    assert cli("score", "honest.csv", "truth.csv").stderr.endswith(
+        "their mean confidence is 80%: as it should be\n"
+    )
