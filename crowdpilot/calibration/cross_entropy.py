@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import scipy  # whose `optimize` takes long to import: it is loaded when it is used
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import Bounds, minimize
 
 from crowdpilot.arrays import Floats, sum_by
 
@@ -61,12 +61,12 @@ def fit_coefficients(
 
     `lower` bounds the parameters from below, one number or one for each.
     """
-    optimum = minimize(
+    optimum = scipy.optimize.minimize(
         problem.objective,
         problem.mean,
         jac=True,
         method="L-BFGS-B",
-        bounds=Bounds(np.broadcast_to(lower, problem.mean.shape), np.inf),
+        bounds=scipy.optimize.Bounds(np.broadcast_to(lower, problem.mean.shape), np.inf),
         options={
             "maxiter": max_iterations, "maxfun": 2 * max_iterations, "ftol": 1e-13, "gtol": 1e-8, "maxcor": 20
         },

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import scipy  # whose `optimize` takes long to import: it is loaded when it is used
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize
 from scipy.special import log_softmax, logsumexp, softmax
 
 from crowdpilot.arrays import Floats
@@ -214,7 +214,7 @@ def _fit_weights(
         return value + precision / 2 * float(off @ off), slope + precision * off / weights
 
     bounds = [(0 if around is None else MIN_WEIGHT, max_weight)] * 2
-    optimum = minimize(objective, mean, jac=True, method="L-BFGS-B", bounds=bounds)
+    optimum = scipy.optimize.minimize(objective, mean, jac=True, method="L-BFGS-B", bounds=bounds)
     return FusionWeights(float(optimum.x[0]), float(optimum.x[1]))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.optimize import isotonic_regression
+import scipy  # whose `optimize` takes long to import: it is loaded when it is used
 
 from crowdpilot.arrays import Floats, sum_by
 from crowdpilot.calibration.base import FittedMap, Map
@@ -87,6 +87,6 @@ class Isotonic(Map):
         pseudo_counts[-1] += self.smoothing
         mass = sum_by(which, weight, len(x)) + pseudo_counts
         shares = (sum_by(which, weight * target, len(x)) + pseudo_counts * share) / mass
-        pooled = isotonic_regression(shares, weights=mass)
+        pooled = scipy.optimize.isotonic_regression(shares, weights=mass)
         first = pooled.blocks[:-1]
         return np.add.reduceat(x * mass, first) / np.add.reduceat(mass, first), pooled.x[first]
