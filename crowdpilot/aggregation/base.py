@@ -134,10 +134,8 @@ class Aggregate:
 
         It is about the labels, and the same whether the probabilities are honest or those of a model.
         """
-        if "expected_accuracy" in self.params:
-            known: AccuracyEstimate = self.params["expected_accuracy"]
-            return known
-        return self.crowd.accuracy
+        known: AccuracyEstimate | None = self.params.get("expected_accuracy")
+        return self.crowd.accuracy if known is None else known
 
     @cached_property
     def crowd(self) -> CrowdEstimate:

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from typer.testing import CliRunner
 
@@ -36,3 +39,8 @@ def test_the_command_says_what_to_choose(tmp_path) -> None:
     assert "auto cannot learn what workers are like" in refused.stderr
     given = CliRunner().invoke(app, ["aggregate", str(file), "-s", "naive_soft"])
     assert given.stdout.splitlines()[1] == "a,1,0.75"
+
+
+def test_slow_parts_of_scipy_wait_until_they_are_used() -> None:
+    code = "import crowdpilot.aggregation, sys; print(*{'scipy.optimize', 'scipy.stats'} & {*sys.modules})"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).split() == []
