@@ -10,6 +10,7 @@ from scipy.special import expit
 
 from crowdpilot.arrays import Floats
 
+DEGREES_OF_FREEDOM = 10  # of the distribution over crowds, which some thirty crowds have taught
 DRAWS = 1000  # of the coefficients, for intervals
 MAX_TASKS = 4000  # that an interval is computed from; of more, every n-th
 MAX_STEPS = 100  # of Newton's method
@@ -48,10 +49,13 @@ class CrowdMap:
         Of the coefficients, (features,).
     covariance
         Of the coefficients, (features, features).
+    checked
+        How many labels of this crowd an expert has checked.
     """
 
     mean: Floats
     covariance: Floats
+    checked: int = 0
 
     def confidence(self, features: Floats) -> Floats:
         """P(label is right) with the coefficients integrated out, (tasks,) (MacKay 1992)."""
@@ -88,7 +92,9 @@ class CrowdMap:
             (w * (right * eta - np.logaddexp(0, eta))).sum() - shift @ precision @ shift / 2
         )
         log_volume = float(np.linalg.slogdet(precision)[1] - np.linalg.slogdet(hessian)[1]) / 2
-        return Fit(CrowdMap(b, np.linalg.inv(hessian)), log_likelihood + log_volume)
+        return Fit(
+            CrowdMap(b, np.linalg.inv(hessian), self.checked + len(right)), log_likelihood + log_volume
+        )
 
     def accuracy(
         self, features: Floats, known: int = 0, *, level: float = 0.9, seed: int = 0
@@ -112,7 +118,7 @@ class CrowdMap:
         rng = np.random.default_rng(seed)
         some = features[:: -(-len(features) // MAX_TASKS)]
         root = np.linalg.cholesky(self.covariance + 1e-12 * np.eye(len(self.mean)))
-        draws = self.mean + rng.standard_normal((DRAWS, len(self.mean))) @ root.T
+        draws = self.mean + rng.standard_normal((DRAWS, len(self.mean))) @ root.T * self._tails(rng)
         probs = expit(some @ draws.T)  # (tasks, draws)
         share = probs.mean(axis=0)
         by_chance = np.sqrt((probs * (1 - probs)).mean(axis=0) / len(features))
@@ -121,3 +127,9 @@ class CrowdMap:
         mean = (float(self.confidence(some).mean()) * len(features) + known) / total
         low, high = np.quantile(share, [(1 - level) / 2, (1 + level) / 2])
         return AccuracyEstimate(mean, min(float(low), mean), max(float(high), mean), level)
+
+    def _tails(self, rng: np.random.Generator) -> Floats:
+        """Factors that turn normal draws into those of Student's t: few crowds are known, others are odder."""
+        freedom = DEGREES_OF_FREEDOM + self.checked
+        tails: Floats = np.sqrt(freedom / rng.chisquare(freedom, (DRAWS, 1)))
+        return tails
