@@ -259,7 +259,9 @@ def error_correlation(votes: Votes, posterior: Floats, fold: NDArray[np.int_]) -
     K = len(votes.classes)
     confusion = to_probs(np.stack([np.bincount(votes.label, column, K) for column in posterior.T]) + 1)
     errors = np.eye(K)[votes.label] - posterior @ confusion
-    _, group = np.unique(pair(fold, votes.task, (int(fold.max()) + 1, len(votes.tasks))), return_inverse=True)
+    _, group = np.unique(
+        pair(fold.astype(np.int32), votes.task, (int(fold.max()) + 1, len(votes.tasks))), return_inverse=True
+    )
     n = np.bincount(group)
     pairs = float((n * (n - 1)).sum())
     squares = (errors**2).sum(axis=1)

@@ -54,7 +54,7 @@ def collect_sparse_evidence(
     """
     T, K = posterior.shape
     n, candidates = votes.task_sum(), find_candidates(votes)
-    gold = np.full(T, -1) if votes.gold is None else votes.gold
+    gold = np.full(T, -1, np.int32) if votes.gold is None else votes.gold
     task, weight = votes.task, votes.weights
     confirmed = confirmed_share(n, gold)[task]
     right = confirmed * probability_of(posterior, task, votes.label, prior)
@@ -93,7 +93,7 @@ def _variation(right: Floats, total: Floats, pooled: float, K: int) -> float:
 
 def _best(candidates: Candidates, score: Floats, labels: Codes) -> Codes:
     """The candidate with the highest score of each task, the first of equals; the label without any."""
-    order = np.lexsort([-score, candidates.task])
+    order = np.lexsort((-score, candidates.task))
     some = np.flatnonzero(np.diff(candidates.starts))
     best = labels.copy()
     best[some] = candidates.label[order[candidates.starts[some]]]

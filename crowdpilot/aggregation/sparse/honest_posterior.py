@@ -108,7 +108,7 @@ def _with_labels(posterior: csr_array, labels: Codes, tasks: NDArray[np.bool_]) 
         return posterior.copy()
     rows, columns = np.concatenate([row, missing]), np.concatenate([posterior.indices, labels[missing]])
     data = np.concatenate([posterior.data, np.zeros(len(missing))])
-    order = np.lexsort([columns, rows])
+    order = np.lexsort((columns, rows))
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(np.bincount(rows, minlength=T))])
     return csr_array((data[order], columns[order], starts), (T, K))
 

@@ -67,8 +67,8 @@ def collect_evidence(votes: Votes, posterior: Floats, labels: Codes) -> Evidence
     """
     K = len(votes.classes)
     n = votes.task_sum()
-    gold = np.full(len(votes.tasks), -1) if votes.gold is None else votes.gold
-    weighted = posterior * confirmed_share(n, gold)[:, None]
+    gold = np.full(len(votes.tasks), -1, np.int32) if votes.gold is None else votes.gold
+    weighted: Floats = posterior * confirmed_share(n, gold)[:, None]
     counts = count_labels(votes, weighted)  # (workers, true, said)
     pooled = _pooled(counts)
     totals = counts.sum(axis=2)
@@ -91,7 +91,7 @@ def collect_evidence(votes: Votes, posterior: Floats, labels: Codes) -> Evidence
     return Evidence(label, features, pool, variation)
 
 
-def confirmed_share(n: Floats, gold: NDArray[np.int_]) -> Floats:
+def confirmed_share(n: Floats, gold: Codes) -> Floats:
     """How much a vote on each task counts for the skill of its worker, (tasks,); `n` is the weight of all."""
     share: Floats = np.where(gold >= 0, 1.0, np.maximum(n - 1, 0) / np.maximum(n, 1))
     return share
@@ -122,14 +122,14 @@ def _variation(counts: Floats, totals: Floats, pooled: Floats) -> float:
     return float(np.sqrt((totals * squared).sum() / totals.sum()))
 
 
-def _labels_without_gold(labels: Codes, gold: NDArray[np.int_], summed: Floats, posterior: Floats) -> Codes:
+def _labels_without_gold(labels: Codes, gold: Codes, summed: Floats, posterior: Floats) -> Codes:
     """The labels, with those of gold tasks as their votes would give them."""
     prior = posterior.sum(axis=0) + 1
     by_votes = (summed + np.log(prior / prior.sum())).argmax(axis=1)
     return np.where(gold >= 0, by_votes, labels).astype(np.int32)
 
 
-def _margin(posterior: Floats, label: Codes, gold: NDArray[np.int_]) -> Floats:
+def _margin(posterior: Floats, label: Codes, gold: Codes) -> Floats:
     """Probability of the label minus that of the most probable other class, not below 0; 1 for gold tasks."""
     rows = np.arange(len(label))
     others = np.array(posterior, np.float64)

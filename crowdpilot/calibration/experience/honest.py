@@ -97,7 +97,7 @@ def fit_crowd(votes: Votes, evidence: Evidence, experience: CrowdMap | None = No
     """The map of a crowd from experience and its gold labels, and the confidence of its labels."""
     prior = load_experience() if experience is None else experience
     voted = votes.task_sum() > 0
-    gold = np.full(len(voted), -1) if votes.gold is None else votes.gold
+    gold = np.full(len(voted), -1, np.int32) if votes.gold is None else votes.gold
     fitted, check = prior, None
     known = voted & (gold >= 0)
     if known.any():
@@ -159,7 +159,7 @@ def min_confidence(tied: NDArray[np.int_], largest: Floats) -> Floats:
 def _tied(posterior: Floats, labels: Codes) -> NDArray[np.bool_]:
     """Which classes are as probable as the label, if no class is more probable, (tasks, classes)."""
     rows = np.arange(len(labels))
-    tied = posterior >= posterior.max(axis=1, keepdims=True, initial=0) - TIE
+    tied: NDArray[np.bool_] = posterior >= posterior.max(axis=1, keepdims=True, initial=0) - TIE
     tied &= tied[rows, labels][:, None]
     tied[rows, labels] = True
     return tied
