@@ -56,8 +56,8 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         Calibrate probabilities with a map of `crowdpilot.calibration`, such as "temperature". It is
         fitted on votes alone, by cross-validation: the classifier is trained six times instead of once.
     calibrate_by
-        "posterior" of a worker model, "votes" or "one_vote"; see `calibrate`. If the classifier is much
-        better than the crowd, "one_vote" is best.
+        What the map is fitted on: "best" chooses between "fusion" and "one_vote" by held-out votes; also
+        "votes" and "posterior". See `calibrate`.
     balance
         How imbalanced classes are treated; see `VoteLoss`.
     epochs, ..., seed
@@ -112,7 +112,7 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         prune: str | None = None,
         self_training: str | None = None,
         calibrate: str | None = None,
-        calibrate_by: CalibrateBy = "posterior",
+        calibrate_by: CalibrateBy = "best",
         balance: Balance = "none",
         epochs: int = 100,
         batch_size: int = 64,

@@ -94,7 +94,8 @@ CHOSEN = {
     "--balance": ("none", "resample", "reweight", "focal", "cb_focal"),
     "--optimizer": ("adam", "adamw", "sgd"),
     "--schedule": ("constant", "cosine", "multistep"), "--precision": ("full", "mixed"),
-    "--targets": ("hard", "soft", "smoothed", "shard"), "--calibrate-by": ("posterior", "votes", "one_vote"),
+    "--targets": ("hard", "soft", "smoothed", "shard"),
+    "--calibrate-by": ("best", "fusion", "one_vote", "votes", "posterior"),
     "--device": ("auto", "cpu", "cuda"),
 }  # fmt: skip
 

@@ -3,11 +3,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crowdpilot.calibration import find_map
+from crowdpilot.aggregation import DawidSkene, Fusion
+from crowdpilot.calibration import find_map, sample_one_vote_per_task
 from crowdpilot.io import from_shares
 from crowdpilot.learning import CrowdClassifier
 from crowdpilot.learning.training.folds import assign_folds
-from crowdpilot.metrics import log_loss
+from crowdpilot.metrics import ece, log_loss
 from crowdpilot.simulation import one_coin
 
 
@@ -46,12 +47,29 @@ def test_each_task_is_predicted_by_a_network_that_has_not_seen_it(calibrated):
     assert not np.isnan(calibrated.held_out_).any()
 
 
-def test_the_map_is_fitted_to_the_posterior_of_a_worker_model(calibrated):
-    from crowdpilot.aggregation import parse_strategy
-
+def test_the_map_is_fitted_to_the_posterior_of_votes_and_classifier_together(calibrated):
     _, votes, _ = rows(300, seed=0)
-    again = find_map("temperature").fit(calibrated.held_out_, parse_strategy("dawid_skene").fit(votes).probs)
+    again = find_map("temperature").fit(calibrated.held_out_, Fusion().fit(votes, calibrated.held_out_).probs)
     np.testing.assert_allclose(calibrated.map_.weights, again.weights)
+
+
+def test_by_posterior_it_is_fitted_to_that_of_a_worker_model():
+    X, votes, _ = rows(150, seed=0)
+    found = model(calibrate="temperature", calibrate_by="posterior").fit(X, votes)
+    again = find_map("temperature").fit(found.held_out_, DawidSkene().fit(votes).probs)
+    np.testing.assert_allclose(found.map_.weights, again.weights)
+
+
+@pytest.mark.parametrize("by", ["fusion", "one_vote", "votes"])
+def test_with_one_vote_a_task_the_votes_are_not_taken_for_the_truth(by):
+    """A classifier that agrees with seven of ten votes: they may be wrong, or it may be."""
+    X, votes, truth = rows(300, seed=0)
+    one = sample_one_vote_per_task(votes)
+    found = model(calibrate="temperature", calibrate_by=by).fit(X, one)
+    assert found.map_.weights[0, 0] > 0
+    if by == "fusion":
+        plain = find_map("temperature").fit(found.held_out_, DawidSkene().fit(one).probs)
+        assert ece(truth, found.map_(found.held_out_)) <= ece(truth, plain(found.held_out_)) + 0.02
 
 
 def test_a_saved_classifier_keeps_its_map(calibrated, tmp_path):
@@ -94,15 +112,16 @@ def test_beside_a_crowd_that_knows_less_one_vote_is_better_than_its_posterior():
         by: CrowdClassifier(
             "linear", "two_stage", epochs=30, lr=0.01, calibrate="temperature", calibrate_by=by
         ).fit(X, votes)
-        for by in ("posterior", "one_vote")
+        for by in ("posterior", "one_vote", "best")
     }
     loss = {by: log_loss(yt, model.predict_proba(Xt)) for by, model in found.items()}
     assert loss["one_vote"] < 0.8 * loss["posterior"]
+    assert loss["best"] == loss["one_vote"]
 
 
 def test_another_way_to_calibrate_is_refused():
     X, votes, _ = rows(20, seed=0)
-    with pytest.raises(ValueError, match="calibrate_by is 'magic', expected one of posterior"):
+    with pytest.raises(ValueError, match="calibrate_by is 'magic', expected one of best, fusion"):
         model(calibrate="temperature", calibrate_by="magic").set_params(epochs=1).fit(X, votes)
 
 

@@ -131,11 +131,11 @@ class TrainingOptions:
     calibrate_by: Annotated[
         str,
         typer.Option(
-            help="What the map is fitted on: posterior, votes or one_vote.",
-            autocompletion=one_of("posterior", "votes", "one_vote"),
+            help="What the map is fitted on: best, fusion, one_vote, votes or posterior.",
+            autocompletion=one_of("best", "fusion", "one_vote", "votes", "posterior"),
             rich_help_panel=MODEL,
         ),
-    ] = "posterior"
+    ] = "best"
     save: Annotated[
         Path | None, typer.Option(metavar="MODEL", help="File for the classifier: .safetensors.")
     ] = None

@@ -1,0 +1,187 @@
+"""Votes and a classifier together, one to three votes a task: `python -m benchmarks.fusion --data DIR`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from statistics import fmean
+from typing import Annotated, Any
+
+import typer
+
+from benchmarks.crowdlab_runner import bayes
+from benchmarks.fusion_experience import Teacher
+from benchmarks.fusion_sets import NAMES, AssistedCrowd, read_sources
+from benchmarks.honesty_measures import Prediction, measure
+from benchmarks.process import launch
+from benchmarks.tables import RESULTS, machine, markdown, write
+from crowdpilot.aggregation import Auto, Crowdlab, Fusion, NaiveSoft
+from crowdpilot.aggregation.fusion import FusionExperience
+from crowdpilot.arrays import Floats
+from crowdpilot.votes import Votes
+
+VOTES_A_TASK = (1, 2, 3)
+SEEDS = 3
+MEASURES = {"accuracy": "accuracy %", "ece": "ECE %", "log_loss": "log-loss"}
+OURS = "`Fusion`"
+OTHERS: dict[str, Callable[[Votes, Floats], Floats]] = {
+    "shares of votes": lambda votes, _: NaiveSoft().fit(votes).probs,
+    "`auto`, votes alone": lambda votes, _: Auto().fit(votes).probs,
+    "the classifier alone": lambda _, probs: probs,
+    "Bayes' rule": bayes,
+    "CROWDLAB": lambda votes, probs: Crowdlab(probs).fit(votes).probs,
+}
+TEXT = """# Votes and a classifier together
+
+Written by `python -m benchmarks.fusion --data DIR` on {machine}.
+
+{sets} real sets in {groups} groups, thinned to 1, 2 and 3 votes a task ({seeds} random choices of votes). The
+classifier is logistic regression on TF-IDF or features, trained on the majority of the thinned votes; it
+predicts each fifth of the tasks after training on the others. For CIFAR-10H it is one of three networks,
+with votes of people who are not known. Nothing sees the truth: the experience of `Fusion` (weights,
+pseudo-votes, how far held-out votes move the weights) is learned for each group from all other groups. Bayes'
+rule has the classifier as the prior and Dawid and Skene's confusion matrices. Means over groups, a group of
+several sets counts once; ECE with 15 bins of equal width.
+
+## All groups
+
+{overall}
+"Behind the best" is how far the accuracy is below the best of the other methods, chosen by the truth for each
+set and number of votes after the fact, mean over groups; more than zero is above.
+
+{behind}
+## Accuracy and ECE of each set in %
+
+{each}
+## Experience
+
+Learned from all groups: {experience}. Without a group:
+
+{learned}
+"""
+
+Found = dict[tuple[str, int], dict[str, dict[str, float]]]  # by set and votes a task, then by method
+
+
+def main(
+    data: Annotated[Path, typer.Option(help="Folder with a folder for each set.")],
+    names: Annotated[str, typer.Option("--sets", help="Sets, with commas.")] = ",".join(NAMES),
+    seeds: Annotated[int, typer.Option(help="How many random choices of votes.")] = SEEDS,
+    output: Annotated[Path, typer.Option(help="Folder for fusion.md and fusion.json.")] = RESULTS,
+) -> None:
+    """Learn the experience of each group from all others, and measure it beside other rules."""
+    warnings.simplefilter("ignore")
+    crowds = []
+    for source in read_sources(data, tuple(names.split(","))):
+        typer.echo(f"{source.crowd.name}: {source.crowd.votes}", err=True)
+        crowds += [source.thinned(n, seed) for n in VOTES_A_TASK for seed in range(seeds)]
+    teacher = Teacher([assisted for assisted in crowds if assisted.seed == 0])
+    groups = {assisted.crowd.name: assisted.group for assisted in crowds}
+    learned = {group: teacher.learn(group) for group in dict.fromkeys(groups.values())}
+    found = compare(crowds, learned)
+    record = {
+        "machine": machine(),
+        "seeds": seeds,
+        "groups": groups,
+        "experience": _plain(teacher.learn()),
+        "learned": {group: _plain(experience) for group, experience in learned.items()},
+        "found": [{"set": name, "votes": n, "methods": each} for (name, n), each in found.items()],
+    }
+    write(output, "fusion", render(record), record)
+    typer.echo(render(record))
+
+
+def compare(crowds: list[AssistedCrowd], learned: dict[str, FusionExperience]) -> Found:
+    """The measures of every method, means over seeds."""
+    runs: dict[tuple[str, int], dict[str, list[dict[str, float]]]] = {}
+    for assisted in crowds:
+        crowd, probs = assisted.crowd, assisted.probs
+        ours = Fusion(experience=learned[assisted.group]).fit(crowd.votes, probs).probs
+        posteriors = {OURS: ours} | {name: method(crowd.votes, probs) for name, method in OTHERS.items()}
+        case = runs.setdefault((crowd.name, crowd.votes_a_task or 0), {})
+        for name, posterior in posteriors.items():
+            measures = asdict(measure(crowd, Prediction(posterior)))
+            case.setdefault(name, []).append({key: measures[key] for key in MEASURES})
+    return {
+        case: {
+            name: {key: round(fmean(run[key] for run in each), 5) for key in MEASURES}
+            for name, each in methods.items()
+        }
+        for case, methods in runs.items()
+    }
+
+
+def render(record: dict[str, Any]) -> str:
+    """The tables of a record."""
+    groups: dict[str, str] = record["groups"]
+    found: Found = {(row["set"], row["votes"]): row["methods"] for row in record["found"]}
+    methods = [OURS, *OTHERS]
+
+    def mean(value: Callable[[str], float]) -> float:
+        """Over groups, of a value of each set."""
+        of_group = [
+            [value(name) for name, g in groups.items() if g == group] for group in set(groups.values())
+        ]
+        return fmean(map(fmean, of_group))
+
+    head = [f"{title}, {n}" for title in MEASURES.values() for n in VOTES_A_TASK]
+    overall = [
+        [
+            method,
+            *(
+                _show(key, mean(lambda name, n=n, key=key, method=method: found[name, n][method][key]))
+                for key in MEASURES
+                for n in VOTES_A_TASK
+            ),
+        ]
+        for method in methods
+    ]
+
+    def behind(name: str, n: int) -> float:
+        case = found[name, n]
+        return case[OURS]["accuracy"] - max(case[other]["accuracy"] for other in OTHERS)
+
+    gaps = [mean(lambda name, n=n: behind(name, n)) for n in VOTES_A_TASK]
+    each = [
+        [f"{name}, {n}", *(f"{100 * m['accuracy']:.1f} / {100 * m['ece']:.1f}" for m in case.values())]
+        for (name, n), case in found.items()
+    ]
+    return TEXT.format(
+        machine=record["machine"], sets=len(groups), groups=len(set(groups.values())), seeds=record["seeds"],
+        overall=markdown(["votes a task", *head], overall),
+        behind=markdown(
+            ["votes a task", *map(str, VOTES_A_TASK), "mean"],
+            [["accuracy, points", *(f"{100 * gap:+.2f}" for gap in [*gaps, fmean(gaps)])]],
+        ),
+        each=markdown(["set, votes a task", *next(iter(found.values()))], each),
+        experience=", ".join(f"{key} {value}" for key, value in record["experience"].items()),
+        learned=markdown(
+            ["group", *record["experience"]],
+            [[group, *map(str, values.values())] for group, values in record["learned"].items()],
+        ),
+    )  # fmt: skip
+
+
+def _show(key: str, value: float) -> str:
+    return f"{value:.3f}" if key == "log_loss" else f"{100 * value:.1f}"
+
+
+def _plain(experience: FusionExperience) -> dict[str, float]:
+    """The numbers of an experience by name."""
+    weights, usual = experience.weights, experience.held_out
+    return {
+        "classifier": weights.classifier,
+        "crowd": weights.crowd,
+        "held-out classifier": usual.classifier,
+        "held-out crowd": usual.crowd,
+        "power": experience.power,
+        "crowd accuracy": experience.crowd_accuracy,
+        "skill votes": experience.skill_votes,
+        "matrix votes": experience.matrix_votes,
+    }
+
+
+if __name__ == "__main__":
+    launch(main)
