@@ -129,7 +129,7 @@ class CrowdMap:
         return AccuracyEstimate(mean, min(float(low), mean), max(float(high), mean), level)
 
     def _tails(self, rng: np.random.Generator) -> Floats:
-        """Factors that turn normal draws into those of Student's t: few crowds are known, others are odder."""
+        """Factors that turn normal draws into those of Student's t: few crowds are known, some are odder."""
         freedom = DEGREES_OF_FREEDOM + self.checked
         tails: Floats = np.sqrt(freedom / rng.chisquare(freedom, (DRAWS, 1)))
         return tails

@@ -7,9 +7,10 @@ import pytest
 from scipy.integrate import dblquad
 from scipy.optimize import minimize
 from scipy.special import expit
-from scipy.stats import multivariate_normal
+from scipy.stats import multivariate_normal, multivariate_t
 
 from crowdpilot.calibration.experience import AccuracyEstimate, CrowdMap
+from crowdpilot.calibration.experience.crowd_map import DEGREES_OF_FREEDOM
 
 MEAN = np.array([0.6, 0.3, 0.8])
 COVARIANCE = np.array([[0.2, -0.03, 0.04], [-0.03, 0.05, -0.02], [0.04, -0.02, 0.3]])
@@ -107,15 +108,26 @@ def test_uncertain_coefficients_give_less_confidence():
 
 @pytest.mark.parametrize(("n", "known"), [(40, 0), (40, 60), (5000, 0)])
 def test_intervals_hold_for_crowds_of_the_same_kind(n, known):
-    """Coefficients from the experience, right labels from them: the share is inside as often as promised."""
+    """Coefficients from the experience, right labels from them: the share is inside as often as promised.
+
+    The distribution over crowds has the tails of Student's t, as it comes from few crowds.
+    """
     experience, rng = CrowdMap(MEAN, COVARIANCE), np.random.default_rng(n)
     features, _ = some_labels(n, MEAN, seed=n)
     said = experience.accuracy(features, known)
-    draws = rng.multivariate_normal(MEAN, COVARIANCE, 1000)
+    draws = multivariate_t(MEAN, COVARIANCE, DEGREES_OF_FREEDOM).rvs(1000, random_state=rng)
     right = (rng.random((1000, n)) < expit(draws @ features.T)).sum(axis=1) + known
     share = right / (n + known)
     assert 0.87 < ((said.low <= share) & (share <= said.high)).mean() < 0.94
     assert said.mean == pytest.approx(share.mean(), abs=0.015)
+
+
+def test_tails_grow_thin_with_labels_that_are_checked():
+    features, right = some_labels(100, MEAN)
+    fitted = CrowdMap(MEAN, COVARIANCE).update(features, right).map
+    assert fitted.checked == 100
+    few, many = (CrowdMap(MEAN, COVARIANCE, checked).accuracy(features, level=0.98) for checked in (0, 1000))
+    assert many.high - many.low < few.high - few.low
 
 
 def test_a_higher_level_is_a_wider_interval():
