@@ -9,18 +9,28 @@ MIN_WIDTH = 0.05  # of an interval that is worth narrowing
 MIN_GAIN = 0.2  # by which its width should fall, as a share of it
 
 
-def state_accuracy(estimate: AccuracyEstimate, what: str = "these labels", verb: str = "are right") -> str:
-    """How many labels are right.
+def state_range(estimate: AccuracyEstimate) -> str:
+    """How many labels are right, as a range.
+
+    Examples
+    --------
+    >>> state_range(AccuracyEstimate(0.79, 0.716, 0.852))
+    'About 72 to 85 % of these labels are right'
+    """
+    low, high = _percent(estimate.low), _percent(estimate.high)
+    return f"About {high if low == high else f'{low} to {high}'} % of these labels are right"
+
+
+def state_accuracy(estimate: AccuracyEstimate) -> str:
+    """How many labels are right, as a range with its mean.
 
     Examples
     --------
     >>> state_accuracy(AccuracyEstimate(0.79, 0.716, 0.852))
     'About 72 to 85 % of these labels are right (79 % expected)'
     """
-    low, high = _percent(estimate.low), _percent(estimate.high)
-    if low == high:
-        return f"About {high} % of {what} {verb}"
-    return f"About {low} to {high} % of {what} {verb} ({_percent(estimate.mean)} % expected)"
+    is_range = _percent(estimate.low) != _percent(estimate.high)
+    return state_range(estimate) + (f" ({_percent(estimate.mean)} % expected)" if is_range else "")
 
 
 def state_gold(check: GoldCheck) -> str:

@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from crowdpilot.aggregation import GoldSuggestion, suggest_gold
+from crowdpilot.aggregation.accuracy_statement import state_gain
 from crowdpilot.diagnosis import Diagnosis
 from crowdpilot.diagnosis.false_discovery_rate import Flags
-from crowdpilot.diagnosis.tasks import MAX_MORE_VOTES
+from crowdpilot.diagnosis.votes_needed import MAX_MORE_VOTES
 from crowdpilot.reporting.findings import missing_columns
 from crowdpilot.reporting.formatting import count, listed, percent, shorten
 from crowdpilot.reporting.tables import MAX_TABLE_ROWS, to_review
@@ -28,9 +30,16 @@ class Action(NamedTuple):
     table: str = ""  # "workers" or "tasks"
     rows: tuple[int, ...] = ()
     file: str = ""
+    fill_in: str = ""  # an empty column; the file has the names and this column alone
 
 
-def recommend(diagnosis: Diagnosis, source: str = "VOTES", *, checked: bool = False) -> list[Action]:
+def recommend(
+    diagnosis: Diagnosis,
+    source: str = "VOTES",
+    *,
+    checked: bool = False,
+    suggestion: GoldSuggestion | None = None,
+) -> list[Action]:
     """Recommended actions, the most useful first.
 
     Parameters
@@ -41,13 +50,15 @@ def recommend(diagnosis: Diagnosis, source: str = "VOTES", *, checked: bool = Fa
         The file of votes, for the commands.
     checked
         Whether labels have been compared with the truth.
+    suggestion
+        The tasks to check next; those of `suggest_gold` if not given.
     """
     actions = [
         _exclude_workers(diagnosis, source),
+        None if checked else _check_labels(diagnosis, source, suggestion),
         _review_tasks(diagnosis),
         _review_ambiguous_tasks(diagnosis),
         _collect_votes(diagnosis),
-        None if checked else _check_labels(diagnosis, source),
         _record_more(diagnosis),
     ]
     return [action for action in actions if action is not None]
@@ -121,9 +132,19 @@ def _collect_votes(diagnosis: Diagnosis) -> Action | None:
     return Action(title, text, "", "tasks", tuple(np.sort(rows[:MAX_TABLE_ROWS]).tolist()), "more_votes.csv")
 
 
-def _check_labels(diagnosis: Diagnosis, source: str) -> Action:
+def _check_labels(diagnosis: Diagnosis, source: str, suggestion: GoldSuggestion | None) -> Action:
+    """Check the tasks that narrow the range of the accuracy most; random ones if they would not."""
+    suggested = suggest_gold(diagnosis.result, None) if suggestion is None else suggestion
+    if gain := state_gain(suggested):
+        text = (
+            f"{gain.capitalize()}. They are chosen for what they tell about all others. Fill in the true "
+            "class of each, without a look at its label, and run again: they count as gold."
+        )
+        command = f"crowdpilot report {shlex.quote(source)} --gold check.csv -o report.html"
+        title, rows = f"Check {count(len(suggested), 'task')}", tuple(np.sort(suggested.codes).tolist())
+        return Action(title, text, command, "tasks", rows, "check.csv", "truth")
     n = min(MAX_EXPERT_LABELS, len(diagnosis.votes.tasks))
-    text = f"Have an expert label {count(n, 'task')} drawn at random: models are often overconfident."
+    text = f"Have an expert label {count(n, 'task')} drawn at random, to measure the accuracy."
     command = f"crowdpilot report {shlex.quote(source)} --truth truth.csv -o report.html"
     return Action("Check the labels against the truth", text, command)
 

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from crowdpilot.diagnosis import Agreement, Diagnosis
-from crowdpilot.diagnosis.tasks import MAX_MORE_VOTES
+from crowdpilot.diagnosis.votes_needed import MAX_MORE_VOTES
 from crowdpilot.reporting.formatting import about, count, listed, percent, shorten
 from crowdpilot.reporting.truth import KnownTasks, MetricInterval
 
@@ -75,12 +75,18 @@ def describe_size(diagnosis: Diagnosis) -> str:
 
 
 def accuracy_finding(diagnosis: Diagnosis) -> Finding:
-    """The accuracy that the model expects: the mean confidence."""
-    confidence = diagnosis.result.confidence
-    wrong, tasks = round(float((1 - confidence).sum())), len(confidence)
-    text = f"The model expects {percent(float(confidence.mean()))} of the labels to be right"
-    text += f": {wrong:,} of {tasks:,} may be wrong." if wrong else "."
-    return Finding("plain", f"{text} On real crowds the accuracy is often lower.")
+    """How many labels may be wrong, and whether the confidence of the model is above that."""
+    estimate, tasks = diagnosis.result.expected_accuracy, len(diagnosis.votes.tasks)
+    least, most = (round(tasks * (1 - share)) for share in (estimate.high, estimate.low))
+    wrong = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    text = f"Of {count(tasks, 'label')}, about {wrong} may be wrong."
+    confidence = float(diagnosis.result.confidence.mean())
+    if confidence <= estimate.high + MAX_CALIBRATION_GAP:
+        return Finding("plain", text)
+    claimed = (
+        f"The confidence of {diagnosis.result.model} is {percent(confidence)} on average: it is too sure"
+    )
+    return Finding("warn", f"{text} {claimed}.")
 
 
 def truth_finding(known: KnownTasks, metrics: Sequence[MetricInterval]) -> Finding:

@@ -17,11 +17,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 import crowdpilot
+from crowdpilot.aggregation import suggest_gold
 from crowdpilot.diagnosis import Diagnosis, diagnose
 from crowdpilot.io.atomic_write import atomic_path
 from crowdpilot.reporting.advice import recommend
 from crowdpilot.reporting.findings import describe_size, list_findings, measure_name, nominal_alpha
 from crowdpilot.reporting.formatting import count, percent, shorten
+from crowdpilot.reporting.headline import make_headline
 from crowdpilot.reporting.report_plots import PLOTS, ReportPlot
 from crowdpilot.reporting.svg import to_svg
 from crowdpilot.reporting.tables import tasks_table, workers_table
@@ -110,11 +112,13 @@ def report(
     known = None if truth is None else match_truth(diagnosis.result, truth)
     metrics = [] if known is None else truth_metrics(known)
     cards = CardBuilder(diagnosis, known, texts, images)
+    suggestion = suggest_gold(diagnosis.result, None)
     html = _environment().get_template("report.html").render(
         title=title, date=date, known=known, metrics=metrics, metric_names=METRIC_NAMES,
-        size=describe_size(diagnosis), findings=list_findings(diagnosis, known, metrics),
+        size=describe_size(diagnosis), headline=make_headline(diagnosis.result, suggestion),
+        findings=list_findings(diagnosis, known, metrics),
         figures=_key_figures(diagnosis, metrics),
-        actions=recommend(diagnosis, source, checked=known is not None),
+        actions=recommend(diagnosis, source, checked=known is not None, suggestion=suggestion),
         plots=_draw_plots(diagnosis, truth), cards=cards.review_cards(), ambiguous=cards.ambiguous_tasks(),
         workers=workers_table(diagnosis), tasks=tasks_table(diagnosis, known),
         agreement=[(measure_name(row.measure), *row[1:]) for row in diagnosis.agreement],
@@ -166,8 +170,9 @@ def _key_figures(diagnosis: Diagnosis, metrics: list[MetricInterval]) -> list[tu
         ("accuracy", _short_percent(row.value), f"{percent(row.low)} to {percent(row.high)}")
         for row in metrics[:1]
     ]
-    confidence = float(diagnosis.result.confidence.mean())
-    figures.append(("expected accuracy", _short_percent(confidence), "mean confidence of the labels"))
+    estimate = diagnosis.result.expected_accuracy
+    low, high = (percent(round(share, 2)) for share in (estimate.low, estimate.high))
+    figures.append(("expected accuracy", _short_percent(round(estimate.mean, 2)), f"{low} to {high}"))
     if (alpha := nominal_alpha(diagnosis)) is not None:
         figures.append(("agreement", f"{alpha.value:.2f}".replace("-", "−"), measure_name(alpha.measure)))
     flagged, below = int(diagnosis.flagged.sum()), int((diagnosis.tasks["more_votes"] > 0).sum())

@@ -5,8 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from crowdpilot.diagnosis import Diagnosis
+from crowdpilot.aggregation import suggest_gold
+from crowdpilot.aggregation.accuracy_statement import state_gain
+from crowdpilot.diagnosis import Diagnosis, diagnose
 from crowdpilot.reporting.advice import Action, recommend
+from tests.crowds import partial_votes
 
 Of = Callable[[str], Diagnosis]
 
@@ -54,6 +57,23 @@ def test_tasks_that_need_votes_are_listed(whole: Diagnosis) -> None:
 def test_labels_should_be_checked_until_they_are(whole: Diagnosis) -> None:
     assert by_title(recommend(whole), "Check") is not None
     assert by_title(recommend(whole, checked=True), "Check") is None
+
+
+def test_tasks_to_check_are_those_that_tell_most() -> None:
+    unsure = diagnose(partial_votes(300, [0.8] * 5, 3, 0.7, 0)[0], samples=20)
+    suggestion = suggest_gold(unsure.result, 50)
+    action = by_title(recommend(unsure, "my votes.csv", suggestion=suggestion), "Check 50 tasks")
+    assert action is not None
+    assert set(action.rows) == set(suggestion.codes.tolist())
+    assert (action.table, action.file, action.fill_in) == ("tasks", "check.csv", "truth")
+    assert action.command == "crowdpilot report 'my votes.csv' --gold check.csv -o report.html"
+    assert action.text.startswith(state_gain(suggestion).capitalize())
+
+
+def test_few_tasks_are_checked_at_random(of: Of) -> None:
+    action = by_title(recommend(of("one task")), "Check")
+    assert action is not None
+    assert action.text.startswith("Have an expert label 1 task drawn at random")
 
 
 def test_what_is_missing_should_be_recorded(of: Of, whole: Diagnosis) -> None:

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+from crowdpilot.aggregation import suggest_gold
 from crowdpilot.diagnosis import Diagnosis
+from crowdpilot.reporting import report
 from crowdpilot.reporting.advice import recommend
 
 CHROMIUM = shutil.which("chromium")
@@ -164,6 +166,17 @@ def test_an_action_gives_its_file(open_page: Any, whole: Diagnosis, tmp_path: Pa
     rows = download(page, button, tmp_path / "exclude.csv")
     out = next(action.rows for action in recommend(whole) if action.file == "exclude.csv")
     assert [row["worker"] for row in rows] == [str(w) for w in out]
+
+
+def test_the_tasks_to_check_are_a_table_to_fill_in(browser: Any, of: Any, tmp_path: Path) -> None:
+    diagnosis = of("seconds and times")
+    page = browser.new_page()
+    page.goto(report(diagnosis, tmp_path / "report.html").as_uri())
+    rows = download(page, page.get_by_role("button", name="Download check.csv"), tmp_path / "check.csv")
+    suggested = suggest_gold(diagnosis.result, None).tasks.tolist()
+    assert {row["task"] for row in rows} == {str(task) for task in suggested}
+    assert {tuple(row) for row in rows} == {("task", "truth")}
+    assert {row["truth"] for row in rows} == {""}
 
 
 def test_names_do_no_harm(open_page: Any, nasty: Diagnosis, tmp_path: Path) -> None:

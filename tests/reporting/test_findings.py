@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from crowdpilot.calibration.experience import AccuracyEstimate
 from crowdpilot.diagnosis import Agreement, Diagnosis
 from crowdpilot.reporting import findings
 from crowdpilot.reporting.truth import match_truth, truth_metrics
@@ -125,7 +126,8 @@ def test_drift_in_one_direction_is_reported_so(whole: Diagnosis) -> None:
 def test_votes_that_are_needed_are_counted(more: list[int], text: str, whole: Diagnosis) -> None:
     found = replace(whole, tasks=whole.tasks | {"more_votes": np.array(more)})
     found_text = said(findings.more_votes_finding(found))
-    assert found_text.replace("the target of 95 % confidence", "the target") == f"{text}."
+    target = f"the target of {100 * whole.rules.target:.0f} % confidence"
+    assert found_text.replace(target, "the target") == f"{text}."
 
 
 @pytest.mark.parametrize(
@@ -185,12 +187,25 @@ def test_missing_columns_are_reported(of: Of, whole: Diagnosis) -> None:
 
 def test_accuracy_against_the_truth_comes_first(whole: Diagnosis) -> None:
     truth = dict(zip(whole.votes.tasks.tolist(), whole.result.labels.tolist(), strict=True))
-    known = match_truth(whole.result, truth)
+    sure = replace(whole.result, posterior=np.eye(4)[whole.result.codes])
+    known = match_truth(sure, truth)
     first = findings.list_findings(whole, known, truth_metrics(known))[0]
     assert said(first) == (
         "Measured on 400 tasks of known class, 100 % of the labels are right, "
         "and the confidence is calibrated on average."
     )
+
+
+def test_wrong_labels_are_counted_as_a_range(whole: Diagnosis) -> None:
+    params = whole.result.params | {"expected_accuracy": AccuracyEstimate(0.9, 0.85, 0.95)}
+    honest = replace(whole, result=replace(whole.result, params=params, posterior=np.full((400, 4), 0.9)))
+    assert findings.accuracy_finding(honest) == findings.Finding(
+        "plain", "Of 400 labels, about 20 to 60 may be wrong."
+    )
+    sure = replace(honest, result=replace(honest.result, posterior=np.full((400, 4), 0.99)))
+    found = findings.accuracy_finding(sure)
+    assert found.tone == "warn"
+    assert said(found).endswith("The confidence of auto is 99 % on average: it is too sure.")
 
 
 def test_overconfidence_is_reported(whole: Diagnosis) -> None:

@@ -168,12 +168,14 @@
       return this.row ? rows.filter((row) => this.row.has(row)).map((row) => this.row.get(row)) : rows;
     }
 
-    save(rows, file) {
+    save(rows, file, fillIn) {
       const quote = (value) => {
         const text = value === null ? "" : String(value);
         return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
       };
-      const lines = [this.columns.map((column) => quote(column.name)), ...rows.map((row) => this.values.map((values) => quote(values[row])))];
+      const lines = fillIn
+        ? [[quote(this.columns[0].name), fillIn], ...rows.map((row) => [quote(this.values[0][row]), ""])]
+        : [this.columns.map((column) => quote(column.name)), ...rows.map((row) => this.values.map((values) => quote(values[row])))];
       const link = make("a");
       link.href = URL.createObjectURL(new Blob([lines.map((line) => line.join(",") + "\n").join("")], { type: "text/csv" }));
       link.download = file;
@@ -184,7 +186,7 @@
 
   document.querySelectorAll(".table").forEach((box) => { tables[box.dataset.name] = new Table(box); });
   document.querySelectorAll("button.download").forEach((button) => button.addEventListener("click", () => {
-    const { table, rows, file } = button.dataset;
-    tables[table].save(tables[table].places(rows.split(" ").map(Number)), file);
+    const { table, rows, file, fillIn } = button.dataset;
+    tables[table].save(tables[table].places(rows.split(" ").map(Number)), file, fillIn);
   }));
 })();
