@@ -437,7 +437,10 @@ def diagnosis() -> Results:
     for name in MEASURES:
         yield f"diagnosis/agreement/{stable(name)}", measure_agreement(votes, measures=[name], samples=100)
     yield "diagnosis/cohen_kappa", cohen_kappa(votes, min_shared=5, samples=100)
-    yield from leave_one_out(leave_one_out_posteriors(DawidSkene().fit(votes)))
+    result = DawidSkene().fit(votes)
+    yield from leave_one_out(leave_one_out_posteriors(result))
+    yield "diagnosis/skill_interval", skill_interval(result, 0.8)
+    yield "diagnosis/more_votes", more_votes(result, 0.9)
 
 
 def diagnosed(crowd: str, votes: Votes, **options: Any) -> Results:
@@ -464,7 +467,6 @@ def diagnosed(crowd: str, votes: Votes, **options: Any) -> Results:
 def leave_one_out(loo: LeaveOneOut) -> Results:
     """Leave-one-out posteriors, and the scores of workers that rest on them."""
     yield "diagnosis/evidence", [loo.prior, loo.crowd_confusion, loo.confusion, loo.posterior]
-    yield "diagnosis/skill_interval", skill_interval(loo, 0.8)
     yield "diagnosis/spam_distance", spam_distance(loo.confusion)
     yield "diagnosis/spam_score", spam_score(loo.confusion)
     yield "diagnosis/spam_probability", spam_probability(loo, seed=1)
@@ -472,7 +474,6 @@ def leave_one_out(loo: LeaveOneOut) -> Results:
     yield "diagnosis/drift", detect_drift(loo)
     probs = predictions(4)[0]
     yield "diagnosis/entropy", entropy(probs)
-    yield "diagnosis/more_votes", more_votes(probs, loo.crowd_confusion, 0.95)
 
 
 def measures() -> Results:

@@ -11,6 +11,7 @@ from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_worker_a
 from crowdpilot.aggregation.em.backend import Backend
 from crowdpilot.aggregation.models.dawid_skene import DawidSkene
 from crowdpilot.aggregation.sparse.honest_posterior import calibrate
+from crowdpilot.aggregation.worker_skill import skill_distribution
 from crowdpilot.arrays import Floats, softmax, to_probs
 from crowdpilot.calibration.experience import CrowdMap, honest_posterior
 from crowdpilot.confusion_matrices import count_labels, votes_log_likelihood
@@ -91,7 +92,10 @@ def make_honest(result: Aggregate, experience: CrowdMap | None = None) -> Aggreg
         "expected_accuracy": honest.accuracy,
         "gold_check": honest.gold,
     }
-    skill = expected_worker_accuracy(result.votes, posterior)
+    if result.votes.gold is None:
+        skill = expected_worker_accuracy(result.votes, posterior)
+    else:
+        skill = skill_distribution(result.votes, posterior, labels, honest.crowd).mean
     return replace(result, posterior=posterior, skill=skill, params=params)
 
 

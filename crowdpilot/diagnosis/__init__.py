@@ -19,7 +19,8 @@ from crowdpilot.diagnosis.leave_one_out import LeaveOneOut, leave_one_out_poster
 from crowdpilot.diagnosis.pairwise_agreement import cohen_kappa
 from crowdpilot.diagnosis.skill_intervals import skill_interval
 from crowdpilot.diagnosis.spam import spam_distance, spam_probability, spam_score
-from crowdpilot.diagnosis.tasks import entropy, more_votes
+from crowdpilot.diagnosis.tasks import entropy
+from crowdpilot.diagnosis.votes_needed import more_votes
 from crowdpilot.diagnosis.workers import Columns, FlagRules
 
 __all__ = [

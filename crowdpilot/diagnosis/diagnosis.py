@@ -15,6 +15,7 @@ from crowdpilot.diagnosis.agreement import NOMINAL_MEASURES, Agreement, measure_
 from crowdpilot.diagnosis.collusion import WorkerPairs, detect_collusion
 from crowdpilot.diagnosis.false_discovery_rate import Flags
 from crowdpilot.diagnosis.leave_one_out import leave_one_out_posteriors
+from crowdpilot.diagnosis.skill_intervals import ensure_honest
 from crowdpilot.diagnosis.tasks import task_table
 from crowdpilot.diagnosis.workers import Columns, FlagRules, worker_table
 from crowdpilot.votes import Votes
@@ -27,7 +28,7 @@ class Diagnosis:
     Parameters
     ----------
     result
-        The labels, and the votes they come from.
+        The labels with honest probabilities, whatever the model, and the votes they come from.
     rules
         Thresholds of the flags.
     workers
@@ -131,14 +132,14 @@ def diagnose(
     if len(votes.tasks) == 0:
         raise ValueError("there are no tasks to diagnose: give at least one vote")
     rules = rules or FlagRules()
-    result = (model or Auto()).fit(votes)
+    result = ensure_honest((model or Auto()).fit(votes))
     loo = leave_one_out_posteriors(result)
     collusion = detect_collusion(loo, rules.false_discovery_rate)
     glad = fit_glad(votes)
     workers, flags, drift = worker_table(result, loo, collusion, glad.ability, rules, traps, seed)
     without = _refit_without(result, flags["spammer"], collusion.group)
     changed = np.zeros(len(votes.tasks), bool) if without is None else _changed(result, without)
-    tasks = task_table(result, loo, glad.difficulty, changed, target=rules.target, scores=scores)
+    tasks = task_table(result, glad.difficulty, changed, target=rules.target, scores=scores)
     windows = None if drift is None else {"time": drift.time, "skill": drift.skill, "votes": drift.votes}
     unweighted = replace(votes, weight=None)
     agreement = measure_agreement(unweighted, measures=NOMINAL_MEASURES, samples=samples, seed=seed)
@@ -172,7 +173,8 @@ def _refit_without(result: Aggregate, spammer: Flags, group: Codes) -> Aggregate
     if result.model is None or not rows.any() or not (spammer.any() or (group >= 0).any()):
         return None
     rest = votes.take(rows)
-    return result.model.fit(replace(rest, weight=rest.weights / _copies(rest, group[rest.worker])))
+    weight = rest.weights / _copies(rest, group[rest.worker])
+    return ensure_honest(result.model.fit(replace(rest, weight=weight)))
 
 
 def _copies(votes: Votes, group: Codes) -> Floats:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from crowdpilot.aggregation import Aggregator
+from crowdpilot.aggregation.honest import without_honesty
 from crowdpilot.arrays import Floats, to_probs
 from crowdpilot.diagnosis.agreement import measure_agreement
 from crowdpilot.diagnosis.collusion import detect_collusion
@@ -101,8 +102,9 @@ def _spam(votes: Votes, model: Aggregator) -> Columns:
 
 def _skill(votes: Votes, model: Aggregator) -> Columns:
     result = model.fit(votes)
-    skill, low, high = skill_interval(leave_one_out_posteriors(result), FlagRules().level)
-    return _head(votes) | {"skill": skill, "skill_low": low, "skill_high": high, "own_skill": result.skill}
+    skill, low, high = skill_interval(result, FlagRules().level)
+    own = without_honesty(result).skill
+    return _head(votes) | {"skill": skill, "skill_low": low, "skill_high": high, "own_skill": own}
 
 
 def _drift(votes: Votes, model: Aggregator) -> Columns:

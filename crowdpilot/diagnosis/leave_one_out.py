@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
 from crowdpilot.aggregation import Aggregate
+from crowdpilot.aggregation.honest import without_honesty
 from crowdpilot.aggregation.models.dawid_skene import log_norm
 from crowdpilot.arrays import Floats, divide, has_repeats, softmax
 from crowdpilot.confusion_matrices import by_label, count_labels
@@ -80,19 +81,37 @@ class LeaveOneOut:
 
 
 def leave_one_out_posteriors(result: Aggregate) -> LeaveOneOut:
-    """The leave-one-out posterior of every vote, from the posterior of the tasks by any aggregator."""
+    """The leave-one-out posterior of every vote, from the posterior of the tasks by any aggregator.
+
+    It is a likelihood, by which workers are compared with each other, so it starts at the posterior of the
+    model, not at the honest one, and at one iteration of EM from there: shares of votes, or doubt about the
+    crowd as a whole, would make all workers alike, and more of their flags wrong.
+    """
     votes, K = result.votes, len(result.votes.classes)
-    crowd_confusion, confusion = estimate_confusion(count_labels(votes, result.probs))
-    prior = result.probs.sum(axis=0) + 1
-    prior /= prior.sum()
+    probs = without_honesty(result).probs
+    _, confusion = estimate_confusion(count_labels(votes, probs))
+    probs = votes.clamp(softmax(_log_joint(votes, confusion, _class_prior(probs))))
+    crowd_confusion, confusion = estimate_confusion(count_labels(votes, probs))
+    prior = _class_prior(probs)
     log_likelihood = by_label(np.log(confusion))  # (workers x said, true)
-    log_joint = votes.onehot @ log_likelihood + np.log(prior)
     own = _sum_repeats(votes, votes.weights[:, None] * log_likelihood[votes.cell])
-    posterior = softmax(log_joint[votes.task] - own)
+    posterior = softmax(_log_joint(votes, confusion, prior)[votes.task] - own)
     if votes.gold is not None:
         known = np.flatnonzero(votes.gold[votes.task] >= 0)
         posterior[known] = np.eye(K)[votes.gold[votes.task[known]]]
     return LeaveOneOut(votes, prior, crowd_confusion, confusion, posterior)
+
+
+def _class_prior(probs: Floats) -> Floats:
+    """Share of each class by the posterior of the tasks, (classes,)."""
+    prior: Floats = probs.sum(axis=0) + 1
+    return prior / prior.sum()
+
+
+def _log_joint(votes: Votes, confusion: Floats, prior: Floats) -> Floats:
+    """Log P(class and votes) of each task, (tasks, classes)."""
+    log_joint: Floats = votes.onehot @ by_label(np.log(confusion)) + np.log(prior)
+    return log_joint
 
 
 def estimate_confusion(counts: Floats) -> tuple[Floats, Floats]:

@@ -7,32 +7,29 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logit, xlogy
+from scipy.special import xlogy
 
 from crowdpilot.aggregation import Aggregate
 from crowdpilot.arrays import Floats, divide, to_probs
 from crowdpilot.diagnosis.false_discovery_rate import Flags
-from crowdpilot.diagnosis.leave_one_out import MIN_PROBABILITY, LeaveOneOut
+from crowdpilot.diagnosis.votes_needed import more_votes
 from crowdpilot.diagnosis.workers import Columns
-
-MAX_MORE_VOTES = 999  # needed by a task; also where more votes would not help
 
 
 def task_table(
     result: Aggregate,
-    loo: LeaveOneOut,
     difficulty: Floats,
     changed: Flags,
     *,
-    target: float = 0.95,
+    target: float = 0.9,
     scores: Mapping[str, Floats] | None = None,
 ) -> Columns:
     """Every score of every task, and its rank for review.
 
     Parameters
     ----------
-    result, loo
-        Labels, and the leave-one-out posteriors of the votes.
+    result
+        Labels, with honest probabilities.
     difficulty
         (tasks,); by GLAD.
     changed
@@ -58,7 +55,7 @@ def task_table(
         "entropy": entropy(result.probs),
         "margin": order[:, 0] - (order[:, 1] if order.shape[1] > 1 else 0),
         "difficulty": difficulty,
-        "more_votes": more_votes(result.probs, loo.crowd_confusion, target),
+        "more_votes": more_votes(result, target),
         "majority": votes.classes[majority],
         "changed": changed,
         "review": _review_rank(result.confidence, vote_entropy),
@@ -76,40 +73,6 @@ def entropy(probs: Floats) -> Floats:
     nats = -xlogy(probs, probs).sum(axis=1)
     scaled: Floats = np.maximum(nats, 0) / np.log(max(probs.shape[1], 2))
     return scaled
-
-
-def more_votes(probs: Floats, crowd_confusion: Floats, target: float) -> NDArray[np.int64]:
-    """Votes of typical workers that each task still needs to reach the target confidence, (tasks,).
-
-    A vote on a task of class k adds, on average, the Kullback-Leibler divergence of row k of the
-    crowd's confusion matrix from the row of the second most probable class to the log-odds of k
-    (sequential probability ratio test: Wald, The Annals of Mathematical Statistics 16(2), 1945). At
-    most 999, also where such workers cannot tell the two classes apart.
-
-    Parameters
-    ----------
-    probs
-        Posterior of the tasks, (tasks, classes).
-    crowd_confusion
-        (true, said).
-    target
-        Confidence that a label should have.
-
-    Examples
-    --------
-    >>> crowd = np.array([[0.8, 0.2], [0.2, 0.8]])
-    >>> more_votes(np.array([[0.5, 0.5], [0.9, 0.1], [0.99, 0.01]]), crowd, 0.95).tolist()
-    [4, 1, 0]
-    """
-    if probs.shape[1] < 2:
-        return np.zeros(len(probs), np.int64)
-    first, second = np.argsort(-probs, axis=1, kind="stable")[:, :2].T
-    logs = np.log(np.maximum(crowd_confusion, MIN_PROBABILITY))
-    gain = (crowd_confusion * logs).sum(axis=1)[:, None] - crowd_confusion @ logs.T  # (true, rival)
-    confidence = np.clip(probs.max(axis=1), 1 / probs.shape[1], 1 - np.finfo(float).eps)
-    steps = (logit(target) - logit(confidence)) / np.maximum(gain[first, second], np.finfo(float).eps)
-    needed: NDArray[np.int64] = np.clip(np.ceil(steps - 1e-9), 0, MAX_MORE_VOTES).astype(np.int64)
-    return needed
 
 
 def _review_rank(confidence: Floats, vote_entropy: Floats) -> NDArray[np.int64]:

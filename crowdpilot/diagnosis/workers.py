@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdpilot.aggregation import Aggregate
+from crowdpilot.aggregation.honest import without_honesty
 from crowdpilot.arrays import Floats
 from crowdpilot.diagnosis.collusion import Collusion
 from crowdpilot.diagnosis.drift import Drift, detect_drift
@@ -54,7 +55,7 @@ class FlagRules:
     fast_ratio: float = 1 / 3
     max_fast_share: float = 0.5
     min_same_share: float = 0.9
-    target: float = 0.95
+    target: float = 0.9
 
     def __post_init__(self) -> None:
         for name in ("level", "false_discovery_rate", "fast_ratio", "target"):
@@ -94,7 +95,7 @@ def worker_table(
         Of the spam probability.
     """
     votes, rate = loo.votes, rules.false_discovery_rate
-    skill, low, high = skill_interval(loo, rules.level)
+    skill, low, high = skill_interval(result, rules.level)
     spam = spam_probability(loo, seed)
     use = label_use(loo)
     columns: Columns = {
@@ -103,7 +104,7 @@ def worker_table(
         "skill": skill,
         "skill_low": low,
         "skill_high": high,
-        "own_skill": result.skill,
+        "own_skill": without_honesty(result).skill,
         "consensus": loo.worker_mean(loo.p_correct),
         "peers": peer_agreement(votes),
         "trace": np.trace(loo.confusion, axis1=1, axis2=2) / len(votes.classes),

@@ -10,18 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import entropy as nats
 
-from crowdpilot.aggregation import Aggregate, DawidSkene, MajorityVoting
-from crowdpilot.arrays import softmax
-from crowdpilot.diagnosis import entropy, leave_one_out_posteriors, more_votes
+from crowdpilot.aggregation import Aggregate, Auto, DawidSkene, MajorityVoting
+from crowdpilot.aggregation.honest import make_honest
+from crowdpilot.diagnosis import entropy, more_votes
 from crowdpilot.diagnosis.tasks import task_table
-from crowdpilot.simulation import one_coin
+from crowdpilot.diagnosis.votes_needed import confidence_after
+from crowdpilot.simulation import Simulation, one_coin
 from crowdpilot.votes import Votes
 
 
 def table(result: Aggregate, changed: list[bool] | None = None, **options):
     tasks = len(result.votes.tasks)
     moved = np.zeros(tasks, bool) if changed is None else np.array(changed)
-    return task_table(result, leave_one_out_posteriors(result), np.full(tasks, 0.5), moved, **options)
+    return task_table(result, np.full(tasks, 0.5), moved, **options)
 
 
 @settings(deadline=None)
@@ -94,79 +95,54 @@ def test_the_reason_for_a_look_is_in_words() -> None:
     ]
 
 
-CROWDS = {
-    "coin": np.array([[0.8, 0.2], [0.2, 0.8]]),
-    "bad coin": np.array([[0.65, 0.35], [0.35, 0.65]]),
-    "biased": np.array([[0.9, 0.1], [0.4, 0.6]]),
-    "four classes": 0.7 * np.eye(4) + 0.1 * (1 - np.eye(4)),
-    "ten classes": 0.6 * np.eye(10) + 0.4 / 9 * (1 - np.eye(10)),
-}
-
-
-def ask_on(probs: np.ndarray, crowd: np.ndarray, target: float, seed: int) -> np.ndarray:
-    """How many votes of typical workers it takes, for many tasks that start at this posterior."""
-    rng, K, many = np.random.default_rng(seed), len(crowd), 2000
-    truth = rng.choice(K, many, p=probs)
-    log_joint, asked, open_ = np.tile(np.log(probs), (many, 1)), np.zeros(many), np.ones(many, bool)
-    while open_.any():
-        label = (rng.random(many)[:, None] > crowd[truth].cumsum(axis=1)).sum(axis=1)
-        log_joint[open_] += np.log(crowd[:, label]).T[open_]
-        asked += open_
-        open_ &= softmax(log_joint).max(axis=1) < target
-    return asked
-
-
-@pytest.mark.parametrize("kind", CROWDS)
-@pytest.mark.parametrize("sure", [0.51, 0.7, 0.85])
-@pytest.mark.parametrize("target", [0.9, 0.95, 0.99])
-def test_so_many_votes_are_needed_on_average_when_they_are_asked_one_by_one(kind, sure, target) -> None:
-    """A little less, since the first class is taken to be right and steps are taken for a line."""
-    crowd = CROWDS[kind]
-    probs = np.append(sure, np.full(len(crowd) - 1, (1 - sure) / (len(crowd) - 1)))
-    needed = ask_on(probs, crowd, target, seed=0).mean()
-    assert more_votes(probs[None], crowd, target)[0] == pytest.approx(needed, abs=2.2, rel=0.3)
-
-
-def test_after_so_many_votes_tasks_are_about_as_sure_as_the_target() -> None:
-    rng = np.random.default_rng(0)
-    crowd, truth = CROWDS["four classes"], rng.integers(4, size=3000)
-    probs = np.eye(4)[truth] * 0.4 + 0.15  # a posterior of .55 of the right class, more often than not
-    probs = np.where((rng.random(3000) < 0.55)[:, None], probs, np.roll(probs, 1, axis=1))
-    log_joint, needed = np.log(probs), more_votes(probs, crowd, 0.95)
-    for n in range(int(needed.max())):
-        label = (rng.random(3000)[:, None] > crowd[truth].cumsum(axis=1)).sum(axis=1)
-        log_joint += np.where((n < needed)[:, None], np.log(crowd[:, label]).T, 0)
-    assert 0.8 < softmax(log_joint).max(axis=1).mean() < 0.97
+def crowd_of(seed: int, votes_per_task: int = 3, skill: float = 0.85, **options) -> Simulation:
+    return one_coin(
+        tasks=300, skill=[skill] * 30, classes=3, votes_per_task=votes_per_task, seed=seed, **options
+    )
 
 
 def test_a_task_that_is_sure_enough_needs_none() -> None:
-    probs = np.array([[0.96, 0.04], [1.0, 0.0], [0.94, 0.06], [0.5, 0.5]])
-    found = more_votes(probs, CROWDS["coin"], 0.95)
-    assert found.tolist()[:2] == [0, 0]
-    assert 0 < found[2] <= found[3]
+    result = Auto().fit(crowd_of(0).votes)
+    needed = more_votes(result, 0.85)
+    assert ((needed == 0) == (result.confidence >= 0.85)).all()
+    assert 0 < (needed == 0).mean() < 1
 
 
-def test_better_workers_and_lower_targets_need_fewer() -> None:
-    probs = np.array([[0.6, 0.4]])
-    by_skill = [
-        more_votes(probs, s * np.eye(2) + (1 - s) * (1 - np.eye(2)), 0.95)[0] for s in (0.6, 0.8, 0.9)
-    ]
+def test_after_so_many_votes_tasks_are_as_sure_as_it_says() -> None:
+    """Votes of the same workers are added to a crowd with three votes a task."""
+    for seed in range(3):
+        many = crowd_of(seed, votes_per_task=8).votes
+        rank = np.arange(len(many)) - np.searchsorted(many.task, many.task)  # votes are sorted by task
+        few = many.take(rank < 3)
+        expected = confidence_after(Auto().fit(few), 5).mean()
+        assert expected == pytest.approx(Auto().fit(many).confidence.mean(), abs=0.03)
+
+
+def test_better_crowds_and_lower_targets_need_fewer() -> None:
+    by_skill = [more_votes(Auto().fit(crowd_of(1, skill=s).votes), 0.85).mean() for s in (0.6, 0.75, 0.9)]
     assert by_skill == sorted(by_skill, reverse=True)
-    by_target = [more_votes(probs, CROWDS["coin"], target)[0] for target in (0.7, 0.9, 0.99)]
+    result = Auto().fit(crowd_of(1).votes)
+    by_target = [more_votes(result, target).mean() for target in (0.7, 0.85, 0.99)]
     assert by_target == sorted(by_target)
+    assert by_target[0] < by_target[2]
 
 
-def test_workers_who_cannot_tell_two_classes_apart_are_not_asked_in_vain() -> None:
-    """999 says so, also where little is missing."""
-    crowd = np.array([[0.5, 0.4, 0.1], [0.5, 0.4, 0.1], [0.1, 0.1, 0.8]])
-    probs = np.array([[0.94, 0.05, 0.01], [0.5, 0.5, 0.0], [0.5, 0.01, 0.49]])
-    found = more_votes(probs, crowd, 0.95)
-    assert found.tolist()[:2] == [999, 999]
-    assert found[2] < 20
+def test_crowds_that_cannot_get_there_are_not_asked_in_vain() -> None:
+    """999 says so: more votes of the same crowd never make anybody sure of all labels."""
+    assert (more_votes(Auto().fit(crowd_of(2).votes), 0.999) == 999).all()
 
 
-def test_workers_who_never_err_need_one_vote() -> None:
-    assert more_votes(np.array([[0.5, 0.5], [0.99, 0.01]]), np.eye(2), 0.95).tolist() == [1, 0]
+def test_gold_labels_make_more_of_it_possible() -> None:
+    """A crowd that is always right on gold tasks can be trusted more than any crowd without."""
+    made = one_coin(tasks=300, skill=[0.97] * 30, votes_per_task=5, seed=3)
+    known = made.votes.with_gold(dict(enumerate(made.truth[:100].tolist())))
+    plain, checked = (more_votes(Auto().fit(v), 0.95)[100:] for v in (made.votes, known))
+    assert checked.mean() < plain.mean()
+
+
+def test_the_same_numbers_for_a_model_and_its_honest_result() -> None:
+    result = DawidSkene().fit(crowd_of(4).votes)
+    np.testing.assert_array_equal(more_votes(result, 0.9), more_votes(make_honest(result), 0.9))
 
 
 def test_one_class_needs_no_votes() -> None:

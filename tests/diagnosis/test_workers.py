@@ -61,7 +61,7 @@ def test_scores_are_those_of_their_functions(spammers: Simulation) -> None:
     columns, _, change = look(result)
     loo = leave_one_out_posteriors(result)
     np.testing.assert_array_equal(
-        [columns[name] for name in ("skill", "skill_low", "skill_high")], skill_interval(loo)
+        [columns[name] for name in ("skill", "skill_low", "skill_high")], skill_interval(result)
     )
     np.testing.assert_array_equal(columns["own_skill"], result.skill)
     np.testing.assert_allclose(columns["consensus"], spammers.votes.worker_mean(loo.p_correct))

@@ -63,8 +63,9 @@ def worker_skills(campaign: VotesAndPosterior) -> dict[int, Skill]:
         return {}
     with_votes, K = campaign.votes.select(tasks=voted), len(campaign.votes.classes)
     unknown = np.full(len(with_votes.workers), np.nan)
-    loo = leave_one_out_posteriors(Aggregate(with_votes, campaign.posterior[voted], unknown))
-    skill, low, high = skill_interval(loo, RULES.level)
+    result = Aggregate(with_votes, campaign.posterior[voted], unknown)
+    loo = leave_one_out_posteriors(result)
+    skill, low, high = skill_interval(result, RULES.level)
     use = label_use(loo)
     same = benjamini_hochberg(use.p, RULES.false_discovery_rate) & (use.share >= RULES.min_same_share)
     known = np.full(len(voted), -1, np.int32) if with_votes.gold is None else with_votes.gold
