@@ -165,7 +165,7 @@ def collect_evidence(votes: Votes, probs: Floats, experience: FusionExperience =
     log_classifier = np.log(classifier)
     sums = csr_array((votes.weights, np.arange(len(votes)), votes.starts), (len(votes.tasks), len(votes)))
     log_vote, confusion = _fit_workers(votes, log_classifier, sums, experience)
-    log_likelihood = sums @ log_vote
+    log_likelihood: Floats = np.asarray(sums @ log_vote)
     n = votes.task_sum()
     held_out, size = _held_out_weights(votes, log_classifier, log_vote, log_likelihood)
     return Evidence(
@@ -219,20 +219,23 @@ def _log_votes(votes: Votes, posterior: Floats, crowd: Floats, experience: Fusio
     W, K = len(votes.workers), len(votes.classes)
     right = np.diag(crowd)
     own = posterior[votes.task] * votes.weights[:, None]
-    given = csr_array((votes.weights, (votes.worker, votes.task)), (W, len(votes.tasks))) @ posterior
+    by_task = csr_array((votes.weights, (votes.worker, votes.task)), (W, len(votes.tasks)))
+    true_counts: Floats = np.asarray(by_task @ posterior)  # (workers, classes)
     hits = votes.worker_sum(posterior[votes.task, votes.label])[votes.worker]
     hits -= own[np.arange(len(votes)), votes.label]
-    expected = (given @ right)[votes.worker] - own @ right
-    n = given.sum(axis=1)[votes.worker] - votes.weights + experience.skill_votes
+    expected = (true_counts @ right)[votes.worker] - own @ right
+    n = true_counts.sum(axis=1)[votes.worker] - votes.weights + experience.skill_votes
     skill, usual = ((x + experience.skill_votes * right.mean()) / n for x in (hits, expected))
     odds = right / (1 - right) * (skill / (1 - skill) * (1 - usual) / usual)[:, None]
     same = np.arange(K) == votes.label[:, None]
-    likelihood = np.where(same, odds, crowd.T[votes.label] / (1 - right)) / (1 + odds)
+    likelihood: Floats = np.where(same, odds, crowd.T[votes.label] / (1 - right)) / (1 + odds)
     if W * K**2 > MAX_MATRIX_NUMBERS:
-        return np.log(likelihood)
-    said = (votes.onehot.T @ posterior)[votes.cell]  # (votes, true): how often its worker gave its label
-    counts = np.maximum(said - own, 0) + experience.matrix_votes * likelihood
-    log_vote: Floats = np.log(counts / (np.maximum(given[votes.worker] - own, 0) + experience.matrix_votes))
+        return np.asarray(np.log(likelihood))
+    said: Floats = votes.onehot.T @ posterior  # how often, (workers x said, true)
+    counts = np.maximum(said[votes.cell] - own, 0) + experience.matrix_votes * likelihood
+    log_vote: Floats = np.log(
+        counts / (np.maximum(true_counts[votes.worker] - own, 0) + experience.matrix_votes)
+    )
     return log_vote
 
 

@@ -202,21 +202,21 @@ def _accuracy(tasks: OpenTasks, checked: NDArray[np.intp], covariances: list[Flo
     """The predicted share of right labels once some tasks are checked and corrected."""
     rest = np.ones(len(tasks.codes), bool)
     rest[checked] = False
-    then = CrowdMap(tasks.map.mean, covariances[len(checked)])
+    then = CrowdMap(tasks.map.mean, covariances[len(checked)], tasks.map.checked + len(checked))
     return then.accuracy(tasks.features[rest], tasks.known + len(checked))
 
 
 def _spread_order(confidence: Floats, rng: np.random.Generator) -> NDArray[np.intp]:
     """A random order of tasks whose every first part is spread evenly over the confidence.
 
-    It is the van der Corput sequence over the ranks: the bits of a rank in reverse are its place.
+    It is the van der Corput sequence over the ranks: the bits of a rank in reverse are its position.
     """
     T = len(confidence)
     by_confidence = np.lexsort([rng.random(T), confidence])
     bits = max(T - 1, 1).bit_length()
     rank = (np.arange(T) + rng.integers(0, 2**bits)) % 2**bits
-    place = np.zeros(T, np.int64)
+    position = np.zeros(T, np.int64)
     for bit in range(bits):
-        place |= (rank >> bit & 1) << (bits - 1 - bit)
-    order: NDArray[np.intp] = by_confidence[np.argsort(place)]
+        position |= (rank >> bit & 1) << (bits - 1 - bit)
+    order: NDArray[np.intp] = by_confidence[np.argsort(position)]
     return order

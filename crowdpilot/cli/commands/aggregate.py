@@ -126,8 +126,8 @@ def aggregate(
         one_file = {
             "device": device, "machine": machine, "to-check": to_check, "calibrated": calibrated or None,
         }  # fmt: skip
-        if given := options.without_none(**one_file):
-            raise ValueError(f"--{next(iter(given))} is for votes in one file, so leave it out")
+        if chosen := options.without_none(**one_file):
+            raise ValueError(f"--{next(iter(chosen))} is for votes in one file, so leave it out")
         if as_json:
             raise ValueError("labels of votes in many files are written to files, so leave out --json")
         files = reading.shards(votes, gold=gold, exclude=exclude)
