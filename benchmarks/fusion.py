@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from benchmarks import fusion_calibration
 from benchmarks.crowdlab_runner import bayes
 from benchmarks.fusion_experience import Teacher
 from benchmarks.fusion_sets import NAMES, AssistedCrowd, read_sources
@@ -55,9 +56,18 @@ set and number of votes after the fact, mean over groups; more than zero is abov
 ## Accuracy and ECE of each set in %
 
 {each}
+## Calibration of the classifier alone
+
+The same classifiers, without those of CIFAR-10H, which were not trained on votes. Their probabilities on
+held-out tasks after temperature scaling that is fitted without truth, by each `calibrate_by` of
+`CrowdClassifier`. "posterior" takes the posterior of Dawid and Skene's model for honest. Means over groups,
+one choice of votes; the experience of `Fusion` is that of other groups.
+
+{calibrated}
 ## Experience
 
-Learned from all groups: {experience}. Without a group:
+The numbers below are learned; pseudo-votes of the crowd, the number of iterations and the bounds of held-out
+weights are fixed. Learned from all groups: {experience}. Without a group:
 
 {learned}
 """
@@ -81,6 +91,7 @@ def main(
     groups = {assisted.crowd.name: assisted.group for assisted in crowds}
     learned = {group: teacher.learn(group) for group in dict.fromkeys(groups.values())}
     found = compare(crowds, learned)
+    texts = [c for c in crowds if c.seed == 0 and not c.crowd.name.startswith("cifar10h")]
     record = {
         "machine": machine(),
         "seeds": seeds,
@@ -88,6 +99,7 @@ def main(
         "experience": _plain(teacher.learn()),
         "learned": {group: _plain(experience) for group, experience in learned.items()},
         "found": [{"set": name, "votes": n, "methods": each} for (name, n), each in found.items()],
+        "calibrated": fusion_calibration.calibrations(texts, learned),
     }
     write(output, "fusion", render(record), record)
     typer.echo(render(record))
@@ -156,6 +168,7 @@ def render(record: dict[str, Any]) -> str:
             [["accuracy, points", *(f"{100 * gap:+.2f}" for gap in [*gaps, fmean(gaps)])]],
         ),
         each=markdown(["set, votes a task", *next(iter(found.values()))], each),
+        calibrated=fusion_calibration.render(record["calibrated"]),
         experience=", ".join(f"{key} {value}" for key, value in record["experience"].items()),
         learned=markdown(
             ["group", *record["experience"]],

@@ -55,7 +55,7 @@ class FusionExperience(NamedTuple):
 
 
 # Learned by `python -m benchmarks.fusion` from 18 sets in 12 groups; see benchmarks/results/fusion.md.
-EXPERIENCE = FusionExperience(FusionWeights(0.83, 0.59), FusionWeights(1.1, 0.9), 0.5, 0.7, 12.0, 15.0)
+EXPERIENCE = FusionExperience(FusionWeights(0.83, 0.57), FusionWeights(1.24, 0.92), 0.5, 0.7, 20.0, 6.0)
 
 
 class Evidence(NamedTuple):

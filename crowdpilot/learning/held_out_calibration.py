@@ -77,7 +77,9 @@ def calibrate(
         confusion = parse_strategy(WORKER_MODEL).fit(training).params["confusion"]
         return Calibration(fit_on_votes(map, held_out[voted], training, confusion), held_out)
     else:
-        candidates = Candidates(map, held_out[voted], training, procedure.training.seed, balanced)
+        candidates = Candidates(
+            map, held_out[voted], training, seed=procedure.training.seed, balanced=balanced
+        )
         return Calibration(candidates.fit(by), held_out)
     weight = class_balanced_weights(target) if balanced else None
     return Calibration(map.fit(held_out[voted], target, weight=weight), held_out)
@@ -98,11 +100,22 @@ class Candidates:
         Of the choice of one vote of each task, and of halves of the tasks.
     balanced
         Whether classes have equal weight in the target of "fusion".
+    fusion
+        Whose posterior is that target.
     """
 
-    def __init__(self, map: Map, probs: Floats, votes: Votes, seed: int, balanced: bool) -> None:
+    def __init__(
+        self,
+        map: Map,
+        probs: Floats,
+        votes: Votes,
+        *,
+        seed: int,
+        balanced: bool,
+        fusion: Fusion | None = None,
+    ) -> None:
         self.map, self.probs, self.votes, self.seed, self.balanced = map, probs, votes, seed, balanced
-        result = Fusion().fit(votes, probs)
+        result = (fusion or Fusion()).fit(votes, probs)
         self.target, self.confusion = result.probs, result.params["crowd_confusion"]
 
     def fit(self, by: CalibrateBy, tasks: NDArray[np.intp] | None = None) -> FittedMap:
