@@ -119,9 +119,11 @@ class CrowdMap:
         some = features[:: -(-len(features) // MAX_TASKS)]
         root = np.linalg.cholesky(self.covariance + 1e-12 * np.eye(len(self.mean)))
         draws = self.mean + rng.standard_normal((DRAWS, len(self.mean))) @ root.T * self._tails(rng)
-        probs = expit(some @ draws.T)  # (tasks, draws)
+        probs = some @ draws.T  # (tasks, draws)
+        expit(probs, out=probs)
         share = probs.mean(axis=0)
-        by_chance = np.sqrt((probs * (1 - probs)).mean(axis=0) / len(features))
+        variance = np.maximum(share - np.einsum("td,td->d", probs, probs) / len(probs), 0)  # of right labels
+        by_chance = np.sqrt(variance / len(features))
         share = np.clip(share + by_chance * rng.standard_normal(DRAWS), 0, 1)
         share = (share * len(features) + known) / total
         mean = (float(self.confidence(some).mean()) * len(features) + known) / total

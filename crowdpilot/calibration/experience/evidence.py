@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdpilot.arrays import Codes, Floats, softmax
+from crowdpilot.arrays import Codes, Floats, softmax, softmax_
 from crowdpilot.confusion_matrices import count_labels
 from crowdpilot.votes import Votes
 
@@ -68,24 +68,27 @@ def collect_evidence(votes: Votes, posterior: Floats, labels: Codes) -> Evidence
     K = len(votes.classes)
     n = votes.task_sum()
     gold = np.full(len(votes.tasks), -1, np.int32) if votes.gold is None else votes.gold
-    weighted: Floats = posterior * confirmed_share(n, gold)[:, None]
-    counts = count_labels(votes, weighted)  # (workers, true, said)
+    confirmed = confirmed_share(n, gold)[:, None]
+    counts = count_labels(votes, posterior * confirmed)  # (workers, true, said)
     pooled = _pooled(counts)
     totals = counts.sum(axis=2)
     variation = _variation(counts, totals, pooled)
     summed, pool = np.zeros((len(n), K)), np.full((len(n), K), NO_VOTE / K)
     for part, first, tasks in _chunks(votes):
-        worker, label, own = votes.worker[part], votes.label[part], weighted[votes.task[part]]
+        task, worker, label = votes.task[part], votes.worker[part], votes.label[part]
         weight = votes.weights[part][:, None]
-        said = counts[worker, :, label] - own * weight + WORKER_COUNTS * pooled[:, label].T
-        total = totals[worker] - own * weight + WORKER_COUNTS
+        own = posterior[task] * (confirmed[task] * weight)
+        said = counts[worker, :, label] - own + WORKER_COUNTS * pooled[:, label].T
+        total = totals[worker] - own + WORKER_COUNTS
         log_vote = np.log(np.maximum(said, 1e-6)) - np.log(np.maximum(total, 1e-6))
         alone = softmax(log_vote)
         summed[tasks] = np.add.reduceat(weight * np.log(np.maximum(alone, 1e-12)), first)
         pool[tasks] += np.add.reduceat(weight * alone, first)
     pool /= pool.sum(axis=1, keepdims=True)
     label = _labels_without_gold(labels, gold, summed, posterior)
-    log_odds = _log_odds(softmax(summed / design_effect(n)[:, None]), label)
+    summed /= design_effect(n)[:, None]
+    softmax_(summed)
+    log_odds = _log_odds(summed, label)
     decided = np.minimum(_margin(posterior, label, gold) / CLEAR_MARGIN, 1)
     features = np.column_stack([decided, log_odds * variation / VARIATION_UNIT, _log_odds(pool, label)])
     return Evidence(label, features, pool, variation)
