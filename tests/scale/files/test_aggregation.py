@@ -203,10 +203,22 @@ def test_shares_of_a_crowd_need_a_model_that_takes_them(tmp_path: Path) -> None:
     np.testing.assert_allclose(collect(result)["p_x"], [0.7, 1.0])
 
 
+def test_the_probabilities_of_the_majority_are_shares_of_votes(named_votes: Votes, tmp_path: Path) -> None:
+    folder = write_parts(named_votes, tmp_path / "votes", np.arange(60) // 13)
+    result = aggregate_files(MajorityVoting(), Shards(folder), output=tmp_path / "labels", probs=True)
+    whole = io.read(folder)
+    shares = dict(zip(whole.tasks.tolist(), whole.shares().max(axis=1), strict=True))
+    columns = collect(result)
+    assert dict(zip(columns["task"], columns["confidence"], strict=True)) == pytest.approx(shares)
+    assert min(shares.values()) < 0.6
+
+
 def test_supported_models_have_additive_counts_or_look_at_each_task_alone() -> None:
     supported = supported_models()
     assert {"majority_voting", "naive_soft", "dawid_skene", "glad", "mace"} <= set(supported)
-    assert not {"kos", "auto", "minimax_entropy"} & set(supported)
+    assert not {"kos", "auto", "honest", "minimax_entropy"} & set(supported)
+    with pytest.raises(ValueError, match="honest needs all votes at once"):
+        check_supported(parse_strategy("honest[dawid_skene]"))
     for name in supported:
         check_supported(MODELS[name]())
 

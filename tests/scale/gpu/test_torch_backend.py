@@ -22,7 +22,9 @@ from crowdpilot.aggregation import (
     Aggregator,
     DawidSkene,
     FastDawidSkene,
+    Honest,
     HybridDawidSkene,
+    MajorityVoting,
     NaiveSoft,
     OneCoin,
 )
@@ -96,6 +98,20 @@ def assert_same(a: Any, b: Any, tolerance: float = 1e-8) -> None:
 @each_setting
 def test_tensors_give_the_result_of_arrays(model: Aggregator, annotated_votes: Votes) -> None:
     assert_same(model.fit(annotated_votes), model.fit(annotated_votes, backend=DOUBLE_ON_CPU))
+
+
+@pytest.mark.parametrize("inside", ONE_OF_EACH, ids=str)
+def test_honest_probabilities_are_those_of_arrays(inside: Aggregator, annotated_votes: Votes) -> None:
+    arrays = Honest(inside).fit(annotated_votes)
+    tensors = Honest(inside).fit(annotated_votes, backend=DOUBLE_ON_CPU)
+    assert_allclose(tensors.probs, arrays.probs, atol=1e-7)
+    assert_allclose(tensors.expected_accuracy, arrays.expected_accuracy, atol=1e-7)
+    assert_array_equal(tensors.codes, inside.fit(annotated_votes).codes)
+
+
+def test_the_shares_of_the_majority_are_those_on_a_device(annotated_votes: Votes) -> None:
+    shares = NaiveSoft().fit(annotated_votes, backend=DOUBLE_ON_CPU)
+    assert_allclose(MajorityVoting().fit(annotated_votes).probs, shares.probs, atol=1e-12)
 
 
 @pytest.mark.parametrize("model", ONE_OF_EACH, ids=str)
