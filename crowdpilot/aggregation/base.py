@@ -147,7 +147,7 @@ class Aggregate:
     @cached_property
     def caveats(self) -> list[str]:
         """Sentences on what the votes cannot tell: no overlap, one worker, one class, gold contradicted."""
-        return find_caveats(self.votes, self.params.get("gold_check"))
+        return find_caveats(self.votes, self.params.get("gold_check"), self.codes)
 
     def columns(self, *, probs: bool = False) -> dict[str, Names]:
         """Columns of the table of tasks: label, confidence, number of votes, the model's own numbers."""
