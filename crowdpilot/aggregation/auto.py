@@ -33,6 +33,7 @@ CONFUSION = (
 )
 PANELS: dict[str, tuple[EM, ...]] = {"coin": COIN, "confusion": CONFUSION}
 
+MIN_VOTES_PER_TASK = 8  # of the correlation of errors: other votes must tell the class of a task
 MIN_LOG_WEIGHT_WITH_GOLD = -3.0  # of a panel: gold labels decide, not the score of votes
 MIN_PROBABILITY = 1e-6  # no model may rule a class out for the others of its panel
 
@@ -196,13 +197,14 @@ class Auto(Aggregator):
                     rows.append(_fit(model, rest)[part.task[out]])
         held_out = part.take(np.concatenate(order))
         fold = np.repeat(np.arange(len(order)), [len(rows) for rows in order])
+        many_votes = len(part) >= MIN_VOTES_PER_TASK * len(np.unique(part.task))
         scores = {}
         for name, of_models in seen.items():
             posteriors = [np.concatenate(rows) for rows in of_models]
             pooled = pool(posteriors)
             scores[name] = PanelScore(
                 held_out_log_likelihood(held_out, pooled),
-                error_correlation(held_out, pooled, fold),
+                error_correlation(held_out, pooled, fold) if many_votes else np.nan,
                 [held_out_log_likelihood(held_out, each) for each in posteriors],
             )
         return scores
@@ -243,12 +245,14 @@ def believable_gain(coin: PanelScore, confusion: PanelScore) -> float:
     true ones.
     """
     gain = confusion.score - coin.score
+    if np.isnan(coin.correlation):
+        return gain
     fall = max(0.0, coin.correlation - confusion.correlation)
     return gain - 2 * max(0.0, gain - fall)
 
 
 def error_correlation(votes: Votes, posterior: Floats, fold: NDArray[np.int_]) -> float:
-    """Correlation between the errors of two held-out votes on one task; 0 if no task has two.
+    """Correlation between the errors of two held-out votes on one task; NaN if there are too few votes.
 
     The error of a vote is its label, as a vector with a one, minus the probabilities of all labels by
     the posterior and one confusion matrix for all workers. `posterior` has a row for each vote, and
@@ -266,7 +270,7 @@ def error_correlation(votes: Votes, posterior: Floats, fold: NDArray[np.int_]) -
     pairs = float((n * (n - 1)).sum())
     squares = (errors**2).sum(axis=1)
     if pairs == 0 or not squares.any():
-        return 0.0
+        return np.nan
     sums = np.stack([np.bincount(group, column) for column in errors.T])
     products = float((sums**2).sum() - squares.sum())  # over pairs of different votes
     return float(np.clip(products / (pairs * squares.mean()), -1, 1))
