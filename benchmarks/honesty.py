@@ -22,6 +22,7 @@ from benchmarks.tables import RESULTS, machine, write
 ALL_SIZES = ",".join("all" if n is None else str(n) for n in VOTES_A_TASK)
 ALL_GOLD = ",".join(map(str, GOLD_LABELS))
 PREFIX = "crowd-kit "
+OWN_FILE, PEERS_FILE = "honesty_measures.csv", "honesty_peers.csv"
 
 
 def main(
@@ -38,7 +39,7 @@ def main(
         typer.Option(help="cached: what was measured before; run: and what was not; no: leave them out."),
     ] = "cached",
     limit: Annotated[float, typer.Option(help="Seconds that all peers may take for one set.")] = 1800,
-    output: Annotated[Path, typer.Option(help="Folder for honesty.md, .json and _measures.csv.")] = RESULTS,
+    output: Annotated[Path, typer.Option(help="Folder for the report and its measures.")] = RESULTS,
 ) -> None:
     """Measure methods on every set, thinned and with gold, and write the tables."""
     warnings.simplefilter("ignore", RuntimeWarning)
@@ -48,17 +49,19 @@ def main(
     golds = [int(n) for n in gold.split(",") if n] if gold != "no" else []
     without_group = partial(experience_without, data=data)
     own = make_methods([model for model in models.split(",") if model], without_group)
-    archive = Archive(output / "honesty_measures.csv")
+    archive, of_peers = Archive(output / OWN_FILE), Archive(output / PEERS_FILE)
     missing: dict[str, str] = {}
     for name in wanted:
         thinned = [crowds[name].thinned(n) for n in sizes]
         measure_own(archive, thinned, {m: method for m, method in own.items() if m != "gold_majority"})
         measure_gold(archive, crowds[name], golds, {m: own[m] for m in USE_GOLD if m in own})
+        if own:
+            archive.save()
         if peers == "run":
-            missing |= measure_peers(archive, thinned, limit)
-        archive.save()
+            missing |= measure_peers(of_peers, thinned, limit)
+            of_peers.save()
         typer.echo(f"{name}: {summary(archive, name)}", err=True)
-    save(archive, crowds, missing, show_peers=peers != "no", output=output)
+    save(crowds, missing, show_peers=peers != "no", output=output)
 
 
 def measure_own(archive: Archive, thinned: Iterable[Crowd], methods: Mapping[str, Method]) -> None:
@@ -105,13 +108,11 @@ def summary(archive: Archive, name: str) -> str:
     return "; ".join(parts) or "measured"
 
 
-def found_in(
-    archive: Archive, crowds: dict[str, Crowd], votes_a_task: int | None, gold: int, *, show_peers: bool
-) -> Found:
+def found_in(archive: Archive, crowds: dict[str, Crowd], votes_a_task: int | None, gold: int) -> Found:
     """The measures of every method on every set that are still true of the votes."""
     found: Found = {}
     thinned = {name: crowd.thinned(votes_a_task) for name, crowd in crowds.items()}
-    for method in (BEFORE, *OWN, "gold_majority", *(PEERS if show_peers else ())):
+    for method in (BEFORE, *OWN, "gold_majority", *PEERS):
         cases = {name: Case(name, votes_a_task, gold, method) for name in thinned}
         rows = {name: archive.find(case, thinned[name]) for name, case in cases.items()}
         if there := {name: row for name, row in rows.items() if row is not None}:
@@ -119,12 +120,11 @@ def found_in(
     return found
 
 
-def save(
-    archive: Archive, crowds: dict[str, Crowd], missing: dict[str, str], *, show_peers: bool, output: Path
-) -> None:
-    """Write the report and its figures from all measures that there are."""
-    parts = {size_name(n): found_in(archive, crowds, n, 0, show_peers=show_peers) for n in VOTES_A_TASK}
-    parts |= {gold_name(n): found_in(archive, crowds, None, n, show_peers=False) for n in GOLD_LABELS}
+def save(crowds: dict[str, Crowd], missing: dict[str, str], *, show_peers: bool, output: Path) -> None:
+    """Write the report and its figures from all measures that there are by now."""
+    archive = Archive(output / OWN_FILE, *([output / PEERS_FILE] if show_peers else []))
+    parts = {size_name(n): found_in(archive, crowds, n, 0) for n in VOTES_A_TASK}
+    parts |= {gold_name(n): found_in(archive, crowds, None, n) for n in GOLD_LABELS}
     record: dict[str, Any] = {
         "machine": machine(),
         "groups": {name: crowd.group for name, crowd in crowds.items()},

@@ -115,13 +115,16 @@ def mean_measures(found: Sequence[Measures]) -> Measures:
 
 
 class Archive:
-    """Measures by case, in a CSV file; they count only for the votes and true classes they were made with."""
+    """Measures by case, in a CSV file; they count only for the votes and true classes they were made with.
 
-    def __init__(self, path: Path) -> None:
+    It starts with the measures of the file, where there is one, and of `more` files.
+    """
+
+    def __init__(self, path: Path, *more: Path) -> None:
         self.path = path
         self.rows: dict[Case, tuple[str, Measures]] = {}
-        if path.exists():
-            with path.open(newline="", encoding="utf-8") as file:
+        for each in filter(Path.exists, (path, *more)):
+            with each.open(newline="", encoding="utf-8") as file:
                 for row in csv.DictReader(file):
                     self._read(row)
 
