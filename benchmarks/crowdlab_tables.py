@@ -17,8 +17,8 @@ LISTED = {
     "auto": "`auto`, votes alone",
     "crowdlab": "`crowdlab`",
     "crowdlab, 2 passes": "`crowdlab[passes=2]`",
-    "Bayes": "`Fusion()`: Bayes' rule",
-    "fusion": "`Fusion` fitted on votes",
+    "Bayes": "Bayes' rule",
+    "fusion": "`Fusion`",
     "cleanlab": "cleanlab",
     "cleanlab, calibrated": "cleanlab, `calibrate_probs=True`",
     "cleanlab, labels alone": "cleanlab, labels and scores alone",
@@ -110,13 +110,10 @@ temperature of the classifier to the votes.
 
 Ours: `auto` sees votes alone. `crowdlab` is the same algorithm as cleanlab's. After one pass its labels are
 those of cleanlab, after two its probabilities are cleanlab's scores; by default it takes both from the
-first pass, cleanlab the scores from the second. `Fusion()` is Bayes' rule with the classifier as the prior
-and Dawid and Skene's matrices of the workers. `Fusion` fitted on votes starts with the posterior of `auto`;
-in 5 iterations it fits the matrices (20 pseudo-votes for each worker and class, as of the whole crowd)
-and the weights of classifier and crowd, by `fit_fusion_on_votes`. This recipe was written down before
-its figures were seen, and not changed. But the settings of `auto` were chosen on nineteen sets by their
-truth, and the five sets here are among them: its figures, and those of the fusion that starts with it, are
-not those of unseen sets.
+first pass, cleanlab the scores from the second. Bayes' rule has the classifier as the prior and Dawid and
+Skene's matrices of the workers. `Fusion` is the model of the library; the five sets here are among those that
+its experience was learned from, and `fusion.md` has figures of groups that were left out. The settings of `auto`
+were chosen on sets by their truth, too, and the five sets here are among them.
 """
 SETS = """
 ## Real crowds

@@ -32,7 +32,7 @@ WEAK = 0.5  # weight of a crowd whose truth is weak
 NEUTRAL = FusionWeights(1.0, 1.0)
 
 
-class Lesson(NamedTuple):
+class CrowdEvidence(NamedTuple):
     """What the evidence of one crowd was, and the truth."""
 
     group: str
@@ -61,25 +61,25 @@ class Teacher:
         self.crowds = crowds
 
     @cached_property
-    def lessons(self) -> dict[FusionExperience, list[Lesson]]:
+    def evidence(self) -> dict[FusionExperience, list[CrowdEvidence]]:
         """By the pseudo-votes that they were collected with."""
         choices = product(CROWD_ACCURACY, SKILL_VOTES, MATRIX_VOTES)
         settings = [
             EXPERIENCE._replace(crowd_accuracy=accuracy, skill_votes=skill, matrix_votes=matrix)
             for accuracy, skill, matrix in choices
         ]
-        return {setting: [_lesson(crowd, setting) for crowd in self.crowds] for setting in settings}
+        return {setting: [_collect(crowd, setting) for crowd in self.crowds] for setting in settings}
 
     def learn(self, without: str | None = None) -> FusionExperience:
         """The experience of least log-loss on all groups but one."""
         fits = [
-            _fit([lesson for lesson in lessons if lesson.group != without], setting._replace(power=power))
-            for (setting, lessons), power in product(self.lessons.items(), POWERS)
+            _fit([crowd for crowd in crowds if crowd.group != without], setting._replace(power=power))
+            for (setting, crowds), power in product(self.evidence.items(), POWERS)
         ]
         return min(fits, key=lambda fit: fit.log_loss).experience
 
 
-def _lesson(assisted: AssistedCrowd, setting: FusionExperience) -> Lesson:
+def _collect(assisted: AssistedCrowd, setting: FusionExperience) -> CrowdEvidence:
     crowd = assisted.crowd
     evidence = collect_evidence(crowd.votes.merged, assisted.probs, setting)
     known = np.flatnonzero(crowd.truth >= 0)
@@ -87,18 +87,18 @@ def _lesson(assisted: AssistedCrowd, setting: FusionExperience) -> Lesson:
     evidence = evidence._replace(
         classifier=evidence.classifier[known], log_likelihood=evidence.log_likelihood[known]
     )
-    return Lesson(assisted.group, crowd.name in sets.WEAK, evidence, crowd.truth[known])
+    return CrowdEvidence(assisted.group, crowd.name in sets.WEAK, evidence, crowd.truth[known])
 
 
-def _fit(lessons: Sequence[Lesson], setting: FusionExperience) -> Fit:
+def _fit(crowds: Sequence[CrowdEvidence], setting: FusionExperience) -> Fit:
     """Usual weights by held-out votes, then the weights of least log-loss."""
-    groups = [lesson.group for lesson in lessons]
-    share = np.array([(WEAK if lesson.weak else 1.0) / groups.count(lesson.group) for lesson in lessons])
-    found = [(s, lesson.evidence.held_out) for s, lesson in zip(share, lessons, strict=True)]
+    groups = [crowd.group for crowd in crowds]
+    share = np.array([(WEAK if crowd.weak else 1.0) / groups.count(crowd.group) for crowd in crowds])
+    found = [(s, crowd.evidence.held_out) for s, crowd in zip(share, crowds, strict=True)]
     held_out = [(s, np.log([w.classifier, w.crowd])) for s, w in found if w is not None]
     usual = np.exp(np.average([w for _, w in held_out], axis=0, weights=[s for s, _ in held_out]))
     setting = setting._replace(weights=NEUTRAL, held_out=FusionWeights(*usual.round(2).tolist()))
-    parts = [_logs(lesson, setting) for lesson in lessons]
+    parts = [_logs(crowd, setting) for crowd in crowds]
     share /= share.sum()
 
     def objective(weights: Floats) -> tuple[float, Floats]:
@@ -117,13 +117,13 @@ def _fit(lessons: Sequence[Lesson], setting: FusionExperience) -> Fit:
     return Fit(setting._replace(weights=weights), float(optimum.fun))
 
 
-def _logs(lesson: Lesson, setting: FusionExperience) -> tuple[Floats, Codes]:
+def _logs(crowd: CrowdEvidence, setting: FusionExperience) -> tuple[Floats, Codes]:
     """Evidence of classifier and votes with relative weights by held-out votes, (2, tasks, classes)."""
-    relative = choose_weights(lesson.evidence, setting)
+    relative = choose_weights(crowd.evidence, setting)
     logs = np.stack(
         [
-            relative.classifier * np.log(lesson.evidence.classifier),
-            relative.crowd * lesson.evidence.log_likelihood,
+            relative.classifier * np.log(crowd.evidence.classifier),
+            relative.crowd * crowd.evidence.log_likelihood,
         ]
     )
-    return logs, lesson.truth
+    return logs, crowd.truth
