@@ -46,7 +46,7 @@ def state_gold(check: GoldCheck) -> str:
     return f"{check.tasks:,} gold labels are used: by the votes alone {check.right:,} of them would be right"
 
 
-def state_gain(suggestion: GoldSuggestion) -> str:
+def state_gain(suggestion: GoldSuggestion, noun: str = "task") -> str:
     """What checking these tasks gains; empty if there are too few tasks, or too little is gained.
 
     Examples
@@ -60,7 +60,7 @@ def state_gain(suggestion: GoldSuggestion) -> str:
     now, then = (each.high - each.low for each in (suggestion.now, suggestion.predicted))
     if not suggestion.by_count or now < MIN_WIDTH or now - then < MIN_GAIN * now:
         return ""
-    number = f"{len(suggestion):,} task{'' if len(suggestion) == 1 else 's'}"
+    number = f"{len(suggestion):,} {noun}{'' if len(suggestion) == 1 else 's'}"
     return f"check {number} to narrow this range of {100 * now:.0f} points to about {100 * then:.0f}"
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import csv
+import io
 import json
 
 from fastapi import APIRouter
@@ -13,8 +15,11 @@ from crowdpilot.service.errors import NotFoundError, NotReadyError
 from crowdpilot.service.http.auth import LabellingOf, SettingsOf, StoreOf
 from crowdpilot.service.http.responses import attachment
 from crowdpilot.service.pages.dashboard.formatting import router, show
+from crowdpilot.service.pages.dashboard.label_accuracy import estimate_accuracy
 from crowdpilot.service.pages.dashboard.sign_in import Reading
 from crowdpilot.service.store import projects
+from crowdpilot.service.store.engine import Row, Store
+from crowdpilot.service.uploads.item_columns import criteria_of
 
 PAGE_WAIT_SECONDS = 1.5  # for a report, before the page says that it is being made
 DOWNLOAD_WAIT_SECONDS = 30.0
@@ -25,7 +30,7 @@ def pages() -> APIRouter:
     home = "/projects/{id}/export"
     return router([
         ("GET", home, show_exports), ("GET", f"{home}/decisions.{{format}}", download_decisions),
-        ("GET", f"{home}/votes.{{format}}", download_votes),
+        ("GET", f"{home}/votes.{{format}}", download_votes), ("GET", f"{home}/check.csv", download_checks),
         ("GET", f"{home}/label-studio.json", download_tasks),
         ("GET", f"{home}/report", show_report), ("GET", f"{home}/report.html", download_report),
     ])  # fmt: skip
@@ -53,6 +58,24 @@ def download_votes(id: str, format: str, requester: Reading, store: StoreOf) -> 
     return attachment(
         exports.write(exports.votes_tables(store, id, spec), format), f"votes.{format}", media_type
     )
+
+
+async def download_checks(id: str, requester: Reading, store: StoreOf, labelling: LabellingOf) -> Response:
+    """The items to check next: their names, and an empty column for the class of each."""
+    found = await estimate_accuracy(id, labelling)
+    if found is None:
+        raise NotFoundError("there are no votes yet, and so no items to check")
+    spec = (await asyncio.to_thread(_project, store, id)).spec
+    table = [["name", *(f"gold_{name}" if name else "gold" for name in criteria_of(spec))]]
+    table += [[name, *[""] * (len(table[0]) - 1)] for name in dict.fromkeys(found.to_check)]
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(table)
+    return attachment([text.getvalue().encode()], "check.csv", exports.MEDIA_TYPES["csv"])
+
+
+def _project(store: Store, id: str) -> Row:
+    with store.reading() as c:
+        return projects.find(c, id)
 
 
 def _media_type(format: str) -> str:

@@ -13,6 +13,7 @@ from crowdpilot.arrays import Floats
 from crowdpilot.service.http.auth import LabellingOf, StoreOf
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.pages.dashboard.formatting import router, show
+from crowdpilot.service.pages.dashboard.label_accuracy import estimate_accuracy
 from crowdpilot.service.pages.dashboard.project_charts import make_charts
 from crowdpilot.service.pages.dashboard.sign_in import Reading
 from crowdpilot.service.pages.dashboard.worker_links import links_of
@@ -56,8 +57,9 @@ async def show_live(
 async def _live(id: str, store: Store, labelling: LabellingOf) -> tuple[dict[str, Any], Row]:
     seen = await asyncio.to_thread(_stamp, store, id)  # first, so that a change after it is seen again
     status = await labelling.read(id, read_status)
+    accuracy = await estimate_accuracy(id, labelling)
     stored, row = await asyncio.to_thread(_read_store, store, id, status)
-    return {**status, **stored, "seen": seen}, row
+    return {**status, **stored, "accuracy": accuracy, "seen": seen}, row
 
 
 def _stamp(store: Store, id: str) -> str:
