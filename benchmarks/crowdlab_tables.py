@@ -112,8 +112,8 @@ Ours: `auto` sees votes alone. `crowdlab` is the same algorithm as cleanlab's. A
 those of cleanlab, after two its probabilities are cleanlab's scores; by default it takes both from the
 first pass, cleanlab the scores from the second. Bayes' rule has the classifier as the prior and Dawid and
 Skene's matrices of the workers. `Fusion` is the model of the library; the five sets here are among those that
-its experience was learned from, and `fusion.md` has figures of groups that were left out. The settings of `auto`
-were chosen on sets by their truth, too, and the five sets here are among them.
+its experience was learned from, and `fusion.md` has figures of groups that were left out. The settings of
+`auto` were chosen on sets by their truth, too, and the five sets here are among them.
 """
 SETS = """
 ## Real crowds
