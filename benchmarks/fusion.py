@@ -131,31 +131,27 @@ def render(record: dict[str, Any]) -> str:
     found: Found = {(row["set"], row["votes"]): row["methods"] for row in record["found"]}
     methods = [OURS, *OTHERS]
 
-    def mean(value: Callable[[str], float]) -> float:
-        """Over groups, of a value of each set."""
+    def mean(values: dict[str, float]) -> float:
+        """Over groups, of the values of sets."""
         of_group = [
-            [value(name) for name, g in groups.items() if g == group] for group in set(groups.values())
+            [values[name] for name, g in groups.items() if g == group] for group in set(groups.values())
         ]
         return fmean(map(fmean, of_group))
 
+    def mean_of(method: str, key: str, n: int) -> float:
+        return mean({name: found[name, n][method][key] for name in groups})
+
+    def mean_gap(n: int) -> float:
+        """Of our accuracy to that of the best other method of each set."""
+        best = {name: max(found[name, n][other]["accuracy"] for other in OTHERS) for name in groups}
+        return mean({name: found[name, n][OURS]["accuracy"] - best[name] for name in groups})
+
     head = [f"{title}, {n}" for title in MEASURES.values() for n in VOTES_A_TASK]
     overall = [
-        [
-            method,
-            *(
-                _show(key, mean(lambda name, n=n, key=key, method=method: found[name, n][method][key]))
-                for key in MEASURES
-                for n in VOTES_A_TASK
-            ),
-        ]
+        [method, *(_show(key, mean_of(method, key, n)) for key in MEASURES for n in VOTES_A_TASK)]
         for method in methods
     ]
-
-    def behind(name: str, n: int) -> float:
-        case = found[name, n]
-        return case[OURS]["accuracy"] - max(case[other]["accuracy"] for other in OTHERS)
-
-    gaps = [mean(lambda name, n=n: behind(name, n)) for n in VOTES_A_TASK]
+    gaps = [mean_gap(n) for n in VOTES_A_TASK]
     each = [
         [f"{name}, {n}", *(f"{100 * m['accuracy']:.1f} / {100 * m['ece']:.1f}" for m in case.values())]
         for (name, n), case in found.items()
