@@ -66,12 +66,12 @@ one choice of votes; the experience of `Fusion` is that of other groups.
 {calibrated}
 ## Experience
 
-The numbers below are learned, each group's without that group. The rest is not held out: the form of the rule
-(vector scaling, the root of the number of votes, a skill and a matrix for each worker), the pseudo-votes of the
-crowd, the number of iterations, the bounds of held-out weights, the values that are tried here, and the rule of
-`"best"` in calibration were chosen while some sixty variants were compared on these same groups. Their figures
-differed little, but those above are a little too good for a crowd of another kind. `auto` has its own experience,
-which includes these sets. Learned from all groups: {experience}. Without a group:
+The numbers below are learned, each group's without that group. The rest is not held out: the form of the
+rule (vector scaling, the root of the number of votes, a skill and a matrix for each worker), the pseudo-votes
+of the crowd, the number of iterations, the bounds of held-out weights, the values that are tried here, and
+the rule of `"best"` in calibration were chosen while some sixty variants were compared on these same groups.
+Their figures differed little, but those above may be a little too good for a crowd of another kind. `auto`
+has its own experience, which includes these sets. Learned from all groups: {experience}. Without a group:
 
 {learned}
 """
