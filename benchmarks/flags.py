@@ -19,16 +19,23 @@ from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
 from benchmarks import sets
+from benchmarks.experience import experience_without
+from benchmarks.honesty_crowds import read_crowd
 from benchmarks.process import launch
 from benchmarks.tables import NONE, RESULTS, markdown, write
-from crowdpilot.diagnosis import diagnose
+from crowdpilot.aggregation import Auto
+from crowdpilot.arrays import Codes, to_probs
+from crowdpilot.confusion_matrices import count_labels
+from crowdpilot.diagnosis import diagnose, spam_score
 from crowdpilot.diagnosis.worker_behaviour import gold_accuracy
 from crowdpilot.simulation import Simulation
 from crowdpilot.simulation.crowds.one_coin import OneCoin
+from crowdpilot.votes import Votes
 
 SPAMMING, COLLUDING, DRIFTING = 0.1, 0.05, 0.05
 KINDS = ("spammer", "colluding", "drifting")
-MIN_GOLD_VOTES = 20  # votes of a worker on tasks of known class
+MIN_GOLD_VOTES = 10  # votes of a worker on tasks of known class
+MIN_INFORMATIVE_SCORE = 0.1  # of a worker by known tasks, from which a flag as a spammer is wrong
 
 
 @dataclass(frozen=True)
@@ -128,50 +135,104 @@ def measure(setting: Setting, seeds: int) -> dict[str, Any]:
 
 
 def measure_real(folder: Path) -> dict[str, Any] | None:
-    """Skills beside accuracies of a real crowd; None if no worker has enough votes on known tasks."""
-    data = sets.read(folder)
-    votes = data.with_repeats("last")
-    known = {task: label for task, label in data.truth.items() if label in set(map(str, votes.classes))}
-    gold = votes.with_gold(known).gold
-    diagnosis = diagnose(votes, samples=1)
-    count, share = gold_accuracy(votes, np.asarray(gold))
-    accuracy = (count * np.nan_to_num(share) + 0.5) / (count + 1)  # with Jeffreys' prior
+    """Skills beside accuracies of a real crowd; None if no worker has enough votes on known tasks.
+
+    The experience is that of all groups of sets but the one that this set belongs to.
+    """
+    crowd = read_crowd(folder)
+    votes = crowd.votes
+    model = Auto(experience=experience_without(crowd.group, folder.parent))
+    diagnosis = diagnose(votes, model, samples=1)
+    count, accuracy = gold_accuracy(votes, crowd.truth)
     judged = count >= MIN_GOLD_VOTES
     if not judged.any():
         return None
-    skill, low, high = (diagnosis.workers[name][judged] for name in ("skill", "skill_low", "skill_high"))
-    spams = diagnosis.flags["spammer"]
+    share, smoothed = accuracy[judged], ((count * np.nan_to_num(accuracy) + 0.5) / (count + 1))[judged]
+    skill, low, high, own = (
+        diagnosis.workers[name][judged] for name in ("skill", "skill_low", "skill_high", "own_skill")
+    )
+    spams = diagnosis.flags["spammer"] & judged
+    wrong = spams & (_known_spam_score(votes, crowd.truth) > MIN_INFORMATIVE_SCORE)
     return {
-        "set": data.name,
+        "set": crowd.name,
         "workers": int(judged.sum()),
-        "accuracy": float(accuracy[judged].mean()),
+        "accuracy": float(share.mean()),
         "skill": float(skill.mean()),
-        "order": float(spearmanr(skill, accuracy[judged]).statistic) if judged.sum() > 2 else None,
-        "covered": float(((low <= accuracy[judged]) & (accuracy[judged] <= high)).mean()),
-        "spammers": int((spams & judged).sum()),
-        "spammers_accuracy": float(accuracy[spams & judged].mean()) if (spams & judged).any() else None,
+        "model_skill": float(own.mean()),
+        "order": float(spearmanr(skill, share).statistic) if judged.sum() > 2 else None,
+        "covered": float(((low <= share) & (share <= high)).mean()),
+        "covered_smoothed": float(((low <= smoothed) & (smoothed <= high)).mean()),
+        "width": float((high - low).mean()),
+        "spammers": int(spams.sum()),
+        "spammers_accuracy": float(accuracy[spams].mean()) if spams.any() else None,
+        "spammers_wrong": int(wrong.sum()),
         "colluding": int(diagnosis.flags["colluding"].sum()),
+    }
+
+
+def _known_spam_score(votes: Votes, truth: Codes) -> NDArray[np.float64]:
+    """How far the labels of each worker depend on the true class, by known tasks, (workers,)."""
+    K = len(votes.classes)
+    known = np.flatnonzero(truth >= 0)
+    probs = np.zeros((len(truth), K))
+    probs[known, truth[known]] = 1
+    counts = count_labels(votes.merged, probs)
+    crowd = to_probs(counts.sum(axis=0) + 0.5)
+    return spam_score(to_probs(counts + 2 * crowd))
+
+
+def summarize_real(rows: list[dict[str, Any]]) -> dict[str, float]:
+    """Means over the sets, and over all workers."""
+    error = np.array([row["skill"] - row["accuracy"] for row in rows])
+    model_error = np.array([row["model_skill"] - row["accuracy"] for row in rows])
+    workers = np.array([row["workers"] for row in rows])
+    mean = {
+        f"mean_{k}": float(np.mean([row[k] for row in rows]))
+        for k in ("covered", "covered_smoothed", "width")
+    }
+    flagged = sum(row["spammers"] for row in rows)
+    return mean | {
+        "pooled_covered": float(np.average([row["covered"] for row in rows], weights=workers)),
+        "pooled_covered_smoothed": float(np.average([r["covered_smoothed"] for r in rows], weights=workers)),
+        "sets": float(len(rows)),
+        "signed_error": float(error.mean()),
+        "absolute_error": float(np.abs(error).mean()),
+        "model_signed_error": float(model_error.mean()),
+        "model_absolute_error": float(np.abs(model_error).mean()),
+        "false_spammers": sum(row["spammers_wrong"] for row in rows) / max(flagged, 1),
     }
 
 
 def render_real(rows: list[dict[str, Any]]) -> str:
     """The table of real crowds as Markdown."""
-    shares = ("accuracy", "skill", "order", "covered")
-    header = ("set", "workers", *shares, "spammers", "their accuracy", "colluding")
+    shares = ("accuracy", "skill", "model_skill", "order", "covered", "covered_smoothed", "width")
+    header = (
+        "set", "workers", "accuracy", "skill", "by the model", "order", "covered", "smoothed",
+        "width",         "spammers", "their accuracy", "wrongly", "colluding",
+    )  # fmt: skip
     cells = [
         (
-            row["set"], str(row["workers"]), *(_share(row[name]) for name in shares),
-            str(row["spammers"]), _share(row["spammers_accuracy"]), str(row["colluding"]),
+            row["set"], str(row["workers"]), *(_share(row[name]) for name in shares), str(row["spammers"]),
+            _share(row["spammers_accuracy"]), str(row["spammers_wrong"]), str(row["colluding"]),
         )
         for row in rows
     ]  # fmt: skip
+    total = summarize_real(rows)
     return (
         f"\n## Real crowds\n\nWorkers with {MIN_GOLD_VOTES} or more votes on tasks of known class: their "
-        "mean accuracy there, their mean skill by the votes alone, the rank correlation of both (order), how "
-        "often the 90 % interval of the skill holds the accuracy, how many are flagged as spammers and how "
-        "accurate these are, and all who are flagged as colluding. Where workers err alike, as on hard or "
-        "badly explained tasks, votes confirm each "
-        f"other's mistakes, and no statistic of the votes can tell.\n\n{markdown(header, cells)}"
+        "mean accuracy there; their mean skill by the votes alone, with the experience of all other groups "
+        "of sets; the skill that the model itself believes; the rank correlation of skill and accuracy "
+        "(order); how often the 90 % interval of the skill holds the measured accuracy, with the noise of "
+        "its few votes, and how often it holds the same with half a vote added on either side (a worker who "
+        "is always right on ten tasks need not have the skill 1); the mean width; how many are flagged as "
+        "spammers, how accurate these are, and how many of them give labels that do depend on the true "
+        f"class; and all who are flagged as colluding.\n\n{markdown(header, cells)}\n\n"
+        f"Over {total['sets']:.0f} sets: intervals cover {total['mean_covered']:.3f} "
+        f"({total['mean_covered_smoothed']:.3f} smoothed; over all workers {total['pooled_covered']:.3f} and "
+        f"{total['pooled_covered_smoothed']:.3f}), mean width {total['mean_width']:.3f}. Mean skill minus "
+        f"mean accuracy is {total['signed_error']:+.3f} ({total['model_signed_error']:+.3f} by the model), "
+        f"in absolute terms {total['absolute_error']:.3f} ({total['model_absolute_error']:.3f}). Of the "
+        f"workers flagged as spammers, {total['false_spammers']:.3f} are flagged in error.\n"
     )
 
 
@@ -207,7 +268,12 @@ def main(
     rows = [measure(setting, seeds) for setting in SETTINGS]
     real = [] if data is None else [row for row in map(measure_real, sets.find(data)) if row]
     text = render(rows) + (render_real(real) if real else "")
-    write(output, "flags", text, {"settings": rows, "real": real})
+    write(
+        output,
+        "flags",
+        text,
+        {"settings": rows, "real": real, "summary": summarize_real(real) if real else None},
+    )
     typer.echo(text)
 
 

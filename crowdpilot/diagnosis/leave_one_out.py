@@ -105,7 +105,8 @@ def leave_one_out_posteriors(result: Aggregate) -> LeaveOneOut:
 def _class_prior(probs: Floats) -> Floats:
     """Share of each class by the posterior of the tasks, (classes,)."""
     prior: Floats = probs.sum(axis=0) + 1
-    return prior / prior.sum()
+    prior /= prior.sum()
+    return prior
 
 
 def _log_joint(votes: Votes, confusion: Floats, prior: Floats) -> Floats:
