@@ -15,7 +15,7 @@ import typer
 from benchmarks import sets
 from benchmarks.honesty_crowds import VOTES_A_TASK, Crowd, read_crowd
 from benchmarks.process import launch
-from crowdpilot.aggregation import Auto, auto
+from crowdpilot.aggregation import Auto, auto, panel_scores
 from crowdpilot.arrays import Floats
 from crowdpilot.calibration import experience
 from crowdpilot.calibration.experience import CrowdMap, collect_evidence, evidence, learn_experience
@@ -90,7 +90,7 @@ def _all_labels(data: Path) -> list[Labels]:
 
 def labels_of(crowd: Crowd) -> Labels:
     """The labels that `auto` gives to the tasks of known class; kept in a file until votes or code change."""
-    code = b"".join(Path(inspect.getfile(module)).read_bytes() for module in (auto, evidence))
+    code = b"".join(Path(inspect.getfile(module)).read_bytes() for module in (auto, panel_scores, evidence))
     key = hashlib.sha256(code + crowd.fingerprint.encode()).hexdigest()[:16]
     path = CACHE / f"{crowd.name}_{key}.npz"
     if path.exists():

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from crowdpilot.aggregation.accuracy.gold_suggestion import GoldSuggestion, suggest_gold
 from crowdpilot.aggregation.auto import Auto
 from crowdpilot.aggregation.base import Aggregate, Aggregator, NotConverged, TooManyClasses
 from crowdpilot.aggregation.em.loop import EM
 from crowdpilot.aggregation.fusion import Fusion
-from crowdpilot.aggregation.gold_suggestion import GoldSuggestion, suggest_gold
 from crowdpilot.aggregation.honest import Honest
 from crowdpilot.aggregation.models.bwa import BWA
 from crowdpilot.aggregation.models.catd import CATD

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -12,15 +13,23 @@ from numpy.typing import NDArray
 
 from crowdpilot.aggregation.base import Aggregate, Aggregator, NotConverged
 from crowdpilot.aggregation.em.loop import EM, Prior
-from crowdpilot.aggregation.honest import gold_log_likelihood, make_honest, posterior_from_gold
+from crowdpilot.aggregation.gold import cross_fit_gold, posterior_from_gold
+from crowdpilot.aggregation.honest import make_honest
 from crowdpilot.aggregation.models.common_mistakes import CommonMistakes
 from crowdpilot.aggregation.models.dawid_skene import DawidSkene
 from crowdpilot.aggregation.models.fast_dawid_skene import FastDawidSkene
 from crowdpilot.aggregation.models.one_coin import OneCoin
 from crowdpilot.aggregation.models.tied_dawid_skene import TiedDawidSkene
+from crowdpilot.aggregation.panel_scores import (
+    MIN_PROBABILITY,
+    PanelScore,
+    believable_gain,
+    error_correlation,
+    held_out_log_likelihood,
+)
 from crowdpilot.aggregation.sparse.candidates import MAX_DENSE_CELLS, needs_sparse
-from crowdpilot.arrays import Floats, pair, softmax, to_probs
-from crowdpilot.calibration.experience import CrowdMap
+from crowdpilot.arrays import Floats, softmax
+from crowdpilot.calibration.experience import CrowdMap, GoldEvidence, load_experience
 from crowdpilot.votes import Votes
 
 MAX_ITERATIONS = 15  # enough for labels; later ones change only what is nearly certain
@@ -35,7 +44,6 @@ PANELS: dict[str, tuple[EM, ...]] = {"coin": COIN, "confusion": CONFUSION}
 
 MIN_VOTES_PER_TASK = 8  # of the correlation of errors: other votes must tell the class of a task
 MIN_LOG_WEIGHT_WITH_GOLD = -3.0  # of a panel: gold labels decide, not the score of votes
-MIN_PROBABILITY = 1e-6  # no model may rule a class out for the others of its panel
 
 
 class Score(NamedTuple):
@@ -45,14 +53,6 @@ class Score(NamedTuple):
     panel: str
     score: float  # mean log-likelihood of a held-out vote
     weight: float
-
-
-class PanelScore(NamedTuple):
-    """Held-out scores of a panel."""
-
-    score: float  # mean log-likelihood of a held-out vote, of the panel as a whole
-    correlation: float  # between the errors of held-out votes on one task
-    of_models: list[float]  # the score of each model
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ class Auto(Aggregator):
         scores = self._score(votes, panels)
         kept = {name: self._fitted_to_all(votes, members) for name, members in panels.items()}
         gain = believable_gain(scores["coin"], scores["confusion"]) + self.handicap
-        weights, posteriors = self._weigh(votes, list(kept.values()), np.array([0.0, gain]))
+        weights, posteriors, gold = self._weigh(votes, list(kept.values()), np.array([0.0, gain]))
         probs: Floats = np.zeros((len(votes.tasks), len(votes.classes)))
         for posterior, weight in zip(posteriors, weights, strict=True):
             if posterior is not None:
@@ -132,36 +132,38 @@ class Auto(Aggregator):
             for m, own in zip(members, scores[name].of_models, strict=True)
         ]
         mixed = Aggregate(votes, probs, np.zeros(0), {"scores": table}, model=self)
-        return make_honest(mixed, self.experience)
+        return make_honest(mixed, self.experience, gold)
 
     def _weigh(
         self, votes: Votes, panels: list[list[EM]], gains: Floats
-    ) -> tuple[Floats, list[Floats | None]]:
-        """The weight of each panel, and its posterior; None where the weight is too small to matter.
+    ) -> tuple[Floats, list[Floats | None], GoldEvidence | None]:
+        """The weight of each panel, its posterior (None where the weight is too small), and evidence of gold.
 
         With gold labels the weights are also by their likelihood, and each panel starts twice, at its usual
-        starting point and at what workers with the confusion matrices of the gold tasks would say.
+        starting point and at what workers with the confusion matrices of the gold tasks would say. Gold
+        labels are held out of the fits that they judge.
         """
         log_weights = (gains - gains.max()) / self.softness
         if votes.gold is None or not (votes.gold[votes.task] >= 0).any():
             weights = np.exp(log_weights)
             weights = np.where(weights < 0.01 * weights.sum(), 0, weights)
             weights /= weights.sum()
-            return weights, [
-                pool(_fit(m, votes) for m in members) if weight > 0 else None
-                for members, weight in zip(panels, weights, strict=True)
-            ]
-        at_gold = Aggregate(votes, posterior_from_gold(votes), np.zeros(0))
+            used = zip(panels, weights, strict=True)
+            return weights, [_fit_panel(members, votes) if w > 0 else None for members, w in used], None
+        prior = load_experience() if self.experience is None else self.experience
         log_weights = np.maximum(log_weights, MIN_LOG_WEIGHT_WITH_GOLD)
         posteriors: list[Floats | None] = []
+        found: list[GoldEvidence] = []
         for n, members in enumerate(panels):
-            both = [votes.clamp(pool(_fit(m, votes, start) for m in members)) for start in (None, at_gold)]
-            likelihoods = [gold_log_likelihood(votes, each, self.experience) for each in both]
+            fits = [partial(_fit_panel, members), partial(_fit_panel_from_gold, members)]
+            evidence = [cross_fit_gold(votes, fit, self.seed) for fit in fits]
+            likelihoods = [prior.update(*each).log_likelihood for each in evidence if each is not None]
             best = int(np.argmax(likelihoods))
-            posteriors.append(both[best])
+            posteriors.append(fits[best](votes))
+            found += [each for each in evidence[best : best + 1] if each is not None]
             log_weights[n] += likelihoods[best]
         weights = np.exp(log_weights - log_weights.max())
-        return weights / weights.sum(), posteriors
+        return weights / weights.sum(), posteriors, found[int(np.argmax(weights))]
 
     def _fit_alone(self, model: EM, votes: Votes) -> Aggregate:
         """One model alone, without a score: there are too many classes to score any."""
@@ -216,64 +218,12 @@ def pool(posteriors: Iterable[Floats]) -> Floats:
     return softmax(sum(logs[1:], logs[0]) / len(logs))
 
 
-def held_out_log_likelihood(votes: Votes, posterior: Floats) -> float:
-    """Mean log-likelihood of votes under one confusion matrix for all workers, fitted to them by EM.
-
-    `posterior` has a row for each vote: the class probabilities of its task, (votes, classes).
-    """
-    K = len(votes.classes)
-    weights = votes.weights / max(votes.weights.sum(), 1e-300)
-    confusion = np.full((K, K), 0.3 / (K - 1)) + (0.7 - 0.3 / (K - 1)) * np.eye(K)
-    posterior = np.maximum(posterior, MIN_PROBABILITY)
-    log_likelihood = 0.0
-    for _ in range(30):
-        joint = posterior * confusion[:, votes.label].T
-        likelihood = joint.sum(axis=1)
-        log_likelihood = float(weights @ np.log(likelihood))
-        joint *= (votes.weights / likelihood)[:, None]
-        counts = np.stack([np.bincount(votes.label, column, K) for column in joint.T]) + 1
-        confusion = counts / counts.sum(axis=1, keepdims=True)
-    return log_likelihood
+def _fit_panel(members: list[EM], votes: Votes, start: Aggregate | None = None) -> Floats:
+    return votes.clamp(pool(_fit(m, votes, start) for m in members))
 
 
-def believable_gain(coin: PanelScore, confusion: PanelScore) -> float:
-    """How much better confusion matrices predict votes, in nats for each; what is doubtful counts against.
-
-    Matrices that describe the workers better leave less correlation between the errors on a task. Where
-    they predict votes better and the correlation does not fall as much, they have learned errors that the
-    workers share, such as those of one language model with many prompts, and their classes are not the
-    true ones.
-    """
-    gain = confusion.score - coin.score
-    if np.isnan(coin.correlation):
-        return gain
-    fall = max(0.0, coin.correlation - confusion.correlation)
-    return gain - 2 * max(0.0, gain - fall)
-
-
-def error_correlation(votes: Votes, posterior: Floats, fold: NDArray[np.int_]) -> float:
-    """Correlation between the errors of two held-out votes on one task; NaN if there are too few votes.
-
-    The error of a vote is its label, as a vector with a one, minus the probabilities of all labels by
-    the posterior and one confusion matrix for all workers. `posterior` has a row for each vote, and
-    `fold` says which votes were held out together.
-    """
-    if len(votes) == 0:
-        return 0.0
-    K = len(votes.classes)
-    confusion = to_probs(np.stack([np.bincount(votes.label, column, K) for column in posterior.T]) + 1)
-    errors = np.eye(K)[votes.label] - posterior @ confusion
-    _, group = np.unique(
-        pair(fold.astype(np.int32), votes.task, (int(fold.max()) + 1, len(votes.tasks))), return_inverse=True
-    )
-    n = np.bincount(group)
-    pairs = float((n * (n - 1)).sum())
-    squares = (errors**2).sum(axis=1)
-    if pairs == 0 or not squares.any():
-        return np.nan
-    sums = np.stack([np.bincount(group, column) for column in errors.T])
-    products = float((sums**2).sum() - squares.sum())  # over pairs of different votes
-    return float(np.clip(products / (pairs * squares.mean()), -1, 1))
+def _fit_panel_from_gold(members: list[EM], votes: Votes) -> Floats:
+    return _fit_panel(members, votes, Aggregate(votes, posterior_from_gold(votes), np.zeros(0)))
 
 
 def _fit(model: EM, votes: Votes, start: Aggregate | None = None) -> Floats:

@@ -5,19 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
-import numpy as np
-
 from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_worker_accuracy
 from crowdpilot.aggregation.em.backend import Backend
+from crowdpilot.aggregation.gold import cross_fit_gold
 from crowdpilot.aggregation.models.dawid_skene import DawidSkene
 from crowdpilot.aggregation.sparse.honest_posterior import calibrate
 from crowdpilot.aggregation.worker_skill import skill_distribution
-from crowdpilot.arrays import Floats, softmax, to_probs
-from crowdpilot.calibration.experience import CrowdMap, honest_posterior
-from crowdpilot.confusion_matrices import count_labels, votes_log_likelihood
+from crowdpilot.calibration.experience import CrowdMap, GoldEvidence
 from crowdpilot.votes import Votes
-
-GOLD_COUNTS = 2.0  # pseudo-votes of a worker for each class, where matrices come from gold tasks alone
 
 
 @dataclass(frozen=True)
@@ -65,7 +60,8 @@ class Honest(Aggregator):
         self, backend: Backend | None, votes: Votes, start: Aggregate | None, history: Aggregate | None
     ) -> Aggregate:
         result = self.model.run_on(backend, votes, start, history)
-        return make_honest(replace(result, model=self.model), self.experience)
+        gold = cross_fit_gold(votes, lambda rest: self.model.run_on(backend, rest, None, None).posterior)
+        return make_honest(replace(result, model=self.model), self.experience, gold)
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
         return self.run_on(None, votes, start, history)
@@ -74,7 +70,9 @@ class Honest(Aggregator):
         return f"honest[{self.model}]"
 
 
-def make_honest(result: Aggregate, experience: CrowdMap | None = None) -> Aggregate:
+def make_honest(
+    result: Aggregate, experience: CrowdMap | None = None, gold: GoldEvidence | None = None
+) -> Aggregate:
     """The same result with honest probabilities; those of the model are in `params["model_probs"]`.
 
     `params` also gets the `crowd_map` that they come from, the `evidence` that it was applied to, the
@@ -82,7 +80,7 @@ def make_honest(result: Aggregate, experience: CrowdMap | None = None) -> Aggreg
     """
     labels = result.codes
     honest, posterior = calibrate(
-        result.votes, result.posterior, labels, result.confidence, experience, result.unlisted_prior
+        result.votes, result.posterior, labels, result.confidence, experience, result.unlisted_prior, gold
     )
     params = {
         **result.params,
@@ -105,26 +103,3 @@ def without_honesty(result: Aggregate) -> Aggregate:
         return result
     posterior = result.params["model_probs"]
     return replace(result, posterior=posterior, skill=expected_worker_accuracy(result.votes, posterior))
-
-
-def posterior_from_gold(votes: Votes) -> Floats:
-    """The posterior of all tasks by confusion matrices from the gold tasks alone, (tasks, classes).
-
-    A worker without votes on gold tasks has the matrix of all workers together.
-    """
-    K = len(votes.classes)
-    known = (
-        np.zeros((len(votes.tasks), K))
-        if votes.gold is None
-        else votes.clamp(np.zeros((len(votes.tasks), K)))
-    )
-    counts = count_labels(votes, known)
-    pooled = to_probs(counts.sum(axis=0) + np.full((K, K), 0.5) + np.eye(K))
-    confusion = to_probs(counts + GOLD_COUNTS * pooled)
-    return votes.clamp(softmax(votes_log_likelihood(votes, np.log(confusion))))
-
-
-def gold_log_likelihood(votes: Votes, posterior: Floats, experience: CrowdMap | None) -> float:
-    """Log-likelihood of gold labels if the labels of gold tasks came from their votes; 0 without any."""
-    check = honest_posterior(votes, posterior, posterior.argmax(axis=1).astype(np.int32), experience).gold
-    return 0.0 if check is None else check.log_likelihood

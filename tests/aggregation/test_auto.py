@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from crowdpilot.aggregation import Auto, MajorityVoting
-from crowdpilot.aggregation.auto import PANELS, held_out_log_likelihood, pool
+from crowdpilot.aggregation.auto import PANELS, pool
+from crowdpilot.aggregation.panel_scores import held_out_log_likelihood
 from crowdpilot.simulation import HammerSpammer, IndependentConfusion
 from crowdpilot.votes import Votes
 

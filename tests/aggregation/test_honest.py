@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import crowdpilot as cp
 from crowdpilot.aggregation import GLAD, Auto, DawidSkene, Honest, MajorityVoting, NotConverged, aggregate
-from crowdpilot.aggregation.honest import make_honest, posterior_from_gold, without_honesty
+from crowdpilot.aggregation.gold import posterior_from_gold
+from crowdpilot.aggregation.honest import make_honest, without_honesty
 from crowdpilot.aggregation.registry import parse_strategy
 from crowdpilot.calibration.experience import CrowdMap, load_experience
 from crowdpilot.votes import Votes

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from crowdpilot.aggregation.sparse.evidence import SparseEvidence, collect_sparse_evidence
 from crowdpilot.aggregation.sparse.posterior import Posterior, probability_of
 from crowdpilot.arrays import TIE, Codes, Floats, sum_by
-from crowdpilot.calibration.experience import CrowdMap, HonestPosterior, honest_posterior
+from crowdpilot.calibration.experience import CrowdMap, GoldEvidence, HonestPosterior, honest_posterior
 from crowdpilot.calibration.experience.honest import fit_crowd, min_confidence, spread_confidence
 from crowdpilot.votes import Votes
 
@@ -25,6 +25,7 @@ def calibrate(
     confidence: Floats,
     experience: CrowdMap | None = None,
     unlisted_prior: Floats | None = None,
+    gold: GoldEvidence | None = None,
 ) -> tuple[HonestPosterior, Posterior]:
     """The honest posterior of tasks, and it in the form of the posterior that was given, dense or sparse.
 
@@ -44,6 +45,8 @@ def calibrate(
         The distribution of coefficients over crowds; that of the package if not given.
     unlisted_prior
         How the rest of a row of a sparse posterior is spread over the classes; equally if not given.
+    gold
+        Evidence for gold tasks from fits that did not see their gold label; by the posterior if not given.
     """
     votes = votes.merged
     K = len(votes.classes)
@@ -52,11 +55,11 @@ def calibrate(
         sure = np.column_stack([confidence, 1 - confidence])
         return honest_posterior(two, sure, labels, experience), posterior
     if isinstance(posterior, np.ndarray) and len(votes.workers) * K * K <= MAX_MATRIX_CELLS:
-        honest = honest_posterior(votes, posterior, labels, experience)
+        honest = honest_posterior(votes, posterior, labels, experience, gold)
         return honest, honest.probs
     prior = np.full(K, 1 / K) if unlisted_prior is None else unlisted_prior
     found = collect_sparse_evidence(votes, posterior, labels, prior)
-    fit = fit_crowd(votes, found.evidence, experience)
+    fit = fit_crowd(votes, found.evidence, experience, gold)
     before = np.where(np.isnan(fit.confidence), confidence, fit.confidence)
     two_columns = np.column_stack([before, 1 - before])
     honest = HonestPosterior(two_columns, fit.accuracy, fit.map, found.evidence, fit.gold, fit.confidence)

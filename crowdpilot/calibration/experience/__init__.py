@@ -8,6 +8,7 @@ from crowdpilot.calibration.experience.file import load_experience, read_experie
 from crowdpilot.calibration.experience.honest import (
     CrowdEstimate,
     GoldCheck,
+    GoldEvidence,
     HonestPosterior,
     honest_posterior,
 )
@@ -21,6 +22,7 @@ __all__ = [
     "CrowdMap",
     "Evidence",
     "GoldCheck",
+    "GoldEvidence",
     "HonestPosterior",
     "collect_evidence",
     "honest_posterior",

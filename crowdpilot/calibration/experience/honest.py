@@ -33,6 +33,13 @@ class GoldCheck(NamedTuple):
         return self.right < self.expected.low * self.tasks
 
 
+class GoldEvidence(NamedTuple):
+    """What votes say about tasks whose gold label was held out of the fit, and whether they are right."""
+
+    features: Floats  # (gold tasks, features)
+    right: Floats  # 1 where the label is the gold label, else 0, (gold tasks,)
+
+
 class CrowdEstimate(NamedTuple):
     """What is known about a crowd: how often its labels are right, given the evidence for them."""
 
@@ -67,7 +74,11 @@ class HonestPosterior(NamedTuple):
 
 
 def honest_posterior(
-    votes: Votes, posterior: Floats, labels: Codes, experience: CrowdMap | None = None
+    votes: Votes,
+    posterior: Floats,
+    labels: Codes,
+    experience: CrowdMap | None = None,
+    gold: GoldEvidence | None = None,
 ) -> HonestPosterior:
     """The posterior of a model with honest confidence; the labels stay the same.
 
@@ -86,25 +97,34 @@ def honest_posterior(
         The label of each task, (tasks,).
     experience
         The distribution of coefficients over crowds; that of the package if not given.
+    gold
+        Evidence for gold tasks from fits that did not see their gold label. If it is not given, the
+        posterior is used, which is a little flattered by gold labels that it has seen.
     """
     evidence = collect_evidence(votes, posterior, labels)
-    fit = fit_crowd(votes, evidence, experience)
+    fit = fit_crowd(votes, evidence, experience, gold)
     probs = votes.clamp(spread_confidence(posterior, labels, fit.confidence, evidence.pool))
     return HonestPosterior(probs, fit.accuracy, fit.map, evidence, fit.gold, fit.confidence)
 
 
-def fit_crowd(votes: Votes, evidence: Evidence, experience: CrowdMap | None = None) -> CrowdFit:
+def fit_crowd(
+    votes: Votes,
+    evidence: Evidence,
+    experience: CrowdMap | None = None,
+    gold_evidence: GoldEvidence | None = None,
+) -> CrowdFit:
     """The map of a crowd from experience and its gold labels, and the confidence of its labels."""
     prior = load_experience() if experience is None else experience
     voted = votes.task_sum() > 0
     gold = np.full(len(voted), -1, np.int32) if votes.gold is None else votes.gold
     fitted, check = prior, None
     known = voted & (gold >= 0)
-    if known.any():
+    if gold_evidence is None and known.any():
         right = (evidence.label == gold)[known].astype(np.float64)
-        features = evidence.features[known]
-        fit = prior.update(features, right)
-        expected = prior.accuracy(features, level=GOLD_LEVEL)
+        gold_evidence = GoldEvidence(evidence.features[known], right)
+    if gold_evidence is not None:
+        fit = prior.update(*gold_evidence)
+        right, expected = gold_evidence.right, prior.accuracy(gold_evidence.features, level=GOLD_LEVEL)
         fitted, check = fit.map, GoldCheck(len(right), int(right.sum()), expected, fit.log_likelihood)
     open_tasks = voted & (gold < 0)
     confidence = np.full(len(voted), np.nan)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crowdpilot.aggregation.gold_suggestion import GoldSuggestion
+from crowdpilot.aggregation.accuracy.gold_suggestion import GoldSuggestion
 from crowdpilot.calibration.experience import AccuracyEstimate, GoldCheck
 
 MIN_WIDTH = 0.05  # of an interval that is worth narrowing

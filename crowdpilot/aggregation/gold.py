@@ -1,0 +1,70 @@
+"""Gold labels in the fit of a model: cross-fitted evidence, and a posterior from gold tasks alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from crowdpilot.aggregation.sparse.posterior import Posterior
+from crowdpilot.arrays import Floats, softmax, to_probs
+from crowdpilot.calibration.experience import FEATURES, GoldEvidence, collect_evidence
+from crowdpilot.confusion_matrices import count_labels, votes_log_likelihood
+from crowdpilot.votes import Votes
+
+FOLDS = 5  # of gold labels
+FOLDS_OF_MANY_VOTES = 2
+MANY_VOTES = 200_000
+GOLD_COUNTS = 2.0  # pseudo-votes of a worker for each class, where matrices come from gold tasks alone
+
+
+def cross_fit_gold(votes: Votes, fit: Callable[[Votes], Posterior], seed: int = 0) -> GoldEvidence | None:
+    """Evidence for the gold tasks from fits that did not see their gold label; None without any.
+
+    The gold labels are divided into folds. The posterior is fitted with those of the other folds, and gives
+    the tasks of the fold their labels: so gold labels do not flatter the model that they judge. None also
+    if the posterior is sparse.
+
+    Parameters
+    ----------
+    votes
+        Merged, with gold labels.
+    fit
+        Gives the posterior of all tasks, (tasks, classes).
+    seed
+        Of the folds.
+    """
+    if votes.gold is None:
+        return None
+    gold = votes.gold
+    known = np.flatnonzero((gold >= 0) & (votes.task_sum() > 0))
+    if len(known) == 0:
+        return None
+    folds = min(FOLDS if len(votes) <= MANY_VOTES else FOLDS_OF_MANY_VOTES, len(known))
+    fold = np.random.default_rng(seed).permutation(len(known)) % folds
+    features, right = np.zeros((len(known), len(FEATURES))), np.zeros(len(known))
+    for n in range(folds):
+        held_out = known[fold == n]
+        kept = gold.copy()
+        kept[held_out] = -1
+        rest = replace(votes, gold=kept)
+        posterior = fit(rest)
+        if not isinstance(posterior, np.ndarray):
+            return None
+        labels = posterior.argmax(axis=1).astype(np.int32)
+        features[fold == n] = collect_evidence(rest, posterior, labels).features[held_out]
+        right[fold == n] = labels[held_out] == gold[held_out]
+    return GoldEvidence(features, right)
+
+
+def posterior_from_gold(votes: Votes) -> Floats:
+    """The posterior of all tasks by confusion matrices from the gold tasks alone, (tasks, classes).
+
+    A worker without votes on gold tasks has the matrix of all workers together.
+    """
+    K = len(votes.classes)
+    counts = count_labels(votes, votes.clamp(np.zeros((len(votes.tasks), K))))
+    pooled = to_probs(counts.sum(axis=0) + np.full((K, K), 0.5) + np.eye(K))
+    confusion = to_probs(counts + GOLD_COUNTS * pooled)
+    return votes.clamp(softmax(votes_log_likelihood(votes, np.log(confusion))))
