@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from crowdpilot.aggregation import GoldSuggestion, suggest_gold
-from crowdpilot.aggregation.accuracy_statement import state_gain
+from crowdpilot.aggregation.accuracy.statements import state_gain
 from crowdpilot.diagnosis import Diagnosis
 from crowdpilot.diagnosis.false_discovery_rate import Flags
 from crowdpilot.diagnosis.votes_needed import MAX_MORE_VOTES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from crowdpilot.aggregation import Aggregate, GoldSuggestion
-from crowdpilot.aggregation.accuracy_statement import state_gain, state_gold, state_range
+from crowdpilot.aggregation.accuracy.statements import state_gain, state_gold, state_range
 from crowdpilot.calibration.experience import AccuracyEstimate
 from crowdpilot.reporting.formatting import BLANK, percent
 

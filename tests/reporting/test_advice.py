@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from crowdpilot.aggregation import suggest_gold
-from crowdpilot.aggregation.accuracy_statement import state_gain
+from crowdpilot.aggregation.accuracy.statements import state_gain
 from crowdpilot.diagnosis import Diagnosis, diagnose
 from crowdpilot.reporting.advice import Action, recommend
 from tests.crowds import partial_votes

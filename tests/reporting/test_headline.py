@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 from crowdpilot.aggregation import aggregate, suggest_gold
-from crowdpilot.aggregation.accuracy_statement import state_gain
+from crowdpilot.aggregation.accuracy.statements import state_gain
 from crowdpilot.diagnosis import Diagnosis
 from crowdpilot.reporting import report
 from crowdpilot.reporting.headline import make_headline

@@ -11,7 +11,7 @@ import numpy as np
 import typer
 
 from crowdpilot.aggregation import Aggregate, Aggregator, Auto, Crowdlab, Fusion, Honest, parse_strategy
-from crowdpilot.aggregation.gold_suggestion import GoldSuggestion, suggest_gold
+from crowdpilot.aggregation.accuracy.gold_suggestion import GoldSuggestion, suggest_gold
 from crowdpilot.aggregation.honest import without_honesty
 from crowdpilot.aggregation.registry import check_shares
 from crowdpilot.cli.shared import many_files, options

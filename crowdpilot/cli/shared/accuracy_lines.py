@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from crowdpilot.aggregation import Aggregate, Crowdlab, Fusion
-from crowdpilot.aggregation.accuracy_statement import state_accuracy, state_gain, state_gold
-from crowdpilot.aggregation.gold_suggestion import GoldSuggestion, suggest_gold
+from crowdpilot.aggregation.accuracy.gold_suggestion import GoldSuggestion, suggest_gold
+from crowdpilot.aggregation.accuracy.statements import state_accuracy, state_gain, state_gold
 from crowdpilot.cli.shared.output import print_message
 
 

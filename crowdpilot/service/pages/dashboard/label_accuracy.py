@@ -10,7 +10,7 @@ import numpy as np
 from markupsafe import Markup
 
 from crowdpilot.aggregation import Aggregate, suggest_gold
-from crowdpilot.aggregation.accuracy_statement import state_gain, state_gold, state_range
+from crowdpilot.aggregation.accuracy.statements import state_gain, state_gold, state_range
 from crowdpilot.aggregation.caveats import find_caveats
 from crowdpilot.aggregation.honest import make_honest
 from crowdpilot.arrays import Floats

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from crowdpilot.aggregation import Auto, DawidSkene, aggregate, suggest_gold
-from crowdpilot.aggregation.gold_suggestion import OpenTasks, choose_tasks, variance_falls
+from crowdpilot.aggregation.accuracy.gold_suggestion import OpenTasks, choose_tasks, variance_falls
 from crowdpilot.calibration.experience import CrowdMap, load_experience
 from crowdpilot.simulation import one_coin
 from crowdpilot.votes import Votes

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crowdpilot.aggregation.accuracy_statement import state_accuracy, state_gain, state_gold
-from crowdpilot.aggregation.gold_suggestion import GoldSuggestion
+from crowdpilot.aggregation.accuracy.gold_suggestion import GoldSuggestion
+from crowdpilot.aggregation.accuracy.statements import state_accuracy, state_gain, state_gold
 from crowdpilot.calibration.experience import AccuracyEstimate, GoldCheck
 
 NOW = AccuracyEstimate(0.79, 0.72, 0.85)
