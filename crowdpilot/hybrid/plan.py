@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
 
 from crowdpilot.arrays import Floats
+from crowdpilot.calibration.experience import CrowdMap
 from crowdpilot.hybrid.costs import CROWD, EXPERT
 
 CROWD_SKILL = 0.8
@@ -68,6 +69,13 @@ class Plan:
         Least probability of a class by the classifier.
     map
         How the classifier is calibrated against the crowd; see `crowdpilot.calibration.MAPS`.
+    honest
+        Whether some items may mislead the whole crowd, as many as experience with many crowds says, so that
+        votes cannot tell everything; otherwise the errors of workers are taken as independent.
+    experts
+        Kinds of worker who are not misled by what misleads the crowd.
+    experience
+        Of many crowds, see `crowdpilot.calibration.experience`; that of the package if not given.
     seed
         Of everything that is drawn.
     """
@@ -88,6 +96,9 @@ class Plan:
     online: bool = False
     floor: float = 0.002
     map: str = ""
+    honest: bool = True
+    experts: Sequence[str] = (EXPERT,)
+    experience: CrowdMap | None = field(default=None, repr=False)
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -101,6 +112,7 @@ class Plan:
             raise ValueError("online updates of workers need worker_pseudo_counts above 0")
         if not 0 <= self.floor < 0.5:
             raise ValueError(f"floor is {self.floor}, expected a number from 0 to 0.5")
+        object.__setattr__(self, "experts", tuple(self.experts))
         for kind, skill in self.skill.items():
             if not 0 < skill < 1:
                 raise ValueError(f"the skill of '{kind}' is {skill}, expected a share between 0 and 1")
@@ -124,7 +136,12 @@ class Plan:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and texts that JSON can hold."""
-        return {**asdict(self), "skill": dict(self.skill)}
+        plain = {f.name: getattr(self, f.name) for f in fields(self)}
+        experience = None if self.experience is None else {
+            "mean": self.experience.mean.tolist(),
+            "covariance": self.experience.covariance.tolist(),
+        }  # fmt: skip
+        return {**plain, "skill": dict(self.skill), "experts": list(self.experts), "experience": experience}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Plan:
@@ -132,4 +149,7 @@ class Plan:
         known = {f.name for f in fields(cls)}
         if unknown := sorted(set(data) - known):
             raise ValueError(f"a plan has no setting {unknown[0]!r}; it has {', '.join(sorted(known))}")
-        return cls(**data)
+        if (saved := data.get("experience")) is None:
+            return cls(**data)
+        mean, covariance = (np.asarray(saved[name], np.float64) for name in ("mean", "covariance"))
+        return cls(**{**data, "experience": CrowdMap(mean, covariance)})

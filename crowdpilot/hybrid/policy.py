@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crowdpilot.arrays import Floats
 from crowdpilot.option_strings import spell
@@ -23,7 +24,7 @@ class View:
     Parameters
     ----------
     posterior
-        (items, classes).
+        Of the true class, (items, classes).
     classifier
         Probabilities of the classifier, (items, classes), if there is one.
     tally
@@ -36,6 +37,12 @@ class View:
         Confusion matrix of the next worker of each kind, (kinds, true, said).
     prices
         Of a vote of each kind, (kinds,).
+    consensus
+        Posterior of the class that the crowd sees in each item, (items, classes): what its votes can tell.
+    consensus_errors
+        Expected error costs by that class, (classes, decisions), or one such matrix for each item.
+    experts
+        Which kinds of worker are not misled as the crowd is, (kinds,).
     others_hold
         Probability that all other criteria of an item hold, (items,); ones if there is one question only.
     training_value
@@ -51,6 +58,9 @@ class View:
     errors: Floats
     confusion: Floats
     prices: Floats
+    consensus: Floats
+    consensus_errors: Floats
+    experts: NDArray[np.bool_]
     others_hold: Floats
     training_value: float = 0.0
     share_with_votes: float = 0.0

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from crowdpilot.calibration.experience import CrowdMap
 from crowdpilot.hybrid import Plan
 
 
@@ -12,6 +13,17 @@ def test_a_plan_is_read_as_it_was_written():
     plan = Plan(policy="fixed[counts=3]", skill={"crowd": 0.7, "friend": 0.9}, per_item=4, seed=7)
     assert Plan.from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
     assert Plan.from_dict({}) == Plan()
+
+
+def test_a_plan_keeps_its_experience():
+    experience = CrowdMap(np.array([0.5, 0.1, 0.7]), 0.1 * np.eye(3))
+    plan = Plan(experience=experience, experts=["expert", "doctor"], honest=False)
+    read = Plan.from_dict(json.loads(json.dumps(plan.to_dict())))
+    assert read.experience is not None
+    np.testing.assert_array_equal(read.experience.mean, experience.mean)
+    np.testing.assert_array_equal(read.experience.covariance, experience.covariance)
+    assert read.experts == ("expert", "doctor")
+    assert not read.honest
 
 
 def test_a_setting_that_does_not_exist_is_refused():

@@ -24,6 +24,7 @@ from crowdpilot.hybrid.value.screening import inclusion_probability, others_hold
 from crowdpilot.hybrid.value.training_value import training_value
 from crowdpilot.json_values import pack, unpack
 
+MAX_CELLS_PER_BLOCK = 2**20  # numbers in the error costs of a block of items
 VOTES_TO_DECIDE = 2  # roughly, on an item that the classifier leaves open
 
 
@@ -97,12 +98,20 @@ class AcquisitionValues:
 
     def _values_of(self, rows: Rows, q: int, confusion: Floats) -> Floats:
         """Values of votes on one question, (kinds, rows), by workers with matrices (kinds, true, said)."""
+        size = max(1, MAX_CELLS_PER_BLOCK // self._costs.errors.size)
+        blocks = [rows[start : start + size] for start in range(0, max(len(rows), 1), size)]
+        return np.concatenate([self._values_of_block(block, q, confusion) for block in blocks], axis=1)
+
+    def _values_of_block(self, rows: Rows, q: int, confusion: Floats) -> Floats:
+        """The same for some of them, as error costs may differ between items."""
         question, items = self._questions[q], self._items
         errors, others = self._errors(rows, q)
         prices = np.where(self.kinds_met, self.prices, np.inf)
+        posteriors = question.posteriors
         view = View(
-            question.posterior[rows], question.calibrated_probs(rows), question.tally[rows],
-            self._ledger.pending[rows, q], errors, confusion, prices, others, self.training_value,
+            posteriors.posterior[rows], posteriors.calibrated_probs(rows), question.tally[rows],
+            self._ledger.pending[rows, q], errors, confusion, prices, posteriors.consensus[rows],
+            posteriors.consensus_errors(rows, errors), posteriors.experts, others, self.training_value,
             self.share_with_votes,
         )  # fmt: skip
         values = self.policy.acquisition_values(view)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from crowdpilot.arrays import Codes, Floats
+from crowdpilot.hybrid.value.crowd_errors import CrowdErrors
 from crowdpilot.hybrid.value.posterior import FusionRule, crowd_only
 
 
@@ -21,8 +23,8 @@ class Estimates:
     ----------
     posterior
         (items, classes), with known classes as known.
-    log_likelihood
-        log P(votes | class), (items, classes).
+    log_likelihood, expert_log_likelihood
+        log P(votes | class) of crowd and experts, (items, classes).
     class_prior
         (classes,).
     log_confusion
@@ -37,10 +39,17 @@ class Estimates:
         Expected counts of votes on dropped items, (workers, true, said), and of their classes, (classes,).
     fusion
         Combines classifier and votes.
+    crowd_errors
+        How far the errors of the crowd on one item are shared.
+    experts
+        Which kinds of worker are not misled as the crowd is, (kinds,).
+    learned_from_votes
+        Whether the classifier was trained on the votes, so that it predicts what the crowd sees.
     """
 
     posterior: Floats
     log_likelihood: Floats
+    expert_log_likelihood: Floats
     class_prior: Floats
     log_confusion: Floats
     classifier_probs: Floats | None
@@ -50,11 +59,26 @@ class Estimates:
     dropped_counts: Floats
     dropped_classes: Floats
     fusion: FusionRule
+    crowd_errors: CrowdErrors
+    experts: NDArray[np.bool_]
+    learned_from_votes: bool
 
-    def posterior_under(self, rows: NDArray[Any], log_likelihood: Floats) -> Floats:
-        """The posterior of items under this log-likelihood, (rows, classes), were their classes unknown."""
-        probs = None if self.calibrated_probs is None else self.calibrated_probs[rows]
-        return combine(self.fusion, probs, log_likelihood, self.class_prior)
+    def posterior_under(
+        self, rows: NDArray[Any], log_likelihood: Floats, expert_log_likelihood: Floats | None = None
+    ) -> Floats:
+        """The posterior of items under these log-likelihoods, (rows, classes), were their classes unknown."""
+        by_item = self.calibrated_probs is not None and not self.learned_from_votes
+        prior = prior_of(self.fusion, self._classifier(rows) if by_item else None, self.class_prior)
+        return self.crowd_errors.truth(
+            self.consensus_under(rows, log_likelihood), prior, expert_log_likelihood
+        )
+
+    def consensus_under(self, rows: NDArray[Any], log_likelihood: Floats) -> Floats:
+        """Posterior of the class that the crowd sees in items, under this log-likelihood, (rows, classes)."""
+        return combine(self.fusion, self._classifier(rows), log_likelihood, self.class_prior)
+
+    def _classifier(self, rows: NDArray[Any]) -> Floats | None:
+        return None if self.calibrated_probs is None else self.calibrated_probs[rows]
 
 
 def combine(fusion: FusionRule, probs: Floats | None, log_likelihood: Floats, class_prior: Floats) -> Floats:
@@ -63,6 +87,14 @@ def combine(fusion: FusionRule, probs: Floats | None, log_likelihood: Floats, cl
         log_likelihood = fusion.crowd_weight * log_likelihood
         return crowd_only(log_likelihood, log_likelihood, class_prior)
     return fusion(probs, log_likelihood, class_prior)
+
+
+def prior_of(fusion: FusionRule, probs: Floats | None, class_prior: Floats) -> Floats:
+    """The posterior before any vote, (items, classes); without a classifier (classes,)."""
+    if probs is None:
+        of_all: Floats = combine(fusion, None, np.zeros((1, len(class_prior))), class_prior)[0]
+        return of_all
+    return fusion(probs, np.zeros_like(probs), class_prior)
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,6 +15,7 @@ from crowdpilot.hybrid.campaign.saved_state import (
     check_header,
     header,
 )
+from crowdpilot.hybrid.value.crowd_errors import CrowdErrors
 from crowdpilot.json_values import pack, unpack
 
 
@@ -29,7 +30,9 @@ def write_model_update(
                 "kind_confusion": pack(question.kind_confusion),
                 "log_confusion": pack(question.log_confusion),
                 "class_prior": pack(question.class_prior),
-                "temperature": pack(question.temperature),
+                "temperature": pack(question.posteriors.temperature),
+                "misleading_share": question.posteriors.crowd_errors.misleading,
+                "learned_from_votes": question.posteriors.learned_from_votes,
                 "classifier_probs": pack(question.classifier_probs if with_classifier else None),
             }
             for question in questions
@@ -54,12 +57,14 @@ def read_model_update(
         log_confusion = unpack(estimates["log_confusion"])
         newer = question.worker_kind[len(log_confusion) :]
         question.log_confusion = np.concatenate([log_confusion, np.log(question.kind_confusion[newer])])
-        question.class_prior = unpack(estimates["class_prior"])
-        question.temperature = estimates["temperature"]
+        question.posteriors.class_prior = unpack(estimates["class_prior"])
+        question.posteriors.temperature = estimates["temperature"]
+        question.posteriors.crowd_errors = CrowdErrors(estimates["misleading_share"])
+        question.posteriors.learned_from_votes = estimates["learned_from_votes"]
         if estimates["classifier_probs"] is not None:
             probs = unpack(estimates["classifier_probs"])
             rest = np.tile(probs.mean(axis=0), (len(question.gold) - len(probs), 1))
-            question.classifier_probs = np.concatenate([probs, rest])
+            question.posteriors.classifier_probs = np.concatenate([probs, rest])
         question.recompute()
     values.share_with_votes = update["share_with_votes"]
     values.training_value = update["training_value"]

@@ -43,7 +43,8 @@ class Parts:
         kinds = list(costs.prices)
         pseudo_counts = np.stack([plan.pseudo_counts(kind, classes) for kind in kinds])
         fitted = None if classifier is None else CrossFittedClassifier(classifier)
-        asked = [Question(plan, pseudo_counts, fitted) for _ in range(questions)]
+        experts = [kind in plan.experts for kind in kinds]
+        asked = [Question(plan, pseudo_counts, fitted, experts) for _ in range(questions)]
         items, workers = Items(questions, plan.seed), Workers(kinds, asked)
         ledger = Ledger(costs.budget, questions)
         values = AcquisitionValues(plan, costs, asked, items, ledger, fitted)

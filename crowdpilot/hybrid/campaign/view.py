@@ -73,18 +73,23 @@ class CampaignView:
     def estimates(self, criterion: str = "") -> Estimates:
         """Posterior, confusion matrices and classifier probabilities of one question."""
         question = self._question(criterion)
+        posteriors = question.posteriors
         return Estimates(
             posterior=question.posterior,
-            log_likelihood=question.log_likelihood,
+            log_likelihood=posteriors.log_likelihood,
+            expert_log_likelihood=posteriors.expert_log_likelihood,
             class_prior=question.class_prior,
             log_confusion=question.log_confusion,
             classifier_probs=question.classifier_probs,
-            calibrated_probs=question.calibrated_probs(np.arange(len(question.gold))),
+            calibrated_probs=posteriors.calibrated_probs(np.arange(len(question.gold))),
             kind_pseudo_counts=question.kind_pseudo_counts,
             worker_kind=question.worker_kind,
             dropped_counts=question.dropped_counts,
             dropped_classes=question.dropped_classes,
-            fusion=question.fusion,
+            fusion=posteriors.fusion,
+            crowd_errors=posteriors.crowd_errors,
+            experts=posteriors.experts,
+            learned_from_votes=posteriors.learned_from_votes,
         )
 
     def _question(self, criterion: str) -> Question:

@@ -14,7 +14,7 @@ from crowdpilot.hybrid.campaign.estimation.worker_model import WorkerModel, fit_
 from crowdpilot.votes import Votes
 
 MISLEADING_SHARES = (np.arange(400) + 0.5) / 400  # grid of the share of items that mislead the crowd
-SHARE_PER_VOTE_ERROR, VOTE_ERROR_OFFSET, LOG_SD = 0.6, 0.05, 1.3  # log-normal prior of that share
+LOG_SD = 0.7  # of the log-normal prior of that share: how far crowds differ from what experience says
 MAX_KIND_COUNTS = 30.0  # votes on each class that a pilot is worth at most, as votes on one item err together
 PRIOR_MISLEADING_ITEMS = 2.0  # pseudo-counts of misleading items, with the classes of the others
 GOLD_MISLEADING_SHARE = 0.1  # that is assumed of items with known class while workers are fitted
@@ -45,6 +45,8 @@ class Pilot:
         Number of earlier items (or pseudo-counts) of each class, (classes,).
     earlier_counts
         Expected counts of votes on items that were dropped, (workers, true, said).
+    misleading_share
+        Share of the items that mislead the crowd, as the campaign has fitted it.
     """
 
     votes: Votes
@@ -55,6 +57,7 @@ class Pilot:
     gold: Codes
     earlier_classes: Floats
     earlier_counts: Floats
+    misleading_share: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +103,8 @@ def posterior_draws(pilot: Pilot, n: int, rng: Random) -> Iterator[PosteriorDraw
 
         P(k | z) = (1 - s) [k = z] + s misleading_classes[k].
 
-    Votes carry no information on s. Its prior is log-normal, around SHARE_PER_VOTE_ERROR times the error rate
-    of single votes plus VOTE_ERROR_OFFSET, with LOG_SD. Items of known class are evidence of it:
+    Votes alone say little of s. Its prior is log-normal, around the share that experience with many crowds
+    gives to such votes, with LOG_SD. Items of known class are evidence of it:
     P(k | votes) = sum_z P(k | z) P(z | votes).
 
     References
@@ -126,23 +129,22 @@ def posterior_draws(pilot: Pilot, n: int, rng: Random) -> Iterator[PosteriorDraw
         item_prior = np.tile(prior, (N, 1)) if pilot.item_prior is None else pilot.item_prior
         log_likelihood = votes_log_likelihood(votes, np.log(confusion))
         posterior = softmax(np.log(np.maximum(item_prior, MIN_PROBABILITY)) + log_likelihood)
-        vote_error = 1 - float(prior @ np.diag(kind_confusion[0]))
         known = np.bincount(pilot.gold[pilot.gold >= 0], minlength=len(prior))
         misleading = _dirichlet(1 + PRIOR_MISLEADING_ITEMS * prior + known, rng)
-        share = misleading_share_posterior(vote_error, posterior, misleading, pilot.gold)
+        share = misleading_share_posterior(pilot.misleading_share, posterior, misleading, pilot.gold)
         weights = posterior * _gold_likelihood(pilot.gold, misleading, float(share @ MISLEADING_SHARES))
         yield PosteriorDraw(draw_classes(weights, rng), confusion, kind_confusion, misleading, share)
 
 
 def misleading_share_posterior(
-    vote_error: float, posterior: Floats, misleading_classes: Floats, gold: Codes
+    usual_share: float, posterior: Floats, misleading_classes: Floats, gold: Codes
 ) -> Floats:
     """Posterior of the share of misleading items at each of `MISLEADING_SHARES`.
 
     Parameters
     ----------
-    vote_error
-        Error rate of single votes.
+    usual_share
+        Median of its prior, as experience says.
     posterior
         Of the consensus of each item, (items, classes).
     misleading_classes
@@ -151,8 +153,7 @@ def misleading_share_posterior(
         Known class of each item, or -1, (items,).
     """
     s = MISLEADING_SHARES
-    centre = SHARE_PER_VOTE_ERROR * (vote_error + VOTE_ERROR_OFFSET)
-    logs = -0.5 * (np.log(s / centre) / LOG_SD) ** 2 - np.log(s)
+    logs = -0.5 * (np.log(s / max(usual_share, s[0])) / LOG_SD) ** 2 - np.log(s)
     known = np.flatnonzero(gold >= 0)
     agreeing, independent = posterior[known, gold[known]], misleading_classes[gold[known]]
     likelihood = (1 - s[:, None]) * agreeing + s[:, None] * independent

@@ -229,6 +229,7 @@ def _pilot(campaign: Campaign, criterion: str, gold: Codes) -> Pilot:
         gold=gold,
         earlier_classes=estimates.dropped_classes,
         earlier_counts=estimates.dropped_counts,
+        misleading_share=estimates.crowd_errors.misleading,
     )
 
 

@@ -34,6 +34,6 @@ class PosteriorThreshold(Policy):
     aliases: ClassVar[tuple[str, ...]] = ("swap", "caesar")
 
     def acquisition_values(self, view: View) -> Floats:
-        missing = self.threshold - view.posterior.max(axis=1)
+        missing = self.threshold - view.consensus.max(axis=1)
         may_ask = (view.pending == 0) & (view.votes < self.max_votes)
         return crowd_values(np.where(may_ask, missing, NEVER), view)

@@ -45,7 +45,7 @@ class ShortestRun(Policy):
             raise ValueError(
                 f"{self.name} asks whether something holds, but there are {view.posterior.shape[1]} classes"
             )
-        no, yes = view.posterior.T
+        no, yes = view.consensus.T
         inside = yes * view.others_hold
         sure = np.maximum(inside, 1 - inside) >= self.threshold
         done = sure | (view.pending > 0) | (view.votes >= self.max_votes)

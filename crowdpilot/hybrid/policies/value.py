@@ -39,12 +39,12 @@ class Value(Policy):
         training = view.training_value * new if self.training else np.zeros(len(new))
         floors = [max(price - view.training_value, 0.0) for price in view.prices]
         value_of = plan_ahead if self.plans else look_ahead
-        gains = np.stack(
-            [
-                value_of(view.posterior, confusion, view.errors, floor=floor, ahead=self.ahead) + training
-                for confusion, floor in zip(view.confusion, floors, strict=True)
-            ]
-        )
+        gains = np.empty((len(view.prices), len(new)))
+        for kind, (confusion, floor) in enumerate(zip(view.confusion, floors, strict=True)):
+            expert = view.experts[kind]
+            probs = view.posterior if expert else view.consensus
+            errors = view.errors if expert else view.consensus_errors
+            gains[kind] = value_of(probs, confusion, errors, floor=floor, ahead=self.ahead) + training
         rate = value_per_cost(gains, view.prices)
         best = (rate >= rate.max(axis=0)) & (view.pending == 0)
         return np.where(best, rate - 1, NEVER)

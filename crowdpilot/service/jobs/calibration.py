@@ -50,7 +50,8 @@ def _by_gold(estimates: Estimates, votes: Votes) -> dict[str, Any] | None:
     if votes.gold is None or len(rows) == 0:
         return None
     truth = votes.gold[rows]
-    posterior = estimates.posterior_under(rows, estimates.log_likelihood[rows])
+    expert = estimates.expert_log_likelihood[rows]
+    posterior = estimates.posterior_under(rows, estimates.log_likelihood[rows], expert)
     measures = {"posterior": calibration_measures(truth, posterior)}
     if estimates.calibrated_probs is not None:
         measures["classifier"] = calibration_measures(truth, estimates.calibrated_probs[rows])
@@ -58,14 +59,15 @@ def _by_gold(estimates: Estimates, votes: Votes) -> dict[str, Any] | None:
 
 
 def _by_votes(estimates: Estimates, votes: Votes, rng: np.random.Generator) -> dict[str, Any] | None:
-    """Calibration of the prediction of each vote from all others on its item."""
+    """Calibration of the prediction of each vote of the crowd from all its others on the item."""
+    votes = votes.take(~estimates.experts[estimates.worker_kind[votes.worker]])
     if len(votes) == 0:
         return None
     some = rng.choice(len(votes), min(MAX_VOTES, len(votes)), replace=False)
     rows, who, said = (codes[some].astype(np.intp) for codes in (votes.task, votes.worker, votes.label))
     others = estimates.log_likelihood[rows] - estimates.log_confusion[who, :, said]
     confusion = np.exp(estimates.log_confusion[who])  # (votes, true, said)
-    posterior = estimates.posterior_under(rows, others)
+    posterior = estimates.consensus_under(rows, others)
     measures = {"posterior": calibration_measures(said, np.einsum("nk,nkl->nl", posterior, confusion))}
     if estimates.calibrated_probs is not None:
         probs = estimates.calibrated_probs[rows]

@@ -61,8 +61,11 @@ class CampaignPosterior(Aggregator):
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
         log_confusion = self.estimates.log_confusion[self.worker_rows]
-        log_likelihood = votes_log_likelihood(votes, log_confusion)
-        probs = self.estimates.posterior_under(self.item_rows.astype(np.intp), log_likelihood)
+        by_expert = self.estimates.experts[self.estimates.worker_kind[self.worker_rows]][votes.worker]
+        crowd, expert = (
+            votes_log_likelihood(votes.take(some), log_confusion) for some in (~by_expert, by_expert)
+        )
+        probs = self.estimates.posterior_under(self.item_rows.astype(np.intp), crowd, expert)
         skill = np.einsum("jkk,k->j", np.exp(log_confusion), self.estimates.class_prior)
         return Aggregate(votes, votes.clamp(probs), skill)
 

@@ -167,7 +167,7 @@ def test_the_next_vote_is_worth_more_than_its_price_or_is_not_asked_for():
 
 def test_a_worker_whose_votes_are_worth_less_than_their_price_is_not_asked():
     gold = {item: CLASSES[n % 2] for n, item in enumerate(ITEMS[:20])}
-    c = campaign(costs=Costs.binary(crowd=0.2), plan=Plan(pilot=0, refit_every=0), gold=gold)
+    c = campaign(costs=Costs.binary(crowd=0.15), plan=Plan(pilot=0, refit_every=0), gold=gold)
     c.tell([(item, "ann", CLASSES[n % 2]) for n, item in enumerate(ITEMS[:20])])
     c.tell([(item, "bob", CLASSES[n // 2 % 2]) for n, item in enumerate(ITEMS[:20])], refit=True)  # a coin
     assert len(c.ask("ann", 5)) == 5
@@ -420,20 +420,25 @@ def test_questions_and_costs_must_fit():
 # The whole ----------------------------------------------------------------------------------
 
 
-def test_a_crowd_is_asked_until_it_does_not_pay_and_decisions_are_as_good_as_expected():
+@pytest.mark.parametrize("honest", [False, True])
+def test_a_crowd_is_asked_until_it_does_not_pay_and_decisions_are_as_good_as_expected(honest):
+    """The workers err independently, which a campaign may be told; otherwise it expects more errors."""
     rng = np.random.default_rng(0)
     truth = rng.integers(2, size=300)
     skill = rng.uniform(0.75, 0.95, 30)[:, None, None]
     confusion = skill * np.eye(2) + (1 - skill) * (1 - np.eye(2))
     source = SimulatedVotes(np.arange(300), np.array(CLASSES, object), truth, confusion, seed=0)
-    c = Campaign(range(300), CLASSES, Costs.binary(crowd=0.02), plan=Plan())
+    c = Campaign(range(300), CLASSES, Costs.binary(crowd=0.02), plan=Plan(honest=honest))
     while asks := c.ask(None, 60):
         c.tell(source.answer(asks))
     now, status = c.decide(), c.status()
     assert now.done.all()
     wrong = (now.codes != truth).mean()
     assert wrong < 0.08
-    assert abs(wrong - status.error_rate) < 0.05
+    if honest:
+        assert wrong < status.error_rate < 0.25
+    else:
+        assert abs(wrong - status.error_rate) < 0.05
     assert status.done == status.open == 300
     assert status.spent == pytest.approx(0.02 * sum(status.votes.values()))
     assert status.loss == pytest.approx(300 * status.loss_per_item)

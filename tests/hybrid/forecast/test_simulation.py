@@ -225,6 +225,7 @@ def pilot_of(votes: Votes, item_prior: Any = None, gold: Any = None) -> Pilot:
         unknown if gold is None else gold,
         np.zeros(2),
         earlier,
+        0.15,
     )
 
 

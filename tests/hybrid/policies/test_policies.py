@@ -21,7 +21,7 @@ def view(probs, votes=0, pending=0, **changes):
     tally[:, 0] = votes
     seen = View(
         P, None, tally, np.full(n, float(pending)), 1 - np.eye(2), np.stack([CROWD, EXPERT]),
-        np.array([0.02, 0.2]), np.ones(n),
+        np.array([0.02, 0.2]), P, 1 - np.eye(2), np.array([False, True]), np.ones(n),
     )  # fmt: skip
     return replace(seen, **changes)
 

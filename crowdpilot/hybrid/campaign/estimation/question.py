@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from crowdpilot.aggregation.online.vote_log import VoteLog
 from crowdpilot.arrays import Codes, Floats, to_probs
-from crowdpilot.confusion_matrices import count_labels, votes_log_likelihood
+from crowdpilot.confusion_matrices import count_labels
 from crowdpilot.growing_arrays import append_rows
-from crowdpilot.hybrid.campaign.estimates import combine
 from crowdpilot.hybrid.campaign.estimation.classifier import (
-    MIN_PROBABILITY,
     CrossFittedClassifier,
     fit_temperature,
-    floored,
 )
+from crowdpilot.hybrid.campaign.estimation.item_posteriors import ItemPosteriors
+from crowdpilot.hybrid.campaign.estimation.misleading_share import USUAL_SHARE
 from crowdpilot.hybrid.campaign.estimation.online_update import ExpectedCounts
 from crowdpilot.hybrid.campaign.estimation.worker_model import fit_worker_model, with_label_shares
 from crowdpilot.hybrid.campaign.items import Rows
 from crowdpilot.hybrid.plan import Plan
 from crowdpilot.hybrid.policy import Evidence
+from crowdpilot.hybrid.value.crowd_errors import CrowdErrors
 from crowdpilot.hybrid.value.posterior import find_fusion
 from crowdpilot.json_values import pack, unpack
 from crowdpilot.votes import Votes
@@ -43,22 +43,25 @@ class Question:
         Prior of the confusion matrix of each kind of worker, (kinds, true, said).
     classifier
         Fitted to the posterior at every refit, if there is one.
+    experts
+        Which kinds of worker are not misled as the crowd is; none if not given.
     """
 
     def __init__(
-        self, plan: Plan, kind_pseudo_counts: Floats, classifier: CrossFittedClassifier | None = None
+        self,
+        plan: Plan,
+        kind_pseudo_counts: Floats,
+        classifier: CrossFittedClassifier | None = None,
+        experts: Sequence[bool] | None = None,
     ) -> None:
         K = kind_pseudo_counts.shape[1]
         self.plan, self.kind_pseudo_counts, self._classifier = plan, kind_pseudo_counts, classifier
-        self.fusion = find_fusion(plan.fusion)
         self.vote_log = VoteLog()
         self.gold: Codes = np.zeros(0, np.int32)  # the known class of each item, -1 where it is not known
         self.tally = np.zeros((0, K))  # votes for each class, (items, classes)
-        self.log_likelihood = np.zeros((0, K))  # log P(votes | class), (items, classes)
-        self.posterior = np.zeros((0, K))  # (items, classes)
-        self.classifier_probs: Floats | None = None  # (items, classes), before temperature scaling
-        self.temperature = 1.0  # the power of these probabilities
-        self.class_prior = np.full(K, 1 / K)
+        experts = [False] * len(kind_pseudo_counts) if experts is None else experts
+        crowd_errors = CrowdErrors(USUAL_SHARE if plan.honest else 0.0)
+        self.posteriors = ItemPosteriors(K, find_fusion(plan.fusion), experts, crowd_errors, plan.floor)
         self.worker_kind: Codes = np.zeros(0, np.int32)
         self.kind_confusion = to_probs(kind_pseudo_counts)  # of a new worker, (kinds, true, said)
         self.log_confusion = np.zeros((0, K, K))  # (workers, true, said)
@@ -70,6 +73,21 @@ class Question:
     def classes(self) -> int:
         """Number of classes."""
         return int(self.kind_pseudo_counts.shape[1])
+
+    @property
+    def posterior(self) -> Floats:
+        """Of the true class, (items, classes)."""
+        return self.posteriors.posterior
+
+    @property
+    def classifier_probs(self) -> Floats | None:
+        """Of the classifier, (items, classes), before temperature scaling; None without one."""
+        return self.posteriors.classifier_probs
+
+    @property
+    def class_prior(self) -> Floats:
+        """Shares of the classes, (classes,)."""
+        return self.posteriors.class_prior
 
     def add_worker(self, kind: int) -> None:
         """A new worker, with the confusion matrix of their kind."""
@@ -84,20 +102,13 @@ class Question:
 
         Without probabilities they get the mean of those of other items, if there are any.
         """
-        n, K = len(gold), self.classes
-        if classifier_probs is None and self.classifier_probs is not None:
-            classifier_probs = np.tile(self.classifier_probs.mean(axis=0), (n, 1))
-        if classifier_probs is not None:
-            old = self.classifier_probs
-            old = np.tile(self.class_prior, (len(self.gold), 1)) if old is None else old
-            self.classifier_probs = append_rows(old, floored(classifier_probs, MIN_PROBABILITY))
+        n = len(gold)
         self.gold = append_rows(self.gold, gold)
-        self.tally = append_rows(self.tally, np.zeros((n, K)))
-        self.log_likelihood = append_rows(self.log_likelihood, np.zeros((n, K)))
-        self.posterior = append_rows(self.posterior, np.zeros((n, K)))
+        self.tally = append_rows(self.tally, np.zeros((n, self.classes)))
+        new = self.posteriors.add_items(n, classifier_probs)
         if self._online is not None:
             self._online.add_items(n)
-        self.update_posterior(np.arange(len(self.gold) - n, len(self.gold)))
+        self.update_posterior(new)
 
     def reveal(self, rows: Rows, gold: Codes) -> None:
         """The classes of these items are known from now on."""
@@ -110,7 +121,7 @@ class Question:
         """New votes, in time that depends on their number and that of the classes."""
         first, items = self.vote_log.add(item, worker, label), np.unique(item)
         np.add.at(self.tally, (item, label), 1)
-        np.add.at(self.log_likelihood, item, self.log_confusion[worker, :, label])
+        self.posteriors.add_votes(item, self.worker_kind[worker], self.log_confusion[worker, :, label])
         self.update_posterior(items)
         self._update_online(items, first)
 
@@ -124,11 +135,12 @@ class Question:
         if self._online is not None:
             self._online.subtract(item, worker, label)
         self.tally[item, label] -= 1
-        self.log_likelihood[item] -= self.log_confusion[worker, :, label]
+        rows, lost = np.array([item]), -self.log_confusion[worker, :, label][None]
+        self.posteriors.add_votes(rows, self.worker_kind[[worker]], lost)
         if not self.tally[item].any():
-            self.log_likelihood[item] = 0
-        self.update_posterior(np.array([item]))
-        self._update_online(np.array([item]))
+            self.posteriors.clear(rows)
+        self.update_posterior(rows)
+        self._update_online(rows)
         return True
 
     def votes(self) -> Votes:
@@ -142,36 +154,22 @@ class Question:
         votes, gone = self.votes(), np.ones(len(self.gold), bool)
         gone[rows] = False
         dropped = votes.take(gone[votes.task])
-        self.dropped_counts = self.dropped_counts + count_labels(dropped, self.posterior)
+        consensus = self.posteriors.consensus
+        self.dropped_counts = self.dropped_counts + count_labels(dropped, consensus)
         if self._online is not None:
-            self._online.keep(rows, dropped, self.posterior)
-        self.dropped_classes = self.dropped_classes + self.posterior[gone & self.tally.any(axis=1)].sum(
-            axis=0
-        )
+            self._online.keep(rows, dropped, consensus)
+        self.dropped_classes = self.dropped_classes + consensus[gone & self.tally.any(axis=1)].sum(axis=0)
         kept = votes.take(~gone[votes.task])
         self.vote_log = VoteLog()
         self.vote_log.add(np.searchsorted(rows, kept.task), kept.worker, kept.label)
         self.gold, self.tally = self.gold[rows], self.tally[rows]
-        self.log_likelihood, self.posterior = self.log_likelihood[rows], self.posterior[rows]
-        self.classifier_probs = None if self.classifier_probs is None else self.classifier_probs[rows]
+        self.posteriors.keep(rows)
 
     # Posterior -------------------------------------------------------------------------------
 
     def update_posterior(self, rows: Rows) -> None:
-        """Recompute the posterior of some items from classifier, log-likelihood and known classes."""
-        self.posterior[rows] = self.posterior_under(rows, self.log_likelihood[rows])
-        known = rows[self.gold[rows] >= 0]
-        self.posterior[known] = np.eye(self.classes)[self.gold[known]]
-
-    def posterior_under(self, rows: Rows, log_likelihood: Floats) -> Floats:
-        """The posterior of items under this log-likelihood (rows, classes), were their classes unknown."""
-        return combine(self.fusion, self.calibrated_probs(rows), log_likelihood, self.class_prior)
-
-    def calibrated_probs(self, rows: Rows) -> Floats | None:
-        """The classifier's probabilities after temperature scaling, (rows, classes), if there is one."""
-        if self.classifier_probs is None:
-            return None
-        return floored(to_probs(self.classifier_probs[rows] ** self.temperature), self.plan.floor)
+        """Recompute the posteriors of some items from classifier, votes and known classes."""
+        self.posteriors.update(rows, self.gold[rows])
 
     def evidence(self) -> Evidence:
         """What a policy may use to decide about all items."""
@@ -179,11 +177,11 @@ class Question:
 
     def next_worker_confusion(self) -> Floats:
         """Confusion matrix of a new worker of each kind, with the vote weight; (kinds, true, said)."""
-        return to_probs(self.kind_confusion**self.fusion.crowd_weight)
+        return to_probs(self.kind_confusion**self.posteriors.fusion.crowd_weight)
 
     def worker_confusion(self, worker: int) -> Floats:
         """Confusion matrix of one worker, with the vote weight; (true, said)."""
-        return to_probs(np.exp(self.log_confusion[worker] * self.fusion.crowd_weight))
+        return to_probs(np.exp(self.log_confusion[worker] * self.posteriors.fusion.crowd_weight))
 
     def is_above_median(self, worker: int) -> bool:
         """Whether a worker's accuracy is at least the median of their kind."""
@@ -213,30 +211,34 @@ class Question:
             earlier=(self.dropped_classes, self.dropped_counts),
         )
         self.kind_confusion, self.log_confusion = fitted.kind_confusion, np.log(fitted.confusion)
-        self.class_prior = to_probs(fitted.posterior.sum(axis=0) + self.dropped_classes + 1)
-        self.log_likelihood = votes_log_likelihood(votes, self.log_confusion)
+        self.posteriors.class_prior = to_probs(fitted.posterior.sum(axis=0) + self.dropped_classes + 1)
+        self.posteriors.set_votes(votes, self.worker_kind, self.log_confusion)
+        if self.plan.honest:
+            self.posteriors.fit_crowd_errors(votes, self.worker_kind, self.plan.experience)
         if self._classifier is not None and len(votes) >= MIN_VOTES_TO_TRAIN:
-            confusion = np.exp(self.fusion.crowd_weight * self.log_confusion)
-            self.classifier_probs = self._classifier.fit_predict_calibrated(
+            confusion = np.exp(self.posteriors.fusion.crowd_weight * self.log_confusion)
+            self.posteriors.classifier_probs = self._classifier.fit_predict_calibrated(
                 some, fitted.posterior, fold, confusion, self.plan.map
             )
+            self.posteriors.learned_from_votes = True
         elif self.classifier_probs is not None and len(votes) >= MIN_VOTES_TO_TRAIN:
-            self.temperature = fit_temperature(self.classifier_probs[voted], self.log_likelihood[voted])
+            log_likelihood = self.posteriors.log_likelihood[voted]
+            self.posteriors.temperature = fit_temperature(self.classifier_probs[voted], log_likelihood)
         self.update_posterior(np.arange(len(self.gold)))
         self._recount()
 
     def recompute(self) -> None:
         """Recompute log-likelihood and posterior of all items from the present confusion matrices."""
-        self.log_likelihood = votes_log_likelihood(self.votes(), self.log_confusion)
+        self.posteriors.set_votes(self.votes(), self.worker_kind, self.log_confusion)
         self.update_posterior(np.arange(len(self.gold)))
         self._recount()
 
     def _log_prior(self, voted: Rows) -> Floats:
         """Log of the posterior of items before their votes, (voted, classes)."""
         no_votes = np.zeros((len(voted), self.classes))
-        if (probs := self.calibrated_probs(voted)) is None:
+        if (probs := self.posteriors.calibrated_probs(voted)) is None:
             return no_votes
-        return np.log(np.maximum(self.fusion(probs, no_votes, self.class_prior), MIN_PRIOR))
+        return np.log(np.maximum(self.posteriors.fusion(probs, no_votes, self.class_prior), MIN_PRIOR))
 
     # Incremental EM --------------------------------------------------------------------------
 
@@ -247,10 +249,12 @@ class Question:
         rows, position = self.vote_log.rows_of(items)
         worker, label = self.vote_log.worker[rows], self.vote_log.label[rows]
         new = None if first is None else rows >= first
-        moved = self._online.replace(items, position, worker, label, self.posterior[items], new)
+        consensus = self.posteriors.consensus[items]
+        moved = self._online.replace(items, position, worker, label, consensus, new)
         self.log_confusion[moved] = np.log(to_probs(self._online.counts[moved]))
-        self.log_likelihood[items] = 0
-        np.add.at(self.log_likelihood, items[position], self.log_confusion[worker, :, label])
+        self.posteriors.clear(items)
+        log_likelihood = self.log_confusion[worker, :, label]
+        self.posteriors.add_votes(items[position], self.worker_kind[worker], log_likelihood)
         self.update_posterior(items)
 
     def _recount(self) -> None:
@@ -259,7 +263,7 @@ class Question:
             votes, kind = self.votes(), self.worker_kind
             prior = to_probs(with_label_shares(self.kind_pseudo_counts, votes, self.dropped_counts))[kind]
             counts = self.plan.worker_pseudo_counts * np.stack([prior, self.kind_confusion[kind]])
-            self._online.recount(votes, self.posterior, self.dropped_counts, *counts)
+            self._online.recount(votes, self.posteriors.consensus, self.dropped_counts, *counts)
 
     # State -----------------------------------------------------------------------------------
 
@@ -270,11 +274,7 @@ class Question:
             "votes": {"item": task, "worker": worker, "label": label},
             "gold": pack(self.gold),
             "tally": pack(self.tally),
-            "log_likelihood": pack(self.log_likelihood),
-            "posterior": pack(self.posterior),
-            "classifier_probs": pack(self.classifier_probs),
-            "temperature": pack(self.temperature),
-            "class_prior": pack(self.class_prior),
+            "posteriors": self.posteriors.to_state(),
             "worker_kind": pack(self.worker_kind),
             "kind_confusion": pack(self.kind_confusion),
             "log_confusion": pack(self.log_confusion),
@@ -288,12 +288,11 @@ class Question:
         votes = state["votes"]
         self.vote_log.add(*(unpack(votes[name]) for name in ("item", "worker", "label")))
         self.gold, self.tally = unpack(state["gold"]), unpack(state["tally"])
-        self.log_likelihood, self.posterior = unpack(state["log_likelihood"]), unpack(state["posterior"])
-        self.classifier_probs = unpack(state["classifier_probs"])
-        self.temperature, self.class_prior = state["temperature"], unpack(state["class_prior"])
+        self.posteriors.restore(state["posteriors"])
         self.worker_kind, self.kind_confusion = unpack(state["worker_kind"]), unpack(state["kind_confusion"])
         self.log_confusion = unpack(state["log_confusion"])
         self.dropped_counts = unpack(state["dropped_counts"])
         self.dropped_classes = unpack(state["dropped_classes"])
+        self.update_posterior(np.arange(len(self.gold)))
         if self._online is not None:
             self._online.restore(state["online"])

@@ -85,7 +85,7 @@ def test_online_updates_are_more_accurate_than_no_refit(seed):
             c.tell(votes[n : n + 20])
         right[name] = np.mean(c._parts.questions[0].posterior.argmax(axis=1) == truth)
     assert right["online"] > right["never"]
-    assert right["online"] > right["refit"] - 0.03
+    assert right["online"] > right["refit"] - 0.04
 
 
 def test_a_retracted_vote_leaves_the_counts_it_found():

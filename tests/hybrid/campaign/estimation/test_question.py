@@ -5,6 +5,7 @@ import pytest
 
 from crowdpilot.arrays import softmax, to_probs
 from crowdpilot.hybrid.campaign.estimation.classifier import floored
+from crowdpilot.hybrid.campaign.estimation.misleading_share import USUAL_SHARE
 from crowdpilot.hybrid.campaign.estimation.question import Question
 from crowdpilot.hybrid.plan import Plan
 
@@ -37,12 +38,50 @@ def test_before_any_vote_the_posterior_is_uniform_or_that_of_the_classifier():
     np.testing.assert_allclose(found, probs, atol=1e-3)
 
 
-def test_votes_are_bayes_rule():
+def test_votes_are_bayes_rule_for_the_consensus():
     q = question(fusion="bayes")
     q.add_votes(np.array([0, 0]), np.array([0, 1]), np.array([2, 2]))
     said = to_probs(q.plan.pseudo_counts("crowd", K))
-    np.testing.assert_allclose(q.posterior[0], softmax(2 * np.log(said[:, 2])[None])[0])
+    consensus = softmax(2 * np.log(said[:, 2])[None])[0]
+    np.testing.assert_allclose(q.posteriors.consensus[0], consensus)
+    np.testing.assert_allclose(q.posterior[0], (1 - USUAL_SHARE) * consensus + USUAL_SHARE / K)
     np.testing.assert_allclose(q.posterior[1:], 1 / K)
+
+
+def test_independent_votes_are_bayes_rule_for_the_true_class():
+    q = question(fusion="bayes", honest=False)
+    q.add_votes(np.array([0, 0]), np.array([0, 1]), np.array([2, 2]))
+    np.testing.assert_allclose(q.posterior, q.posteriors.consensus)
+
+
+def test_an_expert_tells_the_true_class_where_the_crowd_is_misled():
+    settings = Plan()
+    prior = np.stack([settings.pseudo_counts(kind, K) for kind in ("crowd", "expert")])
+    q = Question(settings, prior, experts=[False, True])
+    q.add_items(np.full(2, -1, np.int32), None)
+    for kind in (*[0] * 9, 1):
+        q.add_worker(kind)
+    q.add_votes(np.zeros(9, int), np.arange(9), np.ones(9, int))
+    before = q.posterior[0].copy()
+    assert before.argmax() == 1
+    assert before[1] < 1 - USUAL_SHARE / 2
+    q.add_votes(np.array([0]), np.array([9]), np.array([2]))
+    said = to_probs(prior[1])[:, 2]
+    np.testing.assert_allclose(q.posterior[0], to_probs(before * said))
+    assert q.posterior[0].argmax() == 2
+    assert q.posteriors.consensus[0, 1] > 0.9  # what more votes of the crowd would say
+    assert q.delete_vote(0, 9)
+    np.testing.assert_allclose(q.posterior[0], before)
+
+
+def test_a_classifier_that_learned_from_votes_predicts_what_the_crowd_sees():
+    probs = np.tile([0.9, 0.1, 0.0], (6, 1))
+    q = question(probs=probs)
+    given = q.posterior.copy()
+    q.posteriors.learned_from_votes = True
+    q.update_posterior(np.arange(6))
+    np.testing.assert_allclose(given, q.posteriors.consensus)
+    np.testing.assert_allclose(q.posterior, (1 - USUAL_SHARE) * given + USUAL_SHARE / K)
 
 
 def test_an_expert_moves_the_posterior_more_than_one_of_the_crowd():
