@@ -221,7 +221,7 @@ def render_real(rows: list[dict[str, Any]]) -> str:
     return (
         f"\n## Real crowds\n\nWorkers with {MIN_GOLD_VOTES} or more votes on tasks of known class: their "
         "mean accuracy there; their mean skill by the votes alone, with the experience of all other groups "
-        "of sets; the skill that the model itself believes; the rank correlation of skill and accuracy "
+        "of sets; the skill that the model itself says; the rank correlation of skill and accuracy "
         "(order); how often the 90 % interval of the skill holds the measured accuracy, with the noise of "
         "its few votes, and how often it holds the same with half a vote added on either side (a worker who "
         "is always right on ten tasks need not have the skill 1); the mean width; how many are flagged as "
