@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import ClassVar, NamedTuple
@@ -156,7 +156,7 @@ class Auto(Aggregator):
         found: list[GoldEvidence] = []
         for n, members in enumerate(panels):
             fits = [partial(_fit_panel, members), partial(_fit_panel_from_gold, members)]
-            evidence = [cross_fit_gold(votes, fit, self.seed) for fit in fits]
+            evidence = [cross_fit_gold(votes, partial(self._as_result, fit), self.seed) for fit in fits]
             likelihoods = [prior.update(*each).log_likelihood for each in evidence if each is not None]
             best = int(np.argmax(likelihoods))
             posteriors.append(fits[best](votes))
@@ -164,6 +164,9 @@ class Auto(Aggregator):
             log_weights[n] += likelihoods[best]
         weights = np.exp(log_weights - log_weights.max())
         return weights / weights.sum(), posteriors, found[int(np.argmax(weights))]
+
+    def _as_result(self, fit: Callable[[Votes], Floats], votes: Votes) -> Aggregate:
+        return Aggregate(votes, fit(votes), np.zeros(0), model=self)
 
     def _fit_alone(self, model: EM, votes: Votes) -> Aggregate:
         """One model alone, without a score: there are too many classes to score any."""

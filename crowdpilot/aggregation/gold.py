@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from crowdpilot.aggregation.sparse.posterior import Posterior
+from crowdpilot.aggregation.base import Aggregate
+from crowdpilot.aggregation.sparse.honest_posterior import find_evidence
 from crowdpilot.arrays import Floats, softmax, to_probs
-from crowdpilot.calibration.experience import FEATURES, GoldEvidence, collect_evidence
+from crowdpilot.calibration.experience import FEATURES, GoldEvidence
 from crowdpilot.confusion_matrices import count_labels, votes_log_likelihood
 from crowdpilot.votes import Votes
 
@@ -19,19 +20,18 @@ MANY_VOTES = 200_000
 GOLD_COUNTS = 2.0  # pseudo-votes of a worker for each class, where matrices come from gold tasks alone
 
 
-def cross_fit_gold(votes: Votes, fit: Callable[[Votes], Posterior], seed: int = 0) -> GoldEvidence | None:
+def cross_fit_gold(votes: Votes, fit: Callable[[Votes], Aggregate], seed: int = 0) -> GoldEvidence | None:
     """Evidence for the gold tasks from fits that did not see their gold label; None without any.
 
     The gold labels are divided into folds. The posterior is fitted with those of the other folds, and gives
-    the tasks of the fold their labels: so gold labels do not flatter the model that they judge. None also
-    if the posterior is sparse.
+    the tasks of the fold their labels: so gold labels do not flatter the model that they judge.
 
     Parameters
     ----------
     votes
         Merged, with gold labels.
     fit
-        Gives the posterior of all tasks, (tasks, classes).
+        Gives the result of a model.
     seed
         Of the folds.
     """
@@ -49,12 +49,10 @@ def cross_fit_gold(votes: Votes, fit: Callable[[Votes], Posterior], seed: int = 
         kept = gold.copy()
         kept[held_out] = -1
         rest = replace(votes, gold=kept)
-        posterior = fit(rest)
-        if not isinstance(posterior, np.ndarray):
-            return None
-        labels = posterior.argmax(axis=1).astype(np.int32)
-        features[fold == n] = collect_evidence(rest, posterior, labels).features[held_out]
-        right[fold == n] = labels[held_out] == gold[held_out]
+        result = fit(rest)
+        evidence = find_evidence(rest, result.posterior, result.codes, result.unlisted_prior)
+        features[fold == n] = evidence.features[held_out]
+        right[fold == n] = result.codes[held_out] == gold[held_out]
     return GoldEvidence(features, right)
 
 

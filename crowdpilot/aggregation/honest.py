@@ -59,9 +59,14 @@ class Honest(Aggregator):
     def run_on(
         self, backend: Backend | None, votes: Votes, start: Aggregate | None, history: Aggregate | None
     ) -> Aggregate:
-        result = self.model.run_on(backend, votes, start, history)
-        gold = cross_fit_gold(votes, lambda rest: self.model.run_on(backend, rest, None, None).posterior)
-        return make_honest(replace(result, model=self.model), self.experience, gold)
+        result = self._run_model(backend, votes, start, history)
+        gold = cross_fit_gold(votes, lambda rest: self._run_model(backend, rest, None, None))
+        return make_honest(result, self.experience, gold)
+
+    def _run_model(
+        self, backend: Backend | None, votes: Votes, start: Aggregate | None, history: Aggregate | None
+    ) -> Aggregate:
+        return replace(self.model.run_on(backend, votes, start, history), model=self.model)
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
         return self.run_on(None, votes, start, history)

@@ -11,7 +11,14 @@ from scipy.sparse import csr_array
 from crowdpilot.aggregation.sparse.evidence import SparseEvidence, collect_sparse_evidence
 from crowdpilot.aggregation.sparse.posterior import Posterior, probability_of
 from crowdpilot.arrays import TIE, Codes, Floats, sum_by
-from crowdpilot.calibration.experience import CrowdMap, GoldEvidence, HonestPosterior, honest_posterior
+from crowdpilot.calibration.experience import (
+    CrowdMap,
+    Evidence,
+    GoldEvidence,
+    HonestPosterior,
+    collect_evidence,
+    honest_posterior,
+)
 from crowdpilot.calibration.experience.honest import fit_crowd, min_confidence, spread_confidence
 from crowdpilot.votes import Votes
 
@@ -54,8 +61,8 @@ def calibrate(
         two = replace(votes, classes=np.array(["label", "other"]))
         sure = np.column_stack([confidence, 1 - confidence])
         return honest_posterior(two, sure, labels, experience), posterior
-    if isinstance(posterior, np.ndarray) and len(votes.workers) * K * K <= MAX_MATRIX_CELLS:
-        honest = honest_posterior(votes, posterior, labels, experience, gold)
+    if has_matrices(votes, posterior):
+        honest = honest_posterior(votes, np.asarray(posterior), labels, experience, gold)
         return honest, honest.probs
     prior = np.full(K, 1 / K) if unlisted_prior is None else unlisted_prior
     found = collect_sparse_evidence(votes, posterior, labels, prior)
@@ -68,6 +75,23 @@ def calibrate(
         pool[found.candidates.task, found.candidates.label] = found.pool
         return honest, votes.clamp(spread_confidence(posterior, labels, fit.confidence, pool))
     return honest, _spread_sparse(found, posterior, labels, fit.confidence, prior)
+
+
+def find_evidence(
+    votes: Votes, posterior: Posterior, labels: Codes, unlisted_prior: Floats | None = None
+) -> Evidence:
+    """Evidence for the label of each task, by confusion matrices or, where classes are many, by one skill."""
+    K = len(votes.classes)
+    if has_matrices(votes, posterior):
+        return collect_evidence(votes, np.asarray(posterior), labels)
+    prior = np.full(K, 1 / K) if unlisted_prior is None else unlisted_prior
+    return collect_sparse_evidence(votes, posterior, labels, prior).evidence
+
+
+def has_matrices(votes: Votes, posterior: Posterior) -> bool:
+    """Whether the posterior is dense and there is memory for a confusion matrix of each worker."""
+    cells = len(votes.workers) * len(votes.classes) ** 2
+    return isinstance(posterior, np.ndarray) and cells <= MAX_MATRIX_CELLS
 
 
 def _spread_sparse(
