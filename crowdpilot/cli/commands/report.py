@@ -56,7 +56,7 @@ def report(
         ),
     ] = None,
     level: options.Level = 0.9,
-    target: Annotated[float, typer.Option(help="Confidence that labels should have.")] = 0.95,
+    target: Annotated[float, typer.Option(help="Confidence that labels should have.")] = 0.9,
     seed: options.Seed = 0,
     title: Annotated[
         str | None, typer.Option(help="Title of the page; if not given, the name of VOTES.")
