@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +26,11 @@ CLEAR_MARGIN = 0.05  # between the probabilities of the label and the next class
 NO_VOTE = 0.3  # weight of equal probabilities in the pool of single votes
 MAX_LOG_ODDS = 12.0
 MAX_CHUNK = 2**19  # numbers in an array of (votes, classes)
+MANY_VOTES = 2**20  # above which all cores work
+MAX_THREADS = 8
+
+
+Chunk = tuple[slice, NDArray[np.int64], NDArray[np.int64]]  # rows of votes, where tasks begin, the tasks
 
 
 class Evidence(NamedTuple):
@@ -74,7 +81,9 @@ def collect_evidence(votes: Votes, posterior: Floats, labels: Codes) -> Evidence
     totals = counts.sum(axis=2)
     variation = _variation(counts, totals, pooled)
     summed, pool = np.zeros((len(n), K)), np.full((len(n), K), NO_VOTE / K)
-    for part, first, tasks in _chunks(votes):
+
+    def add(chunk: Chunk) -> None:
+        part, first, tasks = chunk
         task, worker, label = votes.task[part], votes.worker[part], votes.label[part]
         weight = votes.weights[part][:, None]
         own = posterior[task] * (confirmed[task] * weight)
@@ -84,6 +93,8 @@ def collect_evidence(votes: Votes, posterior: Floats, labels: Codes) -> Evidence
         alone = softmax(log_vote)
         summed[tasks] = np.add.reduceat(weight * np.log(np.maximum(alone, 1e-12)), first)
         pool[tasks] += np.add.reduceat(weight * alone, first)
+
+    _for_each(add, _chunks(votes), threads=len(votes) > MANY_VOTES)
     pool /= pool.sum(axis=1, keepdims=True)
     label = _labels_without_gold(labels, gold, summed, posterior)
     summed /= design_effect(n)[:, None]
@@ -149,7 +160,7 @@ def _log_odds(probs: Floats, label: Codes) -> Floats:
     return odds
 
 
-def _chunks(votes: Votes) -> Iterator[tuple[slice, NDArray[np.int64], NDArray[np.int64]]]:
+def _chunks(votes: Votes) -> Iterator[Chunk]:
     """Parts of the votes that end with a task: their rows, where each task begins in them, the tasks."""
     voted = np.flatnonzero(np.diff(votes.starts))
     step = max(1, MAX_CHUNK // (len(votes.classes) * max(1, -(-len(votes) // max(len(voted), 1)))))
@@ -157,3 +168,13 @@ def _chunks(votes: Votes) -> Iterator[tuple[slice, NDArray[np.int64], NDArray[np
         tasks = voted[n : n + step]
         begin, end = votes.starts[tasks[0]], votes.starts[tasks[-1] + 1]
         yield slice(begin, end), votes.starts[tasks] - begin, tasks
+
+
+def _for_each(work: Callable[[Chunk], None], chunks: Iterator[Chunk], *, threads: bool) -> None:
+    """Do some work on each chunk, on all cores if there are many votes; chunks share no task."""
+    if not threads:
+        for chunk in chunks:
+            work(chunk)
+        return
+    with ThreadPoolExecutor(min(os.cpu_count() or 1, MAX_THREADS)) as pool:
+        list(pool.map(work, chunks))
