@@ -31,6 +31,11 @@ class Honest(Aggregator):
     experience
         The distribution of coefficients over crowds; that of the package if not given.
 
+    References
+    ----------
+    MacKay, The evidence framework applied to classification networks, Neural Computation 4(5), 1992: logistic
+    regression with its coefficients integrated out. https://doi.org/10.1162/neco.1992.4.5.720
+
     Examples
     --------
     >>> from crowdpilot.simulation import one_coin

@@ -75,8 +75,7 @@ SHARES = np.array([[0.2, 0.7, 0.1], [1, 0, 0], [0.1, 0.3, 0.6]])
 def test_targets_are_made_of_label_shares(labels: str) -> None:
     votes = from_shares(SHARES)
     best = np.eye(3)[SHARES.argmax(axis=1)]
-    soft = SHARES if labels == "naive_soft" else best
-    expected = {"hard": best, "soft": soft, "smoothed": 0.9 * best + 0.1 / 3, "shard": best * soft}
+    expected = {"hard": best, "soft": SHARES, "smoothed": 0.9 * best + 0.1 / 3, "shard": best * SHARES}
     for targets, values in expected.items():
         method = TwoStage(nn.Linear(4, 3), votes, labels=labels, targets=targets)
         np.testing.assert_allclose(method.target, values, rtol=1e-6)
