@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from crowdpilot.hybrid.campaign.acquisition import AcquisitionValues
+from crowdpilot.hybrid.campaign.estimation.misleading_share import MisleadingShares
 from crowdpilot.hybrid.campaign.estimation.question import Question
 from crowdpilot.hybrid.campaign.saved_state import (
     MODEL_UPDATE_FORMAT,
@@ -15,7 +16,6 @@ from crowdpilot.hybrid.campaign.saved_state import (
     check_header,
     header,
 )
-from crowdpilot.hybrid.value.crowd_errors import CrowdErrors
 from crowdpilot.json_values import pack, unpack
 
 
@@ -31,7 +31,7 @@ def write_model_update(
                 "log_confusion": pack(question.log_confusion),
                 "class_prior": pack(question.class_prior),
                 "temperature": pack(question.posteriors.temperature),
-                "misleading_share": question.posteriors.crowd_errors.misleading,
+                "misleading_shares": list(question.posteriors.shares),
                 "learned_from_votes": question.posteriors.learned_from_votes,
                 "classifier_probs": pack(question.classifier_probs if with_classifier else None),
             }
@@ -59,7 +59,7 @@ def read_model_update(
         question.log_confusion = np.concatenate([log_confusion, np.log(question.kind_confusion[newer])])
         question.posteriors.class_prior = unpack(estimates["class_prior"])
         question.posteriors.temperature = estimates["temperature"]
-        question.posteriors.crowd_errors = CrowdErrors(estimates["misleading_share"])
+        question.posteriors.set_shares(MisleadingShares(*estimates["misleading_shares"]))
         question.posteriors.learned_from_votes = estimates["learned_from_votes"]
         if estimates["classifier_probs"] is not None:
             probs = unpack(estimates["classifier_probs"])

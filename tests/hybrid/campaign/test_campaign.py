@@ -167,7 +167,7 @@ def test_the_next_vote_is_worth_more_than_its_price_or_is_not_asked_for():
 
 def test_a_worker_whose_votes_are_worth_less_than_their_price_is_not_asked():
     gold = {item: CLASSES[n % 2] for n, item in enumerate(ITEMS[:20])}
-    c = campaign(costs=Costs.binary(crowd=0.15), plan=Plan(pilot=0, refit_every=0), gold=gold)
+    c = campaign(costs=Costs.binary(crowd=0.2), plan=Plan(pilot=0, refit_every=0), gold=gold)
     c.tell([(item, "ann", CLASSES[n % 2]) for n, item in enumerate(ITEMS[:20])])
     c.tell([(item, "bob", CLASSES[n // 2 % 2]) for n, item in enumerate(ITEMS[:20])], refit=True)  # a coin
     assert len(c.ask("ann", 5)) == 5

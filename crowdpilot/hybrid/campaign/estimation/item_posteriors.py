@@ -13,7 +13,7 @@ from crowdpilot.confusion_matrices import votes_log_likelihood
 from crowdpilot.growing_arrays import append_rows
 from crowdpilot.hybrid.campaign.estimates import combine, prior_of
 from crowdpilot.hybrid.campaign.estimation.classifier import MIN_PROBABILITY, floored
-from crowdpilot.hybrid.campaign.estimation.misleading_share import fit_misleading_share
+from crowdpilot.hybrid.campaign.estimation.misleading_share import MisleadingShares, fit_misleading_share
 from crowdpilot.hybrid.campaign.items import Rows
 from crowdpilot.hybrid.value.crowd_errors import CrowdErrors
 from crowdpilot.hybrid.value.posterior import FusionRule
@@ -34,8 +34,8 @@ class ItemPosteriors:
         Combines classifier and votes.
     experts
         Which kinds of worker are not misled as the crowd is, (kinds,).
-    crowd_errors
-        How far the errors of the crowd on one item are shared, until it is fitted.
+    shares
+        Of misleading items, until they are fitted.
     floor
         Least probability of a class by the classifier.
     """
@@ -45,10 +45,11 @@ class ItemPosteriors:
         classes: int,
         fusion: FusionRule,
         experts: Sequence[bool],
-        crowd_errors: CrowdErrors,
+        shares: MisleadingShares,
         floor: float,
     ) -> None:
-        self.fusion, self.experts, self.crowd_errors = fusion, np.asarray(experts, bool), crowd_errors
+        self.fusion, self.experts = fusion, np.asarray(experts, bool)
+        self.set_shares(shares)
         self._floor = floor
         self.classifier_probs: Floats | None = None  # before temperature scaling
         self.temperature = 1.0  # the power of these probabilities
@@ -108,7 +109,16 @@ class ItemPosteriors:
         voted = np.unique(crowd.task).astype(np.intp)
         consensus = combine(self.fusion, None, self.log_likelihood[voted], self.class_prior)
         some = crowd.select(tasks=voted)
-        self.crowd_errors = CrowdErrors(fit_misleading_share(some, consensus, self.class_prior, experience))
+        self.set_shares(fit_misleading_share(some, consensus, self.class_prior, experience))
+
+    def set_shares(self, shares: MisleadingShares) -> None:
+        """Take these shares of misleading items: the expected one for posteriors, the least to buy votes."""
+        self.crowd_errors, self.least_errors = (CrowdErrors(share) for share in shares)
+
+    @property
+    def shares(self) -> MisleadingShares:
+        """The shares of misleading items."""
+        return MisleadingShares(self.crowd_errors.misleading, self.least_errors.misleading)
 
     # Posterior -------------------------------------------------------------------------------
 
@@ -131,8 +141,11 @@ class ItemPosteriors:
         self.posterior[rows[known]] = self.consensus[rows[known]] = np.eye(crowd.shape[1])[gold[known]]
 
     def consensus_errors(self, rows: Rows, errors: Floats) -> Floats:
-        """Expected costs of each decision by class of the consensus; see `CrowdErrors.errors`."""
-        return self.crowd_errors.errors(errors, self._prior(rows), self._experts_say(rows))
+        """Expected costs of each decision by class of the consensus; see `CrowdErrors.errors`.
+
+        They are for the value of votes, and by the least share of misleading items.
+        """
+        return self.least_errors.errors(errors, self._prior(rows), self._experts_say(rows))
 
     def _prior(self, rows: Rows) -> Floats:
         """Of the true class of misleading items, (rows, classes), or (classes,) if the same for all."""
@@ -155,7 +168,7 @@ class ItemPosteriors:
             "log_likelihood": pack(self.log_likelihood),
             "expert_log_likelihood": pack(self.expert_log_likelihood),
             "class_prior": pack(self.class_prior),
-            "misleading_share": self.crowd_errors.misleading,
+            "misleading_shares": list(self.shares),
             "classifier_probs": pack(self.classifier_probs),
             "temperature": pack(self.temperature),
             "learned_from_votes": self.learned_from_votes,
@@ -166,7 +179,7 @@ class ItemPosteriors:
         self.log_likelihood = unpack(state["log_likelihood"])
         self.expert_log_likelihood = unpack(state["expert_log_likelihood"])
         self.class_prior = unpack(state["class_prior"])
-        self.crowd_errors = CrowdErrors(state["misleading_share"])
+        self.set_shares(MisleadingShares(*state["misleading_shares"]))
         self.classifier_probs = unpack(state["classifier_probs"])
         self.temperature = state["temperature"]
         self.learned_from_votes = state["learned_from_votes"]

@@ -16,13 +16,12 @@ from crowdpilot.hybrid.campaign.estimation.classifier import (
     fit_temperature,
 )
 from crowdpilot.hybrid.campaign.estimation.item_posteriors import ItemPosteriors
-from crowdpilot.hybrid.campaign.estimation.misleading_share import USUAL_SHARE
+from crowdpilot.hybrid.campaign.estimation.misleading_share import MisleadingShares
 from crowdpilot.hybrid.campaign.estimation.online_update import ExpectedCounts
 from crowdpilot.hybrid.campaign.estimation.worker_model import fit_worker_model, with_label_shares
 from crowdpilot.hybrid.campaign.items import Rows
 from crowdpilot.hybrid.plan import Plan
 from crowdpilot.hybrid.policy import Evidence
-from crowdpilot.hybrid.value.crowd_errors import CrowdErrors
 from crowdpilot.hybrid.value.posterior import find_fusion
 from crowdpilot.json_values import pack, unpack
 from crowdpilot.votes import Votes
@@ -60,8 +59,8 @@ class Question:
         self.gold: Codes = np.zeros(0, np.int32)  # the known class of each item, -1 where it is not known
         self.tally = np.zeros((0, K))  # votes for each class, (items, classes)
         experts = [False] * len(kind_pseudo_counts) if experts is None else experts
-        crowd_errors = CrowdErrors(USUAL_SHARE if plan.honest else 0.0)
-        self.posteriors = ItemPosteriors(K, find_fusion(plan.fusion), experts, crowd_errors, plan.floor)
+        shares = MisleadingShares() if plan.honest else MisleadingShares(0.0, 0.0)
+        self.posteriors = ItemPosteriors(K, find_fusion(plan.fusion), experts, shares, plan.floor)
         self.worker_kind: Codes = np.zeros(0, np.int32)
         self.kind_confusion = to_probs(kind_pseudo_counts)  # of a new worker, (kinds, true, said)
         self.log_confusion = np.zeros((0, K, K))  # (workers, true, said)
