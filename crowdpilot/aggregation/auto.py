@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from crowdpilot.aggregation.base import Aggregate, Aggregator, NotConverged
 from crowdpilot.aggregation.em.loop import EM, Prior
-from crowdpilot.aggregation.gold import cross_fit_gold, posterior_from_gold
+from crowdpilot.aggregation.gold import cross_fit_gold, has_gold_votes, posterior_from_gold
 from crowdpilot.aggregation.honest import make_honest
 from crowdpilot.aggregation.models.common_mistakes import CommonMistakes
 from crowdpilot.aggregation.models.dawid_skene import DawidSkene
@@ -144,7 +144,7 @@ class Auto(Aggregator):
         labels are held out of the fits that they judge.
         """
         log_weights = (gains - gains.max()) / self.softness
-        if votes.gold is None or not (votes.gold[votes.task] >= 0).any():
+        if not has_gold_votes(votes):
             weights = np.exp(log_weights)
             weights = np.where(weights < 0.01 * weights.sum(), 0, weights)
             weights /= weights.sum()
@@ -153,14 +153,14 @@ class Auto(Aggregator):
         prior = load_experience() if self.experience is None else self.experience
         log_weights = np.maximum(log_weights, MIN_LOG_WEIGHT_WITH_GOLD)
         posteriors: list[Floats | None] = []
-        found: list[GoldEvidence] = []
+        found = []
         for n, members in enumerate(panels):
             fits = [partial(_fit_panel, members), partial(_fit_panel_from_gold, members)]
             evidence = [cross_fit_gold(votes, partial(self._as_result, fit), self.seed) for fit in fits]
-            likelihoods = [prior.update(*each).log_likelihood for each in evidence if each is not None]
+            likelihoods = [prior.update(*each).log_likelihood for each in evidence]
             best = int(np.argmax(likelihoods))
             posteriors.append(fits[best](votes))
-            found += [each for each in evidence[best : best + 1] if each is not None]
+            found.append(evidence[best])
             log_weights[n] += likelihoods[best]
         weights = np.exp(log_weights - log_weights.max())
         return weights / weights.sum(), posteriors, found[int(np.argmax(weights))]

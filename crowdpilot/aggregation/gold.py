@@ -20,8 +20,13 @@ MANY_VOTES = 200_000
 GOLD_COUNTS = 2.0  # pseudo-votes of a worker for each class, where matrices come from gold tasks alone
 
 
-def cross_fit_gold(votes: Votes, fit: Callable[[Votes], Aggregate], seed: int = 0) -> GoldEvidence | None:
-    """Evidence for the gold tasks from fits that did not see their gold label; None without any.
+def has_gold_votes(votes: Votes) -> bool:
+    """Whether there are votes on tasks with a gold label."""
+    return votes.gold is not None and bool((votes.gold[votes.task] >= 0).any())
+
+
+def cross_fit_gold(votes: Votes, fit: Callable[[Votes], Aggregate], seed: int = 0) -> GoldEvidence:
+    """Evidence for the gold tasks with votes from fits that did not see their gold label.
 
     The gold labels are divided into folds. The posterior is fitted with those of the other folds, and gives
     the tasks of the fold their labels: so gold labels do not flatter the model that they judge.
@@ -35,12 +40,10 @@ def cross_fit_gold(votes: Votes, fit: Callable[[Votes], Aggregate], seed: int = 
     seed
         Of the folds.
     """
-    if votes.gold is None:
-        return None
+    if votes.gold is None or not has_gold_votes(votes):
+        raise ValueError("there are no votes on tasks with a gold label, expected some")
     gold = votes.gold
-    known = np.flatnonzero((gold >= 0) & (votes.task_sum() > 0))
-    if len(known) == 0:
-        return None
+    known = np.unique(votes.task[gold[votes.task] >= 0])
     folds = min(FOLDS if len(votes) <= MANY_VOTES else FOLDS_OF_MANY_VOTES, len(known))
     fold = np.random.default_rng(seed).permutation(len(known)) % folds
     features, right = np.zeros((len(known), len(FEATURES))), np.zeros(len(known))

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_worker_accuracy
 from crowdpilot.aggregation.em.backend import Backend
-from crowdpilot.aggregation.gold import cross_fit_gold
+from crowdpilot.aggregation.gold import cross_fit_gold, has_gold_votes
 from crowdpilot.aggregation.models.dawid_skene import DawidSkene
 from crowdpilot.aggregation.sparse.honest_posterior import calibrate
 from crowdpilot.aggregation.worker_skill import skill_distribution
@@ -65,7 +65,9 @@ class Honest(Aggregator):
         self, backend: Backend | None, votes: Votes, start: Aggregate | None, history: Aggregate | None
     ) -> Aggregate:
         result = self._run_model(backend, votes, start, history)
-        gold = cross_fit_gold(votes, lambda rest: self._run_model(backend, rest, None, None))
+        gold = None
+        if has_gold_votes(votes):
+            gold = cross_fit_gold(votes, lambda rest: self._run_model(backend, rest, None, None))
         return make_honest(result, self.experience, gold)
 
     def _run_model(

@@ -93,8 +93,7 @@ def _gradient_sum(
     probability p loses d p / (1 - confidence). `right` is the weight of each vote times p.
     """
     confidence = probability_of(posterior, np.arange(len(labels)), labels)
-    variance = np.einsum("tf,fg,tg->t", crowd.features, crowd.map.covariance, crowd.features)
-    by_log_odds = confidence * (1 - confidence) / np.sqrt(1 + np.pi * variance / 8)
+    by_log_odds = crowd.map.slope(crowd.features)
     others = np.maximum(1 - confidence, MIN_VARIANCE)[votes.task]
     gain = np.where(votes.label == labels[votes.task], weight, -right / others) * by_log_odds[votes.task]
     columns = [np.bincount(votes.worker, gain * f[votes.task], len(votes.workers)) for f in crowd.features.T]

@@ -150,7 +150,7 @@ def choose_tasks(
     """
     order = _spread_order(tasks.map.confidence(tasks.features), rng)[: max(MAX_CANDIDATES, n)]
     x = tasks.features[order]
-    slope = _expected_slope(tasks.map, x)
+    slope = tasks.map.slope(x)
     scale = len(tasks.codes) / max(len(order), 1)  # candidates stand for all tasks
     total: Floats = scale * slope @ x
     S, covariances = tasks.map.covariance, [tasks.map.covariance]
@@ -188,14 +188,6 @@ def variance_falls(S: Floats, total: Floats, x: Floats, slope: Floats) -> Floats
     after -= slope * (x * S_rest).sum(axis=1) ** 2 / (1 + slope * (x * Sx).sum(axis=1))
     falls: Floats = total @ S @ total - after + slope
     return falls
-
-
-def _expected_slope(fitted: CrowdMap, x: Floats) -> Floats:
-    """The mean of p (1 - p) over the coefficients, as the derivative of `CrowdMap.confidence`, (tasks,)."""
-    p = fitted.confidence(x)
-    variance = ((x @ fitted.covariance) * x).sum(axis=1)
-    slope: Floats = p * (1 - p) / np.sqrt(1 + np.pi * variance / 8)
-    return slope
 
 
 def _accuracy(tasks: OpenTasks, checked: NDArray[np.intp], covariances: list[Floats]) -> AccuracyEstimate:

@@ -59,9 +59,29 @@ class CrowdMap:
 
     def confidence(self, features: Floats) -> Floats:
         """P(label is right) with the coefficients integrated out, (tasks,) (MacKay 1992)."""
-        variance = np.einsum("if,fg,ig->i", features, self.covariance, features)
-        probs: Floats = expit(features @ self.mean / np.sqrt(1 + np.pi * variance / 8))
+        probs: Floats = expit(features @ self.mean / self._shrinkage(features))
         return probs
+
+    def slope(self, features: Floats) -> Floats:
+        """Derivative of `confidence` by the log-odds of each label, (tasks,): the mean of p (1 - p)."""
+        p = self.confidence(features)
+        slope: Floats = p * (1 - p) / self._shrinkage(features)
+        return slope
+
+    def in_better_crowds(self, features: Floats, deviations: float) -> Floats:
+        """P(label is right) in crowds whose log-odds are so many standard deviations better, (tasks,)."""
+        probs: Floats = expit(features @ self.mean + deviations * np.sqrt(self._variance(features)))
+        return probs
+
+    def _variance(self, features: Floats) -> Floats:
+        """Of the log-odds that each label is right, (tasks,)."""
+        variance: Floats = ((features @ self.covariance) * features).sum(axis=1)
+        return variance
+
+    def _shrinkage(self, features: Floats) -> Floats:
+        """What the mean log-odds are divided by, because the coefficients are uncertain, (tasks,)."""
+        shrinkage: Floats = np.sqrt(1 + np.pi * self._variance(features) / 8)
+        return shrinkage
 
     def update(self, features: Floats, right: Floats, weight: Floats | None = None) -> Fit:
         """The coefficients given which labels are right, by Bayes' rule with Laplace's approximation.

@@ -61,10 +61,8 @@ def fit_misleading_share(
         right = (evidence.label == votes.gold)[known].astype(np.float64)
         crowd_map = crowd_map.update(evidence.features[known], right).map
     rows = np.flatnonzero(~known)
-    confidences = (
-        crowd_map.confidence(evidence.features[rows]),
-        _best_tenth(crowd_map, evidence.features[rows]),
-    )
+    features = evidence.features[rows]
+    confidences = crowd_map.confidence(features), crowd_map.in_better_crowds(features, BEST_TENTH)
     equal_prior = np.full(len(class_prior), 1 / len(class_prior))
     both = [(consensus, class_prior), (to_probs(consensus / class_prior), equal_prior)]
     of_label = [(probs[rows, label[rows]], prior[label[rows]]) for probs, prior in both]
@@ -74,13 +72,6 @@ def fit_misleading_share(
         for confidence, usual in zip(confidences, MisleadingShares(), strict=True)
     )
     return MisleadingShares(expected, min(expected, least))
-
-
-def _best_tenth(crowd_map: CrowdMap, features: Floats) -> Floats:
-    """P(label is right) in the best tenth of the crowds that the map stands for, (tasks,)."""
-    deviation = np.sqrt(np.einsum("if,fg,ig->i", features, crowd_map.covariance, features))
-    probs: Floats = expit(features @ crowd_map.mean + BEST_TENTH * deviation)
-    return probs
 
 
 def match_confidence(
