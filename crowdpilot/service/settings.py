@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from crowdpilot.service.signing import read_secret
+from crowdpilot.service.signing import parse_secret, read_secret
 
 SECRET_FILE = "crowdpilot.secret"
 MIN_SECRET_CHARACTERS = 32
@@ -22,7 +22,8 @@ class Settings:
     database
         Address of the database: `sqlite:///file.db` or `postgresql+psycopg://user@host/name`.
     secret
-        Signs tokens that browsers hold; the same in all processes.
+        Signs tokens that browsers hold; the same in all processes. Several keys with spaces between them are
+        for rotation: the first signs, all verify.
     address
         Under which people reach the service, without a slash at its end.
     session_seconds
@@ -47,10 +48,10 @@ class Settings:
     proxy: bool = False
 
     def __post_init__(self) -> None:
-        if len(self.secret) < MIN_SECRET_CHARACTERS:
+        if min(map(len, self.secret.split()), default=0) < MIN_SECRET_CHARACTERS:
             raise ValueError(
-                f"the secret is shorter than {MIN_SECRET_CHARACTERS} characters; "
-                "leave it out to have one made"
+                f"a key of the secret is shorter than {MIN_SECRET_CHARACTERS} characters (spaces and commas "
+                "separate keys); leave the secret out to have one made"
             )
 
     @property
@@ -84,6 +85,6 @@ def load_settings(
     folder = Path(url.removeprefix("sqlite:///")).parent if url.startswith("sqlite:///") else Path()
     if not folder.is_dir():
         raise ValueError(f"there is no folder '{folder}' for the database; make it first")
-    text = environ.get("CROWDPILOT_SECRET") or read_secret(secret or folder / SECRET_FILE)
+    text = parse_secret(environ.get("CROWDPILOT_SECRET", "")) or read_secret(secret or folder / SECRET_FILE)
     settings = Settings(database=url, secret=text, address=address.rstrip("/"), proxy=proxy)
     return settings if limits else replace(settings, requests_per_second=1e9, burst=10**9)

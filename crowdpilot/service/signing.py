@@ -1,22 +1,26 @@
 """Signed tokens with a purpose and an age, digests of API keys, webhook signatures, the file of the secret.
 
 Tokens are signed by itsdangerous: HMAC-SHA256 under a key that is derived from the secret for each purpose.
+A secret is one key, or several with a space between them, so that keys can be rotated: the first, which is
+the newest, signs and derives; what any of them has signed or derived is valid.
 """
 
 from __future__ import annotations
 
 import hmac
 import json
-import os
+import re
 import secrets
-import stat
 import time
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from itsdangerous import BadData, SignatureExpired, TimestampSigner, URLSafeTimedSerializer
 from itsdangerous.encoding import base64_decode, base64_encode, want_bytes
+
+from crowdpilot.service.private_files import others_can_read, private_file
 
 
 class TokenError(ValueError):
@@ -73,13 +77,25 @@ def unsign(secret: str, purpose: str, token: str, *, max_age_seconds: float | No
 
 
 def _serializer(secret: str, purpose: str) -> URLSafeTimedSerializer:
-    return URLSafeTimedSerializer(secret, salt=f"sign:{purpose}", signer=_Signer)
+    oldest_first = secret.split()[::-1]  # itsdangerous signs with the last and verifies with all
+    return URLSafeTimedSerializer(oldest_first, salt=f"sign:{purpose}", signer=_Signer)
 
 
 def derive(secret: str, purpose: str, *parts: object) -> str:
     """A text that belongs to these parts and cannot be guessed, such as a completion code or a CSRF token."""
-    signer = _Signer(secret, salt=f"derive:{purpose}")
-    return signer.get_signature(json.dumps([str(part) for part in parts])).decode()
+    return derive_all(secret, purpose, *parts)[0]
+
+
+def derive_all(secret: str, purpose: str, *parts: object) -> tuple[str, ...]:
+    """What `derive` gives with each key of the secret, the newest first: to recognise what it gave before."""
+    text = json.dumps([str(part) for part in parts])
+    signers = (_Signer(key, salt=f"derive:{purpose}") for key in secret.split())
+    return tuple(signer.get_signature(text).decode() for signer in signers)
+
+
+def is_derived(secret: str, text: str, purpose: str, *parts: object) -> bool:
+    """Whether `derive` gave this text with any key of the secret; all are compared, in constant time."""
+    return any([is_same(text, derived) for derived in derive_all(secret, purpose, *parts)])
 
 
 def is_same(a: str, b: str) -> bool:
@@ -88,9 +104,14 @@ def is_same(a: str, b: str) -> bool:
 
 
 def webhook_signature(secret: str, body: bytes, now: float | None = None) -> str:
-    """The header of a webhook delivery: the time in seconds, and the HMAC-SHA256 of time and body."""
+    """The header of a webhook delivery: the time in seconds, and the HMAC-SHA256 of time and body.
+
+    There is one HMAC for each key of the secret, so that a receiver who has an older one can verify it too.
+    """
     seconds = int(time.time() if now is None else now)
-    return f"t={seconds},v1={hmac.new(secret.encode(), f'{seconds}.'.encode() + body, sha256).hexdigest()}"
+    signed = f"{seconds}.".encode() + body
+    codes = (hmac.new(key.encode(), signed, sha256).hexdigest() for key in secret.split())
+    return ",".join([f"t={seconds}", *(f"v1={code}" for code in codes)])
 
 
 def new_key() -> tuple[str, str]:
@@ -109,16 +130,29 @@ def new_secret() -> str:
     return secrets.token_urlsafe(48)
 
 
+def parse_secret(text: str) -> str:
+    """A secret from a text in which commas or white space separate the keys."""
+    return " ".join(re.split(r"[\s,]+", text.strip(" \t\r\n,")))
+
+
 def read_secret(path: Path) -> str:
-    """The secret in a file that only its owner may read; the file is created if it does not exist."""
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
-            raise ValueError(
-                f"others can read '{path}', which holds the secret; run chmod 600 on it"
-            ) from None
-        return path.read_text().strip()
-    with os.fdopen(descriptor, "w") as file:
-        file.write(new_secret())
-    return path.read_text().strip()
+    """The secret in a file that only its owner may read, one key a line; it is created if it does not exist."""
+    if not path.exists():
+        with suppress(FileExistsError), private_file(path, replace=False) as file:  # of two, one creates it
+            file.write(new_secret().encode())
+    if others_can_read(path):
+        raise ValueError(f"others can read '{path}', which holds the secret; run chmod 600 on it")
+    return parse_secret(path.read_text())
+
+
+def write_secret(path: Path, secret: str) -> None:
+    """Write a secret to a file that only its owner may read, one key a line."""
+    with private_file(path, replace=True) as file:
+        file.write("\n".join(secret.split()).encode())
+
+
+def rotate_secret(path: Path, *, keep: int) -> int:
+    """Put a new key first in the file of the secret, of which so many are kept; how many were dropped."""
+    keys = read_secret(path).split()
+    write_secret(path, " ".join([new_secret(), *keys][:keep]))
+    return max(len(keys) + 1 - keep, 0)

@@ -19,7 +19,7 @@ from crowdpilot.service.platforms.label_studio.tasks import (
     records,
 )
 from crowdpilot.service.platforms.label_studio.writing import write_prediction
-from crowdpilot.service.signing import derive, is_same
+from crowdpilot.service.signing import derive, is_derived
 
 CREATED_EVENTS = ("ANNOTATION_CREATED", "ANNOTATIONS_CREATED")
 UPDATED_EVENT, DELETED_EVENT = "ANNOTATION_UPDATED", "ANNOTATIONS_DELETED"
@@ -42,8 +42,8 @@ def password(secret: str, project: str) -> str:
 
 
 def is_password(secret: str, project: str, text: str) -> bool:
-    """Whether this is the password, compared in constant time."""
-    return text.isascii() and is_same(text, password(secret, project))
+    """Whether this is the password, of any key of the secret, compared in constant time."""
+    return text.isascii() and is_derived(secret, text, "label_studio", project)
 
 
 def health() -> dict[str, str]:
