@@ -30,17 +30,24 @@ def private_file(path: Path, *, replace: bool) -> Iterator[BinaryIO]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        if not replace:
-            _claim(target)
-        draft.replace(target)
+        if replace:
+            draft.replace(target)
+        else:
+            _rename_to_new(draft, target)
         _sync_folder(target.parent)
     finally:
         draft.unlink(missing_ok=True)
 
 
-def _claim(target: Path) -> None:
-    """Create an empty file, which fails where one is, as a rename does not."""
-    os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+def _rename_to_new(draft: Path, target: Path) -> None:
+    """Rename a file; a `FileExistsError` where one is already, which a rename would replace."""
+    try:
+        os.link(draft, target)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links: an empty file is there for a moment
+        os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        draft.replace(target)
 
 
 def others_can_read(path: Path) -> bool:

@@ -94,8 +94,8 @@ def derive_all(secret: str, purpose: str, *parts: object) -> tuple[str, ...]:
 
 
 def is_derived(secret: str, text: str, purpose: str, *parts: object) -> bool:
-    """Whether `derive` gave this text with any key of the secret; all are compared, in constant time."""
-    return any([is_same(text, derived) for derived in derive_all(secret, purpose, *parts)])
+    """Whether `derive` gave this text with any key of the secret, each compared in constant time."""
+    return any(is_same(text, derived) for derived in derive_all(secret, purpose, *parts))
 
 
 def is_same(a: str, b: str) -> bool:
@@ -136,7 +136,7 @@ def parse_secret(text: str) -> str:
 
 
 def read_secret(path: Path) -> str:
-    """The secret in a file that only its owner may read, one key a line; it is created if it does not exist."""
+    """The secret in a file that only its owner may read, one key a line; the file is created if need be."""
     if not path.exists():
         with suppress(FileExistsError), private_file(path, replace=False) as file:  # of two, one creates it
             file.write(new_secret().encode())
