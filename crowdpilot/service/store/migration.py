@@ -8,28 +8,67 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 
 from crowdpilot.service.store.engine import Store
 
 ADVISORY_LOCK = 7_114_201  # any number that nobody else uses
 
 
+class NewerSchemaError(ValueError):
+    """A database or a backup has a schema that this version of crowdpilot does not know."""
+
+
 def migrate(store: Store) -> None:
-    """Apply all migrations that are missing, in one transaction; several processes may try at once."""
+    """Apply all migrations that are missing, in one transaction; several processes may try at once.
+
+    Raises
+    ------
+    NewerSchemaError
+        The database was made by a newer version; nothing was changed.
+    """
     with store.writing() as connection:
         if not store.sqlite:
             connection.execute(text(f"SELECT pg_advisory_xact_lock({ADVISORY_LOCK})"))
-        config = _config()
-        config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+        check_database(connection)
+        upgrade(connection)
+
+
+def upgrade(connection: Connection, revision: str = "head") -> None:
+    """Apply the migrations up to a revision, in a write transaction."""
+    config = _config()
+    config.attributes["connection"] = connection
+    command.upgrade(config, revision)
 
 
 def is_current(store: Store) -> bool:
     """Whether the schema of a database is that of this version."""
     with store.reading() as connection:
-        revision = MigrationContext.configure(connection).get_current_revision()
-    return revision == ScriptDirectory.from_config(_config()).get_current_head()
+        return schema_revision(connection) == _scripts().get_current_head()
+
+
+def schema_revision(connection: Connection) -> str | None:
+    """The last migration that was applied to a database, None for an empty one."""
+    return MigrationContext.configure(connection).get_current_revision()
+
+
+def known_revisions() -> list[str]:
+    """All migrations, from the first to the newest."""
+    return [script.revision for script in _scripts().walk_revisions()][::-1]
+
+
+def check_database(connection: Connection) -> None:
+    """Raise a `NewerSchemaError` for a database whose last migration this version does not know."""
+    revision = schema_revision(connection)
+    if revision is not None and revision not in known_revisions():
+        raise NewerSchemaError(
+            f"the database was made by a newer version of crowdpilot (schema {revision}); upgrade crowdpilot, "
+            "or restore a backup made before"
+        )
+
+
+def _scripts() -> ScriptDirectory:
+    return ScriptDirectory.from_config(_config())
 
 
 def _config() -> Config:
