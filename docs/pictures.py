@@ -25,7 +25,7 @@ from crowdpilot.service.demo import run_demo
 from crowdpilot.service.demo.client import Client
 from crowdpilot.service.processes import supervise
 from crowdpilot.service.settings import load_settings
-from crowdpilot.service.store import keys
+from crowdpilot.service.store.requesters import keys, members
 
 HOME = Path(__file__).parents[1]
 IMAGES = HOME / "docs" / "images"
@@ -65,7 +65,7 @@ def main(chromium: str) -> None:
         settings = load_settings(str(Path(folder) / "a.db"), f"http://127.0.0.1:{port}", limits=False)
         store = open_store(settings.database)
         with store.writing() as c:
-            key = keys.create(c, "docs", "admin")
+            key = keys.create(c, members.find_or_create(c, "docs", operator=True).id, "docs", "admin")
         link = login_link(store, settings)
         store.close()
 

@@ -9,6 +9,7 @@ from fastapi import Depends, FastAPI
 from fastapi.staticfiles import StaticFiles
 
 from crowdpilot import __version__
+from crowdpilot.service.http.base_path import BasePathMiddleware
 from crowdpilot.service.http.metrics import Metrics
 from crowdpilot.service.http.middleware import ServiceMiddleware, reject_unknown_parameters
 from crowdpilot.service.http.rate_limits import RateLimiter
@@ -55,7 +56,7 @@ def create_app(settings: Settings) -> FastAPI:
 
     app = FastAPI(
         title="Crowdpilot", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None,
-        openapi_url="/api/openapi.json",
+        openapi_url="/api/openapi.json", servers=[{"url": settings.base}] if settings.base else None,
     )  # fmt: skip
     app.state.settings = settings
     app.state.store = Store(settings.database)
@@ -71,4 +72,5 @@ def create_app(settings: Settings) -> FastAPI:
     rate, burst = settings.requests_per_second * WORKERS_PER_ADDRESS, settings.burst * WORKERS_PER_ADDRESS
     limiter = RateLimiter(rate, burst)
     app.add_middleware(ServiceMiddleware, settings=settings, limiter=limiter, metrics=app.state.metrics)
+    app.add_middleware(BasePathMiddleware, base=settings.base)  # the outermost: all others see our own paths
     return app

@@ -14,9 +14,10 @@ from crowdpilot.service.platforms.label_studio import backend
 from crowdpilot.service.platforms.label_studio.tasks import Export, Item, Vote
 from crowdpilot.service.platforms.label_studio.writing import Decision, write_tasks
 from crowdpilot.service.schemas import ExternalVoteIn, ItemIn
-from crowdpilot.service.store import Store, items, keys, projects, votes
+from crowdpilot.service.store import Store, items, projects, votes
 from crowdpilot.service.store import external_votes as stored_votes
 from crowdpilot.service.store.engine import Row
+from crowdpilot.service.store.requesters import action_log
 from crowdpilot.service.uploads.item_columns import sentence
 
 PLATFORM = "label_studio"
@@ -50,7 +51,7 @@ def import_tasks(store: Store, project: Row, key: str, export: Export) -> Counts
         if export.votes:
             votes = [_external_vote(vote) for vote in export.votes]
             external_votes.record_votes(c, project.id, PLATFORM, votes, replace=True)
-        keys.log_action(c, key, "import", project.id, items=len(new), votes=len(export.votes))
+        action_log.write(c, key, "import", project.id, items=len(new), votes=len(export.votes))
     return Counts(len(new), len(export.votes), export.skipped)
 
 

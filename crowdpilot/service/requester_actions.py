@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import Connection
 
 from crowdpilot.hybrid import Campaign
+from crowdpilot.service import access
+from crowdpilot.service.access import Requester
 from crowdpilot.service.errors import ConflictError
 from crowdpilot.service.labelling import pay
-from crowdpilot.service.store import keys, projects, votes, workers
+from crowdpilot.service.store import projects, votes, workers
 from crowdpilot.service.store.engine import Row, Store
+from crowdpilot.service.store.requesters import action_log, members
+
+
+def create_project(c: Connection, requester: Requester, spec: dict[str, Any]) -> str:
+    """Create a project, in which its requester has every right, in a write transaction; its id."""
+    access.check_may_create(requester)
+    id = projects.create(c, spec)
+    members.set_role(c, id, requester.member, access.ADMIN)
+    action_log.write(c, requester.actor, "create", id)
+    return id
 
 
 def change_state(store: Store, project: str, key: str, state: str) -> Row:
     """Open, pause or close a project; its row."""
     with store.writing() as c:
         projects.next_change(c, project)
-        projects.change(c, project, state=state)
-        keys.log_action(c, key, state, project)
+        closed = time.time() if state == projects.CLOSED else None
+        projects.change(c, project, state=state, closed=closed)
+        action_log.write(c, key, state, project)
         return projects.find(c, project)
 
 
@@ -46,7 +60,7 @@ def approve_all(store: Store, project: str, key: str) -> None:
         chosen = [worker for worker in unpaid if worker not in blocked]
         for worker in chosen:
             workers.change(c, project, worker, approved=True)
-        keys.log_action(c, key, "approve workers", project, workers=len(chosen))
+        action_log.write(c, key, "approve workers", project, workers=len(chosen))
 
 
 def block(store: Store, project: str, key: str, worker: int) -> Row:
@@ -77,7 +91,7 @@ def erase(store: Store, project: str, key: str, worker: int) -> None:
     with store.writing() as c:
         workers.find(c, project, worker)
         workers.erase(c, project, worker)
-        keys.log_action(c, key, "erase", project, worker=worker)
+        action_log.write(c, key, "erase", project, worker=worker)
 
 
 def _check_not_erased(row: Row) -> None:
@@ -86,5 +100,5 @@ def _check_not_erased(row: Row) -> None:
 
 
 def _logged(c: Connection, project: str, key: str, worker: int, action: str) -> Row:
-    keys.log_action(c, key, action, project, worker=worker)
+    action_log.write(c, key, action, project, worker=worker)
     return workers.find(c, project, worker)

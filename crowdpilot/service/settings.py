@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from crowdpilot.service.signing import parse_secret, read_secret
 
+Network = IPv4Network | IPv6Network
+
 SECRET_FILE = "crowdpilot.secret"
 MIN_SECRET_CHARACTERS = 32
+BASE_PATH = re.compile(r"(/[A-Za-z0-9_-]+)*", re.ASCII)  # goes into headers and pages as it is
+OWN_PATHS = (  # how paths of ours begin: such a base path could not be told from one that a proxy stripped
+    "api", "files", "healthz", "keys", "label-studio", "login", "logout", "metrics", "projects", "readyz",
+    "static", "w",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +35,7 @@ class Settings:
         Signs tokens that browsers hold; the same in all processes. Several keys with spaces between them are
         for rotation: the first signs, all verify.
     address
-        Under which people reach the service, without a slash at its end.
+        Under which people reach the service, without a slash at its end; it may have a path.
     session_seconds
         For how long the session of a worker is valid.
     requests_per_second, burst
@@ -35,6 +45,8 @@ class Settings:
         Largest request: of JSON and forms, and of uploaded files.
     proxy
         Whether a proxy stands before the service, whose header says the addresses of callers.
+    webhook_networks
+        Networks that webhooks may reach although they are not public, such as that of a company.
     """
 
     database: str = "sqlite:///crowdpilot.db"
@@ -46,6 +58,7 @@ class Settings:
     max_body_bytes: int = 1 << 20
     max_upload_bytes: int = 64 << 20
     proxy: bool = False
+    webhook_networks: tuple[Network, ...] = ()
 
     def __post_init__(self) -> None:
         if min(map(len, self.secret.split()), default=0) < MIN_SECRET_CHARACTERS:
@@ -53,6 +66,21 @@ class Settings:
                 f"a key of the secret is shorter than {MIN_SECRET_CHARACTERS} characters (spaces and commas "
                 "separate keys); leave the secret out to have one made"
             )
+        parts = urlsplit(self.address)
+        if not BASE_PATH.fullmatch(parts.path) or parts.query or parts.fragment:
+            raise ValueError(
+                f"the path of the address {self.address!r} may have letters, digits, '-' and '_' only; "
+                "give one such as https://example.org/label"
+            )
+        if self.base and self.base.split("/")[1] in OWN_PATHS:
+            raise ValueError(
+                f"{self.base!r} is a path of the service itself; give the address another, such as /label"
+            )
+
+    @property
+    def base(self) -> str:
+        """The path of the address, such as `/label`, with which the paths of all our addresses begin."""
+        return urlsplit(self.address).path
 
     @property
     def secure(self) -> bool:
@@ -62,7 +90,7 @@ class Settings:
 
 def load_settings(
     database: str, address: str, *, secret: Path | None = None, proxy: bool = False,
-    limits: bool = True, environ: Mapping[str, str] = os.environ,
+    webhook_networks: Sequence[str] = (), limits: bool = True, environ: Mapping[str, str] = os.environ,
 ) -> Settings:  # fmt: skip
     """Settings with the secret of the environment (CROWDPILOT_SECRET) or of a file, created if need be.
 
@@ -74,7 +102,7 @@ def load_settings(
         Under which people reach the service.
     secret
         The file of the secret; if not given, `crowdpilot.secret` beside the SQLite file or here.
-    proxy
+    proxy, webhook_networks
         As for `Settings`.
     limits
         Whether there are rate limits.
@@ -86,5 +114,25 @@ def load_settings(
     if not folder.is_dir():
         raise ValueError(f"there is no folder '{folder}' for the database; make it first")
     text = parse_secret(environ.get("CROWDPILOT_SECRET", "")) or read_secret(secret or folder / SECRET_FILE)
-    settings = Settings(database=url, secret=text, address=address.rstrip("/"), proxy=proxy)
+    settings = Settings(
+        database=url, secret=text, address=address.rstrip("/"), proxy=proxy,
+        webhook_networks=parse_networks(webhook_networks),
+    )  # fmt: skip
     return settings if limits else replace(settings, requests_per_second=1e9, burst=10**9)
+
+
+def parse_networks(texts: Sequence[str]) -> tuple[Network, ...]:
+    """Networks as an operator writes them; a `ValueError` names one that is none.
+
+    Examples
+    --------
+    >>> parse_networks(["10.20.0.0/16"])
+    (IPv4Network('10.20.0.0/16'),)
+    """
+    networks: list[Network] = []
+    for text in texts:
+        try:
+            networks.append(ip_network(text))
+        except ValueError:
+            raise ValueError(f"{text!r} is no network; write it as in 10.20.0.0/16 or fd12::/64") from None
+    return tuple(networks)

@@ -20,7 +20,7 @@ from crowdpilot.hybrid.policies import POLICIES
 from crowdpilot.hybrid.value.posterior import FUSIONS
 from crowdpilot.io import FORMATS
 from crowdpilot.learning.self_training.pseudo_votes import SELECTIONS
-from crowdpilot.service.store.keys import SCOPES
+from crowdpilot.service.store.requesters.keys import SCOPES
 from crowdpilot.simulation import STRATEGIES
 from tests.cli.listing import commands
 

@@ -60,7 +60,8 @@ def _run(
     settings = load_service("settings").load_settings(str(folder / "demo.db"), address, limits=False)
     store = open_store(settings.database)
     with store.writing() as c:
-        key = load_service("store.keys").create(c, "demo", "write")
+        owner = load_service("store.requesters.members").find_or_create(c, "demo")
+        key = load_service("store.requesters.keys").create(c, owner.id, "demo", "write")
     link = login_link(store, settings)
     store.close()
     errors: list[BaseException] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -14,6 +15,7 @@ from crowdpilot.cli.shared.options import Json, examples
 from crowdpilot.cli.shared.output import print_message, print_table
 from crowdpilot.cli.shared.service_options import DATABASE, Database, load_service, open_store
 
+DAY_SECONDS = 86400.0
 keys = typer.Typer(
     no_args_is_help=True,
     epilog=examples("keys create ann", "keys list"),
@@ -21,30 +23,65 @@ keys = typer.Typer(
 )
 
 
-@keys.command(epilog=examples("keys create ann", "keys create robot --scope read"))
+@keys.command(
+    epilog=examples(
+        "keys create ann", "keys create robot --scope read --days 90", "keys create root --operator"
+    )
+)
 def create(
     name: Annotated[str, typer.Argument(help="Whose key it is.")],
     scope: Annotated[
         str,
         typer.Option(
-            help="What it allows: read, write or admin.", autocompletion=one_of("read", "write", "admin")
+            help="What it allows: read, label-ops (run the labelling), write or admin.",
+            autocompletion=one_of("read", "label-ops", "write", "admin"),
         ),
     ] = "write",
+    operator: Annotated[
+        bool, typer.Option("--operator", help="Its owner sees and may change everything; with --scope admin.")
+    ] = False,
+    project: Annotated[
+        list[str] | None,
+        typer.Option(help="Id of a project that it opens; repeat it; if not given, all of its owner."),
+    ] = None,
+    days: Annotated[
+        float | None, typer.Option(min=0.001, max=36500, help="Days after which it expires.")
+    ] = None,
     database: Database = DATABASE,
 ) -> None:
-    """Print a new key, which cannot be shown again."""
-    with _table(database) as (table, c):
-        key = table.create(c, name, scope)
-        table.log_action(c, "command line", "create key", name=name, scope=scope)
+    """Print a new key of a member, who is created if need be; it cannot be shown again."""
+    with _access(database) as c:
+        members, log = load_service("store.requesters.members"), load_service("store.requesters.action_log")
+        owner, scope = members.find_or_create(c, name, operator=operator), "admin" if operator else scope
+        expires = None if days is None else time.time() + days * DAY_SECONDS
+        for id in project or []:
+            load_service("store.projects").find(c, id)
+        options = {"projects": project or None, "expires": expires}
+        key = load_service("store.requesters.keys").create(c, owner.id, name, scope, **options)
+        detail = {"name": name, "scope": scope, "operator": operator, "projects": project or None}
+        log.write(c, log.COMMAND_LINE, "create key", category=log.ACCESS, **detail)
     typer.echo(key)
 
 
 @keys.command("list", epilog=examples("keys list", "keys list --json"))
 def list_keys(database: Database = DATABASE, as_json: Json = False) -> None:
     """List keys by their id, without their secret part."""
-    with _table(database) as (table, c):
-        rows = [(k.id, k.name, k.scopes[-1], _day(k.created), _day(k.revoked)) for k in table.list_all(c)]
-    print_table(("id", "name", "scope", "created", "revoked"), rows, as_json=as_json)
+    with _access(database) as c:
+        rows = [
+            (
+                k.id,
+                k.member_name,
+                k.name,
+                k.scope,
+                _day(k.created),
+                _day(k.expires),
+                _day(k.used),
+                _day(k.revoked),
+            )
+            for k in load_service("store.requesters.keys").list_all(c)
+        ]
+    names = "id", "member", "name", "scope", "created", "expires", "last use", "revoked"
+    print_table(names, rows, as_json=as_json)
 
 
 @keys.command(epilog=examples("keys revoke ID"))
@@ -53,18 +90,20 @@ def revoke(
     database: Database = DATABASE,
 ) -> None:
     """Revoke a key."""
-    with _table(database) as (table, c):
-        if not table.revoke(c, id):
+    with _access(database) as c:
+        if not load_service("store.requesters.keys").revoke(c, id):
             raise ValueError(f"there is no valid key {id!r}; see crowdpilot keys list")
-        table.log_action(c, "command line", "revoke key", id=id)
+        log = load_service("store.requesters.action_log")
+        log.write(c, log.COMMAND_LINE, "revoke key", category=log.ACCESS, id=id)
     print_message(f"key {id} is revoked")
 
 
 @contextmanager
-def _table(database: str) -> Iterator[tuple[Any, Any]]:
+def _access(database: str) -> Iterator[Any]:
+    """A write transaction."""
     store = open_store(database if "://" in database else f"sqlite:///{database}")
     with store.writing() as c:
-        yield load_service("store.keys"), c
+        yield c
     store.close()
 
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Annotated
 
 from fastapi import Depends, Path, Request
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 
-from crowdpilot.service.errors import AuthenticationError, ForbiddenError
+from crowdpilot.service import access
+from crowdpilot.service.access import Requester
+from crowdpilot.service.errors import AuthenticationError, ServiceUnavailableError
 from crowdpilot.service.http.rate_limits import RateLimiter
 from crowdpilot.service.labelling.labelling_service import LabellingService
 from crowdpilot.service.labelling.sessions import Session, read_session
 from crowdpilot.service.settings import Settings
-from crowdpilot.service.store import keys
 from crowdpilot.service.store.engine import Row, Store
+from crowdpilot.service.store.requesters import keys
 
 # What reads nothing is `async`: a plain `def` would take a thread for each request.
 API_KEY = APIKeyHeader(name="X-API-Key", scheme_name="requester", auto_error=False)
@@ -47,19 +50,31 @@ LabellingOf = Annotated[LabellingService, Depends(get_labelling)]
 SettingsOf = Annotated[Settings, Depends(get_settings)]
 
 
-def requester_with(scope: str) -> Callable[..., Row]:
-    """A dependency: the row of an API key with this scope."""
+def requester_with(scope: str) -> Callable[..., Requester]:
+    """A dependency: the requester of an API key with this scope, and right in the project of the path."""
 
-    def check_key(store: StoreOf, key: Annotated[str | None, Depends(API_KEY)]) -> Row:
+    def check_key(
+        request: Request, store: StoreOf, key: Annotated[str | None, Depends(API_KEY)]
+    ) -> Requester:
         if not key:
             raise AuthenticationError("this needs an API key in the header X-API-Key")
         with store.reading() as c:
             row = keys.find(c, key)
-        if scope not in row.scopes:
-            raise ForbiddenError(f"the API key does not allow to {scope}; use one that does")
-        return row
+            requester = access.requester_of_key(row)
+            access.check_scope(requester, scope)
+            if "id" in request.path_params:
+                access.check(c, requester, request.path_params["id"], scope)
+        _record_use(store, row)
+        return requester
 
     return check_key
+
+
+def _record_use(store: Store, key: Row) -> None:
+    """Write down the last use of a key, if the database can be written to."""
+    if key.used is None or time.time() - key.used > keys.USE_SECONDS:
+        with suppress(ServiceUnavailableError), store.writing() as c:
+            keys.record_use(c, key.id)
 
 
 async def worker_session(
@@ -81,6 +96,8 @@ def check_worker_rate(request: Request, session: Session) -> None:
     limiter.check(("worker", session.worker), time.monotonic())
 
 
-Reader = Annotated[Row, Depends(requester_with("read"))]
-Writer = Annotated[Row, Depends(requester_with("write"))]
+Reader = Annotated[Requester, Depends(requester_with(access.READ))]
+LabelOps = Annotated[Requester, Depends(requester_with(access.LABEL_OPS))]
+Writer = Annotated[Requester, Depends(requester_with(access.WRITE))]
+Admin = Annotated[Requester, Depends(requester_with(access.ADMIN))]
 Worker = Annotated[Session, Depends(worker_session)]

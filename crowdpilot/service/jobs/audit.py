@@ -21,8 +21,9 @@ from crowdpilot.service.errors import (
     ServiceUnavailableError,
 )
 from crowdpilot.service.labelling.replica import Replica
-from crowdpilot.service.store import items, jobs, keys, saved_state
+from crowdpilot.service.store import items, jobs, saved_state
 from crowdpilot.service.store.engine import Row, Store
+from crowdpilot.service.store.requesters import action_log
 
 Data = dict[str, Any]
 Answers = Mapping[str, str | Mapping[str, str]]
@@ -105,7 +106,7 @@ def remove(store: Store, project: str, who: str) -> None:
     with store.writing() as c:
         if not saved_state.remove_audit(c, project):
             raise NotFoundError(NO_AUDIT)
-        keys.log_action(c, who, "remove audit", project)
+        action_log.write(c, who, "remove audit", project)
 
 
 def _begin(pool: Pool, planned: int, level: float | None) -> Data:
@@ -137,7 +138,7 @@ def _change(
         summary = _summary(store, pool, data)
         with store.writing() as c:
             if saved_state.write_audit(c, pool.project, data, 0 if row is None else row.version):
-                keys.log_action(c, who, what, pool.project, **detail)
+                action_log.write(c, who, what, pool.project, **detail)
                 jobs.record_done(c, pool.project, "audit", {**summary, "drawn": None})
                 return summary
     raise ServiceUnavailableError("many change the audit at once; try again")

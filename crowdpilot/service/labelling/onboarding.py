@@ -16,8 +16,9 @@ from crowdpilot.service.labelling.sessions import Session
 from crowdpilot.service.platforms import Arrival, invitation_links, mturk_external_question, prolific
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.signing import derive
-from crowdpilot.service.store import keys, projects, workers
+from crowdpilot.service.store import projects, workers
 from crowdpilot.service.store.engine import Row
+from crowdpilot.service.store.requesters import action_log
 
 
 def arrive(settings: Settings, project: Row, platform: str, query: Mapping[str, str]) -> Arrival:
@@ -52,7 +53,8 @@ def open_session(c: Connection, settings: Settings, project: Row, arrival: Arriv
     )  # fmt: skip
     if not known:
         who = derive(settings.secret, "log", arrival.platform, arrival.external)[:16]
-        keys.log_action(c, who, "arrive", project.id, platform=arrival.platform, kind=arrival.kind)
+        about = {"platform": arrival.platform, "kind": arrival.kind}
+        action_log.write(c, who, "arrive", project.id, category=action_log.ARRIVAL, **about)
     return Session(project.id, worker.id, arrival.platform, arrival.assignment)
 
 

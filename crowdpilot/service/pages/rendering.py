@@ -11,6 +11,7 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from crowdpilot.service.http.base_path import url
 from crowdpilot.service.platforms import Platform, mturk_external_question
 
 FOLDER = Path(__file__).parent
@@ -49,11 +50,14 @@ SERVER_ERROR = ErrorText(
 )
 
 
-@cache
 def static(name: str) -> str:
     """The address of a static file, which changes when its content does."""
-    digest = hashlib.sha256((STATIC / name).read_bytes()).hexdigest()
-    return f"/static/{name}?v={digest[:10]}"
+    return url(f"/static/{name}?v={_digest(name)[:10]}")
+
+
+@cache
+def _digest(name: str) -> str:
+    return hashlib.sha256((STATIC / name).read_bytes()).hexdigest()
 
 
 @cache
@@ -66,7 +70,7 @@ def templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals["static"] = static
+    environment.globals.update(static=static, url=url)
     return environment
 
 

@@ -8,6 +8,8 @@ changes with it, so that a replica which has read up to a number reads on from t
 
 from __future__ import annotations
 
+import secrets
+
 from sqlalchemy import (
     JSON,
     BigInteger,
@@ -40,6 +42,50 @@ def _project() -> Column[str]:
     return Column("project", String(32), ForeignKey("projects.id", ondelete="CASCADE"), nullable=False)
 
 
+# People who request labels, and what they may do
+
+members = Table(
+    "members",
+    metadata,
+    Column("id", String(16), primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("subject", Text),  # issuer and subject of OpenID Connect
+    Column("operator", Boolean, nullable=False, default=False),  # has every role in every project
+    Column("created", Float, nullable=False),
+    Column("removed", Float),
+    UniqueConstraint("name"),
+    UniqueConstraint("subject"),
+)
+
+api_keys = Table(
+    "api_keys",
+    metadata,
+    Column("id", String(16), primary_key=True),
+    Column("member", String(16), ForeignKey("members.id", ondelete="CASCADE"), nullable=False),
+    Column("digest", String(64), nullable=False),
+    Column("name", Text, nullable=False),
+    Column("scope", String(16), nullable=False),  # read, label-ops, write, admin
+    Column(
+        "projects", JSON(none_as_null=True)
+    ),  # ids of the only projects it opens; null: those of its member
+    Column("created", Float, nullable=False),
+    Column("expires", Float),
+    Column("used", Float),  # last, to the minute
+    Column("revoked", Float),
+)
+
+requester_sessions = Table(  # people who are signed in to the dashboard
+    "requester_sessions",
+    metadata,
+    Column("id", String(64), primary_key=True),  # digest of the id in the cookie
+    Column("member", String(16), ForeignKey("members.id", ondelete="CASCADE"), nullable=False),
+    Column("key", String(16), ForeignKey("api_keys.id", ondelete="CASCADE")),  # null with OpenID Connect
+    Column("link", String(64)),  # digest of the link that signed in, which works once
+    Column("created", Float, nullable=False),
+    Column("ended", Float),
+    UniqueConstraint("link"),
+)
+
 projects = Table(
     "projects",
     metadata,
@@ -54,6 +100,15 @@ projects = Table(
     Column("fitted", Long, nullable=False, default=0),  # votes that the last model update was fitted to
     Column("update_number", Long, nullable=False, default=0),  # change number of the last model update, or 0
     Column("done", Boolean, nullable=False, default=False),  # no more votes are needed
+    Column("closed", Float),  # when it was closed, from which retention counts
+)
+
+project_members = Table(
+    "project_members",
+    metadata,
+    Column("project", String(32), ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
+    Column("member", String(16), ForeignKey("members.id", ondelete="CASCADE"), primary_key=True),
+    Column("role", String(16), nullable=False),  # a scope
 )
 
 items = Table(
@@ -65,6 +120,7 @@ items = Table(
     Column("content", JSON, nullable=False),  # {"text": ...}, {"image": address}, or both
     Column("classifier_probs", JSON),  # uploaded class probabilities; with criteria a mapping to such
     Column("gold", JSON),  # the known class; with criteria a mapping to such
+    Column("file", String(64)),  # digest of its uploaded image
     Column("state", String(9), nullable=False),  # open, stopped, withdrawn
     Column("upload_number", Long, nullable=False),  # change number of the upload that brought it
     Column("change_number", Long, nullable=False),
@@ -82,6 +138,20 @@ files = Table(
     UniqueConstraint("project", "digest"),
 )
 
+invitations = Table(
+    "invitations",
+    metadata,
+    Column("id", String(16), primary_key=True),
+    _project(),
+    Column("kind", String(32), nullable=False),  # of worker
+    Column("worker", Text),  # the only one it admits, by name; null: each arrival is a new guest
+    Column("created", Float, nullable=False),
+    Column("expires", Float),
+    Column("max_uses", Integer),  # new workers that it admits in all
+    Column("uses", Integer, nullable=False, default=0),
+    Column("revoked", Float),
+)
+
 workers = Table(
     "workers",
     metadata,
@@ -97,9 +167,26 @@ workers = Table(
     Column("tries", Integer, nullable=False, default=0),  # at the quiz
     Column("finished", Float),
     Column("created", Float, nullable=False),
+    Column("nonce", String(32), nullable=False, default=lambda: secrets.token_hex(16)),  # of their sessions
+    Column("guest", Boolean, nullable=False, default=False),  # came through a link for everybody
+    Column("trusted", Boolean, nullable=False, default=True),  # whether their votes count
+    Column("invitation", String(16)),  # id of the link they came through
+    Column("identity_digest", String(64)),  # of an erased worker, so that they are not registered again
     Column("change_number", Long, nullable=False),
     UniqueConstraint("project", "platform", "external"),
     Index("ix_workers_project_change_number", "project", "change_number"),
+)
+
+assignments = Table(  # pieces of work on a platform, each with its own completion code
+    "assignments",
+    metadata,
+    Column("id", Long, primary_key=True, autoincrement=True),
+    _project(),
+    Column("worker", Long, ForeignKey("workers.id", ondelete="CASCADE"), nullable=False),
+    Column("external", Text, nullable=False),  # its id on the platform; empty where there is none
+    Column("started", Float, nullable=False),
+    Column("finished", Float),
+    UniqueConstraint("worker", "external"),
 )
 
 votes = Table(
@@ -116,7 +203,9 @@ votes = Table(
     Column("key", String(64)),  # idempotency key of the request that brought it
     Column("lease_number", Long, nullable=False),  # change number of the lease, and the position in it
     Column("position", Integer, nullable=False, default=0),
-    Column("expires", Float, nullable=False),  # when the lease ends
+    Column("leased", Float, nullable=False, default=0.0),  # when the lease began, in service time
+    Column("expires", Float, nullable=False),  # when the lease ends, in service time
+    Column("assignment", Long),  # in which it was answered
     Column("change_number", Long, nullable=False),
     Index("ix_votes_project_change_number", "project", "change_number"),
     Index("ix_votes_worker_state", "worker", "state"),
@@ -192,15 +281,22 @@ audits = Table(
     Column("version", Long, nullable=False),  # number of writes, for optimistic locking
 )
 
-api_keys = Table(
-    "api_keys",
+# The service itself
+
+clock = Table(  # service time: seconds during which the service has run, see `store.clock`
+    "clock",
     metadata,
-    Column("id", String(16), primary_key=True),
-    Column("digest", String(64), nullable=False),
-    Column("name", Text, nullable=False),
-    Column("scopes", JSON, nullable=False),  # read, write, admin
-    Column("created", Float, nullable=False),
-    Column("revoked", Float),
+    Column("id", Integer, primary_key=True),  # 1
+    Column("seconds", Float, nullable=False),
+    Column("version", Long, nullable=False),
+)
+
+counters = Table(  # of events that are limited, shared by all processes, see `store.counters`
+    "counters",
+    metadata,
+    Column("name", String(120), primary_key=True),
+    Column("window", Long, primary_key=True),  # number of the period of time
+    Column("count", Integer, nullable=False),
 )
 
 action_log = Table(
@@ -208,8 +304,12 @@ action_log = Table(
     metadata,
     Column("id", Long, primary_key=True, autoincrement=True),
     Column("time", Float, nullable=False),
-    Column("actor", Text, nullable=False),  # id of a key, or the hash of a worker
+    Column("category", String(16), nullable=False),  # sign-in, access, project, data, worker, arrival
+    Column("actor", Text, nullable=False),  # id of a key or member, or the hash of a worker
     Column("action", Text, nullable=False),
     Column("project", String(32)),
+    Column("address", String(64)),  # from which it was asked for
     Column("detail", JSON, nullable=False),
+    Index("ix_action_log_project_id", "project", "id"),
+    Index("ix_action_log_category_id", "category", "id"),
 )

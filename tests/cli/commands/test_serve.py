@@ -13,7 +13,8 @@ from pathlib import Path
 
 from typer.testing import Result
 
-from crowdpilot.service.store import Store, keys, migrate
+from crowdpilot.service.store import Store, migrate
+from crowdpilot.service.store.requesters import keys
 
 Run = Callable[..., Result]
 READY = re.compile(r"open (http://127\.0\.0\.1:\d+)(/login\?token=\S+)")

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from crowdpilot.service.store import Store, keys
+from crowdpilot.service.store import Store
+from crowdpilot.service.store.requesters import keys, members
 from tests.service.harness.service import migrated_store, settings_of
 
 
@@ -66,7 +67,7 @@ def serving(url: str, web: int) -> Iterator[ProcessService]:
     """The service over a migrated database, until the end of the block."""
     store = migrated_store(url)
     with store.writing() as c:
-        key = keys.create(c, "tests", "admin")
+        key = keys.create(c, members.find_or_create(c, "tests", operator=True).id, "tests", "admin")
     code = f"""
 import logging
 from crowdpilot.service.settings import Settings

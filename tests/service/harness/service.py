@@ -23,10 +23,12 @@ from crowdpilot.service.jobs import runner
 from crowdpilot.service.jobs.context import JobContext
 from crowdpilot.service.schemas import ProjectIn
 from crowdpilot.service.settings import Settings
-from crowdpilot.service.store import Store, items, keys, migrate, projects
+from crowdpilot.service.store import Store, items, migrate, projects
+from crowdpilot.service.store.requesters import keys, members
 from tests.service.harness.waiting import eventually, free_port
 
 SECRET = "s" * 40
+MEMBER = "ann"  # who owns the keys of a service under test
 ADDRESS = "http://testserver"
 PLAIN = {"name": "Films", "classes": ["bad", "good"], "costs": {"prices": {"crowd": 0.02, "expert": 0.5}}}
 CRITERIA = {"name": "Papers", "classes": ["no", "yes"], "criteria": [{"name": "human"}, {"name": "trial"}]}
@@ -56,6 +58,7 @@ def create_project(store: Store, spec: Mapping[str, Any], contents: Sequence[Map
     """Create a project with items, written straight to the store; its id."""
     with store.writing() as c:
         project = projects.create(c, ProjectIn.model_validate(spec).model_dump())
+        members.set_role(c, project, members.find_or_create(c, MEMBER).id, "admin")
         if contents:
             items.add(c, project, contents)
     return project
@@ -85,9 +88,9 @@ class Service:
         return self.new_key("write")
 
     def new_key(self, scope: str) -> str:
-        """A new API key of this scope."""
+        """A new API key of this scope, of the one member that owns all projects of the service."""
         with self.store.writing() as c:
-            return keys.create(c, f"the {scope} key", scope)
+            return keys.create(c, members.find_or_create(c, MEMBER).id, f"the {scope} key", scope)
 
     @cached_property
     def keys(self) -> dict[str, str]:

@@ -36,4 +36,4 @@ def test_unknown_parameters_are_refused(project: Project) -> None:
 def test_what_is_not_there_is_not_found(service: Service) -> None:
     assert service.send("GET", "/api/nothing").json()["status"] == 404
     assert service.send("GET", f"/api/projects/{'0' * 12}").status_code == 404
-    assert service.send("GET", "/api/projects/nonsense").status_code == 422
+    assert service.send("GET", "/api/projects/nonsense").status_code == 404

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from crowdpilot.service.labelling.sessions import read_session, sign_session
-from crowdpilot.service.store import keys
+from crowdpilot.service.store.requesters import action_log, keys
 from tests.service.harness.service import CSV, SECRET, Project, Service, Worker, sqlite_url
 
 ID = "0" * 12
@@ -159,7 +159,7 @@ def test_what_requesters_change_is_written_down(project: Project) -> None:
     project.add_votes(("i0", "ann", "good"))
     project.post("/items/stop", json={"items": ["i0"]})
     with project.service.store.reading() as c:
-        noted = [(row.action, row.actor) for row in keys.logged_actions(c, project.id)]
+        noted = [(row.action, row.actor) for row in action_log.read(c, project=project.id)]
     assert [what for what, _ in noted] == ["stop", "external votes", "add items", "create"]
     assert {who for _, who in noted} == {project.service.key.split("_")[1]}
 

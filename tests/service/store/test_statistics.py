@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, insert
 
+from crowdpilot.service.errors import ForbiddenError
 from crowdpilot.service.schemas import ProjectIn
-from crowdpilot.service.store import Store, items, jobs, keys, migrate, projects, statistics, votes, workers
+from crowdpilot.service.store import Store, items, jobs, migrate, projects, statistics, votes, workers
+from crowdpilot.service.store.requesters import members, sessions
 from crowdpilot.service.store.tables import audits
 from crowdpilot.service.store.tables import votes as votes_table
 
@@ -119,10 +121,11 @@ def test_the_audit_bound_needs_a_checked_item(store: Store) -> None:
 
 def test_a_link_is_used_once(store: Store) -> None:
     with store.writing() as c:
-        assert not keys.is_link_used(c, "key", "digest")
-        keys.log_action(c, "key", keys.SIGN_IN_BY_LINK, link="digest")
-        assert keys.is_link_used(c, "key", "digest")
-        assert not keys.is_link_used(c, "key", "another")
+        ann = members.create(c, "ann").id
+        sessions.start(c, ann, link="digest")
+        with pytest.raises(ForbiddenError, match="has been used"):
+            sessions.start(c, ann, link="digest")
+        sessions.start(c, ann, link="another")
 
 
 @pytest.mark.parametrize(("words", "found"), [

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter
 from pydantic import BaseModel, Field, RootModel
 
-from crowdpilot.service.http.auth import LabellingOf, ProjectId, Reader, StoreOf, Writer
+from crowdpilot.service.http.auth import LabellingOf, LabelOps, ProjectId, Reader, StoreOf, Writer
 from crowdpilot.service.http.routes.projects import ERRORS
 from crowdpilot.service.jobs import audit
 from crowdpilot.service.schemas import Money, Name, Plain, Strict
@@ -58,16 +58,16 @@ class AuditOut(BaseModel):
 
 @routes.post("/audit", status_code=201)
 async def post_audit(
-    id: ProjectId, body: AuditIn, labelling: LabellingOf, store: StoreOf, key: Writer
+    id: ProjectId, body: AuditIn, labelling: LabellingOf, store: StoreOf, requester: LabelOps
 ) -> AuditOut:
     """Draw the next items for an expert to check; the first call begins an audit of the present decisions."""
     pool = await labelling.read(id, audit.read_pool)
-    options = body.items, body.level, body.target, key.id
+    options = body.items, body.level, body.target, requester.actor
     return AuditOut.model_validate(await asyncio.to_thread(audit.draw, store, pool, *options))
 
 
 @routes.get("/audit")
-async def get_audit(id: ProjectId, labelling: LabellingOf, store: StoreOf, key: Reader) -> AuditOut:
+async def get_audit(id: ProjectId, labelling: LabellingOf, store: StoreOf, requester: Reader) -> AuditOut:
     """Items that are drawn and not answered, and the bound by the answers so far."""
     pool = await labelling.read(id, audit.read_pool)
     return AuditOut.model_validate(await asyncio.to_thread(audit.read_summary, store, pool))
@@ -75,16 +75,18 @@ async def get_audit(id: ProjectId, labelling: LabellingOf, store: StoreOf, key: 
 
 @routes.post("/audit/answers")
 async def post_answers(
-    id: ProjectId, body: ExpertLabelsIn, labelling: LabellingOf, store: StoreOf, key: Writer
+    id: ProjectId, body: ExpertLabelsIn, labelling: LabellingOf, store: StoreOf, requester: LabelOps
 ) -> AuditOut:
     """Record the labels of experts for items that were drawn; the bound follows at once."""
     pool = await labelling.read(id, audit.read_pool)
-    return AuditOut.model_validate(await asyncio.to_thread(audit.answer, store, pool, body.root, key.id))
+    return AuditOut.model_validate(
+        await asyncio.to_thread(audit.answer, store, pool, body.root, requester.actor)
+    )
 
 
 @routes.delete("/audit", status_code=204)
-def delete_audit(id: ProjectId, store: StoreOf, key: Writer) -> None:
+def delete_audit(id: ProjectId, store: StoreOf, requester: Writer) -> None:
     """Delete an audit, so that another can begin with the decisions of then."""
     with store.reading() as c:
         projects.find(c, id)
-    audit.remove(store, id, key.id)
+    audit.remove(store, id, requester.actor)

@@ -33,7 +33,7 @@ Format = Annotated[str, Depends(choose_format)]
 
 
 @routes.get("/decisions", response_class=Response, responses=FILE_RESPONSES)
-async def get_decisions(id: ProjectId, key: Reader, labelling: LabellingOf, format: Format) -> Response:
+async def get_decisions(id: ProjectId, requester: Reader, labelling: LabellingOf, format: Format) -> Response:
     """The decision about every item that is not withdrawn, with its probabilities, for `crowdpilot score`."""
     decided = await labelling.read(id, exports.project_decisions)
     table = await asyncio.to_thread(exports.decisions_table, decided)
@@ -41,7 +41,7 @@ async def get_decisions(id: ProjectId, key: Reader, labelling: LabellingOf, form
 
 
 @routes.get("/votes", response_class=Response, responses=FILE_RESPONSES)
-def get_votes(id: ProjectId, key: Reader, store: StoreOf, format: Format) -> Response:
+def get_votes(id: ProjectId, requester: Reader, store: StoreOf, format: Format) -> Response:
     """Every vote, in the order in which they came; `crowdpilot aggregate` reads it.
 
     Workers are numbers here: only `/workers` gives their names on their platform.

@@ -10,12 +10,13 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from crowdpilot.service.errors import InvalidRequestError, ServiceUnavailableError
-from crowdpilot.service.http.auth import LabellingOf, ProjectId, StoreOf, Writer
+from crowdpilot.service.http.auth import LabellingOf, LabelOps, ProjectId, StoreOf
 from crowdpilot.service.http.routes.projects import ERRORS
 from crowdpilot.service.labelling import external_votes
 from crowdpilot.service.schemas import ExternalVoteIn, ExternalVotesIn, Kind, Strict
-from crowdpilot.service.store import items, keys, projects
+from crowdpilot.service.store import items, projects
 from crowdpilot.service.store.engine import Store
+from crowdpilot.service.store.requesters import action_log
 
 routes = APIRouter(prefix="/api/projects/{id}", tags=["external votes"], responses=ERRORS)
 PLATFORM = "external"  # of workers whose votes are collected elsewhere
@@ -53,7 +54,7 @@ class ExternalVotesOut(BaseModel):
 
 @routes.post("/vote-requests")
 async def post_vote_requests(
-    id: ProjectId, body: VoteRequestsIn, labelling: LabellingOf, store: StoreOf, key: Writer
+    id: ProjectId, body: VoteRequestsIn, labelling: LabellingOf, store: StoreOf, requester: LabelOps
 ) -> VoteRequestsOut:
     """The votes that the campaign wants next of any worker, as `Campaign.ask` chooses them.
 
@@ -80,14 +81,14 @@ def _with_content(store: Store, id: str, wanted: external_votes.Proposal) -> Vot
 
 @routes.post("/external-votes", status_code=201)
 def post_external_votes(
-    id: ProjectId, body: ExternalVotesIn, store: StoreOf, key: Writer
+    id: ProjectId, body: ExternalVotesIn, store: StoreOf, requester: LabelOps
 ) -> ExternalVotesOut:
     """Record votes that were collected elsewhere, requested or not: all or none, as `Campaign.tell` does."""
     with store.writing() as c:
         spec = projects.find(c, id).spec
         votes = [_checked(vote, spec) for vote in body.votes]
         due = external_votes.record_votes(c, id, PLATFORM, votes)
-        keys.log_action(c, key.id, "external votes", id, votes=len(votes))
+        action_log.write(c, requester.actor, "external votes", id, votes=len(votes))
     return ExternalVotesOut(committed=len(votes), update_due=due)
 
 

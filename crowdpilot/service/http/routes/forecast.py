@@ -10,14 +10,15 @@ from crowdpilot.service.errors import NotFoundError
 from crowdpilot.service.http.auth import ProjectId, Reader, StoreOf, Writer
 from crowdpilot.service.http.routes.jobs import IN_PROGRESS, QueuedOut
 from crowdpilot.service.http.routes.projects import ERRORS
-from crowdpilot.service.store import jobs, keys, projects
+from crowdpilot.service.store import jobs, projects
+from crowdpilot.service.store.requesters import action_log
 
 routes = APIRouter(prefix="/api/projects/{id}", tags=["analyses"], responses=ERRORS)
 JOB_KIND = "forecast"
 
 
 @routes.get("/forecast")
-def get_forecast(id: ProjectId, store: StoreOf, key: Reader) -> dict[str, Any]:
+def get_forecast(id: ProjectId, store: StoreOf, requester: Reader) -> dict[str, Any]:
     """The last forecast: loss and error against cost for each item, and totals in the end.
 
     If there is none, one is queued, and the error says what it waits for.
@@ -35,10 +36,10 @@ def get_forecast(id: ProjectId, store: StoreOf, key: Reader) -> dict[str, Any]:
 
 
 @routes.post("/forecast", status_code=202)
-def post_forecast(id: ProjectId, store: StoreOf, key: Writer) -> QueuedOut:
+def post_forecast(id: ProjectId, store: StoreOf, requester: Writer) -> QueuedOut:
     """Queue a new forecast."""
     with store.writing() as c:
         projects.find(c, id)
         jobs.enqueue(c, id, JOB_KIND)
-        keys.log_action(c, key.id, JOB_KIND, id)
+        action_log.write(c, requester.actor, JOB_KIND, id)
     return QueuedOut(kind=JOB_KIND)

@@ -10,14 +10,15 @@ from fastapi.responses import Response
 from pydantic import BaseModel, ValidationError
 from starlette.datastructures import UploadFile
 
+from crowdpilot.service.access import Requester
 from crowdpilot.service.errors import InvalidRequestError, UnsupportedMediaTypeError
-from crowdpilot.service.http.auth import LabellingOf, ProjectId, StoreOf, Writer
+from crowdpilot.service.http.auth import LabellingOf, LabelOps, ProjectId, StoreOf, Writer
 from crowdpilot.service.http.responses import error_schemas
 from crowdpilot.service.http.routes.projects import ERRORS
 from crowdpilot.service.requester_actions import check_classifier_budget
 from crowdpilot.service.schemas import GoldIn, ItemNamesIn, ItemsIn
-from crowdpilot.service.store import Store, items, keys, projects
-from crowdpilot.service.store.engine import Row
+from crowdpilot.service.store import Store, items, projects
+from crowdpilot.service.store.requesters import action_log
 from crowdpilot.service.uploads import items as uploads
 from crowdpilot.service.uploads.item_columns import check_gold, sentence
 from crowdpilot.service.uploads.table_records import CSV, JSON, NDJSON
@@ -98,7 +99,7 @@ UploadBody = Annotated[uploads.Body, Depends(read_body)]
 
 @routes.post("/items", status_code=201, openapi_extra=_body_schema(ItemsIn))
 async def post_items(
-    id: ProjectId, key: Writer, body: UploadBody, labelling: LabellingOf, store: StoreOf
+    id: ProjectId, requester: Writer, body: UploadBody, labelling: LabellingOf, store: StoreOf
 ) -> AddedOut:
     """Add items, all or none.
 
@@ -109,7 +110,7 @@ async def post_items(
     """
     upload = await asyncio.to_thread(_read, store, id, body)
     await _check_budget(labelling, id, upload)
-    return await asyncio.to_thread(_add, store, id, key, upload)
+    return await asyncio.to_thread(_add, store, id, requester, upload)
 
 
 async def _check_budget(labelling: LabellingOf, id: str, upload: uploads.Upload) -> None:
@@ -125,16 +126,16 @@ def _read(store: Store, id: str, body: uploads.Body, labels: bool = False) -> up
     return uploads.read_items(id, spec, body, labels=labels)
 
 
-def _add(store: Store, id: str, key: Row, upload: uploads.Upload) -> AddedOut:
+def _add(store: Store, id: str, requester: Requester, upload: uploads.Upload) -> AddedOut:
     with store.writing() as c:
         added = uploads.add(c, id, upload)
-        keys.log_action(c, key.id, "add items", id, items=added)
+        action_log.write(c, requester.actor, "add items", id, items=added)
     return AddedOut(added=added, ignored=upload.ignored)
 
 
 @routes.post("/gold", openapi_extra=_body_schema(GoldIn))
 async def post_gold(
-    id: ProjectId, key: Writer, body: UploadBody, labelling: LabellingOf, store: StoreOf
+    id: ProjectId, requester: Writer, body: UploadBody, labelling: LabellingOf, store: StoreOf
 ) -> ChangedOut:
     """Add gold labels: the known classes of items.
 
@@ -143,12 +144,12 @@ async def post_gold(
     """
     gold = await asyncio.to_thread(_read_gold, store, id, body)
     if gold is not None:
-        return await asyncio.to_thread(_reveal, store, id, key, gold)
+        return await asyncio.to_thread(_reveal, store, id, requester, gold)
     upload = await asyncio.to_thread(_read, store, id, body, True)
     if unlabelled := [item["name"] for item in upload.items if item["gold"] is None]:
         raise InvalidRequestError(f"the item {unlabelled[0]!r} has no label; give one to every item")
     await _check_budget(labelling, id, upload)
-    return ChangedOut(changed=(await asyncio.to_thread(_add, store, id, key, upload)).added)
+    return ChangedOut(changed=(await asyncio.to_thread(_add, store, id, requester, upload)).added)
 
 
 def _read_gold(store: Store, id: str, body: uploads.Body) -> dict[str, Any] | None:
@@ -167,16 +168,16 @@ def _read_gold(store: Store, id: str, body: uploads.Body) -> dict[str, Any] | No
     return {name: check_gold(label, spec) for name, label in gold.items()}
 
 
-def _reveal(store: Store, id: str, key: Row, gold: dict[str, Any]) -> ChangedOut:
+def _reveal(store: Store, id: str, requester: Requester, gold: dict[str, Any]) -> ChangedOut:
     with store.writing() as c:
         projects.next_change(c, id)
         items.set_gold(c, id, items.merge_gold(c, id, gold))
-        keys.log_action(c, key.id, "reveal", id, items=len(gold))
+        action_log.write(c, requester.actor, "reveal", id, items=len(gold))
     return ChangedOut(changed=len(gold))
 
 
 @routes.post("/items/stop")
-def post_stop(id: ProjectId, body: ItemNamesIn, store: StoreOf, key: Writer) -> ChangedOut:
+def post_stop(id: ProjectId, body: ItemNamesIn, store: StoreOf, requester: LabelOps) -> ChangedOut:
     """Ask for no more votes on these items; they are decided by the votes they have."""
     with store.writing() as c:
         projects.next_change(c, id)
@@ -185,18 +186,18 @@ def post_stop(id: ProjectId, body: ItemNamesIn, store: StoreOf, key: Writer) -> 
             name for name, item in items.require_named(c, id, names).items() if item.state == items.OPEN
         ]
         items.change(c, id, open_items, state=items.STOPPED)
-        keys.log_action(c, key.id, "stop", id, items=len(open_items))
+        action_log.write(c, requester.actor, "stop", id, items=len(open_items))
     return ChangedOut(changed=len(open_items))
 
 
 @routes.post("/items/withdraw")
-def post_withdraw(id: ProjectId, body: ItemNamesIn, store: StoreOf, key: Writer) -> ChangedOut:
+def post_withdraw(id: ProjectId, body: ItemNamesIn, store: StoreOf, requester: LabelOps) -> ChangedOut:
     """Decide nothing about these items any more; votes on them still count for the skill of workers."""
     with store.writing() as c:
         projects.next_change(c, id)
         names = list(dict.fromkeys(body.items))
         items.change(c, id, names, state=items.WITHDRAWN)
-        keys.log_action(c, key.id, "withdraw", id, items=len(names))
+        action_log.write(c, requester.actor, "withdraw", id, items=len(names))
     return ChangedOut(changed=len(names))
 
 

@@ -45,7 +45,7 @@ class JobsOut(BaseModel):
 def get_jobs(
     id: ProjectId,
     store: StoreOf,
-    key: Reader,
+    requester: Reader,
     n: Annotated[int, Query(ge=1, le=jobs.MAX_ENDED_PER_PROJECT)] = 50,
 ) -> JobsOut:
     """The last jobs of every kind: whether each succeeded, and its result."""

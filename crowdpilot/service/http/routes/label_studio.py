@@ -54,7 +54,7 @@ class EventOut(BaseModel):
 
 @routes.post("/label-studio", status_code=201)
 async def post_tasks(
-    id: ProjectId, tasks: Tasks, labelling: LabellingOf, store: StoreOf, key: Writer
+    id: ProjectId, tasks: Tasks, labelling: LabellingOf, store: StoreOf, requester: Writer
 ) -> ImportOut:
     """Import an export of Label Studio (JSON): tasks that are new become items, annotations become votes."""
     project = await asyncio.to_thread(find_single_question_project, store, id)
@@ -63,13 +63,13 @@ async def post_tasks(
     await labelling.read(
         id, lambda replica, row: check_classifier_budget(replica.campaign, row.spec, n_items)
     )
-    counts = await asyncio.to_thread(label_studio_sync.import_tasks, store, project, key.id, export)
+    counts = await asyncio.to_thread(label_studio_sync.import_tasks, store, project, requester.actor, export)
     return ImportOut(**counts._asdict())
 
 
 @routes.get("/label-studio")
 async def get_tasks(
-    id: ProjectId, labelling: LabellingOf, store: StoreOf, settings: SettingsOf, key: Reader
+    id: ProjectId, labelling: LabellingOf, store: StoreOf, settings: SettingsOf, requester: Reader
 ) -> list[dict[str, Any]]:
     """All items as tasks to be imported: with decisions as predictions and votes as annotations.
 
@@ -81,7 +81,7 @@ async def get_tasks(
 
 
 @routes.get("/label-studio/backend")
-def get_backend(id: ProjectId, store: StoreOf, settings: SettingsOf, key: Writer) -> BackendOut:
+def get_backend(id: ProjectId, store: StoreOf, settings: SettingsOf, requester: Writer) -> BackendOut:
     """Address and configuration to enter in Label Studio; the address can add votes, so keep it secret."""
     spec = find_single_question_project(store, id).spec
     with store.reading() as c:

@@ -7,13 +7,15 @@ from typing import Any
 from fastapi import APIRouter
 from pydantic import BaseModel
 
-from crowdpilot.service import project_status, requester_actions
-from crowdpilot.service.http.auth import LabellingOf, ProjectId, Reader, SettingsOf, StoreOf, Writer
+from crowdpilot.service import access, project_status, requester_actions
+from crowdpilot.service.access import Requester
+from crowdpilot.service.http.auth import LabellingOf, LabelOps, ProjectId, Reader, SettingsOf, StoreOf, Writer
 from crowdpilot.service.http.responses import error_schemas
+from crowdpilot.service.jobs.webhook_addresses import check_new_webhook
 from crowdpilot.service.platforms.invitation_links import invitation_url
 from crowdpilot.service.schemas import ProjectIn
-from crowdpilot.service.store import keys, projects
-from crowdpilot.service.store.engine import Row, Store
+from crowdpilot.service.store import projects
+from crowdpilot.service.store.engine import Store
 
 ERRORS = error_schemas(401, 403, 404, 409, 413, 422, 429, 503)
 routes = APIRouter(prefix="/api/projects", tags=["requester"], responses=ERRORS)
@@ -37,51 +39,53 @@ class ProjectOut(BaseModel):
 
 
 class ProjectsOut(BaseModel):
-    """All projects, the newest first."""
+    """The projects of a requester, the newest first."""
 
     projects: list[ProjectOut]
 
 
 @routes.post("", status_code=201)
-def post_project(body: ProjectIn, store: StoreOf, settings: SettingsOf, key: Writer) -> NewProjectOut:
+def post_project(body: ProjectIn, store: StoreOf, settings: SettingsOf, requester: Writer) -> NewProjectOut:
     """Create a project."""
+    check_new_webhook(body.webhook, settings.webhook_networks)
     with store.writing() as c:
-        id = projects.create(c, body.model_dump())
-        keys.log_action(c, key.id, "create", id)
+        id = requester_actions.create_project(c, requester, body.model_dump())
     return NewProjectOut(id=id, link=invitation_url(settings.address, settings.secret, id))
 
 
 @routes.get("")
-def get_projects(store: StoreOf, key: Reader) -> ProjectsOut:
-    """All projects."""
+def get_projects(store: StoreOf, requester: Reader) -> ProjectsOut:
+    """The projects of the requester."""
     with store.reading() as c:
-        rows = projects.list_all(c)
+        rows = access.list_projects(c, requester)
     return ProjectsOut(projects=[ProjectOut.model_validate(row._mapping) for row in rows])
 
 
 @routes.get("/{id}")
-async def get_project(id: ProjectId, labelling: LabellingOf, key: Reader) -> dict[str, Any]:
+async def get_project(id: ProjectId, labelling: LabellingOf, requester: Reader) -> dict[str, Any]:
     """The description of a project and its status."""
     return await labelling.read(id, project_status.project_summary)
 
 
 @routes.post("/{id}/pause")
-def post_pause(id: ProjectId, store: StoreOf, key: Writer) -> ProjectOut:
+def post_pause(id: ProjectId, store: StoreOf, requester: LabelOps) -> ProjectOut:
     """Give out no items for now; votes on leased items are still taken."""
-    return _change_state(store, id, key, projects.PAUSED)
+    return _change_state(store, id, requester, projects.PAUSED)
 
 
 @routes.post("/{id}/resume")
-def post_resume(id: ProjectId, store: StoreOf, key: Writer) -> ProjectOut:
+def post_resume(id: ProjectId, store: StoreOf, requester: LabelOps) -> ProjectOut:
     """Give out items again."""
-    return _change_state(store, id, key, projects.OPEN)
+    return _change_state(store, id, requester, projects.OPEN)
 
 
 @routes.post("/{id}/close")
-def post_close(id: ProjectId, store: StoreOf, key: Writer) -> ProjectOut:
+def post_close(id: ProjectId, store: StoreOf, requester: Writer) -> ProjectOut:
     """Give out no items and take no more votes; decisions can still be read."""
-    return _change_state(store, id, key, projects.CLOSED)
+    return _change_state(store, id, requester, projects.CLOSED)
 
 
-def _change_state(store: Store, id: str, key: Row, state: str) -> ProjectOut:
-    return ProjectOut.model_validate(requester_actions.change_state(store, id, key.id, state)._mapping)
+def _change_state(store: Store, id: str, requester: Requester, state: str) -> ProjectOut:
+    return ProjectOut.model_validate(
+        requester_actions.change_state(store, id, requester.actor, state)._mapping
+    )

@@ -25,7 +25,7 @@ QUEUED_SCHEMA = QueuedOut.model_json_schema()
 async def get_report(
     id: ProjectId,
     store: StoreOf,
-    key: Reader,
+    requester: Reader,
     criterion: Annotated[Plain, Query(max_length=200)] = "",
     wait: Annotated[float, Query(ge=0, le=30)] = 5.0,
 ) -> Response:

@@ -49,7 +49,7 @@ class DeliveriesOut(BaseModel):
 
 
 @routes.get("/webhook")
-def get_webhook(id: ProjectId, store: StoreOf, settings: SettingsOf, key: Writer) -> WebhookOut:
+def get_webhook(id: ProjectId, store: StoreOf, settings: SettingsOf, requester: Writer) -> WebhookOut:
     """The address that events are sent to, and the secret by which the receiver checks their signature."""
     with store.reading() as c:
         address = projects.find(c, id).spec["webhook"]
@@ -60,7 +60,7 @@ def get_webhook(id: ProjectId, store: StoreOf, settings: SettingsOf, key: Writer
 def get_deliveries(
     id: ProjectId,
     store: StoreOf,
-    key: Reader,
+    requester: Reader,
     n: Annotated[int, Query(ge=1, le=webhook_deliveries.MAX_ENDED_PER_PROJECT)] = 100,
 ) -> DeliveriesOut:
     """Events that were delivered, are queued or have failed."""

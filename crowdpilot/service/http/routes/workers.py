@@ -12,7 +12,16 @@ from pydantic import BaseModel, Field
 
 from crowdpilot.service import exports, requester_actions
 from crowdpilot.service.errors import InvalidRequestError
-from crowdpilot.service.http.auth import LabellingOf, ProjectId, Reader, SettingsOf, StoreOf, WorkerId, Writer
+from crowdpilot.service.http.auth import (
+    LabellingOf,
+    LabelOps,
+    ProjectId,
+    Reader,
+    SettingsOf,
+    StoreOf,
+    WorkerId,
+    Writer,
+)
 from crowdpilot.service.http.responses import attachment
 from crowdpilot.service.http.routes.projects import ERRORS
 from crowdpilot.service.labelling import pay, worker_quality
@@ -22,8 +31,9 @@ from crowdpilot.service.project_campaign import make_costs
 from crowdpilot.service.schemas import Kind, Plain, Strict
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.signing import is_same
-from crowdpilot.service.store import Store, keys, projects, workers
+from crowdpilot.service.store import Store, projects, workers
 from crowdpilot.service.store.engine import Row
+from crowdpilot.service.store.requesters import action_log
 
 routes = APIRouter(prefix="/api/projects/{id}", tags=["workers"], responses=ERRORS)
 
@@ -102,7 +112,7 @@ class InvitationOut(BaseModel):
 
 
 @routes.get("/workers")
-async def get_workers(id: ProjectId, key: Reader, labelling: LabellingOf, store: StoreOf) -> WorkersOut:
+async def get_workers(id: ProjectId, requester: Reader, labelling: LabellingOf, store: StoreOf) -> WorkersOut:
     """All workers: number of answers, skill with its interval, and flags."""
     seen = await labelling.read(id, worker_quality.read_votes)
     return await asyncio.to_thread(_workers, store, id, seen)
@@ -117,7 +127,7 @@ def _workers(store: Store, id: str, seen: worker_quality.VotesAndPosterior) -> W
 def get_pay(
     request: Request,
     id: ProjectId,
-    key: Reader,
+    requester: Reader,
     store: StoreOf,
     format: Annotated[Literal["csv", "json"] | None, Query()] = None,
 ) -> Any:
@@ -130,27 +140,27 @@ def get_pay(
 
 
 @routes.post("/workers/{worker}/approve")
-def post_approve(id: ProjectId, worker: WorkerId, store: StoreOf, key: Writer) -> WorkerStateOut:
+def post_approve(id: ProjectId, worker: WorkerId, store: StoreOf, requester: LabelOps) -> WorkerStateOut:
     """Approve the pay of a worker."""
-    return _state(requester_actions.approve(store, id, key.id, worker))
+    return _state(requester_actions.approve(store, id, requester.actor, worker))
 
 
 @routes.post("/workers/{worker}/block")
-def post_block(id: ProjectId, worker: WorkerId, store: StoreOf, key: Writer) -> WorkerStateOut:
+def post_block(id: ProjectId, worker: WorkerId, store: StoreOf, requester: LabelOps) -> WorkerStateOut:
     """Block a worker: their leases end, their votes stay."""
-    return _state(requester_actions.block(store, id, key.id, worker))
+    return _state(requester_actions.block(store, id, requester.actor, worker))
 
 
 @routes.post("/workers/{worker}/unblock")
-def post_unblock(id: ProjectId, worker: WorkerId, store: StoreOf, key: Writer) -> WorkerStateOut:
+def post_unblock(id: ProjectId, worker: WorkerId, store: StoreOf, requester: LabelOps) -> WorkerStateOut:
     """Let a blocked worker go on."""
-    return _state(requester_actions.unblock(store, id, key.id, worker))
+    return _state(requester_actions.unblock(store, id, requester.actor, worker))
 
 
 @routes.delete("/workers/{worker}", status_code=204)
-def delete_worker(id: ProjectId, worker: WorkerId, store: StoreOf, key: Writer) -> Response:
+def delete_worker(id: ProjectId, worker: WorkerId, store: StoreOf, requester: Writer) -> Response:
     """Erase the personal data of a worker; their votes stay under a number that leads nowhere."""
-    requester_actions.erase(store, id, key.id, worker)
+    requester_actions.erase(store, id, requester.actor, worker)
     return Response(status_code=204)
 
 
@@ -159,7 +169,9 @@ def _state(row: Row) -> WorkerStateOut:
 
 
 @routes.post("/codes")
-def post_codes(id: ProjectId, body: CodesIn, store: StoreOf, settings: SettingsOf, key: Writer) -> CodesOut:
+def post_codes(
+    id: ProjectId, body: CodesIn, store: StoreOf, settings: SettingsOf, requester: LabelOps
+) -> CodesOut:
     """The workers who have finished with these completion codes; null where there is none."""
     with store.reading() as c:
         projects.find(c, id)
@@ -182,7 +194,7 @@ def _worker_of_code(code: str, id: str, rows: Sequence[Row], settings: Settings)
 
 @routes.post("/invitations", status_code=201)
 def post_invitation(
-    id: ProjectId, body: InvitationIn, store: StoreOf, settings: SettingsOf, key: Writer
+    id: ProjectId, body: InvitationIn, store: StoreOf, settings: SettingsOf, requester: LabelOps
 ) -> InvitationOut:
     """A link that admits anybody who has it, or one worker by name; for ever, or until it expires."""
     with store.writing() as c:
@@ -190,6 +202,6 @@ def post_invitation(
         kind = body.kind or next(iter(prices))
         if kind not in prices:
             raise InvalidRequestError(f"there is no price for the kind of worker {kind!r}")
-        keys.log_action(c, key.id, "invite", id, kind=kind)
+        action_log.write(c, requester.actor, "invite", id, kind=kind)
     options = {"kind": kind, "worker": body.worker, "expires": body.expires}
     return InvitationOut(link=invitation_url(settings.address, settings.secret, id, **options))

@@ -11,8 +11,8 @@ from fastapi.responses import Response
 from crowdpilot.service.errors import InvalidRequestError
 from crowdpilot.service.http.auth import LabellingOf, StoreOf
 from crowdpilot.service.jobs import audit as audits_job
+from crowdpilot.service.pages.dashboard.access.requester import Form, Reading, Requester, Writing, go
 from crowdpilot.service.pages.dashboard.formatting import router, show
-from crowdpilot.service.pages.dashboard.sign_in import Form, Reading, Requester, Writing, go
 from crowdpilot.service.store import projects, saved_state
 from crowdpilot.service.store.engine import Row, Store
 

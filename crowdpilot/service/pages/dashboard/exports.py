@@ -14,9 +14,9 @@ from crowdpilot.service import exports, label_studio_sync, report_requests
 from crowdpilot.service.errors import NotFoundError, NotReadyError
 from crowdpilot.service.http.auth import LabellingOf, SettingsOf, StoreOf
 from crowdpilot.service.http.responses import attachment
+from crowdpilot.service.pages.dashboard.access.requester import Reading
 from crowdpilot.service.pages.dashboard.formatting import router, show
 from crowdpilot.service.pages.dashboard.label_accuracy import estimate_accuracy
-from crowdpilot.service.pages.dashboard.sign_in import Reading
 from crowdpilot.service.store import projects
 from crowdpilot.service.store.engine import Row, Store
 from crowdpilot.service.uploads.item_columns import criteria_of

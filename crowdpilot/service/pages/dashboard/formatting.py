@@ -9,7 +9,7 @@ from typing import Any
 from fastapi import APIRouter
 from fastapi.responses import Response
 
-from crowdpilot.service.pages.dashboard.sign_in import DashboardRoute, Requester
+from crowdpilot.service.pages.dashboard.access.requester import DashboardRoute, Requester
 from crowdpilot.service.pages.rendering import page
 from crowdpilot.service.store.engine import Row
 

@@ -14,8 +14,8 @@ from crowdpilot.service.errors import NotFoundError
 from crowdpilot.service.http.auth import LabellingOf, StoreOf
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.pages.dashboard import svg_charts
+from crowdpilot.service.pages.dashboard.access.requester import Reading
 from crowdpilot.service.pages.dashboard.formatting import percent, router, show
-from crowdpilot.service.pages.dashboard.sign_in import Reading
 from crowdpilot.service.pages.dashboard.svg_charts import Bar
 from crowdpilot.service.store import items, projects, votes, workers
 from crowdpilot.service.store.engine import Row, Store

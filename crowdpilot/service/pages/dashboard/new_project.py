@@ -9,16 +9,18 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 from starlette.datastructures import FormData, UploadFile
 
+from crowdpilot.service import requester_actions
 from crowdpilot.service.errors import RequestError
-from crowdpilot.service.http.auth import LabellingOf, StoreOf
+from crowdpilot.service.http.auth import LabellingOf, SettingsOf, StoreOf
+from crowdpilot.service.jobs.webhook_addresses import check_new_webhook
+from crowdpilot.service.pages.dashboard.access.requester import Form, Reading, Requester, Writing, go
 from crowdpilot.service.pages.dashboard.formatting import router, show
 from crowdpilot.service.pages.dashboard.project_form import DEFAULTS, LABELS, parse_form
-from crowdpilot.service.pages.dashboard.sign_in import Form, Reading, Requester, Writing, go
 from crowdpilot.service.pages.rendering import sentence
-from crowdpilot.service.requester_actions import check_classifier_budget
 from crowdpilot.service.schemas import ProjectIn
-from crowdpilot.service.store import keys, projects
+from crowdpilot.service.store import projects
 from crowdpilot.service.store.engine import Store
+from crowdpilot.service.store.requesters import action_log
 from crowdpilot.service.uploads import items
 
 PLACEHOLDER = "0" * 12  # for the id of a project that is not created yet
@@ -38,10 +40,14 @@ def show_new(requester: Reading) -> Response:
     return _form_page(requester, dict(DEFAULTS), {})
 
 
-def create_project(form: Form, requester: Writing, store: StoreOf) -> Response:
+def create_project(form: Form, requester: Writing, store: StoreOf, settings: SettingsOf) -> Response:
     """Create a project with its items, or show what is wrong beside each field."""
     typed = {name: str(form.get(name, "")).strip() for name in DEFAULTS}
     description, wrong = parse_form(typed)
+    try:
+        check_new_webhook("" if "webhook" in wrong else typed["webhook"], settings.webhook_networks)
+    except ValueError as error:
+        wrong["webhook"] = sentence(str(error))
     files = _files(form)
     if not files:
         wrong["files"] = NO_FILES
@@ -63,10 +69,9 @@ def _create(store: Store, requester: Requester, description: ProjectIn, files: l
     spec = description.model_dump()
     upload = _read(PLACEHOLDER, spec, files)
     with store.writing() as c:
-        id = projects.create(c, spec)
-        keys.log_action(c, requester.id, "create", id)
+        id = requester_actions.create_project(c, requester.access, spec)
         count = items.add(c, id, upload._replace(items=[_with_project(item, id) for item in upload.items]))
-        keys.log_action(c, requester.id, "add items", id, items=count)
+        action_log.write(c, requester.id, "add items", id, items=count)
     return id
 
 
@@ -101,7 +106,7 @@ async def add_items(
     def add() -> None:
         with store.writing() as c:
             count = items.add(c, id, upload)
-            keys.log_action(c, requester.id, "add items", id, items=count)
+            action_log.write(c, requester.id, "add items", id, items=count)
 
     with store.reading() as c:
         project = projects.find(c, id)
@@ -111,7 +116,10 @@ async def add_items(
         upload = await asyncio.to_thread(_read, id, project.spec, files)
         n_items = len(upload.items)
         await labelling.read(
-            id, lambda replica, row: check_classifier_budget(replica.campaign, row.spec, n_items)
+            id,
+            lambda replica, row: requester_actions.check_classifier_budget(
+                replica.campaign, row.spec, n_items
+            ),
         )
         await asyncio.to_thread(add)
     except (RequestError, ValueError) as error:

@@ -12,10 +12,10 @@ from fastapi.responses import Response
 from crowdpilot.arrays import Floats
 from crowdpilot.service.http.auth import LabellingOf, StoreOf
 from crowdpilot.service.labelling.replica import Replica
+from crowdpilot.service.pages.dashboard.access.requester import Reading
 from crowdpilot.service.pages.dashboard.formatting import router, show
 from crowdpilot.service.pages.dashboard.label_accuracy import estimate_accuracy
 from crowdpilot.service.pages.dashboard.project_charts import make_charts
-from crowdpilot.service.pages.dashboard.sign_in import Reading
 from crowdpilot.service.pages.dashboard.worker_links import links_of
 from crowdpilot.service.project_status import project_summary
 from crowdpilot.service.signing import digest

@@ -8,19 +8,27 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 from sqlalchemy import Connection
 
+from crowdpilot.service import access
 from crowdpilot.service.errors import NotFoundError
 from crowdpilot.service.http.auth import StoreOf
 from crowdpilot.service.pages.dashboard import (
     audit,
     exports,
     items,
-    keys,
     new_project,
     project_live,
     workers,
 )
+from crowdpilot.service.pages.dashboard.access import keys
+from crowdpilot.service.pages.dashboard.access.requester import (
+    DashboardRoute,
+    Reading,
+    Requester,
+    Writing,
+    go,
+)
+from crowdpilot.service.pages.dashboard.access.sign_in import sign_in_pages
 from crowdpilot.service.pages.dashboard.formatting import show
-from crowdpilot.service.pages.dashboard.sign_in import DashboardRoute, Reading, Writing, go, sign_in_pages
 from crowdpilot.service.project_campaign import make_costs
 from crowdpilot.service.requester_actions import change_state as change_project_state
 from crowdpilot.service.store import projects, statistics
@@ -46,19 +54,19 @@ def dashboard_pages() -> APIRouter:
 
 def list_projects(requester: Reading, store: StoreOf) -> Response:
     """All projects as cards, or how to begin."""
-    return show("projects.html", requester, cards=_cards(store))
+    return show("projects.html", requester, cards=_cards(store, requester))
 
 
 def list_cards(requester: Reading, store: StoreOf) -> Response:
     """The cards alone, as they are now."""
-    return show("cards.html", requester, cards=_cards(store))
+    return show("cards.html", requester, cards=_cards(store, requester))
 
 
-def _cards(store: Store) -> list[dict[str, Any]]:
+def _cards(store: Store, requester: Requester) -> list[dict[str, Any]]:
     """Cards from the tables alone: a campaign is rebuilt only for the page of its project."""
     with store.reading() as c:
         rows, sizes, left = (
-            projects.list_all(c)[:MAX_PROJECTS_SHOWN],
+            access.list_projects(c, requester.access)[:MAX_PROJECTS_SHOWN],
             statistics.item_counts(c),
             statistics.open_item_counts(c),
         )

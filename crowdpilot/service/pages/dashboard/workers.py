@@ -15,8 +15,8 @@ from crowdpilot.service.http.auth import LabellingOf, StoreOf, WorkerId
 from crowdpilot.service.http.responses import attachment
 from crowdpilot.service.labelling import pay, worker_quality
 from crowdpilot.service.pages.dashboard import svg_charts
+from crowdpilot.service.pages.dashboard.access.requester import Reading, Writing, go
 from crowdpilot.service.pages.dashboard.formatting import router, show
-from crowdpilot.service.pages.dashboard.sign_in import Reading, Writing, go
 from crowdpilot.service.store import projects, workers
 from crowdpilot.service.store.engine import Row, Store
 

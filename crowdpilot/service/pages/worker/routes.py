@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 
 from crowdpilot.service.errors import ConflictError, UnsupportedMediaTypeError
 from crowdpilot.service.http.auth import LabellingOf
+from crowdpilot.service.http.base_path import url
 from crowdpilot.service.labelling import onboarding
 from crowdpilot.service.labelling.labelling_service import LeasedItem
 from crowdpilot.service.labelling.sessions import Session, code_to_show
@@ -69,7 +70,7 @@ def _page(now: Visit, template: str, **data: Any) -> Response:
 
 
 def _go(session: Session, where: str = "") -> Response:
-    return RedirectResponse(f"/w/{session.project}{where}", 303, {"Cache-Control": "no-store"})
+    return RedirectResponse(url(f"/w/{session.project}{where}"), 303, {"Cache-Control": "no-store"})
 
 
 # Arrival ---------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 
 from crowdpilot.service.errors import AuthenticationError, ForbiddenError, RequestError
 from crowdpilot.service.http.auth import check_worker_rate
+from crowdpilot.service.http.base_path import url
 from crowdpilot.service.labelling import onboarding
 from crowdpilot.service.labelling.sessions import Session, form_token, read_session, sign_session
 from crowdpilot.service.platforms import Arrival, mturk_external_question, prolific
@@ -71,7 +72,7 @@ def _is_guest(platform: str, external: str | None) -> bool:
 
 def redirect_with_session(settings: Settings, session: Session, submit: str) -> Response:
     """Send a worker to their pages, with the session in a cookie, signed anew."""
-    response = RedirectResponse(f"/w/{session.project}", 303, {"Cache-Control": "no-store"})
+    response = RedirectResponse(url(f"/w/{session.project}"), 303, {"Cache-Control": "no-store"})
     _set_cookie(response, settings, session, SESSION_COOKIE, sign_session(settings.secret, session))
     if submit:
         _set_cookie(response, settings, session, SUBMIT_COOKIE, sign(settings.secret, SUBMIT_COOKIE, submit))
@@ -83,7 +84,7 @@ def _set_cookie(response: Response, settings: Settings, session: Session, name: 
     rules = "SameSite=Lax; Secure" if settings.secure else "SameSite=Lax"
     if settings.secure and session.platform == "mturk":
         rules = "SameSite=None; Secure; Partitioned"
-    scope = f"Path=/w/{session.project}; Max-Age={int(settings.session_seconds)}"
+    scope = f"Path={settings.base}/w/{session.project}; Max-Age={int(settings.session_seconds)}"
     response.headers.append("Set-Cookie", f"{name}={value}; {scope}; HttpOnly; {rules}")
 
 

@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from crowdpilot.service.pages.dashboard.sessions import (
+from crowdpilot.service.pages.dashboard.access.requester import SESSION_COOKIE
+from crowdpilot.service.pages.dashboard.access.sessions import (
     LOGIN_LINK_SECONDS,
     SESSION_PURPOSE,
     SESSION_SECONDS,
     login_path,
 )
-from crowdpilot.service.pages.dashboard.sign_in import SESSION_COOKIE
 from crowdpilot.service.signing import sign
-from crowdpilot.service.store import keys
+from crowdpilot.service.store.requesters import keys
 from tests.service.harness.dashboard import DashboardService, csrf
 from tests.service.harness.service import SECRET, sqlite_url
 
@@ -35,7 +35,7 @@ def link(service: DashboardService, secret: str = SECRET) -> str:
 def test_a_key_signs_in_and_out(service: DashboardService) -> None:
     client = service.signed_in("write")
     page = client.get("/projects")
-    assert "the write key" in page.text
+    assert "Signed in as ann" in page.text
     client.post("/logout", data={"csrf": csrf(page.text)})
     assert client.get("/projects").url.path == "/login"
 

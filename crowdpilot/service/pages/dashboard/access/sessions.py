@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from typing import NamedTuple
 
 from crowdpilot.service.signing import derive, sign, unsign
 
@@ -12,21 +11,14 @@ LOGIN_LINK_SECONDS = 3600.0
 SESSION_PURPOSE, LOGIN_PURPOSE = "requester_session", "login"
 
 
-class RequesterSession(NamedTuple):
-    """Somebody who signed in with an API key; the id tells two sessions of one key apart."""
-
-    id: str
-    key: str
+def sign_session(secret: str, id: str) -> str:
+    """The token of the session with this id."""
+    return sign(secret, SESSION_PURPOSE, id)
 
 
-def sign_session(secret: str, key: str) -> str:
-    """The token of a new session of the key with this id."""
-    return sign(secret, SESSION_PURPOSE, list(RequesterSession(secrets.token_hex(16), key)))
-
-
-def read_session(secret: str, token: str) -> RequesterSession:
-    """The session in a token; a `TokenError` if it is not valid or has ended."""
-    return RequesterSession(*unsign(secret, SESSION_PURPOSE, token, max_age_seconds=SESSION_SECONDS))
+def read_session(secret: str, token: str) -> str:
+    """The id of the session in a token; a `TokenError` if it is not valid or has expired."""
+    return str(unsign(secret, SESSION_PURPOSE, token, max_age_seconds=SESSION_SECONDS))
 
 
 def login_path(secret: str, key: str) -> str:

@@ -7,8 +7,7 @@ from fastapi.responses import Response
 
 from crowdpilot.service.errors import NotFoundError
 from crowdpilot.service.http.auth import StoreOf
-from crowdpilot.service.pages.dashboard.formatting import router, show
-from crowdpilot.service.pages.dashboard.sign_in import (
+from crowdpilot.service.pages.dashboard.access.requester import (
     Form,
     PostingAsAdmin,
     Reading,
@@ -16,13 +15,16 @@ from crowdpilot.service.pages.dashboard.sign_in import (
     Requester,
     go,
 )
-from crowdpilot.service.store import keys, projects
+from crowdpilot.service.pages.dashboard.formatting import router, show
+from crowdpilot.service.store import projects
 from crowdpilot.service.store.engine import Store
+from crowdpilot.service.store.requesters import action_log, keys
 
 SCOPES = {
-    "read": ("Read", "See everything, change nothing."),
-    "write": ("Write", "Make and run projects, too."),
-    "admin": ("Admin", "Make and revoke keys, too."),
+    "read": ("Read", "See your projects, change nothing."),
+    "label-ops": ("Label", "Run the labelling, too: workers, links, stopping items."),
+    "write": ("Write", "Make and change projects, too."),
+    "admin": ("Admin", "Change members and keys, and delete, too."),
 }
 MAX_NAME_CHARACTERS = 100
 MAX_LOG_ROWS = 500
@@ -38,14 +40,19 @@ def pages() -> APIRouter:
 
 
 def show_keys(requester: ReadingAsAdmin, store: StoreOf) -> Response:
-    """All keys."""
+    """The keys of the member; an operator sees all."""
     return _keys(store, requester)
 
 
 def _keys(store: Store, requester: Requester, status: int = 200, new: str = "", wrong: str = "") -> Response:
     with store.reading() as c:
-        rows = keys.list_all(c)
+        rows = keys.list_all(c, _only(requester))
     return show("keys.html", requester, status=status, rows=rows, scopes=SCOPES, new=new, wrong=wrong)
+
+
+def _only(requester: Requester) -> str | None:
+    """The member whose keys somebody may see and revoke; None for an operator, who may all."""
+    return None if requester.operator else requester.access.member
 
 
 def make_key(form: Form, requester: PostingAsAdmin, store: StoreOf) -> Response:
@@ -56,15 +63,15 @@ def make_key(form: Form, requester: PostingAsAdmin, store: StoreOf) -> Response:
             store, requester, 422, wrong=f"Give the key a name of at most {MAX_NAME_CHARACTERS} characters."
         )
     with store.writing() as c:
-        key = keys.create(c, name, scope)
-        keys.log_action(c, requester.id, "create key", name=name, scope=scope)
+        key = keys.create(c, requester.access.member, name, scope)
+        action_log.write(c, requester.id, "create key", category=action_log.ACCESS, name=name, scope=scope)
     return _keys(store, requester, new=key)
 
 
 def confirm_revoke(key: str, requester: ReadingAsAdmin, store: StoreOf) -> Response:
     """Ask again before a key is revoked."""
     with store.reading() as c:
-        found = [row for row in keys.list_all(c) if row.id == key]
+        found = [row for row in keys.list_all(c, _only(requester)) if row.id == key]
     if not found:
         raise NotFoundError("there is no such key")
     words = ["Programs and people who use it are locked out at once. This cannot be undone."]
@@ -79,15 +86,15 @@ def confirm_revoke(key: str, requester: ReadingAsAdmin, store: StoreOf) -> Respo
 def revoke_key(key: str, requester: PostingAsAdmin, store: StoreOf) -> Response:
     """Revoke a key."""
     with store.writing() as c:
-        if not keys.revoke(c, key):
+        if not keys.revoke(c, key, _only(requester)):
             raise NotFoundError("there is no such key, or it is revoked already")
-        keys.log_action(c, requester.id, "revoke key", key=key)
+        action_log.write(c, requester.id, "revoke key", category=action_log.ACCESS, key=key)
     return go("/keys")
 
 
 def show_log(id: str, requester: Reading, store: StoreOf) -> Response:
     """What was done to a project, and by whom."""
     with store.reading() as c:
-        project, rows = projects.find(c, id), keys.logged_actions(c, id, MAX_LOG_ROWS)
+        project, rows = projects.find(c, id), action_log.read(c, project=id, n=MAX_LOG_ROWS)
         names = {key.id: key.name for key in keys.list_all(c)}
     return show("log.html", requester, project, rows=rows, names=names)

@@ -1,0 +1,1 @@
+"""Dashboard pages of access: sign-in, sessions, keys, members, and the log of actions."""

@@ -1,0 +1,135 @@
+"""Sign-in to the dashboard: with an API key or a link, kept in a signed cookie for half a day."""
+
+from __future__ import annotations
+
+import secrets as random
+
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from crowdpilot.service.errors import ForbiddenError, RequestError
+from crowdpilot.service.http.auth import SettingsOf, StoreOf
+from crowdpilot.service.http.base_path import cookie_path
+from crowdpilot.service.pages.dashboard.access.requester import (
+    SESSION_COOKIE,
+    STALE_PAGE,
+    DashboardRoute,
+    Form,
+    Posting,
+    Reading,
+    SignInRequiredError,
+    go,
+)
+from crowdpilot.service.pages.dashboard.access.sessions import (
+    SESSION_SECONDS,
+    csrf_token,
+    read_login_token,
+    sign_session,
+)
+from crowdpilot.service.pages.rendering import page
+from crowdpilot.service.settings import Settings
+from crowdpilot.service.signing import TokenError, TokenExpiredError, digest, is_same
+from crowdpilot.service.store.engine import Store
+from crowdpilot.service.store.requesters import action_log, keys, sessions
+
+LOGIN_COOKIE = "login"  # who sees the form to sign in
+LOGIN_COOKIE_SECONDS = 3600.0
+HOME = "/projects"
+
+
+def sign_in_pages() -> APIRouter:
+    """The routes for signing in and out."""
+    routes = APIRouter(include_in_schema=False, route_class=DashboardRoute)
+    routes.add_api_route("/", show_home, methods=["GET"], response_model=None)
+    routes.add_api_route("/login", show_login, methods=["GET"], response_model=None)
+    routes.add_api_route("/login", log_in, methods=["POST"], response_model=None)
+    routes.add_api_route("/logout", log_out, methods=["POST"], response_model=None)
+    return routes
+
+
+def show_home(requester: Reading) -> Response:
+    """The first page."""
+    return go(HOME)
+
+
+def show_login(request: Request, store: StoreOf, settings: SettingsOf, next: str = "") -> Response:
+    """The form that takes a key; with a login link nothing needs to be typed."""
+    if token := request.query_params.get("token", ""):
+        return _log_in_by_link(store, settings, token, next)
+    return _login_form(request, settings, next)
+
+
+def log_in(request: Request, form: Form, store: StoreOf, settings: SettingsOf) -> Response:
+    """Sign in with a key."""
+    token, next = (str(form.get(name, "")) for name in ("csrf", "next"))
+    if not is_same(token, csrf_token(settings.secret, request.cookies.get(LOGIN_COOKIE, ""))):
+        raise ForbiddenError(STALE_PAGE)
+    try:
+        with store.writing() as c:
+            key = keys.find(c, str(form.get("key", "")).strip())
+            session = sessions.start(c, key.member, key=key.id)
+            action_log.write(c, key.id, "sign in", category=action_log.SIGN_IN)
+    except RequestError:
+        wrong = "This key is not valid. Check that you have copied all of it."
+        return _login_form(request, settings, next, wrong)
+    response = go(next if _is_dashboard_path(next) else HOME)
+    _set_session(response, settings, session)
+    response.delete_cookie(LOGIN_COOKIE, cookie_path())
+    return response
+
+
+def log_out(requester: Posting, store: StoreOf) -> Response:
+    """Sign out: the session ends on the server, too."""
+    with store.writing() as c:
+        sessions.end(c, requester.session)
+        action_log.write(c, requester.id, "sign out", category=action_log.SIGN_IN)
+    response = go("/login")
+    response.delete_cookie(SESSION_COOKIE, cookie_path())
+    return response
+
+
+def _log_in_by_link(store: Store, settings: Settings, token: str, next: str) -> Response:
+    """Sign in once with a link.
+
+    The page goes on by itself instead of a redirect: a strict cookie would not be sent along when the link
+    was opened from another site.
+    """
+    try:
+        key_id = read_login_token(settings.secret, token)
+    except TokenExpiredError:
+        raise ForbiddenError("this link has expired; start the service again for a new one") from None
+    except TokenError:
+        raise ForbiddenError("this link is not valid; copy all of it, or sign in with a key") from None
+    with store.writing() as c:
+        key = keys.find_by_id(c, key_id)
+        if key is None:
+            raise SignInRequiredError
+        session = sessions.start(c, key.member, key=key.id, link=digest(token))
+        action_log.write(c, key.id, "sign in by link", category=action_log.SIGN_IN)
+    response = page("dashboard/welcome.html", next=next if _is_dashboard_path(next) else HOME)
+    _set_session(response, settings, session)
+    return response
+
+
+def _login_form(request: Request, settings: Settings, next: str, wrong: str = "") -> Response:
+    visitor = request.cookies.get(LOGIN_COOKIE) or random.token_hex(16)
+    csrf = csrf_token(settings.secret, visitor)
+    response = page("dashboard/login.html", 422 if wrong else 200, csrf=csrf, next=next, wrong=wrong)
+    _set_cookie(response, settings, LOGIN_COOKIE, visitor, LOGIN_COOKIE_SECONDS)
+    return response
+
+
+def _set_session(response: Response, settings: Settings, session: str) -> None:
+    _set_cookie(response, settings, SESSION_COOKIE, sign_session(settings.secret, session), SESSION_SECONDS)
+
+
+def _set_cookie(response: Response, settings: Settings, name: str, value: str, seconds: float) -> None:
+    response.set_cookie(
+        name, value, max_age=int(seconds), path=cookie_path(), httponly=True, samesite="strict",
+        secure=settings.secure,
+    )  # fmt: skip
+
+
+def _is_dashboard_path(address: str) -> bool:
+    """Whether an address is on the dashboard, so that nobody is sent to another site."""
+    return address.startswith((HOME, "/keys")) and "//" not in address and "\\" not in address
