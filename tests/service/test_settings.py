@@ -32,3 +32,12 @@ def test_the_environment_comes_first(tmp_path):
 def test_a_folder_that_is_not_there_is_named(tmp_path):
     with pytest.raises(ValueError, match="there is no folder"):
         load_settings(str(tmp_path / "no" / "a.db"), "http://x.org", environ={})
+
+
+def test_networks_of_webhooks_are_read_and_a_wrong_one_is_named(tmp_path):
+    found = load_settings(
+        str(tmp_path / "a.db"), "https://x.org", webhook_networks=["10.0.0.0/8", "fd12::/64"], environ={}
+    )
+    assert [str(network) for network in found.webhook_networks] == ["10.0.0.0/8", "fd12::/64"]
+    with pytest.raises(ValueError, match="'10.0.0.1/8' is no network"):
+        load_settings(str(tmp_path / "a.db"), "https://x.org", webhook_networks=["10.0.0.1/8"], environ={})

@@ -38,6 +38,14 @@ def serve(
     proxy: Annotated[
         bool, typer.Option("--proxy", help="Trust the X-Forwarded-For header of a proxy.")
     ] = False,
+    webhook_network: Annotated[
+        list[str] | None,
+        typer.Option(
+            envvar="CROWDPILOT_WEBHOOK_NETWORKS",
+            metavar="CIDR",
+            help="Network that webhooks may reach although it is not public, as in 10.20.0.0/16.",
+        ),
+    ] = None,
     secret_file: SecretFile = None,
 ) -> None:
     """Start the service: an API, pages for workers and a dashboard for requesters.
@@ -47,7 +55,11 @@ def serve(
     """
     port = port or free_port(host)
     settings = load_service("settings").load_settings(
-        database, address or f"http://{host}:{port}", secret=secret_file, proxy=proxy
+        database,
+        address or f"http://{host}:{port}",
+        secret=secret_file,
+        proxy=proxy,
+        webhook_networks=webhook_network or [],
     )
     store = open_store(settings.database)
     link = ""
@@ -74,11 +86,11 @@ def free_port(host: str) -> int:
 def login_link(store: Any, settings: Any) -> str:
     """The path of a link that signs in and expires soon."""
     with store.writing() as c:
-        id = load_service("store.keys").local_key_id(c)
-    return str(load_service("pages.dashboard.sessions").login_path(settings.secret, id))
+        id = load_service("store.requesters.keys").local_key_id(c)
+    return str(load_service("pages.dashboard.access.sessions").login_path(settings.secret, id))
 
 
 def _check_keys(store: Any) -> None:
     with store.reading() as c:
-        if not load_service("store.keys").any_valid(c):
+        if not load_service("store.requesters.keys").any_valid(c):
             raise ValueError("a public address needs a key: run crowdpilot keys create NAME first")

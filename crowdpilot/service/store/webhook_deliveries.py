@@ -6,10 +6,10 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Select, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
 from crowdpilot.service.store.engine import Row
-from crowdpilot.service.store.tables import sent_labels, webhook_deliveries
+from crowdpilot.service.store.tables import projects, sent_labels, webhook_deliveries
 
 QUEUED, DONE, FAILED = "queued", "done", "failed"
 MAX_TRIES = 8
@@ -17,6 +17,7 @@ CLAIM_SECONDS = 60.0  # for which other processes leave a delivery alone
 MAX_ENDED_PER_PROJECT = 200  # that are stored
 RETRY_GROWTH = 4.0  # ratio of two pauses between tries; the first is a second
 MAX_ITEMS_PER_DELIVERY = 500
+MAX_CANDIDATES = 1000  # projects with a delivery that is due, of which the sender chooses one
 
 
 def enqueue(c: Connection, project: str, event: str, payload: Mapping[str, Any]) -> None:
@@ -26,31 +27,26 @@ def enqueue(c: Connection, project: str, event: str, payload: Mapping[str, Any])
     c.execute(insert(webhook_deliveries).values({**new, "created": now}))
 
 
-def claim(c: Connection, now: float) -> Row | None:
-    """The next delivery that is due, claimed in a write transaction; the oldest of each project first.
+def due(c: Connection, now: float) -> Sequence[Row]:
+    """Deliveries that can be claimed: id, project, address; of each project the oldest, if it is due.
 
-    By the index on (state, due); on PostgreSQL with SKIP LOCKED.
+    While that one is claimed it is not due, so that one delivery of a project at a time is under way.
     """
-    row = c.execute(_next(now).with_for_update(skip_locked=True)).first()
-    if row is None:
-        return None
-    due = webhook_deliveries.c.id == row.id, webhook_deliveries.c.due <= now
-    values = {"due": now + CLAIM_SECONDS, "tries": webhook_deliveries.c.tries + 1}
-    claimed = update(webhook_deliveries).where(*due).values(values)
-    return c.execute(claimed.returning(*webhook_deliveries.c)).first()
-
-
-def is_due(c: Connection, now: float) -> bool:
-    """Whether there is a delivery to claim."""
-    return c.execute(_next(now)).first() is not None
-
-
-def _next(now: float) -> Select[int]:
     table = webhook_deliveries.c
     queued = table.state == QUEUED
     oldest = select(func.min(table.id)).where(queued).group_by(table.project)
-    due = table.id.in_(oldest), queued, table.due <= now
-    return select(table.id).where(*due).order_by(table.due, table.id).limit(1)
+    address = projects.c.spec["webhook"].as_string().label("address")
+    query = select(table.id, table.project, address).join(projects, projects.c.id == table.project)
+    is_due = table.id.in_(oldest), queued, table.due <= now
+    return c.execute(query.where(*is_due).order_by(table.due, table.id).limit(MAX_CANDIDATES)).all()
+
+
+def claim(c: Connection, id: int, now: float) -> Row | None:
+    """Claim a delivery that is due, in a write transaction; None if another process was faster."""
+    table = webhook_deliveries.c
+    is_due = table.id == id, table.state == QUEUED, table.due <= now
+    values = {"due": now + CLAIM_SECONDS, "tries": table.tries + 1}
+    return c.execute(update(webhook_deliveries).where(*is_due).values(values).returning(*table)).first()
 
 
 def finish(c: Connection, delivery: Row) -> None:
@@ -68,7 +64,10 @@ def fail(c: Connection, delivery: Row, error: str, now: float) -> None:
 
 
 def _change(c: Connection, delivery: Row, **values: Any) -> None:
-    c.execute(update(webhook_deliveries).where(webhook_deliveries.c.id == delivery.id).values(values))
+    """Change a delivery, unless it was claimed again meanwhile."""
+    table = webhook_deliveries.c
+    is_own = table.id == delivery.id, table.state == QUEUED, table.tries == delivery.tries
+    c.execute(update(webhook_deliveries).where(*is_own).values(values))
 
 
 def prune(c: Connection, project: str, keep: int = MAX_ENDED_PER_PROJECT) -> None:

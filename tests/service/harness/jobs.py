@@ -12,6 +12,7 @@ from fastapi.testclient import TestClient
 from crowdpilot.service.app import create_app
 from crowdpilot.service.store import items, jobs, leases, projects, votes, workers
 from crowdpilot.service.store.votes import Answer
+from tests.service.harness.receiver import LOOPBACK
 from tests.service.harness.service import Service, create_project
 
 GOOD = ["splendid", "lovely", "bright", "warm", "charming", "fresh", "clever", "honest"]
@@ -24,7 +25,7 @@ class JobService(Service):
     """A service with projects of texts whose true classes are known to the test."""
 
     def __init__(self, url: str) -> None:
-        super().__init__(url)
+        super().__init__(url, webhook_networks=LOOPBACK)
         self.truth: dict[str, int] = {}
 
     def create(self, **spec: Any) -> str:

@@ -1,13 +1,10 @@
 from __future__ import annotations
 
 import hmac
-import json
 import threading
 import time
 from collections.abc import Iterator
 from hashlib import sha256
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
 
 import pytest
 
@@ -15,55 +12,17 @@ from crowdpilot.service.jobs import runner, webhook_sender
 from crowdpilot.service.store import webhook_deliveries
 from crowdpilot.service.store.engine import Row
 from tests.service.harness.jobs import JobService
-from tests.service.harness.waiting import eventually
+from tests.service.harness.receiver import Receiver, receiving
+from tests.service.harness.waiting import eventually, free_port
 
 NAMES = [f"i{n}" for n in range(30)]
 DEAR = {"prices": {"crowd": 0.3}}  # so that no second vote is wanted
 
 
-class Receiver(ThreadingHTTPServer):
-    """A requester's server: keeps what it gets, and answers as it is message."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.answers: list[int] = []  # then 200
-        self.got: list[tuple[dict[str, str], bytes]] = []
-
-    @property
-    def address(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/hook"
-
-    @property
-    def received(self) -> list[dict[str, Any]]:
-        return [json.loads(body) for _, body in self.got]
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: Receiver
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.got.append((dict(self.headers), body))
-        status = self.server.answers.pop(0) if self.server.answers else 200
-        self.send_response(status)
-        if status == 302:
-            self.send_header("Location", self.server.address + "/elsewhere")
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
-
-
 @pytest.fixture
 def receiver() -> Iterator[Receiver]:
-    server = Receiver()
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with receiving() as server:
+        yield server
 
 
 def listed(service: JobService, project: str) -> list[Row]:
@@ -142,7 +101,7 @@ def test_a_runner_sends_deliveries_and_retries(service: JobService, receiver: Re
 
 
 def test_a_delivery_is_given_up_after_some_tries(service: JobService) -> None:
-    project = finished(service, "http://127.0.0.1:9/nobody")
+    project = finished(service, f"http://127.0.0.1:{free_port()}/nobody")
     now = time.time()
     for _ in range(webhook_deliveries.MAX_TRIES):
         assert webhook_sender.step(service.store, service.settings, now)
@@ -208,16 +167,18 @@ def test_a_model_update_that_is_not_written_announces_nothing(
 
 
 def test_only_web_addresses_are_called(service: JobService) -> None:
-    project = finished(service, "http://127.0.0.1:9/")
-    assert "http or https" in webhook_sender.send("file:///etc/passwd", "secret", listed(service, project)[0])
+    project = finished(service, f"http://127.0.0.1:{free_port()}/")
+    delivery = listed(service, project)[0]
+    assert "nor https" in webhook_sender.send("file:///etc/passwd", delivery, service.settings)
 
 
 def test_old_deliveries_are_deleted_but_not_queued_ones(any_service: JobService) -> None:
-    project = any_service.create(webhook="http://127.0.0.1:9/")
+    project = any_service.create(webhook=f"http://127.0.0.1:{free_port()}/")
     with any_service.store.writing() as c:
         for n in range(webhook_deliveries.MAX_ENDED_PER_PROJECT + 20):
             webhook_deliveries.enqueue(c, project, "item.decided", {"n": n})
-            taken = webhook_deliveries.claim(c, time.time() + 1)
+            (row,) = webhook_deliveries.due(c, time.time() + 1)
+            taken = webhook_deliveries.claim(c, row.id, time.time() + 1)
             assert taken is not None
             webhook_deliveries.finish(c, taken)
         webhook_deliveries.enqueue(c, project, "project.done", {})
