@@ -1,4 +1,4 @@
-"""Equip this machine for the tests of browser and database: `python -m tests.equip`."""
+"""Equip this machine for the tests of browser, database and proxy: `python -m tests.equip`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+POLICY = Path("/usr/sbin/policy-rc.d")  # asked by Debian before it starts a server that it has just installed
 CREATE_CLUSTER = Path("/etc/postgresql-common/createcluster.conf")
 QUIET = ["apt-get", "-qq", "-o", "Dpkg::Use-Pty=0", "-o", "DPkg::Lock::Timeout=120"]
 
@@ -31,9 +32,16 @@ def postgres_binaries() -> Path | None:
     return next((f for f in folders if (f / "initdb").exists() and (f / "pg_ctl").exists()), None)
 
 
+def nginx() -> Path | None:
+    """Debian's proxy, which is not on the path of everybody; or None."""
+    found = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
+    return Path(found) if found else None
+
+
 NEEDS: dict[str, tuple[Callable[[], Path | None], str]] = {  # Debian's package: how to find it, who needs it
     "chromium": (chromium, "browser tests"),
     "postgresql": (postgres_binaries, "PostgreSQL tests"),
+    "nginx-light": (nginx, "proxy tests"),
 }
 
 
@@ -49,7 +57,7 @@ def is_strict() -> bool:
 
 @contextmanager
 def no_cluster() -> Iterator[None]:
-    """Keep Debian from starting a database server of its own, which nobody asked for."""
+    """Keep Debian from making a database of its own, which nobody asked for."""
     before = CREATE_CLUSTER.read_text() if CREATE_CLUSTER.exists() else ""
     if CREATE_CLUSTER.parent.exists():
         CREATE_CLUSTER.write_text(before + "\ncreate_main_cluster = false\n")
@@ -60,6 +68,21 @@ def no_cluster() -> Iterator[None]:
             CREATE_CLUSTER.write_text(before)
 
 
+@contextmanager
+def no_servers() -> Iterator[None]:
+    """Keep Debian from starting servers, which tests do themselves."""
+    before = POLICY.read_text() if POLICY.exists() else None
+    POLICY.write_text("#!/bin/sh\nexit 101\n")
+    POLICY.chmod(0o755)
+    try:
+        yield
+    finally:
+        if before is None:
+            POLICY.unlink()
+        else:
+            POLICY.write_text(before)
+
+
 def install(packages: list[str]) -> None:
     """Install packages of Debian; what cannot be installed stays missing."""
     say(f"installing {' and '.join(packages)} with apt-get")
@@ -67,7 +90,7 @@ def install(packages: list[str]) -> None:
     get = "install", "-y", "--no-install-recommends"
     if "postgresql" in packages:
         apt(*get, "postgresql-common")
-    with no_cluster():
+    with no_cluster(), no_servers():
         for package in packages:
             apt(*get, package)
 
