@@ -1,10 +1,13 @@
 """Labelling service: leases items to workers and takes their votes, one for each process.
 
-Two threads do the work, so that a vote never waits for a choice of items:
+Two groups of threads do the work, so that a vote never waits for a choice of items:
 
 - The vote writer commits votes in groups and needs no campaign. A vote is acknowledged after its commit.
-- The replica thread holds a replica of each project's campaign, catches up with the database and serves
-  lease requests in batches. It alone uses the replicas, so they need no locks.
+- The replica threads hold a replica of each project's campaign, catch up with the database and serve lease
+  requests in batches. Each replica is used by one thread at a time, so it needs no locks.
+
+In both groups a project is served by one thread at a time and by another one than any other project: what one
+project has to do or to wait for holds up no other.
 
 Processes share nothing but the database: a lease counts only if no other process has leased items of the
 project in the meantime; otherwise it is chosen again.
@@ -15,16 +18,17 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections import OrderedDict
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from crowdpilot.service.errors import ConflictError, InvalidRequestError, ServiceUnavailableError
+from crowdpilot.service.errors import ConflictError, InvalidRequestError, NotReadyError
 from crowdpilot.service.labelling.lease_queue import LeasedItem, LeaseQueue
+from crowdpilot.service.labelling.project_executor import ProjectExecutor
 from crowdpilot.service.labelling.replica import Replica
+from crowdpilot.service.labelling.replicas import Replicas
 from crowdpilot.service.labelling.sessions import Session, code_to_show
 from crowdpilot.service.labelling.vote_writer import VoteWriter
+from crowdpilot.service.labelling.waiting_requests import Delivery, Waiting, deliver
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import items, leases, projects, votes, workers
 from crowdpilot.service.store.engine import Row, Store
@@ -32,7 +36,9 @@ from crowdpilot.service.store.engine import Row, Store
 __all__ = ["LabellingService", "LeasedItem"]
 T = TypeVar("T")
 MAX_RECOMPUTE_SECONDS = 0.05  # of acquisition values, while a worker waits for items
-MAX_REPLICAS = 16  # in memory at once
+MAX_WAIT_SECONDS = 10.0  # of a request for the replica of its project
+THREADS = 16  # projects whose replicas are used at the same time
+LOADING = "the project is being loaded; try again in a moment"
 
 
 class LabellingService:
@@ -49,15 +55,17 @@ class LabellingService:
     def __init__(self, store: Store, settings: Settings) -> None:
         self.store, self.settings = store, settings
         self._vote_writer = VoteWriter(store)
-        self._replica_thread = ThreadPoolExecutor(1, "replicas")
-        self._replicas: OrderedDict[str, Replica] = OrderedDict()  # the one used last at the end
-        self._lease_queue = LeaseQueue(store, lambda project: self._replica(project, MAX_RECOMPUTE_SECONDS))
+        self._executor = ProjectExecutor(THREADS, "replica")
+        self._replicas = Replicas(store)
+        self._lease_queue = LeaseQueue(
+            store, lambda project: self._replicas.catch_up(project, MAX_RECOMPUTE_SECONDS)
+        )
         self._class_codes: dict[str, dict[str, int]] = {}
 
     def close(self) -> None:
-        """Finish what was begun, and end both threads."""
+        """Finish what was begun, and end all threads."""
         self._vote_writer.close()
-        self._replica_thread.shutdown()
+        self._executor.close()
 
     def class_code(self, project: str, name: str) -> int:
         """The number of a class; `InvalidRequestError` if there is none of this name."""
@@ -75,37 +83,36 @@ class LabellingService:
         await self._vote_writer.write(session.project, answer)
 
     async def lease(self, session: Session, n: int) -> list[LeasedItem]:
-        """Up to `n` items for a worker: those they hold, then new ones, while their votes have a value."""
+        """Up to `n` items for a worker: those they hold, then new ones, while their votes have a value.
+
+        `NotReadyError` if the project is not loaded in time.
+        """
         waiting = self._lease_queue.add(session, n)
-        await self._in_replica_thread(self._lease_queue.serve)
-        return await waiting.future
+        self._executor.submit(session.project, self._lease_queue.serve, session.project)
+        try:
+            return await asyncio.wait_for(waiting.future, MAX_WAIT_SECONDS)
+        except TimeoutError:
+            raise NotReadyError(LOADING) from None
 
     async def read(self, project: str, function: Callable[[Replica, Row], T]) -> T:
-        """The result of a function of a project's replica, as it is now, and row; it must not change them."""
-        return await self._in_replica_thread(self._read, project, function)
+        """The result of a function of a project's replica, as it is now, and row; it must not change them.
 
-    async def _in_replica_thread(self, function: Callable[..., T], *args: Any) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._replica_thread, function, *args)
+        `NotReadyError` if the project is not loaded in time; the function may take longer.
+        """
+        ready: Waiting[None] = Waiting()
+        submitted = self._executor.submit(project, self._read, project, function, ready)
+        result: asyncio.Future[T] = asyncio.wrap_future(submitted)
+        either: set[asyncio.Future[Any]] = {result, ready.future}
+        await asyncio.wait(either, timeout=MAX_WAIT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+        if not result.done() and not ready.future.done():
+            result.cancel()
+            raise NotReadyError(LOADING)
+        return await result
 
-    # In the replica thread -------------------------------------------------------------------
-
-    def _replica(self, project: str, max_seconds: float = math.inf) -> tuple[Replica, Row]:
-        try:
-            with self.store.reading() as c:
-                if project not in self._replicas:
-                    self._replicas[project] = Replica(projects.find(c, project))
-                self._replicas.move_to_end(project)
-                while len(self._replicas) > MAX_REPLICAS:
-                    self._replicas.popitem(last=False)
-                return self._replicas[project], self._replicas[project].catch_up(c, max_seconds)
-        except ServiceUnavailableError:
-            raise
-        except Exception:
-            self._replicas.pop(project, None)  # half-changed; built from the tables next time
-            raise
-
-    def _read(self, project: str, function: Callable[[Replica, Row], T]) -> T:
-        return function(*self._replica(project))
+    def _read(self, project: str, function: Callable[[Replica, Row], T], ready: Waiting[None]) -> T:
+        replica, row = self._replicas.catch_up(project, math.inf)
+        deliver([Delivery(ready, None)])
+        return function(replica, row)
 
     # In other threads ------------------------------------------------------------------------
 

@@ -1,6 +1,6 @@
 """Lease queue: requests for items, served in batches, with optimistic concurrency between processes.
 
-Choosing items needs the replica of the project, which one thread per process uses. While it serves one batch
+Choosing items needs the replica of the project, which one thread at a time uses. While it serves one batch
 the next one gathers, so that each batch reads, writes and commits once.
 
 Guarantees: a lease is committed before its item is shown, and ends at the time written with it (after `lease`
@@ -73,18 +73,18 @@ class LeaseQueue:
 
     def __init__(self, store: Store, replica: Callable[[str], tuple[Replica, Row]]) -> None:
         self.store, self._replica = store, replica
-        self._requests: deque[LeaseRequest] = deque()
+        self._requests: dict[str, deque[LeaseRequest]] = {}  # by project
         self._last_sweep: dict[str, float] = {}
 
     def add(self, session: Session, n: int) -> Waiting[list[LeasedItem]]:
         """Add a request; `serve` has to be called once for each."""
         request = LeaseRequest(session, n, Waiting())
-        self._requests.append(request)
+        self._requests.setdefault(session.project, deque()).append(request)
         return request.waiting
 
-    def serve(self) -> None:
-        """Serve one batch of requests, if there are any; in the thread of the replicas."""
-        batch = self._next_batch()
+    def serve(self, project: str) -> None:
+        """Serve one batch of requests of a project, if there are any; in the thread that has its replica."""
+        batch = self._next_batch(self._requests[project])
         if not batch:
             return
         try:
@@ -93,18 +93,17 @@ class LeaseQueue:
             outcomes = [error] * len(batch)
         deliver([Delivery(request.waiting, o) for request, o in zip(batch, outcomes, strict=True)])
 
-    def _next_batch(self) -> list[LeaseRequest]:
-        """Requests of one project, at most one of each worker; the others keep their order."""
+    def _next_batch(self, requests: deque[LeaseRequest]) -> list[LeaseRequest]:
+        """Requests of which somebody still awaits the answer, at most one of each worker; others stay."""
         batch: dict[int, LeaseRequest] = {}
         later: list[LeaseRequest] = []
-        while self._requests and len(batch) < MAX_WORKERS_PER_BATCH:
-            request = self._requests.popleft()
-            first = next(iter(batch.values()), request)
-            if request.session.worker in batch or request.session.project != first.session.project:
+        while requests and len(batch) < MAX_WORKERS_PER_BATCH:
+            request = requests.popleft()
+            if request.session.worker in batch:
                 later.append(request)
-            else:
+            elif not request.waiting.future.cancelled():
                 batch[request.session.worker] = request
-        self._requests.extendleft(reversed(later))
+        requests.extendleft(reversed(later))
         return list(batch.values())
 
     def _lease_batch(self, batch: list[LeaseRequest]) -> list[list[LeasedItem] | Exception]:
