@@ -37,6 +37,11 @@ class ProcessService:
         shared = {link for link in _open(self.parent.pid) if link.startswith("socket:")}
         return [pid for pid in map(int, pids) if _role(pid, shared) == what]
 
+    def memory(self, what: str = "web", field: str = "VmRSS") -> float:
+        """Megabytes that the first process of this kind holds; "VmHWM" is the most that it ever held."""
+        status = Path(f"/proc/{self.children(what)[0]}/status").read_text()
+        return float(status.split(f"{field}:")[1].split()[0]) / 1024
+
     def kill(self, what: str, rng: random.Random) -> int:
         """Kill one process of this kind, if there is one; how many were killed."""
         found = self.children(what)
@@ -63,17 +68,18 @@ def _open(pid: int) -> set[str]:
 
 
 @contextmanager
-def serving(url: str, web: int) -> Iterator[ProcessService]:
-    """The service over a migrated database, until the end of the block."""
+def serving(url: str, web: int, **options: Any) -> Iterator[ProcessService]:
+    """The service over a migrated database, with further settings, until the end of the block."""
     store = migrated_store(url)
     with store.writing() as c:
         key = keys.create(c, members.find_or_create(c, "tests", operator=True).id, "tests", "admin")
     code = f"""
 import logging
+from ipaddress import IPv4Network
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.processes import supervise
 logging.disable(logging.WARNING)
-supervise(Settings(**{settings_of(url)!r}), host="127.0.0.1", port=0, web={web}, jobs=1,
+supervise(Settings(**{settings_of(url, **options)!r}), host="127.0.0.1", port=0, web={web}, jobs=1,
           ready=lambda address: print(address, flush=True))
 """
     parent = subprocess.Popen(
