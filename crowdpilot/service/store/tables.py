@@ -92,7 +92,7 @@ projects = Table(
     Column("id", String(32), primary_key=True),
     Column("name", Text, nullable=False),
     Column("spec", JSON, nullable=False),  # the description that the requester sent
-    Column("state", String(8), nullable=False),  # open, paused, closed
+    Column("state", String(8), nullable=False),  # open, paused, closed, deleted
     Column("created", Float, nullable=False),
     Column("change_number", Long, nullable=False, default=0),  # of the last write
     Column("lease_requests", Long, nullable=False, default=0),  # requests for which items were leased
@@ -101,6 +101,7 @@ projects = Table(
     Column("update_number", Long, nullable=False, default=0),  # change number of the last model update, or 0
     Column("done", Boolean, nullable=False, default=False),  # no more votes are needed
     Column("closed", Float),  # when it was closed, from which retention counts
+    Column("deletion_number", Long, nullable=False, default=0),  # of the last deletion of items, or 0
 )
 
 project_members = Table(

@@ -95,6 +95,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("name", "window", name="pk_counters"),
     )
     op.add_column("projects", sa.Column("closed", sa.Float()))
+    op.add_column("projects", sa.Column("deletion_number", Long, nullable=False, server_default="0"))
     op.execute(f"UPDATE projects SET closed = {time.time()} WHERE state = 'closed'")
     op.add_column("items", sa.Column("file", sa.String(64)))
     for column in (
