@@ -88,6 +88,17 @@ class Settings:
         return self.address.startswith("https://")
 
 
+def database_url(database: str) -> str:
+    """The address of a database that is given by it, or by the path of an SQLite file."""
+    return database if "://" in database else f"sqlite:///{database}"
+
+
+def default_secret_file(url: str) -> Path:
+    """The file of the secret if no other is named: beside the SQLite file, or here."""
+    path = Path(url.removeprefix("sqlite:///")) if url.startswith("sqlite:///") else Path()
+    return path.parent / SECRET_FILE
+
+
 def load_settings(
     database: str, address: str, *, secret: Path | None = None, proxy: bool = False,
     webhook_networks: Sequence[str] = (), limits: bool = True, environ: Mapping[str, str] = os.environ,
@@ -109,11 +120,11 @@ def load_settings(
     environ
         The environment.
     """
-    url = database if "://" in database else f"sqlite:///{database}"
-    folder = Path(url.removeprefix("sqlite:///")).parent if url.startswith("sqlite:///") else Path()
-    if not folder.is_dir():
-        raise ValueError(f"there is no folder '{folder}' for the database; make it first")
-    text = parse_secret(environ.get("CROWDPILOT_SECRET", "")) or read_secret(secret or folder / SECRET_FILE)
+    url = database_url(database)
+    beside = default_secret_file(url)
+    if not beside.parent.is_dir():
+        raise ValueError(f"there is no folder '{beside.parent}' for the database; make it first")
+    text = parse_secret(environ.get("CROWDPILOT_SECRET", "")) or read_secret(secret or beside)
     settings = Settings(
         database=url, secret=text, address=address.rstrip("/"), proxy=proxy,
         webhook_networks=parse_networks(webhook_networks),
