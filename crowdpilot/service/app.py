@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
 
 from fastapi import Depends, FastAPI
 from fastapi.staticfiles import StaticFiles
@@ -34,6 +36,7 @@ from crowdpilot.service.pages.dashboard.projects import dashboard_pages
 from crowdpilot.service.pages.rendering import STATIC, error_page
 from crowdpilot.service.pages.worker.routes import worker_pages
 from crowdpilot.service.settings import Settings
+from crowdpilot.service.pages.known_senders import check_sender
 from crowdpilot.service.store import Store
 
 API_ROUTES = (
@@ -61,16 +64,25 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.settings = settings
     app.state.store = Store(settings.database)
     app.state.labelling = LabellingService(app.state.store, settings)
-    app.state.worker_limiter = RateLimiter(settings.requests_per_second, settings.burst)
-    app.state.metrics = Metrics(app.state.store)
+    rate, burst = settings.requests_per_second, settings.burst
+    app.state.worker_limiter = _limiter(settings, "workers", rate, burst)
+    app.state.metrics = Metrics(app.state.store, shared=settings.shared)
     add_error_handlers(app, error_page)
     for routes in API_ROUTES:
         app.include_router(routes, dependencies=[Depends(reject_unknown_parameters)])
     app.include_router(worker_pages())
     app.include_router(dashboard_pages())
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
-    rate, burst = settings.requests_per_second * WORKERS_PER_ADDRESS, settings.burst * WORKERS_PER_ADDRESS
-    limiter = RateLimiter(rate, burst)
-    app.add_middleware(ServiceMiddleware, settings=settings, limiter=limiter, metrics=app.state.metrics)
+    app.add_middleware(
+        ServiceMiddleware, settings=settings, metrics=app.state.metrics,
+        limiter=_limiter(settings, "addresses", rate * WORKERS_PER_ADDRESS, burst * WORKERS_PER_ADDRESS),
+        check_sender=partial(check_sender, app.state.store, settings),
+    )  # fmt: skip
     app.add_middleware(BasePathMiddleware, base=settings.base)  # the outermost: all others see our own paths
     return app
+
+
+def _limiter(settings: Settings, name: str, rate: float, burst: int) -> RateLimiter:
+    """Rate limits that all web processes share if there is a folder for it."""
+    file = Path(settings.shared, f"{name}.limits") if settings.shared else None
+    return RateLimiter(rate, burst, file=file, secret=settings.secret)

@@ -13,26 +13,31 @@ import multiprocessing
 import os
 import signal
 import socket
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from pkgutil import resolve_name
 from typing import Any
 
-import uvicorn
+from crowdpilot.service import logs
+from crowdpilot.service.http.web_server import serve_requests
+from crowdpilot.service.settings import Settings
 
 SPAWN = multiprocessing.get_context("spawn")
 MAX_EARLY_EXITS = 5  # in a row, after which the service gives up
 EARLY_EXIT_SECONDS = 10.0  # a process that ends sooner has exited early
 RESTART_DELAY_SECONDS = 0.05  # after the first early exit is twice this; it doubles with each one
 STOP_SECONDS = 8.0  # for requests and jobs under way when a process is asked to stop
-STOP_MARGIN_SECONDS = 3  # of these, kept for what follows the last request
+STOP_MARGIN_SECONDS = 3.0  # of these, kept for what follows the last request
 SOCKET_BACKLOG = 2048  # callers who may wait while no process answers
 HEALTH_CHECK_SECONDS = 0.05  # between two checks until the service answers
 HEALTH_TIMEOUT_SECONDS = 5.0
+MEMORY_FOLDER = "/dev/shm"  # for what processes share, if there is one
 LOOPBACK_OF_ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # where to reach a service that listens everywhere
 
 logger = logging.getLogger(__name__)
@@ -66,12 +71,24 @@ def supervise(
         `runner(settings, name, stop)` runs jobs until the `threading.Event` is set.
     """
     children: list[_Child] = []
-    with listen(host, port) as listener, _signal_pipe() as signals, _announced(listener, ready):
+    log_options = getattr(settings, "log_format", logs.TEXT), getattr(settings, "access_log", False)
+    with (
+        listen(host, port) as listener,
+        _shared_folder() as shared,
+        _signal_pipe() as signals,
+        _announced(listener, ready),
+    ):
+        logs.configure(log_options[0])
+        if isinstance(settings, Settings):
+            settings = replace(settings, shared=shared)
         try:
+            served = app, settings, listener, shared, STOP_SECONDS - STOP_MARGIN_SECONDS
             for n in range(web):
-                children.append(_Child(f"web-{n + 1}", _serve_requests, app, settings, listener))
+                name = f"web-{n + 1}"
+                children.append(_Child(name, log_options, serve_requests, *served))
             for n in range(jobs):
-                children.append(_Child(f"jobs-{n + 1}", _run_jobs, runner, settings, f"jobs-{n + 1}"))
+                name = f"jobs-{n + 1}"
+                children.append(_Child(name, log_options, _run_jobs, runner, settings, name))
             _restart_until_signal(children, signals)
         finally:
             _stop(children)
@@ -95,8 +112,10 @@ def listen(host: str, port: int) -> socket.socket:
 class _Child:
     """A child process that is restarted when it ends."""
 
-    def __init__(self, name: str, body: Callable[..., None], *args: Any) -> None:
-        self.name, self.body, self.args = name, body, args
+    def __init__(
+        self, name: str, log_options: tuple[str, bool], body: Callable[..., None], *args: Any
+    ) -> None:
+        self.name, self.log_options, self.body, self.args = name, log_options, body, args
         self.early_exits = 0  # in a row
         self.start()
 
@@ -104,7 +123,7 @@ class _Child:
         """Start the process, after a delay that doubles with each early exit."""
         delay = RESTART_DELAY_SECONDS * 2**self.early_exits if self.early_exits else 0.0
         their_end, self.pipe = SPAWN.Pipe(duplex=False)
-        args = their_end, delay, self.body, self.args
+        args = their_end, delay, self.log_options, self.body, self.args
         self.process = SPAWN.Process(target=_run_child, args=args, name=self.name)
         self.started = time.monotonic()
         with their_end, _sigint_blocked():
@@ -205,9 +224,15 @@ def _is_healthy(host: str, port: int) -> bool:
         connection.close()
 
 
-def _run_child(pipe: Connection, delay: float, body: Callable[..., None], args: tuple[Any, ...]) -> None:
+def _run_child(
+    pipe: Connection,
+    delay: float,
+    log_options: tuple[str, bool],
+    body: Callable[..., None],
+    args: tuple[Any, ...],
+) -> None:
     """The main function of every child: its body, until it is asked to stop."""
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logs.configure(log_options[0], access=log_options[1])
     stop = threading.Event()
     with _signal_pipe() as signals:
         threading.Thread(target=_stop_on_request, args=(pipe, signals, stop), daemon=True).start()
@@ -223,28 +248,14 @@ def _stop_on_request(pipe: Connection, signals: Connection, stop: threading.Even
     os._exit(1)
 
 
-def _serve_requests(app: str, settings: Any, listener: socket.socket, stop: threading.Event) -> None:
-    """The body of a web process."""
-    server = uvicorn.Server(
-        uvicorn.Config(
-            resolve_name(app)(settings),
-            lifespan="on",  # an application that cannot start is a failure
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            proxy_headers=getattr(settings, "proxy", False),
-            timeout_graceful_shutdown=int(STOP_SECONDS) - STOP_MARGIN_SECONDS,
-        )
-    )
-
-    def exit_when_stopped() -> None:
-        stop.wait()
-        server.should_exit = True
-
-    threading.Thread(target=exit_when_stopped, daemon=True).start()
-    server.run(sockets=[listener])
-
-
 def _run_jobs(runner: str, settings: Any, name: str, stop: threading.Event) -> None:
     """The body of a job process."""
     resolve_name(runner)(settings, name, stop)
+
+
+@contextmanager
+def _shared_folder() -> Iterator[str]:
+    """A folder for what web processes count together, which ends with the service."""
+    place = MEMORY_FOLDER if os.access(MEMORY_FOLDER, os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix="crowdpilot-", dir=place) as folder:
+        yield folder

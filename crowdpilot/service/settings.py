@@ -41,10 +41,18 @@ class Settings:
     requests_per_second, burst
         Requests that one worker may make in the long run, and at once; network addresses may make
         `app.WORKERS_PER_ADDRESS` times as many.
-    max_body_bytes, max_upload_bytes
-        Largest request: of JSON and forms, and of uploaded files.
-    proxy
-        Whether a proxy stands before the service, whose header says the addresses of callers.
+    max_body_bytes, max_json_bytes, max_upload_bytes
+        Largest request: of most routes, of JSON with many items or votes, and of tables and files.
+    header_seconds, body_seconds
+        In which the headers of a request have to arrive, and its body unless it is large.
+    max_connections, max_connections_per_address
+        Open at once in each web process; the latter does not count behind a proxy.
+    proxies
+        Proxies before the service whose headers say the addresses of callers.
+    log_format, access_log
+        "text" or "json", and whether every request is logged.
+    shared
+        A folder for rate limits and metrics of all web processes; if empty, each has its own.
     webhook_networks
         Networks that webhooks may reach although they are not public, such as that of a company.
     """
@@ -56,8 +64,16 @@ class Settings:
     requests_per_second: float = 20.0
     burst: int = 60
     max_body_bytes: int = 1 << 20
+    max_json_bytes: int = 8 << 20
     max_upload_bytes: int = 64 << 20
-    proxy: bool = False
+    header_seconds: float = 10.0
+    body_seconds: float = 20.0
+    max_connections: int = 2000
+    max_connections_per_address: int = 500
+    proxies: tuple[Network, ...] = ()
+    log_format: str = "text"
+    access_log: bool = False
+    shared: str = ""
     webhook_networks: tuple[Network, ...] = ()
 
     def __post_init__(self) -> None:
@@ -100,8 +116,9 @@ def default_secret_file(url: str) -> Path:
 
 
 def load_settings(
-    database: str, address: str, *, secret: Path | None = None, proxy: bool = False,
-    webhook_networks: Sequence[str] = (), limits: bool = True, environ: Mapping[str, str] = os.environ,
+    database: str, address: str, *, secret: Path | None = None, proxies: Sequence[str] = (),
+    webhook_networks: Sequence[str] = (), log_format: str = "text", access_log: bool = False,
+    limits: bool = True, environ: Mapping[str, str] = os.environ,
 ) -> Settings:  # fmt: skip
     """Settings with the secret of the environment (CROWDPILOT_SECRET) or of a file, created if need be.
 
@@ -113,7 +130,7 @@ def load_settings(
         Under which people reach the service.
     secret
         The file of the secret; if not given, `crowdpilot.secret` beside the SQLite file or here.
-    proxy, webhook_networks
+    proxies, webhook_networks, log_format, access_log
         As for `Settings`.
     limits
         Whether there are rate limits.
@@ -126,8 +143,8 @@ def load_settings(
         raise ValueError(f"there is no folder '{beside.parent}' for the database; make it first")
     text = parse_secret(environ.get("CROWDPILOT_SECRET", "")) or read_secret(secret or beside)
     settings = Settings(
-        database=url, secret=text, address=address.rstrip("/"), proxy=proxy,
-        webhook_networks=parse_networks(webhook_networks),
+        database=url, secret=text, address=address.rstrip("/"), proxies=parse_networks(proxies),
+        webhook_networks=parse_networks(webhook_networks), log_format=log_format, access_log=access_log,
     )  # fmt: skip
     return settings if limits else replace(settings, requests_per_second=1e9, burst=10**9)
 

@@ -10,16 +10,17 @@ from typing import Annotated, Any
 
 import typer
 
+from crowdpilot.cli.commands.serve import login_link
 from crowdpilot.cli.shared.completion import one_of
 from crowdpilot.cli.shared.options import Json, examples
 from crowdpilot.cli.shared.output import print_message, print_table
-from crowdpilot.cli.shared.service_options import DATABASE, Database, load_service, open_store
+from crowdpilot.cli.shared.service_options import DATABASE, Database, SecretFile, load_service, open_store
 
 DAY_SECONDS = 86400.0
 keys = typer.Typer(
     no_args_is_help=True,
     epilog=examples("keys create ann", "keys list"),
-    help="Create, list and revoke keys of the service's API and dashboard.",
+    help="Create, list and revoke keys of the service's API and dashboard; print a link that signs in.",
 )
 
 
@@ -96,6 +97,21 @@ def revoke(
         log = load_service("store.requesters.action_log")
         log.write(c, log.COMMAND_LINE, "revoke key", category=log.ACCESS, id=id)
     print_message(f"key {id} is revoked")
+
+
+@keys.command(epilog=examples("keys link", "keys link --address https://label.example.org"))
+def link(
+    database: Database = DATABASE,
+    address: Annotated[
+        str, typer.Option(envvar="CROWDPILOT_ADDRESS", help="URL of the service, as given to `serve`.")
+    ] = "http://127.0.0.1:8000",
+    secret_file: SecretFile = None,
+) -> None:
+    """Print a link that signs in to the dashboard as an operator, once and within an hour."""
+    settings = load_service("settings").load_settings(database, address, secret=secret_file)
+    store = open_store(settings.database)
+    typer.echo(f"{settings.address}{login_link(store, settings)}")
+    store.close()
 
 
 @contextmanager

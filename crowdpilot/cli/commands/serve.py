@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import socket
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from crowdpilot.cli.shared.completion import one_of
 from crowdpilot.cli.shared.options import examples
-from crowdpilot.cli.shared.output import print_message
+from crowdpilot.cli.shared.output import on_terminal, print_message
 from crowdpilot.cli.shared.service_options import DATABASE, Database, SecretFile, load_service, open_store
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+LOG_FORMATS = ("text", "json")
 EXAMPLES = examples(
     "serve",
     "serve --database postgresql://crowdpilot@db/crowdpilot --web 4 --jobs 2",
@@ -36,8 +39,13 @@ def serve(
         ),
     ] = "",
     proxy: Annotated[
-        bool, typer.Option("--proxy", help="Trust the X-Forwarded-For header of a proxy.")
-    ] = False,
+        str,
+        typer.Option(
+            envvar="CROWDPILOT_PROXY",
+            metavar="ADDRESS[,ADDRESS]",
+            help="Proxies whose X-Forwarded-For is believed: IP addresses, or networks as in 10.0.0.0/8.",
+        ),
+    ] = "",
     webhook_network: Annotated[
         list[str] | None,
         typer.Option(
@@ -47,32 +55,50 @@ def serve(
         ),
     ] = None,
     secret_file: SecretFile = None,
+    log_format: Annotated[
+        str,
+        typer.Option(
+            envvar="CROWDPILOT_LOG_FORMAT",
+            help="Lines of the log on standard error: text or json.",
+            autocompletion=one_of(*LOG_FORMATS),
+        ),
+    ] = LOG_FORMATS[0],
+    access_log: Annotated[
+        bool, typer.Option("--access-log", help="Log every request, without its parameters.")
+    ] = False,
 ) -> None:
     """Start the service: an API, pages for workers and a dashboard for requesters.
 
-    Everything is in one SQLite file, or in PostgreSQL. The dashboard's address is printed when it is
-    ready. Stop it with Ctrl-C: nothing is lost, and the next start resumes.
+    Everything is in one SQLite file, or in PostgreSQL. When it is ready, a link to the dashboard that signs
+    in is printed on the terminal. Stop it with Ctrl-C: nothing is lost, and the next start resumes.
     """
+    if log_format not in LOG_FORMATS:
+        raise ValueError(f"there is no log format {log_format!r}; choose {' or '.join(LOG_FORMATS)}")
     port = port or free_port(host)
     settings = load_service("settings").load_settings(
         database,
         address or f"http://{host}:{port}",
         secret=secret_file,
-        proxy=proxy,
+        proxies=[address.strip() for address in proxy.split(",") if address.strip()],
         webhook_networks=webhook_network or [],
+        log_format=log_format,
+        access_log=access_log,
     )
+    _check_private(settings.database)
     store = open_store(settings.database)
     link = ""
-    if host in LOOPBACK:
-        link = login_link(store, settings)
-    else:
+    if host not in LOOPBACK:
         _check_keys(store)
+    elif on_terminal(err=True):  # else whoever reads the log could sign in
+        link = login_link(store, settings)
     store.close()
 
     def ready(url: str) -> None:
         print_message(f"listening at {url}")
         if link:
             print_message(f"open {url}{link} within an hour")
+        else:
+            print_message("sign in with a key, or with the link that crowdpilot keys link prints")
 
     load_service("processes").supervise(settings, host=host, port=port, web=web, jobs=jobs, ready=ready)
 
@@ -88,6 +114,13 @@ def login_link(store: Any, settings: Any) -> str:
     with store.writing() as c:
         id = load_service("store.requesters.keys").local_key_id(c)
     return str(load_service("pages.dashboard.access.sessions").login_path(settings.secret, id))
+
+
+def _check_private(url: str) -> None:
+    """Raise if others can read an SQLite file, which holds who workers are."""
+    file = Path(url.removeprefix("sqlite:///"))
+    if url.startswith("sqlite:///") and file.exists() and load_service("private_files").others_can_read(file):
+        raise ValueError(f"others can read the database; run chmod 600 {file}")
 
 
 def _check_keys(store: Any) -> None:

@@ -1,4 +1,4 @@
-"""Metrics for Prometheus: requests of this process, and what the database holds."""
+"""Metrics for Prometheus: requests of all web processes, and what the database holds."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
 from crowdpilot.service.store import statistics
@@ -21,9 +22,13 @@ class Metrics:
     ----------
     store
         The database, which is read whenever the metrics are.
+    shared
+        The folder of PROMETHEUS_MULTIPROC_DIR, in which all web processes count; if empty, only what this
+        process counts is shown.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, *, shared: str = "") -> None:
+        self.shared, self._store = shared, _StoreCollector(store)
         self.registry = CollectorRegistry()
         self._requests = Counter(
             "crowdpilot_requests", "Requests by HTTP status code.", ["status"], registry=self.registry
@@ -32,16 +37,24 @@ class Metrics:
             "crowdpilot_request_seconds", "Seconds until a request was answered.",
             buckets=REQUEST_SECONDS_BUCKETS, registry=self.registry,
         )  # fmt: skip
-        self.registry.register(_StoreCollector(store))
+        self._by_status: dict[int, Counter] = {}
 
     def count_request(self, status: int, seconds: float) -> None:
         """A request was answered."""
-        self._requests.labels(status).inc()
+        if status not in self._by_status:
+            self._by_status[status] = self._requests.labels(status)
+        self._by_status[status].inc()
         self._seconds.observe(seconds)
 
     def text(self) -> bytes:
         """All metrics in the text format of Prometheus."""
-        return generate_latest(self.registry)
+        registry = self.registry
+        if self.shared:
+            registry = CollectorRegistry()
+            MultiProcessCollector(registry, self.shared)  # type: ignore[no-untyped-call]  # it has no types
+        stored = CollectorRegistry()
+        stored.register(self._store)
+        return generate_latest(registry) + generate_latest(stored)
 
 
 class _StoreCollector(Collector):

@@ -1,16 +1,26 @@
-"""Middleware: what every request passes: security headers, sizes, rate limits, metrics, known parameters."""
+"""Middleware: what every request passes: ids, headers, sizes, rate limits, metrics, known parameters."""
 
 from __future__ import annotations
 
+import itertools
+import logging
+import re
+import secrets
 import time
+from collections.abc import Callable
+from typing import Any
 
-from fastapi import HTTPException, Request
+from fastapi import Request
+from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from crowdpilot.service.errors import InvalidRequestError
+from crowdpilot.service.errors import InvalidRequestError, RequestError, ServiceUnavailableError
+from crowdpilot.service.http.body_limits import STRANGER_BYTES, find_limit, limited, too_large
 from crowdpilot.service.http.metrics import Metrics
+from crowdpilot.service.http.network_addresses import Proxies, network_of
 from crowdpilot.service.http.rate_limits import TOO_MANY_REQUESTS, RateLimiter
-from crowdpilot.service.http.responses import error_response
+from crowdpilot.service.http.responses import DATABASE_UNAVAILABLE, error_response
+from crowdpilot.service.logs import ACCESS_LOGGER, request_id
 from crowdpilot.service.platforms import PLATFORMS
 from crowdpilot.service.settings import Settings
 
@@ -24,20 +34,21 @@ SECURITY_HEADERS = {
     "permissions-policy": "camera=(), microphone=(), geolocation=(), interest-cohort=()",
     "cross-origin-opener-policy": "same-origin",
 }
-UPLOAD_PATH_ENDINGS = (
-    "/items",
-    "/external-votes",
-    "/stop",
-    "/withdraw",
-    "/gold",
-    "/files",
-    "/projects/new",
-    "/label-studio",
-)
+NO_STORE = (b"cache-control", b"no-store")
+MAX_LARGE_BODIES = 4  # that a process reads at once
+TOO_MANY_LARGE_BODIES = "the service is reading other large requests; try again in a moment"
+MAX_LENGTH_DIGITS = 18
+REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")  # of a proxy
+MAX_PATH_CHARACTERS = 200  # in the log of requests
+
+Headers = list[tuple[bytes, bytes]]
+CheckSender = Callable[[Scope], None]  # raises a `RequestError` unless the sender may send a large body
+
+access_log = logging.getLogger(ACCESS_LOGGER)
 
 
 class ServiceMiddleware:
-    """Adds security headers, refuses what is too large or too often, and counts requests.
+    """Adds ids and headers, refuses what is too large or too often, and counts requests.
 
     It is pure ASGI, so that it costs little.
 
@@ -51,11 +62,26 @@ class ServiceMiddleware:
         Rate limits of network addresses.
     metrics
         Where requests are counted.
+    check_sender
+        Called in a thread before a large body, or one of unknown length, is read.
     """
 
-    def __init__(self, app: ASGIApp, *, settings: Settings, limiter: RateLimiter, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        settings: Settings,
+        limiter: RateLimiter,
+        metrics: Metrics,
+        check_sender: CheckSender,
+    ) -> None:
         self.app, self.settings, self.limiter, self.metrics = app, settings, limiter, metrics
-        self._headers = {
+        self.check_sender = check_sender
+        self._proxies = Proxies(settings.proxies) if settings.proxies else None
+        self._max_unknown = min(STRANGER_BYTES, settings.max_body_bytes)
+        self._large_bodies = 0  # being read now
+        self._start, self._count = secrets.token_hex(4), itertools.count(1)
+        self._headers: dict[str, Headers] = {
             name: [(k.encode(), v.encode()) for k, v in _security_headers(settings, name).items()]
             for name in PLATFORMS
         }
@@ -66,36 +92,77 @@ class ServiceMiddleware:
             return
         start = time.perf_counter()
         status = 500
+        headers = dict(scope["headers"])
+        id = self._identify(scope, headers)
         extra = self._headers["mturk" if "/mturk" in scope["path"] else "link"]
 
         async def send_with_headers(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                present = {name for name, _ in message["headers"]}
-                message["headers"] = [
-                    *message["headers"],
-                    *(pair for pair in extra if pair[0] not in present),
-                ]
+                message["headers"] = _with_headers(message["headers"], extra, id)
             await send(message)
 
         try:
-            await self._check_and_pass(scope, receive, send_with_headers)
+            await self._check_and_pass(scope, headers, receive, send_with_headers)
         finally:
-            self.metrics.count_request(status, time.perf_counter() - start)
+            seconds = time.perf_counter() - start
+            self.metrics.count_request(status, seconds)
+            if access_log.isEnabledFor(logging.INFO):
+                _log_access(scope, status, seconds)
 
-    async def _check_and_pass(self, scope: Scope, receive: Receive, send: Send) -> None:
-        address = scope["client"][0] if scope.get("client") else ""
+    def _identify(self, scope: Scope, headers: dict[bytes, bytes]) -> bytes:
+        """Set address and id of a request, which a proxy that is named may tell; the id."""
+        id = f"{self._start}-{next(self._count):x}"
+        client = scope.get("client")
+        if self._proxies is not None and client and client[0] in self._proxies:
+            forwarded = [v.decode("latin-1") for k, v in scope["headers"] if k == b"x-forwarded-for"]
+            scope["client"] = (self._proxies.client_of(client[0], forwarded), 0)
+            if headers.get(b"x-forwarded-proto") in (b"http", b"https"):
+                scope["scheme"] = headers[b"x-forwarded-proto"].decode()
+            given = headers.get(b"x-request-id", b"")
+            id = given.decode() if REQUEST_ID.fullmatch(given) else id
+        request_id.set(id)
+        return id.encode()
+
+    async def _check_and_pass(
+        self, scope: Scope, headers: dict[bytes, bytes], receive: Receive, send: Send
+    ) -> None:
+        address = network_of(scope["client"][0]) if scope.get("client") else ""
         if not self.limiter.allows(("address", address), time.monotonic()):
             await error_response(429, TOO_MANY_REQUESTS)(scope, receive, send)
             return
-        upload = scope["path"].endswith(UPLOAD_PATH_ENDINGS)
-        max_bytes = self.settings.max_upload_bytes if upload else self.settings.max_body_bytes
-        length = next((v for k, v in scope["headers"] if k == b"content-length"), b"0")
-        if not length.isdigit() or int(length) > max_bytes:
-            await error_response(413, _too_large(max_bytes))(scope, receive, send)
+        length = headers.get(b"content-length", b"0")
+        n_bytes = int(length) if length.isdigit() and len(length) <= MAX_LENGTH_DIGITS else None
+        if n_bytes is not None and n_bytes <= self._max_unknown and b"transfer-encoding" not in headers:
+            await self.app(scope, receive, send)
             return
-        await self.app(scope, _limited(receive, max_bytes), send)
+        await self._pass_large(scope, headers, n_bytes, receive, send)
+
+    async def _pass_large(
+        self, scope: Scope, headers: dict[bytes, bytes], n_bytes: int | None, receive: Receive, send: Send
+    ) -> None:
+        """Pass a request on whose body is large, or of unknown length, if the sender is known."""
+        limit = find_limit(self.settings, scope["path"], headers.get(b"content-type", b""))
+        refusal = None
+        try:
+            await run_in_threadpool(self.check_sender, scope)
+        except RequestError as error:
+            refusal = error_response(error.status, str(error))
+        except ServiceUnavailableError:
+            refusal = error_response(503, DATABASE_UNAVAILABLE)
+        if refusal is None and (n_bytes is None or n_bytes > limit.bytes):
+            refusal = error_response(413, too_large(limit))
+        if refusal is None and self._large_bodies >= MAX_LARGE_BODIES:
+            refusal = error_response(503, TOO_MANY_LARGE_BODIES)
+        if refusal is not None:
+            await refusal(scope, receive, send)
+            return
+        self._large_bodies += 1
+        try:
+            await self.app(scope, limited(receive, limit), send)
+        finally:
+            self._large_bodies -= 1
 
 
 async def reject_unknown_parameters(request: Request) -> None:
@@ -114,10 +181,6 @@ def _known_parameters(request: Request) -> list[str]:
     return [one["name"] for one in operation.get("parameters", []) if one["in"] == "query"]
 
 
-def _too_large(max_bytes: int) -> str:
-    return f"the request is larger than {max_bytes} bytes; send less at once"
-
-
 def _security_headers(settings: Settings, platform: str) -> dict[str, str]:
     policy = CONTENT_SECURITY_POLICY + PLATFORMS[platform].policy
     headers = {**SECURITY_HEADERS, "content-security-policy": policy}
@@ -126,16 +189,23 @@ def _security_headers(settings: Settings, platform: str) -> dict[str, str]:
     return headers
 
 
-def _limited(receive: Receive, max_bytes: int) -> Receive:
-    """The same body, which ends with an exception when it is too large."""
-    received = 0
+def _with_headers(headers: Headers, extra: Headers, id: bytes) -> Headers:
+    """Headers of a response with those that all have; JSON is not cached."""
+    present = dict(headers)
+    added = [pair for pair in extra if pair[0] not in present]
+    if b"json" in present.get(b"content-type", b"") and b"cache-control" not in present:
+        added.append(NO_STORE)
+    return [*headers, *added, (b"x-request-id", id)]
 
-    async def receive_limited() -> Message:
-        nonlocal received
-        message = await receive()
-        received += len(message.get("body", b""))
-        if received > max_bytes:
-            raise HTTPException(413, _too_large(max_bytes))  # the one kind that is not taken for bad JSON
-        return message
 
-    return receive_limited
+def _log_access(scope: Scope, status: int, seconds: float) -> None:
+    """Log a request without its parameters, which may hold secrets."""
+    path = scope.get("raw_path", scope["path"].encode()).decode("ascii", "replace")[:MAX_PATH_CHARACTERS]
+    address = scope["client"][0] if scope.get("client") else "-"
+    fields: dict[str, Any] = {
+        "method": scope["method"], "path": path, "status": status,
+        "milliseconds": round(1000 * seconds, 1), "address": address,
+    }  # fmt: skip
+    access_log.info(
+        "%(address)s %(method)s %(path)s %(status)s %(milliseconds)s ms", fields, extra={"fields": fields}
+    )

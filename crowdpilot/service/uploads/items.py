@@ -22,9 +22,9 @@ from crowdpilot.service.uploads.item_columns import (
     to_new,
     unique_names,
 )
-from crowdpilot.service.uploads.table_records import JSON, SUFFIXES, Record, read_records
+from crowdpilot.service.uploads.spreadsheet_cells import original
+from crowdpilot.service.uploads.table_records import JSON, MAX_RECORDS, SUFFIXES, Record, read_records
 
-MAX_ITEMS_PER_UPLOAD = 200_000
 IMAGES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg",
           b"GIF87a": "image/gif", b"GIF89a": "image/gif"}  # fmt: skip
 
@@ -178,8 +178,8 @@ def _read_table(
         item = _at_position(where, lambda record=record: read_record(record, columns, uploaded))
         new.append(_at_position(where, lambda item=item: to_new(item, spec)))
         named.append(bool(item.name))
-        if len(new) > MAX_ITEMS_PER_UPLOAD:
-            raise ValueError(f"there are more than {MAX_ITEMS_PER_UPLOAD} rows; send them in parts")
+        if len(new) > MAX_RECORDS:
+            raise ValueError(f"there are more than {MAX_RECORDS} rows; send them in parts")
     if not new:
         raise ValueError("there is no row; send at least one")
     return Upload(unique_names(new, named), [], columns.other)

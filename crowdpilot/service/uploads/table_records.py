@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,10 @@ JSON, CSV, NDJSON = "application/json", "text/csv", "application/x-ndjson"
 SUFFIXES = {".csv": CSV, ".tsv": CSV, ".ndjson": NDJSON, ".jsonl": NDJSON, ".json": JSON}
 MAX_COLUMNS = 5_000
 MAX_DELIMITERS_PER_LINE = 100_000
+MAX_RECORDS = 200_000
+MAX_LINE_CHARACTERS = 1 << 20  # of NDJSON, each of which is parsed in one go
+MAX_JSON_BYTES = 8 << 20  # of a file, which is parsed in one go
+MAX_JSON_CONTAINERS = 250_000  # lists and objects: what takes time and memory
 
 Record = tuple[str, Mapping[str, Any]]  # where it stands, and its values by column
 
@@ -36,10 +40,26 @@ def read_records(type: str, data: bytes) -> tuple[list[str], Iterator[Record]]:
         if type == CSV:
             _check_width(source)
             return source.header, _csv_records(source)
-        records = list(_json_lines(source) if type == NDJSON else _json_list(source))
+        if type == NDJSON:
+            _check_lines(source)
+            return _names(_json_lines(source)), _json_lines(source)  # read twice: all at once may be too much
+        _check_document(data)
+        records = list(_json_list(source))
+        return _names(records), iter(records)
     except UnicodeDecodeError:
         raise source.not_utf8() from None
-    return list(dict.fromkeys(name for _, record in records for name in record)), iter(records)
+
+
+def _names(records: Iterable[Record]) -> list[str]:
+    """The names of all columns, in the order in which they occur."""
+    names: dict[str, None] = {}
+    for number, (where, record) in enumerate(records, 1):
+        names |= dict.fromkeys(record)
+        if len(names) > MAX_COLUMNS:
+            raise ValueError(f"{where}: there are more than {MAX_COLUMNS} columns; this is no table of items")
+        if number > MAX_RECORDS:
+            raise ValueError(f"there are more than {MAX_RECORDS} rows; send them in parts")
+    return list(names)
 
 
 def _csv_records(source: Source) -> Iterator[Record]:
@@ -58,6 +78,22 @@ def _check_width(source: Source) -> None:
             )
     if len(source.header) > MAX_COLUMNS:
         raise ValueError(f"row 1 has {len(source.header)} columns; {MAX_COLUMNS} are the most there can be")
+
+
+def _check_lines(source: Source) -> None:
+    for number, line in enumerate(source.lines(), 1):
+        if len(line) > MAX_LINE_CHARACTERS:
+            raise ValueError(
+                f"line {number} is longer than {MAX_LINE_CHARACTERS} characters; write one item in each line"
+            )
+
+
+def _check_document(data: bytes) -> None:
+    if len(data) > MAX_JSON_BYTES or data.count(b"[") + data.count(b"{") > MAX_JSON_CONTAINERS:
+        raise ValueError(
+            f"the file is larger than {MAX_JSON_BYTES} bytes or has more than {MAX_JSON_CONTAINERS} lists "
+            "and objects; send it as CSV or NDJSON"
+        )
 
 
 def _json_lines(source: Source) -> Iterator[Record]:

@@ -35,3 +35,8 @@ def test_a_scope_that_does_not_exist_is_refused(cli: Run, tmp_path: Path) -> Non
     result = cli("keys", "create", "ann", "--scope", "all", "-d", str(tmp_path / "a.db"))
     assert result.exit_code == 2
     assert "read, label-ops, write, admin" in result.stderr
+
+
+def test_a_link_that_signs_in_is_printed_on_request(cli: Run, tmp_path: Path) -> None:
+    result = cli("keys", "link", "-d", str(tmp_path / "a.db"), "--address", "https://label.example.org")
+    assert result.stdout.startswith("https://label.example.org/login?token=")

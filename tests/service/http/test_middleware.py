@@ -42,15 +42,15 @@ def test_only_pages_of_mturk_may_be_framed_and_only_there(client):
     assert "frame-ancestors https://worker.mturk.com" in policy
 
 
-def test_a_request_that_is_too_large_is_refused_by_its_length(client):
+def test_a_large_request_of_a_stranger_is_refused(client):
     answer = client.post("/api/projects", content=b"x" * 1001)
-    assert answer.status_code == 413
-    assert "send less" in answer.json()["detail"]
+    assert answer.status_code == 401
+    assert "API key or a session" in answer.json()["detail"]
 
 
-def test_a_request_that_does_not_say_its_length_is_counted(client):
-    answer = client.post("/api/sessions", content=(b"x" * 100 for _ in range(20)))
-    assert answer.status_code == 413
+def test_a_request_of_a_stranger_that_does_not_say_its_length_is_refused(client):
+    answer = client.post("/api/sessions", content=(b"x" * 10 for _ in range(2)))
+    assert answer.status_code == 401
 
 
 def test_an_address_that_asks_too_often_has_to_wait(client):
@@ -83,6 +83,17 @@ def test_an_unexpected_error_is_answered_without_its_details(settings):
     assert answer.status_code == 500
     assert "1234" not in answer.text
     assert answer.json()["status"] == 500
+
+
+def test_every_response_has_an_id_of_its_own(client):
+    ids = [client.get("/healthz", headers={"x-request-id": "mine"}).headers["x-request-id"] for _ in range(3)]
+    assert len({*ids, "mine"}) == 4
+
+
+def test_json_is_not_cached_by_anybody(client):
+    for path in ("/healthz", "/api/openapi.json", "/api/nothing"):
+        assert client.get(path).headers["cache-control"] == "no-store"
+    assert "cache-control" not in client.get("/static/app.css").headers
 
 
 def test_operators_see_requests_and_what_is_kept(client):

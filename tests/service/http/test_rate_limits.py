@@ -33,9 +33,29 @@ def test_a_caller_with_too_many_requests_has_to_wait():
     assert refused.value.status == 429
 
 
-def test_the_caller_that_is_silent_longest_is_forgotten(monkeypatch):
-    monkeypatch.setattr(rate_limits, "MAX_CALLERS", 2)
-    bucket = RateLimiter(rate=0.001, burst=1)
-    for who in "abc":
-        bucket.allows(who, 0)
-    assert len(bucket._buckets) == 2
+def test_limiters_over_one_file_count_together(tmp_path):
+    one, other = (RateLimiter(rate=0.001, burst=2, file=tmp_path / "limits") for _ in range(2))
+    assert [one.allows("ann", 0), other.allows("ann", 0)] == [True, True]
+    assert [one.allows("ann", 0), other.allows("ann", 0)] == [False, False]
+    assert other.allows("eve", 0)
+
+
+def test_one_who_shares_a_slot_with_a_busy_caller_is_not_refused(monkeypatch):
+    monkeypatch.setattr(rate_limits, "SLOTS", 4)
+    slots = {"busy": (0, 4), "other": (0, 5)}
+    monkeypatch.setattr(rate_limits, "_slots", lambda caller, key: slots[caller])
+    bucket = RateLimiter(rate=1, burst=1)
+    assert [bucket.allows("busy", 0), bucket.allows("busy", 0), bucket.allows("other", 0)] == [
+        True,
+        False,
+        True,
+    ]
+
+
+def test_many_callers_rarely_share_both_slots():
+    bucket = RateLimiter(rate=0.001, burst=1, secret="x")
+    assert sum(bucket.allows(("address", str(n)), 0) for n in range(10_000)) > 9_950
+
+
+def test_slots_depend_on_the_secret():
+    assert rate_limits._slots("ann", b"one") != rate_limits._slots("ann", b"other")
