@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +12,7 @@ import typer
 from crowdpilot.cli.shared.missing_packages import load_part
 
 DATABASE = "crowdpilot.db"
+SQLITE = "sqlite:///"
 
 Database = Annotated[
     str,
@@ -38,22 +41,46 @@ def load_service(module: str) -> Any:
 def open_store(url: str) -> Any:
     """The database at this URL, migrated to this version; only its owner can read a new file."""
     store_package = load_service("store")
-    if not url.startswith(("sqlite:///", "postgresql:", "postgresql+")):
+    check_database(url)
+    if url.startswith(SQLITE):
+        Path(url.removeprefix(SQLITE)).touch(0o600)  # it holds who workers are
+    with database_errors():
+        store = store_package.Store(url)
+        store_package.migrate(store)
+    return store
+
+
+@contextmanager
+def connect(url: str) -> Iterator[Any]:
+    """The database at this URL, which has to be there, as it is."""
+    check_database(url)
+    if url.startswith(SQLITE) and not Path(url.removeprefix(SQLITE)).is_file():
+        raise ValueError(f"there is no database '{url.removeprefix(SQLITE)}'; name another with --database")
+    store = load_service("store").Store(url)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def check_database(url: str) -> None:
+    """Raise if this is not the URL of a database that the service can use."""
+    if not url.startswith((SQLITE, "postgresql:", "postgresql+")):
         kind = url.partition(":")[0]
         raise ValueError(f"the service knows no database {kind}: give a file, or postgresql://user@host/name")
-    if url.startswith("sqlite:///"):
-        file = Path(url.removeprefix("sqlite:///"))
-        if not file.parent.is_dir():
-            raise ValueError(f"there is no folder '{file.parent}' for the database; make it first")
-        file.touch(0o600)  # it holds who workers are
+    if url.startswith(SQLITE) and not (folder := Path(url.removeprefix(SQLITE)).parent).is_dir():
+        raise ValueError(f"there is no folder '{folder}' for the database; make it first")
+
+
+@contextmanager
+def database_errors() -> Iterator[None]:
+    """Raise errors of the database as a `ValueError` of one sentence."""
     from sqlalchemy.exc import SQLAlchemyError
 
     from crowdpilot.service.errors import ServiceUnavailableError
 
     try:
-        store = store_package.Store(url)
-        store_package.migrate(store)
+        yield
     except (SQLAlchemyError, ServiceUnavailableError) as error:
         reason = str(getattr(error, "orig", error)).partition("\n")[0]
         raise ValueError(f"the database cannot be used ({reason}); see to it, or name another") from None
-    return store

@@ -16,6 +16,7 @@ from crowdpilot.service.errors import ServiceUnavailableError
 Row = SqlRow[*tuple[Any, ...]]  # of a query, with its columns by name
 
 LOCK_TIMEOUT_SECONDS = 10.0  # for a lock or a connection
+APPLICATION_NAME = "crowdpilot"  # of our connections in PostgreSQL's view pg_stat_activity
 POOL: dict[str, Any] = {"pool_size": 8, "max_overflow": 8, "pool_timeout": LOCK_TIMEOUT_SECONDS}
 
 
@@ -70,7 +71,8 @@ class Store:
 
 def _engine(url: str, begin: str) -> Engine:
     if not url.startswith("sqlite"):
-        return create_engine(url, pool_pre_ping=True, **POOL)
+        named = {"application_name": APPLICATION_NAME}
+        return create_engine(url, pool_pre_ping=True, connect_args=named, **POOL)
     engine = create_engine(url, connect_args={"timeout": LOCK_TIMEOUT_SECONDS}, **POOL)
 
     @event.listens_for(engine, "connect")

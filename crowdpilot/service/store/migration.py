@@ -29,9 +29,14 @@ def migrate(store: Store) -> None:
     """
     with store.writing() as connection:
         if not store.sqlite:
-            connection.execute(text(f"SELECT pg_advisory_xact_lock({ADVISORY_LOCK})"))
+            lock_migrations(connection)
         check_database(connection)
         upgrade(connection)
+
+
+def lock_migrations(connection: Connection) -> None:
+    """Wait until no other process migrates a PostgreSQL database, and let none do so in this transaction."""
+    connection.execute(text(f"SELECT pg_advisory_xact_lock({ADVISORY_LOCK})"))
 
 
 def upgrade(connection: Connection, revision: str = "head") -> None:
@@ -62,8 +67,8 @@ def check_database(connection: Connection) -> None:
     revision = schema_revision(connection)
     if revision is not None and revision not in known_revisions():
         raise NewerSchemaError(
-            f"the database was made by a newer version of crowdpilot (schema {revision}); upgrade crowdpilot, "
-            "or restore a backup made before"
+            f"the database was made by a newer version of crowdpilot (schema {revision}); upgrade "
+            "crowdpilot, or restore a backup made before"
         )
 
 

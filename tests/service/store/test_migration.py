@@ -49,7 +49,7 @@ def test_a_database_of_a_newer_version_is_refused_and_not_changed(database_url):
     migrate(store)
     with store.writing() as c:
         c.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-    with pytest.raises(ValueError, match="made by a newer version of crowdpilot.*; upgrade crowdpilot"):
+    with pytest.raises(ValueError, match=r"made by a newer version of crowdpilot.*; upgrade crowdpilot"):
         migrate(store)
     assert not is_current(store)
     with store.reading() as c:
