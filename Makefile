@@ -2,8 +2,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/pip --disable-pip-version-check install --quiet -c constraints.txt
+LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	--custom-compile-command "make locks" --constraint constraints.txt
 
-.PHONY: help demo test test-thorough test-slow coverage equip check format docs site pictures peers build notes clean
+.PHONY: help demo test test-thorough test-slow coverage equip check format docs site pictures peers build locks audit images notes clean
 
 help:  ## List what can be made.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,9 +59,21 @@ pictures: .venv/dev.stamp  ## Take the pictures that the docs show; needs chromi
 peers: .venv/core.stamp  ## Install the libraries we are measured against into .peers.
 	$(BIN)/python -m benchmarks.peers
 
-build: .venv/dev.stamp  ## Build the wheel and the source archive into dist/, the same bytes every time.
+build: .venv/dev.stamp  ## Build wheel, source archive and bill of materials into dist/, the same bytes every time.
 	rm -rf dist
 	env -u SOURCE_DATE_EPOCH $(BIN)/python -m hatchling build
+	$(BIN)/python scripts/sbom.py locks/service.txt > "dist/crowdpilot-$$($(BIN)/python -m hatchling version).cdx.json"
+
+locks: .venv/dev.stamp  ## Write locks/: all versions of the constraints with the digests of their files; needs the network.
+	$(LOCK) --extra service pyproject.toml -o locks/service.txt
+	$(LOCK) --extra service --extra learn pyproject.toml -o locks/service-learn.txt
+	echo hatchling | $(LOCK) - -o locks/build.txt
+
+audit: .venv/dev.stamp  ## Look for known vulnerabilities of what the service needs; needs the network.
+	$(BIN)/pip-audit --strict --disable-pip --require-hashes --progress-spinner off -r locks/service.txt
+
+images: .venv/core.stamp  ## Pin the images of Dockerfile and compose.yaml by digest; needs the network.
+	$(BIN)/python scripts/pin_images.py
 
 notes: .venv/core.stamp  ## Print the release notes of this version.
 	@$(BIN)/python scripts/notes.py $(VERSION)
