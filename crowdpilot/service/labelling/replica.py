@@ -5,7 +5,8 @@ A replica reads the rows stamped since its own number, in one read transaction, 
 is the truth: a replica can be dropped at any time, and one that is built from the tables alone has the same
 posterior, because that follows from items, votes and the last model update, whatever their order.
 
-A replica is used by one thread at a time.
+A replica is used by one thread at a time. Changes are read and applied in parts, so that a project of a
+million items takes little memory besides its campaign, and the threads of other projects get their turn.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sqlalchemy import Connection
@@ -25,16 +26,8 @@ from crowdpilot.service.store.engine import Row
 
 ITEMS_PER_RECOMPUTE = 4096  # whose acquisition values are recomputed before the time is looked at again
 
-Featurizer = Callable[[Connection, list[Row]], Any]  # features of new items, for a process that trains
-
-
-class Changes(NamedTuple):
-    """The rows that have changed since a change number."""
-
-    items: Sequence[Row]
-    workers: Sequence[Row]
-    votes: Sequence[Row]
-    model_update: dict[str, Any] | None
+Uploaded = list[items.ChangedItem]
+Featurizer = Callable[[Connection, Uploaded], Any]  # features of new items, for a process that trains
 
 
 class Replica:
@@ -57,6 +50,7 @@ class Replica:
         self.update_number = 0  # the change number of the last model update applied
         self.item_names: dict[int, str] = {}
         self.item_ids: dict[str, int] = {}
+        self.is_half_changed = False  # after an error in the middle of `catch_up`: it is of no more use
         self._classifier_cost = 0.0
         self._outdated = np.arange(0)  # rows whose values were not recomputed since the last model update
 
@@ -68,14 +62,14 @@ class Replica:
         """
         row = projects.find(c, self.project)
         if row.change_number > self.change_number:
-            changes = self._read_changes(c, row)  # all before any is applied: a failed read changes nothing
-            self._apply_items(c, changes.items)
-            for worker in changes.workers:
-                self._apply_worker(worker)
-            self._apply_votes(changes.votes)
-            if changes.model_update is not None:
-                self.campaign.apply_model_update(changes.model_update, recompute_values=False)
+            is_updated = row.update_number > self.update_number
+            model_update = saved_state.read_model_update(c, self.project) if is_updated else None
+            self.is_half_changed = True
+            self._apply_changes(c)
+            if model_update is not None:
+                self.campaign.apply_model_update(model_update, recompute_values=False)
                 self.update_number, self._outdated = row.update_number, np.arange(len(self.campaign))
+            self.is_half_changed = False
         self._recompute_values(max_seconds)
         self.change_number = row.change_number
         self.campaign.synchronize(
@@ -89,13 +83,13 @@ class Replica:
             rows, self._outdated = np.split(self._outdated, [ITEMS_PER_RECOMPUTE])
             self.campaign.recompute_values(rows)
 
-    def _read_changes(self, c: Connection, row: Row) -> Changes:
+    def _apply_changes(self, c: Connection) -> None:
         where = c, self.project, self.change_number
-        is_updated = row.update_number > self.update_number
-        update = saved_state.read_model_update(c, self.project) if is_updated else None
-        return Changes(
-            items.changed_since(*where), workers.changed_since(*where), votes.changed_since(*where), update
-        )
+        self._apply_items(*where)
+        for worker in workers.changed_since(*where):
+            self._apply_worker(worker)
+        for part in votes.changed_since(*where):
+            self._apply_votes(part)
 
     def _spent(self) -> float:
         """Every vote is paid, however late it came; so money follows from counts alone."""
@@ -105,30 +99,41 @@ class Replica:
 
     # Items -----------------------------------------------------------------------------------
 
-    def _apply_items(self, c: Connection, changed: Sequence[Row]) -> None:
-        for upload in self._uploads([item for item in changed if item.upload_number > self.change_number]):
-            self._add(c, upload)
-        old = [item for item in changed if item.upload_number <= self.change_number]
-        gold = {item.name: item.gold for item in old if item.gold is not None}
-        if gold:
+    def _apply_items(self, c: Connection, project: str, number: int) -> None:
+        new: Uploaded = []  # read, but not added yet
+        for part in items.changed_since(c, project, number):
+            for upload_number, group in groupby(part, key=lambda item: item.upload_number):
+                if upload_number <= number:
+                    self._apply_known_items(list(group))
+                    continue
+                if new and self._draws_pilot and new[0].upload_number != upload_number:
+                    self._add(c, new)
+                    new = []
+                new += group
+            if new and not self._draws_pilot:
+                self._add(c, new)
+                new = []
+        if new:
+            self._add(c, new)
+
+    @property
+    def _draws_pilot(self) -> bool:
+        """Whether the next items are to be added upload by upload, because the pilot is drawn from them."""
+        return len(self.campaign) == 0 or self.campaign.view.pilot_left > 0
+
+    def _apply_known_items(self, changed: Uploaded) -> None:
+        if gold := {item.name: item.gold for item in changed if item.gold is not None}:
             self.campaign.reveal(self._by_criterion(gold))
+        self._apply_states(changed)
+
+    def _apply_states(self, changed: Uploaded) -> None:
         if stopped := [item.name for item in changed if item.state == items.STOPPED]:
             criteria = self.campaign.criteria
             self.campaign.stop(Ask(name, criterion) for name in stopped for criterion in criteria)
         if withdrawn := [item.name for item in changed if item.state == items.WITHDRAWN]:
             self.campaign.withdraw(withdrawn)
 
-    def _uploads(self, new: Sequence[Row]) -> list[list[Row]]:
-        """Items upload by upload while the pilot is drawn from the first to come; then all others at once."""
-        uploads = [list(upload) for _, upload in groupby(new, key=lambda item: item.upload_number)]
-        left, n = self.campaign.view.pilot_left, 0
-        while n < len(uploads) and left > 0:
-            left -= len(uploads[n])
-            n += 1
-        rest = [item for upload in uploads[n:] for item in upload]
-        return uploads[:n] + ([rest] if rest else [])
-
-    def _add(self, c: Connection, upload: list[Row]) -> None:
+    def _add(self, c: Connection, upload: Uploaded) -> None:
         names = [item.name for item in upload]
         campaign, trained = self.campaign, self.spec["machine"] in TRAINED_CLASSIFIERS
         if trained and len(campaign) == 0:
@@ -141,8 +146,9 @@ class Replica:
         self._classifier_cost += campaign.costs.classifier * classified
         self.item_names.update((item.id, item.name) for item in upload)
         self.item_ids.update((item.name, item.id) for item in upload)
+        self._apply_states(upload)
 
-    def _classifier_probs(self, upload: list[Row]) -> Any:
+    def _classifier_probs(self, upload: Uploaded) -> Any:
         """The uploaded class probabilities of each item, uniform where there are none."""
         K = len(self.campaign.classes)
         if self.spec["machine"] != "given":

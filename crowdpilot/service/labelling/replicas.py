@@ -36,10 +36,9 @@ class Replicas:
                 if replica is None:
                     replica = Replica(projects.find(c, project))
                 row = replica.catch_up(c, max_seconds)
-        except ServiceUnavailableError:
-            raise
-        except Exception:
-            self._drop(project)  # half-changed; built from the tables next time
+        except Exception as error:
+            if replica is None or replica.is_half_changed or not isinstance(error, ServiceUnavailableError):
+                self._drop(project)  # built from the tables next time
             raise
         self._keep(project, replica)
         return replica, row

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Text, cast, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
@@ -17,6 +17,7 @@ from crowdpilot.service.store.tables import files, items
 
 OPEN, STOPPED, WITHDRAWN = "open", "stopped", "withdrawn"
 MAX_VALUES_PER_QUERY = 500
+ROWS_PER_PART = 10_000  # of the changes that a replica reads and applies at once
 
 
 def chunks(values: Sequence[Any]) -> Iterable[Sequence[Any]]:
@@ -120,14 +121,36 @@ def merge_gold(c: Connection, project: str, gold: dict[str, Any]) -> dict[str, A
     }
 
 
-def changed_since(c: Connection, project: str, number: int) -> Sequence[Row]:
-    """Items changed after a change number, without contents, in the order of upload.
+class ChangedItem(NamedTuple):
+    """What a replica has to know of an item."""
+
+    id: int
+    name: str
+    classifier_probs: Any
+    gold: Any
+    state: str
+    upload_number: int
+
+
+def changed_since(c: Connection, project: str, number: int) -> Iterator[list[ChangedItem]]:
+    """Items changed after a change number, in the order of upload, in parts.
 
     By the index on (project, change_number), in the read transaction of a replica.
     """
-    columns = [column for column in items.c if column.name not in ("project", "content")]
+    probs, gold = cast(items.c.classifier_probs, Text), cast(items.c.gold, Text)
+    columns = items.c.id, items.c.name, probs, gold, items.c.state, items.c.upload_number
     changed = items.c.project == project, items.c.change_number > number
-    return c.execute(select(*columns).where(*changed).order_by(items.c.id)).all()
+    rows = c.execute(select(*columns).where(*changed).order_by(items.c.id))
+    for part in rows.partitions(ROWS_PER_PART):
+        yield [
+            ChangedItem(id, name, _decoded(probs), _decoded(gold), state, upload_number)
+            for id, name, probs, gold, state, upload_number in part
+        ]
+
+
+def _decoded(text: str | None) -> Any:
+    """A value of a JSON column; most are empty, and these are not worth a call of the parser."""
+    return None if text is None or text == "null" else json.loads(text)
 
 
 def contents(c: Connection, ids: Iterable[int]) -> dict[int, dict[str, Any]]:

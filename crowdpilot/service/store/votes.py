@@ -142,14 +142,14 @@ def undo(c: Connection, project: str, worker: int, until: float) -> ItemCriterio
 # Reading
 
 
-def changed_since(c: Connection, project: str, number: int) -> Sequence[Row]:
-    """Leases and answers changed after a change number, in the order of the changes.
+def changed_since(c: Connection, project: str, number: int) -> Iterator[Sequence[Row]]:
+    """Leases and answers changed after a change number, in the order of the changes, in parts.
 
     By the index on (project, change_number), in the read transaction of a replica.
     """
     columns = votes.c.item, votes.c.criterion, votes.c.worker, votes.c.state, votes.c.label
     changed = votes.c.project == project, votes.c.change_number > number
-    return c.execute(select(*columns).where(*changed).order_by(*IN_ORDER)).all()
+    yield from c.execute(select(*columns).where(*changed).order_by(*IN_ORDER)).partitions(ROWS_PER_FETCH)
 
 
 def list_all(c: Connection, project: str) -> Iterator[Row]:

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from crowdpilot.service.errors import NotFoundError, RequestError
+from crowdpilot.service.errors import NotFoundError, RequestError, ServiceUnavailableError
 from crowdpilot.service.jobs import runner
 from crowdpilot.service.jobs.context import JobContext
 from crowdpilot.service.labelling import replica as replica_module
 from crowdpilot.service.labelling.replica import Replica
+from crowdpilot.service.labelling.replicas import Replicas
 from crowdpilot.service.schemas import ProjectIn
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import Store, items, jobs, leases, migrate, projects, votes, workers
@@ -193,6 +194,56 @@ def test_a_rebuilt_replica_equals_the_live_one(database_url: str, spec: str) -> 
     finally:
         walk.store.close()
     assert len(set(trace)) > 5
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_a_replica_that_is_read_in_small_parts_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spec: str
+) -> None:
+    walk = Walk(f"sqlite:///{tmp_path / 'parts.db'}", SPECS[spec], seed=1)
+    for _ in range(80):
+        walk.step()
+    monkeypatch.setattr(items, "ROWS_PER_PART", 7)
+    monkeypatch.setattr(votes, "ROWS_PER_FETCH", 3)
+    assert_alike(walk.live, walk.anew())
+    walk.store.close()
+
+
+def test_the_pilot_of_a_trained_classifier_is_drawn_from_the_first_upload(tmp_path: Path) -> None:
+    walk = Walk(f"sqlite:///{tmp_path / 'pilot.db'}", {"classes": ["a", "b"], "machine": "tfidf"}, seed=2)
+    for _ in range(3):
+        with walk.store.writing() as c:
+            names = range(walk.items, walk.items + 200)
+            items.add(c, walk.id, [{"name": f"i{n}", "content": {"text": "t"}} for n in names])
+            walk.items += 200
+        with walk.store.reading() as c:
+            walk.live.catch_up(c)
+    assert walk.live.campaign.view.items().pilot.any()
+    assert_alike(walk.live, walk.anew())
+    walk.store.close()
+
+
+def test_a_replica_whose_change_was_interrupted_is_built_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    walk = Walk(f"sqlite:///{tmp_path / 'broken.db'}", SPECS["classes"], seed=3)
+    walk.add()
+    replicas = Replicas(walk.store)
+    before, _ = replicas.catch_up(walk.id, 10.0)
+    walk.add()
+    with monkeypatch.context() as broken:
+        broken.setattr(votes, "changed_since", _lose_connection)
+        with pytest.raises(ServiceUnavailableError):
+            replicas.catch_up(walk.id, 10.0)
+    after, _ = replicas.catch_up(walk.id, 10.0)
+    assert before.is_half_changed
+    assert not after.is_half_changed
+    assert len(after.campaign) == walk.items
+    walk.store.close()
+
+
+def _lose_connection(*_: Any) -> Any:
+    raise ServiceUnavailableError("the connection is lost")
 
 
 def test_a_model_update_is_applied_bit_by_bit_if_time_is_short(
