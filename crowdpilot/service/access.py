@@ -31,6 +31,8 @@ class Requester(NamedTuple):
         Ids of the only projects that it opens; None for all of the member.
     actor
         What the log of actions calls them: the id of the key, or of the member.
+    expires
+        When the key expires, in seconds since 1970; None for never.
     """
 
     member: str
@@ -39,6 +41,7 @@ class Requester(NamedTuple):
     scope: str
     projects: tuple[str, ...] | None
     actor: str
+    expires: float | None = None
 
     def has(self, scope: str) -> bool:
         """Whether the key or session allows this, in some project."""
@@ -48,7 +51,7 @@ class Requester(NamedTuple):
 def requester_of_key(key: Row) -> Requester:
     """The owner of a key, from its row."""
     only = None if key.projects is None else tuple(key.projects)
-    return Requester(key.member, key.member_name, key.operator, key.scope, only, key.id)
+    return Requester(key.member, key.member_name, key.operator, key.scope, only, key.id, key.expires)
 
 
 def allows(given: str, scope: str) -> bool:
@@ -99,9 +102,14 @@ def check_scope(requester: Requester, scope: str) -> None:
         )
 
 
+def is_operator(requester: Requester) -> bool:
+    """Whether somebody may administer the whole service with this key or session."""
+    return requester.operator and requester.has(ADMIN) and requester.projects is None
+
+
 def check_operator(requester: Requester) -> None:
     """Raise a `ForbiddenError` unless somebody may administer the whole service."""
-    if not (requester.operator and requester.has(ADMIN) and requester.projects is None):
+    if not is_operator(requester):
         raise ForbiddenError("only an operator of the service may do this; ask one")
 
 

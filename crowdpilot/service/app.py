@@ -24,8 +24,11 @@ from crowdpilot.service.http.routes import (
     health,
     items,
     jobs,
+    keys,
     label_studio,
     labelling,
+    log,
+    members,
     projects,
     report,
     webhooks,
@@ -42,7 +45,8 @@ from crowdpilot.service.store import Store
 API_ROUTES = (
     health.routes, projects.routes, items.routes, items.files, exports.routes, workers.routes,
     external_votes.routes, forecast.routes, audit.routes, report.routes, jobs.routes, webhooks.routes,
-    label_studio.routes, label_studio.backend_routes, labelling.routes,
+    label_studio.routes, label_studio.backend_routes, labelling.routes, members.routes, keys.routes,
+    log.routes,
 )  # fmt: skip
 WORKERS_PER_ADDRESS = 50  # who may share a network address, such as that of a university
 

@@ -18,8 +18,8 @@ SECRET_FILE = "crowdpilot.secret"
 MIN_SECRET_CHARACTERS = 32
 BASE_PATH = re.compile(r"(/[A-Za-z0-9_-]+)*", re.ASCII)  # goes into headers and pages as it is
 OWN_PATHS = (  # how paths of ours begin: such a base path could not be told from one that a proxy stripped
-    "api", "files", "healthz", "keys", "label-studio", "login", "logout", "metrics", "projects", "readyz",
-    "static", "w",
+    "api", "files", "healthz", "keys", "label-studio", "log", "login", "logout", "members", "metrics",
+    "projects", "readyz", "static", "w",
 )  # fmt: skip
 
 

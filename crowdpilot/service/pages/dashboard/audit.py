@@ -11,7 +11,14 @@ from fastapi.responses import Response
 from crowdpilot.service.errors import InvalidRequestError
 from crowdpilot.service.http.auth import LabellingOf, StoreOf
 from crowdpilot.service.jobs import audit as audits_job
-from crowdpilot.service.pages.dashboard.access.requester import Form, Reading, Requester, Writing, go
+from crowdpilot.service.pages.dashboard.access.requester import (
+    Form,
+    Labelling,
+    Reading,
+    Requester,
+    Writing,
+    go,
+)
 from crowdpilot.service.pages.dashboard.formatting import router, show
 from crowdpilot.service.store import projects, saved_state
 from crowdpilot.service.store.engine import Row, Store
@@ -48,7 +55,7 @@ def _read(store: Store, pool: audits_job.Pool) -> tuple[Row, dict[str, Any] | No
     return project, None if begun is None else audits_job.read_summary(store, pool)
 
 
-async def draw(id: str, form: Form, requester: Writing, store: StoreOf, labelling: LabellingOf) -> Response:
+async def draw(id: str, form: Form, requester: Labelling, store: StoreOf, labelling: LabellingOf) -> Response:
     """Draw items to be checked."""
     asked = str(form.get("items", "")).strip()
     if not asked.isdecimal() or not 1 <= int(asked) <= MAX_ITEMS_PER_DRAW:
@@ -60,7 +67,9 @@ async def draw(id: str, form: Form, requester: Writing, store: StoreOf, labellin
     return go(f"/projects/{id}/audit#check")
 
 
-async def answer(id: str, form: Form, requester: Writing, store: StoreOf, labelling: LabellingOf) -> Response:
+async def answer(
+    id: str, form: Form, requester: Labelling, store: StoreOf, labelling: LabellingOf
+) -> Response:
     """Record the label of the expert for an item, and show the next."""
     item, label = (form.get(name) for name in ("item", "label"))
     if not isinstance(item, str) or not isinstance(label, str):

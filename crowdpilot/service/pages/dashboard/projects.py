@@ -19,13 +19,14 @@ from crowdpilot.service.pages.dashboard import (
     project_live,
     workers,
 )
-from crowdpilot.service.pages.dashboard.access import keys
+from crowdpilot.service.pages.dashboard.access import keys, log, members
 from crowdpilot.service.pages.dashboard.access.requester import (
     DashboardRoute,
+    Labelling,
     Reading,
     Requester,
-    Writing,
     go,
+    may,
 )
 from crowdpilot.service.pages.dashboard.access.sign_in import sign_in_pages
 from crowdpilot.service.pages.dashboard.formatting import show
@@ -43,7 +44,7 @@ def dashboard_pages() -> APIRouter:
     routes = APIRouter(include_in_schema=False, route_class=DashboardRoute)
     routes.add_api_route("/projects", list_projects, methods=["GET"], response_model=None)
     routes.add_api_route("/projects/cards", list_cards, methods=["GET"], response_model=None)
-    for others in (sign_in_pages(), new_project.pages(), keys.pages()):
+    for others in (sign_in_pages(), new_project.pages(), keys.pages(), members.pages(), log.pages()):
         routes.include_router(others)
     routes.add_api_route("/projects/{id}/close", confirm_close, methods=["GET"], response_model=None)
     routes.add_api_route("/projects/{id}/state/{change}", change_state, methods=["POST"], response_model=None)
@@ -105,9 +106,11 @@ def confirm_close(id: str, requester: Reading, store: StoreOf) -> Response:
     )  # fmt: skip
 
 
-def change_state(id: str, change: str, requester: Writing, store: StoreOf) -> Response:
+def change_state(id: str, change: str, requester: Labelling, store: StoreOf) -> Response:
     """Pause, resume or close a project."""
     if change not in STATES:
         raise NotFoundError("there is no such change; a project is paused, resumed or closed")
+    if STATES[change] == projects.CLOSED:
+        may(access.WRITE, requester)
     change_project_state(store, id, requester.id, STATES[change])
     return go(f"/projects/{id}")

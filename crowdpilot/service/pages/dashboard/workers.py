@@ -8,14 +8,14 @@ from typing import Any
 from fastapi import APIRouter
 from fastapi.responses import Response
 
-from crowdpilot.service import requester_actions
+from crowdpilot.service import access, requester_actions
 from crowdpilot.service.errors import NotFoundError
 from crowdpilot.service.exports import write
 from crowdpilot.service.http.auth import LabellingOf, StoreOf, WorkerId
 from crowdpilot.service.http.responses import attachment
 from crowdpilot.service.labelling import pay, worker_quality
 from crowdpilot.service.pages.dashboard import svg_charts
-from crowdpilot.service.pages.dashboard.access.requester import Reading, Writing, go
+from crowdpilot.service.pages.dashboard.access.requester import Labelling, Reading, go, may
 from crowdpilot.service.pages.dashboard.formatting import router, show
 from crowdpilot.service.store import projects, workers
 from crowdpilot.service.store.engine import Row, Store
@@ -76,15 +76,17 @@ def confirm_erase(id: str, worker: WorkerId, requester: Reading, store: StoreOf)
     )  # fmt: skip
 
 
-def change_worker(id: str, worker: WorkerId, change: str, requester: Writing, store: StoreOf) -> Response:
+def change_worker(id: str, worker: WorkerId, change: str, requester: Labelling, store: StoreOf) -> Response:
     """Approve, block, unblock or erase a worker."""
     if change not in CHANGES:
         raise NotFoundError("there is no such change; workers are approved, blocked, unblocked or erased")
+    if change == "erase":
+        may(access.WRITE, requester)
     CHANGES[change](store, id, requester.id, worker)
     return go(f"/projects/{id}/workers#worker-{worker}")
 
 
-def approve_all(id: str, requester: Writing, store: StoreOf) -> Response:
+def approve_all(id: str, requester: Labelling, store: StoreOf) -> Response:
     """Approve everybody who has answered and is not blocked."""
     requester_actions.approve_all(store, id, requester.id)
     return go(f"/projects/{id}/workers")

@@ -2,38 +2,109 @@
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, Text, cast, delete, insert, or_, select
 
 from crowdpilot.service.store.engine import Row
-from crowdpilot.service.store.tables import action_log
+from crowdpilot.service.store.tables import action_log, api_keys, members
 
-SIGN_IN, ACCESS, PROJECT, DATA, WORKER, ARRIVAL = "sign-in", "access", "project", "data", "worker", "arrival"
-CATEGORIES = (SIGN_IN, ACCESS, PROJECT, DATA, WORKER, ARRIVAL)
+SIGN_IN, REFUSED, ACCESS = "sign-in", "refused", "access"  # refused: wrong keys, failed sign-ins
+PROJECT, DATA, WORKER, ARRIVAL = "project", "data", "worker", "arrival"  # arrival: of workers
+CATEGORIES = (SIGN_IN, REFUSED, ACCESS, PROJECT, DATA, WORKER, ARRIVAL)
+OF_REQUESTERS = tuple(name for name in CATEGORIES if name != ARRIVAL)
+FROM_STRANGERS = (REFUSED, ARRIVAL)  # anybody can cause these, so that old ones are deleted
+KEPT_ROWS, KEPT_SECONDS = 100_000, 400 * 86400.0  # of each category that strangers cause
+ROWS_PER_PRUNING = 500  # after which old ones are looked for
+ROWS_PER_EXPORT_PIECE = 1000
 COMMAND_LINE = "command line"  # the actor of what an operator does there
+NOBODY = "unknown"  # the actor of who shows a wrong key
 address: ContextVar[str | None] = ContextVar("address", default=None)  # of the sender of the request
+
+
+class Filter(NamedTuple):
+    """Which entries are wanted: of a project, of categories, of an actor, and with a text."""
+
+    project: str | None = None
+    categories: Sequence[str] = CATEGORIES
+    actor: str = ""  # the name of a member, the id of a member or key
+    text: str = ""  # in the action, its details or the address
 
 
 def write(
     c: Connection, actor: str, action: str, project: str | None = None, /, category: str = PROJECT,
     **detail: Any,
 ) -> None:  # fmt: skip
-    """Write down who did what, in the write transaction that does it."""
+    """Write down who did what, in the write transaction that does it; of workers no address is kept."""
     new = {"time": time.time(), "category": category, "actor": actor, "action": action, "project": project,
-           "address": address.get(), "detail": detail}  # fmt: skip
-    c.execute(insert(action_log).values(new))
+           "address": None if category == ARRIVAL else address.get(), "detail": detail}  # fmt: skip
+    id = c.execute(insert(action_log).values(new).returning(action_log.c.id)).scalar_one()
+    if category in FROM_STRANGERS and id % ROWS_PER_PRUNING == 0:
+        _prune(c, category)
+
+
+def _prune(c: Connection, category: str) -> None:
+    """Delete old entries of a category, by the index on category and id."""
+    own = action_log.c.category == category
+    newest = select(action_log.c.id).where(own).order_by(action_log.c.id.desc())
+    last = c.execute(newest.offset(KEPT_ROWS).limit(1)).scalar() or 0
+    old = or_(action_log.c.id <= last, action_log.c.time < time.time() - KEPT_SECONDS)
+    c.execute(delete(action_log).where(own, old))
 
 
 def read(
     c: Connection, *, project: str | None = None, categories: Sequence[str] = CATEGORIES,
-    before: int | None = None, n: int = 100,
+    actor: str = "", text: str = "", before: int | None = None, n: int = 100,
 ) -> Sequence[Row]:  # fmt: skip
-    """The last actions, on a project if given, of some categories, with ids below `before`; newest first."""
+    """The last entries, as in `Filter`, with ids below `before`; the newest first."""
     query = select(action_log).where(action_log.c.category.in_(categories))
     query = query if project is None else query.where(action_log.c.project == project)
     query = query if before is None else query.where(action_log.c.id < before)
+    if actor:
+        query = query.where(action_log.c.actor.in_(_ids_of(c, actor)))
+    if text:
+        query = query.where(_contains(text))
     return c.execute(query.order_by(action_log.c.id.desc()).limit(n)).all()
+
+
+def _ids_of(c: Connection, actor: str) -> list[str]:
+    """What the log calls a member: their id, and those of their keys; and the text itself."""
+    own = or_(members.c.name == actor, members.c.id == actor)
+    found = c.execute(select(members.c.id).where(own)).scalars().all()
+    keys = c.execute(select(api_keys.c.id).where(api_keys.c.member.in_(found))).scalars().all()
+    return [actor, *found, *keys]
+
+
+def _contains(text: str) -> Any:
+    """The condition that a text is in the action, the details, which are JSON, or the address."""
+    in_json = json.dumps(text)[1:-1]
+    return or_(
+        action_log.c.action.icontains(text, autoescape=True),
+        cast(action_log.c.detail, Text).icontains(in_json, autoescape=True),
+        action_log.c.address.contains(text, autoescape=True),
+    )
+
+
+def read_all(c: Connection, wanted: Filter) -> Iterator[Sequence[Row]]:
+    """All entries that are wanted, some at a time, the newest first."""
+    before: int | None = None
+    while rows := read(c, **wanted._asdict(), before=before, n=ROWS_PER_EXPORT_PIECE):
+        yield rows
+        before = rows[-1].id
+
+
+def actor_names(c: Connection, actors: Sequence[str]) -> dict[str, str]:
+    """Names of actors by what the log calls them: of members, and with them of their keys."""
+    ids = set(actors)
+    of_members = select(members.c.id, members.c.name).where(members.c.id.in_(ids))
+    names = {row.id: row.name for row in c.execute(of_members)}
+    joined = api_keys.join(members, members.c.id == api_keys.c.member)
+    columns = api_keys.c.id, api_keys.c.name.label("key"), members.c.name
+    of_keys = select(*columns).select_from(joined).where(api_keys.c.id.in_(ids))
+    return names | {
+        row.id: row.name if row.key == row.name else f"{row.name} ({row.key})" for row in c.execute(of_keys)
+    }

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from crowdpilot.service.errors import ConflictError, NotFoundError
 from crowdpilot.service.store.engine import Row
-from crowdpilot.service.store.tables import api_keys, members, project_members, requester_sessions
+from crowdpilot.service.store.tables import api_keys, members, project_members, projects, requester_sessions
 
 LOCAL = "local"  # the member as whom the link that is printed at the start signs in
 
@@ -60,6 +60,12 @@ def set_operator(c: Connection, id: str, operator: bool) -> None:
     c.execute(update(members).where(members.c.id == id).values(operator=operator))
 
 
+def lock_operators(c: Connection) -> Sequence[Row]:
+    """All operators, whose rows are locked until the end of a write transaction."""
+    operators = members.c.operator, members.c.removed.is_(None)
+    return c.execute(select(members).where(*operators).with_for_update()).all()
+
+
 def remove(c: Connection, id: str) -> bool:
     """Remove a member in a write transaction: keys and sessions end; whether there was one."""
     now = time.time()
@@ -98,6 +104,13 @@ def list_of_project(c: Connection, project: str) -> Sequence[Row]:
     columns = members.c.id, members.c.name, project_members.c.role
     own = project_members.c.project == project
     return c.execute(select(*columns).select_from(joined).where(own).order_by(members.c.name)).all()
+
+
+def roles(c: Connection) -> Sequence[Row]:
+    """All roles: project, its name, member and role, by the names of the projects."""
+    joined = project_members.join(projects, projects.c.id == project_members.c.project)
+    columns = *project_members.c, projects.c.name
+    return c.execute(select(*columns).select_from(joined).order_by(projects.c.name)).all()
 
 
 def projects_of(c: Connection, member: str) -> set[str]:

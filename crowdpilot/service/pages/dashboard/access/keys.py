@@ -1,41 +1,45 @@
-"""Pages about API keys, and the log of a project."""
+"""Page about API keys: one's own, and for operators those of everybody."""
 
 from __future__ import annotations
 
+import time
+
 from fastapi import APIRouter
 from fastapi.responses import Response
+from starlette.datastructures import FormData
 
-from crowdpilot.service.errors import NotFoundError
+from crowdpilot.service import access
+from crowdpilot.service.errors import NotFoundError, RequestError
 from crowdpilot.service.http.auth import StoreOf
 from crowdpilot.service.pages.dashboard.access.requester import (
     Form,
     PostingAsAdmin,
-    Reading,
     ReadingAsAdmin,
     Requester,
     go,
 )
 from crowdpilot.service.pages.dashboard.formatting import router, show
-from crowdpilot.service.store import projects
+from crowdpilot.service.pages.rendering import sentence
+from crowdpilot.service.requesters import keys
 from crowdpilot.service.store.engine import Store
-from crowdpilot.service.store.requesters import action_log, keys
+from crowdpilot.service.store.requesters import members
 
 SCOPES = {
-    "read": ("Read", "See your projects, change nothing."),
+    "read": ("Read", "See projects and their results, change nothing."),
     "label-ops": ("Label", "Run the labelling, too: workers, links, stopping items."),
     "write": ("Write", "Make and change projects, too."),
-    "admin": ("Admin", "Change members and keys, and delete, too."),
+    "admin": ("Admin", "Manage members and keys, and delete, too."),
 }
+LIFETIMES = {"": "Never", "30": "In 30 days", "90": "In 90 days", "365": "In a year"}
+DAY_SECONDS = 86400.0
 MAX_NAME_CHARACTERS = 100
-MAX_LOG_ROWS = 500
 
 
 def pages() -> APIRouter:
-    """Routes about keys and the log."""
+    """Routes about keys."""
     return router([
         ("GET", "/keys", show_keys), ("POST", "/keys", make_key),
-        ("GET", "/keys/{key}/revoke", confirm_revoke),
-        ("POST", "/keys/{key}/revoke", revoke_key), ("GET", "/projects/{id}/log", show_log),
+        ("GET", "/keys/{key}/revoke", confirm_revoke), ("POST", "/keys/{key}/revoke", revoke_key),
     ])  # fmt: skip
 
 
@@ -46,34 +50,48 @@ def show_keys(requester: ReadingAsAdmin, store: StoreOf) -> Response:
 
 def _keys(store: Store, requester: Requester, status: int = 200, new: str = "", wrong: str = "") -> Response:
     with store.reading() as c:
-        rows = keys.list_all(c, _only(requester))
-    return show("keys.html", requester, status=status, rows=rows, scopes=SCOPES, new=new, wrong=wrong)
-
-
-def _only(requester: Requester) -> str | None:
-    """The member whose keys somebody may see and revoke; None for an operator, who may all."""
-    return None if requester.operator else requester.access.member
+        rows = keys.list_visible(c, requester.access)
+        projects = access.list_projects(c, requester.access)
+        people = [row.name for row in members.list_all(c)] if requester.operator else []
+    known = {project.id: project.name for project in projects}
+    shown = {"rows": rows, "projects": known, "people": people, "scopes": SCOPES, "lifetimes": LIFETIMES}
+    return show("keys.html", requester, status=status, **shown, new=new, wrong=wrong, now=time.time())
 
 
 def make_key(form: Form, requester: PostingAsAdmin, store: StoreOf) -> Response:
     """Make a key, and show it this one time."""
-    name, scope = str(form.get("name", "")).strip(), str(form.get("scope", ""))
-    if not 0 < len(name) <= MAX_NAME_CHARACTERS or "\x00" in name:
-        return _keys(
-            store, requester, 422, wrong=f"Give the key a name of at most {MAX_NAME_CHARACTERS} characters."
-        )
-    with store.writing() as c:
-        key = keys.create(c, requester.access.member, name, scope)
-        action_log.write(c, requester.id, "create key", category=action_log.ACCESS, name=name, scope=scope)
+    name = str(form.get("name", "")).strip()
+    try:
+        if not 0 < len(name) <= MAX_NAME_CHARACTERS or "\x00" in name:
+            raise ValueError(f"give the key a name of at most {MAX_NAME_CHARACTERS} characters")
+        with store.writing() as c:
+            key = keys.create(
+                c, requester.access, name, str(form.get("scope", "")),
+                member=str(form.get("member", "")).strip(), projects=_projects(form), expires=_expires(form),
+            )  # fmt: skip
+    except (RequestError, ValueError) as error:
+        keys.check_may_manage(requester.access)
+        return _keys(store, requester, 422, wrong=sentence(str(error)))
     return _keys(store, requester, new=key)
+
+
+def _projects(form: FormData) -> list[str] | None:
+    return [str(id) for id in form.getlist("project")] or None
+
+
+def _expires(form: FormData) -> float | None:
+    days = str(form.get("days", ""))
+    if days not in LIFETIMES:
+        raise ValueError("there is no such time; choose when the key expires from the list")
+    return time.time() + int(days) * DAY_SECONDS if days else None
 
 
 def confirm_revoke(key: str, requester: ReadingAsAdmin, store: StoreOf) -> Response:
     """Ask again before a key is revoked."""
     with store.reading() as c:
-        found = [row for row in keys.list_all(c, _only(requester)) if row.id == key]
+        found = [row for row in keys.list_visible(c, requester.access) if row.id == key]
     if not found:
-        raise NotFoundError("there is no such key")
+        raise NotFoundError(keys.NO_KEY)
     words = ["Programs and people who use it are locked out at once. This cannot be undone."]
     if key == requester.id:
         words.append("It is the key you are signed in with: you will be signed out.")
@@ -86,15 +104,5 @@ def confirm_revoke(key: str, requester: ReadingAsAdmin, store: StoreOf) -> Respo
 def revoke_key(key: str, requester: PostingAsAdmin, store: StoreOf) -> Response:
     """Revoke a key."""
     with store.writing() as c:
-        if not keys.revoke(c, key, _only(requester)):
-            raise NotFoundError("there is no such key, or it is revoked already")
-        action_log.write(c, requester.id, "revoke key", category=action_log.ACCESS, key=key)
+        keys.revoke(c, requester.access, key)
     return go("/keys")
-
-
-def show_log(id: str, requester: Reading, store: StoreOf) -> Response:
-    """What was done to a project, and by whom."""
-    with store.reading() as c:
-        project, rows = projects.find(c, id), action_log.read(c, project=id, n=MAX_LOG_ROWS)
-        names = {key.id: key.name for key in keys.list_all(c)}
-    return show("log.html", requester, project, rows=rows, names=names)

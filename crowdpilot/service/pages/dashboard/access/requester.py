@@ -78,7 +78,12 @@ class Requester(NamedTuple):
     @property
     def operator(self) -> bool:
         """Whether they may administer the whole service."""
-        return self.access.operator and self.access.has(access.ADMIN)
+        return access.is_operator(self.access)
+
+    @property
+    def manages_keys(self) -> bool:
+        """Whether they may make and revoke keys."""
+        return self.access.has(access.ADMIN) and self.access.projects is None
 
 
 class DashboardRoute(APIRoute):

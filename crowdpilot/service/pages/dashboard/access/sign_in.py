@@ -132,4 +132,8 @@ def _set_cookie(response: Response, settings: Settings, name: str, value: str, s
 
 def _is_dashboard_path(address: str) -> bool:
     """Whether an address is on the dashboard, so that nobody is sent to another site."""
-    return address.startswith((HOME, "/keys")) and "//" not in address and "\\" not in address
+    return (
+        address.startswith((HOME, "/keys", "/members", "/log"))
+        and "//" not in address
+        and "\\" not in address
+    )
