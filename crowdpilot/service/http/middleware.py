@@ -23,6 +23,7 @@ from crowdpilot.service.http.responses import DATABASE_UNAVAILABLE, error_respon
 from crowdpilot.service.logs import ACCESS_LOGGER, request_id
 from crowdpilot.service.platforms import PLATFORMS
 from crowdpilot.service.settings import Settings
+from crowdpilot.service.store.requesters import action_log
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: data:; "
@@ -123,6 +124,7 @@ class ServiceMiddleware:
             given = headers.get(b"x-request-id", b"")
             id = given.decode() if REQUEST_ID.fullmatch(given) else id
         request_id.set(id)
+        action_log.address.set(scope["client"][0] if scope.get("client") else None)
         return id.encode()
 
     async def _check_and_pass(
