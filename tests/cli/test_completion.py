@@ -46,7 +46,7 @@ Complete = Callable[[str], list[str]]
 
 
 def test_commands_are_completed(complete: Complete) -> None:
-    assert complete("crowdpilot s") == ["score", "strategies", "serve", "simulate"]
+    assert complete("crowdpilot s") == ["score", "strategies", "serve", "secrets", "simulate"]
 
 
 @pytest.mark.parametrize("option", ["-s", "--strategy"])

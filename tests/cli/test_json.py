@@ -49,6 +49,9 @@ NONE = {
     "demo",
     "keys create",
     "keys revoke",
+    "backup",
+    "restore",
+    "secrets rotate",
     "datasets get",
 }  # print no table
 

@@ -64,6 +64,9 @@ MISTAKES = {  # what was typed, and what the sentence says to do
     "keys list -d none/keys.db": "make it first",
     "keys list -d votes.csv": "see to it, or name another",
     "keys list -d mysql://here/it": "give a file, or postgresql://user@host/name",
+    "backup a.backup -d none.db": "name another with --database",
+    "restore votes.csv -d keys.db": "take another copy",
+    "secrets rotate -d keys.db": "the service makes one when it starts",
     "keys revoke nobody -d keys.db": "see crowdpilot keys list",
     "serve --host 0.0.0.0 --port 0 -d keys.db": "run crowdpilot keys create NAME first",
 }
