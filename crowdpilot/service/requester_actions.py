@@ -4,27 +4,73 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
 from crowdpilot.hybrid import Campaign
 from crowdpilot.service import access
 from crowdpilot.service.access import Requester
-from crowdpilot.service.errors import ConflictError
+from crowdpilot.service.errors import ConflictError, InvalidRequestError
 from crowdpilot.service.labelling import pay
+from crowdpilot.service.project_campaign import make_costs
 from crowdpilot.service.store import projects, votes, workers
+from crowdpilot.service.store.arrivals import invitations
 from crowdpilot.service.store.engine import Row, Store
 from crowdpilot.service.store.requesters import action_log, members
 
 
-def create_project(c: Connection, requester: Requester, spec: dict[str, Any]) -> str:
-    """Create a project, in which its requester has every right, in a write transaction; its id."""
+class NewProject(NamedTuple):
+    """The ids of a project and of its first invitation, which is for everybody who has it."""
+
+    id: str
+    invitation: str
+
+
+def create_project(c: Connection, requester: Requester, spec: dict[str, Any]) -> NewProject:
+    """Create a project, in which its requester has every right, in a write transaction."""
     access.check_may_create(requester)
     id = projects.create(c, spec)
     members.set_role(c, id, requester.member, access.ADMIN)
     action_log.write(c, requester.actor, "create", id)
-    return id
+    invitation = invitations.create(c, id, kind=next(iter(make_costs(spec).prices)))
+    return NewProject(id, invitation.id)
+
+
+def invite(
+    store: Store, project: str, key: str, *, kind: str | None = None, worker: str = "",
+    expires: float | None = None, max_uses: int | None = None,
+) -> Row:  # fmt: skip
+    """Create an invitation; its row."""
+    with store.writing() as c:
+        prices = make_costs(projects.find(c, project).spec).prices
+        chosen = kind or next(iter(prices))
+        if chosen not in prices:
+            raise InvalidRequestError(f"there is no price for the kind of worker {chosen!r}")
+        row = invitations.create(c, project, kind=chosen, worker=worker, expires=expires, max_uses=max_uses)
+        action_log.write(c, key, "invite", project, kind=chosen, invitation=row.id)
+        return row
+
+
+def change_invitation(
+    store: Store, project: str, key: str, invitation: str, values: Mapping[str, Any]
+) -> Row:
+    """Change when an invitation expires, or how many it admits; its row."""
+    with store.writing() as c:
+        row = invitations.change(c, project, invitation, **values) if values else None
+        action_log.write(c, key, "change invitation", project, invitation=invitation, **values)
+        return row or invitations.find(c, project, invitation)
+
+
+def revoke_invitation(store: Store, project: str, key: str, invitation: str, *, block: bool) -> None:
+    """Admit nobody by an invitation any more; with `block` who came through it is blocked, too."""
+    with store.writing() as c:
+        invitations.revoke(c, project, invitation)
+        came = invitations.workers_by(c, project, invitation) if block else []
+        for worker in came:
+            if workers.find(c, project, worker).state != workers.ERASED:
+                workers.exclude(c, project, worker, workers.BLOCKED)
+        action_log.write(c, key, "revoke invitation", project, invitation=invitation, blocked=len(came))
 
 
 def change_state(store: Store, project: str, key: str, state: str) -> Row:

@@ -94,6 +94,18 @@ class MTurkIn(Strict):
     sandbox: bool = True
 
 
+class GuestsIn(Strict):
+    """Who comes through a link for everybody.
+
+    How many new guests there may be in an hour, in all and from one network address; and how many gold items
+    each has to answer before their votes count (0: they count at once).
+    """
+
+    per_hour: Annotated[int, Field(ge=1, le=1_000_000)] = 600
+    per_address: Annotated[int, Field(ge=1, le=1_000_000)] = 30
+    checks: Annotated[int, Field(ge=0, le=100)] = 4
+
+
 class ProjectIn(Strict):
     """A project: question, classes, costs, policy, and the onboarding of workers."""
 
@@ -113,6 +125,7 @@ class ProjectIn(Strict):
     machine: Literal["none", "given", "tfidf", "embeddings"] = "none"
     batch: Annotated[int, Field(ge=1, le=100)] = 10
     lease: Annotated[float, Field(ge=1, le=7 * 86400)] = 900.0
+    guests: GuestsIn = GuestsIn()
     webhook: Address = ""
     prolific: ProlificIn | None = None
     mturk: MTurkIn | None = None

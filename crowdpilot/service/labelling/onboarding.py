@@ -12,20 +12,26 @@ from typing import Any
 from sqlalchemy import Connection
 
 from crowdpilot.service.errors import ConflictError, ForbiddenError, NotFoundError
+from crowdpilot.service.labelling import guest_limits, trust
 from crowdpilot.service.labelling.sessions import Session
 from crowdpilot.service.platforms import Arrival, invitation_links, mturk_external_question, prolific
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.signing import derive
 from crowdpilot.service.store import projects, workers
+from crowdpilot.service.store.arrivals import invitations
 from crowdpilot.service.store.engine import Row
 from crowdpilot.service.store.requesters import action_log
 
 
-def arrive(settings: Settings, project: Row, platform: str, query: Mapping[str, str]) -> Arrival:
+def arrive(
+    c: Connection, settings: Settings, project: Row, platform: str, query: Mapping[str, str]
+) -> Arrival:
     """The platform, name and kind of a worker who opens this address; `ForbiddenError` if it is not valid."""
     try:
         if platform == "link":
-            return invitation_links.admit(settings.secret, project.id, query.get("invite", ""))
+            id = invitation_links.read_invitation(settings.secret, project.id, query.get("invite", ""))
+            invitation = invitations.find(c, project.id, id)
+            return invitation_links.arrive(id, invitation.kind, invitation.worker)
         study = project.spec.get(platform)
         if platform == "prolific" and study is not None:
             return prolific.arrive(query, study=study["study"], keys=study["keys"], audience=settings.address)
@@ -33,6 +39,8 @@ def arrive(settings: Settings, project: Row, platform: str, query: Mapping[str, 
             return mturk_external_question.arrive(query, hits=study["hits"])
     except ValueError as error:
         raise ForbiddenError(str(error)) from None
+    except NotFoundError:
+        raise ForbiddenError(invitation_links.NOT_VALID) from None
     raise NotFoundError("this project is not offered there; check the address")
 
 
@@ -46,10 +54,15 @@ def open_session(c: Connection, settings: Settings, project: Row, arrival: Arriv
     kinds = project.spec["costs"]["prices"] or {"crowd": 0}
     if arrival.kind not in kinds:
         raise ForbiddenError(f"this project has no work for the kind of worker {arrival.kind!r}")
+    if arrival.invitation:
+        invitations.admit(c, project.id, arrival.invitation, is_new=not known)
+    if arrival.guest and not known:
+        guest_limits.check(c, settings.secret, project)
     state = workers.NEW if step_for(project.spec, None, 0) != "label" else workers.ACTIVE
     worker = workers.register(
         c, project.id, arrival.platform, arrival.external,
-        kind=arrival.kind, assignment=arrival.assignment, state=state,
+        kind=arrival.kind, assignment=arrival.assignment, state=state, guest=arrival.guest,
+        trusted=not arrival.guest or trust.at_arrival(c, project), invitation=arrival.invitation or None,
     )  # fmt: skip
     if not known:
         who = derive(settings.secret, "log", arrival.platform, arrival.external)[:16]
@@ -94,7 +107,8 @@ def take_quiz(c: Connection, session: Session, spec: Mapping[str, Any], labels: 
         raise ForbiddenError("the quiz cannot be tried again; thank you for your interest")
     passed = quiz_score(spec, labels) >= quiz_pass_mark(spec) and len(labels) == len(spec["quiz"])
     state = workers.ACTIVE if passed else worker.state
-    workers.change(c, session.project, session.worker, tries=worker.tries + 1, state=state)
+    trusted = worker.trusted or (passed and trust.after_quiz(c, session.project, spec))
+    workers.change(c, session.project, session.worker, tries=worker.tries + 1, state=state, trusted=trusted)
     return passed
 
 

@@ -1,67 +1,49 @@
-"""Invitation links: a signed token for one worker by name, or for everybody who has the link."""
+"""Invitation links: a signed token with the id of an invitation, which says whom it admits."""
 
 from __future__ import annotations
 
-import math
 import secrets
-import time
-from typing import Any
 
 from crowdpilot.service.platforms.platform import Arrival, Platform
 from crowdpilot.service.signing import sign, unsign
 
 PLATFORM = Platform("Invitation link")
-MAX_KIND_CHARACTERS, MAX_WORKER_CHARACTERS = 32, 200
+MAX_WORKER_CHARACTERS = 200
+NOT_VALID = "the invitation is not valid; ask for a new link"
 
 
-def invite(
-    secret: str, project: str, *, kind: str = "crowd", worker: str = "", expires: float | None = None
-) -> str:
-    """A token that admits workers to a project.
-
-    Parameters
-    ----------
-    secret
-        Signs the token.
-    project
-        The only project that it opens.
-    kind
-        The kind of worker that it admits.
-    worker
-        The name of the worker; without one each arrival is a new guest.
-    expires
-        When it expires, in seconds since 1970; never if not given.
+def sign_invitation(secret: str, project: str, id: str) -> str:
+    """The token of an invitation to a project, by its id.
 
     Examples
     --------
-    >>> token = invite("s" * 32, "birds", kind="expert", worker="ana")
-    >>> admit("s" * 32, "birds", token)[:4]
-    ('link', 'ana', '', 'expert')
+    >>> token = sign_invitation("s" * 32, "birds", "1f2e")
+    >>> read_invitation("s" * 32, "birds", token)
+    '1f2e'
     """
-    if not 0 < len(kind) <= MAX_KIND_CHARACTERS or len(worker) > MAX_WORKER_CHARACTERS:
-        raise ValueError(
-            f"the kind may have 1 to {MAX_KIND_CHARACTERS} characters "
-            f"and the worker up to {MAX_WORKER_CHARACTERS}"
-        )
-    if expires is not None and not math.isfinite(expires):
-        raise ValueError("an invitation expires at a time in seconds, or never if none is given")
-    return sign(secret, _purpose(project), [kind, worker, expires])
+    return sign(secret, _purpose(project), id)
 
 
-def invitation_url(address: str, secret: str, project: str, **options: Any) -> str:
-    """The link to a project at the address of the service; options are those of `invite`."""
-    return f"{address}/w/{project}?invite={invite(secret, project, **options)}"
+def invitation_url(address: str, secret: str, project: str, id: str) -> str:
+    """The link of an invitation at the address of the service."""
+    return f"{address}/w/{project}?invite={sign_invitation(secret, project, id)}"
 
 
-def admit(secret: str, project: str, token: str, *, now: float | None = None) -> Arrival:
-    """The arrival of a worker with a token; a `ValueError` if it is not valid here or has expired."""
+def read_invitation(secret: str, project: str, token: str) -> str:
+    """The id of the invitation in a token; a `ValueError` if it is not valid here."""
     try:
-        kind, worker, expires = unsign(secret, _purpose(project), token)
+        id = unsign(secret, _purpose(project), token)
     except ValueError:
-        raise ValueError("the invitation is not valid; ask for a new link") from None
-    if expires is not None and expires <= (time.time() if now is None else now):
-        raise ValueError("the invitation has expired; ask for a new link")
-    return Arrival("link", worker or f"guest-{secrets.token_hex(16)}", kind=kind)
+        raise ValueError(NOT_VALID) from None
+    if not isinstance(id, str):  # as tokens were before invitations were stored
+        raise ValueError(NOT_VALID)
+    return id
+
+
+def arrive(id: str, kind: str, worker: str | None) -> Arrival:
+    """The arrival of a worker with an invitation of this id; without a name they are a new guest."""
+    external = worker or f"guest-{secrets.token_hex(16)}"
+    return Arrival("link", external, kind=kind, invitation=id, guest=worker is None)
 
 
 def _purpose(project: str) -> str:

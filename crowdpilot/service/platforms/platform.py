@@ -28,6 +28,10 @@ class Arrival(NamedTuple):
         Whether this is a preview: no item may be shown.
     submit
         Where the browser has to post a form at the end; empty where that is not needed.
+    invitation
+        The id of the invitation they came through; empty where that is not needed.
+    guest
+        Whether anybody may come this way, each time as a new worker.
     """
 
     platform: str
@@ -36,6 +40,8 @@ class Arrival(NamedTuple):
     kind: str = "crowd"
     preview: bool = False
     submit: str = ""
+    invitation: str = ""
+    guest: bool = False
 
 
 @dataclass(frozen=True)

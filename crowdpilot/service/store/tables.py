@@ -35,6 +35,7 @@ NAMES = {
     "pk": "pk_%(table_name)s",
 }
 metadata = MetaData(naming_convention=NAMES)
+HAS_GOLD = "CAST(gold AS TEXT) <> 'null'"  # of items: None is written as the JSON value null
 Long = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows by itself for Integer only
 
 
@@ -127,6 +128,7 @@ items = Table(
     Column("change_number", Long, nullable=False),
     UniqueConstraint("project", "name"),
     Index("ix_items_project_change_number", "project", "change_number"),
+    Index("ix_items_gold", "project", sqlite_where=text(HAS_GOLD), postgresql_where=text(HAS_GOLD)),
 )
 
 files = Table(

@@ -15,6 +15,7 @@ from crowdpilot.service.store.tables import votes, workers
 from crowdpilot.service.store.votes import LEASED, RETURNED
 
 NEW, ACTIVE, BLOCKED, ERASED = "new", "active", "blocked", "erased"
+_CAMPAIGN_COLUMNS = workers.c.id, workers.c.kind, workers.c.state, workers.c.guest, workers.c.trusted
 
 
 def register(
@@ -26,6 +27,9 @@ def register(
     kind: str,
     assignment: str = "",
     state: str = NEW,
+    guest: bool = False,
+    trusted: bool = True,
+    invitation: str | None = None,
 ) -> Row:
     """The row of the worker of this name on this platform, inserted if new, in a write transaction.
 
@@ -38,7 +42,8 @@ def register(
         row = c.execute(select(workers).where(*own)).first()  # another process may have been faster
     if row is None:
         new = {"project": project, "platform": platform, "external": external, "assignment": assignment,
-               "kind": kind, "state": state, "created": time.time(), "change_number": number}  # fmt: skip
+               "kind": kind, "state": state, "created": time.time(), "guest": guest, "trusted": trusted,
+               "invitation": invitation, "change_number": number}  # fmt: skip
         row = c.execute(insert(workers).values(new).returning(*workers.c)).one()
     if row.state in (BLOCKED, ERASED):
         raise ForbiddenError("you cannot work on this project any more")
@@ -64,8 +69,8 @@ def find(c: Connection, project: str, worker: int) -> Row:
 
 
 def find_many(c: Connection, project: str, ids: Sequence[int]) -> dict[int, Row]:
-    """Id, kind and state of those of these workers that exist, by id."""
-    columns = workers.c.id, workers.c.kind, workers.c.state
+    """Id, kind, state and trust of those of these workers that exist, by id."""
+    columns = _CAMPAIGN_COLUMNS
     own = workers.c.project == project, workers.c.id.in_(ids)
     return {row.id: row for row in c.execute(select(*columns).where(*own))}
 
@@ -76,11 +81,11 @@ def list_all(c: Connection, project: str) -> Sequence[Row]:
 
 
 def changed_since(c: Connection, project: str, number: int) -> Sequence[Row]:
-    """Id, kind and state of workers changed after a change number, in the order of registration.
+    """Id, kind, state and trust of workers changed after a change number, in the order of registration.
 
     By the index on (project, change_number), in the read transaction of a replica.
     """
-    columns = workers.c.id, workers.c.kind, workers.c.state
+    columns = _CAMPAIGN_COLUMNS
     changed = workers.c.project == project, workers.c.change_number > number
     return c.execute(select(*columns).where(*changed).order_by(workers.c.id)).all()
 

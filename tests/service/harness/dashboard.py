@@ -7,9 +7,8 @@ from typing import Any
 
 from fastapi.testclient import TestClient
 
-from crowdpilot.service.platforms.invitation_links import invite
 from crowdpilot.service.store import projects
-from tests.service.harness.service import SECRET, Service, create_project
+from tests.service.harness.service import Service, create_project, invite
 
 HOSTILE = "<script>alert(1)</script>{{ 7 * 7 }}"
 REVIEWS: dict[str, Any] = {
@@ -60,7 +59,7 @@ class DashboardService(Service):
         return n_votes
 
     def token(self, id: str, name: str) -> str:
-        session = {"project": id, "invite": invite(SECRET, id, worker=name)}
+        session = {"project": id, "invite": invite(self.store, id, worker=name)}
         return str(self.http.post("/api/sessions", json=session).json()["token"])
 
     def rows(self) -> list[Any]:

@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 
 from crowdpilot.service.labelling.replica import Replica
-from crowdpilot.service.platforms import invitation_links
 from crowdpilot.service.project_campaign import make_campaign
 from crowdpilot.service.schemas import ProjectIn
 from crowdpilot.service.store import Store, projects, votes, workers
 from tests.service.harness.processes import Caller, ProcessService, serving
-from tests.service.harness.service import SECRET, create_project
+from tests.service.harness.service import create_project, invite
 
 CLASSES = ["a", "b", "c"]
 
@@ -103,8 +102,8 @@ def sessions(service: ProcessService, project: str, n: int) -> tuple[list[str], 
     """Tokens of new workers, and the number of each by their id."""
     caller = Caller(service.address)
     tokens = []
+    body = {"project": project, "invite": invite(service.store, project)}
     for _ in range(n):
-        body = {"project": project, "invite": invitation_links.invite(SECRET, project)}
         status, found = caller.ask("POST", "/api/sessions", body)
         assert status == 201, found
         tokens.append(found["token"])

@@ -21,9 +21,11 @@ from fastapi.testclient import TestClient
 from crowdpilot.service.app import create_app
 from crowdpilot.service.jobs import runner
 from crowdpilot.service.jobs.context import JobContext
+from crowdpilot.service.platforms.invitation_links import sign_invitation
 from crowdpilot.service.schemas import ProjectIn
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import Store, items, migrate, projects
+from crowdpilot.service.store.arrivals import invitations
 from crowdpilot.service.store.requesters import keys, members
 from tests.service.harness.waiting import eventually, free_port
 
@@ -32,7 +34,13 @@ MEMBER = "ann"  # who owns the keys of a service under test
 ADDRESS = "http://testserver"
 PLAIN = {"name": "Films", "classes": ["bad", "good"], "costs": {"prices": {"crowd": 0.02, "expert": 0.5}}}
 CRITERIA = {"name": "Papers", "classes": ["no", "yes"], "criteria": [{"name": "human"}, {"name": "trial"}]}
-PNG, GIF = b"\x89PNG\r\n\x1a\n" + b"0" * 60, b"GIF89a" + b"0" * 60
+PNG = bytes.fromhex(  # one pixel
+    "89504e470d0a1a0a0000000d49484452000000010000000108000000003a7e9b550000000a49444154789c6368"
+    "00000082008177cd72b60000000049454e44ae426082"
+)
+GIF = bytes.fromhex(  # one pixel
+    "47494638396101000100800000ffffff0000002c00000000010001000002024401003b"
+)
 CSV, NDJSON = {"content-type": "text/csv"}, {"content-type": "application/x-ndjson"}
 MAX_JOBS = 1000  # that one call of `do_jobs` may do
 
@@ -62,6 +70,13 @@ def create_project(store: Store, spec: Mapping[str, Any], contents: Sequence[Map
         if contents:
             items.add(c, project, contents)
     return project
+
+
+def invite(store: Store, project: str, **invitation: Any) -> str:
+    """The token of a new invitation, for everybody unless it says otherwise."""
+    with store.writing() as c:
+        row = invitations.create(c, project, **{"kind": "crowd", **invitation})
+    return sign_invitation(SECRET, project, row.id)
 
 
 class Service:

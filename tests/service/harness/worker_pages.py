@@ -8,10 +8,9 @@ from typing import Any
 
 from fastapi.testclient import TestClient
 
-from crowdpilot.service.platforms.invitation_links import invite
 from crowdpilot.service.store import projects, workers
 from crowdpilot.service.store.tables import votes
-from tests.service.harness.service import ADDRESS, SECRET, Service, create_project
+from tests.service.harness.service import ADDRESS, Service, create_project, invite
 
 HOSTILE = "<script>alert(1)</script><svg onload=alert(2)>{{ 7 * 7 }}\nsecond line"
 TEXTS = [{"text": f"Review {n}. {HOSTILE}"} for n in range(8)]
@@ -48,7 +47,7 @@ class WorkerService(Service):
     def invited(self, **who: Any) -> TestClient:
         """Somebody who has opened the link of an invitation."""
         client = self.visitor()
-        client.get(self.home, params={"invite": invite(SECRET, self.id, **who)})
+        client.get(self.home, params={"invite": invite(self.store, self.id, **who)})
         return client
 
     def change(self, **values: Any) -> None:
@@ -65,7 +64,7 @@ class WorkerService(Service):
 
     @property
     def link(self) -> str:
-        return f"{self.settings.address}{self.home}?invite={invite(SECRET, self.id)}"
+        return f"{self.settings.address}{self.home}?invite={invite(self.store, self.id)}"
 
     def url(self, path: str) -> str:
         return f"{self.settings.address}{self.home}{path}"

@@ -8,6 +8,7 @@ from crowdpilot.service.platforms import Arrival, invitation_links
 from crowdpilot.service.schemas import ProjectIn
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import Store, migrate, projects, workers
+from crowdpilot.service.store.arrivals import invitations
 
 SETTINGS = Settings(secret="s" * 40)
 QUIZ = [{"text": "1 + 1 = 2", "label": "yes"}, {"text": "1 + 1 = 3", "label": "no"}]
@@ -34,8 +35,9 @@ def come(c, project, name="ann", **more):
 
 def test_an_invitation_admits_a_worker(c):
     project = make(c)
-    token = invitation_links.invite(SETTINGS.secret, project.id, worker="ann")
-    arrival = onboarding.arrive(SETTINGS, project, "link", {"invite": token})
+    invitation = invitations.create(c, project.id, kind="crowd", worker="ann")
+    token = invitation_links.sign_invitation(SETTINGS.secret, project.id, invitation.id)
+    arrival = onboarding.arrive(c, SETTINGS, project, "link", {"invite": token})
     session = onboarding.open_session(c, SETTINGS, project, arrival)
     assert workers.find(c, project.id, session.worker).external == "ann"
     assert onboarding.open_session(c, SETTINGS, project, arrival).worker == session.worker
@@ -44,14 +46,14 @@ def test_an_invitation_admits_a_worker(c):
 @pytest.mark.parametrize("platform", ["link", "prolific", "mturk", "elsewhere"])
 def test_an_invalid_address_is_refused(c, platform):
     with pytest.raises(RequestError):
-        onboarding.arrive(SETTINGS, make(c), platform, {})
+        onboarding.arrive(c, SETTINGS, make(c), platform, {})
 
 
 def test_prolific_admits_only_workers_of_its_study(c):
     project = make(c, prolific={"study": "b" * 24})
-    assert onboarding.arrive(SETTINGS, project, "prolific", PROLIFIC).external == "a" * 24
+    assert onboarding.arrive(c, SETTINGS, project, "prolific", PROLIFIC).external == "a" * 24
     with pytest.raises(RequestError, match="another study"):
-        onboarding.arrive(SETTINGS, project, "prolific", {**PROLIFIC, "STUDY_ID": "d" * 24})
+        onboarding.arrive(c, SETTINGS, project, "prolific", {**PROLIFIC, "STUDY_ID": "d" * 24})
 
 
 def test_a_preview_gets_no_session(c):

@@ -62,7 +62,7 @@ def post_session(body: SessionIn, store: StoreOf, settings: SettingsOf) -> Sessi
     query = body.prolific or body.mturk or {"invite": body.invite}
     with store.writing() as c:
         project = projects.find(c, body.project)
-        arrival = onboarding.arrive(settings, project, platform, query)
+        arrival = onboarding.arrive(c, settings, project, platform, query)
         session = onboarding.open_session(c, settings, project, arrival)
         if body.consent:
             onboarding.agree(c, session, project.spec)

@@ -49,8 +49,8 @@ def post_project(body: ProjectIn, store: StoreOf, settings: SettingsOf, requeste
     """Create a project."""
     check_new_webhook(body.webhook, settings.webhook_networks)
     with store.writing() as c:
-        id = requester_actions.create_project(c, requester, body.model_dump())
-    return NewProjectOut(id=id, link=invitation_url(settings.address, settings.secret, id))
+        new = requester_actions.create_project(c, requester, body.model_dump())
+    return NewProjectOut(id=new.id, link=invitation_url(settings.address, settings.secret, *new))
 
 
 @routes.get("")

@@ -1,4 +1,4 @@
-"""Routes for requesters about workers: quality, pay, approval, blocking, erasure, invitations, codes."""
+"""Routes for requesters about workers: quality, pay, approval, blocking, erasure, codes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from fastapi.responses import Response
 from pydantic import BaseModel, Field
 
 from crowdpilot.service import exports, requester_actions
-from crowdpilot.service.errors import InvalidRequestError
 from crowdpilot.service.http.auth import (
     LabellingOf,
     LabelOps,
@@ -25,15 +24,12 @@ from crowdpilot.service.http.auth import (
 from crowdpilot.service.http.responses import attachment
 from crowdpilot.service.http.routes.projects import ERRORS
 from crowdpilot.service.labelling import pay, worker_quality
-from crowdpilot.service.labelling.sessions import Session, completion_code
-from crowdpilot.service.platforms.invitation_links import MAX_WORKER_CHARACTERS, invitation_url
-from crowdpilot.service.project_campaign import make_costs
-from crowdpilot.service.schemas import Kind, Plain, Strict
+from crowdpilot.service.labelling.sessions import Session, completion_codes
+from crowdpilot.service.schemas import Plain, Strict
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.signing import is_same
 from crowdpilot.service.store import Store, projects, workers
 from crowdpilot.service.store.engine import Row
-from crowdpilot.service.store.requesters import action_log
 
 routes = APIRouter(prefix="/api/projects/{id}", tags=["workers"], responses=ERRORS)
 
@@ -95,20 +91,6 @@ class WorkerStateOut(BaseModel):
     worker: int
     state: str
     approved: bool
-
-
-class InvitationIn(Strict):
-    """Whom an invitation admits: anybody, or one worker by name; until when, in seconds since 1970."""
-
-    kind: Kind | None = None
-    worker: Annotated[Plain, Field(max_length=MAX_WORKER_CHARACTERS)] = ""
-    expires: Annotated[float, Field(ge=0, le=1e12)] | None = None
-
-
-class InvitationOut(BaseModel):
-    """A link to the project."""
-
-    link: str
 
 
 @routes.get("/workers")
@@ -179,29 +161,16 @@ def post_codes(
     return CodesOut(codes=[_worker_of_code(code, id, rows, settings) for code in body.codes])
 
 
+def _is_code(settings: Settings, code: str, session: Session) -> bool:
+    return any(is_same(code, known) for known in completion_codes(settings.secret, session))
+
+
 def _worker_of_code(code: str, id: str, rows: Sequence[Row], settings: Settings) -> WorkerOfCodeOut:
     """All codes are compared, each in constant time, so that the time reveals nothing."""
     matching = [
         row.id
         for row in rows
-        if is_same(
-            code, completion_code(settings.secret, Session(id, row.id, row.platform, row.assignment or ""))
-        )
+        if _is_code(settings, code, Session(id, row.id, row.platform, row.assignment or ""))
         and row.finished is not None
     ]
     return WorkerOfCodeOut(code=code, worker=matching[0] if matching else None)
-
-
-@routes.post("/invitations", status_code=201)
-def post_invitation(
-    id: ProjectId, body: InvitationIn, store: StoreOf, settings: SettingsOf, requester: LabelOps
-) -> InvitationOut:
-    """A link that admits anybody who has it, or one worker by name; for ever, or until it expires."""
-    with store.writing() as c:
-        prices = make_costs(projects.find(c, id).spec).prices
-        kind = body.kind or next(iter(prices))
-        if kind not in prices:
-            raise InvalidRequestError(f"there is no price for the kind of worker {kind!r}")
-        action_log.write(c, requester.actor, "invite", id, kind=kind)
-    options = {"kind": kind, "worker": body.worker, "expires": body.expires}
-    return InvitationOut(link=invitation_url(settings.address, settings.secret, id, **options))

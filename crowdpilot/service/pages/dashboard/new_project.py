@@ -69,7 +69,7 @@ def _create(store: Store, requester: Requester, description: ProjectIn, files: l
     spec = description.model_dump()
     upload = _read(PLACEHOLDER, spec, files)
     with store.writing() as c:
-        id = requester_actions.create_project(c, requester.access, spec)
+        id = requester_actions.create_project(c, requester.access, spec).id
         count = items.add(c, id, upload._replace(items=[_with_project(item, id) for item in upload.items]))
         action_log.write(c, requester.id, "add items", id, items=count)
     return id

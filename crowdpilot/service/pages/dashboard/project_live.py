@@ -16,10 +16,12 @@ from crowdpilot.service.pages.dashboard.access.requester import Reading
 from crowdpilot.service.pages.dashboard.formatting import router, show
 from crowdpilot.service.pages.dashboard.label_accuracy import estimate_accuracy
 from crowdpilot.service.pages.dashboard.project_charts import make_charts
-from crowdpilot.service.pages.dashboard.worker_links import links_of
+from crowdpilot.service.pages.dashboard.worker_links import Link, links_of
 from crowdpilot.service.project_status import project_summary
+from crowdpilot.service.settings import Settings
 from crowdpilot.service.signing import digest
 from crowdpilot.service.store import items, jobs, projects, statistics
+from crowdpilot.service.store.arrivals import invitations
 from crowdpilot.service.store.engine import Row, Store
 
 MAX_HARDEST_ITEMS = 6
@@ -41,7 +43,13 @@ def pages() -> APIRouter:
 async def show_project(id: str, requester: Reading, store: StoreOf, labelling: LabellingOf) -> Response:
     """A project as it is now; the page keeps itself up to date."""
     live, row = await _live(id, store, labelling)
-    return show("project.html", requester, row, live=live, links=links_of(labelling.settings, row))
+    links = await asyncio.to_thread(_links, labelling.settings, store, row) if requester.labels else []
+    return show("project.html", requester, row, live=live, links=links)
+
+
+def _links(settings: Settings, store: Store, project: Row) -> list[Link]:
+    with store.reading() as c:
+        return links_of(settings, project, invitations.list_all(c, project.id))
 
 
 async def show_live(

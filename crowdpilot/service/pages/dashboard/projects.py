@@ -17,6 +17,7 @@ from crowdpilot.service.pages.dashboard import (
     items,
     new_project,
     project_live,
+    worker_links,
     workers,
 )
 from crowdpilot.service.pages.dashboard.access import keys, log, members
@@ -48,7 +49,7 @@ def dashboard_pages() -> APIRouter:
         routes.include_router(others)
     routes.add_api_route("/projects/{id}/close", confirm_close, methods=["GET"], response_model=None)
     routes.add_api_route("/projects/{id}/state/{change}", change_state, methods=["POST"], response_model=None)
-    for each in (project_live, workers, items, audit, exports):
+    for each in (project_live, workers, worker_links, items, audit, exports):
         routes.include_router(each.pages())
     return routes
 

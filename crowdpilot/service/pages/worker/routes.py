@@ -105,7 +105,7 @@ async def _arrive(project: str, request: Request, platform: str) -> Response:
 
     def arrive(c: Connection) -> tuple[Row, Arrival, Session | None]:
         row = projects.find(c, project)
-        arrival = onboarding.arrive(settings, row, platform, request.query_params)
+        arrival = onboarding.arrive(c, settings, row, platform, request.query_params)
         if arrival.preview:
             return row, arrival, None
         return row, arrival, sign_in.open_session(c, settings, row, arrival, current)

@@ -13,10 +13,16 @@ from crowdpilot.service.errors import AuthenticationError, ForbiddenError, Reque
 from crowdpilot.service.http.auth import check_worker_rate
 from crowdpilot.service.http.base_path import url
 from crowdpilot.service.labelling import onboarding
-from crowdpilot.service.labelling.sessions import Session, form_token, read_session, sign_session
+from crowdpilot.service.labelling.sessions import (
+    Session,
+    form_token,
+    is_form_token,
+    read_session,
+    sign_session,
+)
 from crowdpilot.service.platforms import Arrival, mturk_external_question, prolific
 from crowdpilot.service.settings import Settings
-from crowdpilot.service.signing import TokenError, is_same, sign, unsign
+from crowdpilot.service.signing import TokenError, sign, unsign
 from crowdpilot.service.store import workers
 from crowdpilot.service.store.engine import Row
 
@@ -42,7 +48,7 @@ async def posting_session(request: Request) -> Session:
     """The session of a worker who posts from our own pages; a `ForbiddenError` without the CSRF token."""
     session = session_of(request)
     token = request.headers.get("X-CSRF-Token") or (await request.form()).get("csrf")
-    if not isinstance(token, str) or not is_same(token, csrf_token(request, session)):
+    if not isinstance(token, str) or not is_form_token(request.app.state.settings.secret, session, token):
         raise ForbiddenError("the page is out of date; load it again and repeat what you did")
     return session
 
@@ -59,15 +65,11 @@ def open_session(
     c: Connection, settings: Settings, project: Row, arrival: Arrival, current: Session | None
 ) -> Session:
     """A session for a worker who has arrived; a guest who comes again through the same link keeps theirs."""
-    if current is not None and _is_guest(arrival.platform, arrival.external):
+    if current is not None and arrival.guest:
         worker = workers.find(c, project.id, current.worker)
-        if worker.kind == arrival.kind and _is_guest(worker.platform, worker.external):
+        if worker.kind == arrival.kind and worker.guest:
             return current
     return onboarding.open_session(c, settings, project, arrival)
-
-
-def _is_guest(platform: str, external: str | None) -> bool:
-    return platform == "link" and external is not None and external.startswith("guest-")
 
 
 def redirect_with_session(settings: Settings, session: Session, submit: str) -> Response:

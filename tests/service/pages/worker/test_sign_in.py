@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from crowdpilot.service.platforms.invitation_links import invite
 from crowdpilot.service.schemas import ProjectIn
 from crowdpilot.service.store import projects, workers
-from tests.service.harness.worker_pages import PLAIN, SECRET, token, vote
+from tests.service.harness.service import invite
+from tests.service.harness.worker_pages import PLAIN, token, vote
 
 
 @pytest.mark.parametrize("path", ["vote", "undo", "pause", "finish", "consent", "quiz"])
@@ -28,7 +28,7 @@ def test_nothing_is_posted_without_the_token_of_our_own_page(make: Any, path: st
 def test_a_guest_who_opens_the_link_again_is_the_same_worker(make: Any) -> None:
     service = make(PLAIN)
     client = service.invited()
-    link = invite(SECRET, service.id)
+    link = invite(service.store, service.id)
     for _ in range(3):
         client.get(service.home, params={"invite": link})
     service.invited()
@@ -71,7 +71,7 @@ def test_pages_forbid_whatever_is_not_theirs(make: Any) -> None:
 
 def test_the_cookie_is_hidden_from_scripts_and_kept_to_the_project(make: Any) -> None:
     service = make(PLAIN, address="https://label.example")
-    link = invite(SECRET, service.id)
+    link = invite(service.store, service.id)
     answer = service.visitor().get(service.home, params={"invite": link}, follow_redirects=False)
     cookie = answer.headers["set-cookie"]
     assert "HttpOnly" in cookie

@@ -98,6 +98,8 @@ def upgrade() -> None:
     op.add_column("projects", sa.Column("deletion_number", Long, nullable=False, server_default="0"))
     op.execute(f"UPDATE projects SET closed = {time.time()} WHERE state = 'closed'")
     op.add_column("items", sa.Column("file", sa.String(64)))
+    has_gold = sa.text("CAST(gold AS TEXT) <> 'null'")
+    op.create_index("ix_items_gold", "items", ["project"], sqlite_where=has_gold, postgresql_where=has_gold)
     for column in (
         sa.Column("nonce", sa.String(32), nullable=False, server_default=""),
         sa.Column("guest", sa.Boolean(), nullable=False, server_default=sa.false()),

@@ -1,0 +1,1 @@
+"""How workers come to count: invitations, assignments of platforms, checks by gold items."""

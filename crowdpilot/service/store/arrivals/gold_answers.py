@@ -1,0 +1,53 @@
+"""Queries on answers to gold items, whose classes are known, by which guests are checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, func, select, text
+
+from crowdpilot.service.store.engine import Row
+from crowdpilot.service.store.items import OPEN, chunks
+from crowdpilot.service.store.tables import HAS_GOLD, items, votes, workers
+from crowdpilot.service.store.votes import VOTED
+
+IS_GOLD = text(HAS_GOLD.replace("gold", "items.gold"))  # as the partial index on gold items says it
+
+
+def count_gold_items(c: Connection, project: str, most: int) -> int:
+    """The number of gold items that may be asked about, counted up to `most`; by the index on gold items."""
+    own = select(items.c.id).where(items.c.project == project, items.c.state == OPEN, IS_GOLD)
+    return int(c.execute(select(func.count()).select_from(own.limit(most).subquery())).scalar_one())
+
+
+def have_gold(c: Connection, ids: Sequence[int]) -> bool:
+    """Whether one of these items is a gold item; by the primary key."""
+    found = (
+        c.execute(select(items.c.id).where(items.c.id.in_(part), IS_GOLD).limit(1)).first()
+        for part in chunks(ids)
+    )
+    return any(row is not None for row in found)
+
+
+def of_workers(c: Connection, ids: Sequence[int]) -> list[Row]:
+    """Worker, criterion, label and known class of each vote of these workers on a gold item."""
+    columns = votes.c.worker, votes.c.criterion, votes.c.label, items.c.gold
+    joined = votes.join(items, items.c.id == votes.c.item)
+    return [
+        row
+        for part in chunks(ids)
+        for row in c.execute(
+            select(*columns)
+            .select_from(joined)
+            .where(votes.c.worker.in_(part), votes.c.state == VOTED, IS_GOLD)
+        )
+    ]
+
+
+def guests(c: Connection, project: str, ids: Sequence[int] | None = None) -> dict[int, bool]:
+    """Which of these workers (or of all) are guests, and whether their votes count."""
+    own = workers.c.project == project, workers.c.guest
+    query = select(workers.c.id, workers.c.trusted).where(*own)
+    if ids is not None:
+        query = query.where(workers.c.id.in_(ids))
+    return {row.id: bool(row.trusted) for row in c.execute(query)}

@@ -1,0 +1,167 @@
+"""One open link is any number of workers: what keeps a project in the hands of its requester."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+
+from crowdpilot.service.store.tables import workers
+from tests.service.harness.service import Project, Service, Worker, sqlite_url
+
+REVOKED = "the invitation was revoked; ask for a new link"
+EXPIRED = "the invitation has expired; ask for a new link"
+USED_UP = "as many people as the invitation admits have come already; ask for a new link"
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    made = Service(sqlite_url(tmp_path))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def project(service: Service) -> Project:
+    made = service.project()
+    made.add_texts(5)
+    return made
+
+
+def come(project: Project, link: str) -> Any:
+    body = {"project": project.id, "invite": link.partition("invite=")[2]}
+    return project.service.http.post("/api/sessions", json=body)
+
+
+def invite(project: Project, **invitation: Any) -> Any:
+    return project.post("/invitations", json=invitation).json()
+
+
+def listed(project: Project) -> list[Any]:
+    found: list[Any] = project.get("/invitations").json()["invitations"]
+    return found
+
+
+# Links have an id, can be revoked, count uses, and have a maximum
+
+
+def test_a_new_project_has_one_link_which_is_stored(project):
+    (link,) = listed(project)
+    assert link["link"].partition("invite=")[0] == project.link.partition("invite=")[0]
+    assert (link["uses"], link["max_uses"], link["worker"], link["open"]) == (0, 1000, None, True)
+    assert come(project, project.link).status_code == 201
+    assert listed(project)[0]["uses"] == 1
+
+
+def test_a_link_admits_no_more_than_its_maximum(project):
+    link = invite(project, max_uses=2)["link"]
+    assert [come(project, link).status_code for _ in range(3)] == [201, 201, 403]
+    assert come(project, link).json()["detail"] == USED_UP
+
+
+def test_a_revoked_link_admits_nobody_and_who_came_goes_on(project):
+    made = invite(project)
+    worker = Worker(project.service, come(project, made["link"]).json()["token"])
+    assert project.delete(f"/invitations/{made['id']}").status_code == 204
+    refused = come(project, made["link"])
+    assert (refused.status_code, refused.json()["detail"]) == (403, REVOKED)
+    assert worker.next(1)
+
+
+def test_revoking_a_link_can_block_all_who_came_through_it(project):
+    made = invite(project)
+    through = [Worker(project.service, come(project, made["link"]).json()["token"]) for _ in range(3)]
+    other = project.worker()
+    assert project.delete(f"/invitations/{made['id']}?block=true").status_code == 204
+    assert {worker.send("GET", "/api/next").status_code for worker in through} == {403}
+    assert other.next(1)
+
+
+def test_an_expired_link_admits_nobody_until_it_is_renewed(project):
+    made = invite(project, expires=time.time() - 1)
+    refused = come(project, made["link"])
+    assert (refused.status_code, refused.json()["detail"]) == (403, EXPIRED)
+    path = f"/api/projects/{project.id}/invitations/{made['id']}"
+    renewed = project.service.send("PATCH", path, json={"expires": time.time() + 60})
+    assert renewed.json()["open"]
+    assert come(project, made["link"]).status_code == 201
+
+
+def test_a_maximum_can_be_set_later(project):
+    made = invite(project)
+    path = f"/api/projects/{project.id}/invitations/{made['id']}"
+    assert project.service.send("PATCH", path, json={"max_uses": 1}).json()["max_uses"] == 1
+    assert [come(project, made["link"]).status_code for _ in range(2)] == [201, 403]
+
+
+def test_a_revoked_link_is_not_renewed(project):
+    made = invite(project)
+    project.delete(f"/invitations/{made['id']}")
+    path = f"/api/projects/{project.id}/invitations/{made['id']}"
+    assert project.service.send("PATCH", path, json={"max_uses": 10}).status_code == 409
+
+
+def test_a_named_link_admits_one_person_as_often_as_they_come(project):
+    made = invite(project, worker="ana")
+    assert [come(project, made["link"]).status_code for _ in range(3)] == [201] * 3
+    assert (len(project.get("/workers").json()["workers"]), listed(project)[1]["uses"]) == (1, 1)
+    assert project.post("/invitations", json={"worker": "ben", "max_uses": 5}).status_code == 422
+    project.delete(f"/invitations/{made['id']}")
+    assert come(project, made["link"]).json()["detail"] == REVOKED
+
+
+def test_an_invitation_of_another_project_is_not_found(service, project):
+    other = service.project()
+    assert project.delete(f"/invitations/{listed(other)[0]['id']}").status_code == 404
+    assert come(project, other.link).status_code == 403
+
+
+# New guests are limited by project and by address
+
+
+def test_new_guests_are_limited_by_project(service):
+    project = service.project(guests={"per_hour": 3})
+    assert [come(project, project.link).status_code for _ in range(5)] == [201] * 3 + [429] * 2
+    refused = come(project, project.link).json()["detail"]
+    assert refused.startswith("many people have just come to this project; try again in an hour")
+    assert come(project, invite(project, worker="ana")["link"]).status_code == 201
+    assert listed(project)[0]["uses"] == 3
+
+
+def test_new_guests_are_limited_by_address_in_all_processes(service):
+    project = service.project(guests={"per_address": 2})
+
+    def come_from(address: str, at: Service) -> int:
+        client = TestClient(at.app, base_url=at.settings.address, client=(address, 5000))
+        body = {"project": project.id, "invite": project.link.partition("invite=")[2]}
+        return int(client.post("/api/sessions", json=body).status_code)
+
+    other = Service(service.settings.database)
+    assert [come_from("192.0.2.1", at) for at in (service, other, service)] == [201, 201, 429]
+    assert come_from("192.0.2.2", other) == 201
+    assert [come_from(f"2001:db8::{n}", service) for n in range(3)] == [201, 201, 429]
+    other.close()
+
+
+def test_a_guest_who_comes_back_with_a_cookie_is_not_new(service):
+    project = service.project(guests={"per_hour": 1})
+    browser = service.client(accept="text/html")
+    for _ in range(3):
+        assert browser.get(project.link, follow_redirects=False).status_code == 303
+    assert listed(project)[0]["uses"] == 1
+    assert service.client(accept="text/html").get(project.link).status_code == 429
+    project.delete(f"/invitations/{listed(project)[0]['id']}")
+    assert browser.get(project.link, follow_redirects=False).status_code == 303  # their session goes on
+
+
+def test_the_address_of_a_guest_is_not_written_down(service, tmp_path):
+    project = service.project()
+    come(project, project.link)
+    with service.store.reading() as c:
+        assert [row.guest for row in c.execute(workers.select())] == [True]
+        names = [row.name for row in c.exec_driver_sql("SELECT name FROM counters")]
+    assert not any("testclient" in name for name in names)
