@@ -13,12 +13,14 @@ from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBea
 from crowdpilot.service import access
 from crowdpilot.service.access import Requester
 from crowdpilot.service.errors import AuthenticationError, ServiceUnavailableError
+from crowdpilot.service.http.network_addresses import network_of
 from crowdpilot.service.http.rate_limits import RateLimiter
 from crowdpilot.service.labelling.labelling_service import LabellingService
 from crowdpilot.service.labelling.sessions import Session, read_session
+from crowdpilot.service.requesters.wrong_keys import KeyRing
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store.engine import Row, Store
-from crowdpilot.service.store.requesters import keys
+from crowdpilot.service.store.requesters import action_log, keys
 
 # What reads nothing is `async`: a plain `def` would take a thread for each request.
 API_KEY = APIKeyHeader(name="X-API-Key", scheme_name="requester", auto_error=False)
@@ -26,7 +28,8 @@ BEARER = HTTPBearer(scheme_name="worker", auto_error=False)
 
 
 async def get_store(request: Request) -> Store:
-    """The database."""
+    """The database; the log of actions is told the address of the sender."""
+    action_log.address.set(request.client.host if request.client else None)
     store: Store = request.app.state.store
     return store
 
@@ -58,16 +61,27 @@ def requester_with(scope: str) -> Callable[..., Requester]:
     ) -> Requester:
         if not key:
             raise AuthenticationError("this needs an API key in the header X-API-Key")
-        with store.reading() as c:
-            row = keys.find(c, key)
-            requester = access.requester_of_key(row)
-            access.check_scope(requester, scope)
-            if "id" in request.path_params:
+        row = find_key(request, key)
+        requester = access.requester_of_key(row)
+        access.check_scope(requester, scope)
+        if "id" in request.path_params:
+            with store.reading() as c:
                 access.check(c, requester, request.path_params["id"], scope)
         _record_use(store, row)
         return requester
 
     return check_key
+
+
+def find_key(request: Request, key: str) -> Row:
+    """The row of a key that is shown; an error if it is not valid, or too many were not."""
+    ring: KeyRing = request.app.state.keys
+    return ring.find(key, network_address(request))
+
+
+def network_address(request: Request) -> str:
+    """The network address of the sender that counts as one."""
+    return network_of(request.client.host) if request.client else ""
 
 
 def _record_use(store: Store, key: Row) -> None:

@@ -10,6 +10,7 @@ from starlette.types import Scope
 
 from crowdpilot.service import access
 from crowdpilot.service.errors import AuthenticationError
+from crowdpilot.service.http.auth import find_key
 from crowdpilot.service.http.body_limits import WORKER_PATHS
 from crowdpilot.service.labelling.sessions import read_session
 from crowdpilot.service.pages.dashboard.access.requester import SignInRequiredError, signed_in
@@ -17,7 +18,7 @@ from crowdpilot.service.pages.worker.sign_in import SESSION_COOKIE
 from crowdpilot.service.platforms.label_studio import backend
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store.engine import Store
-from crowdpilot.service.store.requesters import keys
+from crowdpilot.service.store.requesters import action_log
 
 UNKNOWN_SENDER = "a body that is large, or of unknown length, needs an API key or a session; sign in first"
 BACKEND_PATH = "/label-studio/"
@@ -31,7 +32,7 @@ def check_sender(store: Store, settings: Settings, scope: Scope) -> None:
     elif path.startswith(BACKEND_PATH):
         _check_backend(path, settings)
     elif path.startswith("/api/"):
-        _check_key(request, store)
+        _check_key(request)
     else:
         _check_signed_in(request, store, settings)
 
@@ -51,13 +52,12 @@ def _check_backend(path: str, settings: Settings) -> None:
         raise AuthenticationError(UNKNOWN_SENDER)
 
 
-def _check_key(request: Request, store: Store) -> None:
+def _check_key(request: Request) -> None:
     key = request.headers.get("x-api-key")
     if not key:
         raise AuthenticationError(UNKNOWN_SENDER)
-    with store.reading() as c:
-        requester = access.requester_of_key(keys.find(c, key))
-    access.check_scope(requester, access.LABEL_OPS)
+    action_log.address.set(request.client.host if request.client else None)
+    access.check_scope(access.requester_of_key(find_key(request, key)), access.LABEL_OPS)
 
 
 def _check_signed_in(request: Request, store: Store, settings: Settings) -> None:

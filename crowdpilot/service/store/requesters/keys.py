@@ -88,6 +88,14 @@ def find_by_id(c: Connection, id: str) -> Row | None:
     return None if row.expires is not None and row.expires <= time.time() else row
 
 
+def known_id(c: Connection, key: str) -> str | None:
+    """The id in a text that may be a key, if there is or was a key with it."""
+    parts = key.split("_", 2)
+    if len(parts) < 3 or not parts[1].isalnum():
+        return None
+    return c.execute(select(api_keys.c.id).where(api_keys.c.id == parts[1])).scalar()
+
+
 def record_use(c: Connection, id: str) -> None:
     """Write down that a key was used now, in a write transaction."""
     c.execute(update(api_keys).where(api_keys.c.id == id).values(used=time.time()))

@@ -15,9 +15,14 @@ from crowdpilot.service import access
 from crowdpilot.service.errors import ForbiddenError, RequestError
 from crowdpilot.service.http.auth import SettingsOf, StoreOf
 from crowdpilot.service.http.base_path import url
-from crowdpilot.service.pages.dashboard.access.sessions import SESSION_SECONDS, csrf_token, read_session
+from crowdpilot.service.pages.dashboard.access.sessions import (
+    SESSION_SECONDS,
+    csrf_token,
+    is_csrf_token,
+    read_session,
+)
 from crowdpilot.service.pages.rendering import page
-from crowdpilot.service.signing import TokenError, is_same
+from crowdpilot.service.signing import TokenError
 from crowdpilot.service.store.engine import Row
 from crowdpilot.service.store.requesters import keys, sessions
 
@@ -144,10 +149,10 @@ async def read_form(request: Request) -> AsyncIterator[FormData]:
 Form = Annotated[FormData, Depends(read_form)]
 
 
-def posting(request: Request, requester: Reading, form: Form) -> Requester:
+def posting(request: Request, requester: Reading, form: Form, settings: SettingsOf) -> Requester:
     """A requester who posts a form of our own pages; a `ForbiddenError` without its CSRF token."""
     token = request.headers.get("X-CSRF-Token") or form.get("csrf")
-    if not isinstance(token, str) or not is_same(token, requester.csrf):
+    if not isinstance(token, str) or not is_csrf_token(settings.secret, requester.session, token):
         raise ForbiddenError(STALE_PAGE)
     return requester
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 
-from crowdpilot.service.signing import derive, sign, unsign
+from crowdpilot.service.signing import derive, is_derived, sign, unsign
 
 SESSION_SECONDS = 12 * 3600.0
 LOGIN_LINK_SECONDS = 3600.0
@@ -35,3 +35,8 @@ def read_login_token(secret: str, token: str) -> str:
 def csrf_token(secret: str, session: str) -> str:
     """What the forms of a session send along, so that no page of another site can post them."""
     return derive(secret, "csrf", session)
+
+
+def is_csrf_token(secret: str, session: str, token: str) -> bool:
+    """Whether the forms of a session were given this token."""
+    return is_derived(secret, token, "csrf", session)

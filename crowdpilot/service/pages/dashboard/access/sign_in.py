@@ -7,8 +7,8 @@ import secrets as random
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from crowdpilot.service.errors import ForbiddenError, RequestError
-from crowdpilot.service.http.auth import SettingsOf, StoreOf
+from crowdpilot.service.errors import ForbiddenError, RateLimitError, RequestError
+from crowdpilot.service.http.auth import SettingsOf, StoreOf, find_key, network_address
 from crowdpilot.service.http.base_path import cookie_path
 from crowdpilot.service.pages.dashboard.access.requester import (
     SESSION_COOKIE,
@@ -23,12 +23,13 @@ from crowdpilot.service.pages.dashboard.access.requester import (
 from crowdpilot.service.pages.dashboard.access.sessions import (
     SESSION_SECONDS,
     csrf_token,
+    is_csrf_token,
     read_login_token,
     sign_session,
 )
-from crowdpilot.service.pages.rendering import page
+from crowdpilot.service.pages.rendering import page, sentence
 from crowdpilot.service.settings import Settings
-from crowdpilot.service.signing import TokenError, TokenExpiredError, digest, is_same
+from crowdpilot.service.signing import TokenError, TokenExpiredError, digest
 from crowdpilot.service.store.engine import Store
 from crowdpilot.service.store.requesters import action_log, keys, sessions
 
@@ -55,20 +56,22 @@ def show_home(requester: Reading) -> Response:
 def show_login(request: Request, store: StoreOf, settings: SettingsOf, next: str = "") -> Response:
     """The form that takes a key; with a login link nothing needs to be typed."""
     if token := request.query_params.get("token", ""):
-        return _log_in_by_link(store, settings, token, next)
+        return _log_in_by_link(request, store, settings, token, next)
     return _login_form(request, settings, next)
 
 
 def log_in(request: Request, form: Form, store: StoreOf, settings: SettingsOf) -> Response:
     """Sign in with a key."""
     token, next = (str(form.get(name, "")) for name in ("csrf", "next"))
-    if not is_same(token, csrf_token(settings.secret, request.cookies.get(LOGIN_COOKIE, ""))):
+    if not is_csrf_token(settings.secret, request.cookies.get(LOGIN_COOKIE, ""), token):
         raise ForbiddenError(STALE_PAGE)
     try:
+        key = find_key(request, str(form.get("key", "")).strip())
         with store.writing() as c:
-            key = keys.find(c, str(form.get("key", "")).strip())
             session = sessions.start(c, key.member, key=key.id)
             action_log.write(c, key.id, "sign in", category=action_log.SIGN_IN)
+    except RateLimitError as error:
+        return _login_form(request, settings, next, sentence(str(error)), error.status)
     except RequestError:
         wrong = "This key is not valid. Check that you have copied all of it."
         return _login_form(request, settings, next, wrong)
@@ -88,7 +91,7 @@ def log_out(requester: Posting, store: StoreOf) -> Response:
     return response
 
 
-def _log_in_by_link(store: Store, settings: Settings, token: str, next: str) -> Response:
+def _log_in_by_link(request: Request, store: Store, settings: Settings, token: str, next: str) -> Response:
     """Sign in once with a link.
 
     The page goes on by itself instead of a redirect: a strict cookie would not be sent along when the link
@@ -99,6 +102,7 @@ def _log_in_by_link(store: Store, settings: Settings, token: str, next: str) -> 
     except TokenExpiredError:
         raise ForbiddenError("this link has expired; start the service again for a new one") from None
     except TokenError:
+        request.app.state.keys.record(network_address(request), "wrong link")
         raise ForbiddenError("this link is not valid; copy all of it, or sign in with a key") from None
     with store.writing() as c:
         key = keys.find_by_id(c, key_id)
@@ -111,10 +115,12 @@ def _log_in_by_link(store: Store, settings: Settings, token: str, next: str) -> 
     return response
 
 
-def _login_form(request: Request, settings: Settings, next: str, wrong: str = "") -> Response:
+def _login_form(
+    request: Request, settings: Settings, next: str, wrong: str = "", status: int = 422
+) -> Response:
     visitor = request.cookies.get(LOGIN_COOKIE) or random.token_hex(16)
     csrf = csrf_token(settings.secret, visitor)
-    response = page("dashboard/login.html", 422 if wrong else 200, csrf=csrf, next=next, wrong=wrong)
+    response = page("dashboard/login.html", status if wrong else 200, csrf=csrf, next=next, wrong=wrong)
     _set_cookie(response, settings, LOGIN_COOKIE, visitor, LOGIN_COOKIE_SECONDS)
     return response
 
