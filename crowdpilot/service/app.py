@@ -15,6 +15,7 @@ from crowdpilot.service.http.base_path import BasePathMiddleware
 from crowdpilot.service.http.metrics import Metrics
 from crowdpilot.service.http.middleware import ServiceMiddleware, reject_unknown_parameters
 from crowdpilot.service.http.rate_limits import RateLimiter
+from crowdpilot.service.http.readiness import Readiness
 from crowdpilot.service.http.responses import add_error_handlers
 from crowdpilot.service.http.routes import (
     audit,
@@ -39,7 +40,6 @@ from crowdpilot.service.labelling.labelling_service import LabellingService
 from crowdpilot.service.pages.dashboard.projects import dashboard_pages
 from crowdpilot.service.pages.rendering import STATIC, error_page
 from crowdpilot.service.pages.worker.routes import worker_pages
-from crowdpilot.service.requesters.wrong_keys import KeyRing
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.pages.known_senders import check_sender
 from crowdpilot.service.store import Store
@@ -70,12 +70,12 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.settings = settings
     app.state.store = Store(settings.database)
     app.state.labelling = LabellingService(app.state.store, settings)
-    app.state.keys = KeyRing(app.state.store)
     rate, burst = settings.requests_per_second, settings.burst
     app.state.worker_limiter = _limiter(settings, "workers", rate, burst)
     app.state.metrics = Metrics(app.state.store, shared=settings.shared)
     add_error_handlers(app, error_page)
     for routes in API_ROUTES:
+    app.state.readiness = Readiness(app.state.store)
         app.include_router(routes, dependencies=[Depends(reject_unknown_parameters)])
     app.include_router(worker_pages())
     app.include_router(dashboard_pages())

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy import Row as SqlRow
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -17,7 +17,10 @@ Row = SqlRow[*tuple[Any, ...]]  # of a query, with its columns by name
 
 LOCK_TIMEOUT_SECONDS = 10.0  # for a lock or a connection
 APPLICATION_NAME = "crowdpilot"  # of our connections in PostgreSQL's view pg_stat_activity
-POOL: dict[str, Any] = {"pool_size": 8, "max_overflow": 8, "pool_timeout": LOCK_TIMEOUT_SECONDS}
+POOL: dict[str, Any] = {
+    "pool_size": 8, "max_overflow": 8, "pool_timeout": LOCK_TIMEOUT_SECONDS,
+    "hide_parameters": True,  # in errors, which are logged
+}  # fmt: skip
 
 
 class Store:
@@ -58,15 +61,6 @@ class Store:
         """Close all connections."""
         self._read.dispose()
         self._write.dispose()
-
-    def alive(self) -> bool:
-        """Whether the database answers."""
-        try:
-            with self.reading() as connection:
-                connection.execute(text("SELECT 1"))
-        except ServiceUnavailableError:
-            return False
-        return True
 
 
 def _engine(url: str, begin: str) -> Engine:

