@@ -7,7 +7,9 @@ import stat
 from pathlib import Path
 
 import pytest
+from fastapi.testclient import TestClient
 
+from crowdpilot.service.labelling.sessions import Session, completion_code, completion_codes
 from crowdpilot.service.platforms.label_studio import backend
 from crowdpilot.service.settings import Settings, load_settings
 from crowdpilot.service.signing import (
@@ -21,6 +23,9 @@ from crowdpilot.service.signing import (
     unsign,
     webhook_signature,
 )
+from tests.service.harness.dashboard import DashboardService, csrf
+from tests.service.harness.service import SECRET, Service, invite, sqlite_url
+from tests.service.harness.worker_pages import token as worker_token
 
 OLD, NEW = "o" * 40, "n" * 40
 BOTH = f"{NEW} {OLD}"  # after a rotation
@@ -51,6 +56,11 @@ def test_what_an_older_key_derived_is_recognised() -> None:
 def test_the_address_for_label_studio_stays_valid() -> None:
     assert backend.is_password(BOTH, "birds", backend.password(OLD, "birds"))
     assert not backend.is_password(NEW, "birds", backend.password(OLD, "birds"))
+
+
+def test_a_completion_code_of_before_is_recognised() -> None:
+    session = Session("birds", 7, "link", "")
+    assert completion_codes(BOTH, session) == (completion_code(NEW, session), completion_code(OLD, session))
 
 
 def test_a_delivery_is_signed_with_each_secret_the_newest_first() -> None:
@@ -84,3 +94,37 @@ def test_a_new_key_is_added_to_the_file_and_the_oldest_are_dropped(tmp_path: Pat
     assert read_secret(file).split()[1:] == [second]
     assert stat.S_IMODE(os.stat(file).st_mode) == 0o600
     assert list(tmp_path.iterdir()) == [file], "no draft is left"
+
+
+def moved(client: TestClient, service: Service) -> TestClient:
+    """The same browser at a service that was started again."""
+    again = service.client(accept="text/html")
+    again.cookies.update(client.cookies)
+    return again
+
+
+def test_workers_and_requesters_go_on_after_a_rotation(tmp_path: Path) -> None:
+    """With sessions, pages, codes and addresses of before; they end when the key is dropped."""
+    url = sqlite_url(tmp_path)
+    before = DashboardService(url)
+    project = before.create()
+    worker = before.visitor()
+    worker.get(f"/w/{project}", params={"invite": invite(before.store, project)})
+    form = worker_token(worker.get(f"/w/{project}/label").text)
+    requester = before.signed_in()
+    csrf_of_page = csrf(requester.get(f"/projects/{project}").text)
+    rotated, dropped = Service(url, secret=f"{NEW} {SECRET}"), Service(url, secret=NEW)
+    statuses = [
+        moved(worker, service)
+        .post(f"/w/{project}/pause", headers={"X-CSRF-Token": form}, follow_redirects=False)
+        .status_code
+        for service in (rotated, dropped)
+    ]
+    assert statuses == [303, 401]
+    statuses = [
+        moved(requester, rotated).post("/logout", data={"csrf": token}, follow_redirects=False).status_code
+        for token in ("another", csrf_of_page)
+    ]
+    assert statuses == [403, 303]
+    for service in (before, rotated, dropped):
+        service.close()

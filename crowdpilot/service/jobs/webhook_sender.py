@@ -22,7 +22,7 @@ from crowdpilot.service.errors import ServiceUnavailableError
 from crowdpilot.service.jobs.webhook_addresses import Resolver, checked_addresses, parse_url, resolve
 from crowdpilot.service.jobs.webhook_connection import Deadline, post
 from crowdpilot.service.settings import Settings
-from crowdpilot.service.signing import derive, webhook_signature
+from crowdpilot.service.signing import derive_all, webhook_signature
 from crowdpilot.service.store import webhook_deliveries
 from crowdpilot.service.store.engine import Row, Store
 
@@ -111,10 +111,13 @@ def send(address: str, delivery: Row, settings: Settings, resolver: Resolver = r
     deadline = Deadline(DEADLINE_SECONDS)
     message = {"id": delivery.id, "event": delivery.event, "created": delivery.created, **delivery.payload}
     body = json.dumps(message, separators=(",", ":")).encode()
+    secrets = " ".join(
+        derive_all(settings.secret, "webhook", delivery.project)
+    )  # all that receivers may have
     headers = {
         "Content-Type": "application/json", "User-Agent": f"Crowdpilot/{__version__}",
         "Crowdpilot-Event": delivery.event, "Crowdpilot-Delivery": str(delivery.id),
-        "Crowdpilot-Signature": webhook_signature(derive(settings.secret, "webhook", delivery.project), body),
+        "Crowdpilot-Signature": webhook_signature(secrets, body),
     }  # fmt: skip
     try:
         url = parse_url(address)

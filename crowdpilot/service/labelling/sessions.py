@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any, NamedTuple
 
 from crowdpilot.service.errors import AuthenticationError
-from crowdpilot.service.signing import TokenExpiredError, derive, sign, unsign
+from crowdpilot.service.signing import TokenExpiredError, derive, derive_all, is_derived, sign, unsign
 
 LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"  # none of which is taken for another
 
@@ -42,6 +42,11 @@ def form_token(secret: str, session: Session) -> str:
     return derive(secret, "form", *session)
 
 
+def is_form_token(secret: str, session: Session, token: str) -> bool:
+    """Whether a form or a script of this worker's pages was given this token."""
+    return is_derived(secret, token, "form", *session)
+
+
 def code_to_show(secret: str, session: Session, spec: Mapping[str, Any]) -> str:
     """The code that ends a worker's visit: that of the study on Prolific where it has one, else their own."""
     study = (spec.get("prolific") or {}) if session.platform == "prolific" else {}
@@ -50,5 +55,10 @@ def code_to_show(secret: str, session: Session, spec: Mapping[str, Any]) -> str:
 
 def completion_code(secret: str, session: Session) -> str:
     """What shows a platform that this worker has finished; only the server can make it."""
-    drawn = sha256(derive(secret, "code", *session).encode()).digest()
-    return "".join(LETTERS[byte % len(LETTERS)] for byte in drawn[:12])
+    return completion_codes(secret, session)[0]
+
+
+def completion_codes(secret: str, session: Session) -> tuple[str, ...]:
+    """The completion code of this worker by each key of the secret, of which they may have seen any."""
+    drawn = (sha256(text.encode()).digest() for text in derive_all(secret, "code", *session))
+    return tuple("".join(LETTERS[byte % len(LETTERS)] for byte in each[:12]) for each in drawn)

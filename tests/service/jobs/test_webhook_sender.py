@@ -4,11 +4,13 @@ import hmac
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from hashlib import sha256
 
 import pytest
 
 from crowdpilot.service.jobs import runner, webhook_sender
+from crowdpilot.service.signing import derive_all
 from crowdpilot.service.store import webhook_deliveries
 from crowdpilot.service.store.engine import Row
 from tests.service.harness.jobs import JobService
@@ -60,6 +62,20 @@ def test_decided_items_and_the_end_are_sent_with_a_signature(
         moment, signature = (part.partition("=")[2] for part in headers["Crowdpilot-Signature"].split(","))
         assert signature == hmac.new(secret.encode(), f"{moment}.".encode() + body, sha256).hexdigest()
         assert abs(int(moment) - time.time()) < 60
+
+
+def test_while_the_secret_is_rotated_receivers_can_verify_with_either(
+    service: JobService, receiver: Receiver
+) -> None:
+    project = finished(service, receiver.address)
+    rotated = replace(service.settings, secret=f"{'n' * 40} {service.settings.secret}")
+    assert webhook_sender.step(service.store, rotated)
+    ((headers, body), *_) = receiver.got
+    moment, *signatures = (part.partition("=")[2] for part in headers["Crowdpilot-Signature"].split(","))
+    assert signatures == [
+        hmac.new(secret.encode(), f"{moment}.".encode() + body, sha256).hexdigest()
+        for secret in derive_all(rotated.secret, "webhook", project)
+    ]
 
 
 def test_a_receiver_that_fails_at_first_gets_all_deliveries_in_order(
