@@ -10,6 +10,7 @@ from sqlalchemy import Connection, bindparam, insert, select, update
 
 from crowdpilot.service.errors import ConflictError
 from crowdpilot.service.store import projects
+from crowdpilot.service.store.bulk_insert import encode, insert_rows
 from crowdpilot.service.store.engine import Row
 from crowdpilot.service.store.items import chunks
 from crowdpilot.service.store.tables import votes, workers
@@ -81,7 +82,7 @@ def write(c: Connection, project: str, new: Sequence[StoredVote]) -> Row:
     first = int(projects.next_change(c, project, change_number=len(new)).change_number) - len(new) + 1
     rows = [(vote.vote_id in before, _values(project, vote, first + n)) for n, vote in enumerate(new)]
     if added := [row for is_known, row in rows if not is_known]:
-        c.execute(insert(votes), added)
+        insert_rows(c, votes, encode(votes, tuple(added[0]), added))
     if replaced := [row for is_known, row in rows if is_known]:
         c.execute(_REPLACE, [{f"_{name}": value for name, value in row.items()} for row in replaced])
     changed = sum(before.get(vote.vote_id) in ANSWERED for vote in new)

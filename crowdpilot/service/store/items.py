@@ -11,11 +11,13 @@ from sqlalchemy import Connection, Text, cast, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from crowdpilot.service.errors import ConflictError, NotFoundError
-from crowdpilot.service.store import jobs, projects
+from crowdpilot.service.store import bulk_insert, jobs, projects
+from crowdpilot.service.store.bulk_insert import EncodedRows, insert_rows
 from crowdpilot.service.store.engine import Row
 from crowdpilot.service.store.tables import files, items
 
 OPEN, STOPPED, WITHDRAWN = "open", "stopped", "withdrawn"
+UPLOADED_COLUMNS = "name", "content", "classifier_probs", "gold", "file"
 MAX_VALUES_PER_QUERY = 500
 ROWS_PER_PART = 10_000  # of the changes that a replica reads and applies at once
 
@@ -28,19 +30,31 @@ def chunks(values: Sequence[Any]) -> Iterable[Sequence[Any]]:
 # Writing: all in a write transaction, each call with one change number
 
 
-def add(c: Connection, project: str, new: Sequence[Mapping[str, Any]]) -> int:
+class NewItems(NamedTuple):
+    """Items that are ready to be inserted."""
+
+    names: list[str]
+    rows: EncodedRows
+
+
+def encode(new: Sequence[Mapping[str, Any]]) -> NewItems:
+    """Make items ready to be inserted, before the transaction begins; see `add`."""
+    return NewItems([item["name"] for item in new], bulk_insert.encode(items, UPLOADED_COLUMNS, new))
+
+
+def add(c: Connection, project: str, new: Sequence[Mapping[str, Any]] | NewItems) -> int:
     """Insert items, all or none; returns the change number.
 
     Each has `name` and `content`, and perhaps `classifier_probs` and `gold`. `ConflictError` if a name is
     taken.
     """
+    ready = new if isinstance(new, NewItems) else encode(new)
     number = int(projects.next_change(c, project).change_number)
     common = {"project": project, "state": OPEN, "upload_number": number, "change_number": number}
-    rows = [{"classifier_probs": None, "gold": None, **item, **common} for item in new]
     try:
-        c.execute(insert(items), rows)
+        insert_rows(c, items, ready.rows, **common)
     except IntegrityError:
-        raise ConflictError(_duplicate_message([row["name"] for row in rows])) from None
+        raise ConflictError(_duplicate_message(ready.names)) from None
     projects.change(c, project, done=False)
     return number
 
