@@ -40,6 +40,7 @@ from crowdpilot.service.labelling.labelling_service import LabellingService
 from crowdpilot.service.pages.dashboard.projects import dashboard_pages
 from crowdpilot.service.pages.rendering import STATIC, error_page
 from crowdpilot.service.pages.worker.routes import worker_pages
+from crowdpilot.service.requesters.wrong_keys import KeyRing
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.pages.known_senders import check_sender
 from crowdpilot.service.store import Store
@@ -70,6 +71,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.settings = settings
     app.state.store = Store(settings.database)
     app.state.labelling = LabellingService(app.state.store, settings)
+    app.state.keys = KeyRing(app.state.store)
     rate, burst = settings.requests_per_second, settings.burst
     app.state.worker_limiter = _limiter(settings, "workers", rate, burst)
     app.state.metrics = Metrics(app.state.store, shared=settings.shared)

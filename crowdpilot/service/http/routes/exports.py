@@ -12,6 +12,7 @@ from crowdpilot.service import exports
 from crowdpilot.service.http.auth import LabellingOf, ProjectId, Reader, StoreOf
 from crowdpilot.service.http.responses import attachment
 from crowdpilot.service.http.routes.projects import ERRORS
+from crowdpilot.service.requesters.log import log_export
 from crowdpilot.service.store import projects
 
 routes = APIRouter(prefix="/api/projects/{id}", tags=["exports"], responses=ERRORS)
@@ -33,10 +34,13 @@ Format = Annotated[str, Depends(choose_format)]
 
 
 @routes.get("/decisions", response_class=Response, responses=FILE_RESPONSES)
-async def get_decisions(id: ProjectId, requester: Reader, labelling: LabellingOf, format: Format) -> Response:
+async def get_decisions(
+    id: ProjectId, requester: Reader, labelling: LabellingOf, store: StoreOf, format: Format
+) -> Response:
     """The decision about every item that is not withdrawn, with its probabilities, for `crowdpilot score`."""
     decided = await labelling.read(id, exports.project_decisions)
     table = await asyncio.to_thread(exports.decisions_table, decided)
+    await asyncio.to_thread(log_export, store, requester.actor, id, "decisions", format=format)
     return attachment(exports.write([table], format), f"decisions.{format}", exports.MEDIA_TYPES[format])
 
 
@@ -48,5 +52,6 @@ def get_votes(id: ProjectId, requester: Reader, store: StoreOf, format: Format) 
     """
     with store.reading() as c:
         spec = projects.find(c, id).spec
+    log_export(store, requester.actor, id, "votes", format=format)
     pieces = exports.write(exports.votes_tables(store, id, spec), format)
     return attachment(pieces, f"votes.{format}", exports.MEDIA_TYPES[format])

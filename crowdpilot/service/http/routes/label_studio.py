@@ -20,6 +20,7 @@ from crowdpilot.service.platforms.label_studio import backend
 from crowdpilot.service.platforms.label_studio.config import write_config
 from crowdpilot.service.platforms.label_studio.tasks import MODEL_VERSION, read_tasks
 from crowdpilot.service.requester_actions import check_classifier_budget
+from crowdpilot.service.requesters.log import log_export
 from crowdpilot.service.store import items
 from crowdpilot.service.store.engine import Row
 
@@ -77,6 +78,7 @@ async def get_tasks(
     """
     project = await asyncio.to_thread(find_single_question_project, store, id)
     decided = await labelling.read(id, exports.project_decisions)
+    await asyncio.to_thread(log_export, store, requester.actor, id, "label studio tasks")
     return await asyncio.to_thread(label_studio_sync.export_tasks, store, project, decided, settings.address)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated
 
 from fastapi import APIRouter, Query
@@ -11,6 +12,7 @@ from crowdpilot.service import report_requests
 from crowdpilot.service.http.auth import ProjectId, Reader, StoreOf
 from crowdpilot.service.http.routes.jobs import IN_PROGRESS, QueuedOut
 from crowdpilot.service.http.routes.projects import ERRORS
+from crowdpilot.service.requesters.log import log_export
 from crowdpilot.service.schemas import Plain
 
 routes = APIRouter(prefix="/api/projects/{id}", tags=["analyses"], responses=ERRORS)
@@ -34,4 +36,5 @@ async def get_report(
     if page is None:
         queued = QueuedOut(kind=report_requests.JOB_KIND)
         return JSONResponse(queued.model_dump(), 202, {"Retry-After": "1"})
+    await asyncio.to_thread(log_export, store, requester.actor, id, "report")
     return HTMLResponse(page)

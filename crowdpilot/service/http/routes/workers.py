@@ -25,6 +25,7 @@ from crowdpilot.service.http.responses import attachment
 from crowdpilot.service.http.routes.projects import ERRORS
 from crowdpilot.service.labelling import pay, worker_quality
 from crowdpilot.service.labelling.sessions import Session, completion_codes
+from crowdpilot.service.requesters.log import log_export
 from crowdpilot.service.schemas import Plain, Strict
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.signing import is_same
@@ -97,6 +98,7 @@ class WorkerStateOut(BaseModel):
 async def get_workers(id: ProjectId, requester: Reader, labelling: LabellingOf, store: StoreOf) -> WorkersOut:
     """All workers: number of answers, skill with its interval, and flags."""
     seen = await labelling.read(id, worker_quality.read_votes)
+    await asyncio.to_thread(log_export, store, requester.actor, id, "workers")
     return await asyncio.to_thread(_workers, store, id, seen)
 
 
@@ -116,6 +118,7 @@ def get_pay(
     """The pay of each worker, a price for each vote; as CSV or JSON."""
     with store.reading() as c:
         rows = pay.list_pay(c, id)
+    log_export(store, requester.actor, id, "pay")
     if (format or ("csv" if "text/csv" in request.headers.get("accept", "") else "json")) == "json":
         return PayOut(pay=rows)
     return attachment(exports.write([pay.to_table(rows)], "csv"), "pay.csv", "text/csv")

@@ -17,6 +17,7 @@ from crowdpilot.service.http.responses import attachment
 from crowdpilot.service.pages.dashboard.access.requester import Reading
 from crowdpilot.service.pages.dashboard.formatting import router, show
 from crowdpilot.service.pages.dashboard.label_accuracy import estimate_accuracy
+from crowdpilot.service.requesters.log import log_export
 from crowdpilot.service.store import projects
 from crowdpilot.service.store.engine import Row, Store
 from crowdpilot.service.uploads.item_columns import criteria_of
@@ -42,11 +43,14 @@ def show_exports(id: str, requester: Reading, store: StoreOf) -> Response:
         return show("export.html", requester, projects.find(c, id))
 
 
-async def download_decisions(id: str, format: str, requester: Reading, labelling: LabellingOf) -> Response:
+async def download_decisions(
+    id: str, format: str, requester: Reading, store: StoreOf, labelling: LabellingOf
+) -> Response:
     """The decision about every item."""
     media_type = _media_type(format)
     decided = await labelling.read(id, exports.project_decisions)
     table = await asyncio.to_thread(exports.decisions_table, decided)
+    await asyncio.to_thread(log_export, store, requester.id, id, "decisions", format=format)
     return attachment(exports.write([table], format), f"decisions.{format}", media_type)
 
 
@@ -55,6 +59,7 @@ def download_votes(id: str, format: str, requester: Reading, store: StoreOf) -> 
     media_type = _media_type(format)
     with store.reading() as c:
         spec = projects.find(c, id).spec
+    log_export(store, requester.id, id, "votes", format=format)
     return attachment(
         exports.write(exports.votes_tables(store, id, spec), format), f"votes.{format}", media_type
     )
@@ -91,6 +96,7 @@ async def download_tasks(
     project = await asyncio.to_thread(label_studio_sync.find_single_question_project, store, id)
     decided = await labelling.read(id, exports.project_decisions)
     tasks = await asyncio.to_thread(label_studio_sync.export_tasks, store, project, decided, settings.address)
+    await asyncio.to_thread(log_export, store, requester.id, id, "label studio tasks")
     return attachment([json.dumps(tasks).encode()], "label-studio.json", "application/json")
 
 
@@ -106,4 +112,5 @@ async def download_report(id: str, requester: Reading, store: StoreOf) -> Respon
     page = await report_requests.wait_for_report(store, id, max_wait_seconds=DOWNLOAD_WAIT_SECONDS)
     if page is None:
         raise NotReadyError("the report is still being made; try again in a moment")
+    await asyncio.to_thread(log_export, store, requester.id, id, "report")
     return attachment([page.encode()], f"report-{id}.html", "text/html; charset=utf-8")

@@ -17,6 +17,7 @@ from crowdpilot.service.labelling import pay, worker_quality
 from crowdpilot.service.pages.dashboard import svg_charts
 from crowdpilot.service.pages.dashboard.access.requester import Labelling, Reading, go, may
 from crowdpilot.service.pages.dashboard.formatting import router, show
+from crowdpilot.service.requesters.log import log_export
 from crowdpilot.service.store import projects, workers
 from crowdpilot.service.store.engine import Row, Store
 
@@ -59,6 +60,7 @@ def download_pay(id: str, requester: Reading, store: StoreOf) -> Response:
     """The pay of each worker, as a table for a spreadsheet."""
     with store.reading() as c:
         rows = pay.list_pay(c, id)
+    log_export(store, requester.id, id, "pay")
     return attachment(write([pay.to_table(rows)], "csv"), f"pay-{id}.csv", "text/csv")
 
 

@@ -16,6 +16,12 @@ from crowdpilot.service.store.tables import action_log, api_keys, members
 SIGN_IN, REFUSED, ACCESS = "sign-in", "refused", "access"  # refused: wrong keys, failed sign-ins
 PROJECT, DATA, WORKER, ARRIVAL = "project", "data", "worker", "arrival"  # arrival: of workers
 CATEGORIES = (SIGN_IN, REFUSED, ACCESS, PROJECT, DATA, WORKER, ARRIVAL)
+CATEGORY_BY_ACTION = {  # where it is not said; of all others it is `PROJECT`
+    **dict.fromkeys(("add items", "reveal", "stop", "withdraw", "external votes", "import"), DATA),
+    **dict.fromkeys(("delete items", "delete project", "export"), DATA),
+    **dict.fromkeys(("approve", "approve workers", "block", "unblock", "erase"), WORKER),
+    **dict.fromkeys(("invite", "change invitation", "revoke invitation"), WORKER),
+}
 OF_REQUESTERS = tuple(name for name in CATEGORIES if name != ARRIVAL)
 FROM_STRANGERS = (REFUSED, ARRIVAL)  # anybody can cause these, so that old ones are deleted
 KEPT_ROWS, KEPT_SECONDS = 100_000, 400 * 86400.0  # of each category that strangers cause
@@ -36,10 +42,11 @@ class Filter(NamedTuple):
 
 
 def write(
-    c: Connection, actor: str, action: str, project: str | None = None, /, category: str = PROJECT,
+    c: Connection, actor: str, action: str, project: str | None = None, /, category: str = "",
     **detail: Any,
 ) -> None:  # fmt: skip
     """Write down who did what, in the write transaction that does it; of workers no address is kept."""
+    category = category or CATEGORY_BY_ACTION.get(action, PROJECT)
     new = {"time": time.time(), "category": category, "actor": actor, "action": action, "project": project,
            "address": None if category == ARRIVAL else address.get(), "detail": detail}  # fmt: skip
     id = c.execute(insert(action_log).values(new).returning(action_log.c.id)).scalar_one()
