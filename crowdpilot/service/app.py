@@ -38,11 +38,11 @@ from crowdpilot.service.http.routes import (
 )
 from crowdpilot.service.labelling.labelling_service import LabellingService
 from crowdpilot.service.pages.dashboard.projects import dashboard_pages
+from crowdpilot.service.pages.known_senders import check_sender
 from crowdpilot.service.pages.rendering import STATIC, error_page
 from crowdpilot.service.pages.worker.routes import worker_pages
 from crowdpilot.service.requesters.wrong_keys import KeyRing
 from crowdpilot.service.settings import Settings
-from crowdpilot.service.pages.known_senders import check_sender
 from crowdpilot.service.store import Store
 
 API_ROUTES = (
@@ -75,9 +75,9 @@ def create_app(settings: Settings) -> FastAPI:
     rate, burst = settings.requests_per_second, settings.burst
     app.state.worker_limiter = _limiter(settings, "workers", rate, burst)
     app.state.metrics = Metrics(app.state.store, shared=settings.shared)
+    app.state.readiness = Readiness(app.state.store)
     add_error_handlers(app, error_page)
     for routes in API_ROUTES:
-    app.state.readiness = Readiness(app.state.store)
         app.include_router(routes, dependencies=[Depends(reject_unknown_parameters)])
     app.include_router(worker_pages())
     app.include_router(dashboard_pages())
