@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 import re
 from collections.abc import Callable, Sequence
 from decimal import Decimal
@@ -22,8 +23,25 @@ MTURK_TIME = re.compile(r"\w{3} (\w{3} \d\d \d\d:\d\d:\d\d) (PST|PDT|UTC|GMT) (\
 HOURS_BEHIND_UTC = {"PST": 8, "PDT": 7}
 EPOCH = datetime.datetime(1970, 1, 1)  # times without a zone are taken as UTC
 EPOCH_UTC = EPOCH.replace(tzinfo=datetime.UTC)
+MIN_SECONDS = (datetime.datetime.min - EPOCH).total_seconds()  # since 1970, of the year 1
+MAX_SECONDS = (datetime.datetime.max.replace(microsecond=0) - EPOCH).total_seconds()  # of the year 9999
 MICROSECOND = datetime.timedelta(microseconds=1)
 PLAIN_RANGE = 1e-6, 1e10  # between them, numbers are written without an exponent
+
+
+def utc_datetime(seconds: float | None) -> datetime.datetime | None:
+    """The time at so many seconds since 1970, in UTC; None if they are no number.
+
+    What lies outside the years 1 to 9999 is the first or the last second of them.
+
+    Examples
+    --------
+    >>> utc_datetime(1.7e9).isoformat(), utc_datetime(1e300).year, utc_datetime(float("nan"))
+    ('2023-11-14T22:13:20+00:00', 9999, None)
+    """
+    if seconds is None or math.isnan(seconds):
+        return None
+    return datetime.datetime.fromtimestamp(min(max(seconds, MIN_SECONDS), MAX_SECONDS), datetime.UTC)
 
 
 def parse_floats(texts: Sequence[str]) -> Floats:

@@ -7,6 +7,7 @@ import csv
 import datetime
 import gzip
 import io
+import threading
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -29,6 +30,10 @@ OPENERS: Mapping[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open}
 NESTED_TYPES = (list, tuple, dict, np.ndarray)
 ARROW_TYPES = (datetime.date, datetime.time, datetime.timedelta, Decimal, bytes)
 INT64 = range(-(1 << 63), 1 << 63)
+LIMITS: list[
+    int
+] = []  # of the length of fields, one for each reader; csv has one limit for the whole process
+LIMIT_LOCK = threading.Lock()
 
 
 def open(path: Path) -> Any:
@@ -80,12 +85,14 @@ def read_csv(
 
 @contextmanager
 def long_fields() -> Iterator[None]:
-    """Let csv read fields of any length."""
-    limit = csv.field_size_limit(MAX_FIELD_CHARACTERS)
+    """Let csv read fields of any length, until the last of several threads has read its file."""
+    with LIMIT_LOCK:
+        LIMITS.append(csv.field_size_limit(MAX_FIELD_CHARACTERS))
     try:
         yield
     finally:
-        csv.field_size_limit(limit)
+        with LIMIT_LOCK:
+            csv.field_size_limit(LIMITS.pop())  # the last reader restores the limit that the first one found
 
 
 def _transpose(rows: list[list[str]], width: int) -> list[tuple[str, ...]]:

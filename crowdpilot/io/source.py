@@ -155,13 +155,13 @@ class Source:
     def document(self) -> Any:
         """The whole file as one JSON value."""
         with self.open() as stream:
-            content = stream.read()
+            content = stream.read().decode("utf-8-sig")
         try:
-            return json.loads(content.decode("utf-8-sig"))
+            return json.loads(content)
         except json.JSONDecodeError as error:
             raise self.error(f"found broken JSON ({error.msg})", error.lineno) from error
-        except RecursionError as error:
-            raise self.error("found broken JSON (it is nested too deeply)") from error
+        except (RecursionError, ValueError) as error:
+            raise self.error(f"found broken JSON ({_json_problem(error)})") from error
 
     @cached_property
     def records(self) -> list[dict[str, Any]]:
@@ -176,8 +176,8 @@ class Source:
             if line.strip():
                 try:
                     record = json.loads(line)
-                except (json.JSONDecodeError, RecursionError) as error:
-                    reason = getattr(error, "msg", "it is nested too deeply")
+                except (ValueError, RecursionError) as error:
+                    reason = _json_problem(error)
                     raise self.error(f"found broken JSON ({reason}), expected a record", number) from error
                 yield number, self.check_record(record, number)
 
@@ -206,3 +206,10 @@ class Source:
         if not known:
             raise self.error("there is no answer in it, expected at least one")
         raise self.error(f"there are {len(known)} questions, name one with question=: {', '.join(known)}")
+
+
+def _json_problem(error: ValueError | RecursionError) -> str:
+    """Why a JSON value cannot be read."""
+    if isinstance(error, json.JSONDecodeError):
+        return error.msg
+    return "it is nested too deeply" if isinstance(error, RecursionError) else "a number has too many digits"

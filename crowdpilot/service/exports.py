@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -15,20 +13,20 @@ import pyarrow.parquet as pq
 
 from crowdpilot.arrays import Codes
 from crowdpilot.hybrid import Decisions
+from crowdpilot.io.numbers_and_times import utc_datetime
 from crowdpilot.io.text_writing import delimited, json_lines
 from crowdpilot.io.votes_tables import as_table
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store import votes
 from crowdpilot.service.store.engine import Row, Store
 from crowdpilot.service.uploads.item_columns import criteria_of
+from crowdpilot.service.uploads.spreadsheet_cells import neutralised
 
 MEDIA_TYPES = {
     "csv": "text/csv",
     "ndjson": "application/x-ndjson",
     "parquet": "application/vnd.apache.parquet",
 }
-FORMULA = re.compile(r"^[=+\-@\t\r]")  # what a spreadsheet would run
-NUMBER = re.compile(r"^[+-]?\d+(\.\d+)?$")  # and what it would not
 CHUNK_BYTES = 1 << 16
 
 
@@ -95,16 +93,15 @@ def _votes_table(rows: Sequence[Row], spec: Mapping[str, Any]) -> pa.Table:
 
 
 def moment(seconds: float | None) -> str | None:
-    """A time as ISO 8601 in UTC.
+    """A time as ISO 8601 in UTC; one that no calendar has is the nearest that it has.
 
     Examples
     --------
     >>> moment(0.5)
     '1970-01-01T00:00:00.500Z'
     """
-    if seconds is None:
-        return None
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    time = utc_datetime(seconds)
+    return None if time is None else time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def write(tables: Iterable[pa.Table], format: str) -> Iterator[bytes]:
@@ -118,31 +115,18 @@ def write(tables: Iterable[pa.Table], format: str) -> Iterator[bytes]:
 
 
 def _csv(table: pa.Table) -> Iterator[str]:
-    return delimited(as_table(_harmless(table)), ",")
+    return delimited(as_table(_neutralised_table(table)), ",")
 
 
-def _harmless(table: pa.Table) -> pa.Table:
-    """The same table, where no text begins like a formula of a spreadsheet."""
+def _neutralised_table(table: pa.Table) -> pa.Table:
+    """The same table, where no spreadsheet takes a text for a formula."""
     columns = [
-        pa.array([harmless(text) for text in column.to_pylist()], pa.string())
+        pa.array([None if text is None else neutralised(text) for text in column.to_pylist()], pa.string())
         if pa.types.is_string(column.type)
         else column
         for column in table.columns
     ]
-    return pa.table(columns, names=[harmless(name) for name in table.column_names])
-
-
-def harmless(text: str | None) -> str | None:
-    """A text that no spreadsheet takes for a formula; numbers stay as they are.
-
-    Examples
-    --------
-    >>> harmless("=1+1"), harmless("-1"), harmless("plain")
-    ("'=1+1", '-1', 'plain')
-    """
-    if text and FORMULA.match(text) and not NUMBER.match(text):
-        return "'" + text
-    return text
+    return pa.table(columns, names=[neutralised(name) for name in table.column_names])
 
 
 def _parquet(tables: Iterable[pa.Table]) -> Iterator[bytes]:

@@ -12,9 +12,10 @@ from sqlalchemy import Connection
 
 from crowdpilot.arrays import Floats
 from crowdpilot.service.store import items
+from crowdpilot.service.uploads.image_sizes import check_image, image_type
 
 SIDE_PIXELS = 32
-MAX_IMAGE_PIXELS = 50_000_000  # larger images are not read
+PILLOW_FORMATS = ("PNG", "JPEG", "GIF", "WEBP")  # that it may read; it knows many more
 FILE_DIGEST = re.compile(r"([0-9a-f]{64})(\.[a-z]+)?$")  # how the address of an uploaded file ends
 
 
@@ -31,14 +32,15 @@ def read(c: Connection, project: str, contents: Sequence[dict[str, Any]]) -> Flo
 
 def shrink(data: bytes) -> Floats:
     """The brightness of one image, (1024,); NaN if it cannot be read."""
-    from PIL import Image, UnidentifiedImageError
+    from PIL import Image
 
     try:
-        with Image.open(io.BytesIO(data)) as image:
-            if image.width * image.height > MAX_IMAGE_PIXELS:
-                raise ValueError("the image is too large")
+        size = check_image(image_type(data) or "", data)
+        with Image.open(io.BytesIO(data), formats=PILLOW_FORMATS) as image:
+            if image.width * image.height > size.width * size.height:
+                raise ValueError("the image is larger than its header says")
             image.draft("L", (SIDE_PIXELS, SIDE_PIXELS))  # decodes a JPEG at a reduced size
             small = image.convert("L").resize((SIDE_PIXELS, SIDE_PIXELS), Image.Resampling.BOX)
             return np.asarray(small, np.float64).ravel() / 255
-    except (UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+    except Exception:  # whatever is wrong with one image, the others are read
         return np.full(SIDE_PIXELS * SIDE_PIXELS, np.nan)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -64,7 +65,7 @@ def find(names: Sequence[str], spec: Spec, *, labels: bool = False) -> Columns:
     labels
         Whether a column called label holds known classes.
     """
-    if twice := [name for name in names if names.count(name) > 1]:
+    if twice := [name for name, count in Counter(names).items() if count > 1]:
         raise ValueError(f"the column {twice[0]!r} occurs twice; give each column a name of its own")
     by_key: dict[str, str] = {}
     for name in names:
@@ -150,7 +151,7 @@ def _probabilities(record: Mapping[str, Any], columns: Columns) -> Any:
 def _number(cell: Any, column: str) -> float:
     try:
         return float(cell)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"column {column!r}: {str(cell)[:40]!r} is not a number") from None
 
 

@@ -1,4 +1,4 @@
-"""Uploads: items and known classes from the tables and images of a request; image types by first bytes."""
+"""Uploads: items and known classes from the tables and images of a request."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 from crowdpilot.io.column_names import listed
 from crowdpilot.service.schemas import ItemIn, ItemsIn
 from crowdpilot.service.store import items
+from crowdpilot.service.uploads.image_sizes import check_image, image_type
 from crowdpilot.service.uploads.item_columns import (
     New,
     Spec,
@@ -25,8 +26,7 @@ from crowdpilot.service.uploads.item_columns import (
 from crowdpilot.service.uploads.spreadsheet_cells import original
 from crowdpilot.service.uploads.table_records import JSON, MAX_RECORDS, SUFFIXES, Record, read_records
 
-IMAGES = {b"\x89PNG\r\n\x1a\n": "image/png", b"\xff\xd8\xff": "image/jpeg",
-          b"GIF87a": "image/gif", b"GIF89a": "image/gif"}  # fmt: skip
+MAX_FILE_NAME_CHARACTERS = 255  # as in most file systems
 
 
 class File(NamedTuple):
@@ -99,23 +99,23 @@ def read_gold(spec: Spec, body: Body) -> dict[str, Any] | None:
         item = _at_position(where, lambda record=record: read_record(record, columns, {}))
         if not item.name or item.gold is None:
             raise ValueError(f"{where}: the name or the label is missing; fill it in or drop the row")
-        known[item.name] = _at_position(where, lambda item=item: check_gold(item.gold, spec))
+        known[item.name] = _at_position(where, lambda item=item: check_gold(_labels(item.gold, spec), spec))
     if not known:
         raise ValueError("there is no row; send at least one")
     return known
 
 
-def image_type(data: bytes) -> str | None:
-    """The type of an image by its first bytes: PNG, JPEG, GIF or WebP; None for anything else.
+def _labels(gold: Any, spec: Spec) -> Any:
+    """Known classes, of which each comes perhaps from a CSV file of our own."""
+    if isinstance(gold, dict):
+        return {criterion: _labels(label, spec) for criterion, label in gold.items()}
+    return gold if gold in spec["classes"] else original(gold)
 
-    Examples
-    --------
-    >>> image_type(b"GIF89a..."), image_type(b"<svg onload='alert(1)'/>")
-    ('image/gif', None)
-    """
-    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return "image/webp"
-    return next((type for start, type in IMAGES.items() if data.startswith(start)), None)
+
+def original_names(c: Connection, project: str, gold: dict[str, Any]) -> dict[str, Any]:
+    """Known classes by the names of items, where names come perhaps from a CSV file of our own."""
+    known = items.ids_by_name(c, project, list(gold))
+    return {name if name in known else original(name): label for name, label in gold.items()}
 
 
 # Files -----------------------------------------------------------------------------------------
@@ -149,7 +149,7 @@ def _sort(files: Sequence[File]) -> tuple[dict[str, Image], list[tuple[str, byte
     images: dict[str, Image] = {}
     tables: list[tuple[str, bytes]] = []
     for path, data in files:
-        name = path.replace("\\", "/").rpartition("/")[2]
+        name = _file_name(path)
         type, table = image_type(data), SUFFIXES.get(name[name.rfind(".") :].lower())
         if type is None and table is None:
             raise ValueError(
@@ -158,10 +158,22 @@ def _sort(files: Sequence[File]) -> tuple[dict[str, Image], list[tuple[str, byte
         if name in images or (type is None and tables):
             raise ValueError(f"{name!r} is one file too many; send one table, and each image once")
         if type is not None:
+            _at_position(repr(name), lambda type=type, data=data: check_image(type, data))
             images[name] = Image(type, data)
         elif table is not None:
             tables.append((table, data))
     return images, tables
+
+
+def _file_name(path: str) -> str:
+    """The name of a file without its folders; a `ValueError` if it has characters that nobody sees."""
+    name = path.replace("\\", "/").rpartition("/")[2]
+    if len(name) > MAX_FILE_NAME_CHARACTERS or not name.isprintable():
+        raise ValueError(
+            f"the name of the file {name[:60]!r} is longer than {MAX_FILE_NAME_CHARACTERS} characters or has "
+            "some that are not shown; rename it"
+        )
+    return name
 
 
 # Tables ----------------------------------------------------------------------------------------

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from crowdpilot.io.csv_reading import checked_rows
-from crowdpilot.io.source import Source
+from crowdpilot.io.source import DELIMITERS, Source
 from crowdpilot.service.errors import UnsupportedMediaTypeError
 
 JSON, CSV, NDJSON = "application/json", "text/csv", "application/x-ndjson"
 SUFFIXES = {".csv": CSV, ".tsv": CSV, ".ndjson": NDJSON, ".jsonl": NDJSON, ".json": JSON}
 MAX_COLUMNS = 5_000
 MAX_DELIMITERS_PER_LINE = 100_000
+MAX_COLUMN_CHARACTERS = 300  # of the name of a column: a class, a criterion and a few more
+HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 MAX_RECORDS = 200_000
 MAX_LINE_CHARACTERS = 1 << 20  # of NDJSON, each of which is parsed in one go
 MAX_JSON_BYTES = 8 << 20  # of a file, which is parsed in one go
@@ -39,6 +42,7 @@ def read_records(type: str, data: bytes) -> tuple[list[str], Iterator[Record]]:
     try:
         if type == CSV:
             _check_width(source)
+            _check_names(source.header)
             return source.header, _csv_records(source)
         if type == NDJSON:
             _check_lines(source)
@@ -59,7 +63,19 @@ def _names(records: Iterable[Record]) -> list[str]:
             raise ValueError(f"{where}: there are more than {MAX_COLUMNS} columns; this is no table of items")
         if number > MAX_RECORDS:
             raise ValueError(f"there are more than {MAX_RECORDS} rows; send them in parts")
+    _check_names(names)
     return list(names)
+
+
+def _check_names(names: Iterable[str]) -> None:
+    """Refuse names of columns that cannot be shown."""
+    for name in names:
+        is_utf8 = name.isascii() or not HALF_CHARACTER.search(name)
+        if len(name) > MAX_COLUMN_CHARACTERS or not is_utf8 or "\x00" in name:
+            raise ValueError(
+                f"the name of the column {name[:60]!r} is longer than {MAX_COLUMN_CHARACTERS} characters or "
+                "has half of one; rename it"
+            )
 
 
 def _csv_records(source: Source) -> Iterator[Record]:
@@ -70,7 +86,11 @@ def _csv_records(source: Source) -> Iterator[Record]:
 
 
 def _check_width(source: Source) -> None:
-    """Refuse what would take very much memory before it is parsed."""
+    """Refuse what would take very much time or memory before it is parsed."""
+    first = next((line for line in source.lines() if line.strip()), "")
+    widest = 1 + max(first.count(delimiter) for delimiter in DELIMITERS)  # whichever it is
+    if widest > MAX_DELIMITERS_PER_LINE:
+        raise ValueError(f"row 1 has more than {MAX_DELIMITERS_PER_LINE} columns; {MAX_COLUMNS} are the most")
     for number, line in enumerate(source.lines(), 1):
         if line.count(source.delimiter) > MAX_DELIMITERS_PER_LINE:
             raise ValueError(

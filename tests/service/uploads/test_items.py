@@ -8,10 +8,11 @@ import pytest
 
 from crowdpilot.service.errors import RequestError
 from crowdpilot.service.schemas import ProjectIn
-from crowdpilot.service.uploads.items import Body, File, image_type, read_gold, read_items
+from crowdpilot.service.uploads.image_sizes import image_type
+from crowdpilot.service.uploads.items import Body, File, read_gold, read_items
 from crowdpilot.service.uploads.table_records import CSV, JSON, NDJSON, read_records
+from tests.service.harness.service import PNG
 
-PNG = b"\x89PNG\r\n\x1a\n" + b"0" * 20
 ONE = "0" * 12
 
 

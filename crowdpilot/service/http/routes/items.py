@@ -172,6 +172,7 @@ def _reveal(store: Store, id: str, requester: Requester, gold: dict[str, Any]) -
     with store.writing() as c:
         projects.next_change(c, id)
         items.set_gold(c, id, items.merge_gold(c, id, gold))
+        gold = uploads.original_names(c, id, gold)
         action_log.write(c, requester.actor, "reveal", id, items=len(gold))
     return ChangedOut(changed=len(gold))
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import csv
-import io
 import json
 
+import pyarrow as pa
 from fastapi import APIRouter
 from fastapi.responses import Response
 
@@ -71,11 +70,11 @@ async def download_checks(id: str, requester: Reading, store: StoreOf, labelling
     if found is None:
         raise NotFoundError("there are no votes yet, and so no items to check")
     spec = (await asyncio.to_thread(_project, store, id)).spec
-    table = [["name", *(f"gold_{name}" if name else "gold" for name in criteria_of(spec))]]
-    table += [[name, *[""] * (len(table[0]) - 1)] for name in dict.fromkeys(found.to_check)]
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(table)
-    return attachment([text.getvalue().encode()], "check.csv", exports.MEDIA_TYPES["csv"])
+    names = list(dict.fromkeys(found.to_check))
+    empty = pa.nulls(len(names), pa.string())
+    gold = {f"gold_{name}" if name else "gold": empty for name in criteria_of(spec)}
+    table = pa.table({"name": pa.array(names, pa.string()), **gold})
+    return attachment(exports.write([table], "csv"), "check.csv", exports.MEDIA_TYPES["csv"])
 
 
 def _project(store: Store, id: str) -> Row:

@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import APIRouter
 from fastapi.responses import Response
 
+from crowdpilot.io.numbers_and_times import utc_datetime
 from crowdpilot.service.pages.dashboard.access.requester import DashboardRoute, Requester
 from crowdpilot.service.pages.rendering import page
 from crowdpilot.service.store.engine import Row
@@ -68,7 +69,8 @@ def ago(moment: float | None) -> str:
 
 def clock(moment: float | None) -> str:
     """A moment as date and time, in UTC."""
-    return "–" if moment is None else time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(moment))
+    shown = utc_datetime(moment)
+    return "–" if shown is None else f"{shown:%Y-%m-%d %H:%M UTC}"
 
 
 FORMATTERS: dict[str, Any] = {"money": money, "percent": percent, "count": count, "ago": ago, "clock": clock}

@@ -11,8 +11,10 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from crowdpilot.io.nested_answers import label_of
+from crowdpilot.io.numbers_and_times import MAX_SECONDS
 from crowdpilot.service.platforms.label_studio.config import Config, any_config
 
+MAX_VOTE_SECONDS = 86_400.0  # that a vote may have taken, as in our own pages; more is taken as that
 MODEL_VERSION = "crowdpilot"  # of our predictions, or its beginning
 ITEM_FIELD, WORKER_FIELD = (
     "crowdpilot_item",
@@ -88,7 +90,9 @@ def read_vote(
     if label is None or worker is None:
         return None
     moment = _moment(annotation.get("updated_at") or annotation.get("created_at"))
-    return Vote(key_of(annotation), item, str(worker), label, _number(annotation.get("lead_time")), moment)
+    seconds = _number(annotation.get("lead_time"))
+    seconds = None if seconds is None else min(seconds, MAX_VOTE_SECONDS)
+    return Vote(key_of(annotation), item, str(worker), label, seconds, moment)
 
 
 def read_label(holder: Mapping[str, Any], item: str, classes: Sequence[str], config: Config) -> int | None:
@@ -168,9 +172,10 @@ def _number(value: Any) -> float | None:
 
 
 def _moment(text: Any) -> float | None:
-    """Seconds since 1970 of a time as Label Studio writes it; None if it is none."""
+    """Seconds since 1970 of a time as Label Studio writes it; None if it is none, 0 if it is before."""
     try:
         found = datetime.fromisoformat(text)
-        return (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+        seconds = (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
+        return min(max(seconds, 0.0), MAX_SECONDS)
     except (TypeError, ValueError, OverflowError):
         return None

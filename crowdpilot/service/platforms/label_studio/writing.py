@@ -6,9 +6,9 @@ What is taken at import: https://labelstud.io/guide/tasks and https://labelstud.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from crowdpilot.io.numbers_and_times import utc_datetime
 from crowdpilot.service.platforms.label_studio.config import TAGS, Config, read_config, write_config
 from crowdpilot.service.platforms.label_studio.tasks import (
     ITEM_FIELD,
@@ -97,7 +97,8 @@ def _task(
 
 def _annotation(vote: Vote, config: Config, users: Mapping[str, int]) -> dict[str, Any]:
     known = {"completed_by": users[vote.worker]} if vote.worker in users else {}
-    time = {} if vote.time is None else {"created_at": datetime.fromtimestamp(vote.time, UTC).isoformat()}
+    created = utc_datetime(vote.time)
+    time = {} if created is None else {"created_at": created.isoformat()}
     about = {
         "was_cancelled": False,
         "ground_truth": False,

@@ -8,6 +8,7 @@ import pytest
 
 from crowdpilot.service.store import items
 from tests.service.harness.dashboard import DashboardService, csrf, post
+from tests.service.harness.service import GIF
 
 FORM = {
     "name": "Birds", "question": "Which bird?", "classes": "Robin\nWren\n", "error": "1", "price": "0.05",
@@ -101,16 +102,15 @@ def test_a_wrong_file_makes_nothing(service: DashboardService, name: str, data: 
 
 def test_images_are_items_with_addresses_in_the_new_project(service: DashboardService) -> None:
     client = service.signed_in()
-    gif = b"GIF89a" + b"\0" * 20
     form = {"csrf": csrf(client.get("/projects/new").text), **FORM}
     client.post(
-        "/projects/new", data=form, files=[("files", ("one.gif", gif)), ("files", ("two.gif", gif + b"1"))]
+        "/projects/new", data=form, files=[("files", ("one.gif", GIF)), ("files", ("two.gif", GIF + b"1"))]
     )
     (row,) = service.rows()
     with service.store.reading() as c:
         contents = [item.content["image"] for item in items.all_contents(c, row.id)]
     assert all(address.startswith(f"/files/{row.id}/") for address in contents)
-    assert client.get(contents[0]).content == gif
+    assert client.get(contents[0]).content == GIF
 
 
 def test_more_items_can_be_added(service: DashboardService) -> None:

@@ -207,7 +207,9 @@ def test_tasks_are_written_as_label_studio_takes_them():
     st.dictionaries(
         st.tuples(st.sampled_from(["a", "b", "7"]), st.text(min_size=1)),
         st.tuples(
-            st.integers(0, 2), st.none() | st.floats(0, 1e6), st.none() | st.datetimes(datetime(1990, 1, 1))
+            st.integers(0, 2),
+            st.none() | st.floats(0, 86_400),
+            st.none() | st.datetimes(datetime(1990, 1, 1)),
         ),
     ),
     st.sampled_from([None, CONFIG._replace(fields={"text": "words", "image": "url"})]),
