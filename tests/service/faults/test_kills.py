@@ -42,20 +42,3 @@ def test_votes_and_decisions_survive_kills_of_web_and_job_processes(database_url
     )
     assert outcome.kills == {"web": 3, "jobs": 3}
     assert_sound(outcome, ITEMS, WORKERS)
-
-
-@pytest.mark.slow
-def test_votes_and_decisions_survive_50_kills_of_each(database_url: str) -> None:
-    n_items, n_workers = 400, 20
-    outcome = run(
-        database_url, web=web_for(database_url), n_items=n_items, n_workers=n_workers,
-        kills=50, pause=(0.3, 1.5), vanish=0.02, seed=1, seconds=900,
-    )  # fmt: skip
-    crowd = outcome.crowd
-    print(
-        f"\n{database_url.split(':')[0]}: {len(crowd.acknowledged)} votes acknowledged, "
-        f"kills {outcome.kills}, "
-        f"{crowd.again} requests sent again, {crowd.vanished} vanished, {outcome.seconds:.0f} s"
-    )
-    assert outcome.kills == {"web": 50, "jobs": 50}
-    assert_sound(outcome, n_items, n_workers)

@@ -6,6 +6,7 @@ import random
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -116,7 +117,10 @@ def sessions(service: ProcessService, project: str, n: int) -> tuple[list[str], 
 class Outcome:
     """What a run has left in the tables, and what was seen of it from outside."""
 
+    project: str
     crowd: Crowd
+    tokens: list[str]  # of the sessions of the workers
+    number: dict[int, int]  # of each worker by their id
     table: Counter[tuple[str, int, int]]  # item, worker, label
     decisions: Any
     votes: int
@@ -137,42 +141,81 @@ def run(
     vanish: float = 0.0,
     seed: int = 0,
     seconds: float = 60.0,
+    in_the_middle: Callable[[Crowd], None] | None = None,
 ) -> Outcome:
-    """Let a crowd label all items while web and job processes are killed so many times each."""
+    """Let a crowd label all items while web and job processes are killed so many times each.
+
+    `in_the_middle` is called after half of the kills, and should return soon.
+    """
     with serving(url, web) as service:
         project = make_project(service.store, n_items, n_workers, lease)
         tokens, number = sessions(service, project, n_workers)
         crowd = Crowd(service, project, seconds, vanish)
-        threads = [threading.Thread(target=crowd.work, args=(n, tokens)) for n in range(n_workers)]
-        begun = time.monotonic()
+
+        def disturb() -> dict[str, int]:
+            return _kill(service, random.Random(seed), kills, pause, crowd, in_the_middle)
+
+        return _label(crowd, tokens, number, disturb)
+
+
+def go_on(url: str, before: Outcome, *, web: int, seconds: float = 60.0) -> Outcome:
+    """Let the crowd of another run go on with a copy of its database, with the sessions they have."""
+    with serving(url, web) as service:
+        crowd = Crowd(service, before.project, seconds, sent=dict(before.crowd.sent))
+        return _label(crowd, before.tokens, before.number, lambda: {"web": 0, "jobs": 0})
+
+
+def _label(
+    crowd: Crowd, tokens: list[str], number: dict[int, int], disturb: Callable[[], dict[str, int]]
+) -> Outcome:
+    threads = [threading.Thread(target=crowd.work, args=(n, tokens)) for n in range(len(tokens))]
+    begun = time.monotonic()
+    for thread in threads:
+        thread.start()
+    try:
+        killed = disturb()
+        _await_done(crowd.service.store, crowd.project, begun + crowd.seconds)
+    finally:
+        crowd.stop.set()
         for thread in threads:
-            thread.start()
-        killed = _kill(service, random.Random(seed), kills, pause, crowd)
-        try:
-            _await_done(service.store, project, begun + seconds)
-        finally:
-            crowd.stop.set()
-            for thread in threads:
-                thread.join()
-        took = time.monotonic() - begun
-        with service.store.reading() as c:
-            replica = Replica(projects.find(c, project))
-            row = replica.catch_up(c)
-            table = Counter(
-                (replica.item_names[vote.item], number[vote.worker], vote.label)
-                for vote in votes.list_all(c, project)
-            )
-        return Outcome(crowd, table, replica.campaign.decide(), row.votes, row.done, killed, took)
+            thread.join()
+    took = time.monotonic() - begun
+    row, table, campaign = read_tables(crowd.service.store, crowd.project, number)
+    return Outcome(
+        crowd.project, crowd, tokens, number, table, campaign.decide(), row.votes, row.done, killed, took
+    )
+
+
+def read_tables(
+    store: Store, project: str, number: dict[int, int]
+) -> tuple[Any, Counter[tuple[str, int, int]], Any]:
+    """The row of the project, its votes (item, worker, label), and the campaign of a replica."""
+    with store.reading() as c:
+        replica = Replica(projects.find(c, project))
+        row = replica.catch_up(c)
+        table = Counter(
+            (replica.item_names[vote.item], number[vote.worker], vote.label)
+            for vote in votes.list_all(c, project)
+        )
+    return row, table, replica.campaign
 
 
 def _kill(
-    service: ProcessService, rng: random.Random, kills: int, pause: tuple[float, float], crowd: Crowd
+    service: ProcessService,
+    rng: random.Random,
+    kills: int,
+    pause: tuple[float, float],
+    crowd: Crowd,
+    in_the_middle: Callable[[Crowd], None] | None,
 ) -> dict[str, int]:
     killed = {"web": 0, "jobs": 0}
     while min(killed.values()) < kills and not crowd.errors:
         time.sleep(rng.uniform(*pause))
         what = rng.choice([what for what, n in killed.items() if n < kills])
         killed[what] += service.kill(what, rng)
+        if in_the_middle is not None and sum(killed.values()) >= kills:
+            in_the_middle(crowd)
+            in_the_middle = None
     return killed
 
 
@@ -184,16 +227,16 @@ def _await_done(store: Store, project: str, deadline: float) -> None:
         time.sleep(0.05)
 
 
-def library_decisions(n_items: int, n_workers: int) -> Any:
-    """The decisions of the library after the same votes."""
+def library_decisions(n_items: int, n_workers: int, given: Iterable[tuple[str, int, int]] = ()) -> Any:
+    """The decisions of the library after all votes of the crowd, or after these (item, worker, label)."""
     spec = ProjectIn.model_validate(
         {"name": "x", "classes": CLASSES, "policy": f"fixed[votes={n_workers}]"}
     ).model_dump()
     campaign = make_campaign(spec)
     names = [f"i{n}" for n in range(n_items)]
     campaign.add(names)
-    all_votes = [(name, w, CLASSES[opinion(name, w)]) for w in range(n_workers) for name in names]
-    campaign.tell(all_votes, refit=True)
+    everything = ((name, w, opinion(name, w)) for w in range(n_workers) for name in names)
+    campaign.tell([(name, w, CLASSES[label]) for name, w, label in given or everything], refit=True)
     return campaign.decide()
 
 
