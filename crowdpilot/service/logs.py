@@ -43,7 +43,7 @@ def hide_secrets(text: str) -> str:
 
 
 def configure(format: str = TEXT, *, access: bool = False) -> None:
-    """Log warnings to standard error from now on, in this process.
+    """Log to standard error from now on, in this process: warnings, and what we say ourselves.
 
     Parameters
     ----------
@@ -55,6 +55,7 @@ def configure(format: str = TEXT, *, access: bool = False) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines() if format == JSON else TextLines())
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
+    logging.getLogger("crowdpilot").setLevel(logging.INFO)
     logging.getLogger(ACCESS_LOGGER).setLevel(logging.INFO if access else logging.WARNING)
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # strangers could fill the log with warnings
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 from pathlib import Path
 from typing import Annotated, Any
@@ -94,11 +95,12 @@ def serve(
     store.close()
 
     def ready(url: str) -> None:
-        print_message(f"listening at {url}")
+        say = print_message if log_format == LOG_FORMATS[0] else logging.getLogger(__name__).info
+        say(f"listening at {url}")
         if link:
             print_message(f"open {url}{link} within an hour")
         else:
-            print_message("sign in with a key, or with the link that crowdpilot keys link prints")
+            say("sign in with a key, or with the link that crowdpilot keys link prints")
 
     load_service("processes").supervise(settings, host=host, port=port, web=web, jobs=jobs, ready=ready)
 
