@@ -19,6 +19,7 @@ from crowdpilot.service.store.tables import files, items
 OPEN, STOPPED, WITHDRAWN = "open", "stopped", "withdrawn"
 UPLOADED_COLUMNS = "name", "content", "classifier_probs", "gold", "file"
 MAX_VALUES_PER_QUERY = 500
+MAX_ID = (1 << 63) - 1  # that a database can hold
 ROWS_PER_PART = 10_000  # of the changes that a replica reads and applies at once
 
 
@@ -97,7 +98,8 @@ def _require(names: Sequence[str], found: Mapping[str, Any]) -> None:
 
 def find(c: Connection, project: str, item: int) -> Row:
     """The row of an item, by the primary key; `NotFoundError` if the project has none such."""
-    row = c.execute(select(items).where(items.c.project == project, items.c.id == item)).first()
+    own = items.c.project == project, items.c.id == item
+    row = c.execute(select(items).where(*own)).first() if 0 < item <= MAX_ID else None
     if row is None:
         raise NotFoundError("there is no such item in this project")
     return row

@@ -170,3 +170,23 @@ def test_an_invitation_that_expires_at_no_time_is_refused(service: DashboardServ
     sent = project.post("/invitations", content=body, headers={"content-type": "application/json"})
     assert sent.status_code == 422
     assert service.signed_in().get(f"/projects/{project.id}").status_code == 200
+
+
+# Numbers in addresses ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [10**30, -(10**30), 2**63, 2**63 - 1, 0, -1, "1" * 4000])
+def test_an_odd_number_in_an_address_leads_nowhere(service: DashboardService, number: Any) -> None:
+    id, client = service.create(n=2), service.signed_in()
+    assert client.get(f"/projects/{id}/items/{number}").status_code == 404
+    assert client.get(f"/projects/{id}/items?page={number}").status_code == 200
+    for path in (f"workers/{number}/erase", f"workers/{number}"):
+        assert client.get(f"/projects/{id}/{path}").status_code in (404, 405, 422)
+
+
+@pytest.mark.parametrize("number", [10**30, 2**63, -1, "1e400", "NaN", "1" * 5000])
+def test_an_odd_number_in_a_request_is_refused(service: DashboardService, number: Any) -> None:
+    project = service.project()
+    for path in (f"/deliveries?n={number}", f"/workers/{number}/approve"):
+        assert project.get(path).status_code in (404, 405, 422)
+    assert project.post(f"/workers/{number}/approve").status_code in (404, 422)

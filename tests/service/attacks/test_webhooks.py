@@ -47,6 +47,14 @@ def service(tmp_path: Path) -> Iterator[JobService]:
     made.close()
 
 
+@pytest.fixture
+def any_service(database_url: str) -> Iterator[JobService]:
+    """The same over each kind of database."""
+    made = JobService(database_url)
+    yield made
+    made.close()
+
+
 @pytest.fixture(scope="module")
 def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DashboardService]:
     """A service with the default settings of webhooks."""
@@ -350,11 +358,11 @@ def test_slow_receivers_do_not_delay_others(service: JobService, receiver: Recei
             slow.released.set()
 
 
-def test_one_delivery_of_a_project_at_a_time_is_under_way_in_all_processes(service: JobService) -> None:
+def test_one_delivery_of_a_project_at_a_time_is_under_way_in_all_processes(any_service: JobService) -> None:
     with receiving() as slow:
         slow.slow = True
-        enqueue(service, slow.address, n=5)
-        with sending(service), sending(service):
+        enqueue(any_service, slow.address, n=5)
+        with sending(any_service), sending(any_service):
             eventually(lambda: slow.got)
             time.sleep(3 * webhook_sender.POLL_SECONDS)
             assert len(slow.got) == 1
@@ -363,13 +371,13 @@ def test_one_delivery_of_a_project_at_a_time_is_under_way_in_all_processes(servi
     assert [message["n"] for message in slow.received] == [0, 1, 2, 3, 4]
 
 
-def test_projects_take_turns(service: JobService) -> None:
-    first = enqueue(service, "http://a.example.org/", n=3)
-    second = enqueue(service, "http://b.example.org/", n=3)
+def test_projects_take_turns(any_service: JobService) -> None:
+    first = enqueue(any_service, "http://a.example.org/", n=3)
+    second = enqueue(any_service, "http://b.example.org/", n=3)
     turns, order = webhook_sender.Turns(), []
     for _ in range(6):
         now = time.time() + 1
-        with service.store.writing() as c:
+        with any_service.store.writing() as c:
             row = turns.choose(webhook_deliveries.due(c, now))
             assert row is not None
             delivery = webhook_deliveries.claim(c, row.id, now)
@@ -402,10 +410,10 @@ def test_half_of_the_threads_are_kept_for_receivers_that_answer_quickly(service:
     assert chosen[-1] == good
 
 
-def test_a_late_result_does_not_change_a_delivery_that_was_claimed_again(service: JobService) -> None:
-    project = enqueue(service, "http://a.example.org/")
+def test_a_late_result_does_not_change_a_delivery_that_was_claimed_again(any_service: JobService) -> None:
+    project = enqueue(any_service, "http://a.example.org/")
     now = time.time()
-    with service.store.writing() as c:
+    with any_service.store.writing() as c:
         (row,) = webhook_deliveries.due(c, now)
         late = webhook_deliveries.claim(c, row.id, now)
         assert late is not None
@@ -415,4 +423,4 @@ def test_a_late_result_does_not_change_a_delivery_that_was_claimed_again(service
         assert again is not None
         webhook_deliveries.finish(c, again)
         webhook_deliveries.fail(c, late, "too late", after)
-    assert [(row.state, row.tries, row.error) for row in listed(service, project)] == [("done", 2, None)]
+    assert [(row.state, row.tries, row.error) for row in listed(any_service, project)] == [("done", 2, None)]
