@@ -88,6 +88,7 @@ def _votes_table(rows: Sequence[Row], spec: Mapping[str, Any]) -> pa.Table:
             "label": pa.array([classes[row.label] for row in rows], pa.string()),
             "seconds": pa.array([row.seconds for row in rows], pa.float64()),
             "time": pa.array([moment(row.time) for row in rows], pa.string()),
+            "counted": pa.array([bool(row.counted) for row in rows], pa.bool_()),
         }
     )
 

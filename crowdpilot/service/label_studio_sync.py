@@ -72,13 +72,14 @@ def apply_changes(store: Store, project: Row, changes: Sequence[backend.Change])
 def export_tasks(
     store: Store, project: Row, decided: exports.ProjectDecisions, address: str
 ) -> list[dict[str, Any]]:
-    """All items that are not withdrawn as tasks, with decisions as predictions and votes as annotations."""
+    """All items that are not withdrawn as tasks, with decisions as predictions, votes that count as annotations."""
     with store.reading() as c:
         rows = items.list_all(c, project.id)
         all_votes = [
             Vote(row.key or "", row.item, str(row.worker), row.label, row.seconds, row.time)
             for part in votes.export(c, project.id)
             for row in part
+            if row.counted
         ]
     shown = [Item(row.name, row.content) for row in rows if row.state != items.WITHDRAWN]
     return write_tasks(shown, all_votes, _decisions(decided), project.spec["classes"], address=address)

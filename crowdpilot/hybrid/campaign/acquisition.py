@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from crowdpilot.arrays import Floats
 from crowdpilot.growing_arrays import append_rows
-from crowdpilot.hybrid.campaign.batch import CANDIDATES_PER_VOTE, best_cells, diverse, explore
+from crowdpilot.hybrid.campaign.batch import CANDIDATES_PER_VOTE, best_cells, diverse, explore, mix_gold
 from crowdpilot.hybrid.campaign.estimation.classifier import CrossFittedClassifier
 from crowdpilot.hybrid.campaign.estimation.question import Question
 from crowdpilot.hybrid.campaign.items import Items, Rows
@@ -130,7 +130,7 @@ class AcquisitionValues:
         return screening_errors(holds, item, self._costs.errors)[own], others_hold(holds, item)[own]
 
     def choose(
-        self, worker: int, kind: int, asked: set[Cell], n: int, rng: np.random.Generator
+        self, worker: int, kind: int, asked: set[Cell], n: int, rng: np.random.Generator, gold_share: float
     ) -> list[Cell]:
         """Up to `n` cells to ask of one worker, or (below 0) of anyone of a kind; none of `asked`."""
         items, classifier = self._items, self._classifier
@@ -141,15 +141,25 @@ class AcquisitionValues:
             values = np.array([self.values[row, kind, q] for q, row in cells])
             rows = np.array([row for _, row in cells], np.intp)
             cells = [cells[i] for i in diverse(values, classifier.features_of(rows), n)]
+        cells = self._explore(cells[:n], asked, rng)
+        if gold_share == 0:
+            return cells
+        gold = np.stack([question.gold for question in self._questions], axis=1)
+        gold[items.withdrawn[:, None] | items.stopped] = -1
+        return mix_gold(cells, asked, gold, gold_share, rng)
+
+    def _explore(self, cells: list[Cell], asked: set[Cell], rng: np.random.Generator) -> list[Cell]:
+        """The same cells, some replaced by random ones, as the plan says."""
         if self._plan.explore + self._plan.gold == 0:
-            return cells[:n]
+            return cells
+        items = self._items
         known = np.stack([question.gold >= 0 for question in self._questions], axis=1)
         free = items.open[:, None] & ~items.stopped
         if self._plan.per_item is not None:
             votes = np.stack([question.tally.sum(axis=1) for question in self._questions], axis=1)
             free &= votes + self._ledger.pending < self._plan.per_item
         tests = known & ~items.withdrawn[:, None] & ~items.stopped
-        return explore(cells[:n], asked, free & ~known, tests, self._plan, rng)
+        return explore(cells, asked, free & ~known, tests, self._plan, rng)
 
     def _for_worker(self, cells: list[Cell], worker: int, kind: int) -> list[Cell]:
         """The same cells by the value of this worker's own vote, without those where it has none.

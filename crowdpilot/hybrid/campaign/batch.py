@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdpilot.arrays import Floats
+from crowdpilot.arrays import Codes, Floats
 from crowdpilot.hybrid.campaign.workers import Cell
 from crowdpilot.hybrid.plan import Plan
 
@@ -72,6 +72,39 @@ def diverse(values: Floats, features: Any, n: int) -> list[int]:
         products = np.asarray(products.todense() if hasattr(products, "todense") else products).ravel()
         similarity = np.maximum(similarity, np.clip(products * scale * scale[best], 0, 1))
     return chosen
+
+
+def mix_gold(
+    chosen: list[Cell], asked: Iterable[Cell], gold: Codes, share: float, rng: np.random.Generator
+) -> list[Cell]:
+    """The same cells, a share of them replaced, at random places, by items whose class is known.
+
+    Each class is drawn as often as any other, so that who always gives the same label is often wrong.
+
+    Parameters
+    ----------
+    chosen
+        Cells by value.
+    asked
+        Cells that may not be asked about.
+    gold
+        The known class of items that workers may be tested by, -1 elsewhere; (items, questions).
+    share
+        Probability that a cell is replaced.
+    rng
+        Draws them.
+    """
+    cells, taken = list(chosen), {*asked, *chosen}
+    for n, (q, _) in enumerate(chosen):
+        if rng.random() >= share:
+            continue
+        known = np.flatnonzero(gold[:, q] >= 0)
+        free = known[[(q, row) not in taken for row in known.tolist()]]
+        if len(free):
+            codes = gold[free, q]
+            cells[n] = q, int(rng.choice(free[codes == rng.choice(np.unique(codes))]))
+            taken.add(cells[n])
+    return cells
 
 
 def explore(

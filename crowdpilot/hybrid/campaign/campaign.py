@@ -155,23 +155,22 @@ class Campaign:
         """Add a worker of a kind, such as an expert; workers who are not registered are of the first kind."""
         self._leases.register(worker, kind)
 
-    def ask(self, worker: Any = None, n: int = 1, *, kind: str | None = None) -> list[Ask]:
+    def ask(
+        self, worker: Any = None, n: int = 1, *, kind: str | None = None, gold_share: float = 0.0
+    ) -> list[Ask]:
         """Lease up to `n` votes that are worth their price to one worker (or to anyone of a kind).
 
-        Nobody is asked the same question twice. The price is reserved until the vote arrives (`tell`) or
-        the lease ends (`release`).
+        Nobody is asked the same twice. The price is reserved until the vote arrives (`tell`) or the lease
+        ends (`release`). A share of the votes is asked on items of known class, to test the worker.
         """
-        return self._asks(self._leases.ask(worker, n, kind))
+        return self._asks(self._leases.ask(worker, n, kind, gold_share))
 
     def propose(self, n: int = 1, *, kind: str | None = None) -> list[Ask]:
         """What `ask` would lease to anyone of a kind, without leasing it; counts as one of `requests`."""
         return self._asks(self._leases.propose(n, kind))
 
     def lease(self, asks: Iterable[Ask], worker: Any = None, *, kind: str | None = None) -> None:
-        """Lease these to a worker (or to anyone) as if `ask` had chosen them.
-
-        So a replica follows another campaign that does the choosing.
-        """
+        """Lease these to a worker (or to anyone) as if `ask` had chosen them, as a replica does."""
         self._leases.lease(self._cells(asks), worker, kind)
 
     def release(
@@ -188,9 +187,8 @@ class Campaign:
         self._leases.retract(self._cells(asks), worker)
 
     def _cells(self, asks: Iterable[Ask]) -> list[Cell]:
-        return [
-            (input_checks.criterion_code(name, self.criteria), self._items.row(item)) for item, name in asks
-        ]
+        code, row = input_checks.criterion_code, self._items.row
+        return [(code(name, self.criteria), row(item)) for item, name in asks]
 
     def _asks(self, cells: Iterable[Cell]) -> list[Ask]:
         return [Ask(self._items.names[row], self.criteria[question]) for question, row in cells]

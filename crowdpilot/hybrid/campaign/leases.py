@@ -52,7 +52,7 @@ class Leases:
         """Add a worker of a kind, whose votes may be waited for from now on."""
         self._values.include_kind(self._lessee(worker, kind).kind)
 
-    def ask(self, worker: Any, n: int, kind: str | None) -> list[Cell]:
+    def ask(self, worker: Any, n: int, kind: str | None, gold_share: float = 0.0) -> list[Cell]:
         """Choose up to `n` cells for a worker (None: anyone of a kind) and lease them."""
         lessee = self._lessee(worker, kind)
         asked: set[Cell] = set() if worker is None else self._workers.asked[lessee.worker]
@@ -63,7 +63,7 @@ class Leases:
         if n <= 0:
             return []
         rng = np.random.default_rng([self._plan.seed, self.requests])
-        cells = self._values.choose(*lessee, asked, n, rng)
+        cells = self._values.choose(*lessee, asked, n, rng, gold_share)
         self._lease(lessee, cells)
         return cells
 

@@ -23,6 +23,7 @@ from crowdpilot.service.errors import (
     RequestError,
     ServiceUnavailableError,
 )
+from crowdpilot.service.labelling import trust
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.labelling.sessions import Session
 from crowdpilot.service.labelling.waiting_requests import Delivery, Waiting, deliver
@@ -129,7 +130,8 @@ class LeaseQueue:
         with self.store.reading() as c:
             known = workers.find_many(c, project.id, ids)
             held = leases.held_by(c, ids)
-        return [_choice(r, held.get(r.session.worker, []), known, replica, project) for r in batch]
+            terms = trust.lease_terms(c, project.id, project.spec, known.values())
+        return [_choice(r, held.get(r.session.worker, []), known, terms, replica, project) for r in batch]
 
     def _commit(
         self, batch: list[LeaseRequest], outcomes: list[Outcome], replica: Replica, project: Row
@@ -192,6 +194,7 @@ def _choice(
     request: LeaseRequest,
     held: list[votes.ItemCriterion],
     known: dict[int, Row],
+    terms: dict[int, trust.LeaseTerms],
     replica: Replica,
     project: Row,
 ) -> Outcome:
@@ -199,8 +202,9 @@ def _choice(
     error = _request_error(project, worker)
     if error is not None or worker is None:
         return error or NotFoundError("there is no such worker in this project")
-    n = request.n - len(held)
-    return Choice(held, replica.ask(worker.id, n, worker.kind) if n > 0 else [])
+    own = terms.get(worker.id, trust.LeaseTerms())
+    n = int(min(request.n, own.most)) - len(held)
+    return Choice(held, replica.ask(worker.id, n, worker.kind, own.gold_share) if n > 0 else [])
 
 
 def _release(batch: list[LeaseRequest], outcomes: list[Outcome], replica: Replica) -> None:

@@ -12,8 +12,9 @@ million items takes little memory besides its campaign, and the threads of other
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from sqlalchemy import Connection
 from crowdpilot.hybrid import Ask, Campaign
 from crowdpilot.service.project_campaign import TRAINED_CLASSIFIERS, make_campaign
 from crowdpilot.service.store import items, projects, saved_state, votes, workers
+from crowdpilot.service.store.arrivals import guests
 from crowdpilot.service.store.engine import Row
 
 ITEMS_PER_RECOMPUTE = 4096  # whose acquisition values are recomputed before the time is looked at again
@@ -50,6 +52,8 @@ class Replica:
         self.update_number = 0  # the change number of the last model update applied
         self.item_names: dict[int, str] = {}
         self.item_ids: dict[str, int] = {}
+        self._guests: dict[int, Row] = {}  # who came through a link for everybody
+        self._waiting: dict[votes.VoteId, str] = {}  # votes that do not count, and the kind of their worker
         self.is_half_changed = False  # after an error in the middle of `catch_up`: it is of no more use
         self._classifier_cost = 0.0
         self._outdated = np.arange(0)  # rows whose values were not recomputed since the last model update
@@ -86,16 +90,27 @@ class Replica:
     def _apply_changes(self, c: Connection) -> None:
         where = c, self.project, self.change_number
         self._apply_items(*where)
-        for worker in workers.changed_since(*where):
-            self._apply_worker(worker)
-        for part in votes.changed_since(*where):
+        reread = [worker.id for worker in workers.changed_since(*where) if self._apply_worker(worker)]
+        for part in chain(votes.changed_since(*where), guests.votes_of(c, reread)):
             self._apply_votes(part)
 
     def _spent(self) -> float:
-        """Every vote is paid, however late it came; so money follows from counts alone."""
+        """Every vote is paid, however late it came and whether it counts; so money follows from counts."""
         counts = self.campaign.view.workers().votes_by_kind
-        prices = self.campaign.costs.prices.values()
-        return self._classifier_cost + float(sum(n * price for n, price in zip(counts, prices, strict=True)))
+        prices = self.campaign.costs.prices
+        waiting = sum(n * prices[kind] for kind, n in Counter(self._waiting.values()).items())
+        voted = sum(n * price for n, price in zip(counts, prices.values(), strict=True))
+        return self._classifier_cost + float(voted + waiting)
+
+    @property
+    def has_guests(self) -> bool:
+        """Whether somebody came through a link for everybody."""
+        return bool(self._guests)
+
+    @property
+    def waiting_votes(self) -> int:
+        """The number of votes of guests that do not count, or not yet."""
+        return len(self._waiting)
 
     # Items -----------------------------------------------------------------------------------
 
@@ -170,14 +185,39 @@ class Replica:
 
     # Workers, leases and votes ---------------------------------------------------------------
 
-    def _apply_worker(self, worker: Row) -> None:
+    def _apply_worker(self, worker: Row) -> bool:
+        """Take over the state of a worker; whether all their votes are to be applied again."""
         self.campaign.register_worker(worker.id, worker.kind)
         if worker.state in (workers.BLOCKED, workers.ERASED):
             self.campaign.release(worker.id)
+        if not worker.guest:
+            return False
+        before = self._guests.get(worker.id, worker)
+        self._guests[worker.id] = worker
+        return bool(before.trusted != worker.trusted)
+
+    def _state(self, row: Row) -> str:
+        """The state of a vote for the campaign, which takes one that does not count as "can't tell"."""
+        return votes.UNSURE if self._is_waiting(row) else str(row.state)
+
+    def _is_waiting(self, row: Row) -> bool:
+        """Whether this is a vote of a guest that does not count, or not yet."""
+        guest = self._guests.get(row.worker)
+        return guest is not None and not guest.trusted and row.state == votes.VOTED
+
+    def _note_waiting(self, changed: Sequence[Row]) -> None:
+        if not self._guests:
+            return
+        for row in changed:
+            id = row.item, row.criterion, row.worker
+            self._waiting.pop(id, None)
+            if self._is_waiting(row):
+                self._waiting[id] = self._guests[row.worker].kind
 
     def _apply_votes(self, changed: Sequence[Row]) -> None:
         """Leases and answers; each (item, criterion, worker) is one row, in its present state."""
         campaign, view = self.campaign, self.campaign.view
+        self._note_waiting(changed)
         for row in changed:
             ask = self.ask_of(row.item, row.criterion)
             if view.has_answered(ask, row.worker):
@@ -189,13 +229,13 @@ class Replica:
             campaign.lease(asks, worker)
         for worker, asks in self._by_worker(changed, votes.UNSURE):
             campaign.release(worker, asks, ask_again=False)
-        if voted := [self._vote(row) for row in changed if row.state == votes.VOTED]:
+        if voted := [self._vote(row) for row in changed if self._state(row) == votes.VOTED]:
             campaign.tell(voted, refit=False)
 
     def _by_worker(self, changed: Sequence[Row], *states: str) -> list[tuple[int, list[Ask]]]:
         asks: dict[int, list[Ask]] = {}
         for row in changed:
-            if row.state in states:
+            if self._state(row) in states:
                 asks.setdefault(row.worker, []).append(self.ask_of(row.item, row.criterion))
         return list(asks.items())
 
@@ -203,10 +243,10 @@ class Replica:
         item, criterion = self.ask_of(row.item, row.criterion)
         return item, row.worker, self.spec["classes"][row.label], criterion
 
-    def ask(self, worker: int, n: int, kind: str) -> list[tuple[int, int]]:
+    def ask(self, worker: int, n: int, kind: str, gold_share: float = 0.0) -> list[tuple[int, int]]:
         """Lease up to `n` (item, criterion) to a worker in memory; `campaign.release` undoes it."""
         requests = self.campaign.view.requests
-        asks = self.campaign.ask(worker, n, kind=kind)
+        asks = self.campaign.ask(worker, n, kind=kind, gold_share=gold_share)
         self.campaign.synchronize(requests=requests + bool(asks))  # as the table will have it
         return [self.database_key(ask) for ask in asks]
 

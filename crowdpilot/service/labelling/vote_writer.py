@@ -12,10 +12,11 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
+from crowdpilot.service.labelling import trust
 from crowdpilot.service.labelling.project_executor import ProjectExecutor
 from crowdpilot.service.labelling.waiting_requests import Delivery, Waiting, deliver
 from crowdpilot.service.project_campaign import refit_due
@@ -45,7 +46,7 @@ class VoteWriter:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self._specs: dict[str, dict[str, object]] = {}
+        self._specs: dict[str, dict[str, Any]] = {}
         self._lock = threading.Lock()
         self._pending: dict[str, deque[PendingAnswer]] = {}  # by project
         self._executor = ProjectExecutor(THREADS, "vote writer")
@@ -88,7 +89,11 @@ class VoteWriter:
         """Write answers in a transaction and enqueue a refit if one is due; an error for each refused one."""
         if project not in self._specs:
             self._specs[project] = projects.find(c, project).spec
+        spec = self._specs[project]
         refused, row = votes.write_answers(c, project, answers)
-        if refit_due(self._specs[project], row.votes, row.fitted):
+        taken = [answer for answer, error in zip(answers, refused, strict=True) if error is None]
+        workers, items = {answer.worker for answer in taken}, {answer.item for answer in taken}
+        changed = trust.review(c, project, spec, workers, items)
+        if changed or refit_due(spec, row.votes, row.fitted):
             jobs.enqueue_refit(c, project)
         return refused

@@ -15,6 +15,7 @@ from crowdpilot.diagnosis.leave_one_out import leave_one_out_posteriors
 from crowdpilot.diagnosis.skill_intervals import skill_interval
 from crowdpilot.diagnosis.worker_behaviour import gold_accuracy, label_use
 from crowdpilot.diagnosis.workers import FlagRules
+from crowdpilot.service.labelling import trust
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store import projects, votes, workers
 from crowdpilot.service.store.engine import Row, Store
@@ -91,11 +92,21 @@ def _plain(value: Any) -> float | None:
 def list_workers(store: Store, id: str, skills: Mapping[int, Skill]) -> list[dict[str, Any]]:
     """All workers of a project with their votes, speed, skill and flags; without votes they have no skill."""
     with store.reading() as c:
-        projects.find(c, id)
+        spec = projects.find(c, id).spec
         rows, tally = workers.list_all(c, id), votes.counts_by_worker(c, id)
         paces = [mine["seconds"] for mine in tally.values() if "seconds" in mine]
         hasty = votes.fast_votes_by_worker(c, id, RULES.fast_ratio * median(paces)) if len(paces) > 1 else {}
-    return [_worker(row, tally.get(row.id, {}), skills.get(row.id, Skill()), hasty) for row in rows]
+        records = trust.read_records(c, spec, [row.id for row in rows if not row.trusted])
+    known = {worker: _skill_on_gold(record) for worker, record in records.items()} | dict(skills)
+    return [_worker(row, tally.get(row.id, {}), known.get(row.id, Skill()), hasty) for row in rows]
+
+
+def _skill_on_gold(record: trust.GoldRecord) -> Skill:
+    """What is known of a guest whose votes do not count: their answers to gold items."""
+    right = record.right / record.answers
+    is_wrong = record.answers >= RULES.min_gold_votes and right < RULES.min_gold_accuracy
+    flags = ("wrong on gold",) if is_wrong else ()
+    return Skill(gold_votes=record.answers, gold_right=_plain(right), flags=flags)
 
 
 def _worker(row: Row, tally: Mapping[str, float], skill: Skill, hasty: Mapping[int, int]) -> dict[str, Any]:
@@ -103,7 +114,7 @@ def _worker(row: Row, tally: Mapping[str, float], skill: Skill, hasty: Mapping[i
     fast = count >= MIN_VOTES_TO_FLAG and hasty.get(row.id, 0) > RULES.max_fast_share * count
     return {
         "worker": row.id, "platform": row.platform, "external": row.external, "kind": row.kind,
-        "state": row.state, "approved": row.approved, "votes": count,
+        "state": row.state, "approved": row.approved, "counted": row.trusted, "votes": count,
         "unsure": int(tally.get(votes.UNSURE, 0)), "seconds": tally.get("seconds"),
         "skill": skill.skill, "low": skill.low, "high": skill.high,
         "gold_votes": skill.gold_votes, "gold_right": skill.gold_right,

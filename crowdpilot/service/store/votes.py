@@ -153,16 +153,18 @@ def changed_since(c: Connection, project: str, number: int) -> Iterator[Sequence
 
 
 def list_all(c: Connection, project: str) -> Iterator[Row]:
-    """All votes of a project in the order in which they came, fetched in parts."""
-    own = votes.c.project == project, votes.c.state == VOTED
-    query = select(votes).where(*own).order_by(*IN_ORDER)
+    """All votes of a project that count, in the order in which they came, fetched in parts."""
+    own = votes.c.project == project, votes.c.state == VOTED, workers.c.trusted
+    joined = votes.join(workers, workers.c.id == votes.c.worker)
+    query = select(votes).select_from(joined).where(*own).order_by(*IN_ORDER)
     yield from c.execution_options(yield_per=ROWS_PER_FETCH).execute(query)
 
 
 def export(c: Connection, project: str) -> Iterator[Sequence[Row]]:
     """All votes with names of items and kinds of workers, in the order in which they came, in parts."""
     columns = (votes.c.item.label("id"), items.c.name.label("item"), votes.c.criterion, votes.c.worker,
-               workers.c.kind, votes.c.label, votes.c.seconds, votes.c.time, votes.c.key)  # fmt: skip
+               workers.c.kind, votes.c.label, votes.c.seconds, votes.c.time, votes.c.key,
+               workers.c.trusted.label("counted"))  # fmt: skip
     joined = votes.join(items, items.c.id == votes.c.item).join(workers, workers.c.id == votes.c.worker)
     own = votes.c.project == project, votes.c.state == VOTED
     query = select(*columns).select_from(joined).where(*own).order_by(*IN_ORDER)

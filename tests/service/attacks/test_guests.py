@@ -165,3 +165,162 @@ def test_the_address_of_a_guest_is_not_written_down(service, tmp_path):
         assert [row.guest for row in c.execute(workers.select())] == [True]
         names = [row.name for row in c.exec_driver_sql("SELECT name FROM counters")]
     assert not any("testclient" in name for name in names)
+
+
+# The votes of guests count after they passed gold items or a quiz
+
+GOLD = [{"name": f"g{n}", "text": f"Gold {n}.", "gold": ["bad", "good"][n % 2]} for n in range(12)]
+QUIZ = [{"text": "Great fun.", "label": "good"}, {"text": "So dull.", "label": "bad"}]
+
+
+@pytest.fixture
+def checked(service: Service) -> Project:
+    """A project with gold items, each of which says in its text which class it has."""
+    made = service.project(batch=10)
+    made.add(*GOLD, *({"name": f"i{n}", "text": f"Text {n}."} for n in range(40)))
+    return made
+
+
+def truth(content: dict[str, str]) -> str:
+    number = int(content["text"].rstrip(".").split()[1])
+    return ["bad", "good"][number % 2]
+
+
+def inverse(content: dict[str, str]) -> str:
+    return {"bad": "good", "good": "bad"}[truth(content)]
+
+
+def guest(project: Project) -> Worker:
+    return Worker(project.service, come(project, project.link).json()["token"])
+
+
+def work(worker: Worker, answer: Any, n: int = 10, most: int = 10**6) -> int:
+    """Label what is leased until there is nothing more, or `most` items; how many there were."""
+    done = 0
+    while done < most and (items := worker.next(min(n, most - done))):
+        for item in items:
+            assert worker.vote(item["item"], answer(item["content"])).status_code == 201
+        done += len(items)
+    return done
+
+
+def listed_worker(project: Project) -> Any:
+    (row,) = project.get("/workers").json()["workers"]
+    return row
+
+
+def test_votes_of_a_guest_wait_until_gold_items_have_checked_them(checked):
+    worker = guest(checked)
+    first = worker.next(10)
+    assert len(first) == 10
+    gold = [item for item in first if item["content"]["text"].startswith("Gold")]
+    others = [item for item in first if item not in gold]
+    assert others
+    for item in others:
+        worker.vote(item["item"], truth(item["content"]))
+    status = checked.get().json()
+    assert (status["votes"], status["waiting"], status["status"]["votes"]["crowd"]) == (
+        len(others),
+        len(others),
+        0,
+    )
+    assert status["status"]["spent"] == pytest.approx(0.02 * len(others))  # they are paid
+    assert not listed_worker(checked)["counted"]
+    work(worker, truth, most=30)
+    status = checked.get().json()
+    assert (status["waiting"], status["status"]["votes"]["crowd"]) == (0, status["votes"])
+    assert listed_worker(checked)["counted"]
+
+
+def test_a_guest_who_answers_inversely_never_counts_and_soon_gets_nothing(checked):
+    worker = guest(checked)
+    answered = work(worker, inverse)
+    assert 4 <= answered <= 40
+    status = checked.get().json()
+    assert status["waiting"] == status["votes"] == answered
+    row = listed_worker(checked)
+    assert (row["counted"], row["gold_right"], row["flags"]) == (False, 0.0, ["wrong on gold"])
+    assert row["gold_votes"] >= 4
+    exported = checked.get("/votes?format=csv").text.splitlines()
+    assert exported[0].endswith(",counted")
+    assert {line.rpartition(",")[2] for line in exported[1:]} == {"False"}
+    assert {row["votes"] for row in checked.decisions().values()} == {0}
+
+
+def test_a_sleeper_loses_their_trust_again_and_all_their_votes_with_it(checked):
+    worker = guest(checked)
+    work(worker, truth, most=20)
+    assert listed_worker(checked)["counted"]
+    work(worker, inverse)
+    row, status = listed_worker(checked), checked.get().json()
+    assert not row["counted"]
+    assert status["waiting"] == status["votes"]
+    assert status["status"]["votes"]["crowd"] == 0
+
+
+def test_replicas_built_before_and_after_agree_about_trust(checked):
+    good, bad = guest(checked), guest(checked)
+    checked.get()  # a replica that follows
+    work(good, truth, most=20)
+    work(bad, inverse, most=20)
+    checked.service.do_jobs()
+    followed = checked.get().json()
+    other = Service(checked.service.settings.database)
+    rebuilt = other.send(
+        "GET", f"/api/projects/{checked.id}", headers={"X-API-Key": checked.service.key}
+    ).json()
+    other.close()
+    assert followed["waiting"] > 0
+    assert rebuilt["status"] == followed["status"]
+    assert rebuilt["waiting"] == followed["waiting"]
+
+
+def test_workers_who_are_known_by_name_count_at_once(checked):
+    work(checked.worker(worker="ana"), truth, most=3)
+    assert checked.get().json()["waiting"] == 0
+
+
+def test_gold_items_stand_at_random_places_and_nothing_tells_them(checked):
+    places: set[int] = set()
+    for _ in range(6):
+        items = guest(checked).next(10)
+        assert {frozenset(item) for item in items} == {frozenset({"item", "criterion", "content"})}
+        places |= {n for n, item in enumerate(items) if item["content"]["text"].startswith("Gold")}
+    assert len(places) >= 7
+
+
+def test_a_quiz_that_is_passed_makes_the_votes_of_a_guest_count(service):
+    project = service.project(quiz=QUIZ)
+    project.add_texts(5)
+    body = {"project": project.id, "invite": project.link.partition("invite=")[2], "quiz": ["good", "bad"]}
+    worker = Worker(service, service.http.post("/api/sessions", json=body).json()["token"])
+    work(worker, lambda _: "good")
+    status = project.get().json()
+    assert (status["votes"], status["waiting"]) == (5, 0)
+    assert "quiz" in status["caveats"][0]
+
+
+def test_without_gold_and_quiz_guests_count_and_the_requester_is_warned(project):
+    assert project.get().json()["caveats"] == []
+    work(guest(project), lambda _: "good")
+    status = project.get().json()
+    assert (status["votes"], status["waiting"]) == (5, 0)
+    assert status["caveats"][0].startswith("Guests are not checked by gold items")
+
+
+def test_items_that_become_gold_later_check_the_guests_who_have_come(project):
+    work(guest(project), lambda _: "good")
+    assert project.get().json()["waiting"] == 0
+    project.post("/gold", json={"gold": {f"i{n}": "bad" for n in range(5)}})
+    assert project.get().json()["waiting"] == 5
+
+
+# Leases
+
+
+def test_a_guest_who_is_not_checked_yet_holds_one_batch_at_most(service):
+    project = service.project(batch=5)
+    project.add(*GOLD, *({"name": f"i{n}", "text": f"Text {n}."} for n in range(40)))
+    worker = guest(project)
+    assert len(worker.next(100)) == 5
+    assert len(worker.next(100)) == 5

@@ -15,9 +15,10 @@ from crowdpilot.service.errors import InvalidRequestError, UnsupportedMediaTypeE
 from crowdpilot.service.http.auth import LabellingOf, LabelOps, ProjectId, StoreOf, Writer
 from crowdpilot.service.http.responses import error_schemas
 from crowdpilot.service.http.routes.projects import ERRORS
+from crowdpilot.service.labelling import trust
 from crowdpilot.service.requester_actions import check_classifier_budget
 from crowdpilot.service.schemas import GoldIn, ItemNamesIn, ItemsIn
-from crowdpilot.service.store import Store, items, projects
+from crowdpilot.service.store import Store, items, jobs, projects
 from crowdpilot.service.store.requesters import action_log
 from crowdpilot.service.uploads import items as uploads
 from crowdpilot.service.uploads.item_columns import check_gold, sentence
@@ -171,8 +172,10 @@ def _read_gold(store: Store, id: str, body: uploads.Body) -> dict[str, Any] | No
 def _reveal(store: Store, id: str, requester: Requester, gold: dict[str, Any]) -> ChangedOut:
     with store.writing() as c:
         projects.next_change(c, id)
-        items.set_gold(c, id, items.merge_gold(c, id, gold))
         gold = uploads.original_names(c, id, gold)
+        items.set_gold(c, id, items.merge_gold(c, id, gold))
+        if trust.review_all(c, id, projects.find(c, id).spec):
+            jobs.enqueue_refit(c, id)
         action_log.write(c, requester.actor, "reveal", id, items=len(gold))
     return ChangedOut(changed=len(gold))
 

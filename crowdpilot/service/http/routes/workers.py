@@ -44,6 +44,7 @@ class WorkerOut(BaseModel):
     kind: str
     state: str
     approved: bool
+    counted: bool  # whether their votes count; those of a guest wait until they have passed
     votes: int
     unsure: int
     seconds: float | None

@@ -78,7 +78,8 @@ def _stamp(store: Store, id: str) -> str:
 def read_status(replica: Replica, project: Row) -> dict[str, Any]:
     """Status, class balance and hardest items of the campaign."""
     now = replica.campaign.decide()
-    standing = project_summary(replica, project)["status"]
+    summary = project_summary(replica, project)
+    standing = summary["status"]
     unsure = np.where(now.expected > 1e-6, now.expected, 0.0)
     order = np.argsort(-unsure, kind="stable")[:MAX_HARDEST_ITEMS]
     classes = [str(name) for name in replica.campaign.classes]
@@ -91,7 +92,8 @@ def read_status(replica: Replica, project: Row) -> dict[str, Any]:
     ]  # fmt: skip
     balance = np.bincount(now.codes, minlength=len(classes))[: len(classes)].tolist()
     return {
-        "standing": standing, "classes": classes, "hardest": hardest, "balance": balance,
+        "standing": standing, "waiting": summary["waiting"], "guest_caveats": summary["caveats"],
+        "classes": classes, "hardest": hardest, "balance": balance,
         "decided": standing["done"] + standing["closed"],
         "all": standing["items"] - standing["withdrawn"],
     }  # fmt: skip
