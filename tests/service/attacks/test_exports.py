@@ -7,7 +7,6 @@ import io
 import json
 import unicodedata
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -106,9 +105,9 @@ def test_the_items_to_check_run_nothing_and_can_be_sent_back(service: DashboardS
 ODD = [1e300, -1e300, 1e18, -1e12, 253402300800.0, float("nan"), float("inf"), float("-inf"), 0.0, -0.5]
 
 
-@pytest.fixture
-def service(tmp_path: Path) -> Iterator[DashboardService]:
-    made = DashboardService(sqlite_url(tmp_path))
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DashboardService]:
+    made = DashboardService(sqlite_url(tmp_path_factory.mktemp("exports")))
     yield made
     made.close()
 
