@@ -146,16 +146,17 @@ class LeaseQueue:
         refit = unserved and project.votes != project.fitted and not replica.campaign.view.has_open_leases
         if not (new or holders or refit):
             return True
-        until = time.time() + replica.spec["lease"]
+        now, seconds = time.time(), replica.spec["lease"]
+        until = now + seconds
         with self.store.writing() as c:
             expected = project.lease_requests
             number = projects.claim_lease_requests(c, project.id, expected, len(new)) if new else 0
             if number is None:
                 return False
             if holders:
-                leases.extend(c, holders, until)
+                leases.extend(c, holders, until, seconds)
             if new:
-                leases.create(c, project.id, new, until, number)
+                leases.create(c, project.id, new, until, number, now=now)
             if refit:
                 jobs.enqueue(c, project.id, "refit")  # no vote has a value now: it may after a refit
         return True

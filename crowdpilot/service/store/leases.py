@@ -7,29 +7,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import ColumnElement, Connection, bindparam, insert, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, case, insert, select, update
 
 from crowdpilot.service.store import projects
 from crowdpilot.service.store.tables import votes
 from crowdpilot.service.store.votes import LEASED, RETURNED, SAME_VOTE, ItemCriterion
 
+MAX_EXTENSION = 4  # how many times its length a lease lasts at most, however often it is extended
 _LEASE_AGAIN = (
     update(votes)
     .where(SAME_VOTE)
-    .values({name: bindparam(name) for name in ("state", "lease_number", "position", "expires")})
+    .values({name: bindparam(name) for name in ("state", "lease_number", "position", "leased", "expires")})
     .values(change_number=bindparam("_change_number"))
 )
 
 
 def create(
-    c: Connection, project: str, new: Sequence[tuple[int, Sequence[ItemCriterion]]], until: float, number: int
+    c: Connection,
+    project: str,
+    new: Sequence[tuple[int, Sequence[ItemCriterion]]],
+    until: float,
+    number: int,
+    *,
+    now: float | None = None,
 ) -> None:
-    """Lease items to workers until a time, under a change number, in a write transaction.
+    """Lease items to workers from now until a time, under a change number, in a write transaction.
 
     `new` has pairs of a worker and their items. An item that the worker has returned is leased again.
     """
     rows = [{"project": project, "item": item, "criterion": criterion, "worker": worker, "state": LEASED,
-             "lease_number": number, "position": n, "expires": until, "change_number": number}
+             "lease_number": number, "position": n, "leased": until if now is None else now, "expires": until, "change_number": number}
             for worker, leased in new for n, (item, criterion) in enumerate(leased)]  # fmt: skip
     columns = votes.c.item, votes.c.criterion, votes.c.worker
     some = votes.c.item.in_({row["item"] for row in rows})  # by the primary key
@@ -53,9 +60,16 @@ def held_by(c: Connection, workers: Sequence[int]) -> dict[int, list[ItemCriteri
     return held
 
 
-def extend(c: Connection, workers: Sequence[int], until: float) -> None:
-    """Extend all leases of these workers, in a write transaction; the change number stays."""
-    c.execute(update(votes).where(votes.c.worker.in_(workers), votes.c.state == LEASED).values(expires=until))
+def extend(c: Connection, workers: Sequence[int], until: float, seconds: float) -> None:
+    """Extend all leases of these workers, in a write transaction; the change number stays.
+
+    None lasts longer than `MAX_EXTENSION` times the `seconds` of a lease in all.
+    """
+    last = votes.c.leased + MAX_EXTENSION * seconds
+    expires = case((last < until, last), else_=until)
+    c.execute(
+        update(votes).where(votes.c.worker.in_(workers), votes.c.state == LEASED).values(expires=expires)
+    )
 
 
 def have_expired(c: Connection, project: str, now: float) -> bool:

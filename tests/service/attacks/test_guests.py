@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+from crowdpilot.service.store.leases import MAX_EXTENSION
 from crowdpilot.service.store.tables import workers
 from tests.service.harness.service import Project, Service, Worker, sqlite_url
 
@@ -324,3 +325,24 @@ def test_a_guest_who_is_not_checked_yet_holds_one_batch_at_most(service):
     worker = guest(project)
     assert len(worker.next(100)) == 5
     assert len(worker.next(100)) == 5
+
+
+def test_a_lease_is_not_renewed_for_ever(service):
+    project = service.project(lease=100)
+    project.add_texts(3)
+    holder = project.worker(worker="ana")
+    assert len(holder.next(3)) == 3
+
+    def pass_time(seconds: float) -> None:
+        with service.store.writing() as c:
+            c.exec_driver_sql(f"UPDATE votes SET expires = expires - {seconds}, leased = leased - {seconds}")
+
+    lengths = []
+    for _ in range(6):  # the worker asks again and again, and answers nothing
+        pass_time(90)
+        holder.send("GET", "/api/next?n=1")
+        with service.store.reading() as c:
+            lengths += [
+                row.length for row in c.exec_driver_sql("SELECT expires - leased AS length FROM votes")
+            ]
+    assert 200 < max(lengths) <= MAX_EXTENSION * 100

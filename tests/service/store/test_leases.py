@@ -61,7 +61,7 @@ def test_a_returned_item_may_be_leased_to_the_same_worker_again(scene: Scene) ->
 def test_extended_leases_do_not_expire(scene: Scene) -> None:
     scene.lease([(scene.ann, [(1, 0)]), (scene.bob, [(2, 0)])], until=5.0)
     with scene.store.writing() as c:
-        leases.extend(c, [scene.ann], 10.0)
+        leases.extend(c, [scene.ann], 10.0, 900.0)
         assert leases.expire(c, scene.project, 6.0) == 1
     assert scene.held() == {scene.ann: [(1, 0)]}
 
