@@ -114,4 +114,13 @@ Reader = Annotated[Requester, Depends(requester_with(access.READ))]
 LabelOps = Annotated[Requester, Depends(requester_with(access.LABEL_OPS))]
 Writer = Annotated[Requester, Depends(requester_with(access.WRITE))]
 Admin = Annotated[Requester, Depends(requester_with(access.ADMIN))]
+
+
+def check_operator(requester: Admin) -> Requester:
+    """A requester who may administer the whole service."""
+    access.check_operator(requester)
+    return requester
+
+
+Operator = Annotated[Requester, Depends(check_operator)]
 Worker = Annotated[Session, Depends(worker_session)]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Depends, Path, Query
 from pydantic import BaseModel, Field
 
+from crowdpilot.service.access import Requester
 from crowdpilot.service.http.auth import Admin, StoreOf
 from crowdpilot.service.http.routes.members import Role
 from crowdpilot.service.http.routes.projects import ERRORS
@@ -18,6 +19,15 @@ KeyId = Annotated[str, Path(pattern="^[0-9a-f]{12}$")]
 ProjectIds = Annotated[
     list[Annotated[str, Field(pattern="^[0-9a-f]{12}$")]], Field(min_length=1, max_length=1000)
 ]
+
+
+def check_manager(requester: Admin) -> Requester:
+    """A requester who may make and revoke keys."""
+    keys.check_may_manage(requester)
+    return requester
+
+
+KeyManager = Annotated[Requester, Depends(check_manager)]
 
 
 class KeyIn(Strict):
@@ -59,7 +69,7 @@ class KeysOut(BaseModel):
 
 @routes.get("")
 def get_keys(
-    store: StoreOf, requester: Admin, member: Annotated[Plain, Query(max_length=200)] = ""
+    store: StoreOf, requester: KeyManager, member: Annotated[Plain, Query(max_length=200)] = ""
 ) -> KeysOut:
     """The own keys, for operators those of everybody, or of one member."""
     with store.reading() as c:
@@ -68,7 +78,7 @@ def get_keys(
 
 
 @routes.post("", status_code=201)
-def post_key(body: KeyIn, store: StoreOf, requester: Admin) -> NewKeyOut:
+def post_key(body: KeyIn, store: StoreOf, requester: KeyManager) -> NewKeyOut:
     """Make a key, which expires no later than the one that makes it."""
     with store.writing() as c:
         key = keys.create(
@@ -79,7 +89,7 @@ def post_key(body: KeyIn, store: StoreOf, requester: Admin) -> NewKeyOut:
 
 
 @routes.delete("/{key}", status_code=204)
-def delete_key(key: KeyId, store: StoreOf, requester: Admin) -> None:
+def delete_key(key: KeyId, store: StoreOf, requester: KeyManager) -> None:
     """Revoke a key: it is refused at once, and the sessions that were signed in with it end."""
     with store.writing() as c:
         keys.revoke(c, requester, key)

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Depends, Query
 from fastapi.responses import Response
 from pydantic import BaseModel
 
-from crowdpilot.service import access, exports
-from crowdpilot.service.http.auth import Admin, LabelOps, ProjectId, StoreOf
+from crowdpilot.service import exports
+from crowdpilot.service.http.auth import LabelOps, Operator, ProjectId, StoreOf
 from crowdpilot.service.http.responses import attachment
 from crowdpilot.service.http.routes.projects import ERRORS
 from crowdpilot.service.requesters.log import log_export, log_tables, read_entries
@@ -74,11 +74,10 @@ def get_project_log(
 
 @routes.get("/log", response_model=LogOut, responses=FILES)
 def get_log(
-    store: StoreOf, requester: Admin, wanted: Wanted, before: Before = None, n: Number = 100,
+    store: StoreOf, requester: Operator, wanted: Wanted, before: Before = None, n: Number = 100,
     format: Format = "json",
 ) -> Any:  # fmt: skip
     """What was done to the whole service: sign-ins, wrong keys, keys, members, projects; for operators."""
-    access.check_operator(requester)
     return _respond(store, requester.actor, wanted, before, n, format)
 
 

@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Path
 from pydantic import BaseModel
 
-from crowdpilot.service import access
-from crowdpilot.service.http.auth import Admin, ProjectId, StoreOf
+from crowdpilot.service.http.auth import Admin, Operator, ProjectId, StoreOf
 from crowdpilot.service.http.routes.projects import ERRORS
 from crowdpilot.service.requesters import members
 from crowdpilot.service.schemas import Name, Strict
@@ -98,16 +97,15 @@ def delete_role(id: ProjectId, member: MemberId, store: StoreOf, requester: Admi
 
 
 @routes.get("/members")
-def get_members(store: StoreOf, requester: Admin) -> MembersOut:
+def get_members(store: StoreOf, requester: Operator) -> MembersOut:
     """All members; for operators."""
-    access.check_operator(requester)
     with store.reading() as c:
         rows = members_store.list_all(c)
     return MembersOut(members=[MemberOut.model_validate(row._mapping) for row in rows])
 
 
 @routes.post("/members", status_code=201)
-def post_member(body: MemberIn, store: StoreOf, requester: Admin) -> MemberOut:
+def post_member(body: MemberIn, store: StoreOf, requester: Operator) -> MemberOut:
     """Add a member, who has no project yet; for operators."""
     with store.writing() as c:
         row = members.add(c, requester, body.name, operator=body.operator)
@@ -115,7 +113,7 @@ def post_member(body: MemberIn, store: StoreOf, requester: Admin) -> MemberOut:
 
 
 @routes.patch("/members/{member}")
-def patch_member(member: MemberId, body: OperatorIn, store: StoreOf, requester: Admin) -> MemberOut:
+def patch_member(member: MemberId, body: OperatorIn, store: StoreOf, requester: Operator) -> MemberOut:
     """Make a member an operator, or not any more; for operators, of whom one stays."""
     with store.writing() as c:
         row = members.set_operator(c, requester, member, body.operator)
@@ -123,7 +121,7 @@ def patch_member(member: MemberId, body: OperatorIn, store: StoreOf, requester: 
 
 
 @routes.delete("/members/{member}", status_code=204)
-def delete_member(member: MemberId, store: StoreOf, requester: Admin) -> None:
+def delete_member(member: MemberId, store: StoreOf, requester: Operator) -> None:
     """Remove a member: their keys and sessions end at once; for operators, of whom one stays."""
     with store.writing() as c:
         members.remove(c, requester, member)

@@ -1,4 +1,4 @@
-"""The log of actions: everything that matters is in it, with who and from where; paged, filtered, exported."""
+"""The log of actions: all that matters is in it, with who and from where; paged, filtered, exported."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ def entries(service: DashboardService, **query: Any) -> list[dict[str, Any]]:
 
 EXPORTS = [
     ("/decisions", "decisions"), ("/decisions?format=parquet", "decisions"), ("/votes", "votes"),
-    ("/pay", "pay"), ("/pay?format=csv", "pay"), ("/workers", "workers"), ("/label-studio", "label studio tasks"),
+    ("/pay", "pay"), ("/pay?format=csv", "pay"), ("/workers", "workers"),
+    ("/label-studio", "label studio tasks"),
 ]  # fmt: skip
 
 
@@ -69,7 +70,8 @@ def test_every_download_of_the_dashboard_is_written_down(service: DashboardServi
     service.do_jobs()
     paths = {
         "export/decisions.csv": "decisions", "export/votes.ndjson": "votes",
-        "export/label-studio.json": "label studio tasks", "export/report.html": "report", "workers/pay.csv": "pay",
+        "export/label-studio.json": "label studio tasks", "export/report.html": "report",
+        "workers/pay.csv": "pay",
     }  # fmt: skip
     for path in paths:
         assert client.get(f"{home}/{path}").status_code == 200, path

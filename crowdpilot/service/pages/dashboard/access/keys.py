@@ -60,6 +60,7 @@ def _keys(store: Store, requester: Requester, status: int = 200, new: str = "", 
 
 def make_key(form: Form, requester: PostingAsAdmin, store: StoreOf) -> Response:
     """Make a key, and show it this one time."""
+    keys.check_may_manage(requester.access)
     name = str(form.get("name", "")).strip()
     try:
         if not 0 < len(name) <= MAX_NAME_CHARACTERS or "\x00" in name:
@@ -70,7 +71,6 @@ def make_key(form: Form, requester: PostingAsAdmin, store: StoreOf) -> Response:
                 member=str(form.get("member", "")).strip(), projects=_projects(form), expires=_expires(form),
             )  # fmt: skip
     except (RequestError, ValueError) as error:
-        keys.check_may_manage(requester.access)
         return _keys(store, requester, 422, wrong=sentence(str(error)))
     return _keys(store, requester, new=key)
 
