@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import stat
@@ -270,3 +271,18 @@ def test_what_a_database_cannot_hold_is_named(tmp_path: Path, request: pytest.Fi
         with empty.reading() as c:
             assert not reflect(c).tables
         empty.close()
+
+
+def test_a_full_disk_leaves_nothing(backup: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error is that of the disk, and no draft is left."""
+
+    def fail(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    store = Store(f"sqlite:///{tmp_path / 'origin.db'}")
+    before = {path.name for path in tmp_path.iterdir()}
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match="No space left"):
+        save_backup(store, tmp_path / "another")
+    store.close()
+    assert {path.name for path in tmp_path.iterdir()} <= before
