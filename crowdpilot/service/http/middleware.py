@@ -38,6 +38,7 @@ SECURITY_HEADERS = {
 NO_STORE = (b"cache-control", b"no-store")
 MAX_LARGE_BODIES = 4  # that a process reads at once
 TOO_MANY_LARGE_BODIES = "the service is reading other large requests; try again in a moment"
+ZERO_CHARACTER = "the address holds a zero character; there is nothing"
 MAX_LENGTH_DIGITS = 18
 REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")  # of a proxy
 MAX_PATH_CHARACTERS = 200  # in the log of requests
@@ -133,6 +134,9 @@ class ServiceMiddleware:
         address = network_of(scope["client"][0]) if scope.get("client") else ""
         if not self.limiter.allows(("address", address), time.monotonic()):
             await error_response(429, TOO_MANY_REQUESTS)(scope, receive, send)
+            return
+        if "\x00" in scope["path"] or b"%00" in scope["query_string"]:  # no database has such texts
+            await error_response(404, ZERO_CHARACTER)(scope, receive, send)
             return
         length = headers.get(b"content-length", b"0")
         n_bytes = int(length) if length.isdigit() and len(length) <= MAX_LENGTH_DIGITS else None

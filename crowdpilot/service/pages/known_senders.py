@@ -11,7 +11,6 @@ from starlette.types import Scope
 from crowdpilot.service import access
 from crowdpilot.service.errors import AuthenticationError
 from crowdpilot.service.http.auth import find_key
-from crowdpilot.service.http.auth import find_key
 from crowdpilot.service.http.body_limits import WORKER_PATHS
 from crowdpilot.service.labelling.sessions import read_session
 from crowdpilot.service.pages.dashboard.access.requester import SignInRequiredError, signed_in

@@ -20,7 +20,7 @@ HALF_CHARACTER = re.compile("[\ud800-\udfff]")
 MAX_RECORDS = 200_000
 MAX_LINE_CHARACTERS = 1 << 20  # of NDJSON, each of which is parsed in one go
 MAX_JSON_BYTES = 8 << 20  # of a file, which is parsed in one go
-MAX_JSON_CONTAINERS = 250_000  # lists and objects: what takes time and memory
+MAX_JSON_CONTAINERS = 150_000  # lists and objects: what takes time and memory
 
 Record = tuple[str, Mapping[str, Any]]  # where it stands, and its values by column
 

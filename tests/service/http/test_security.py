@@ -170,7 +170,7 @@ def test_what_requesters_change_is_written_down(project: Project) -> None:
 @pytest.fixture
 def small(tmp_path: Path) -> Iterator[Service]:
     """A service that takes little."""
-    made = Service(sqlite_url(tmp_path), max_body_bytes=2000, max_upload_bytes=4000)
+    made = Service(sqlite_url(tmp_path), max_body_bytes=2000, max_json_bytes=4000, max_upload_bytes=4000)
     yield made
     made.close()
 

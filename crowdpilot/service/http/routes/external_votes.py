@@ -6,11 +6,12 @@ import asyncio
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 from pydantic import BaseModel, Field
 
 from crowdpilot.service.errors import InvalidRequestError, ServiceUnavailableError
 from crowdpilot.service.http.auth import LabellingOf, LabelOps, ProjectId, StoreOf
+from crowdpilot.service.http.json_bodies import body_schema, json_body
 from crowdpilot.service.http.routes.projects import ERRORS
 from crowdpilot.service.labelling import external_votes
 from crowdpilot.service.schemas import ExternalVoteIn, ExternalVotesIn, Kind, Strict
@@ -19,6 +20,7 @@ from crowdpilot.service.store.engine import Store
 from crowdpilot.service.store.requesters import action_log
 
 routes = APIRouter(prefix="/api/projects/{id}", tags=["external votes"], responses=ERRORS)
+Votes = Annotated[ExternalVotesIn, Depends(json_body(ExternalVotesIn))]
 PLATFORM = "external"  # of workers whose votes are collected elsewhere
 MAX_TRIES = 8  # to choose votes while other processes change the project
 
@@ -79,10 +81,8 @@ def _with_content(store: Store, id: str, wanted: external_votes.Proposal) -> Vot
     return VoteRequestsOut(items=requests, wait=wanted.wait)
 
 
-@routes.post("/external-votes", status_code=201)
-def post_external_votes(
-    id: ProjectId, body: ExternalVotesIn, store: StoreOf, requester: LabelOps
-) -> ExternalVotesOut:
+@routes.post("/external-votes", status_code=201, openapi_extra=body_schema(ExternalVotesIn))
+def post_external_votes(id: ProjectId, requester: LabelOps, body: Votes, store: StoreOf) -> ExternalVotesOut:
     """Record votes that were collected elsewhere, requested or not: all or none, as `Campaign.tell` does."""
     with store.writing() as c:
         spec = projects.find(c, id).spec

@@ -14,6 +14,7 @@ from crowdpilot.service.access import Requester
 from crowdpilot.service.errors import InvalidRequestError, UnsupportedMediaTypeError
 from crowdpilot.service.http.auth import LabellingOf, LabelOps, ProjectId, StoreOf, Writer
 from crowdpilot.service.http.responses import error_schemas
+from crowdpilot.service.http.json_bodies import inlined_schema
 from crowdpilot.service.http.routes.projects import ERRORS
 from crowdpilot.service.labelling import trust
 from crowdpilot.service.requester_actions import check_classifier_budget
@@ -53,26 +54,8 @@ def _body_schema(model: type[BaseModel]) -> dict[str, Any]:
     text = {"schema": {"type": "string", "minLength": 1}}
     file = {"type": "array", "minItems": 1, "items": {"type": "string", "format": "binary"}}
     form = {"type": "object", "required": ["file"], "properties": {"file": file}}
-    content = {JSON: {"schema": _inlined_schema(model)}, CSV: text, NDJSON: text, FORM: {"schema": form}}
+    content = {JSON: {"schema": inlined_schema(model)}, CSV: text, NDJSON: text, FORM: {"schema": form}}
     return {"requestBody": {"required": True, "content": content}}
-
-
-def _inlined_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """The schema of a model with its definitions in place, for a route that reads its body itself."""
-    schema = model.model_json_schema()
-    definitions = schema.pop("$defs", {})
-
-    def inline(node: Any) -> Any:
-        if isinstance(node, list):
-            return [inline(part) for part in node]
-        if not isinstance(node, dict):
-            return node
-        if "$ref" in node:
-            return inline(definitions[node["$ref"].rpartition("/")[2]])
-        return {name: inline(part) for name, part in node.items()}
-
-    inlined: dict[str, Any] = inline(schema)
-    return inlined
 
 
 async def read_body(request: Request) -> uploads.Body:

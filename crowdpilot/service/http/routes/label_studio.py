@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, Depends, Path
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from crowdpilot.service import exports, label_studio_sync
 from crowdpilot.service.errors import NotFoundError
 from crowdpilot.service.http.auth import LabellingOf, ProjectId, Reader, SettingsOf, StoreOf, Writer
+from crowdpilot.service.http.json_bodies import body_schema, json_body
 from crowdpilot.service.http.responses import error_schemas
 from crowdpilot.service.http.routes.projects import ERRORS
 from crowdpilot.service.label_studio_sync import find_single_question_project
@@ -25,7 +26,8 @@ from crowdpilot.service.store import items
 from crowdpilot.service.store.engine import Row
 
 routes = APIRouter(prefix="/api/projects/{id}", tags=["Label Studio"], responses=ERRORS)
-Tasks = Annotated[list[dict[str, Any]], Body(min_length=1, max_length=200_000)]
+TaskList = Annotated[list[dict[str, Any]], Field(min_length=1, max_length=200_000)]
+Tasks = Annotated[list[dict[str, Any]], Depends(json_body(TaskList))]
 
 
 class ImportOut(BaseModel):
@@ -53,9 +55,9 @@ class EventOut(BaseModel):
 # For requesters --------------------------------------------------------------------------------
 
 
-@routes.post("/label-studio", status_code=201)
+@routes.post("/label-studio", status_code=201, openapi_extra=body_schema(TaskList))
 async def post_tasks(
-    id: ProjectId, tasks: Tasks, labelling: LabellingOf, store: StoreOf, requester: Writer
+    id: ProjectId, requester: Writer, tasks: Tasks, labelling: LabellingOf, store: StoreOf
 ) -> ImportOut:
     """Import an export of Label Studio (JSON): tasks that are new become items, annotations become votes."""
     project = await asyncio.to_thread(find_single_question_project, store, id)
