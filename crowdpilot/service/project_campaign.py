@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from crowdpilot.hybrid import Campaign, Costs, Plan
+from crowdpilot.service.store.answers.reservations import Limits
 
 TRAINED_CLASSIFIERS = ("tfidf", "embeddings")  # trained by the service on the votes
 
@@ -19,6 +20,15 @@ def make_costs(spec: Mapping[str, Any]) -> Costs:
 def make_plan(spec: Mapping[str, Any]) -> Plan:
     """The plan of a project."""
     return Plan.from_dict({**spec["plan"], "policy": spec["policy"]})
+
+
+def make_limits(spec: Mapping[str, Any]) -> Limits:
+    """The money and the numbers of votes of a project, as its campaign counts them."""
+    costs, plan = make_costs(spec), make_plan(spec)
+    return Limits(
+        costs.prices, costs.budget, costs.classifier, spec["machine"] in TRAINED_CLASSIFIERS,
+        plan.per_item, plan.per_worker, [criterion["name"] for criterion in spec["criteria"]],
+    )  # fmt: skip
 
 
 def make_campaign(spec: Mapping[str, Any], classifier: Any = None) -> Campaign:

@@ -125,6 +125,7 @@ class ProjectIn(Strict):
     machine: Literal["none", "given", "tfidf", "embeddings"] = "none"
     batch: Annotated[int, Field(ge=1, le=100)] = 10
     lease: Annotated[float, Field(ge=1, le=7 * 86400)] = 900.0
+    min_answers: Annotated[int, Field(ge=1, le=100_000)] | None = None  # before the code; else a batch
     guests: GuestsIn = GuestsIn()
     webhook: Address = ""
     prolific: ProlificIn | None = None

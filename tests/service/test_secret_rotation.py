@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
-from crowdpilot.service.labelling.sessions import Session, completion_code, completion_codes
+from crowdpilot.service.labelling.sessions import completion_codes
 from crowdpilot.service.platforms.label_studio import backend
 from crowdpilot.service.settings import Settings, load_settings
 from crowdpilot.service.signing import (
@@ -59,8 +61,9 @@ def test_the_address_for_label_studio_stays_valid() -> None:
 
 
 def test_a_completion_code_of_before_is_recognised() -> None:
-    session = Session("birds", 7, "link", "")
-    assert completion_codes(BOTH, session) == (completion_code(NEW, session), completion_code(OLD, session))
+    worker: Any = SimpleNamespace(id=7, platform="link", external="")
+    new, old = (completion_codes(key, "birds", worker) for key in (NEW, OLD))
+    assert completion_codes(BOTH, "birds", worker) == new + old
 
 
 def test_a_delivery_is_signed_with_each_secret_the_newest_first() -> None:

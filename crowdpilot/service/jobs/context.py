@@ -9,6 +9,7 @@ from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.project_campaign import TRAINED_CLASSIFIERS
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import projects
+from crowdpilot.service.store.clock import Ticker
 from crowdpilot.service.store.engine import Row, Store
 
 MAX_REPLICAS = 8  # in memory; the least recently used is dropped
@@ -25,6 +26,7 @@ class JobContext:
 
     def __init__(self, store: Store, settings: Settings) -> None:
         self.store, self.settings = store, settings
+        self.ticker = Ticker()
         self._replicas: dict[str, Replica] = {}  # the most recently used is the last
         self._why_untrained: dict[str, str] = {}
 

@@ -50,7 +50,7 @@ def run(settings: Settings, name: str, stop: threading.Event) -> None:
     while not stop.is_set():
         try:
             if restarted or time.monotonic() - swept >= RENEWAL_SECONDS:
-                _sweep(store, own if restarted else "")
+                _sweep(context, own if restarted else "")
                 restarted, swept = False, time.monotonic()
             if not step(context, own):
                 stop.wait(POLL_SECONDS)
@@ -81,7 +81,7 @@ def step(context: JobContext, name: str) -> bool:
 
 def _run_job(context: JobContext, job: Row) -> None:
     try:
-        with _renewed_claim(context.store, job):
+        with _renewed_claim(context, job):
             result = JOBS[job.kind](context, job)
         with context.store.writing() as c:
             jobs.finish(c, job, result)
@@ -115,10 +115,11 @@ def _full_name(name: str) -> str:
     return f"{name}@{socket.gethostname()[:32]}:{os.getppid()}"[:64]
 
 
-def _sweep(store: Store, name: str) -> None:
-    """Queue jobs of dead runners again; expire leases, and check the projects for completion."""
-    now = time.time()
+def _sweep(context: JobContext, name: str) -> None:
+    """Advance service time; queue jobs of dead runners again; expire leases, and check for completion."""
+    store = context.store
     with store.writing() as c:
+        now = context.ticker.advance(c)
         jobs.requeue_abandoned(c, name)
     with store.reading() as c:
         expired = leases.projects_with_expired(c, now)
@@ -129,14 +130,15 @@ def _sweep(store: Store, name: str) -> None:
 
 
 @contextmanager
-def _renewed_claim(store: Store, job: Row) -> Iterator[None]:
-    """Renew the claim on a job while it runs."""
+def _renewed_claim(context: JobContext, job: Row) -> Iterator[None]:
+    """Renew the claim on a job while it runs; service time goes on, too."""
     over = threading.Event()
 
     def renew() -> None:
         while not over.wait(RENEWAL_SECONDS):
             try:
-                with store.writing() as c:
+                with context.store.writing() as c:
+                    context.ticker.advance(c)
                     jobs.renew(c, job)
             except (ServiceUnavailableError, jobs.JobLostError):
                 logger.warning("job %s cannot renew its claim", job.id)

@@ -17,20 +17,25 @@ from __future__ import annotations
 
 import asyncio
 import math
-import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from crowdpilot.service.errors import ConflictError, InvalidRequestError, NotReadyError
+from crowdpilot.service.labelling import finishing
+from crowdpilot.service.labelling.item_numbers import ItemNumbers
 from crowdpilot.service.labelling.lease_queue import LeasedItem, LeaseQueue
 from crowdpilot.service.labelling.project_executor import ProjectExecutor
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.labelling.replicas import Replicas
-from crowdpilot.service.labelling.sessions import Session, code_to_show
+from crowdpilot.service.labelling.sessions import Session
 from crowdpilot.service.labelling.vote_writer import VoteWriter
 from crowdpilot.service.labelling.waiting_requests import Delivery, Waiting, deliver
+from crowdpilot.service.project_campaign import make_limits
+from crowdpilot.service.schemas import VoteIn
 from crowdpilot.service.settings import Settings
-from crowdpilot.service.store import items, leases, projects, votes, workers
+from crowdpilot.service.store import items, leases, projects
+from crowdpilot.service.store.answers import undoing
+from crowdpilot.service.store.answers.writing import Answer
 from crowdpilot.service.store.engine import Row, Store
 
 __all__ = ["LabellingService", "LeasedItem"]
@@ -61,6 +66,7 @@ class LabellingService:
             store, lambda project: self._replicas.catch_up(project, MAX_RECOMPUTE_SECONDS)
         )
         self._class_codes: dict[str, dict[str, int]] = {}
+        self._numbers: dict[str, ItemNumbers] = {}
 
     def close(self) -> None:
         """Finish what was begun, and end all threads."""
@@ -78,8 +84,23 @@ class LabellingService:
             raise InvalidRequestError(f"{name!r} is not a class; there are {', '.join(codes)}")
         return codes[name]
 
-    async def vote(self, session: Session, answer: votes.Answer) -> None:
-        """Write an answer; returns after its commit."""
+    def item_numbers(self, project: str) -> ItemNumbers:
+        """The numbers of items as workers see them."""
+        if project not in self._numbers:
+            self._numbers[project] = ItemNumbers(self.settings.secret, project)
+        return self._numbers[project]
+
+    def _shown(self, project: str, leased: LeasedItem) -> LeasedItem:
+        return leased._replace(item=self.item_numbers(project).show(leased.item))
+
+    async def vote(self, session: Session, vote: VoteIn) -> None:
+        """Write an answer about an item, by the number that the worker saw; returns after its commit."""
+        label = None if vote.label is None else self.class_code(session.project, vote.label)
+        item = self.item_numbers(session.project).find(vote.item)
+        answer = Answer(
+            session.worker, item, vote.criterion, label, vote.seconds, vote.key, session.assignment,
+            session.nonce,
+        )  # fmt: skip
         await self._vote_writer.write(session.project, answer)
 
     async def lease(self, session: Session, n: int) -> list[LeasedItem]:
@@ -90,9 +111,10 @@ class LabellingService:
         waiting = self._lease_queue.add(session, n)
         self._executor.submit(session.project, self._lease_queue.serve, session.project)
         try:
-            return await asyncio.wait_for(waiting.future, MAX_WAIT_SECONDS)
+            leased = await asyncio.wait_for(waiting.future, MAX_WAIT_SECONDS)
         except TimeoutError:
             raise NotReadyError(LOADING) from None
+        return [self._shown(session.project, one) for one in leased]
 
     async def read(self, project: str, function: Callable[[Replica, Row], T]) -> T:
         """The result of a function of a project's replica, as it is now, and row; it must not change them.
@@ -122,21 +144,42 @@ class LabellingService:
 
     def _undo(self, session: Session) -> LeasedItem:
         with self.store.writing() as c:
-            project = projects.find(c, session.project)
-            key = votes.undo(c, session.project, session.worker, time.time() + project.spec["lease"])
-            return LeasedItem(*key, items.contents(c, [key[0]])[key[0]])
+            projects.next_change(c, session.project, change_number=0)  # the row is locked from here on
+            worker, spec = finishing.find_working(c, session), projects.find(c, session.project).spec
+            key = undoing.undo(c, session.project, worker, make_limits(spec), spec["lease"])
+            content = items.contents(c, [key[0]])[key[0]]
+        return self._shown(session.project, LeasedItem(*key, content))
+
+    async def release(self, session: Session) -> None:
+        """Return all items that a worker holds."""
+        await asyncio.to_thread(self._release, session)
+
+    def _release(self, session: Session) -> None:
+        with self.store.writing() as c:
+            finishing.find_session(c, session)
+            leases.release(c, session.project, session.worker)
 
     async def finish(self, session: Session) -> str:
-        """End a worker's leases, in one transaction; returns their completion code."""
+        """End the work on an assignment; returns its completion code.
+
+        `ConflictError` if the worker has given too few answers and there are items left for them.
+        """
+        work = await asyncio.to_thread(self._work_done, session)
+        if not work.is_enough and await self._has_more(session):
+            raise ConflictError(work.message)
         return await asyncio.to_thread(self._finish, session)
+
+    def _work_done(self, session: Session) -> finishing.Work:
+        with self.store.reading() as c:
+            return finishing.work_done(c, session)
+
+    async def _has_more(self, session: Session) -> bool:
+        """Whether there is an item that a worker can answer now; a project that is not open has none."""
+        try:
+            return bool(await self.lease(session, 1))
+        except ConflictError:
+            return False
 
     def _finish(self, session: Session) -> str:
         with self.store.writing() as c:
-            worker = workers.find(c, session.project, session.worker)
-            if worker.state != workers.ACTIVE or not votes.count_answers(c, session.worker):
-                raise ConflictError("there is no code before the first answer; label an item first")
-            leases.release(c, session.project, session.worker)
-            if worker.finished is None:
-                workers.change(c, session.project, session.worker, finished=time.time())
-            spec = projects.find(c, session.project).spec
-        return code_to_show(self.settings.secret, session, spec)
+            return finishing.finish(c, session, self.settings.secret)

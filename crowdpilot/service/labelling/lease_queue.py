@@ -11,15 +11,15 @@ requests); otherwise it catches up and chooses again.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from crowdpilot.service.errors import (
+    AuthenticationError,
     ConflictError,
-    ForbiddenError,
-    NotFoundError,
     RequestError,
     ServiceUnavailableError,
 )
@@ -27,7 +27,9 @@ from crowdpilot.service.labelling import trust
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.labelling.sessions import Session
 from crowdpilot.service.labelling.waiting_requests import Delivery, Waiting, deliver
-from crowdpilot.service.store import items, jobs, leases, projects, votes, workers
+from crowdpilot.service.store import clock, items, jobs, leases, projects, votes
+from crowdpilot.service.store.arrivals import assignments
+from crowdpilot.service.store.clock import Ticker
 from crowdpilot.service.store.engine import Row, Store
 
 MAX_ATTEMPTS = 8  # to commit a batch before its requests are refused
@@ -76,6 +78,8 @@ class LeaseQueue:
         self.store, self._replica = store, replica
         self._requests: dict[str, deque[LeaseRequest]] = {}  # by project
         self._last_sweep: dict[str, float] = {}
+        self._ticker, self._last_tick = Ticker(), -LEASE_SWEEP_SECONDS
+        self._ticking = threading.Lock()
 
     def add(self, session: Session, n: int) -> Waiting[list[LeasedItem]]:
         """Add a request; `serve` has to be called once for each."""
@@ -128,7 +132,7 @@ class LeaseQueue:
         """Choose items for each request; they are leased in the replica, not in the database."""
         ids = [request.session.worker for request in batch]
         with self.store.reading() as c:
-            known = workers.find_many(c, project.id, ids)
+            known = assignments.find_many(c, project.id, (r.session.assignment for r in batch))
             held = leases.held_by(c, ids)
             terms = trust.lease_terms(c, project.id, project.spec, known.values())
         return [_choice(r, held.get(r.session.worker, []), known, terms, replica, project) for r in batch]
@@ -146,9 +150,9 @@ class LeaseQueue:
         refit = unserved and project.votes != project.fitted and not replica.campaign.view.has_open_leases
         if not (new or holders or refit):
             return True
-        now, seconds = time.time(), replica.spec["lease"]
-        until = now + seconds
         with self.store.writing() as c:
+            now, seconds = clock.now(c), replica.spec["lease"]
+            until = now + seconds
             expected = project.lease_requests
             number = projects.claim_lease_requests(c, project.id, expected, len(new)) if new else 0
             if number is None:
@@ -179,16 +183,26 @@ class LeaseQueue:
 
     def _sweep(self, project: str) -> None:
         """End expired leases, at most every `LEASE_SWEEP_SECONDS`."""
-        now = time.time()
-        if now - self._last_sweep.get(project, 0.0) < LEASE_SWEEP_SECONDS:
+        moment = time.monotonic()
+        if moment - self._last_sweep.get(project, -LEASE_SWEEP_SECONDS) < LEASE_SWEEP_SECONDS:
             return
-        self._last_sweep[project] = now
+        self._last_sweep[project] = moment
+        self._tick(moment)
         with self.store.reading() as c:
+            now = clock.now(c)
             late = leases.have_expired(c, project, now)
         if late:
             with self.store.writing() as c:
                 leases.expire(c, project, now)
                 jobs.enqueue(c, project, "completion")
+
+    def _tick(self, moment: float) -> None:
+        """Advance service time, at most every `LEASE_SWEEP_SECONDS`, whatever the number of projects."""
+        with self._ticking:
+            if moment - self._last_tick >= LEASE_SWEEP_SECONDS:
+                self._last_tick = moment
+                with self.store.writing() as c:
+                    self._ticker.advance(c)
 
 
 def _choice(
@@ -199,10 +213,10 @@ def _choice(
     replica: Replica,
     project: Row,
 ) -> Outcome:
-    worker = known.get(request.session.worker)
-    error = _request_error(project, worker)
+    worker = known.get(request.session.assignment)
+    error = _request_error(request.session, worker, project)
     if error is not None or worker is None:
-        return error or NotFoundError("there is no such worker in this project")
+        return error or AuthenticationError(assignments.SESSION_ENDED)
     own = terms.get(worker.id, trust.LeaseTerms())
     n = int(min(request.n, own.most)) - len(held)
     return Choice(held, replica.ask(worker.id, n, worker.kind, own.gold_share) if n > 0 else [])
@@ -215,11 +229,9 @@ def _release(batch: list[LeaseRequest], outcomes: list[Outcome], replica: Replic
             replica.campaign.release(request.session.worker, [replica.ask_of(*key) for key in outcome.new])
 
 
-def _request_error(project: Row, worker: Row | None) -> RequestError | None:
+def _request_error(session: Session, worker: Row | None, project: Row) -> RequestError | None:
     """Why a worker gets no items, if so."""
-    if worker is None or worker.state == workers.ACTIVE:
-        closed = f"the project is {project.state}; no items are leased now"
-        return None if project.state == projects.OPEN else ConflictError(closed)
-    if worker.state in (workers.BLOCKED, workers.ERASED):
-        return ForbiddenError("you cannot work on this project any more")
-    return ForbiddenError("agree to the terms and pass the quiz first")
+    error = assignments.session_error(worker, session.worker, session.nonce)
+    if error is None and project.state != projects.OPEN:
+        return ConflictError(f"the project is {project.state}; no items are leased now")
+    return error

@@ -18,7 +18,7 @@ from crowdpilot.service.platforms import Arrival, invitation_links, mturk_extern
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.signing import derive
 from crowdpilot.service.store import projects, workers
-from crowdpilot.service.store.arrivals import invitations
+from crowdpilot.service.store.arrivals import assignments, invitations
 from crowdpilot.service.store.engine import Row
 from crowdpilot.service.store.requesters import action_log
 
@@ -61,14 +61,15 @@ def open_session(c: Connection, settings: Settings, project: Row, arrival: Arriv
     state = workers.NEW if step_for(project.spec, None, 0) != "label" else workers.ACTIVE
     worker = workers.register(
         c, project.id, arrival.platform, arrival.external,
-        kind=arrival.kind, assignment=arrival.assignment, state=state, guest=arrival.guest,
+        kind=arrival.kind, state=state, guest=arrival.guest,
         trusted=not arrival.guest or trust.at_arrival(c, project), invitation=arrival.invitation or None,
     )  # fmt: skip
     if not known:
         who = derive(settings.secret, "log", arrival.platform, arrival.external)[:16]
         about = {"platform": arrival.platform, "kind": arrival.kind}
         action_log.write(c, who, "arrive", project.id, category=action_log.ARRIVAL, **about)
-    return Session(project.id, worker.id, arrival.platform, arrival.assignment)
+    assignment = assignments.find_or_create(c, project.id, worker.id, arrival.assignment)
+    return Session(project.id, worker.id, arrival.platform, assignment.id, worker.nonce)
 
 
 def consent_version(spec: Mapping[str, Any]) -> str:

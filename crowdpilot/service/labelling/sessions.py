@@ -1,4 +1,4 @@
-"""The signed session of a worker, bound to project, platform, worker and assignment; completion codes."""
+"""The signed session of a worker, bound to project, worker, assignment and nonce; completion codes."""
 
 from __future__ import annotations
 
@@ -8,17 +8,20 @@ from typing import Any, NamedTuple
 
 from crowdpilot.service.errors import AuthenticationError
 from crowdpilot.service.signing import TokenExpiredError, derive, derive_all, is_derived, sign, unsign
+from crowdpilot.service.store.arrivals.assignments import SESSION_ENDED
+from crowdpilot.service.store.engine import Row
 
 LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"  # none of which is taken for another
 
 
 class Session(NamedTuple):
-    """A worker at work on a project."""
+    """A worker at work on an assignment of a project; the nonce ends with the session on the server."""
 
     project: str
     worker: int
     platform: str
-    assignment: str
+    assignment: int
+    nonce: str
 
 
 def sign_session(secret: str, session: Session) -> str:
@@ -31,8 +34,7 @@ def read_session(secret: str, token: str, max_age_seconds: float) -> Session:
     try:
         return Session(*unsign(secret, "worker_session", token, max_age_seconds=max_age_seconds))
     except TokenExpiredError:
-        again = "the session has ended; open the link to the project again to go on"
-        raise AuthenticationError(again) from None
+        raise AuthenticationError(SESSION_ENDED) from None
     except (ValueError, TypeError):
         raise AuthenticationError("the session is not valid; open the link to the project again") from None
 
@@ -43,22 +45,25 @@ def form_token(secret: str, session: Session) -> str:
 
 
 def is_form_token(secret: str, session: Session, token: str) -> bool:
-    """Whether a form or a script of this worker's pages was given this token."""
+    """Whether a page of this worker has sent this token along."""
     return is_derived(secret, token, "form", *session)
 
 
-def code_to_show(secret: str, session: Session, spec: Mapping[str, Any]) -> str:
-    """The code that ends a worker's visit: that of the study on Prolific where it has one, else their own."""
-    study = (spec.get("prolific") or {}) if session.platform == "prolific" else {}
-    return study.get("code") or completion_code(secret, session)
+def code_to_show(secret: str, project: str, worker: Row, spec: Mapping[str, Any]) -> str:
+    """The code that ends an assignment: that of the study on Prolific where it has one, else its own.
+
+    `worker` is the row of a worker with the assignment, of the module `assignments`.
+    """
+    study = (spec.get("prolific") or {}) if worker.platform == "prolific" else {}
+    return study.get("code") or completion_codes(secret, project, worker)[0]
 
 
-def completion_code(secret: str, session: Session) -> str:
-    """What shows a platform that this worker has finished; only the server can make it."""
-    return completion_codes(secret, session)[0]
+def completion_codes(secret: str, project: str, worker: Row) -> list[str]:
+    """What shows a platform that an assignment is finished, by each key of the secret, the newest first."""
+    parts = project, worker.id, worker.platform, worker.external
+    return [_letters(text) for text in derive_all(secret, "code", *parts)]
 
 
-def completion_codes(secret: str, session: Session) -> tuple[str, ...]:
-    """The completion code of this worker by each key of the secret, of which they may have seen any."""
-    drawn = (sha256(text.encode()).digest() for text in derive_all(secret, "code", *session))
-    return tuple("".join(LETTERS[byte % len(LETTERS)] for byte in each[:12]) for each in drawn)
+def _letters(text: str) -> str:
+    drawn = sha256(text.encode()).digest()
+    return "".join(LETTERS[byte % len(LETTERS)] for byte in drawn[:12])

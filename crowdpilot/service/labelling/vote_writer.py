@@ -19,8 +19,10 @@ from sqlalchemy import Connection
 from crowdpilot.service.labelling import trust
 from crowdpilot.service.labelling.project_executor import ProjectExecutor
 from crowdpilot.service.labelling.waiting_requests import Delivery, Waiting, deliver
-from crowdpilot.service.project_campaign import refit_due
-from crowdpilot.service.store import jobs, projects, votes
+from crowdpilot.service.project_campaign import make_limits, refit_due
+from crowdpilot.service.store import jobs, projects
+from crowdpilot.service.store.answers.reservations import Limits
+from crowdpilot.service.store.answers.writing import Answer, write_answers
 from crowdpilot.service.store.engine import Store
 
 MAX_ANSWERS_PER_COMMIT = 256
@@ -31,7 +33,7 @@ class PendingAnswer(NamedTuple):
     """An answer that is to be written, and the coroutine that waits for it."""
 
     project: str
-    answer: votes.Answer
+    answer: Answer
     waiting: Waiting[None]
 
 
@@ -47,11 +49,12 @@ class VoteWriter:
     def __init__(self, store: Store) -> None:
         self.store = store
         self._specs: dict[str, dict[str, Any]] = {}
+        self._limits: dict[str, Limits] = {}
         self._lock = threading.Lock()
         self._pending: dict[str, deque[PendingAnswer]] = {}  # by project
         self._executor = ProjectExecutor(THREADS, "vote writer")
 
-    async def write(self, project: str, answer: votes.Answer) -> None:
+    async def write(self, project: str, answer: Answer) -> None:
         """Write an answer; returns after its commit.
 
         Raises `RequestError` if the answer is refused, and `ServiceUnavailableError` if the database cannot
@@ -85,12 +88,13 @@ class VoteWriter:
             outcomes = [error] * len(own)
         deliver([Delivery(p.waiting, outcome) for p, outcome in zip(own, outcomes, strict=True)])
 
-    def _write(self, c: Connection, project: str, answers: list[votes.Answer]) -> Sequence[Exception | None]:
+    def _write(self, c: Connection, project: str, answers: list[Answer]) -> Sequence[Exception | None]:
         """Write answers in a transaction and enqueue a refit if one is due; an error for each refused one."""
         if project not in self._specs:
             self._specs[project] = projects.find(c, project).spec
+            self._limits[project] = make_limits(self._specs[project])
         spec = self._specs[project]
-        refused, row = votes.write_answers(c, project, answers)
+        refused, row = write_answers(c, project, answers, self._limits[project])
         taken = [answer for answer, error in zip(answers, refused, strict=True) if error is None]
         workers, items = {answer.worker for answer in taken}, {answer.item for answer in taken}
         changed = trust.review(c, project, spec, workers, items)

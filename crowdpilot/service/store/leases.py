@@ -1,6 +1,6 @@
 """Queries on leases: items that workers hold until a time, their extension, expiry and return.
 
-A lease is a row of the table `votes` in the state `leased`.
+A lease is a row of the table `votes` in the state `leased`. Its times are service time (`clock`).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import ColumnElement, Connection, bindparam, case, insert, select, update
 
-from crowdpilot.service.store import projects
+from crowdpilot.service.store import clock, projects
 from crowdpilot.service.store.tables import votes
 from crowdpilot.service.store.votes import LEASED, RETURNED, SAME_VOTE, ItemCriterion
 
@@ -35,8 +35,10 @@ def create(
 
     `new` has pairs of a worker and their items. An item that the worker has returned is leased again.
     """
+    begun = clock.now(c) if now is None else now
     rows = [{"project": project, "item": item, "criterion": criterion, "worker": worker, "state": LEASED,
-             "lease_number": number, "position": n, "leased": until if now is None else now, "expires": until, "change_number": number}
+             "lease_number": number, "position": n, "leased": begun, "expires": until,
+             "change_number": number}
             for worker, leased in new for n, (item, criterion) in enumerate(leased)]  # fmt: skip
     columns = votes.c.item, votes.c.criterion, votes.c.worker
     some = votes.c.item.in_({row["item"] for row in rows})  # by the primary key

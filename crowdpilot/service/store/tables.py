@@ -162,13 +162,11 @@ workers = Table(
     _project(),
     Column("platform", String(16), nullable=False),  # link, prolific, mturk, label_studio, relay
     Column("external", Text),  # their name there; empty once their personal data is erased
-    Column("assignment", Text),
     Column("kind", String(32), nullable=False),  # crowd, expert
     Column("state", String(8), nullable=False),  # new, active, blocked, erased
     Column("approved", Boolean, nullable=False, default=False),  # for pay
     Column("consent", String(16)),  # version of the text agreed to
     Column("tries", Integer, nullable=False, default=0),  # at the quiz
-    Column("finished", Float),
     Column("created", Float, nullable=False),
     Column("nonce", String(32), nullable=False, default=lambda: secrets.token_hex(16)),  # of their sessions
     Column("guest", Boolean, nullable=False, default=False),  # came through a link for everybody
@@ -190,7 +188,11 @@ assignments = Table(  # pieces of work on a platform, each with its own completi
     Column("started", Float, nullable=False),
     Column("finished", Float),
     UniqueConstraint("worker", "external"),
-)
+    Index(  # an assignment of a platform belongs to one worker
+        "uq_assignments_external", "project", "external", unique=True,
+        sqlite_where=text("external <> ''"), postgresql_where=text("external <> ''"),
+    ),
+)  # fmt: skip
 
 votes = Table(
     "votes",

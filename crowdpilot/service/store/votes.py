@@ -1,15 +1,12 @@
-"""Queries on votes: answers of workers, undo, and votes for replicas, exports and statistics of workers."""
+"""Queries on votes, for replicas, exports and statistics of workers; answers are written by `answers`."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, select, update
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, select
 
-from crowdpilot.service.errors import ConflictError, ForbiddenError, RequestError
-from crowdpilot.service.store import projects
 from crowdpilot.service.store.engine import Row
 from crowdpilot.service.store.tables import items, votes, workers
 
@@ -17,7 +14,6 @@ LEASED, VOTED, UNSURE, RETURNED = "leased", "voted", "unsure", "returned"
 ANSWERED = (VOTED, UNSURE)
 ItemCriterion = tuple[int, int]  # id of an item, index of a criterion
 VoteId = tuple[int, int, int]  # item, criterion, worker: the primary key
-UNDO_LEASES = 2  # the last leases of a worker whose answers can be taken back
 ROWS_PER_FETCH = 5000
 IN_ORDER = votes.c.change_number, votes.c.worker, votes.c.item, votes.c.criterion
 SAME_VOTE: ColumnElement[bool] = and_(  # the primary key, for statements with many rows of parameters
@@ -27,119 +23,16 @@ SAME_VOTE: ColumnElement[bool] = and_(  # the primary key, for statements with m
 )
 
 
-class Answer(NamedTuple):
-    """The answer of a worker about a leased item; `label` is None for "can't tell"."""
+class AnswerCounts(NamedTuple):
+    """How many answers have a label, and how many say "can't tell"."""
 
-    worker: int
-    item: int
-    criterion: int
-    label: int | None
-    seconds: float | None
-    key: str
+    labelled: int
+    unsure: int
 
     @property
-    def vote_id(self) -> VoteId:
-        """The primary key of its row."""
-        return self.item, self.criterion, self.worker
-
-    @property
-    def state(self) -> str:
-        """The state of its row once it is written."""
-        return UNSURE if self.label is None else VOTED
-
-
-class StoredAnswer(NamedTuple):
-    """State, label and idempotency key of a row."""
-
-    state: str
-    label: int | None
-    key: str | None
-
-
-# Writing: all in a write transaction
-
-
-def write_answers(
-    c: Connection, project: str, answers: Sequence[Answer]
-) -> tuple[list[RequestError | None], Row]:
-    """Write answers to leased items; returns an error for each refused one (else None), and the counters.
-
-    The same answer sent again with the same key is accepted and changes nothing.
-    """
-    labelled = sum(answer.label is not None for answer in answers)
-    row = projects.next_change(c, project, votes=labelled)
-    stored = _stored(c, answers)
-    errors, new = [], []
-    for answer in answers:
-        errors.append(_error(answer, stored.get(answer.vote_id), row.state))
-        if errors[-1] is None and stored[answer.vote_id].state in (LEASED, RETURNED):
-            new.append(answer)
-            stored[answer.vote_id] = StoredAnswer(answer.state, answer.label, answer.key)
-    if new:
-        c.execute(_WRITE_ANSWER, [_parameters(answer, int(row.change_number)) for answer in new])
-    correction = sum(answer.label is not None for answer in new) - labelled
-    if correction:
-        row = projects.next_change(c, project, change_number=0, votes=correction)
-    return errors, row
-
-
-_WRITE_ANSWER = (
-    update(votes)
-    .where(SAME_VOTE)
-    .values({name: bindparam(f"_{name}") for name in ("state", "label", "seconds", "time", "key")})
-    .values(change_number=bindparam("_change_number"))
-)
-
-
-def _parameters(answer: Answer, number: int) -> dict[str, Any]:
-    values = {**answer._asdict(), "state": answer.state, "time": time.time(), "change_number": number}
-    return {f"_{name}": value for name, value in values.items()}
-
-
-def _stored(c: Connection, answers: Sequence[Answer]) -> dict[VoteId, StoredAnswer]:
-    columns = votes.c.item, votes.c.criterion, votes.c.worker, votes.c.state, votes.c.label, votes.c.key
-    some = votes.c.item.in_(
-        {answer.item for answer in answers}
-    )  # by the primary key, whoever the workers are
-    return {tuple(row[:3]): StoredAnswer(*row[3:]) for row in c.execute(select(*columns).where(some))}
-
-
-def _error(answer: Answer, stored: StoredAnswer | None, project_state: str) -> RequestError | None:
-    if stored is None:
-        return ForbiddenError("this item was not leased to you; ask for the next one")
-    if stored == StoredAnswer(answer.state, answer.label, answer.key):
-        return None
-    if stored.state in ANSWERED:
-        return ConflictError("you have answered this already; go on with the next")
-    if project_state == projects.CLOSED:
-        return ConflictError("the project is closed; thank you for your work")
-    return None
-
-
-def undo(c: Connection, project: str, worker: int, until: float) -> ItemCriterion:
-    """Take back the last answer of a worker and lease its item to them again; `ConflictError` if too old."""
-    number = int(projects.next_change(c, project).change_number)
-    own = votes.c.worker == worker
-    numbers = select(votes.c.lease_number).where(own).distinct().order_by(votes.c.lease_number.desc())
-    recent = [row.lease_number for row in c.execute(numbers.limit(UNDO_LEASES))]
-    answered = votes.c.state.in_(ANSWERED), votes.c.lease_number.in_(recent)
-    order = votes.c.time.desc(), votes.c.lease_number.desc(), votes.c.position.desc()
-    row = c.execute(select(votes).where(own, *answered).order_by(*order).limit(1)).first()
-    if row is None:
-        raise ConflictError("there is nothing to take back; only the answers just given can be changed")
-    this = own, votes.c.item == row.item, votes.c.criterion == row.criterion
-    empty = {"label": None, "key": None, "time": None}
-    c.execute(
-        update(votes)
-        .where(*this)
-        .values({**empty, "state": LEASED, "expires": until, "change_number": number})
-    )
-    if row.state == VOTED:
-        projects.next_change(c, project, change_number=0, votes=-1)
-    return row.item, row.criterion
-
-
-# Reading
+    def total(self) -> int:
+        """All together."""
+        return self.labelled + self.unsure
 
 
 def changed_since(c: Connection, project: str, number: int) -> Iterator[Sequence[Row]]:
@@ -174,13 +67,15 @@ def export(c: Connection, project: str) -> Iterator[Sequence[Row]]:
 def answers_about(c: Connection, item: int) -> Sequence[Row]:
     """Answers about an item, "can't tell" included, in the order in which they came."""
     answered = votes.c.item == item, votes.c.state.in_(ANSWERED)
-    return c.execute(select(votes).where(*answered).order_by(votes.c.time, votes.c.change_number)).all()
+    return c.execute(select(votes).where(*answered).order_by(votes.c.change_number, votes.c.position)).all()
 
 
-def count_answers(c: Connection, worker: int) -> int:
-    """The number of answers of a worker, "can't tell" included; by the index on (worker, state)."""
-    own = votes.c.worker == worker, votes.c.state.in_(ANSWERED)
-    return int(c.execute(select(func.count()).where(*own)).scalar_one())
+def count_answers(c: Connection, worker: int, assignment: int) -> AnswerCounts:
+    """The number of answers of a worker in an assignment; by the index on (worker, state)."""
+    own = votes.c.worker == worker, votes.c.state.in_(ANSWERED), votes.c.assignment == assignment
+    rows = c.execute(select(votes.c.state, func.count().label("n")).where(*own).group_by(votes.c.state))
+    counts = {row.state: int(row.n) for row in rows}
+    return AnswerCounts(counts.get(VOTED, 0), counts.get(UNSURE, 0))
 
 
 def counts_by_worker(c: Connection, project: str) -> dict[int, dict[str, float]]:

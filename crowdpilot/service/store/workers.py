@@ -6,12 +6,12 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, String, cast, delete, insert, select, update
 
 from crowdpilot.service.errors import ForbiddenError, NotFoundError
 from crowdpilot.service.store import projects
 from crowdpilot.service.store.engine import Row
-from crowdpilot.service.store.tables import votes, workers
+from crowdpilot.service.store.tables import assignments, votes, workers
 from crowdpilot.service.store.votes import LEASED, RETURNED
 
 NEW, ACTIVE, BLOCKED, ERASED = "new", "active", "blocked", "erased"
@@ -25,7 +25,6 @@ def register(
     external: str,
     *,
     kind: str,
-    assignment: str = "",
     state: str = NEW,
     guest: bool = False,
     trusted: bool = True,
@@ -41,9 +40,9 @@ def register(
         number = int(projects.next_change(c, project).change_number)
         row = c.execute(select(workers).where(*own)).first()  # another process may have been faster
     if row is None:
-        new = {"project": project, "platform": platform, "external": external, "assignment": assignment,
-               "kind": kind, "state": state, "created": time.time(), "guest": guest, "trusted": trusted,
-               "invitation": invitation, "change_number": number}  # fmt: skip
+        new = {"project": project, "platform": platform, "external": external, "kind": kind, "state": state,
+               "created": time.time(), "guest": guest, "trusted": trusted, "invitation": invitation,
+               "change_number": number}  # fmt: skip
         row = c.execute(insert(workers).values(new).returning(*workers.c)).one()
     if row.state in (BLOCKED, ERASED):
         raise ForbiddenError("you cannot work on this project any more")
@@ -100,6 +99,7 @@ def change(c: Connection, project: str, worker: int, **values: Any) -> None:
 def exclude(c: Connection, project: str, worker: int, state: str, **values: Any) -> None:
     """End the work of a worker in a write transaction: leases are deleted, votes stay."""
     find(c, project, worker)
+    projects.next_change(c, project, lease_requests=1)  # a choice of items that was made before is void
     unanswered = votes.c.worker == worker, votes.c.state.in_((LEASED, RETURNED))
     c.execute(delete(votes).where(*unanswered))
     change(c, project, worker, state=state, **values)
@@ -107,5 +107,7 @@ def exclude(c: Connection, project: str, worker: int, state: str, **values: Any)
 
 def erase(c: Connection, project: str, worker: int) -> None:
     """Erase the personal data of a worker in a write transaction; votes stay, without idempotency keys."""
-    exclude(c, project, worker, ERASED, external=None, assignment=None, consent=None)
+    exclude(c, project, worker, ERASED, external=None, consent=None)
     c.execute(update(votes).where(votes.c.worker == worker).values(key=None))
+    number: ColumnElement[str] = cast(assignments.c.id, String)  # instead of their ids on the platform
+    c.execute(update(assignments).where(assignments.c.worker == worker).values(external=number))

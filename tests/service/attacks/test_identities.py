@@ -66,12 +66,12 @@ RIGHTS: dict[str, str] = {
     f"GET {PROJECT}/log": LABEL, "GET /api/log": OPERATOR,
     # Workers
     "POST /api/sessions": ANYBODY, "GET /api/next": WORKER, "POST /api/votes": WORKER,
-    "POST /api/votes/undo": WORKER, "POST /api/finish": WORKER,
+    "POST /api/votes/undo": WORKER, "POST /api/finish": WORKER, "DELETE /api/sessions": WORKER,
     f"GET {PAGES}": WORKER_PAGE, f"GET {PAGES}/prolific": ANYBODY, f"GET {PAGES}/mturk": ANYBODY,
     **{f"GET {PAGES}/{page}": WORKER_PAGE
        for page in ("consent", "instructions", "quiz", "label", "batch", "pause", "done")},
     **{f"POST {PAGES}/{page}": WORKER_PAGE
-       for page in ("consent", "quiz", "vote", "undo", "pause", "finish")},
+       for page in ("consent", "quiz", "vote", "undo", "pause", "finish", "sign-out")},
     # Dashboard
     "GET /": READ, "GET /login": ANYBODY, "POST /login": ANYBODY, "POST /logout": READ,
     "GET /projects": READ, "GET /projects/cards": READ, "GET /projects/new": READ,
@@ -333,7 +333,10 @@ def test_nobody_does_what_is_not_theirs(world: World, name: str) -> None:
     assert world.state() == before
 
 
-CAUTIOUS = ("/logout", "/keys/{key}", "/members/{member}", "/api/finish", "/finish", "/votes/undo", "/undo")
+CAUTIOUS = (
+    "/logout", "/keys/{key}", "/members/{member}", "/api/finish", "/finish", "/votes/undo", "/undo",
+    "/api/sessions", "/sign-out",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(

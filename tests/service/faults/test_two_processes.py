@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections import Counter
 from contextlib import suppress
 from typing import Any
@@ -12,10 +11,12 @@ from typing import Any
 from crowdpilot.service.errors import ServiceUnavailableError
 from crowdpilot.service.labelling.labelling_service import LabellingService
 from crowdpilot.service.labelling.sessions import Session
+from crowdpilot.service.schemas import VoteIn
 from crowdpilot.service.settings import Settings
-from crowdpilot.service.store import Store, leases, migrate, projects, votes, workers
-from tests.service.harness.fault_crowd import make_project
+from crowdpilot.service.store import Store, clock, leases, migrate, projects
+from tests.service.harness.fault_crowd import CLASSES, make_project
 from tests.service.harness.service import settings_of
+from tests.service.harness.sessions import new_session
 
 ITEMS, WANTED, WORKERS = 40, 3, 8
 
@@ -29,8 +30,7 @@ def make_services(
     sessions = []
     with store.writing() as c:
         for n in range(WORKERS):
-            row = workers.register(c, project, "link", f"w{n}", kind="crowd", state=workers.ACTIVE)
-            sessions.append(Session(project, row.id, "link", ""))
+            sessions.append(new_session(c, project, f"w{n}"))
     store.close()
     return [LabellingService(Store(url), settings) for _ in range(2)], sessions, project
 
@@ -48,7 +48,9 @@ def hammer(
 
     async def ask(session: Session, n: int) -> None:
         with suppress(ServiceUnavailableError):
-            leased.extend((session.worker, *one[:2]) for one in await labelling.lease(session, n))
+            numbers = labelling.item_numbers(session.project)
+            found = await labelling.lease(session, n)
+            leased.extend((session.worker, numbers.find(one.item), one.criterion) for one in found)
 
     async def all_of_them() -> None:
         for n in range(2, 30, 3):
@@ -97,9 +99,8 @@ def test_each_process_sees_what_the_other_did(database_url: str) -> None:
         leased = await here.lease(sessions[0], 5)
         assert await there.lease(sessions[0], 5) == leased
         for n, item in enumerate(leased[:3]):
-            await there.vote(
-                sessions[0], votes.Answer(sessions[0].worker, *item[:2], n % 3, 1.0, f"key-{n:05d}")
-            )
+            vote = VoteIn(item=item.item, label=CLASSES[n % 3], key=f"key-{n:05d}")
+            await there.vote(sessions[0], vote)
         assert await here.lease(sessions[0], 2) == leased[3:]
         seen = [await labelling.read(sessions[0].project, lambda m, row: (m.campaign.status(), row.votes))
                 for labelling in (here, there)]  # fmt: skip
@@ -120,9 +121,8 @@ def test_expired_leases_go_to_other_workers(database_url: str) -> None:
         gone = {leased.item for leased in await here.lease(sessions[0], ITEMS)}
         assert len(gone) == ITEMS
         assert await there.lease(sessions[1], ITEMS) == []
-        await asyncio.sleep(1.1)
         with there.store.writing() as c:
-            leases.expire(c, project, time.time())
+            leases.expire(c, project, clock.now(c) + 1.1)
         assert {leased.item for leased in await there.lease(sessions[1], ITEMS)} == gone
 
     asyncio.run(story())

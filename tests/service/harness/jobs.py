@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,10 +9,10 @@ import numpy as np
 from fastapi.testclient import TestClient
 
 from crowdpilot.service.app import create_app
-from crowdpilot.service.store import items, jobs, leases, projects, votes, workers
-from crowdpilot.service.store.votes import Answer
+from crowdpilot.service.store import items, jobs, leases, projects, workers
 from tests.service.harness.receiver import LOOPBACK
 from tests.service.harness.service import Service, create_project
+from tests.service.harness.sessions import answer_of, session_of, write_answers
 
 GOOD = ["splendid", "lovely", "bright", "warm", "charming", "fresh", "clever", "honest"]
 BAD = ["dreadful", "dull", "stale", "cold", "boring", "clumsy", "awful", "false"]
@@ -62,20 +61,13 @@ class JobService(Service):
             for worker in ids_of_workers:
                 all_items = [(ids[name], 0) for name in names]
                 number = int(projects.next_change(c, project, lease_requests=1).change_number)
-                leases.create(c, project, [(worker, all_items)], time.time() + 900, number)
+                leases.create(c, project, [(worker, all_items)], 1e12, number)
+                session = session_of(c, project, worker)
                 answers = [
-                    Answer(
-                        worker,
-                        ids[name],
-                        0,
-                        self.truth[name] ^ int(rng.random() > skill),
-                        1.0,
-                        f"key-{worker}-{ids[name]}",
-                    )
+                    answer_of(session, ids[name], self.truth[name] ^ int(rng.random() > skill))
                     for name in names
                 ]
-                errors, _ = votes.write_answers(c, project, answers)
-                assert errors == [None] * len(answers)
+                assert write_answers(c, project, answers) == [None] * len(answers)
 
     def enqueue(self, project: str, kind: str, **arguments: Any) -> None:
         with self.store.writing() as c:

@@ -9,8 +9,9 @@ import pytest
 
 from crowdpilot.service.jobs.context import JobContext
 from crowdpilot.service.labelling.replica import Replica
-from crowdpilot.service.store import items, jobs, leases, projects, votes
+from crowdpilot.service.store import items, jobs, leases, projects
 from tests.service.harness.jobs import JobService
+from tests.service.harness.sessions import session_of, undo
 
 NAMES = [f"i{n}" for n in range(300)]
 
@@ -182,7 +183,7 @@ def test_a_refit_knows_of_retracted_votes(service: JobService) -> None:
     service.refit(project)
     worker = service.workers(project, 1)[0]
     with service.store.writing() as c:
-        votes.undo(c, project, worker, 1e12)
+        undo(c, session_of(c, project, worker))
     assert service.refit(project)["votes"] == 59
 
 

@@ -11,10 +11,12 @@ import pytest
 from crowdpilot.service.errors import RequestError
 from crowdpilot.service.labelling.labelling_service import LabellingService
 from crowdpilot.service.labelling.sessions import Session
+from crowdpilot.service.schemas import VoteIn
 from crowdpilot.service.settings import Settings
-from crowdpilot.service.store import Store, jobs, migrate, projects, votes, workers
-from tests.service.harness.fault_crowd import make_project
+from crowdpilot.service.store import Store, jobs, migrate, projects
+from tests.service.harness.fault_crowd import CLASSES, make_project
 from tests.service.harness.service import settings_of
+from tests.service.harness.sessions import new_session
 
 ITEMS = 30
 Story = Callable[[], Awaitable[Any]]
@@ -31,13 +33,11 @@ class Scene:
 
     def session(self, name: str, state: str = "active") -> Session:
         with self.store.writing() as c:
-            row = workers.register(c, self.project, "link", name, kind="crowd", state=state)
-        return Session(self.project, row.id, "link", "")
+            return new_session(c, self.project, name, state=state)
 
     async def vote(self, session: Session, item: int, label: int | None = 0) -> None:
-        await self.labelling.vote(
-            session, votes.Answer(session.worker, item, 0, label, 1.0, f"key-{item:04d}")
-        )
+        said = None if label is None else CLASSES[label]
+        await self.labelling.vote(session, VoteIn(item=item, label=said, key=f"key-{item:04d}"))
 
     def refused(self, story: Awaitable[Any]) -> int:
         async def run() -> int:
@@ -125,10 +125,11 @@ def test_the_leases_of_a_worker_who_finishes_go_to_others(scene: Scene) -> None:
     async def story() -> None:
         held = await scene.labelling.lease(scene.sessions[0], ITEMS)
         assert await scene.labelling.lease(scene.sessions[1], ITEMS) == []
-        await scene.vote(scene.sessions[0], held[0].item)
+        for one in held[:10]:
+            await scene.vote(scene.sessions[0], one.item)
         assert len(await scene.labelling.finish(scene.sessions[0])) == 12
         again = await scene.labelling.lease(scene.sessions[1], ITEMS)
-        assert {lent.item for lent in again} == {lent.item for lent in held[1:]}
+        assert {lent.item for lent in again} == {lent.item for lent in held[10:]}
 
     asyncio.run(story())
 

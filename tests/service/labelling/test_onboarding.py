@@ -126,7 +126,7 @@ def test_an_erased_worker_is_unknown(c):
     session = come(c, project)
     workers.erase(c, project.id, session.worker)
     row = workers.find(c, project.id, session.worker)
-    assert (row.external, row.assignment, row.consent) == (None, None, None)
+    assert (row.external, row.consent) == (None, None)
     assert come(c, project).worker != session.worker
 
 

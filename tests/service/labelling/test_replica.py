@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -18,9 +17,12 @@ from crowdpilot.service.jobs.context import JobContext
 from crowdpilot.service.labelling import replica as replica_module
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.labelling.replicas import Replicas
+from crowdpilot.service.labelling.sessions import Session
 from crowdpilot.service.schemas import ProjectIn
 from crowdpilot.service.settings import Settings
-from crowdpilot.service.store import Store, items, jobs, leases, migrate, projects, votes, workers
+from crowdpilot.service.store import Store, clock, items, jobs, leases, migrate, projects, votes, workers
+from crowdpilot.service.store.answers.writing import Answer
+from tests.service.harness.sessions import answer_of, session_of, undo, write_answers
 
 PRICES = {"crowd": 0.02, "expert": 0.3}
 SPECS: dict[str, dict[str, Any]] = {
@@ -101,7 +103,7 @@ class Walk:
             number = projects.claim_lease_requests(c, self.id, project.lease_requests)
             if asks and number is not None and self.rng.random() < 0.9:
                 keys = [self.live.database_key(ask) for ask in asks]
-                leases.create(c, self.id, [(worker, keys)], time.time() + self.late + 100, number)
+                leases.create(c, self.id, [(worker, keys)], clock.now(c) + self.late + 100, number)
             else:
                 self.live.campaign.release(worker, asks)
 
@@ -111,20 +113,21 @@ class Walk:
             held = leases.held_by(c, [worker]).get(worker, [])
             some = self.rng.sample(held, self.rng.randint(0, len(held)))
             if some:
-                votes.write_answers(c, self.id, [self.said(worker, *one) for one in some])
+                session = session_of(c, self.id, worker)
+                write_answers(c, self.id, [self.said(session, *one) for one in some])
 
-    def said(self, worker: int, item: int, criterion: int) -> votes.Answer:
+    def said(self, session: Session, item: int, criterion: int) -> Answer:
         label = None if self.rng.random() < 0.15 else self.rng.randrange(len(self.spec["classes"]))
-        return votes.Answer(worker, item, criterion, label, 1.0, str(self.rng.random()))
+        return answer_of(session, item, label, criterion=criterion, key=str(self.rng.random()))
 
     def undo(self) -> None:
         with self.store.writing() as c:
-            votes.undo(c, self.id, self.worker(), time.time() + self.late + 100)
+            undo(c, session_of(c, self.id, self.worker()), self.late + 100)
 
     def expire(self) -> None:
         self.late += 60
         with self.store.writing() as c:
-            leases.expire(c, self.id, time.time() + self.late)
+            leases.expire(c, self.id, clock.now(c) + self.late)
 
     def finish(self) -> None:
         with self.store.writing() as c:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import time
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -8,14 +10,15 @@ from crowdpilot.service.errors import RequestError
 from crowdpilot.service.labelling.sessions import (
     Session,
     code_to_show,
-    completion_code,
+    completion_codes,
     form_token,
     read_session,
     sign_session,
 )
 
 SECRET = "s" * 32
-SESSION = Session("0123456789ab", 7, "prolific", "session")
+SESSION = Session("0123456789ab", 7, "prolific", 3, "nonce")
+WORKER = {"id": 7, "platform": "prolific", "external": "session"}
 
 
 def test_a_session_comes_back_as_it_was():
@@ -38,23 +41,31 @@ def test_a_session_ends(monkeypatch):
         read_session(SECRET, token, 60)
 
 
-@pytest.mark.parametrize("made", [form_token, completion_code])
-def test_codes_are_bound_to_project_worker_platform_and_assignment(made):
-    others = [SESSION._replace(**{name: value}) for name, value in
-              {"project": "x", "worker": 8, "platform": "mturk", "assignment": "y"}.items()]  # fmt: skip
-    assert len({made(SECRET, session) for session in (SESSION, *others)}) == 5
-    assert made("t" * 32, SESSION) != made(SECRET, SESSION)
+def code(project: str = "0123456789ab", secret: str = SECRET, **values: Any) -> str:
+    worker: Any = SimpleNamespace(**{**WORKER, **values})
+    return completion_codes(secret, project, worker)[0]
+
+
+def test_form_tokens_are_bound_to_all_of_a_session():
+    changes = {"project": "x", "worker": 8, "platform": "mturk", "assignment": 4, "nonce": "y"}
+    others = [SESSION._replace(**{name: value}) for name, value in changes.items()]
+    assert len({form_token(SECRET, session) for session in (SESSION, *others)}) == 6
+    assert form_token("t" * 32, SESSION) != form_token(SECRET, SESSION)
+
+
+def test_codes_are_bound_to_project_worker_platform_and_assignment():
+    others = code("x"), code(id=8), code(platform="mturk"), code(external="y"), code(secret="t" * 32)
+    assert len({code(), *others}) == 6
 
 
 def test_a_study_on_prolific_has_one_code_for_all_who_come_from_there():
     study = {"prolific": {"study": "b" * 24, "code": "C0DE"}}
-    assert code_to_show(SECRET, SESSION, study) == "C0DE"
-    assert code_to_show(SECRET, SESSION._replace(platform="link"), study) == completion_code(
-        SECRET, SESSION._replace(platform="link")
-    )
-    assert code_to_show(SECRET, SESSION, {"prolific": None}) == completion_code(SECRET, SESSION)
+    here, there = (SimpleNamespace(**{**WORKER, "platform": name}) for name in ("prolific", "link"))
+    assert code_to_show(SECRET, SESSION.project, here, study) == "C0DE"
+    assert code_to_show(SECRET, SESSION.project, there, study) == code(platform="link")
+    assert code_to_show(SECRET, SESSION.project, here, {"prolific": None}) == code()
 
 
 def test_a_completion_code_can_be_typed():
-    assert completion_code(SECRET, SESSION).isalnum()
-    assert len(completion_code(SECRET, SESSION)) == 12
+    assert code().isalnum()
+    assert len(code()) == 12

@@ -12,8 +12,10 @@ from sqlalchemy import event
 
 from crowdpilot.service.errors import RequestError, ServiceUnavailableError
 from crowdpilot.service.labelling.vote_writer import VoteWriter
-from crowdpilot.service.store import Store, jobs, leases, migrate, projects, votes, workers
+from crowdpilot.service.store import Store, jobs, leases, migrate, projects, votes
+from crowdpilot.service.store.answers.writing import Answer
 from tests.service.harness.fault_crowd import make_project
+from tests.service.harness.sessions import answer_of, new_session
 
 
 class Scene:
@@ -24,22 +26,19 @@ class Scene:
         self.store, self.writer = store, VoteWriter(store)
         self.project = make_project(store, 100, 3, 900)
         with store.writing() as c:
-            self.worker = workers.register(c, self.project, "link", "w", kind="crowd", state="active").id
-            self.other = workers.register(c, self.project, "link", "v", kind="crowd", state="active").id
+            self.session = new_session(c, self.project, "w")
+            self.other = new_session(c, self.project, "v")
             number = int(projects.next_change(c, self.project).change_number)
             keys = [(n + 1, 0) for n in range(100)]
-            leases.create(c, self.project, [(self.worker, keys)], 1e12, number)
+            leases.create(c, self.project, [(self.session.worker, keys)], 1e12, number)
 
-    def answer(
-        self, item: int = 1, label: int | None = 0, key: str = "key-0001", **more: Any
-    ) -> votes.Answer:
-        return votes.Answer(**{"worker": self.worker, "item": item, "criterion": 0, "label": label,
-                               "seconds": 1.0, "key": key, **more})  # fmt: skip
+    def answer(self, item: int = 1, label: int | None = 0, key: str = "key-0001") -> Answer:
+        return answer_of(self.session, item, label, key=key)
 
-    def put(self, *answers: votes.Answer) -> list[Exception | None]:
+    def put(self, *answers: Answer) -> list[Exception | None]:
         """All at once; for each why not, if not."""
 
-        async def one(answer: votes.Answer) -> Exception | None:
+        async def one(answer: Answer) -> Exception | None:
             try:
                 await self.writer.write(self.project, answer)
             except (RequestError, ServiceUnavailableError) as error:
@@ -121,7 +120,7 @@ def test_the_same_key_with_another_label_is_not_acknowledged(scene: Scene) -> No
 
 def test_a_refused_answer_does_not_affect_the_others_of_its_commit(scene: Scene) -> None:
     good = [scene.answer(n, key=f"key-{n:04d}") for n in range(1, 30)]
-    outcomes = scene.put(*good, scene.answer(5, worker=scene.other, key="key-9999"), scene.answer(10**6))
+    outcomes = scene.put(*good, answer_of(scene.other, 5, 0), scene.answer(10**6))
     assert outcomes[:-2] == [None] * 29
     assert [o.status for o in outcomes[-2:] if isinstance(o, RequestError)] == [403, 403]
     assert len(scene.rows()) == scene.count() == 29

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from crowdpilot.service.errors import RequestError
-from crowdpilot.service.store import Store, leases, migrate, projects, votes, workers
+from crowdpilot.service.store import Store, leases, migrate, projects, votes
 from tests.service.harness.fault_crowd import make_project
+from tests.service.harness.sessions import answer_of, new_session, undo, write_answers
 
 
 class Scene:
@@ -20,10 +20,8 @@ class Scene:
         migrate(store := Store(url))
         self.store, self.project = store, make_project(store, 9, 2, 900)
         with store.writing() as c:
-            self.ann, self.bob = (
-                workers.register(c, self.project, "link", name, kind="crowd", state="active").id
-                for name in ("ann", "bob")
-            )
+            self.session = new_session(c, self.project, "ann")
+            self.ann, self.bob = self.session.worker, new_session(c, self.project, "bob").worker
 
     def lease(self, new: list[Any], until: float = 1e12) -> None:
         with self.store.writing() as c:
@@ -76,13 +74,13 @@ def test_only_the_first_claim_of_lease_requests_succeeds(scene: Scene) -> None:
 
 def test_only_recent_answers_can_be_undone(scene: Scene) -> None:
     with pytest.raises(RequestError, match="nothing to take back"), scene.store.writing() as c:
-        votes.undo(c, scene.project, scene.ann, 1e12)
+        undo(c, scene.session)
     scene.lease([(scene.ann, [(1, 0)])])
     with scene.store.writing() as c:
-        votes.write_answers(c, scene.project, [votes.Answer(scene.ann, 1, 0, 1, 0.5, "key-0001")])
-        assert votes.count_answers(c, scene.ann)
-        assert not votes.count_answers(c, scene.bob)
+        assert write_answers(c, scene.project, [answer_of(scene.session, 1, 1)]) == [None]
+        assert votes.count_answers(c, scene.ann, scene.session.assignment) == (1, 0)
+        assert votes.count_answers(c, scene.ann, scene.session.assignment + 1) == (0, 0)
         assert projects.find(c, scene.project).votes == 1
-        assert votes.undo(c, scene.project, scene.ann, time.time() + 900) == (1, 0)
+        assert undo(c, scene.session) == (1, 0)
         assert projects.find(c, scene.project).votes == 0
     assert scene.held() == {scene.ann: [(1, 0)]}

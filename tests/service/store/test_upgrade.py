@@ -39,8 +39,8 @@ def make_old(store: Store) -> None:
         add(c, "items", id=1, project="p1", name="i", content="{}", state="open", upload_number=1,
             change_number=1)  # fmt: skip
         for id, external in ((1, "guest-1"), (2, "eva")):
-            add(c, "workers", id=id, project="p1", platform="link", external=external, assignment="",
-                kind="crowd", state="active", approved=False, tries=0, finished=None, created=1.0,
+            add(c, "workers", id=id, project="p1", platform="link", external=external, assignment="A1",
+                kind="crowd", state="active", approved=False, tries=0, finished=id, created=1.0,
                 change_number=2)  # fmt: skip
             state = "voted" if id == 2 else "leased"
             add(c, "votes", project="p1", item=1, criterion=0, worker=id, state=state, lease_number=3,
@@ -80,4 +80,18 @@ def test_an_upgrade_keeps_votes_and_leases_and_gives_each_worker_a_nonce(databas
     assert [tuple(row) for row in states] == [(1, "leased"), (2, "voted")]
     assert closed[0] is None
     assert closed[1] > 0
+    store.close()
+
+
+def test_an_upgrade_turns_the_work_of_each_worker_into_an_assignment(database_url: str) -> None:
+    store = Store(database_url)
+    make_old(store)
+    migrate(store)
+    with store.reading() as c:
+        rows = c.execute(text("SELECT * FROM assignments ORDER BY worker")).all()
+        answered = c.execute(text("SELECT worker, assignment FROM votes ORDER BY worker")).all()
+        columns = c.execute(text("SELECT * FROM workers")).keys()
+    assert [(row.worker, row.external, row.finished) for row in rows] == [(1, "A1", 1.0), (2, "", 2.0)]
+    assert [row.assignment for row in answered] == [None, rows[1].id], "a lease is answered later"
+    assert {"assignment", "finished"}.isdisjoint(columns)
     store.close()

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
+from fastapi.responses import Response
 from pydantic import BaseModel
 
 from crowdpilot.service.http.auth import LabellingOf, SettingsOf, StoreOf, Worker
 from crowdpilot.service.http.responses import error_schemas
-from crowdpilot.service.labelling import onboarding
+from crowdpilot.service.labelling import finishing, onboarding
 from crowdpilot.service.labelling.labelling_service import LeasedItem
 from crowdpilot.service.labelling.sessions import sign_session
 from crowdpilot.service.schemas import SessionIn, VoteIn
 from crowdpilot.service.store import projects, workers
-from crowdpilot.service.store.votes import Answer
 
 ERRORS = error_schemas(401, 403, 404, 409, 422, 429, 503)
 routes = APIRouter(prefix="/api", tags=["worker"], responses=ERRORS)
@@ -77,6 +77,14 @@ def post_session(body: SessionIn, store: StoreOf, settings: SettingsOf) -> Sessi
     )
 
 
+@routes.delete("/sessions", status_code=204)
+def delete_sessions(session: Worker, store: StoreOf) -> Response:
+    """Sign out: all sessions of this worker end, and the items that they hold are for others."""
+    with store.writing() as c:
+        finishing.sign_out(c, session)
+    return Response(status_code=204)
+
+
 @routes.get("/next")
 async def get_next(
     session: Worker, labelling: LabellingOf, n: Annotated[int, Query(ge=1, le=100)] = 10
@@ -88,9 +96,7 @@ async def get_next(
 @routes.post("/votes", status_code=201)
 async def post_vote(vote: VoteIn, session: Worker, labelling: LabellingOf) -> VoteOut:
     """Record the answer of a worker about an item that they hold; the response comes when it is committed."""
-    label = None if vote.label is None else labelling.class_code(session.project, vote.label)
-    answer = Answer(session.worker, vote.item, vote.criterion, label, vote.seconds, vote.key)
-    await labelling.vote(session, answer)
+    await labelling.vote(session, vote)
     return VoteOut()
 
 
@@ -102,7 +108,7 @@ async def post_undo(session: Worker, labelling: LabellingOf) -> LeasedItemOut:
 
 @routes.post("/finish")
 async def post_finish(session: Worker, labelling: LabellingOf) -> CodeOut:
-    """End the work, and get the completion code."""
+    """End the work on an assignment, and get its completion code; that needs `min_answers` answers."""
     return CodeOut(code=await labelling.finish(session))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
@@ -24,12 +23,11 @@ from crowdpilot.service.http.auth import (
 from crowdpilot.service.http.responses import attachment
 from crowdpilot.service.http.routes.projects import ERRORS
 from crowdpilot.service.labelling import pay, worker_quality
-from crowdpilot.service.labelling.sessions import Session, completion_codes
+from crowdpilot.service.labelling.sessions import completion_codes
 from crowdpilot.service.requesters.log import log_export
 from crowdpilot.service.schemas import Plain, Strict
-from crowdpilot.service.settings import Settings
-from crowdpilot.service.signing import is_same
-from crowdpilot.service.store import Store, projects, workers
+from crowdpilot.service.store import Store, projects
+from crowdpilot.service.store.arrivals import assignments
 from crowdpilot.service.store.engine import Row
 
 routes = APIRouter(prefix="/api/projects/{id}", tags=["workers"], responses=ERRORS)
@@ -161,20 +159,6 @@ def post_codes(
     """The workers who have finished with these completion codes; null where there is none."""
     with store.reading() as c:
         projects.find(c, id)
-        rows = workers.list_all(c, id)
-    return CodesOut(codes=[_worker_of_code(code, id, rows, settings) for code in body.codes])
-
-
-def _is_code(settings: Settings, code: str, session: Session) -> bool:
-    return any(is_same(code, known) for known in completion_codes(settings.secret, session))
-
-
-def _worker_of_code(code: str, id: str, rows: Sequence[Row], settings: Settings) -> WorkerOfCodeOut:
-    """All codes are compared, each in constant time, so that the time reveals nothing."""
-    matching = [
-        row.id
-        for row in rows
-        if _is_code(settings, code, Session(id, row.id, row.platform, row.assignment or ""))
-        and row.finished is not None
-    ]
-    return WorkerOfCodeOut(code=code, worker=matching[0] if matching else None)
+        finished = assignments.list_finished(c, id)
+    owners = {code: row.id for row in finished for code in completion_codes(settings.secret, id, row)}
+    return CodesOut(codes=[WorkerOfCodeOut(code=code, worker=owners.get(code)) for code in body.codes])

@@ -29,6 +29,7 @@ function labelling(work) {
   let busy = false;
   let fetching = null;
   let done = Number(byId("done").textContent);
+  let needed = Number(byId("needed").textContent); // labelled answers until the worker can finish
 
   const nameOf = (item) => `${item.dataset.item}.${item.dataset.criterion}`;
   const nameOfVote = (vote) => `${vote.item}.${vote.criterion}`;
@@ -50,7 +51,7 @@ function labelling(work) {
 
   function onRefused(vote, words) {
     answered.delete(nameOfVote(vote));
-    count(-1);
+    count(-1, vote.label);
     showError(words);
   }
 
@@ -61,9 +62,13 @@ function labelling(work) {
 
   const outbox = makeOutbox(`${home}/vote`, { showState, onRefused, onSessionEnd });
 
-  function count(more) {
+  // Count an answer, or take one off; one without a label is not needed.
+  function count(more, label) {
     done = Math.max(0, done + more);
+    needed -= label ? more : 0;
     byId("done").textContent = String(done);
+    byId("needed").textContent = String(needed);
+    byId("until").hidden = needed <= 0;
   }
 
   function setBusy(now) {
@@ -141,8 +146,9 @@ function labelling(work) {
     setTimeout(() => button.classList.remove("answer--pressed"), 160);
     showError("");
     answered.set(nameOf(shown), shown);
+    shown.dataset.label = label ?? "";
     shown.remove();
-    count(1);
+    count(1, label);
     outbox.add(vote);
     show();
   }
@@ -171,11 +177,12 @@ function labelling(work) {
   }
 
   function returned(item) {
+    const label = (answered.get(nameOf(item)) ?? item).dataset.label ?? "unknown";
     answered.delete(nameOf(item));
     waiting().find((one) => nameOf(one) === nameOf(item))?.remove();
     deck.prepend(item);
     watchImage(item);
-    count(-1);
+    count(-1, label);
     show();
   }
 
@@ -234,7 +241,7 @@ function labelling(work) {
     const item = waiting().find((one) => nameOf(one) === nameOfVote(vote));
     answered.set(nameOfVote(vote), item);
     item?.remove();
-    count(1);
+    count(1, vote.label);
   }
   outbox.drained();
   waiting().forEach(watchImage);

@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
-from crowdpilot.service.labelling import onboarding
+from crowdpilot.service.labelling import finishing, onboarding
 from crowdpilot.service.labelling.sessions import Session
 from crowdpilot.service.platforms import PLATFORMS, Platform
 from crowdpilot.service.store import projects, votes, workers
 from crowdpilot.service.store.engine import Row
+from crowdpilot.service.store.votes import AnswerCounts
 
 BLOCKED, FINISHED, FAILED = "blocked", "finished", "failed"
 CONSENT, QUIZ, LABEL = "consent", "quiz", "label"  # as in `onboarding.step`
@@ -23,13 +24,24 @@ class Visit(NamedTuple):
     session: Session
     project: Row
     worker: Row
+    assignment: Row  # with the state of the worker, of the module `assignments`
     token: str  # the CSRF token of forms and scripts
-    done: int  # number of answers
+    answers: AnswerCounts  # of the assignment
 
     @property
     def spec(self) -> dict[str, Any]:
         """The description of the project."""
         return dict(self.project.spec)
+
+    @property
+    def done(self) -> int:
+        """The number of answers, "can't tell" included."""
+        return self.answers.total
+
+    @property
+    def needed(self) -> int:
+        """How many labelled answers are missing until the worker can finish."""
+        return max(0, finishing.answers_needed(self.spec) - self.answers.labelled)
 
     @property
     def home(self) -> str:
@@ -43,16 +55,18 @@ class Visit(NamedTuple):
 
 
 def visit(c: Connection, session: Session, token: str) -> Visit:
-    """The worker and the project of a session as they are now."""
+    """The worker and the project of a session as they are now; `AuthenticationError` if it has ended."""
+    assignment = finishing.find_session(c, session)
     project, worker = projects.find(c, session.project), workers.find(c, session.project, session.worker)
-    return Visit(session, project, worker, token, votes.count_answers(c, session.worker))
+    answers = votes.count_answers(c, session.worker, session.assignment)
+    return Visit(session, project, worker, assignment, token, answers)
 
 
 def stage(now: Visit) -> str:
     """The stage of a worker: blocked, finished, paused, closed, consent, quiz, failed or label."""
     if now.worker.state in (workers.BLOCKED, workers.ERASED):
         return BLOCKED
-    if now.worker.finished is not None:
+    if now.assignment.finished is not None:
         return FINISHED
     if now.project.state != projects.OPEN:
         return str(now.project.state)

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from crowdpilot.service.errors import ConflictError, UnsupportedMediaTypeError
 from crowdpilot.service.http.auth import LabellingOf
 from crowdpilot.service.http.base_path import url
-from crowdpilot.service.labelling import onboarding
+from crowdpilot.service.labelling import finishing, onboarding
 from crowdpilot.service.labelling.labelling_service import LeasedItem
 from crowdpilot.service.labelling.sessions import Session, code_to_show
 from crowdpilot.service.pages.rendering import page, render
@@ -22,7 +22,7 @@ from crowdpilot.service.pages.worker.progress import Visit
 from crowdpilot.service.pages.worker.status_messages import status_message
 from crowdpilot.service.platforms import PLATFORMS, Arrival
 from crowdpilot.service.schemas import VoteIn
-from crowdpilot.service.store import leases, projects, votes
+from crowdpilot.service.store import projects
 from crowdpilot.service.store.engine import Row
 
 T = TypeVar("T")
@@ -40,7 +40,7 @@ def worker_pages() -> APIRouter:
     }  # fmt: skip
     posted: dict[str, Callable[..., Any]] = {
         "/consent": agree, "/quiz": answer_quiz, "/vote": vote, "/undo": undo, "/pause": pause,
-        "/finish": finish,
+        "/finish": finish, "/sign-out": sign_out,
     }  # fmt: skip
     for method, paths in (("GET", shown), ("POST", posted)):
         for path, route in paths.items():
@@ -193,7 +193,8 @@ async def label(session: SessionOf, request: Request, labelling: LabellingOf) ->
     lent = await labelling.lease(session, now.spec["batch"])
     if not lent:
         return _page(now, "worker/state.html", **status_message("nothing", now))
-    return _page(now, "worker/label.html", items=lent, done=now.done, **progress.instructions_data(now.spec))
+    shown = {"done": now.done, "needed": now.needed, **progress.instructions_data(now.spec)}
+    return _page(now, "worker/label.html", items=lent, **shown)
 
 
 def _items(now: Visit, lent: list[LeasedItem]) -> Response:
@@ -213,9 +214,7 @@ async def vote(session: PostingSession, request: Request, labelling: LabellingOf
     """Record an answer; the response comes when it is committed."""
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise UnsupportedMediaTypeError("send the answer as application/json")
-    label = None if body.label is None else labelling.class_code(session.project, body.label)
-    answer = votes.Answer(session.worker, body.item, body.criterion, label, body.seconds, body.key)
-    await labelling.vote(session, answer)
+    await labelling.vote(session, body)
     return Response(status_code=204)
 
 
@@ -230,9 +229,9 @@ async def undo(session: PostingSession, request: Request, labelling: LabellingOf
 # Break and end ---------------------------------------------------------------------------------
 
 
-async def pause(session: PostingSession, request: Request) -> Response:
+async def pause(session: PostingSession, labelling: LabellingOf) -> Response:
     """A worker takes a break; their leases end."""
-    await _write(request, lambda c: leases.release(c, session.project, session.worker))
+    await labelling.release(session)
     return _go(session, "/pause")
 
 
@@ -250,11 +249,20 @@ async def finish(session: PostingSession, labelling: LabellingOf) -> Response:
     return _go(session, "/done")
 
 
+async def sign_out(session: PostingSession, request: Request) -> Response:
+    """All sessions of a worker end, on whatever machine."""
+    now = await _visit(request, session)
+    await _write(request, lambda c: finishing.sign_out(c, session))
+    return sign_in.without_session(
+        request.app.state.settings, session, _page(now, "worker/state.html", **status_message("left", now))
+    )
+
+
 async def done(session: SessionOf, request: Request) -> Response:
     """The completion code, for those who have finished."""
     now = await _visit(request, session)
     if progress.stage(now) != progress.FINISHED:
         return _go(session)
-    code = code_to_show(request.app.state.settings.secret, session, now.spec)
-    back = sign_in.way_back(request, session, now.spec, code)
+    code = code_to_show(request.app.state.settings.secret, session.project, now.assignment, now.spec)
+    back = sign_in.way_back(request, now, code)
     return _page(now, "worker/done.html", code=code, done=now.done, back=back)

@@ -20,10 +20,11 @@ from crowdpilot.service.labelling.sessions import (
     read_session,
     sign_session,
 )
+from crowdpilot.service.pages.worker.progress import Visit
 from crowdpilot.service.platforms import Arrival, mturk_external_question, prolific
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.signing import TokenError, sign, unsign
-from crowdpilot.service.store import workers
+from crowdpilot.service.store.arrivals import assignments
 from crowdpilot.service.store.engine import Row
 
 SESSION_COOKIE, SUBMIT_COOKIE = "worker_session", "submit_to"  # the session; where MTurk takes its form
@@ -66,8 +67,9 @@ def open_session(
 ) -> Session:
     """A session for a worker who has arrived; a guest who comes again through the same link keeps theirs."""
     if current is not None and arrival.guest:
-        worker = workers.find(c, project.id, current.worker)
-        if worker.kind == arrival.kind and worker.guest:
+        worker = assignments.find_many(c, project.id, [current.assignment]).get(current.assignment)
+        is_same = worker is not None and (worker.id, worker.nonce) == (current.worker, current.nonce)
+        if worker is not None and is_same and worker.guest and worker.kind == arrival.kind:
             return current
     return onboarding.open_session(c, settings, project, arrival)
 
@@ -81,24 +83,38 @@ def redirect_with_session(settings: Settings, session: Session, submit: str) -> 
     return response
 
 
-def _set_cookie(response: Response, settings: Settings, session: Session, name: str, value: str) -> None:
+def _set_cookie(
+    response: Response,
+    settings: Settings,
+    session: Session,
+    name: str,
+    value: str,
+    max_age_seconds: float | None = None,
+) -> None:
     """A cookie that no script reads, for the pages of one project; MTurk shows them in a frame of its own."""
     rules = "SameSite=Lax; Secure" if settings.secure else "SameSite=Lax"
     if settings.secure and session.platform == "mturk":
         rules = "SameSite=None; Secure; Partitioned"
-    scope = f"Path={settings.base}/w/{session.project}; Max-Age={int(settings.session_seconds)}"
+    age = settings.session_seconds if max_age_seconds is None else max_age_seconds
+    scope = f"Path={settings.base}/w/{session.project}; Max-Age={int(age)}"
     response.headers.append("Set-Cookie", f"{name}={value}; {scope}; HttpOnly; {rules}")
 
 
-def way_back(request: Request, session: Session, spec: Mapping[str, Any], code: str) -> dict[str, Any] | None:
+def without_session(settings: Settings, session: Session, response: Response) -> Response:
+    """The same response, which deletes the cookies of a session."""
+    for name in (SESSION_COOKIE, SUBMIT_COOKIE):
+        _set_cookie(response, settings, session, name, "", max_age_seconds=0)
+    return response
+
+
+def way_back(request: Request, now: Visit, code: str) -> dict[str, Any] | None:
     """How a worker who has finished goes back to their platform, if they came from one."""
-    if session.platform == "prolific":
+    if now.session.platform == "prolific":
         return {"kind": "link", "address": prolific.completion_url(code), "name": prolific.PLATFORM.title}
-    if session.platform == "mturk":
-        fields = mturk_external_question.form_fields(
-            Arrival("mturk", str(session.worker), session.assignment), code
-        )
-        return {"kind": "form", "address": _submit_url(request, spec), "name": "MTurk", "fields": fields}
+    if now.session.platform == "mturk":
+        arrival = Arrival("mturk", str(now.session.worker), now.assignment.external)
+        fields = mturk_external_question.form_fields(arrival, code)
+        return {"kind": "form", "address": _submit_url(request, now.spec), "name": "MTurk", "fields": fields}
     return None
 
 

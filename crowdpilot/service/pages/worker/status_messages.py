@@ -34,13 +34,32 @@ def _paragraphs(*paragraphs: str) -> list[str]:
 
 
 def _finish(now: Visit, words: str = FINISH_WORDS) -> list[dict[str, str]]:
-    return [{"words": words, "post": f"{now.home}/finish"}] if now.done else []
+    return [{"words": words, "post": f"{now.home}/finish"}] if now.answers.labelled else []
+
+
+def _until_finish(now: Visit) -> str:
+    """How many answers are missing until the worker can finish."""
+    if not now.needed:
+        return ""
+    needed = now.answers.labelled + now.needed
+    return f"{now.answers.labelled} of {needed} answers until you can finish and see your code."
+
+
+def _sign_out(now: Visit) -> dict[str, str]:
+    return {"words": "Sign out", "post": f"{now.home}/sign-out"}
 
 
 def _away(now: Visit) -> Message:
     back = "Come back at any time through the same link, or carry on right now."
-    actions = [{"words": "Carry on", "href": f"{now.home}/label"}, *_finish(now)]
-    return Message("pause", "", "You are on a break", _paragraphs(_saved(now), back), actions)
+    finish = [] if now.needed else _finish(now)
+    actions = [{"words": "Carry on", "href": f"{now.home}/label"}, *finish, _sign_out(now)]
+    words = _paragraphs(_saved(now), _until_finish(now), back)
+    return Message("pause", "", "You are on a break", words, actions)
+
+
+def _left(now: Visit) -> Message:
+    words = "You are signed out everywhere. Open the link to the project again to come back."
+    return Message("hand", "", "Signed out", _paragraphs(_saved(now), words), [])
 
 
 def _nothing(now: Visit) -> Message:
@@ -98,6 +117,7 @@ def _leave(now: Visit) -> str:
 
 MESSAGES = {
     "away": _away,
+    "left": _left,
     "nothing": _nothing,
     "paused": _paused,
     "closed": _closed,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from tests.service.harness.worker_pages import PLAIN, leased, token, vote
@@ -13,7 +14,8 @@ PROLIFIC = {"PROLIFIC_PID": "a" * 24, "STUDY_ID": "b" * 24, "SESSION_ID": "c" * 
 def work_and_finish(client: Any, home: str) -> str:
     page = client.get(f"{home}/label").text
     csrf = token(page)
-    assert vote(client, home, csrf, leased(page)[0][0]).status_code == 204
+    for item, _ in leased(page):
+        assert vote(client, home, csrf, item).status_code == 204
     return str(client.post(f"{home}/finish", data={"csrf": csrf}).text)
 
 
@@ -47,6 +49,23 @@ def test_at_the_end_the_form_goes_back_to_mturk(make: Any) -> None:
     done = work_and_finish(client, service.home)
     assert 'action="https://www.mturk.com/mturk/externalSubmit"' in done
     assert 'name="assignmentId" value="A1"' in done
+
+
+def test_who_comes_back_with_another_assignment_has_other_work_and_another_code(make: Any) -> None:
+    service = make({**PLAIN, "mturk": {}}, address="https://label.example")
+    client, codes = service.visitor(), set()
+    for assignment in ("A1", "A2"):
+        page = client.get(f"{service.home}/mturk", params={**HIT, "assignmentId": assignment})
+        assert "How it works" in page.text
+        page = client.get(f"{service.home}/label")
+        assert '<span id="done">0</span>' in page.text
+        assert '<span id="needed">3</span>' in page.text
+        done = work_and_finish(client, service.home)
+        assert f'name="assignmentId" value="{assignment}"' in done
+        codes.update(re.findall(r'name="code" value="(\w+)"', done))
+    assert len(codes) == 2
+    client.get(f"{service.home}/mturk", params=HIT)
+    assert 'name="assignmentId" value="A1"' in client.get(service.home).text, "the first is finished"
 
 
 def test_a_form_is_never_sent_to_a_host_that_is_not_of_mturk(make: Any) -> None:

@@ -132,8 +132,8 @@ def test_a_vote_on_what_was_not_lent_or_with_an_unknown_class_is_refused(make: A
     client, home = service.invited(), service.home
     page = client.get(f"{home}/label").text
     csrf, mine = token(page), {item for item, _ in leased(page)}
-    other = next(n for n in range(1, 9) if n not in mine)
-    assert vote(client, home, csrf, other).status_code == 403
+    for other in (*range(1, 9), min(mine) + 1):
+        assert vote(client, home, csrf, other).status_code == 403
     assert vote(client, home, csrf, min(mine), label="Unheard of").status_code == 422
 
 
@@ -163,4 +163,21 @@ def test_after_a_pause_the_work_goes_on(make: Any) -> None:
     vote(client, home, token(page), leased(page)[0][0])
     page = client.post(f"{home}/pause", data={"csrf": token(page)}).text
     assert "Your answer is saved." in page
+    assert "1 of 3 answers until you can finish" in page
+    assert "Finish and see my code" not in page
     assert len(leased(client.get(home).text)) == 3
+
+
+def test_who_signs_out_is_signed_out_everywhere(make: Any) -> None:
+    service = make(PLAIN)
+    client, home = service.invited(), service.home
+    page = client.get(f"{home}/label").text
+    other = service.visitor()
+    other.cookies.set("worker_session", client.cookies.get("worker_session") or "")
+    assert leased(other.get(f"{home}/label").text)
+    left = client.post(f"{home}/sign-out", data={"csrf": token(page)})
+    assert "Signed out" in left.text
+    assert client.cookies.get("worker_session") is None
+    for path in ("", "/label", "/batch", "/done"):
+        assert other.get(f"{home}{path}").status_code == 401
+    assert vote(other, home, token(page), leased(page)[0][0]).status_code == 401

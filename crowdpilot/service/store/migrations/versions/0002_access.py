@@ -79,6 +79,11 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name="pk_assignments"),
         sa.UniqueConstraint("worker", "external", name="uq_assignments_worker_external"),
     )
+    named = sa.text("external <> ''")
+    op.create_index(
+        "uq_assignments_external", "assignments", ["project", "external"],
+        unique=True, sqlite_where=named, postgresql_where=named,
+    )  # fmt: skip
     op.create_table(
         "clock",
         sa.Column("id", sa.Integer(), autoincrement=False, nullable=False),
@@ -112,6 +117,7 @@ def upgrade() -> None:
     op.add_column("votes", sa.Column("leased", sa.Float(), nullable=False, server_default="0"))
     op.add_column("votes", sa.Column("assignment", Long))
     op.execute("UPDATE votes SET leased = expires")
+    _upgrade_assignments()
     op.add_column(
         "action_log", sa.Column("category", sa.String(16), nullable=False, server_default="project")
     )
@@ -172,6 +178,30 @@ def _upgrade_workers() -> None:
         c.execute(change, [{"_id": id, "_n": secrets.token_hex(16)} for id in ids])
     guests = workers.c.platform == "link", workers.c.external.like("guest-%")
     c.execute(sa.update(workers).where(*guests).values(guest=True))
+
+
+def _upgrade_assignments() -> None:
+    """What a worker has done so far is one assignment; of several workers with its id the first has it."""
+    c = op.get_bind()
+    names = "id", "project", "assignment", "created", "finished"
+    workers = sa.table("workers", *map(sa.column, names))
+    new: list[dict[str, object]] = []
+    seen: set[tuple[str, str]] = set()
+    for row in c.execute(sa.select(workers).order_by(workers.c.id)):
+        external = row.assignment or ""
+        is_taken = (row.project, external) in seen
+        seen.add((row.project, external))
+        new.append({"project": row.project, "worker": row.id, "external": "" if is_taken else external,
+                    "started": row.created, "finished": row.finished})  # fmt: skip
+    columns = "project", "worker", "external", "started", "finished"
+    if new:
+        c.execute(sa.insert(sa.table("assignments", *map(sa.column, columns))), new)
+    op.execute(
+        "UPDATE votes SET assignment = (SELECT id FROM assignments WHERE assignments.worker = votes.worker) "
+        "WHERE state IN ('voted', 'unsure')"
+    )
+    for column in ("assignment", "finished"):
+        op.drop_column("workers", column)
 
 
 def _reference(table: str, column: str, to: str) -> sa.ForeignKeyConstraint:

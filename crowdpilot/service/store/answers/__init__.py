@@ -1,0 +1,1 @@
+"""What workers answer: written with its money and limits, or taken back, in one transaction."""
