@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -59,12 +59,14 @@ def restore(
             secret = restoring.read_backup_secret(manifest, read_passphrase(passphrase_file))
         is_new = secret is not None and _is_new(secret, place, force)
 
-        def write_secret() -> None:
+        def finish(c: Any) -> None:
+            log = load_service("store.requesters.action_log")
+            log.write(c, log.COMMAND_LINE, "restore", category=log.DATA, saved=manifest.created.isoformat())
             if is_new:
                 signing.write_secret(place, secret)
 
         with database_errors(), show_status("loading all tables"):
-            restoring.restore_backup(archive, url, replace=force, before_commit=write_secret)
+            restoring.restore_backup(archive, url, replace=force, before_commit=finish)
     rows = {table.name: table.rows for table in manifest.tables}
     secrets = f"; the secrets are in '{place}'" if is_new else ""
     print_message(

@@ -13,6 +13,7 @@ from typer.testing import Result
 
 from crowdpilot.service.settings import load_settings
 from crowdpilot.service.store import Store
+from crowdpilot.service.store.requesters import action_log
 from tests.equip import postgres_binaries
 from tests.service.harness.fault_crowd import make_project
 from tests.service.harness.postgres import Postgres
@@ -53,6 +54,10 @@ def test_a_backup_and_a_restore_move_everything(old: str, cli: Run) -> None:
     assert (restored.exit_code, restored.stdout) == (0, "")
     assert "the secrets are in 'new/crowdpilot.secret'" in restored.stderr
     assert load_settings("new/b.db", "http://x.org").secret == old
+    store = Store("sqlite:///new/b.db")
+    with store.reading() as c:
+        assert [row.action for row in action_log.read(c)] == ["restore"]
+    store.close()
     for name in ("a.backup", "new/b.db", "new/crowdpilot.secret"):
         assert stat.S_IMODE(os.stat(name).st_mode) == 0o600
     assert sorted(path.name for path in Path().rglob("*") if path.is_file() and path.name[0] == ".") == []

@@ -46,7 +46,7 @@ def read_backup_secret(manifest: Manifest, passphrase: str) -> str | None:
 
 def restore_backup(
     archive: ArchiveReader, url: str, *, replace: bool = False,
-    before_commit: Callable[[], None] = lambda: None,
+    before_commit: Callable[[Connection], None] = lambda c: None,
 ) -> None:  # fmt: skip
     """Load all tables of a backup, and migrate them to the schema of this version.
 
@@ -59,7 +59,7 @@ def restore_backup(
     replace
         Whether a database that is not empty is replaced; only tables of crowdpilot are.
     before_commit
-        Called when all is loaded; if it raises, nothing is changed.
+        Called when all is loaded, in the same transaction; if it raises, nothing is changed.
     """
     with _unused_store(url) as store, store.writing() as c:
         if not store.sqlite:
@@ -68,7 +68,7 @@ def restore_backup(
         _drop_tables(c, archive.manifest, replace)
         _load(c, archive)
         upgrade(c)
-        before_commit()
+        before_commit(c)
 
 
 @contextmanager

@@ -109,7 +109,7 @@ def test_a_restore_that_fails_changes_nothing(backup: Path, database_url: str) -
     make_project(store, 5, 1, 900)
     store.close()
 
-    def fail() -> None:
+    def fail(_: object) -> None:
         raise OSError("no space left")
 
     with pytest.raises(OSError, match="no space"):
@@ -118,7 +118,7 @@ def test_a_restore_that_fails_changes_nothing(backup: Path, database_url: str) -
 
 
 def test_a_file_that_was_made_for_a_restore_that_fails_is_removed(backup: Path, tmp_path: Path) -> None:
-    def fail() -> None:
+    def fail(_: object) -> None:
         raise KeyboardInterrupt
 
     before = set(tmp_path.iterdir())
