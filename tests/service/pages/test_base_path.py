@@ -13,6 +13,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from crowdpilot.service.http.base_path import BasePathMiddleware, url
+from crowdpilot.service.pages.rendering import FOLDER
 from crowdpilot.service.settings import OWN_PATHS, Settings
 from tests.service.harness.dashboard import DashboardService, csrf, post
 from tests.service.harness.service import PNG, SECRET, sqlite_url
@@ -21,6 +22,7 @@ from tests.service.harness.worker_pages import FULL, WorkerService, leased, toke
 HOST, BASE = "https://testserver", "/label"
 ADDRESSES = re.compile(r'\b(?:href|src|action|hx-get|hx-post|data-home)="(/[^"]*)"|content="0; url=(/[^"]*)"')
 IMAGE = "/files/project/digest"
+TEMPLATES = FOLDER / "templates"
 
 
 Browse = Callable[[DashboardService | WorkerService], TestClient]
@@ -186,6 +188,11 @@ def test_error_pages_find_their_style_under_the_base_path(service: DashboardServ
     assert page.status_code == 404
     assert addresses(page.text)
     assert outside(page.text) == []
+
+
+@pytest.mark.parametrize("file", sorted(TEMPLATES.rglob("*.html")), ids=lambda file: file.stem)
+def test_templates_leave_the_base_path_to_the_helper(file: Path) -> None:
+    assert re.findall(r'(?:href|src|action|hx-\w+|data-\w+)="/[^"]*', file.read_text()) == []
 
 
 def test_a_path_that_only_begins_like_the_base_path_is_not_under_it(service: DashboardService) -> None:
