@@ -56,8 +56,7 @@ def backup(
         saved = load_service("store.backup.saving").save_backup(
             store, file, secret=secret, passphrase=passphrase, replace=force
         )
-    rows = {table.name: table.rows for table in saved.tables}
-    print_message(f"'{file}' holds {rows['projects']} projects with {rows['votes']} votes")
+    print_message(f"'{file}' holds {saved.rows:,} rows of {len(saved.tables)} tables")
     if without_secrets:
         return
     if secret is None:

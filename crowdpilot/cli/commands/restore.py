@@ -67,10 +67,9 @@ def restore(
 
         with database_errors(), show_status("loading all tables"):
             restoring.restore_backup(archive, url, replace=force, before_commit=finish)
-    rows = {table.name: table.rows for table in manifest.tables}
     secrets = f"; the secrets are in '{place}'" if is_new else ""
     print_message(
-        f"restored {rows['projects']} projects with {rows['votes']} votes of "
+        f"restored {manifest.rows:,} rows of {len(manifest.tables)} tables as of "
         f"{manifest.created:%Y-%m-%d %H:%M} UTC{secrets}"
     )
     if manifest.secret is None:

@@ -29,7 +29,7 @@ def rotate(
     keep: Annotated[
         int,
         typer.Option(
-            min=1, max=MAX_KEYS, help="Keys to keep with the new one; 1: all that was signed before ends."
+            min=1, max=MAX_KEYS, help="Keys to keep, the new one included; 1: what was signed before ends."
         ),
     ] = 2,
     database: Database = DATABASE,

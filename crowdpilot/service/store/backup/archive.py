@@ -62,6 +62,11 @@ class Manifest(BaseModel):
     tables: list[TableEntry]  # in an order in which rows refer only to those of tables before
     secret: str | EncryptedText | None  # none if the backup was made without
 
+    @property
+    def rows(self) -> int:
+        """Of all tables."""
+        return sum(table.rows for table in self.tables)
+
 
 class ArchiveWriter:
     """Writes the rows of tables and, at the end, the manifest; a context, at whose end it is closed."""
