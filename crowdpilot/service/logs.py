@@ -57,7 +57,8 @@ def configure(format: str = TEXT, *, access: bool = False) -> None:
     logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     logging.getLogger("crowdpilot").setLevel(logging.INFO)
     logging.getLogger(ACCESS_LOGGER).setLevel(logging.INFO if access else logging.WARNING)
-    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # strangers could fill the log with warnings
+    for name in ("uvicorn.error", "python_multipart"):  # strangers could fill the log with their warnings
+        logging.getLogger(name).setLevel(logging.ERROR)
 
 
 class _Lines(logging.Formatter):

@@ -36,8 +36,8 @@ SECURITY_HEADERS = {
     "cross-origin-opener-policy": "same-origin",
 }
 NO_STORE = (b"cache-control", b"no-store")
-MAX_LARGE_BODIES = 4  # that a process reads at once
-TOO_MANY_LARGE_BODIES = "the service is reading other large requests; try again in a moment"
+MAX_UPLOADS = 4  # under way at once in a process: bodies above `max_body_bytes`, or of unknown length
+TOO_MANY_UPLOADS = "the service is busy with other uploads; try again in a moment"
 ZERO_CHARACTER = "the address holds a zero character; there is nothing"
 MAX_LENGTH_DIGITS = 18
 REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")  # of a proxy
@@ -81,7 +81,7 @@ class ServiceMiddleware:
         self.check_sender = check_sender
         self._proxies = Proxies(settings.proxies) if settings.proxies else None
         self._max_unknown = min(STRANGER_BYTES, settings.max_body_bytes)
-        self._large_bodies = 0  # being read now
+        self._uploads = 0  # under way now
         self._start, self._count = secrets.token_hex(4), itertools.count(1)
         self._headers: dict[str, Headers] = {
             name: [(k.encode(), v.encode()) for k, v in _security_headers(settings, name).items()]
@@ -159,16 +159,17 @@ class ServiceMiddleware:
             refusal = error_response(503, DATABASE_UNAVAILABLE)
         if refusal is None and (n_bytes is None or n_bytes > limit.bytes):
             refusal = error_response(413, too_large(limit))
-        if refusal is None and self._large_bodies >= MAX_LARGE_BODIES:
-            refusal = error_response(503, TOO_MANY_LARGE_BODIES)
+        is_upload = b"transfer-encoding" in headers or (n_bytes or 0) > self.settings.max_body_bytes
+        if refusal is None and is_upload and self._uploads >= MAX_UPLOADS:
+            refusal = error_response(503, TOO_MANY_UPLOADS)
         if refusal is not None:
             await refusal(scope, receive, send)
             return
-        self._large_bodies += 1
+        self._uploads += is_upload
         try:
             await self.app(scope, limited(receive, limit), send)
         finally:
-            self._large_bodies -= 1
+            self._uploads -= is_upload
 
 
 async def reject_unknown_parameters(request: Request) -> None:

@@ -10,12 +10,14 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from crowdpilot.service.errors import RequestError, ServiceUnavailableError
 from crowdpilot.service.schemas import ErrorOut
 
 INTERNAL_ERROR = "something is wrong on our side; it is logged, and nothing was half-done"
 DATABASE_UNAVAILABLE = "the service cannot write to its database now; nothing was lost, try again in a moment"
+DISCONNECTED = "the connection ended before the request did; send it again"
 UNREADABLE_BODY = "the body of the request cannot be read; check its encoding and its Content-Type"
 PROBLEM_JSON = "application/problem+json"
 
@@ -71,6 +73,9 @@ def add_error_handlers(app: FastAPI, error_page: ErrorPage) -> None:
     def on_value_error(request: Request, error: Exception) -> Response:
         return respond(request, 422, str(error))
 
+    def on_disconnect(request: Request, _: Exception) -> Response:
+        return respond(request, 400, DISCONNECTED)  # for the metrics: nobody will read it
+
     def on_unexpected(request: Request, _: Exception) -> Response:
         return respond(request, 500, INTERNAL_ERROR)
 
@@ -80,6 +85,7 @@ def add_error_handlers(app: FastAPI, error_page: ErrorPage) -> None:
     app.add_exception_handler(RequestValidationError, on_invalid)
     app.add_exception_handler(HTTPException, on_http_exception)
     app.add_exception_handler(ValueError, on_value_error)
+    app.add_exception_handler(ClientDisconnect, on_disconnect)
 
 
 def _first_error(error: RequestValidationError) -> str:

@@ -17,7 +17,7 @@ from tests.service.harness.service import Worker, invite, sqlite_url
 SOME = ["99999999999999999999999", "-1", "١٢", "%00", "%ff", "a" * 5000]
 ODD = [
     *SOME, "9223372036854775808", "9223372036854775807", "0", "00", "+77", "1e3", "77.0", "0x1", "1_000",
-    " 77", "１２", "²", "NaN", "null", "%00" * 12, "a" * 12, "é" * 12, "%F0%9F%98%80", "%0A", "..", "%2e%2e",
+    " 77", "１２", "²", "NaN", "null", "%00" * 12, "a" * 12, "é" * 12, "%F0%9F%98%80", "%0A", "%2e%2e",
     "%2F", "'", '"', "<script>", "{id}", "9" * 5000,
 ]  # fmt: skip
 PLACES = re.compile(r"\{(\w+)(?::\w+)?\}")
@@ -82,7 +82,7 @@ def check(swept: Swept, values: list[str]) -> None:
     assert len(found) > 100
     wrong = []
     for method, path, place in found:
-        # Pages send whoever is not signed in to do so; "%2F" and ".." lead to another address.
+        # Pages send whoever is not signed in to do so; "%2F" leads to another address.
         allowed = (307, 404, 405, 422) if path.startswith("/api") else (303, 307, 401, 403, 404, 405, 422)
         for odd in values:
             answer = swept.send(method, path, place, odd)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import signal
 import socket
+import subprocess
+import sys
 import threading
 import urllib.request
 from collections.abc import Iterator
 from contextlib import ExitStack
 from ipaddress import ip_network
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -204,3 +208,30 @@ def test_behind_a_proxy_all_connections_may_come_from_one_address() -> None:
 
     limits = _limits(Settings(secret="s" * 40, proxies=(ip_network("127.0.0.1"),)))
     assert (limits.per_address, limits.total > 0) == (None, True)
+
+
+@pytest.mark.parametrize(
+    ("path", "type"),
+    [
+        ("/login", "application/x-www-form-urlencoded"),
+        ("/login", "multipart/form-data; boundary=x"),
+        ("/api/sessions", "application/json"),
+    ],
+)
+def test_clients_that_go_away_do_not_fill_the_log(tmp_path: Path, path: str, type: str) -> None:
+    command = [sys.executable, "-m", "crowdpilot", "serve", "--port", "0", "--jobs", "0"]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stderr is not None
+        address = process.stderr.readline().split()[-1]
+        process.stderr.readline()
+        for _ in range(5):
+            with connect(address) as sock:
+                sock.sendall(head("POST", path, content_length=1000, content_type=type) + b"x")
+        with connect(address) as sock:
+            sock.sendall(head("GET", "/healthz"))
+            assert read_response(sock).status == 200
+    finally:
+        process.send_signal(signal.SIGINT)
+        logged = process.communicate(timeout=30)[1]
+    assert logged == ""
