@@ -37,10 +37,12 @@ from crowdpilot.service.http.routes import (
     workers,
 )
 from crowdpilot.service.labelling.labelling_service import LabellingService
+from crowdpilot.service.pages.dashboard.access.openid_connect import CALLBACK
 from crowdpilot.service.pages.dashboard.projects import dashboard_pages
 from crowdpilot.service.pages.known_senders import check_sender
 from crowdpilot.service.pages.rendering import STATIC, error_page
 from crowdpilot.service.pages.worker.routes import worker_pages
+from crowdpilot.service.requesters.openid_connect import OpenIDConnect
 from crowdpilot.service.requesters.wrong_keys import KeyRing
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import Store
@@ -72,6 +74,8 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.store = Store(settings.database)
     app.state.labelling = LabellingService(app.state.store, settings)
     app.state.keys = KeyRing(app.state.store)
+    provider = settings.identity_provider
+    app.state.identity_provider = provider and OpenIDConnect(provider, settings.address + CALLBACK)
     rate, burst = settings.requests_per_second, settings.burst
     app.state.worker_limiter = _limiter(settings, "workers", rate, burst)
     app.state.metrics = Metrics(app.state.store, shared=settings.shared)

@@ -17,10 +17,60 @@ Network = IPv4Network | IPv6Network
 SECRET_FILE = "crowdpilot.secret"
 MIN_SECRET_CHARACTERS = 32
 BASE_PATH = re.compile(r"(/[A-Za-z0-9_-]+)*", re.ASCII)  # goes into headers and pages as it is
+LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
+OIDC_RULE = re.compile(r"\*|[^\s=@]*@[^\s=@]+|[^\s=]+=\S+")
 OWN_PATHS = (  # how paths of ours begin: such a base path could not be told from one that a proxy stripped
     "api", "files", "healthz", "keys", "label-studio", "log", "login", "logout", "members", "metrics",
     "projects", "readyz", "static", "w",
 )  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class IdentityProvider:
+    """A provider of OpenID Connect at which people sign in.
+
+    Parameters
+    ----------
+    issuer
+        Its address, under which `/.well-known/openid-configuration` is found.
+    client_id, client_secret
+        What it knows the service by; a public client has no secret.
+    allow
+        Who may sign in, by any of these rules: `ann@example.org`, `@example.org` (e-mail addresses that the
+        provider has verified), `CLAIM=VALUE` (of the ID token), or `*` for everybody of the issuer.
+    operators
+        Who is an operator, by the same rules, decided at each sign-in; if empty, it decides nothing.
+    name
+        What people call it.
+    """
+
+    issuer: str
+    client_id: str
+    client_secret: str = field(default="", repr=False)
+    allow: tuple[str, ...]
+    operators: tuple[str, ...] = ()
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        parts = urlsplit(self.issuer)
+        safe = parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in LOOPBACK_HOSTS)
+        if not safe or not parts.hostname or parts.query or parts.fragment:
+            raise ValueError(f"the issuer {self.issuer!r} is not an https address; copy it from the provider")
+        if not self.client_id:
+            raise ValueError("OpenID Connect needs a client id; register the service at the provider")
+        if not self.allow:
+            raise ValueError("nobody may sign in; say who, such as --oidc-allow @example.org, or '*' for everybody")
+        for rule in (*self.allow, *self.operators):
+            if not OIDC_RULE.fullmatch(rule):
+                raise ValueError(
+                    f"{rule!r} does not say who may sign in; write ann@example.org, @example.org, "
+                    "CLAIM=VALUE or *"
+                )
+
+    @property
+    def title(self) -> str:
+        """What people call it, or its host."""
+        return self.name or urlsplit(self.issuer).hostname or self.issuer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,6 +105,8 @@ class Settings:
         A folder for rate limits and metrics of all web processes; if empty, each has its own.
     webhook_networks
         Networks that webhooks may reach although they are not public, such as that of a company.
+    identity_provider
+        Where members sign in besides keys, if anywhere.
     """
 
     database: str = "sqlite:///crowdpilot.db"
@@ -75,6 +127,7 @@ class Settings:
     access_log: bool = False
     shared: str = ""
     webhook_networks: tuple[Network, ...] = ()
+    identity_provider: IdentityProvider | None = None
 
     def __post_init__(self) -> None:
         if min(map(len, self.secret.split()), default=0) < MIN_SECRET_CHARACTERS:
@@ -118,7 +171,8 @@ def default_secret_file(url: str) -> Path:
 def load_settings(
     database: str, address: str, *, secret: Path | None = None, proxies: Sequence[str] = (),
     webhook_networks: Sequence[str] = (), log_format: str = "text", access_log: bool = False,
-    limits: bool = True, environ: Mapping[str, str] = os.environ,
+    identity_provider: IdentityProvider | None = None, limits: bool = True,
+    environ: Mapping[str, str] = os.environ,
 ) -> Settings:  # fmt: skip
     """Settings with the secret of the environment (CROWDPILOT_SECRET) or of a file, created if need be.
 
@@ -130,7 +184,7 @@ def load_settings(
         Under which people reach the service.
     secret
         The file of the secret; if not given, `crowdpilot.secret` beside the SQLite file or here.
-    proxies, webhook_networks, log_format, access_log
+    proxies, webhook_networks, log_format, access_log, identity_provider
         As for `Settings`.
     limits
         Whether there are rate limits.
@@ -145,6 +199,7 @@ def load_settings(
     settings = Settings(
         database=url, secret=text, address=address.rstrip("/"), proxies=parse_networks(proxies),
         webhook_networks=parse_networks(webhook_networks), log_format=log_format, access_log=access_log,
+        identity_provider=identity_provider,
     )  # fmt: skip
     return settings if limits else replace(settings, requests_per_second=1e9, burst=10**9)
 

@@ -73,7 +73,8 @@ RIGHTS: dict[str, str] = {
     **{f"POST {PAGES}/{page}": WORKER_PAGE
        for page in ("consent", "quiz", "vote", "undo", "pause", "finish", "sign-out")},
     # Dashboard
-    "GET /": READ, "GET /login": ANYBODY, "POST /login": ANYBODY, "POST /logout": READ,
+    "GET /": READ, "GET /login": ANYBODY, "GET /login/oidc": ANYBODY, "GET /login/oidc/callback": ANYBODY,
+    "POST /login": ANYBODY, "POST /logout": READ,
     "GET /projects": READ, "GET /projects/cards": READ, "GET /projects/new": READ,
     "POST /projects/new": WRITE,
     f"GET {DASHBOARD}": READ, f"GET {DASHBOARD}/live": READ, f"GET {DASHBOARD}/close": READ,

@@ -20,7 +20,7 @@ from crowdpilot.service.pages.dashboard import (
     worker_links,
     workers,
 )
-from crowdpilot.service.pages.dashboard.access import keys, log, members
+from crowdpilot.service.pages.dashboard.access import keys, log, members, openid_connect
 from crowdpilot.service.pages.dashboard.access.requester import (
     DashboardRoute,
     Labelling,
@@ -45,8 +45,9 @@ def dashboard_pages() -> APIRouter:
     routes = APIRouter(include_in_schema=False, route_class=DashboardRoute)
     routes.add_api_route("/projects", list_projects, methods=["GET"], response_model=None)
     routes.add_api_route("/projects/cards", list_cards, methods=["GET"], response_model=None)
-    for others in (sign_in_pages(), new_project.pages(), keys.pages(), members.pages(), log.pages()):
-        routes.include_router(others)
+    routes.include_router(sign_in_pages())
+    for each in (openid_connect, new_project, keys, members, log):
+        routes.include_router(each.pages())
     routes.add_api_route("/projects/{id}/close", confirm_close, methods=["GET"], response_model=None)
     routes.add_api_route("/projects/{id}/state/{change}", change_state, methods=["POST"], response_model=None)
     for each in (project_live, workers, worker_links, items, audit, exports):

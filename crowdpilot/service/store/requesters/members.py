@@ -17,7 +17,7 @@ LOCAL = "local"  # the member as whom the link that is printed at the start sign
 
 def create(c: Connection, name: str, *, operator: bool = False, subject: str | None = None) -> Row:
     """Insert a member in a write transaction; `ConflictError` if there is one of this name."""
-    if c.execute(select(members.c.id).where(members.c.name == name)).first() is not None:
+    if is_taken(c, name):
         raise ConflictError(f"there is a member called {name!r} already; choose another name")
     new = {"id": secrets.token_hex(6), "name": name, "operator": operator, "subject": subject,
            "created": time.time()}  # fmt: skip
@@ -58,6 +58,16 @@ def list_all(c: Connection) -> Sequence[Row]:
 def set_operator(c: Connection, id: str, operator: bool) -> None:
     """Make a member an operator, or not any more, in a write transaction."""
     c.execute(update(members).where(members.c.id == id).values(operator=operator))
+
+
+def set_subject(c: Connection, id: str, subject: str) -> None:
+    """Write down the subject of OpenID Connect of a member, in a write transaction."""
+    c.execute(update(members).where(members.c.id == id).values(subject=subject))
+
+
+def is_taken(c: Connection, name: str) -> bool:
+    """Whether there is a member of this name."""
+    return c.execute(select(members.c.id).where(members.c.name == name)).first() is not None
 
 
 def lock_operators(c: Connection) -> Sequence[Row]:

@@ -10,6 +10,13 @@ from fastapi.responses import Response
 from crowdpilot.service.errors import ForbiddenError, RateLimitError, RequestError
 from crowdpilot.service.http.auth import SettingsOf, StoreOf, find_key, network_address
 from crowdpilot.service.http.base_path import cookie_path
+from crowdpilot.service.pages.dashboard.access.cookies import (
+    HOME,
+    is_dashboard_path,
+    set_cookie,
+    set_session,
+    welcome,
+)
 from crowdpilot.service.pages.dashboard.access.requester import (
     SESSION_COOKIE,
     STALE_PAGE,
@@ -21,11 +28,9 @@ from crowdpilot.service.pages.dashboard.access.requester import (
     go,
 )
 from crowdpilot.service.pages.dashboard.access.sessions import (
-    SESSION_SECONDS,
     csrf_token,
     is_csrf_token,
     read_login_token,
-    sign_session,
 )
 from crowdpilot.service.pages.rendering import page, sentence
 from crowdpilot.service.settings import Settings
@@ -35,7 +40,6 @@ from crowdpilot.service.store.requesters import action_log, keys, sessions
 
 LOGIN_COOKIE = "login"  # who sees the form to sign in
 LOGIN_COOKIE_SECONDS = 3600.0
-HOME = "/projects"
 
 
 def sign_in_pages() -> APIRouter:
@@ -75,8 +79,8 @@ def log_in(request: Request, form: Form, store: StoreOf, settings: SettingsOf) -
     except RequestError:
         wrong = "This key is not valid. Check that you have copied all of it."
         return _login_form(request, settings, next, wrong)
-    response = go(next if _is_dashboard_path(next) else HOME)
-    _set_session(response, settings, session)
+    response = go(next if is_dashboard_path(next) else HOME)
+    set_session(response, settings, session)
     response.delete_cookie(LOGIN_COOKIE, cookie_path())
     return response
 
@@ -92,11 +96,7 @@ def log_out(requester: Posting, store: StoreOf) -> Response:
 
 
 def _log_in_by_link(request: Request, store: Store, settings: Settings, token: str, next: str) -> Response:
-    """Sign in once with a link.
-
-    The page goes on by itself instead of a redirect: a strict cookie would not be sent along when the link
-    was opened from another site.
-    """
+    """Sign in once with a link."""
     try:
         key_id = read_login_token(settings.secret, token)
     except TokenExpiredError:
@@ -110,9 +110,7 @@ def _log_in_by_link(request: Request, store: Store, settings: Settings, token: s
             raise SignInRequiredError
         session = sessions.start(c, key.member, key=key.id, link=digest(token))
         action_log.write(c, key.id, "sign in by link", category=action_log.SIGN_IN)
-    response = page("dashboard/welcome.html", next=next if _is_dashboard_path(next) else HOME)
-    _set_session(response, settings, session)
-    return response
+    return welcome(settings, session, next)
 
 
 def _login_form(
@@ -120,26 +118,9 @@ def _login_form(
 ) -> Response:
     visitor = request.cookies.get(LOGIN_COOKIE) or random.token_hex(16)
     csrf = csrf_token(settings.secret, visitor)
-    response = page("dashboard/login.html", status if wrong else 200, csrf=csrf, next=next, wrong=wrong)
-    _set_cookie(response, settings, LOGIN_COOKIE, visitor, LOGIN_COOKIE_SECONDS)
-    return response
-
-
-def _set_session(response: Response, settings: Settings, session: str) -> None:
-    _set_cookie(response, settings, SESSION_COOKIE, sign_session(settings.secret, session), SESSION_SECONDS)
-
-
-def _set_cookie(response: Response, settings: Settings, name: str, value: str, seconds: float) -> None:
-    response.set_cookie(
-        name, value, max_age=int(seconds), path=cookie_path(), httponly=True, samesite="strict",
-        secure=settings.secure,
-    )  # fmt: skip
-
-
-def _is_dashboard_path(address: str) -> bool:
-    """Whether an address is on the dashboard, so that nobody is sent to another site."""
-    return (
-        address.startswith((HOME, "/keys", "/members", "/log"))
-        and "//" not in address
-        and "\\" not in address
+    provider = settings.identity_provider and settings.identity_provider.title
+    response = page(
+        "dashboard/login.html", status if wrong else 200, csrf=csrf, next=next, wrong=wrong, provider=provider
     )
+    set_cookie(response, settings, LOGIN_COOKIE, visitor, LOGIN_COOKIE_SECONDS)
+    return response
