@@ -49,7 +49,8 @@ from crowdpilot.service.store import Store
 
 API_ROUTES = (
     health.routes, projects.routes, items.routes, items.files, exports.routes, workers.routes,
-    invitations.routes, external_votes.routes, forecast.routes, audit.routes, report.routes, jobs.routes, webhooks.routes,
+    invitations.routes, external_votes.routes, forecast.routes, audit.routes, report.routes, jobs.routes,
+    webhooks.routes,
     label_studio.routes, label_studio.backend_routes, labelling.routes, members.routes, keys.routes,
     log.routes,
 )  # fmt: skip

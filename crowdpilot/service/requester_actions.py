@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
@@ -12,12 +12,16 @@ from crowdpilot.hybrid import Campaign
 from crowdpilot.service import access
 from crowdpilot.service.access import Requester
 from crowdpilot.service.errors import ConflictError, InvalidRequestError
-from crowdpilot.service.labelling import pay
+from crowdpilot.service.labelling import identities, pay
 from crowdpilot.service.project_campaign import make_costs
-from crowdpilot.service.store import projects, votes, workers
+from crowdpilot.service.store import items, jobs, projects, votes, workers
 from crowdpilot.service.store.arrivals import invitations
 from crowdpilot.service.store.engine import Row, Store
+from crowdpilot.service.store.erasure import projects as deletion
+from crowdpilot.service.store.erasure.items import delete_items as delete_item_rows
 from crowdpilot.service.store.requesters import action_log, members
+
+ITEMS_PER_TRANSACTION = 10_000  # that are deleted at once
 
 
 class NewProject(NamedTuple):
@@ -132,12 +136,36 @@ def unblock(store: Store, project: str, key: str, worker: int) -> Row:
         return _logged(c, project, key, worker, "unblock")
 
 
-def erase(store: Store, project: str, key: str, worker: int) -> None:
+def erase(store: Store, secret: str, project: str, key: str, worker: int) -> None:
     """Erase the personal data of a worker; their votes stay under a number that leads nowhere."""
     with store.writing() as c:
-        workers.find(c, project, worker)
-        workers.erase(c, project, worker)
-        action_log.write(c, key, "erase", project, worker=worker)
+        identities.erase(c, secret, project, worker)
+        action_log.write(c, key, "erase", project, category=action_log.DATA, worker=worker)
+        jobs.enqueue(c, project, "purge")  # in case somebody reads at this moment
+    store.purge()
+
+
+def delete_items(store: Store, project: str, key: str, names: Sequence[str]) -> int:
+    """Delete items, with their votes and files, some in each transaction; how many."""
+    with store.reading() as c:
+        items.require_named(c, project, names)
+    deleted = 0
+    for start in range(0, len(names), ITEMS_PER_TRANSACTION):
+        with store.writing() as c:
+            deleted += delete_item_rows(c, project, names[start : start + ITEMS_PER_TRANSACTION])
+            jobs.enqueue(c, project, "purge")
+    with store.writing() as c:
+        action_log.write(c, key, "delete items", project, category=action_log.DATA, items=deleted)
+    store.purge()
+    return deleted
+
+
+def delete_project(store: Store, project: str, key: str, name: str) -> None:
+    """Delete a project: it is gone at once, and its rows are deleted in the background."""
+    with store.writing() as c:
+        if projects.find(c, project).name != name:
+            raise ConflictError("this is not the name of the project; send its name to delete it")
+        deletion.begin(c, project, key)
 
 
 def _check_not_erased(row: Row) -> None:

@@ -106,6 +106,16 @@ class GuestsIn(Strict):
     checks: Annotated[int, Field(ge=0, le=100)] = 4
 
 
+class RetentionIn(Strict):
+    """How many days after a project is closed the personal data of its workers is erased; null: never.
+
+    With `delete_project` the whole project is deleted then.
+    """
+
+    days: Annotated[int, Field(ge=0, le=36_500)] | None = None
+    delete_project: bool = False
+
+
 class ProjectIn(Strict):
     """A project: question, classes, costs, policy, and the onboarding of workers."""
 
@@ -127,6 +137,7 @@ class ProjectIn(Strict):
     lease: Annotated[float, Field(ge=1, le=7 * 86400)] = 900.0
     min_answers: Annotated[int, Field(ge=1, le=100_000)] | None = None  # before the code; else a batch
     guests: GuestsIn = GuestsIn()
+    retention: RetentionIn = RetentionIn()
     webhook: Address = ""
     prolific: ProlificIn | None = None
     mturk: MTurkIn | None = None

@@ -14,7 +14,7 @@ from crowdpilot.service.jobs.context import JobContext
 from crowdpilot.service.jobs.forecast import why_no_forecast
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.project_campaign import TRAINED_CLASSIFIERS
-from crowdpilot.service.store import jobs, saved_state
+from crowdpilot.service.store import jobs, projects, saved_state
 from crowdpilot.service.store.engine import Row
 
 FOLLOW_UP_GROWTH = {"calibration": 1.2, "forecast": 1.5}  # of votes since the last job of the kind
@@ -32,6 +32,9 @@ def run_refit(context: JobContext, job: Row) -> dict[str, Any]:
         decided = webhook_events.new_decisions(c, replica)
     with context.store.writing() as c:
         jobs.renew(c, job)
+        if projects.find(c, job.project).deletion_number > replica.change_number:
+            jobs.enqueue(c, job.project, "refit")  # items were deleted meanwhile: the update is about others
+            return {"votes": project.votes, "open": 0, "why": "items were deleted", "seconds": 0.0}
         if model_update is not None:
             replica.update_number = saved_state.write_model_update(
                 c, job.project, model_update, project.votes

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from crowdpilot.service.errors import RequestError, ServiceUnavailableError
-from crowdpilot.service.jobs import webhook_sender
+from crowdpilot.service.jobs import erasure, webhook_sender
 from crowdpilot.service.jobs.calibration import measure_calibration
 from crowdpilot.service.jobs.completion import check_completion
 from crowdpilot.service.jobs.context import JobContext
@@ -30,8 +30,12 @@ JOBS: dict[str, Job] = {
     "calibration": measure_calibration,
     "forecast": make_forecast,
     "report": make_report,
+    "deletion": erasure.delete_project,
+    "retention": erasure.erase_workers,
+    "purge": erasure.purge,
 }
 POLL_SECONDS = 0.1  # between two looks for jobs
+RETENTION_SECONDS = 600.0  # between two looks for projects whose retention time is over
 RENEWAL_SECONDS = 3.0  # between two renewals of a claim, and between two sweeps
 PAUSE_AFTER_ERROR_SECONDS = 1.0
 logger = logging.getLogger(__name__)
@@ -46,12 +50,15 @@ def run(settings: Settings, name: str, stop: threading.Event) -> None:
         target=webhook_sender.run, args=(store, settings, stop), name="webhook sender", daemon=True
     )
     sender.start()
-    restarted, swept = True, 0.0
+    restarted, swept, looked = True, 0.0, -RETENTION_SECONDS
     while not stop.is_set():
         try:
             if restarted or time.monotonic() - swept >= RENEWAL_SECONDS:
                 _sweep(context, own if restarted else "")
                 restarted, swept = False, time.monotonic()
+            if time.monotonic() - looked >= RETENTION_SECONDS:
+                erasure.enqueue_due(store)
+                looked = time.monotonic()
             if not step(context, own):
                 stop.wait(POLL_SECONDS)
         except ServiceUnavailableError:

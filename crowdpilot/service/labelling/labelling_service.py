@@ -21,7 +21,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from crowdpilot.service.errors import ConflictError, InvalidRequestError, NotReadyError
-from crowdpilot.service.labelling import finishing
+from crowdpilot.service.labelling import finishing, trust
 from crowdpilot.service.labelling.item_numbers import ItemNumbers
 from crowdpilot.service.labelling.lease_queue import LeasedItem, LeaseQueue
 from crowdpilot.service.labelling.project_executor import ProjectExecutor
@@ -147,6 +147,7 @@ class LabellingService:
             projects.next_change(c, session.project, change_number=0)  # the row is locked from here on
             worker, spec = finishing.find_working(c, session), projects.find(c, session.project).spec
             key = undoing.undo(c, session.project, worker, make_limits(spec), spec["lease"])
+            trust.review(c, session.project, spec, [session.worker], [key[0]])
             content = items.contents(c, [key[0]])[key[0]]
         return self._shown(session.project, LeasedItem(*key, content))
 

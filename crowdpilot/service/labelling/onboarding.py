@@ -12,11 +12,10 @@ from typing import Any
 from sqlalchemy import Connection
 
 from crowdpilot.service.errors import ConflictError, ForbiddenError, NotFoundError
-from crowdpilot.service.labelling import guest_limits, trust
+from crowdpilot.service.labelling import guest_limits, identities, trust
 from crowdpilot.service.labelling.sessions import Session
 from crowdpilot.service.platforms import Arrival, invitation_links, mturk_external_question, prolific
 from crowdpilot.service.settings import Settings
-from crowdpilot.service.signing import derive
 from crowdpilot.service.store import projects, workers
 from crowdpilot.service.store.arrivals import assignments, invitations
 from crowdpilot.service.store.engine import Row
@@ -54,6 +53,10 @@ def open_session(c: Connection, settings: Settings, project: Row, arrival: Arriv
     kinds = project.spec["costs"]["prices"] or {"crowd": 0}
     if arrival.kind not in kinds:
         raise ForbiddenError(f"this project has no work for the kind of worker {arrival.kind!r}")
+    if not known and identities.was_erased(
+        c, settings.secret, project.id, arrival.platform, arrival.external
+    ):
+        raise ForbiddenError("you cannot work on this project any more")
     if arrival.invitation:
         invitations.admit(c, project.id, arrival.invitation, is_new=not known)
     if arrival.guest and not known:
@@ -65,7 +68,7 @@ def open_session(c: Connection, settings: Settings, project: Row, arrival: Arriv
         trusted=not arrival.guest or trust.at_arrival(c, project), invitation=arrival.invitation or None,
     )  # fmt: skip
     if not known:
-        who = derive(settings.secret, "log", arrival.platform, arrival.external)[:16]
+        who = identities.log_names(settings.secret, arrival.platform, arrival.external)[0]
         about = {"platform": arrival.platform, "kind": arrival.kind}
         action_log.write(c, who, "arrive", project.id, category=action_log.ARRIVAL, **about)
     assignment = assignments.find_or_create(c, project.id, worker.id, arrival.assignment)

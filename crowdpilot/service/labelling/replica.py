@@ -46,8 +46,11 @@ class Replica:
     def __init__(self, project: Row, classifier: Any = None, featurizer: Featurizer | None = None) -> None:
         self.project: str = project.id
         self.spec: dict[str, Any] = project.spec
-        self.campaign: Campaign = make_campaign(self.spec, classifier)
-        self._featurizer = featurizer
+        self._classifier, self._featurizer = classifier, featurizer
+        self._start_over()
+
+    def _start_over(self) -> None:
+        self.campaign: Campaign = make_campaign(self.spec, self._classifier)
         self.change_number = 0
         self.update_number = 0  # the change number of the last model update applied
         self.item_names: dict[int, str] = {}
@@ -65,6 +68,8 @@ class Replica:
         the rest keeps its old values until the next call.
         """
         row = projects.find(c, self.project)
+        if row.deletion_number > self.change_number:
+            self._start_over()  # a campaign cannot forget items and what it learned from them
         if row.change_number > self.change_number:
             is_updated = row.update_number > self.update_number
             model_update = saved_state.read_model_update(c, self.project) if is_updated else None

@@ -21,6 +21,9 @@ POOL: dict[str, Any] = {
     "pool_size": 8, "max_overflow": 8, "pool_timeout": LOCK_TIMEOUT_SECONDS,
     "hide_parameters": True,  # in errors, which are logged
 }  # fmt: skip
+PRAGMAS = (  # of SQLite; deleted data is overwritten with zeros
+    "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "cache_size=-65536", "secure_delete=ON",
+)  # fmt: skip
 
 
 class Store:
@@ -57,6 +60,21 @@ class Store:
         """For migrations."""
         return self._write
 
+    def purge(self) -> bool:
+        """Remove deleted data from the files of SQLite; whether that was possible, which readers may prevent.
+
+        Deleted rows are overwritten in the file (`secure_delete`), but stay in the write-ahead log until it
+        is copied to the file and cut off. PostgreSQL removes them by itself, by autovacuum.
+        """
+        if not self.sqlite:
+            return True
+        connection = self._write.raw_connection()
+        try:
+            row = connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        finally:
+            connection.close()
+        return bool(row[0] == 0)
+
     def close(self) -> None:
         """Close all connections."""
         self._read.dispose()
@@ -73,7 +91,7 @@ def _engine(url: str, begin: str) -> Engine:
     def prepare(connection: Any, _: Any) -> None:
         connection.isolation_level = None  # transactions begin by the event below
         cursor = connection.cursor()
-        for line in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "cache_size=-65536"):
+        for line in PRAGMAS:
             cursor.execute(f"PRAGMA {line}")
         cursor.close()
 

@@ -13,7 +13,7 @@ from crowdpilot.service.errors import NotFoundError
 from crowdpilot.service.store.engine import Row
 from crowdpilot.service.store.tables import projects
 
-OPEN, PAUSED, CLOSED = "open", "paused", "closed"
+OPEN, PAUSED, CLOSED, DELETED = "open", "paused", "closed", "deleted"
 NO_PROJECT = "there is no such project; check its address"
 
 
@@ -27,7 +27,8 @@ def create(c: Connection, spec: dict[str, Any]) -> str:
 
 def find(c: Connection, project: str) -> Row:
     """The row of a project, by the primary key; `NotFoundError` if there is none."""
-    row = c.execute(select(projects).where(projects.c.id == project)).first()
+    there = projects.c.id == project, projects.c.state != DELETED
+    row = c.execute(select(projects).where(*there)).first()
     if row is None:
         raise NotFoundError(NO_PROJECT)
     return row
@@ -35,7 +36,8 @@ def find(c: Connection, project: str) -> Row:
 
 def list_all(c: Connection) -> Sequence[Row]:
     """All projects, the newest first."""
-    return c.execute(select(projects).order_by(projects.c.created.desc())).all()
+    there = select(projects).where(projects.c.state != DELETED)
+    return c.execute(there.order_by(projects.c.created.desc())).all()
 
 
 def next_change(c: Connection, project: str, **increments: int) -> Row:
@@ -45,7 +47,7 @@ def next_change(c: Connection, project: str, **increments: int) -> Row:
     locks it without a new number.
     """
     values = {name: projects.c[name] + n for name, n in {"change_number": 1, **increments}.items()}
-    changed = update(projects).where(projects.c.id == project).values(values)
+    changed = update(projects).where(projects.c.id == project, projects.c.state != DELETED).values(values)
     columns = projects.c.change_number, projects.c.state, projects.c.votes, projects.c.fitted
     row = c.execute(changed.returning(*columns)).first()
     if row is None:

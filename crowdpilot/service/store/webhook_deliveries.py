@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, delete, func, insert, select, update
 
 from crowdpilot.service.store.engine import Row
+from crowdpilot.service.store.projects import DELETED
 from crowdpilot.service.store.tables import projects, sent_labels, webhook_deliveries
 
 QUEUED, DONE, FAILED = "queued", "done", "failed"
@@ -37,7 +38,7 @@ def due(c: Connection, now: float) -> Sequence[Row]:
     oldest = select(func.min(table.id)).where(queued).group_by(table.project)
     address = projects.c.spec["webhook"].as_string().label("address")
     query = select(table.id, table.project, address).join(projects, projects.c.id == table.project)
-    is_due = table.id.in_(oldest), queued, table.due <= now
+    is_due = table.id.in_(oldest), queued, table.due <= now, projects.c.state != DELETED
     return c.execute(query.where(*is_due).order_by(table.due, table.id).limit(MAX_CANDIDATES)).all()
 
 

@@ -1,4 +1,4 @@
-"""Queries on workers: registration, states, and erasure of personal data."""
+"""Queries on workers: registration and states."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, String, cast, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
 
 from crowdpilot.service.errors import ForbiddenError, NotFoundError
 from crowdpilot.service.store import projects
 from crowdpilot.service.store.engine import Row
-from crowdpilot.service.store.tables import assignments, votes, workers
+from crowdpilot.service.store.tables import votes, workers
 from crowdpilot.service.store.votes import LEASED, RETURNED
 
 NEW, ACTIVE, BLOCKED, ERASED = "new", "active", "blocked", "erased"
@@ -103,11 +103,3 @@ def exclude(c: Connection, project: str, worker: int, state: str, **values: Any)
     unanswered = votes.c.worker == worker, votes.c.state.in_((LEASED, RETURNED))
     c.execute(delete(votes).where(*unanswered))
     change(c, project, worker, state=state, **values)
-
-
-def erase(c: Connection, project: str, worker: int) -> None:
-    """Erase the personal data of a worker in a write transaction; votes stay, without idempotency keys."""
-    exclude(c, project, worker, ERASED, external=None, consent=None)
-    c.execute(update(votes).where(votes.c.worker == worker).values(key=None))
-    number: ColumnElement[str] = cast(assignments.c.id, String)  # instead of their ids on the platform
-    c.execute(update(assignments).where(assignments.c.worker == worker).values(external=number))

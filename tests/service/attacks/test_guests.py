@@ -346,3 +346,13 @@ def test_a_lease_is_not_renewed_for_ever(service):
                 row.length for row in c.exec_driver_sql("SELECT expires - leased AS length FROM votes")
             ]
     assert 200 < max(lengths) <= MAX_EXTENSION * 100
+
+
+def test_a_wrong_answer_that_is_taken_back_speaks_against_nobody(checked):
+    worker = guest(checked)
+    work(worker, truth, most=20)
+    while listed_worker(checked)["counted"]:
+        (item,) = worker.next(1)
+        worker.vote(item["item"], inverse(item["content"]))
+    assert worker.send("POST", "/api/votes/undo").status_code == 200
+    assert listed_worker(checked)["counted"]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from crowdpilot.service.errors import RequestError
-from crowdpilot.service.labelling import onboarding
+from crowdpilot.service.labelling import identities, onboarding
 from crowdpilot.service.platforms import Arrival, invitation_links
 from crowdpilot.service.schemas import ProjectIn
 from crowdpilot.service.settings import Settings
@@ -121,13 +121,15 @@ def test_a_blocked_worker_does_not_come_back(c):
         come(c, project)
 
 
-def test_an_erased_worker_is_unknown(c):
+def test_an_erased_worker_is_unknown_and_is_not_registered_again(c):
     project = make(c)
     session = come(c, project)
-    workers.erase(c, project.id, session.worker)
+    identities.erase(c, SETTINGS.secret, project.id, session.worker)
     row = workers.find(c, project.id, session.worker)
     assert (row.external, row.consent) == (None, None)
-    assert come(c, project).worker != session.worker
+    with pytest.raises(RequestError, match="any more"):
+        come(c, project)
+    assert come(c, project, "ben").worker != session.worker
 
 
 def test_a_closed_project_admits_no_new_worker(c):

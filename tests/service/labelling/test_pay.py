@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from crowdpilot.service.labelling import identities
 from crowdpilot.service.labelling.external_votes import ExternalVote, record_votes
 from crowdpilot.service.labelling.pay import WorkerPay, list_pay, to_table
 from crowdpilot.service.schemas import ProjectIn
@@ -44,7 +45,7 @@ def test_each_vote_has_the_price_of_its_kind(store: Store) -> None:
 def test_votes_that_are_erased_from_a_person_are_still_listed_under_a_number(store: Store) -> None:
     with store.writing() as c:
         id = filled(c)
-        workers.erase(c, id, list_pay(c, id)[0].worker)
+        identities.erase(c, "s" * 32, id, list_pay(c, id)[0].worker)
         found = list_pay(c, id)[0]
     assert (found.external, found.votes, found.amount) == (None, 3, 0.3)
 

@@ -10,11 +10,12 @@ from fastapi.responses import Response
 from pydantic import BaseModel, ValidationError
 from starlette.datastructures import UploadFile
 
+from crowdpilot.service import requester_actions
 from crowdpilot.service.access import Requester
 from crowdpilot.service.errors import InvalidRequestError, UnsupportedMediaTypeError
 from crowdpilot.service.http.auth import LabellingOf, LabelOps, ProjectId, StoreOf, Writer
-from crowdpilot.service.http.responses import error_schemas
 from crowdpilot.service.http.json_bodies import inlined_schema
+from crowdpilot.service.http.responses import error_schemas
 from crowdpilot.service.http.routes.projects import ERRORS
 from crowdpilot.service.labelling import trust
 from crowdpilot.service.requester_actions import check_classifier_budget
@@ -188,6 +189,13 @@ def post_withdraw(id: ProjectId, body: ItemNamesIn, store: StoreOf, requester: L
     return ChangedOut(changed=len(names))
 
 
+@routes.delete("/items")
+def delete_items(id: ProjectId, body: ItemNamesIn, store: StoreOf, requester: Writer) -> ChangedOut:
+    """Delete items with their votes, and the images that no other item uses; this cannot be undone."""
+    deleted = requester_actions.delete_items(store, id, requester.actor, list(dict.fromkeys(body.items)))
+    return ChangedOut(changed=deleted)
+
+
 @files.get(
     "/files/{project}/{digest}",
     response_class=Response,
@@ -206,6 +214,7 @@ def get_file(
     of the image, which cannot be guessed without the image or the item.
     """
     with store.reading() as c:
+        projects.find(c, project)
         row = items.find_file(c, project, digest)
     headers = {"Cache-Control": "private, max-age=31536000, immutable", "Content-Disposition": "inline"}
     return Response(row.data, headers=headers, media_type=row.type)

@@ -5,15 +5,25 @@ from __future__ import annotations
 from typing import Any
 
 from fastapi import APIRouter
+from fastapi.responses import Response
 from pydantic import BaseModel
 
 from crowdpilot.service import access, project_status, requester_actions
 from crowdpilot.service.access import Requester
-from crowdpilot.service.http.auth import LabellingOf, LabelOps, ProjectId, Reader, SettingsOf, StoreOf, Writer
+from crowdpilot.service.http.auth import (
+    Admin,
+    LabellingOf,
+    LabelOps,
+    ProjectId,
+    Reader,
+    SettingsOf,
+    StoreOf,
+    Writer,
+)
 from crowdpilot.service.http.responses import error_schemas
 from crowdpilot.service.jobs.webhook_addresses import check_new_webhook
 from crowdpilot.service.platforms.invitation_links import invitation_url
-from crowdpilot.service.schemas import ProjectIn
+from crowdpilot.service.schemas import Name, ProjectIn, Strict
 from crowdpilot.service.store import projects
 from crowdpilot.service.store.engine import Store
 
@@ -36,6 +46,12 @@ class ProjectOut(BaseModel):
     state: str
     votes: int
     done: bool
+
+
+class DeletionIn(Strict):
+    """The name of the project, so that none is deleted by mistake."""
+
+    name: Name
 
 
 class ProjectsOut(BaseModel):
@@ -65,6 +81,16 @@ def get_projects(store: StoreOf, requester: Reader) -> ProjectsOut:
 async def get_project(id: ProjectId, labelling: LabellingOf, requester: Reader) -> dict[str, Any]:
     """The description of a project and its status."""
     return await labelling.read(id, project_status.project_summary)
+
+
+@routes.delete("/{id}", status_code=204)
+def delete_project(id: ProjectId, body: DeletionIn, store: StoreOf, requester: Admin) -> Response:
+    """Delete a project with all its items, files, votes and workers; this cannot be undone.
+
+    It is gone at once; its rows are deleted in the background.
+    """
+    requester_actions.delete_project(store, id, requester.actor, body.name)
+    return Response(status_code=204)
 
 
 @routes.post("/{id}/pause")

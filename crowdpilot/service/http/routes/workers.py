@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
@@ -22,7 +23,7 @@ from crowdpilot.service.http.auth import (
 )
 from crowdpilot.service.http.responses import attachment
 from crowdpilot.service.http.routes.projects import ERRORS
-from crowdpilot.service.labelling import pay, worker_quality
+from crowdpilot.service.labelling import identities, pay, worker_quality
 from crowdpilot.service.labelling.sessions import completion_codes
 from crowdpilot.service.requesters.log import log_export
 from crowdpilot.service.schemas import Plain, Strict
@@ -31,6 +32,7 @@ from crowdpilot.service.store.arrivals import assignments
 from crowdpilot.service.store.engine import Row
 
 routes = APIRouter(prefix="/api/projects/{id}", tags=["workers"], responses=ERRORS)
+JSON = "application/json"
 
 
 class WorkerOut(BaseModel):
@@ -142,10 +144,29 @@ def post_unblock(id: ProjectId, worker: WorkerId, store: StoreOf, requester: Lab
 
 
 @routes.delete("/workers/{worker}", status_code=204)
-def delete_worker(id: ProjectId, worker: WorkerId, store: StoreOf, requester: Writer) -> Response:
+def delete_worker(
+    id: ProjectId, worker: WorkerId, store: StoreOf, settings: SettingsOf, requester: Writer
+) -> Response:
     """Erase the personal data of a worker; their votes stay under a number that leads nowhere."""
-    requester_actions.erase(store, id, requester.actor, worker)
+    requester_actions.erase(store, settings.secret, id, requester.actor, worker)
     return Response(status_code=204)
+
+
+@routes.get("/workers/{worker}/data", response_class=Response, responses={200: {"content": {JSON: {}}}})
+def get_worker_data(
+    id: ProjectId, worker: WorkerId, store: StoreOf, settings: SettingsOf, requester: Writer
+) -> Response:
+    """All that is stored about a worker, as JSON: identity, consent, assignments, answers, log."""
+    return worker_data(store, settings.secret, id, requester.actor, worker)
+
+
+def worker_data(store: Store, secret: str, id: str, actor: str, worker: int) -> Response:
+    """A file with all that is stored about a worker; that it was read is written down."""
+    with store.reading() as c:
+        found = identities.stored_data(c, secret, id, worker)
+    log_export(store, actor, id, "worker", worker=worker)
+    text = json.dumps(found, indent=2, ensure_ascii=False)
+    return attachment([text.encode()], f"worker-{worker}.json", JSON)
 
 
 def _state(row: Row) -> WorkerStateOut:

@@ -13,6 +13,7 @@ from crowdpilot.service.errors import NotFoundError
 from crowdpilot.service.http.auth import StoreOf
 from crowdpilot.service.pages.dashboard import (
     audit,
+    deletion,
     exports,
     items,
     new_project,
@@ -50,7 +51,7 @@ def dashboard_pages() -> APIRouter:
         routes.include_router(each.pages())
     routes.add_api_route("/projects/{id}/close", confirm_close, methods=["GET"], response_model=None)
     routes.add_api_route("/projects/{id}/state/{change}", change_state, methods=["POST"], response_model=None)
-    for each in (project_live, workers, worker_links, items, audit, exports):
+    for each in (project_live, deletion, workers, worker_links, items, audit, exports):
         routes.include_router(each.pages())
     return routes
 

@@ -1,4 +1,4 @@
-"""Workers page of a project: skill, speed, flags and pay; approve, block and erase workers."""
+"""Workers page of a project: skill, speed, flags and pay; approve and block workers."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import Any
 from fastapi import APIRouter
 from fastapi.responses import Response
 
-from crowdpilot.service import access, requester_actions
+from crowdpilot.service import requester_actions
 from crowdpilot.service.errors import NotFoundError
 from crowdpilot.service.exports import write
 from crowdpilot.service.http.auth import LabellingOf, StoreOf, WorkerId
 from crowdpilot.service.http.responses import attachment
 from crowdpilot.service.labelling import pay, worker_quality
 from crowdpilot.service.pages.dashboard import svg_charts
-from crowdpilot.service.pages.dashboard.access.requester import Labelling, Reading, go, may
+from crowdpilot.service.pages.dashboard.access.requester import Labelling, Reading, go
 from crowdpilot.service.pages.dashboard.formatting import router, show
 from crowdpilot.service.requesters.log import log_export
-from crowdpilot.service.store import projects, workers
+from crowdpilot.service.store import projects
 from crowdpilot.service.store.engine import Row, Store
 
 STATE_NAMES = {"new": "not started", "active": "active", "blocked": "blocked", "erased": "data erased"}
 CHANGES = {"approve": requester_actions.approve, "block": requester_actions.block,
-           "unblock": requester_actions.unblock, "erase": requester_actions.erase}  # fmt: skip
+           "unblock": requester_actions.unblock}  # fmt: skip
 
 
 def pages() -> APIRouter:
@@ -31,8 +31,7 @@ def pages() -> APIRouter:
     home = "/projects/{id}/workers"
     return router([
         ("GET", home, show_workers), ("GET", f"{home}/pay.csv", download_pay),
-        ("POST", f"{home}/approve", approve_all), ("GET", f"{home}/{{worker}}/erase", confirm_erase),
-        ("POST", f"{home}/{{worker}}/{{change}}", change_worker),
+        ("POST", f"{home}/approve", approve_all), ("POST", f"{home}/{{worker}}/{{change}}", change_worker),
     ])  # fmt: skip
 
 
@@ -64,26 +63,10 @@ def download_pay(id: str, requester: Reading, store: StoreOf) -> Response:
     return attachment(write([pay.to_table(rows)], "csv"), f"pay-{id}.csv", "text/csv")
 
 
-def confirm_erase(id: str, worker: WorkerId, requester: Reading, store: StoreOf) -> Response:
-    """Ask again before the data of a worker are erased."""
-    with store.reading() as c:
-        project, row = projects.find(c, id), workers.find(c, id, worker)
-    words = [
-        "Their name on the platform, their assignment and their consent are deleted. They cannot come back.",
-        "Their votes stay, under a number that leads nowhere. This cannot be undone.",
-    ]
-    return show(
-        "confirm.html", requester, project, title=f"Erase the personal data of worker {row.id}?", words=words,
-        yes="Erase the data", action=f"/projects/{id}/workers/{worker}/erase", back=f"/projects/{id}/workers",
-    )  # fmt: skip
-
-
 def change_worker(id: str, worker: WorkerId, change: str, requester: Labelling, store: StoreOf) -> Response:
-    """Approve, block, unblock or erase a worker."""
+    """Approve, block or unblock a worker."""
     if change not in CHANGES:
         raise NotFoundError("there is no such change; workers are approved, blocked, unblocked or erased")
-    if change == "erase":
-        may(access.WRITE, requester)
     CHANGES[change](store, id, requester.id, worker)
     return go(f"/projects/{id}/workers#worker-{worker}")
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from math import inf
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Text, cast, func, select
+from sqlalchemy import ColumnElement, Connection, Text, cast, func, or_, select
 
 from crowdpilot.service.store import projects
 from crowdpilot.service.store.items import OPEN
@@ -95,7 +95,7 @@ class Reservations:
         return most is None or self._count(*asked) < most
 
     def _has_place_of_item(self, vote_id: VoteId) -> bool:
-        """Whether an item is open and has fewer votes than it may have; gold items test any number."""
+        """Whether an item is open and has fewer votes that count than it may have; gold items test all."""
         item, criterion, _ = vote_id
         row = self._c.execute(select(items.c.state, items.c.gold).where(items.c.id == item)).one()
         if row.state != OPEN:
@@ -103,7 +103,8 @@ class Reservations:
         if self._limits.per_item is None or self._is_gold(row.gold, criterion):
             return True
         own = votes.c.item == item, votes.c.criterion == criterion, votes.c.state.in_(PAID)
-        return self._count(*own) < self._limits.per_item
+        counts = votes.c.worker == workers.c.id, or_(workers.c.trusted, votes.c.state == LEASED)
+        return self._count(*own, *counts) < self._limits.per_item
 
     def _is_gold(self, gold: Any, criterion: int) -> bool:
         return gold is not None and (not isinstance(gold, dict) or self._limits.criteria[criterion] in gold)
