@@ -27,8 +27,9 @@ def write_model_update(
         **header(MODEL_UPDATE_FORMAT, MODEL_UPDATE_VERSION),
         "questions": [
             {
-                "kind_confusion": pack(question.kind_confusion),
-                "log_confusion": pack(question.log_confusion),
+                "kind_confusion": pack(question.matrices.kind_confusion),
+                "workers": pack(question.matrices.with_votes),
+                "log_confusion": pack(question.matrices.own()),
                 "class_prior": pack(question.class_prior),
                 "temperature": pack(question.posteriors.temperature),
                 "misleading_shares": list(question.posteriors.shares),
@@ -49,14 +50,15 @@ def read_model_update(
     """Take over the estimates and recompute the posterior of all items; acquisition values stay as they are.
 
     Items newer than the update get the mean probabilities of its classifier, as new items do; newer workers
-    get the confusion matrix of their kind.
+    and those without votes get the confusion matrix of their kind. Updates of version 1 are read too.
     """
-    check_header(update, MODEL_UPDATE_FORMAT, MODEL_UPDATE_VERSION)
+    check_header(update, MODEL_UPDATE_FORMAT, MODEL_UPDATE_VERSION, 1)
     for question, estimates in zip(questions, update["questions"], strict=True):
-        question.kind_confusion = unpack(estimates["kind_confusion"])
+        question.matrices.kind_confusion = unpack(estimates["kind_confusion"])
         log_confusion = unpack(estimates["log_confusion"])
-        newer = question.worker_kind[len(log_confusion) :]
-        question.log_confusion = np.concatenate([log_confusion, np.log(question.kind_confusion[newer])])
+        in_version_1 = np.arange(len(log_confusion))  # all workers, with votes or without
+        workers = unpack(estimates["workers"]) if "workers" in estimates else in_version_1
+        question.matrices.replace(workers, log_confusion)
         question.posteriors.class_prior = unpack(estimates["class_prior"])
         question.posteriors.temperature = estimates["temperature"]
         question.posteriors.set_shares(MisleadingShares(*estimates["misleading_shares"]))

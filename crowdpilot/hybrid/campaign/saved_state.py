@@ -8,7 +8,7 @@ from typing import Any
 CAMPAIGN_FORMAT = "crowdpilot-campaign"
 CAMPAIGN_VERSION = 1
 MODEL_UPDATE_FORMAT = "crowdpilot-model-update"
-MODEL_UPDATE_VERSION = 1
+MODEL_UPDATE_VERSION = 2  # version 1 has matrices of workers without votes too
 
 
 def header(format: str, version: int) -> dict[str, Any]:
@@ -16,11 +16,11 @@ def header(format: str, version: int) -> dict[str, Any]:
     return {"format": format, "version": version}
 
 
-def check_header(data: Mapping[str, Any], format: str, version: int) -> None:
-    """Raise ValueError unless the data are of this format and version."""
+def check_header(data: Mapping[str, Any], format: str, version: int, *older: int) -> None:
+    """Raise ValueError unless the data are of this format, and of this version or one of the older ones."""
     if data.get("format") != format:
         raise ValueError(f"the data are of the format {data.get('format')!r}, expected {format!r}")
-    if data.get("version") != version:
+    if data.get("version") not in (version, *older):
         raise ValueError(
             f"the data are of version {data.get('version')!r} of {format!r}, but this program reads {version}"
         )

@@ -71,10 +71,9 @@ def outcome_losses(
             likelihood = outcome_likelihood_by_item(reduced, outcomes)[..., selected]
         # By Bayes' rule the probability of an outcome is what its posterior is divided by, so that no
         # posterior is needed: sum_k P_k likelihood[k, o] C[k, d] is the probability times the loss of d.
-        weights = P[:, :, None] * C
-        loss = _over_classes(weights[:, :, 0], likelihood)
-        for d in range(1, weights.shape[2]):
-            np.minimum(loss, _over_classes(weights[:, :, d], likelihood), out=loss)
+        loss = _over_classes(P * C[..., 0], likelihood)
+        for d in range(1, C.shape[-1]):
+            np.minimum(loss, _over_classes(P * C[..., d], likelihood), out=loss)
         yield OutcomeLosses(items, _over_classes(P, likelihood), loss)
 
 
@@ -128,7 +127,10 @@ def risk(posterior: Floats, errors: Floats) -> Floats:
 
 def outcome_likelihood(confusion: Floats, counts: NDArray[np.intp]) -> Floats:
     """P(outcome | class) by the multinomial distribution, (classes, outcomes)."""
-    coefficient = np.exp(gammaln(counts.sum(axis=1) + 1) - gammaln(counts + 1).sum(axis=1))
+    votes = counts.sum(axis=1)
+    if votes.max() <= 1:  # without an array (classes, outcomes, labels)
+        return np.where(votes > 0, confusion[:, counts.argmax(axis=1)], 1.0)
+    coefficient = np.exp(gammaln(votes + 1) - gammaln(counts + 1).sum(axis=1))
     likelihood: Floats = coefficient * np.prod(confusion[:, None, :] ** counts, axis=2)
     return likelihood
 

@@ -119,8 +119,8 @@ def test_an_unknown_format_or_version_is_refused(change, message):
 
 def test_an_unknown_version_of_a_model_update_is_refused():
     campaign = Campaign("abc", ["no", "yes"], Costs.binary())
-    update = {**campaign.model_update(), "version": 2}
-    with pytest.raises(ValueError, match="are of version 2 of 'crowdpilot-model-update'"):
+    update = {**campaign.model_update(), "version": 3}
+    with pytest.raises(ValueError, match="are of version 3 of 'crowdpilot-model-update'"):
         campaign.apply_model_update(update)
 
 
@@ -141,12 +141,19 @@ def test_a_model_update_of_version_1_is_applied():
     np.testing.assert_allclose(campaign.posterior()[:4, 1], UPDATED, atol=1e-9)
 
 
-def test_the_names_in_a_saved_campaign_are_those_of_version_1():
+def test_a_model_update_of_version_2_is_applied():
+    """It says which workers its matrices are of; the others have that of their kind."""
+    campaign = Campaign.from_dict(json.loads((SAVED / "campaign_version_1.json").read_text()))
+    campaign.apply_model_update(json.loads((SAVED / "model_update_version_2.json").read_text()))
+    np.testing.assert_allclose(campaign.posterior()[:4, 1], UPDATED, atol=1e-9)
+
+
+def test_the_names_in_a_saved_campaign_are_those_of_its_version():
     """A renamed attribute must not rename a field."""
     saved = json.loads((SAVED / "campaign_version_1.json").read_text())
     written = Campaign.from_dict(saved).to_dict()
     assert names_in(written) == names_in(saved)
-    update = json.loads((SAVED / "model_update_version_1.json").read_text())
+    update = json.loads((SAVED / "model_update_version_2.json").read_text())
     assert names_in(Campaign.from_dict(saved).model_update()) == names_in(update)
 
 

@@ -9,15 +9,12 @@ import numpy as np
 
 from crowdpilot.aggregation.online.vote_log import VoteLog
 from crowdpilot.arrays import Codes, Floats, to_probs
-from crowdpilot.confusion_matrices import count_labels
 from crowdpilot.growing_arrays import append_rows
-from crowdpilot.hybrid.campaign.estimation.classifier import (
-    CrossFittedClassifier,
-    fit_temperature,
-)
+from crowdpilot.hybrid.campaign.estimation.classifier import CrossFittedClassifier, fit_temperature
 from crowdpilot.hybrid.campaign.estimation.item_posteriors import ItemPosteriors
 from crowdpilot.hybrid.campaign.estimation.misleading_share import MisleadingShares
 from crowdpilot.hybrid.campaign.estimation.online_update import ExpectedCounts
+from crowdpilot.hybrid.campaign.estimation.worker_matrices import WorkerMatrices
 from crowdpilot.hybrid.campaign.estimation.worker_model import fit_worker_model, with_label_shares
 from crowdpilot.hybrid.campaign.items import Rows
 from crowdpilot.hybrid.plan import Plan
@@ -61,10 +58,7 @@ class Question:
         experts = [False] * len(kind_pseudo_counts) if experts is None else experts
         shares = MisleadingShares() if plan.honest else MisleadingShares(0.0, 0.0)
         self.posteriors = ItemPosteriors(K, find_fusion(plan.fusion), experts, shares, plan.floor)
-        self.worker_kind: Codes = np.zeros(0, np.int32)
-        self.kind_confusion = to_probs(kind_pseudo_counts)  # of a new worker, (kinds, true, said)
-        self.log_confusion = np.zeros((0, K, K))  # (workers, true, said)
-        self.dropped_counts = np.zeros((0, K, K))  # votes on dropped items, (workers, true, said)
+        self.matrices = WorkerMatrices(kind_pseudo_counts)
         self.dropped_classes = np.zeros(K)  # expected number of dropped items of each class
         self._online = ExpectedCounts(K) if plan.online else None
 
@@ -88,13 +82,17 @@ class Question:
         """Shares of the classes, (classes,)."""
         return self.posteriors.class_prior
 
+    @property
+    def worker_kind(self) -> Codes:
+        """The kind of each worker, (workers,)."""
+        return self.matrices.worker_kind
+
     def add_worker(self, kind: int) -> None:
         """A new worker, with the confusion matrix of their kind."""
-        self.worker_kind = append_rows(self.worker_kind, [kind])
-        self.log_confusion = append_rows(self.log_confusion, np.log(self.kind_confusion[[kind]]))
-        self.dropped_counts = append_rows(self.dropped_counts, np.zeros((1, self.classes, self.classes)))
+        self.matrices.add_worker(kind)
         if self._online is not None:
-            self._online.add_worker(self.plan.worker_pseudo_counts * self.kind_confusion[[kind]])
+            confusion = self.matrices.kind_confusion[[kind]]
+            self._online.add_worker(self.plan.worker_pseudo_counts * confusion)
 
     def add_items(self, gold: Codes, classifier_probs: Floats | None) -> None:
         """New items with their known classes (-1: unknown) and class probabilities.
@@ -120,7 +118,7 @@ class Question:
         """New votes, in time that depends on their number and that of the classes."""
         first, items = self.vote_log.add(item, worker, label), np.unique(item)
         np.add.at(self.tally, (item, label), 1)
-        self.posteriors.add_votes(item, self.worker_kind[worker], self.log_confusion[worker, :, label])
+        self.posteriors.add_votes(item, self.worker_kind[worker], self.matrices.of_labels(worker, label))
         self.update_posterior(items)
         self._update_online(items, first)
 
@@ -134,8 +132,9 @@ class Question:
         if self._online is not None:
             self._online.subtract(item, worker, label)
         self.tally[item, label] -= 1
-        rows, lost = np.array([item]), -self.log_confusion[worker, :, label][None]
-        self.posteriors.add_votes(rows, self.worker_kind[[worker]], lost)
+        rows, who = np.array([item]), np.array([worker])
+        lost = -self.matrices.of_labels(who, np.array([label]))
+        self.posteriors.add_votes(rows, self.worker_kind[who], lost)
         if not self.tally[item].any():
             self.posteriors.clear(rows)
         self.update_posterior(rows)
@@ -154,7 +153,7 @@ class Question:
         gone[rows] = False
         dropped = votes.take(gone[votes.task])
         consensus = self.posteriors.consensus
-        self.dropped_counts = self.dropped_counts + count_labels(dropped, consensus)
+        self.matrices.drop(dropped, consensus)
         if self._online is not None:
             self._online.keep(rows, dropped, consensus)
         self.dropped_classes = self.dropped_classes + consensus[gone & self.tally.any(axis=1)].sum(axis=0)
@@ -176,15 +175,15 @@ class Question:
 
     def next_worker_confusion(self) -> Floats:
         """Confusion matrix of a new worker of each kind, with the vote weight; (kinds, true, said)."""
-        return to_probs(self.kind_confusion**self.posteriors.fusion.crowd_weight)
+        return to_probs(self.matrices.kind_confusion**self.posteriors.fusion.crowd_weight)
 
     def worker_confusion(self, worker: int) -> Floats:
         """Confusion matrix of one worker, with the vote weight; (true, said)."""
-        return to_probs(np.exp(self.log_confusion[worker] * self.posteriors.fusion.crowd_weight))
+        return to_probs(np.exp(self.matrices.of_worker(worker) * self.posteriors.fusion.crowd_weight))
 
     def is_above_median(self, worker: int) -> bool:
         """Whether a worker's accuracy is at least the median of their kind."""
-        accuracy = np.einsum("wkk,k->w", np.exp(self.log_confusion), self.class_prior)
+        accuracy = self.matrices.accuracy(self.class_prior)
         median = np.median(accuracy[self.worker_kind == self.worker_kind[worker]])
         return bool(accuracy[worker] >= median - ACCURACY_TOLERANCE)
 
@@ -196,26 +195,28 @@ class Question:
         `fold` of every item divides them for cross-fitting the classifier.
         """
         votes = self.votes()
+        workers, dropped_counts = self.matrices.to_fit(votes)
         voted = np.unique(votes.task).astype(np.intp)
         if len(voted) == 0:
             return
-        some = votes.select(tasks=voted)
+        some = votes.select(tasks=voted, workers=workers)
         fitted = fit_worker_model(
             some,
             self._log_prior(voted),
             self.kind_pseudo_counts,
-            kind=self.worker_kind,
+            kind=self.worker_kind[workers],
             estimate_prior=self.classifier_probs is None,
             worker_pseudo_counts=self.plan.worker_pseudo_counts,
-            earlier=(self.dropped_classes, self.dropped_counts),
+            earlier=None if dropped_counts is None else (self.dropped_classes, dropped_counts),
         )
-        self.kind_confusion, self.log_confusion = fitted.kind_confusion, np.log(fitted.confusion)
+        self.matrices.kind_confusion = fitted.kind_confusion
+        self.matrices.replace(workers, np.log(fitted.confusion))
         self.posteriors.class_prior = to_probs(fitted.posterior.sum(axis=0) + self.dropped_classes + 1)
-        self.posteriors.set_votes(votes, self.worker_kind, self.log_confusion)
+        self._set_votes(votes)
         if self.plan.honest:
             self.posteriors.fit_crowd_errors(votes, self.worker_kind, self.plan.experience)
         if self._classifier is not None and len(votes) >= MIN_VOTES_TO_TRAIN:
-            confusion = np.exp(self.posteriors.fusion.crowd_weight * self.log_confusion)
+            confusion = np.exp(self.posteriors.fusion.crowd_weight * self.matrices.own())
             self.posteriors.classifier_probs = self._classifier.fit_predict_calibrated(
                 some, fitted.posterior, fold, confusion, self.plan.map
             )
@@ -228,9 +229,14 @@ class Question:
 
     def recompute(self) -> None:
         """Recompute log-likelihood and posterior of all items from the present confusion matrices."""
-        self.posteriors.set_votes(self.votes(), self.worker_kind, self.log_confusion)
+        self._set_votes(self.votes())
         self.update_posterior(np.arange(len(self.gold)))
         self._recount()
+
+    def _set_votes(self, votes: Votes) -> None:
+        """Log-likelihoods of all votes by the present confusion matrices."""
+        some = self.matrices.select(votes)
+        self.posteriors.set_votes(some, self.worker_kind[self.matrices.with_votes], self.matrices.own())
 
     def _log_prior(self, voted: Rows) -> Floats:
         """Log of the posterior of items before their votes, (voted, classes)."""
@@ -250,9 +256,9 @@ class Question:
         new = None if first is None else rows >= first
         consensus = self.posteriors.consensus[items]
         moved = self._online.replace(items, position, worker, label, consensus, new)
-        self.log_confusion[moved] = np.log(to_probs(self._online.counts[moved]))
+        self.matrices.change(moved, np.log(to_probs(self._online.counts[moved])))
         self.posteriors.clear(items)
-        log_likelihood = self.log_confusion[worker, :, label]
+        log_likelihood = self.matrices.of_labels(worker, label)
         self.posteriors.add_votes(items[position], self.worker_kind[worker], log_likelihood)
         self.update_posterior(items)
 
@@ -260,9 +266,11 @@ class Question:
         """Expected counts of all votes by the present posterior, if the plan says so."""
         if self._online is not None:
             votes, kind = self.votes(), self.worker_kind
-            prior = to_probs(with_label_shares(self.kind_pseudo_counts, votes, self.dropped_counts))[kind]
-            counts = self.plan.worker_pseudo_counts * np.stack([prior, self.kind_confusion[kind]])
-            self._online.recount(votes, self.posteriors.consensus, self.dropped_counts, *counts)
+            prior = to_probs(with_label_shares(self.kind_pseudo_counts, votes, self.matrices.dropped_counts))[
+                kind
+            ]
+            counts = self.plan.worker_pseudo_counts * np.stack([prior, self.matrices.kind_confusion[kind]])
+            self._online.recount(votes, self.posteriors.consensus, self.matrices.dropped_counts, *counts)
 
     # State -----------------------------------------------------------------------------------
 
@@ -274,10 +282,7 @@ class Question:
             "gold": pack(self.gold),
             "tally": pack(self.tally),
             "posteriors": self.posteriors.to_state(),
-            "worker_kind": pack(self.worker_kind),
-            "kind_confusion": pack(self.kind_confusion),
-            "log_confusion": pack(self.log_confusion),
-            "dropped_counts": pack(self.dropped_counts),
+            **self.matrices.to_state(),
             "dropped_classes": pack(self.dropped_classes),
             "online": None if self._online is None else self._online.to_state(),
         }
@@ -288,9 +293,7 @@ class Question:
         self.vote_log.add(*(unpack(votes[name]) for name in ("item", "worker", "label")))
         self.gold, self.tally = unpack(state["gold"]), unpack(state["tally"])
         self.posteriors.restore(state["posteriors"])
-        self.worker_kind, self.kind_confusion = unpack(state["worker_kind"]), unpack(state["kind_confusion"])
-        self.log_confusion = unpack(state["log_confusion"])
-        self.dropped_counts = unpack(state["dropped_counts"])
+        self.matrices.restore(state)
         self.dropped_classes = unpack(state["dropped_classes"])
         self.update_posterior(np.arange(len(self.gold)))
         if self._online is not None:

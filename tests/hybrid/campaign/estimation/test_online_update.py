@@ -33,7 +33,9 @@ def test_counts_are_the_sum_over_votes_of_the_counted_posteriors(steps):
     rng = np.random.default_rng(len(steps))
     for kind, number in steps:
         votes = q.votes()
-        pseudo_counts = q._online.counts - q.dropped_counts - count_labels(votes, q._online.posterior)
+        pseudo_counts = (
+            q._online.counts - q.matrices.dropped_counts - count_labels(votes, q._online.posterior)
+        )
         if kind == "add":
             free = [(i, w) for i in range(len(q.gold)) for w in range(3) if q.vote_log.find(i, w) < 0]
             some = np.array([free[n] for n in rng.permutation(len(free))[: number % 4]], int).reshape(-1, 2)
@@ -45,9 +47,11 @@ def test_counts_are_the_sum_over_votes_of_the_counted_posteriors(steps):
             q.keep(np.delete(np.arange(len(q.gold)), number % len(q.gold)))
         elif kind == "refit":
             q.refit(np.arange(len(q.gold)) % 5)
-            pseudo_counts = q._online.counts - q.dropped_counts - count_labels(q.votes(), q._online.posterior)
+            pseudo_counts = (
+                q._online.counts - q.matrices.dropped_counts - count_labels(q.votes(), q._online.posterior)
+            )
         np.testing.assert_allclose(pseudo_counts.sum(axis=2), q.plan.worker_pseudo_counts)
-        now = q._online.counts - q.dropped_counts - count_labels(q.votes(), q._online.posterior)
+        now = q._online.counts - q.matrices.dropped_counts - count_labels(q.votes(), q._online.posterior)
         np.testing.assert_allclose(now, pseudo_counts, atol=1e-9)
         np.testing.assert_allclose(q.posterior.sum(axis=1), 1)
 

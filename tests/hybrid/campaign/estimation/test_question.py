@@ -153,14 +153,14 @@ def test_votes_on_dropped_items_still_count_for_workers():
     votes = simulated_votes(items=30)
     q.add_votes(*votes)
     q.refit(np.arange(30) % 5)
-    counts, kept = np.exp(q.log_confusion), np.arange(20, 30)
+    counts, kept = np.exp(q.matrices.all()), np.arange(20, 30)
     before = q.posterior[kept].copy()
     q.keep(kept)
     np.testing.assert_array_equal(q.posterior, before)
-    np.testing.assert_allclose(q.dropped_counts.sum(), 20 * 4)
+    np.testing.assert_allclose(q.matrices.dropped_counts.sum(), 20 * 4)
     assert len(q.vote_log) == 10 * 4
     q.refit(np.arange(10) % 5)
-    np.testing.assert_allclose(np.exp(q.log_confusion), counts, atol=0.03)
+    np.testing.assert_allclose(np.exp(q.matrices.all()), counts, atol=0.03)
     np.testing.assert_allclose(q.dropped_classes.sum(), 20)
 
 
