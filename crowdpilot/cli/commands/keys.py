@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -14,7 +11,16 @@ from crowdpilot.cli.commands.serve import login_link
 from crowdpilot.cli.shared.completion import one_of
 from crowdpilot.cli.shared.options import Json, examples
 from crowdpilot.cli.shared.output import print_message, print_table
-from crowdpilot.cli.shared.service_options import DATABASE, Database, SecretFile, load_service, open_store
+from crowdpilot.cli.shared.service_options import (
+    DATABASE,
+    Database,
+    IsOperator,
+    SecretFile,
+    load_service,
+    moment,
+    open_store,
+    write_transaction,
+)
 
 DAY_SECONDS = 86400.0
 keys = typer.Typer(
@@ -38,9 +44,7 @@ def create(
             autocompletion=one_of("read", "label-ops", "write", "admin"),
         ),
     ] = "write",
-    operator: Annotated[
-        bool, typer.Option("--operator", help="Its owner sees and may change everything; with --scope admin.")
-    ] = False,
+    operator: IsOperator = False,
     project: Annotated[
         list[str] | None,
         typer.Option(help="Id of a project that it opens; repeat it; if not given, all of its owner."),
@@ -51,7 +55,7 @@ def create(
     database: Database = DATABASE,
 ) -> None:
     """Print a new key of a member, who is created if need be; it cannot be shown again."""
-    with _access(database) as c:
+    with write_transaction(database) as c:
         members, log = load_service("store.requesters.members"), load_service("store.requesters.action_log")
         owner, scope = members.find_or_create(c, name, operator=operator), "admin" if operator else scope
         expires = None if days is None else time.time() + days * DAY_SECONDS
@@ -67,17 +71,17 @@ def create(
 @keys.command("list", epilog=examples("keys list", "keys list --json"))
 def list_keys(database: Database = DATABASE, as_json: Json = False) -> None:
     """List keys by their id, without their secret part."""
-    with _access(database) as c:
+    with write_transaction(database) as c:
         rows = [
             (
                 k.id,
                 k.member_name,
                 k.name,
                 k.scope,
-                _day(k.created),
-                _day(k.expires),
-                _day(k.used),
-                _day(k.revoked),
+                moment(k.created),
+                moment(k.expires),
+                moment(k.used),
+                moment(k.revoked),
             )
             for k in load_service("store.requesters.keys").list_all(c)
         ]
@@ -91,7 +95,7 @@ def revoke(
     database: Database = DATABASE,
 ) -> None:
     """Revoke a key."""
-    with _access(database) as c:
+    with write_transaction(database) as c:
         if not load_service("store.requesters.keys").revoke(c, id):
             raise ValueError(f"there is no valid key {id!r}; see crowdpilot keys list")
         log = load_service("store.requesters.action_log")
@@ -112,16 +116,3 @@ def link(
     store = open_store(settings.database)
     typer.echo(f"{settings.address}{login_link(store, settings)}")
     store.close()
-
-
-@contextmanager
-def _access(database: str) -> Iterator[Any]:
-    """A write transaction."""
-    store = open_store(database if "://" in database else f"sqlite:///{database}")
-    with store.writing() as c:
-        yield c
-    store.close()
-
-
-def _day(moment: float | None) -> str | None:
-    return None if moment is None else f"{datetime.fromtimestamp(moment, UTC):%Y-%m-%d %H:%M}"

@@ -10,6 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from crowdpilot.cli.shared.completion import one_of
+from crowdpilot.cli.shared.openid_options import OpenIDOptions
+from crowdpilot.cli.shared.option_groups import expand_options
 from crowdpilot.cli.shared.options import examples
 from crowdpilot.cli.shared.output import on_terminal, print_message
 from crowdpilot.cli.shared.service_options import DATABASE, Database, SecretFile, load_service, open_store
@@ -22,6 +24,7 @@ EXAMPLES = examples(
 )
 
 
+@expand_options
 def serve(
     database: Database = DATABASE,
     host: Annotated[
@@ -67,6 +70,8 @@ def serve(
     access_log: Annotated[
         bool, typer.Option("--access-log", help="Log every request, without its parameters.")
     ] = False,
+    *,
+    openid: OpenIDOptions,
 ) -> None:
     """Start the service: an API, pages for workers and a dashboard for requesters.
 
@@ -84,14 +89,17 @@ def serve(
         webhook_networks=webhook_network or [],
         log_format=log_format,
         access_log=access_log,
+        identity_provider=openid.provider(),
     )
     _check_private(settings.database)
     store = open_store(settings.database)
     link = ""
     if host not in LOOPBACK:
-        _check_keys(store)
+        if settings.identity_provider is None:
+            _check_keys(store)
     elif on_terminal(err=True):  # else whoever reads the log could sign in
         link = login_link(store, settings)
+    _log_start(store, settings, host=host, port=port, web=web, jobs=jobs, log_format=log_format)
     store.close()
 
     def ready(url: str) -> None:
@@ -103,6 +111,21 @@ def serve(
             say("sign in with a key, or with the link that crowdpilot keys link prints")
 
     load_service("processes").supervise(settings, host=host, port=port, web=web, jobs=jobs, ready=ready)
+
+
+def _log_start(store: Any, settings: Any, **options: Any) -> None:
+    """Write down with which settings the service is started, without secrets."""
+    log, provider = load_service("store.requesters.action_log"), settings.identity_provider
+    about = {
+        "address": settings.address,
+        "proxies": [str(network) for network in settings.proxies],
+        "webhook_networks": [str(network) for network in settings.webhook_networks],
+        "oidc_issuer": provider and provider.issuer,
+        "oidc_allow": provider and provider.allow,
+        "oidc_operators": provider and provider.operators,
+    }
+    with store.writing() as c:
+        log.write(c, log.COMMAND_LINE, "start service", category=log.ACCESS, **about, **options)
 
 
 def free_port(host: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -33,6 +34,11 @@ SecretFile = Annotated[
 ]
 
 
+IsOperator = Annotated[
+    bool, typer.Option("--operator", help="The member sees and may change everything in the service.")
+]
+
+
 def load_service(module: str) -> Any:
     """The module `crowdpilot.service.<module>`, if its packages are installed."""
     return load_part(f"service.{module}", "the service")
@@ -48,6 +54,24 @@ def open_store(url: str) -> Any:
         store = store_package.Store(url)
         store_package.migrate(store)
     return store
+
+
+@contextmanager
+def write_transaction(database: str) -> Iterator[Any]:
+    """A write transaction on a database; what the service refuses is raised as a `ValueError`."""
+    store = open_store(load_service("settings").database_url(database))
+    try:
+        with store.writing() as c:
+            yield c
+    except load_service("errors").RequestError as error:
+        raise ValueError(str(error)) from None
+    finally:
+        store.close()
+
+
+def moment(seconds: float | None) -> str | None:
+    """A time to the minute, in UTC."""
+    return None if seconds is None else f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M}"
 
 
 @contextmanager
