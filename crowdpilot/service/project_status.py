@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from crowdpilot.json_values import to_json_value
-from crowdpilot.service.labelling import trust
+from crowdpilot.service.labelling.guests import trust
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store.engine import Row
 

@@ -21,7 +21,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from crowdpilot.service.errors import ConflictError, InvalidRequestError, NotReadyError
-from crowdpilot.service.labelling import finishing, trust
+from crowdpilot.service.labelling import finishing
+from crowdpilot.service.labelling.guests import trust
 from crowdpilot.service.labelling.item_numbers import ItemNumbers
 from crowdpilot.service.labelling.lease_queue import LeasedItem, LeaseQueue
 from crowdpilot.service.labelling.project_executor import ProjectExecutor

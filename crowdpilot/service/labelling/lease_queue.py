@@ -23,7 +23,7 @@ from crowdpilot.service.errors import (
     RequestError,
     ServiceUnavailableError,
 )
-from crowdpilot.service.labelling import trust
+from crowdpilot.service.labelling.guests import trust
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.labelling.sessions import Session
 from crowdpilot.service.labelling.waiting_requests import Delivery, Waiting, deliver

@@ -12,7 +12,8 @@ from typing import Any
 from sqlalchemy import Connection
 
 from crowdpilot.service.errors import ConflictError, ForbiddenError, NotFoundError
-from crowdpilot.service.labelling import guest_limits, identities, trust
+from crowdpilot.service.labelling import identities
+from crowdpilot.service.labelling.guests import limits, trust
 from crowdpilot.service.labelling.sessions import Session
 from crowdpilot.service.platforms import Arrival, invitation_links, mturk_external_question, prolific
 from crowdpilot.service.settings import Settings
@@ -60,7 +61,7 @@ def open_session(c: Connection, settings: Settings, project: Row, arrival: Arriv
     if arrival.invitation:
         invitations.admit(c, project.id, arrival.invitation, is_new=not known)
     if arrival.guest and not known:
-        guest_limits.check(c, settings.secret, project)
+        limits.check(c, settings.secret, project)
     state = workers.NEW if step_for(project.spec, None, 0) != "label" else workers.ACTIVE
     worker = workers.register(
         c, project.id, arrival.platform, arrival.external,

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
-from crowdpilot.service.labelling import trust
+from crowdpilot.service.labelling.guests import trust
 from crowdpilot.service.labelling.project_executor import ProjectExecutor
 from crowdpilot.service.labelling.waiting_requests import Delivery, Waiting, deliver
 from crowdpilot.service.project_campaign import make_limits, refit_due

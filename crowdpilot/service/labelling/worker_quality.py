@@ -15,7 +15,7 @@ from crowdpilot.diagnosis.leave_one_out import leave_one_out_posteriors
 from crowdpilot.diagnosis.skill_intervals import skill_interval
 from crowdpilot.diagnosis.worker_behaviour import gold_accuracy, label_use
 from crowdpilot.diagnosis.workers import FlagRules
-from crowdpilot.service.labelling import trust
+from crowdpilot.service.labelling.guests import trust
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store import projects, votes, workers
 from crowdpilot.service.store.engine import Row, Store

@@ -17,7 +17,7 @@ from crowdpilot.service.http.auth import LabellingOf, LabelOps, ProjectId, Store
 from crowdpilot.service.http.json_bodies import inlined_schema
 from crowdpilot.service.http.responses import error_schemas
 from crowdpilot.service.http.routes.projects import ERRORS
-from crowdpilot.service.labelling import trust
+from crowdpilot.service.labelling.guests import trust
 from crowdpilot.service.requester_actions import check_classifier_budget
 from crowdpilot.service.schemas import GoldIn, ItemNamesIn, ItemsIn
 from crowdpilot.service.store import Store, items, jobs, projects

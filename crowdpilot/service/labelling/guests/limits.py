@@ -7,7 +7,7 @@ from ipaddress import IPv6Address, ip_address, ip_network
 from sqlalchemy import Connection
 
 from crowdpilot.service.errors import RateLimitError
-from crowdpilot.service.labelling.trust import settings_of
+from crowdpilot.service.labelling.guests.trust import settings_of
 from crowdpilot.service.signing import derive
 from crowdpilot.service.store import counters
 from crowdpilot.service.store.engine import Row
