@@ -77,7 +77,7 @@ def running_nginx(folder: Path, service_port: int, port: int, text: str) -> Iter
     text = re.sub(r"ssl_certificate \S+;", f"ssl_certificate {certificate};", text)
     text = re.sub(r"ssl_certificate_key \S+;", f"ssl_certificate_key {folder / 'key.pem'};", text)
     (folder / "crowdpilot.conf").write_text(text)
-    (folder / "nginx.conf").write_text(_whole(folder))
+    (folder / "nginx.conf").write_text(whole_configuration(folder, "crowdpilot.conf"))
     command = [program, "-p", folder, "-c", folder / "nginx.conf", "-e", folder / "error.log"]
     checked = subprocess.run([*command, "-t"], capture_output=True, text=True)
     assert checked.returncode == 0, checked.stderr
@@ -93,8 +93,8 @@ def running_nginx(folder: Path, service_port: int, port: int, text: str) -> Iter
         process.wait(20)
 
 
-def _whole(folder: Path) -> str:
-    """What Debian's nginx.conf has around the file, with a folder of ours."""
+def whole_configuration(folder: Path, included: str) -> str:
+    """What Debian's nginx.conf has around the files that it includes, with a folder of ours."""
     user = "user root;\n" if os.geteuid() == 0 else ""
     kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     temporary = "".join(f"  {kind}_temp_path {folder}/{kind};\n" for kind in kinds)
@@ -102,7 +102,7 @@ def _whole(folder: Path) -> str:
         f"{user}daemon off;\nworker_processes 1;\npid {folder}/nginx.pid;\n"
         "events { worker_connections 768; }\n"
         f"http {{\n{temporary}  {ACCESS_LOG}\n  access_log {folder}/access.log short;\n"
-        f"  include {folder}/crowdpilot.conf;\n}}\n"
+        f"  include {folder}/{included};\n}}\n"
     )
 
 
