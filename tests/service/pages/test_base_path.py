@@ -141,9 +141,9 @@ def test_a_worker_stays_under_the_base_path_to_the_end(tmp_path: Path, browse: B
     assert outside(agreed.text) == []
     assert addresses(agreed.text)
     form = {"csrf": csrf(agreed.text), "version": version[1], "agree": "yes"}
-    told = client.post(f"{service.home}/consent", data=form)
-    assert told.url.path == f"{home.path}/instructions"
-    assert outside(told.text) == []
+    shown = client.post(f"{service.home}/consent", data=form)
+    assert shown.url.path == f"{home.path}/instructions"
+    assert outside(shown.text) == []
     quiz = client.get(f"{service.home}/quiz")
     right = {"csrf": csrf(quiz.text), "answer-0": "Positive", "answer-1": "Negative"}
     work = client.post(f"{service.home}/quiz", data=right)
