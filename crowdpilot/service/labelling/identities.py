@@ -34,7 +34,7 @@ def erase(c: Connection, secret: str, project: str, worker: int) -> None:
     digest = None
     if row.external is not None and not row.guest:
         digest = derive_all(secret, "identity", project, *who)[0]
-    stored.erase(c, project, worker, digest, log_names(secret, *who))
+    stored.erase(c, project, worker, digest)
 
 
 def stored_data(c: Connection, secret: str, project: str, worker: int) -> dict[str, Any]:

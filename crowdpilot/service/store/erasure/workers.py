@@ -15,19 +15,10 @@ from crowdpilot.service.store.tables import workers as worker_table
 from crowdpilot.service.store.workers import ERASED
 
 
-def erase(c: Connection, project: str, worker: int, digest: str | None, actors: Sequence[str]) -> None:
+def erase(c: Connection, project: str, worker: int, digest: str | None) -> None:
     """Erase the personal data of a worker, in a write transaction; votes stay, without idempotency keys.
 
-    Parameters
-    ----------
-    c
-        A write transaction.
-    project, worker
-        Whom it is about.
-    digest
-        A keyed hash of their identity, by which they are refused if they come again.
-    actors
-        What the log of actions may call them; the addresses they came from are removed there.
+    `digest` is a keyed hash of their identity, by which they are refused if they come again.
     """
     row = workers.find(c, project, worker)
     empty = {"external": None, "consent": None}
@@ -38,8 +29,6 @@ def erase(c: Connection, project: str, worker: int, digest: str | None, actors: 
     if row.external is not None:
         named = invitations.c.project == project, invitations.c.worker == row.external
         c.execute(update(invitations).where(*named).values(worker=ERASED, revoked=time.time()))
-    own = action_log.c.project == project, action_log.c.actor.in_(actors)
-    c.execute(update(action_log).where(*own).values(address=None))
 
 
 def is_erased(c: Connection, project: str, digests: Sequence[str]) -> bool:
@@ -55,7 +44,7 @@ def with_identity(c: Connection, project: str, n: int) -> Sequence[Row]:
 
 
 def stored_data(c: Connection, project: str, worker: int, actors: Sequence[str]) -> dict[str, Any]:
-    """All that is stored about a worker, table by table."""
+    """All that is stored about a worker, table by table; `actors` are their names in the log."""
     row = workers.find(c, project, worker)
     columns = [column for column in votes.c if column.name not in ("project", "worker")]
     answers = select(*columns, items.c.name.label("item_name")).join(items, items.c.id == votes.c.item)
