@@ -62,6 +62,7 @@ def restore(
         def finish(c: Any) -> None:
             log = load_service("store.requesters.action_log")
             log.write(c, log.COMMAND_LINE, "restore", category=log.DATA, saved=manifest.created.isoformat())
+            load_service("store.requesters.sessions").end_all(c)  # somebody may have signed out since
             if is_new:
                 signing.write_secret(place, secret)
 

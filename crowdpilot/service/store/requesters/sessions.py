@@ -47,3 +47,10 @@ def end(c: Connection, id: str) -> None:
     c.execute(
         update(requester_sessions).where(requester_sessions.c.id == digest(id)).values(ended=time.time())
     )
+
+
+def end_all(c: Connection) -> None:
+    """End all sessions in a write transaction, such as after a restore, which would revive ended ones."""
+    c.execute(
+        update(requester_sessions).where(requester_sessions.c.ended.is_(None)).values(ended=time.time())
+    )
