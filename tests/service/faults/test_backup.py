@@ -49,7 +49,7 @@ def test_50_kills_of_each_lose_nothing_and_a_backup_in_the_middle_has_all_of_bef
     backup = BackupUnderLoad(database_url, tmp_path / "backup")
     outcome = run(
         database_url, web=web, n_items=n_items, n_workers=n_workers, kills=50, pause=(0.3, 1.5),
-        vanish=0.02, seed=1, seconds=900, in_the_middle=backup.start,
+        vanish=0.02, seed=1, seconds=1500, in_the_middle=backup.start,
     )  # fmt: skip
     crowd = outcome.crowd
     print(

@@ -20,6 +20,7 @@ from tests.service.harness.processes import Caller, ProcessService, serving
 from tests.service.harness.service import create_project, invite
 
 CLASSES = ["a", "b", "c"]
+KILLED_SHARE = 0.8  # of all votes, over which kills are spread
 
 
 def make_project(store: Store, n_items: int, n_workers: int, lease: float) -> str:
@@ -153,7 +154,8 @@ def run(
         crowd = Crowd(service, project, seconds, vanish)
 
         def disturb() -> dict[str, int]:
-            return _kill(service, random.Random(seed), kills, pause, crowd, in_the_middle)
+            rng, spread = random.Random(seed), n_items * n_workers * KILLED_SHARE / (2 * kills or 1)
+            return _kill(crowd, rng, kills, pause, spread, in_the_middle)
 
         return _label(crowd, tokens, number, disturb)
 
@@ -201,18 +203,21 @@ def read_tables(
 
 
 def _kill(
-    service: ProcessService,
+    crowd: Crowd,
     rng: random.Random,
     kills: int,
     pause: tuple[float, float],
-    crowd: Crowd,
+    spread: float,
     in_the_middle: Callable[[Crowd], None] | None,
 ) -> dict[str, int]:
+    """Kill processes, no sooner than `spread` votes have been acknowledged for each that was killed."""
     killed = {"web": 0, "jobs": 0}
     while min(killed.values()) < kills and not crowd.errors:
         time.sleep(rng.uniform(*pause))
+        if len(crowd.acknowledged) < spread * sum(killed.values()):
+            continue
         what = rng.choice([what for what, n in killed.items() if n < kills])
-        killed[what] += service.kill(what, rng)
+        killed[what] += crowd.service.kill(what, rng)
         if in_the_middle is not None and sum(killed.values()) >= kills:
             in_the_middle(crowd)
             in_the_middle = None

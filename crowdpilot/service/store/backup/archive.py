@@ -60,7 +60,7 @@ class Manifest(BaseModel):
     created: datetime = Field(default_factory=lambda: datetime.now(UTC))
     schema_revision: str
     tables: list[TableEntry]  # in an order in which rows refer only to those of tables before
-    secret: str | EncryptedText | None  # none if the backup was made without
+    secret: str | EncryptedText | None = Field(repr=False)  # none if the backup was made without
 
     @property
     def rows(self) -> int:
