@@ -22,6 +22,7 @@ MIN_WRITTEN_BYTES = 64 << 10
 CHECK_SECONDS = 0.5  # between two checks of deadlines
 MIN_BYTES_PER_SECOND = 64 << 10  # of a body, once its first seconds are over
 MAX_HEADER_BYTES = 64 << 10  # more are refused as soon as they have arrived
+MAX_PIPELINED = 100  # requests on a connection that wait for the response to one before them
 NEVER = math.inf
 REASONS = {
     408: "the request did not arrive in time; send it again",
@@ -130,7 +131,8 @@ class LimitedProtocol(HttpToolsProtocol):
         self.group = group
         self.network = ""
         self.deadline = NEVER
-        self.waits_for_headers = True
+        self.waits_for_headers = True  # and for nothing else
+        self._is_in_headers = False  # of the next request, while another may be under way
         self._header_bytes = 0
         self._body_bytes = 0
         self._unwritten = 0  # bytes of a response, when they were last looked at
@@ -151,15 +153,22 @@ class LimitedProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self.parser is None or self.transport.is_closing():
             return
+        was_in_headers = self._is_in_headers
         super().data_received(data)
-        if self.waits_for_headers:
+        if was_in_headers and self._is_in_headers:
             self._header_bytes += len(data)
             if self._header_bytes > MAX_HEADER_BYTES:
                 self._close(431)
+        if len(self.pipeline) > MAX_PIPELINED:
+            self.transport.abort()
+
+    def on_message_begin(self) -> None:
+        self._is_in_headers, self._header_bytes = True, 0
+        super().on_message_begin()
 
     def on_headers_complete(self) -> None:
-        self.waits_for_headers, self._is_received = False, False
-        self._header_bytes = self._body_bytes = 0
+        self.waits_for_headers = self._is_in_headers = self._is_received = False
+        self._body_bytes = 0
         self.deadline = self.loop.time() + self.group.limits.body_seconds
         super().on_headers_complete()
         self.headers = _NoTrailers()
@@ -201,7 +210,7 @@ class LimitedProtocol(HttpToolsProtocol):
             else:
                 self._wait_for_receiver()
         elif self.waits_for_headers or self.cycle.response_complete:
-            self._close(408 if self._header_bytes else None)
+            self._close(408 if self._is_in_headers else None)
         elif self.flow.read_paused:
             self.deadline = self.loop.time() + self.group.limits.body_seconds
         else:
@@ -220,7 +229,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def _wait_for_headers(self) -> None:
         """From now on, the next request has to begin soon, and to arrive in time."""
-        self.waits_for_headers, self._header_bytes = True, 0
+        self.waits_for_headers = True
         if self.flow.write_paused:
             self._wait_for_receiver()
         else:
