@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from crowdpilot.hybrid.campaign.batch import best_cells, diverse, explore
+from crowdpilot.hybrid.campaign.batch import best_cells, diverse, explore, mix_gold
 from crowdpilot.hybrid.plan import Plan
 
 
@@ -79,3 +79,24 @@ def test_where_everything_is_taken_what_was_chosen_stays():
     plan = Plan(explore=0.5, gold=0.5)
     none = np.zeros((4, 1), bool)
     assert explore(cells(4), set(), none, none, plan, rng) == cells(4)
+
+
+def test_gold_items_are_mixed_in_at_random_places_each_class_as_often():
+    rng = np.random.default_rng(1)
+    gold = np.full((4000, 1), -1, np.int32)
+    gold[2000:3900], gold[3900:] = 0, 1  # few are of class 1
+    found = np.array([row for _, row in mix_gold(cells(150), set(), gold, 0.4, rng)])
+    is_gold = found >= 2000
+    assert 40 < is_gold.sum() < 80
+    assert np.array_equal(found[~is_gold], np.arange(150)[~is_gold])
+    assert 0.3 < (gold[found[is_gold], 0] == 1).mean() < 0.7
+    assert len(set(found.tolist())) == 150
+
+
+def test_gold_items_are_mixed_in_once_each_and_never_again():
+    rng = np.random.default_rng(2)
+    gold = np.full((20, 1), -1, np.int32)
+    gold[15:] = 1
+    found = mix_gold(cells(10), {(0, 15), (0, 16)}, gold, 1.0, rng)
+    assert {row for _, row in found if row >= 15} == {17, 18, 19}
+    assert mix_gold(cells(10), set(), np.full((20, 1), -1, np.int32), 1.0, rng) == cells(10)

@@ -6,13 +6,14 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 
 from crowdpilot.service import access, requester_actions
-from crowdpilot.service.errors import RequestError
+from crowdpilot.service.errors import ConflictError
 from crowdpilot.service.http.auth import SettingsOf, StoreOf, WorkerId
 from crowdpilot.service.http.routes.workers import worker_data
 from crowdpilot.service.pages.dashboard.access.requester import (
     Form,
-    Posting,
+    PostingAsAdmin,
     Reading,
+    ReadingAsAdmin,
     Requester,
     Writing,
     go,
@@ -87,9 +88,9 @@ def delete_item(id: str, item: int, requester: Writing, store: StoreOf) -> Respo
     return go(f"/projects/{id}/items")
 
 
-def confirm_delete_project(id: str, requester: Reading, store: StoreOf) -> Response:
+def confirm_delete_project(id: str, requester: ReadingAsAdmin, store: StoreOf) -> Response:
     """Ask for the name of a project before it is deleted."""
-    return _deletion_page(store, id, may(access.ADMIN, requester), "", "")
+    return _deletion_page(store, id, requester, "", "")
 
 
 def _deletion_page(store: Store, id: str, requester: Requester, typed: str, wrong: str) -> Response:
@@ -101,11 +102,11 @@ def _deletion_page(store: Store, id: str, requester: Requester, typed: str, wron
     )
 
 
-def delete_project(id: str, form: Form, requester: Posting, store: StoreOf) -> Response:
+def delete_project(id: str, form: Form, requester: PostingAsAdmin, store: StoreOf) -> Response:
     """Delete a project whose name was typed."""
     typed = str(form.get("name", "")).strip()
     try:
-        requester_actions.delete_project(store, id, may(access.ADMIN, requester).id, typed)
-    except RequestError as error:
+        requester_actions.delete_project(store, id, requester.id, typed)
+    except ConflictError as error:
         return _deletion_page(store, id, requester, typed, sentence(str(error)))
     return go("/projects")
