@@ -13,6 +13,7 @@ from contextlib import contextmanager, nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import uvicorn
 from fastapi import FastAPI
@@ -166,7 +167,7 @@ class Service:
     @contextmanager
     def listening(self) -> Iterator[None]:
         """The application listens at its address, for browsers."""
-        port = int(self.settings.address.rpartition(":")[2])
+        port = urlsplit(self.settings.address).port or 80
         server = uvicorn.Server(uvicorn.Config(self.app, port=port, log_level="warning", ws="none"))
         thread = threading.Thread(target=server.run, daemon=True)
         thread.start()
