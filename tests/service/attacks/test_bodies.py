@@ -36,7 +36,7 @@ class Attacked:
             owner = members.find_or_create(c, "tests", operator=True).id
             self.keys = {scope: keys.create(c, owner, scope, scope) for scope in ("read", "write")}
             worker = workers.register(c, self.project, "link", "ann", kind="crowd", state=workers.ACTIVE)
-        self.session = sign_session(SECRET, Session(self.project, worker.id, "link", ""))
+        self.session = sign_session(SECRET, Session(self.project, worker.id, "link", 1, "nonce"))
 
     def request(self, sender: str) -> tuple[str, dict[str, str]]:
         """A path, and the headers of a sender."""
