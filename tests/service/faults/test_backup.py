@@ -49,7 +49,7 @@ def test_50_kills_of_each_lose_nothing_and_a_backup_in_the_middle_has_all_of_bef
     backup = BackupUnderLoad(database_url, tmp_path / "backup")
     outcome = run(
         database_url, web=web, n_items=n_items, n_workers=n_workers, kills=50, pause=(0.3, 1.5),
-        vanish=0.02, seed=1, seconds=1500, in_the_middle=backup.start,
+        vanish=0.02, seed=1, seconds=3600, in_the_middle=backup.start,
     )  # fmt: skip
     crowd = outcome.crowd
     print(
@@ -63,4 +63,4 @@ def test_50_kills_of_each_lose_nothing_and_a_backup_in_the_middle_has_all_of_bef
     n_votes = backup.assert_sound(other_url, outcome, n_items, n_workers)
     print(f"{len(backup.acknowledged)} votes acknowledged before the backup, {n_votes} votes in it")
     assert 0 < len(backup.acknowledged) <= n_votes
-    assert_sound(go_on(other_url, outcome, web=web, seconds=600), n_items, n_workers)
+    assert_sound(go_on(other_url, outcome, web=web, seconds=3600), n_items, n_workers)

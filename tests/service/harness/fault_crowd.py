@@ -20,7 +20,7 @@ from tests.service.harness.processes import Caller, ProcessService, serving
 from tests.service.harness.service import create_project, invite
 
 CLASSES = ["a", "b", "c"]
-KILLED_SHARE = 0.8  # of all votes, over which kills are spread
+KILLED_SHARE = 0.5  # of all votes, over which kills are spread
 
 
 def make_project(store: Store, n_items: int, n_workers: int, lease: float) -> str:
