@@ -73,6 +73,7 @@ def log_in(request: Request, form: Form, store: StoreOf, settings: SettingsOf) -
         key = find_key(request, str(form.get("key", "")).strip())
         with store.writing() as c:
             session = sessions.start(c, key.member, key=key.id)
+            keys.record_use(c, key.id)
             action_log.write(c, key.id, "sign in", category=action_log.SIGN_IN)
     except RateLimitError as error:
         return _login_form(request, settings, next, sentence(str(error)), error.status)
