@@ -66,7 +66,7 @@ def pack(value: Any) -> Any:
 
 
 def unpack(data: Any) -> Any:
-    """The value that `pack` turned into this data."""
+    """The value that `pack` turned into this data; arrays may be arrays already."""
     if isinstance(data, list):
         return [unpack(v) for v in data]
     if not isinstance(data, Mapping):

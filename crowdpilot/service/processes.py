@@ -13,6 +13,7 @@ import multiprocessing
 import os
 import signal
 import socket
+import sys
 import tempfile
 import threading
 import time
@@ -32,6 +33,10 @@ SPAWN = multiprocessing.get_context("spawn")
 MAX_EARLY_EXITS = 5  # in a row, after which the service gives up
 EARLY_EXIT_SECONDS = 10.0  # a process that ends sooner has exited early
 RESTART_DELAY_SECONDS = 0.05  # after the first early exit is twice this; it doubles with each one
+# Linear algebra in one thread of each process: several would take the cores from the requests of other
+# projects, and wait for each other on a busy machine, where small products then take a hundred times as long.
+BLAS_THREADS = "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
+SWITCH_SECONDS = 0.001  # between two looks whether another thread wants to run; requests wait for long work
 STOP_SECONDS = 8.0  # for requests and jobs under way when a process is asked to stop
 STOP_MARGIN_SECONDS = 3.0  # of these, kept for what follows the last request
 SOCKET_BACKLOG = 2048  # callers who may wait while no process answers
@@ -70,6 +75,8 @@ def supervise(
         Names as `module:function`. `app(settings)` makes the application, and
         `runner(settings, name, stop)` runs jobs until the `threading.Event` is set.
     """
+    for name in BLAS_THREADS:
+        os.environ.setdefault(name, "1")
     children: list[_Child] = []
     log_options = getattr(settings, "log_format", logs.TEXT), getattr(settings, "access_log", False)
     with (
@@ -233,6 +240,7 @@ def _run_child(
 ) -> None:
     """The main function of every child: its body, until it is asked to stop."""
     logs.configure(log_options[0], access=log_options[1])
+    sys.setswitchinterval(SWITCH_SECONDS)
     stop = threading.Event()
     with _signal_pipe() as signals:
         threading.Thread(target=_stop_on_request, args=(pipe, signals, stop), daemon=True).start()

@@ -90,7 +90,7 @@ def change_state(store: Store, project: str, key: str, state: str) -> Row:
 def check_classifier_budget(campaign: Campaign, spec: Mapping[str, Any], n_items: int) -> None:
     """Raise a `ConflictError` if the budget does not pay for classifying so many items more."""
     price = campaign.costs.classifier * n_items * (spec["machine"] != "none")
-    if price > campaign.status().left:
+    if price > campaign.view.budget_left:
         raise ConflictError(f"the budget does not pay for the machine to look at {n_items} items; add fewer")
 
 

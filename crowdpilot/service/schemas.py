@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
+from crowdpilot.service import capacity
 from crowdpilot.service.project_campaign import make_campaign
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -149,7 +150,9 @@ class ProjectIn(Strict):
                 raise ValueError(f"the label {example.label!r} of an example is not one of the classes")
         if self.quiz_pass is not None and self.quiz_pass > len(self.quiz):
             raise ValueError(f"quiz_pass is {self.quiz_pass}, but the quiz has {len(self.quiz)} questions")
-        make_campaign(self.model_dump())
+        spec = self.model_dump()
+        capacity.check_description(spec)  # before anything large is made
+        make_campaign(spec)
         return self
 
 

@@ -101,6 +101,11 @@ class CampaignView:
         return sum(len(question.vote_log) for question in self._parts.questions)
 
     @property
+    def workers_with_votes(self) -> int:
+        """Workers who have a confusion matrix of their own, by the question with the most."""
+        return max(len(question.matrices.with_votes) for question in self._parts.questions)
+
+    @property
     def trains_classifier(self) -> bool:
         """Whether a classifier is fitted to the votes here."""
         return self._parts.classifier is not None

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from crowdpilot.service import capacity
 from crowdpilot.service.jobs import webhook_events
 from crowdpilot.service.jobs.calibration import is_measurable
 from crowdpilot.service.jobs.completion import close_if_done
@@ -26,6 +27,7 @@ def run_refit(context: JobContext, job: Row) -> dict[str, Any]:
     replica, project = context.replica(job.project)
     model_update = None
     if project.votes != project.fitted:
+        capacity.check_refit(replica.spec, replica.campaign.view.workers_with_votes)
         replica.campaign.refit()
         model_update = saved_state.pack_model_update(_model_update(replica))
     with context.store.reading() as c:

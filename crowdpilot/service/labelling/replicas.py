@@ -1,10 +1,11 @@
-"""Replicas: those that a process has in memory; the one that was used least recently is dropped first."""
+"""Replicas: those that a process has in memory, up to a size; the least recently used are dropped first."""
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
 
+from crowdpilot.service import capacity
 from crowdpilot.service.errors import ServiceUnavailableError
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store import projects
@@ -47,8 +48,13 @@ class Replicas:
         with self._lock:
             self._replicas[project] = replica
             self._replicas.move_to_end(project)
-            while len(self._replicas) > MAX_REPLICAS:
+            while len(self._replicas) > 1 and self._is_too_much():
                 self._replicas.popitem(last=False)
+
+    def _is_too_much(self) -> bool:
+        """Whether there are too many replicas, or too many items in them."""
+        sizes = [capacity.items_bytes(r.spec, len(r.campaign)) for r in self._replicas.values()]
+        return len(sizes) > MAX_REPLICAS or sum(sizes) > capacity.MAX_PROJECT_BYTES
 
     def _drop(self, project: str) -> None:
         with self._lock:

@@ -105,6 +105,11 @@ def find(c: Connection, project: str, item: int) -> Row:
     return row
 
 
+def count(c: Connection, project: str) -> int:
+    """The number of items of a project; by the index on (project, change_number)."""
+    return int(c.execute(select(func.count()).where(items.c.project == project)).scalar_one())
+
+
 def list_all(c: Connection, project: str) -> Sequence[Row]:
     """All rows of a project in the order of upload."""
     return c.execute(select(items).where(items.c.project == project).order_by(items.c.id)).all()

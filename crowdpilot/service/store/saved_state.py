@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import zlib
+from base64 import b64decode
 from typing import Any
 
+import numpy as np
 from sqlalchemy import Connection, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
@@ -13,12 +15,56 @@ from crowdpilot.service.store import projects
 from crowdpilot.service.store.engine import Row
 from crowdpilot.service.store.tables import audits, model_updates
 
+WITH_ARRAYS = b"crowdpilot-arrays-1\n"  # the first bytes of a model update with arrays of bytes
+
 # Model updates, by the primary key
 
 
 def pack_model_update(model_update: dict[str, Any]) -> bytes:
-    """Compressed JSON of `Campaign.model_update`; made before the transaction, because it takes a while."""
-    return zlib.compress(json.dumps(model_update).encode(), 1)
+    """`Campaign.model_update` as bytes; made before the transaction, because it takes a while.
+
+    A mark, the length of a JSON text, the text, and the compressed arrays one after the other: so that large
+    arrays are read by calls during which other threads run, unlike a JSON text of many megabytes.
+    """
+    arrays: list[bytes] = []
+
+    def separate(value: Any) -> Any:
+        if isinstance(value, list):
+            return [separate(part) for part in value]
+        if not isinstance(value, dict):
+            return value
+        if "array" not in value:
+            return {name: separate(part) for name, part in value.items()}
+        arrays.append(b64decode(value["array"]))
+        return {**value, "array": len(arrays[-1])}
+
+    text = json.dumps(separate(model_update)).encode()
+    return b"".join([WITH_ARRAYS, len(text).to_bytes(8, "little"), text, *arrays])
+
+
+def unpack_model_update(data: bytes) -> dict[str, Any]:
+    """What `pack_model_update` has packed, with arrays for `unpack`; or compressed JSON, as it was before."""
+    if not data.startswith(WITH_ARRAYS):
+        stored: dict[str, Any] = json.loads(zlib.decompress(data))
+        return stored
+    start = len(WITH_ARRAYS) + 8
+    at = start + int.from_bytes(data[len(WITH_ARRAYS) : start], "little")
+    view = memoryview(data)
+
+    def join(value: Any) -> Any:
+        nonlocal at
+        if isinstance(value, list):
+            return [join(part) for part in value]
+        if not isinstance(value, dict):
+            return value
+        if "array" not in value:
+            return {name: join(part) for name, part in value.items()}
+        first, at = at, at + value["array"]
+        array = np.frombuffer(zlib.decompress(view[first:at]), value["type"])
+        return array.astype(array.dtype.newbyteorder("=")).reshape(value["shape"])
+
+    model_update: dict[str, Any] = join(json.loads(data[start:at]))
+    return model_update
 
 
 def write_model_update(c: Connection, project: str, data: bytes, votes: int) -> int:
@@ -35,8 +81,7 @@ def read_model_update(c: Connection, project: str) -> dict[str, Any] | None:
     row = c.execute(select(model_updates.c.data).where(model_updates.c.project == project)).first()
     if row is None:
         return None
-    model_update: dict[str, Any] = json.loads(zlib.decompress(row.data))
-    return model_update
+    return unpack_model_update(bytes(row.data))
 
 
 # Audits, by the primary key

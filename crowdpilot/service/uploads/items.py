@@ -78,11 +78,14 @@ def read_items(project: str, spec: Spec, body: Body, *, labels: bool = False) ->
     return _read_table(*read_records(body.type, body.data), spec, {}, labels)
 
 
-def add(c: Connection, project: str, upload: Upload) -> int:
-    """Add what was read, all or nothing; how many items these are."""
+def add(c: Connection, project: str, upload: Upload, ready: items.NewItems | None = None) -> int:
+    """Add what was read, all or nothing; how many items these are.
+
+    `ready` are its items as `items.encode` makes them before the transaction.
+    """
     for image in upload.images:
         items.save_file(c, project, *image)
-    items.add(c, project, upload.items)
+    items.add(c, project, upload.items if ready is None else ready)
     return len(upload.items)
 
 

@@ -17,8 +17,8 @@ from crowdpilot.service.http.auth import LabellingOf, LabelOps, ProjectId, Store
 from crowdpilot.service.http.json_bodies import inlined_schema
 from crowdpilot.service.http.responses import error_schemas
 from crowdpilot.service.http.routes.projects import ERRORS
+from crowdpilot.service.http.upload_checks import check_upload
 from crowdpilot.service.labelling.guests import trust
-from crowdpilot.service.requester_actions import check_classifier_budget
 from crowdpilot.service.schemas import GoldIn, ItemNamesIn, ItemsIn
 from crowdpilot.service.store import Store, items, jobs, projects
 from crowdpilot.service.store.requesters import action_log
@@ -94,15 +94,8 @@ async def post_items(
     their files.
     """
     upload = await asyncio.to_thread(_read, store, id, body)
-    await _check_budget(labelling, id, upload)
+    await check_upload(labelling, id, len(upload.items))
     return await asyncio.to_thread(_add, store, id, requester, upload)
-
-
-async def _check_budget(labelling: LabellingOf, id: str, upload: uploads.Upload) -> None:
-    n_items = len(upload.items)
-    await labelling.read(
-        id, lambda replica, row: check_classifier_budget(replica.campaign, row.spec, n_items)
-    )
 
 
 def _read(store: Store, id: str, body: uploads.Body, labels: bool = False) -> uploads.Upload:
@@ -112,8 +105,9 @@ def _read(store: Store, id: str, body: uploads.Body, labels: bool = False) -> up
 
 
 def _add(store: Store, id: str, requester: Requester, upload: uploads.Upload) -> AddedOut:
+    ready = items.encode(upload.items)
     with store.writing() as c:
-        added = uploads.add(c, id, upload)
+        added = uploads.add(c, id, upload, ready)
         action_log.write(c, requester.actor, "add items", id, items=added)
     return AddedOut(added=added, ignored=upload.ignored)
 
@@ -133,7 +127,7 @@ async def post_gold(
     upload = await asyncio.to_thread(_read, store, id, body, True)
     if unlabelled := [item["name"] for item in upload.items if item["gold"] is None]:
         raise InvalidRequestError(f"the item {unlabelled[0]!r} has no label; give one to every item")
-    await _check_budget(labelling, id, upload)
+    await check_upload(labelling, id, len(upload.items))
     return ChangedOut(changed=(await asyncio.to_thread(_add, store, id, requester, upload)).added)
 
 

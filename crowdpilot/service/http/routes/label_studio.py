@@ -15,12 +15,12 @@ from crowdpilot.service.http.auth import LabellingOf, ProjectId, Reader, Setting
 from crowdpilot.service.http.json_bodies import body_schema, json_body
 from crowdpilot.service.http.responses import error_schemas
 from crowdpilot.service.http.routes.projects import ERRORS
+from crowdpilot.service.http.upload_checks import check_upload
 from crowdpilot.service.label_studio_sync import find_single_question_project
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.platforms.label_studio import backend
 from crowdpilot.service.platforms.label_studio.config import write_config
 from crowdpilot.service.platforms.label_studio.tasks import MODEL_VERSION, read_tasks
-from crowdpilot.service.requester_actions import check_classifier_budget
 from crowdpilot.service.requesters.log import log_export
 from crowdpilot.service.store import items
 from crowdpilot.service.store.engine import Row
@@ -62,10 +62,7 @@ async def post_tasks(
     """Import an export of Label Studio (JSON): tasks that are new become items, annotations become votes."""
     project = await asyncio.to_thread(find_single_question_project, store, id)
     export = await asyncio.to_thread(read_tasks, tasks, project.spec["classes"])
-    n_items = len(export.items)
-    await labelling.read(
-        id, lambda replica, row: check_classifier_budget(replica.campaign, row.spec, n_items)
-    )
+    await check_upload(labelling, id, len(export.items))
     counts = await asyncio.to_thread(label_studio_sync.import_tasks, store, project, requester.actor, export)
     return ImportOut(**counts._asdict())
 

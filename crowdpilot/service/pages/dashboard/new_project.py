@@ -12,6 +12,7 @@ from starlette.datastructures import FormData, UploadFile
 from crowdpilot.service import requester_actions
 from crowdpilot.service.errors import RequestError
 from crowdpilot.service.http.auth import LabellingOf, SettingsOf, StoreOf
+from crowdpilot.service.http.upload_checks import check_upload
 from crowdpilot.service.jobs.webhook_addresses import check_new_webhook
 from crowdpilot.service.pages.dashboard.access.requester import Form, Reading, Requester, Writing, go
 from crowdpilot.service.pages.dashboard.formatting import router, show
@@ -114,13 +115,7 @@ async def add_items(
         if not files:
             raise ValueError(NO_FILES)
         upload = await asyncio.to_thread(_read, id, project.spec, files)
-        n_items = len(upload.items)
-        await labelling.read(
-            id,
-            lambda replica, row: requester_actions.check_classifier_budget(
-                replica.campaign, row.spec, n_items
-            ),
-        )
+        await check_upload(labelling, id, len(upload.items))
         await asyncio.to_thread(add)
     except (RequestError, ValueError) as error:
         return show("add.html", requester, project, status=422, wrong=sentence(str(error)))
