@@ -20,6 +20,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from benchmarks import service_isolation
 from benchmarks.peers import ROOT
 from benchmarks.process import launch
 from benchmarks.service_hosts import Host, fill, prepare_bare, serving
@@ -148,6 +149,15 @@ def _count(store: Store, project: str) -> int:
         return int(projects.find(c, project).votes)
 
 
+def measure_isolation(kinds: list[str], items: int) -> dict[str, list[Measured]]:
+    """For each database, times of a small project while a large one is loaded, uploaded to and refitted."""
+    found = {}
+    for kind in kinds if items else []:
+        with databases(kind) as (url, _):
+            found[kind] = service_isolation.measure(url, items)
+    return found
+
+
 def growth(samples: list[tuple[int, float]]) -> Measured:
     """Bytes for each vote after the first ones, by the line that fits best."""
     late = np.array([sample for sample in samples if sample[0] >= WARM_UP_VOTES], float)
@@ -173,18 +183,23 @@ def main(
         int, typer.Option(help="Votes over which memory is watched; 0 leaves it out.")
     ] = 200_000,
     limit: Annotated[float, typer.Option(help="Seconds this may take.")] = 900,
+    large: Annotated[
+        int, typer.Option(help="Items of a project beside which another one is timed; 0 leaves it out.")
+    ] = 1_000_000,
     output: Annotated[Path, typer.Option(help="Folder for service.md and service.json.")] = RESULTS,
 ) -> None:
     """Measure votes per second beside a bare endpoint, and the memory over many votes."""
+    names = list(filter(None, kinds.split(",")))
     cases = {
         f"{kind}, {K} classes": compare(kind, int(K), items, workers, rounds, seconds)
-        for kind in filter(None, kinds.split(","))
+        for kind in names
         for K in filter(None, classes.split(","))
     }
     samples = measure_memory("sqlite", items, workers, votes, limit) if votes else []
     record = {
         "machine": machine(), "items": items, "workers": workers, "rounds": rounds, "seconds": seconds,
-        "cases": cases, "memory": growth(samples) if samples else None, "samples": samples,
+        "cases": cases, "large": large, "isolation": measure_isolation(names, large),
+        "memory": growth(samples) if samples else None, "samples": samples,
     }  # fmt: skip
     write(output, "service", render(record), record)
     typer.echo(render(record))
@@ -199,6 +214,8 @@ def render(record: dict[str, Any]) -> str:
         ]
         text += f"\n## {title}\n\n{markdown(['what', *COLUMNS], rows)}"
         text += f"\nThe service takes {ratio(measured):.2f} votes for each row of the faster bare endpoint.\n"
+    if record.get("isolation"):
+        text += service_isolation.render(record["isolation"], record["large"])
     if record["memory"]:
         text += MEMORY.format(
             calm=WARM_UP_VOTES, **record["memory"] | {"grown": _show(record["memory"]["per_vote"])}

@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
-from sqlalchemy import Column, Float, Integer, MetaData, String, Table, insert
+from sqlalchemy import Column, Connection, Float, Integer, MetaData, String, Table, insert
 
 from benchmarks.peers import ROOT
 from crowdpilot.service.labelling.sessions import Session, sign_session
 from crowdpilot.service.schemas import ProjectIn, VoteIn
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import Store, items, migrate, projects, workers
+from crowdpilot.service.store.arrivals import assignments
+from crowdpilot.service.store.requesters import keys, members
 
 SECRET = "benchmark-" * 4
 ITEMS_PER_TRANSACTION = 5000
@@ -122,12 +124,25 @@ def fill(url: str, n_items: int, n_workers: int, K: int) -> tuple[str, list[str]
         with store.writing() as c:
             items.add(c, project, new)
     with store.writing() as c:
-        hired = [
-            workers.register(c, project, "link", f"worker {n}", kind="crowd", state=workers.ACTIVE).id
-            for n in range(n_workers)
-        ]
+        sessions = [_new_session(c, project, f"worker {n}") for n in range(n_workers)]
     store.close()
-    return project, [sign_session(SECRET, Session(project, id, "link", "")) for id in hired]
+    return project, [sign_session(SECRET, session) for session in sessions]
+
+
+def _new_session(c: Connection, project: str, name: str) -> Session:
+    """The session of a new worker of a project."""
+    worker = workers.register(c, project, "link", name, kind="crowd", state=workers.ACTIVE)
+    assignment = assignments.find_or_create(c, project, worker.id, "")
+    return Session(project, worker.id, "link", assignment.id, worker.nonce)
+
+
+def new_key(url: str) -> str:
+    """A key of an operator, which may do everything."""
+    store = Store(url)
+    with store.writing() as c:
+        key = keys.create(c, members.find_or_create(c, "benchmark", operator=True).id, "benchmark", "admin")
+    store.close()
+    return key
 
 
 def prepare_bare(url: str) -> None:
