@@ -57,6 +57,11 @@ RIGHTS: dict[str, str] = {
     "POST /label-studio/{project}/{password}/setup": BACKEND,
     "POST /label-studio/{project}/{password}/predict": BACKEND,
     "POST /label-studio/{project}/{password}/webhook": BACKEND,
+    # Deletion, and data about one worker
+    f"DELETE {PROJECT}": ADMIN, f"DELETE {PROJECT}/items": WRITE,
+    f"GET {PROJECT}/workers/{{worker}}/data": WRITE, f"GET {DASHBOARD}/workers/{{worker}}/data": WRITE,
+    f"GET {DASHBOARD}/delete": ADMIN, f"POST {DASHBOARD}/delete": ADMIN,
+    f"GET {DASHBOARD}/items/{{item}}/delete": READ, f"POST {DASHBOARD}/items/{{item}}/delete": WRITE,
     # Members, keys, log
     f"GET {PROJECT}/members": ADMIN, f"POST {PROJECT}/members": ADMIN,
     f"DELETE {PROJECT}/members/{{member}}": ADMIN,
