@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, insert, select, update
 
 from crowdpilot.service.errors import ForbiddenError, NotFoundError
 from crowdpilot.service.store import projects
@@ -97,9 +97,9 @@ def change(c: Connection, project: str, worker: int, **values: Any) -> None:
 
 
 def exclude(c: Connection, project: str, worker: int, state: str, **values: Any) -> None:
-    """End the work of a worker in a write transaction: leases are deleted, votes stay."""
+    """End the work of a worker in a write transaction: what they hold is returned, votes stay."""
     find(c, project, worker)
-    projects.next_change(c, project, lease_requests=1)  # a choice of items that was made before is void
-    unanswered = votes.c.worker == worker, votes.c.state.in_((LEASED, RETURNED))
-    c.execute(delete(votes).where(*unanswered))
+    row = projects.next_change(c, project, lease_requests=1)  # a choice of items made before is void
+    held = votes.c.worker == worker, votes.c.state == LEASED
+    c.execute(update(votes).where(*held).values(state=RETURNED, change_number=row.change_number))
     change(c, project, worker, state=state, **values)

@@ -11,6 +11,7 @@ import pytest
 from crowdpilot.service.labelling import lease_queue
 from crowdpilot.service.labelling.sessions import read_session
 from crowdpilot.service.store import leases
+from crowdpilot.service.store.tables import clock as clock_row
 from crowdpilot.service.store.tables import workers as worker_rows
 from tests.service.harness.service import SECRET, Project, Service, Worker
 
@@ -153,9 +154,9 @@ def test_a_choice_of_items_is_made_again_if_a_late_answer_took_the_place(
         chosen = choose(self, *args)
         if not answered:
             answered.append(True)
-            with Service(service.settings.database).client(Authorization=f"Bearer {late.token}") as other:
-                body = {"item": lent[0]["item"], "label": "good", "key": "a-late-key"}
-                assert other.post("/api/votes", json=body).status_code == 201
+            other = Service(service.settings.database)
+            assert statuses(Worker(other, late.token), lent) == [201]
+            other.close()
         return chosen
 
     monkeypatch.setattr(lease_queue.LeaseQueue, "_choose", choose_slowly)
@@ -187,6 +188,16 @@ def test_who_is_blocked_or_erased_changes_nothing_any_more(service: Service, end
     assert "any more" in undone.json()["detail"]
     assert worker.send("POST", "/api/finish").status_code == 403
     assert project.get().json()["votes"] == 1
+
+
+def test_an_answer_taken_back_before_a_block_is_gone_everywhere(service: Service) -> None:
+    project = project_of(service, 5)
+    worker, _ = answered_once(project)
+    assert project.get().json()["status"]["votes"]["crowd"] == 1
+    assert worker.send("POST", "/api/votes/undo").status_code == 200
+    assert project.post(f"/workers/{number_of(worker)}/block").status_code == 200
+    status = project.get().json()["status"]
+    assert (status["votes"]["crowd"], status["spent"], status["reserved"]) == (0, 0, 0)
 
 
 def test_a_closed_project_takes_neither_answers_nor_undo_but_a_paused_one_does(service: Service) -> None:
@@ -350,6 +361,17 @@ def test_setting_the_clock_changes_neither_leases_nor_the_order_of_undo(
     statuses(worker, lent[1:2])
     undone = worker.send("POST", "/api/votes/undo").json()
     assert undone["item"] == lent[1]["item"], "the last answer is the one that came last"
+
+
+def test_a_lease_ends_when_the_service_has_run_for_so_long(service: Service) -> None:
+    project = project_of(service, 3, policy="fixed[votes=1]", lease=60)
+    worker, other = team(project, 2)
+    held = {one["item"] for one in worker.next()}
+    assert other.next() == []
+    with service.store.writing() as c:
+        c.execute(clock_row.update().values(seconds=clock_row.c.seconds + 61))
+    service.app.state.labelling._lease_queue._last_sweep.clear()
+    assert {one["item"] for one in other.next()} == held
 
 
 # Numbers of items --------------------------------------------------------------------------------
