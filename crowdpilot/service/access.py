@@ -54,7 +54,7 @@ def requester_of_key(key: Row) -> Requester:
     return Requester(key.member, key.member_name, key.operator, key.scope, only, key.id, key.expires)
 
 
-def allows(given: str, scope: str) -> bool:
+def allows(held: str, scope: str) -> bool:
     """Whether one scope includes another.
 
     Examples
@@ -62,7 +62,7 @@ def allows(given: str, scope: str) -> bool:
     >>> allows("write", "label-ops"), allows("read", "write")
     (True, False)
     """
-    return SCOPES.index(given) >= SCOPES.index(scope)
+    return SCOPES.index(held) >= SCOPES.index(scope)
 
 
 def right_in(c: Connection, requester: Requester, project: str) -> str | None:

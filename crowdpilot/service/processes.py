@@ -264,6 +264,6 @@ def _run_jobs(runner: str, settings: Any, name: str, stop: threading.Event) -> N
 @contextmanager
 def _shared_folder() -> Iterator[str]:
     """A folder for what web processes count together, which ends with the service."""
-    place = MEMORY_FOLDER if os.access(MEMORY_FOLDER, os.W_OK) else None
-    with tempfile.TemporaryDirectory(prefix="crowdpilot-", dir=place) as folder:
+    parent = MEMORY_FOLDER if os.access(MEMORY_FOLDER, os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix="crowdpilot-", dir=parent) as folder:
         yield folder

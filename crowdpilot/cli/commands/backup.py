@@ -50,8 +50,8 @@ def backup(
     secret, passphrase = None, ""
     if not without_secrets:
         passphrase = read_passphrase(passphrase_file)
-        place = secret_file or settings.default_secret_file(url)
-        secret = secret_in_environment() or secret_in_file(place) or None
+        key_file = secret_file or settings.default_secret_file(url)
+        secret = secret_in_environment() or secret_in_file(key_file) or None
     with connect(url) as store, database_errors(), show_status("saving all tables"):
         saved = load_service("store.backup.saving").save_backup(
             store, file, secret=secret, passphrase=passphrase, replace=force
@@ -60,7 +60,9 @@ def backup(
     if without_secrets:
         return
     if secret is None:
-        print_message(f"warning: there is no secret in '{place}' or CROWDPILOT_SECRET, so that none is saved")
+        print_message(
+            f"warning: there is no secret in '{key_file}' or CROWDPILOT_SECRET, so that none is saved"
+        )
     elif not passphrase:
         print_message(
             f"'{file}' also holds the secrets, not encrypted: with them one can sign in as anybody. "

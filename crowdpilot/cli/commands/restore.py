@@ -51,24 +51,24 @@ def restore(
     restoring = load_service("store.backup.restoring")
     url = settings.database_url(database)
     check_database(url)
-    place = secret_file or settings.default_secret_file(url)
+    key_file = secret_file or settings.default_secret_file(url)
     with restoring.open_backup(file) as archive:
         manifest = archive.manifest
         secret = None
         if not without_secrets:
             secret = restoring.read_backup_secret(manifest, read_passphrase(passphrase_file))
-        is_new = secret is not None and _is_new(secret, place, force)
+        is_new = secret is not None and _is_new(secret, key_file, force)
 
         def finish(c: Any) -> None:
             log = load_service("store.requesters.action_log")
             log.write(c, log.COMMAND_LINE, "restore", category=log.DATA, saved=manifest.created.isoformat())
             load_service("store.requesters.sessions").end_all(c)  # somebody may have signed out since
             if is_new:
-                signing.write_secret(place, secret)
+                signing.write_secret(key_file, secret)
 
         with database_errors(), show_status("loading all tables"):
             restoring.restore_backup(archive, url, replace=force, before_commit=finish)
-    secrets = f"; the secrets are in '{place}'" if is_new else ""
+    secrets = f"; the secrets are in '{key_file}'" if is_new else ""
     print_message(
         f"restored {manifest.rows:,} rows of {len(manifest.tables)} tables as of "
         f"{manifest.created:%Y-%m-%d %H:%M} UTC{secrets}"

@@ -47,7 +47,7 @@ def serve(
         typer.Option(
             envvar="CROWDPILOT_PROXY",
             metavar="ADDRESS[,ADDRESS]",
-            help="Proxies whose X-Forwarded-For is believed: IP addresses, or networks as in 10.0.0.0/8.",
+            help="Proxies whose X-Forwarded-For is trusted: IP addresses, or networks as in 10.0.0.0/8.",
         ),
     ] = "",
     webhook_network: Annotated[

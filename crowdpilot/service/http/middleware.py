@@ -122,8 +122,8 @@ class ServiceMiddleware:
             scope["client"] = (self._proxies.client_of(client[0], forwarded), 0)
             if headers.get(b"x-forwarded-proto") in (b"http", b"https"):
                 scope["scheme"] = headers[b"x-forwarded-proto"].decode()
-            given = headers.get(b"x-request-id", b"")
-            id = given.decode() if REQUEST_ID.fullmatch(given) else id
+            proposed = headers.get(b"x-request-id", b"")
+            id = proposed.decode() if REQUEST_ID.fullmatch(proposed) else id
         request_id.set(id)
         action_log.address.set(scope["client"][0] if scope.get("client") else None)
         return id.encode()
@@ -150,20 +150,20 @@ class ServiceMiddleware:
     ) -> None:
         """Pass a request on whose body is large, or of unknown length, if the sender is known."""
         limit = find_limit(self.settings, scope["path"], headers.get(b"content-type", b""))
-        refusal = None
+        response = None
         try:
             await run_in_threadpool(self.check_sender, scope)
         except RequestError as error:
-            refusal = error_response(error.status, str(error))
+            response = error_response(error.status, str(error))
         except ServiceUnavailableError:
-            refusal = error_response(503, DATABASE_UNAVAILABLE)
-        if refusal is None and (n_bytes is None or n_bytes > limit.bytes):
-            refusal = error_response(413, too_large(limit))
+            response = error_response(503, DATABASE_UNAVAILABLE)
+        if response is None and (n_bytes is None or n_bytes > limit.bytes):
+            response = error_response(413, too_large(limit))
         is_upload = b"transfer-encoding" in headers or (n_bytes or 0) > self.settings.max_body_bytes
-        if refusal is None and is_upload and self._uploads >= MAX_UPLOADS:
-            refusal = error_response(503, TOO_MANY_UPLOADS)
-        if refusal is not None:
-            await refusal(scope, receive, send)
+        if response is None and is_upload and self._uploads >= MAX_UPLOADS:
+            response = error_response(503, TOO_MANY_UPLOADS)
+        if response is not None:
+            await response(scope, receive, send)
             return
         self._uploads += is_upload
         try:

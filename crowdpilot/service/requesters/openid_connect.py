@@ -61,7 +61,7 @@ class OpenIDConnect:
         self.settings, self.callback = settings, callback
         self._metadata: dict[str, Any] = {}
         self._read_at = -METADATA_SECONDS
-        self._places = threading.BoundedSemaphore(MAX_SIGN_INS_AT_ONCE)
+        self._slots = threading.BoundedSemaphore(MAX_SIGN_INS_AT_ONCE)
 
     def begin(self) -> tuple[str, Attempt]:
         """The address at which somebody signs in, and what their browser keeps."""
@@ -91,7 +91,7 @@ class OpenIDConnect:
             raise ForbiddenError(FAILED)
         if not query.get("code"):  # such as when somebody declined
             raise ForbiddenError(FAILED)
-        if not self._places.acquire(blocking=False):
+        if not self._slots.acquire(blocking=False):
             raise NotReadyError(BUSY)
         try:
             return self._exchange(metadata, attempt, query["code"])
@@ -100,7 +100,7 @@ class OpenIDConnect:
         except (requests.RequestException, AuthlibBaseError, JoseError, ValueError, KeyError, TypeError):
             raise ForbiddenError(FAILED) from None
         finally:
-            self._places.release()
+            self._slots.release()
 
     def _exchange(self, metadata: dict[str, Any], attempt: Attempt, code: str) -> dict[str, Any]:
         """Exchange a code for an ID token, and check that."""

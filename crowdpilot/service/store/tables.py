@@ -27,16 +27,17 @@ from sqlalchemy import (
     UniqueConstraint,
     text,
 )
+from sqlalchemy.schema import SchemaItem
 
-NAMES = {
-    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-    "fk": "fk_%(table_name)s_%(column_0_name)s",
-    "pk": "pk_%(table_name)s",
-}
+NAMES = {"ix": "ix_%(table_name)s_%(column_0_N_name)s", "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+         "fk": "fk_%(table_name)s_%(column_0_name)s", "pk": "pk_%(table_name)s"}  # fmt: skip
 metadata = MetaData(naming_convention=NAMES)
 HAS_GOLD = "CAST(gold AS TEXT) <> 'null'"  # of items: None is written as the JSON value null
 Long = BigInteger().with_variant(Integer, "sqlite")  # SQLite numbers rows by itself for Integer only
+
+
+def _table(name: str, *parts: SchemaItem) -> Table:
+    return Table(name, metadata, *parts)
 
 
 def _project() -> Column[str]:
@@ -45,22 +46,18 @@ def _project() -> Column[str]:
 
 # People who request labels, and what they may do
 
-members = Table(
+members = _table(
     "members",
-    metadata,
     Column("id", String(16), primary_key=True),
-    Column("name", Text, nullable=False),
-    Column("subject", Text),  # issuer and subject of OpenID Connect
+    Column("name", Text, nullable=False, unique=True),
+    Column("subject", Text, unique=True),  # issuer and subject of OpenID Connect
     Column("operator", Boolean, nullable=False, default=False),  # has every role in every project
     Column("created", Float, nullable=False),
     Column("removed", Float),
-    UniqueConstraint("name"),
-    UniqueConstraint("subject"),
 )
 
-api_keys = Table(
+api_keys = _table(
     "api_keys",
-    metadata,
     Column("id", String(16), primary_key=True),
     Column("member", String(16), ForeignKey("members.id", ondelete="CASCADE"), nullable=False),
     Column("digest", String(64), nullable=False),
@@ -75,21 +72,18 @@ api_keys = Table(
     Column("revoked", Float),
 )
 
-requester_sessions = Table(  # people who are signed in to the dashboard
+requester_sessions = _table(  # people who are signed in to the dashboard
     "requester_sessions",
-    metadata,
     Column("id", String(64), primary_key=True),  # digest of the id in the cookie
     Column("member", String(16), ForeignKey("members.id", ondelete="CASCADE"), nullable=False),
     Column("key", String(16), ForeignKey("api_keys.id", ondelete="CASCADE")),  # null with OpenID Connect
-    Column("link", String(64)),  # digest of the link that signed in, which works once
+    Column("link", String(64), unique=True),  # digest of the link that signed in, which works once
     Column("created", Float, nullable=False),
     Column("ended", Float),
-    UniqueConstraint("link"),
 )
 
-projects = Table(
+projects = _table(
     "projects",
-    metadata,
     Column("id", String(32), primary_key=True),
     Column("name", Text, nullable=False),
     Column("spec", JSON, nullable=False),  # the description that the requester sent
@@ -105,17 +99,15 @@ projects = Table(
     Column("deletion_number", Long, nullable=False, default=0),  # of the last deletion of items, or 0
 )
 
-project_members = Table(
+project_members = _table(
     "project_members",
-    metadata,
     Column("project", String(32), ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
     Column("member", String(16), ForeignKey("members.id", ondelete="CASCADE"), primary_key=True),
     Column("role", String(16), nullable=False),  # a scope
 )
 
-items = Table(
+items = _table(
     "items",
-    metadata,
     Column("id", Long, primary_key=True, autoincrement=True),
     _project(),
     Column("name", Text, nullable=False),
@@ -131,9 +123,8 @@ items = Table(
     Index("ix_items_gold", "project", sqlite_where=text(HAS_GOLD), postgresql_where=text(HAS_GOLD)),
 )
 
-files = Table(
+files = _table(
     "files",
-    metadata,
     _project(),
     Column("digest", String(64), nullable=False),
     Column("type", String(32), nullable=False),
@@ -141,9 +132,8 @@ files = Table(
     UniqueConstraint("project", "digest"),
 )
 
-invitations = Table(
+invitations = _table(
     "invitations",
-    metadata,
     Column("id", String(16), primary_key=True),
     _project(),
     Column("kind", String(32), nullable=False),  # of worker
@@ -155,9 +145,8 @@ invitations = Table(
     Column("revoked", Float),
 )
 
-workers = Table(
+workers = _table(
     "workers",
-    metadata,
     Column("id", Long, primary_key=True, autoincrement=True),
     _project(),
     Column("platform", String(16), nullable=False),  # link, prolific, mturk, label_studio, relay
@@ -178,9 +167,8 @@ workers = Table(
     Index("ix_workers_project_change_number", "project", "change_number"),
 )
 
-assignments = Table(  # pieces of work on a platform, each with its own completion code
+assignments = _table(  # pieces of work on a platform, each with its own completion code
     "assignments",
-    metadata,
     Column("id", Long, primary_key=True, autoincrement=True),
     _project(),
     Column("worker", Long, ForeignKey("workers.id", ondelete="CASCADE"), nullable=False),
@@ -194,9 +182,8 @@ assignments = Table(  # pieces of work on a platform, each with its own completi
     ),
 )  # fmt: skip
 
-votes = Table(
+votes = _table(
     "votes",
-    metadata,
     _project(),
     Column("item", Long, ForeignKey("items.id", ondelete="CASCADE"), primary_key=True),
     Column("criterion", Integer, primary_key=True, default=0),
@@ -220,18 +207,16 @@ votes = Table(
     ),
 )  # fmt: skip
 
-model_updates = Table(  # the newest of each project
+model_updates = _table(  # the newest of each project
     "model_updates",
-    metadata,
     Column("project", String(32), ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
     Column("change_number", Long, nullable=False),
     Column("votes", Long, nullable=False),  # that it was fitted to
     Column("data", LargeBinary, nullable=False),  # compressed JSON of `Campaign.model_update`
 )
 
-jobs = Table(
+jobs = _table(
     "jobs",
-    metadata,
     Column("id", Long, primary_key=True, autoincrement=True),
     _project(),
     Column("kind", String(16), nullable=False),
@@ -255,9 +240,8 @@ jobs = Table(
     ),
 )  # fmt: skip
 
-webhook_deliveries = Table(
+webhook_deliveries = _table(
     "webhook_deliveries",
-    metadata,
     Column("id", Long, primary_key=True, autoincrement=True),
     _project(),
     Column("event", String(16), nullable=False),  # item.decided, project.done
@@ -270,17 +254,15 @@ webhook_deliveries = Table(
     Index("ix_webhook_deliveries_state_due", "state", "due"),
 )
 
-sent_labels = Table(  # the label of each item that was last sent by webhook
+sent_labels = _table(  # the label of each item that was last sent by webhook
     "sent_labels",
-    metadata,
     Column("item", Long, ForeignKey("items.id", ondelete="CASCADE"), primary_key=True),
     _project(),
     Column("label", Text, nullable=False),
 )
 
-audits = Table(
+audits = _table(
     "audits",
-    metadata,
     Column("project", String(32), ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
     Column("data", JSON, nullable=False),  # of `Audit.to_dict`, with the names of the items
     Column("version", Long, nullable=False),  # number of writes, for optimistic locking
@@ -288,25 +270,22 @@ audits = Table(
 
 # The service itself
 
-clock = Table(  # service time: seconds during which the service has run, see `store.clock`
+clock = _table(  # service time: seconds during which the service has run, see `store.clock`
     "clock",
-    metadata,
     Column("id", Integer, primary_key=True),  # 1
     Column("seconds", Float, nullable=False),
     Column("version", Long, nullable=False),
 )
 
-counters = Table(  # of events that are limited, shared by all processes, see `store.counters`
+counters = _table(  # of events that are limited, shared by all processes, see `store.counters`
     "counters",
-    metadata,
     Column("name", String(120), primary_key=True),
     Column("window", Long, primary_key=True),  # number of the period of time
     Column("count", Integer, nullable=False),
 )
 
-action_log = Table(
+action_log = _table(
     "action_log",
-    metadata,
     Column("id", Long, primary_key=True, autoincrement=True),
     Column("time", Float, nullable=False),
     Column("category", String(16), nullable=False),  # sign-in, access, project, data, worker, arrival

@@ -282,12 +282,12 @@ def test_workers_who_are_known_by_name_count_at_once(checked):
 
 
 def test_gold_items_stand_at_random_places_and_nothing_tells_them(checked):
-    places: set[int] = set()
+    positions: set[int] = set()
     for _ in range(6):
         items = guest(checked).next(10)
         assert {frozenset(item) for item in items} == {frozenset({"item", "criterion", "content"})}
-        places |= {n for n, item in enumerate(items) if item["content"]["text"].startswith("Gold")}
-    assert len(places) >= 7
+        positions |= {n for n, item in enumerate(items) if item["content"]["text"].startswith("Gold")}
+    assert len(positions) >= 7
 
 
 def test_a_quiz_that_is_passed_makes_the_votes_of_a_guest_count(service):

@@ -20,7 +20,7 @@ ODD = [
     " 77", "１２", "²", "NaN", "null", "%00" * 12, "a" * 12, "é" * 12, "%F0%9F%98%80", "%0A", "%2e%2e",
     "%2F", "'", '"', "<script>", "{id}", "9" * 5000,
 ]  # fmt: skip
-PLACES = re.compile(r"\{(\w+)(?::\w+)?\}")
+PATH_PARAMETER = re.compile(r"\{(\w+)(?::\w+)?\}")
 
 
 class Swept:
@@ -44,9 +44,11 @@ class Swept:
             "X-CSRF-Token": csrf(self.browser.get("/projects").text),
         }
 
-    def send(self, method: str, path: str, place: str, odd: str) -> Any:
-        """The answer where one place of a path holds an odd value, and the others usual ones."""
-        address = PLACES.sub(lambda found: odd if found[1] == place else self.values.get(found[1], "1"), path)
+    def send(self, method: str, path: str, parameter: str, odd: str) -> Any:
+        """The answer where one parameter of a path holds an odd value, and the others usual ones."""
+        address = PATH_PARAMETER.sub(
+            lambda found: odd if found[1] == parameter else self.values.get(found[1], "1"), path
+        )
         client: TestClient = self.browser
         return client.request(method, address, headers=self.headers, json={}, follow_redirects=False)
 
@@ -67,27 +69,27 @@ def swept_elsewhere(postgres: Any) -> Iterator[Swept]:
         service.close()
 
 
-def places(app: Any) -> list[tuple[str, str, str]]:
+def path_parameters(app: Any) -> list[tuple[str, str, str]]:
     """Method, path and a parameter of it, of every route there is."""
     return [
-        (method, route.path, place)
+        (method, route.path, parameter)
         for route in iter_route_contexts(app.routes)
         for method in sorted(getattr(route, "methods", None) or ["GET"])
-        for place in [found[1] for found in PLACES.finditer(route.path)]
+        for parameter in [found[1] for found in PATH_PARAMETER.finditer(route.path)]
     ]
 
 
 def check(swept: Swept, values: list[str]) -> None:
-    found = places(swept.service.app)
+    found = path_parameters(swept.service.app)
     assert len(found) > 100
     wrong = []
-    for method, path, place in found:
+    for method, path, parameter in found:
         # Pages send whoever is not signed in to do so; "%2F" leads to another address.
         allowed = (307, 404, 405, 422) if path.startswith("/api") else (303, 307, 401, 403, 404, 405, 422)
         for odd in values:
-            answer = swept.send(method, path, place, odd)
+            answer = swept.send(method, path, parameter, odd)
             if answer.status_code not in allowed:
-                wrong.append((method, path, place, odd[:20], answer.status_code))
+                wrong.append((method, path, parameter, odd[:20], answer.status_code))
     assert not wrong, wrong[:20]
 
 

@@ -43,7 +43,7 @@ def project(service: Service) -> Project:
 
 
 def refused(answer: Any) -> str:
-    """The sentence of a refusal."""
+    """The sentence of an error."""
     assert answer.status_code in (413, 422), (answer.status_code, answer.text[:500])
     said: str = answer.json()["detail"]
     assert 0 < len(said) <= 1000

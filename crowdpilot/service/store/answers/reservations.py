@@ -82,19 +82,21 @@ class Reservations:
         is_new
             Whether it takes a place of the worker, which an answer of theirs has already.
         """
-        if is_new and not self._has_place_of_worker(vote_id[2]):
+        if is_new and not self._is_below_worker_limit(vote_id[2]):
             return False
-        if is_paid and not (self._has_place_of_item(vote_id) and self._take_money(self._limits.prices[kind])):
+        if is_paid and not (
+            self._is_below_item_limit(vote_id) and self._take_money(self._limits.prices[kind])
+        ):
             return False
         projects.next_change(self._c, self._project, change_number=0, lease_requests=1)
         return True
 
-    def _has_place_of_worker(self, worker: int) -> bool:
+    def _is_below_worker_limit(self, worker: int) -> bool:
         most = self._limits.per_worker
         asked = votes.c.worker == worker, votes.c.state.in_((LEASED, *ANSWERED))
         return most is None or self._count(*asked) < most
 
-    def _has_place_of_item(self, vote_id: VoteId) -> bool:
+    def _is_below_item_limit(self, vote_id: VoteId) -> bool:
         """Whether an item is open and has fewer votes that count than it may have; gold items test all."""
         item, criterion, _ = vote_id
         row = self._c.execute(select(items.c.state, items.c.gold).where(items.c.id == item)).one()

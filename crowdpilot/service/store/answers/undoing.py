@@ -37,8 +37,8 @@ def undo(c: Connection, project: str, worker: Row, limits: Limits, lease_seconds
     row = c.execute(select(votes).where(own, here, *answered).order_by(*order).limit(1)).first()
     if row is None:
         raise ConflictError(TOO_OLD)
-    place = row.item, row.criterion, worker.id
-    if row.state == UNSURE and not Reservations(c, project, limits).take(place, worker.kind, is_new=False):
+    vote_id = row.item, row.criterion, worker.id
+    if row.state == UNSURE and not Reservations(c, project, limits).take(vote_id, worker.kind, is_new=False):
         raise ConflictError(TOO_LATE)
     now = clock.now(c)
     values = {"state": LEASED, "label": None, "key": None, "time": None, "assignment": None, "leased": now,

@@ -102,8 +102,8 @@ def load_rows(c: Connection, table: Table, kinds: Mapping[str, Kind], rows: Iter
     cursor: Any = c.connection.cursor()  # of the driver
     try:
         if c.dialect.name == "sqlite":
-            places = ", ".join("?" * len(kinds))
-            cursor.executemany(f"INSERT INTO {quote(table.name)} ({names}) VALUES ({places})", with_bytes)
+            marks = ", ".join("?" * len(kinds))
+            cursor.executemany(f"INSERT INTO {quote(table.name)} ({names}) VALUES ({marks})", with_bytes)
         else:
             with cursor.copy(f"COPY {quote(table.name)} ({names}) FROM STDIN") as copy:
                 for row in with_bytes:
@@ -118,9 +118,9 @@ def load_rows(c: Connection, table: Table, kinds: Mapping[str, Kind], rows: Iter
         cursor.close()
 
 
-def _decoded(rows: Iterable[list[Any]], places: list[int]) -> Iterator[list[Any]]:
+def _decoded(rows: Iterable[list[Any]], columns: list[int]) -> Iterator[list[Any]]:
     for row in rows:
-        for n in places:
+        for n in columns:
             if row[n] is not None:
                 row[n] = b64decode(row[n])
         yield row

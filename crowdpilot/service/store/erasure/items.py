@@ -71,8 +71,8 @@ def _delete_traces(c: Connection, project: str, names: set[str]) -> None:
     """Delete what tells about these items: announcements, reports, and an audit with one of them."""
     own = webhook_deliveries.c.project == project
     for row in c.execute(select(webhook_deliveries.c.id, webhook_deliveries.c.payload).where(own)).all():
-        told = row.payload.get("items")
-        if isinstance(told, list) and any(item["item"] in names for item in told):
+        announced = row.payload.get("items")
+        if isinstance(announced, list) and any(item["item"] in names for item in announced):
             c.execute(delete(webhook_deliveries).where(webhook_deliveries.c.id == row.id))
     about = job_table.c.project == project, job_table.c.kind.in_(KINDS_WITH_ITEMS)
     ended = job_table.c.state.in_((jobs.DONE, jobs.FAILED))

@@ -76,7 +76,7 @@ def issuer() -> Iterator[str]:
 
 @pytest.fixture(autouse=True)
 def our_trouble(trouble: list[str]) -> Iterator[None]:
-    """The pages of the provider ask for styles that are not here, and refusals are noted as well."""
+    """The pages of the provider ask for styles that are not here, and errors are noted as well."""
     yield
     trouble[:] = [line for line in trouble if not line.startswith("Failed to load resource")]
 
