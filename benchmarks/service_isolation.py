@@ -86,9 +86,10 @@ def _upload(caller: Caller, project: str) -> None:
 
 
 def _add_votes(caller: Caller, project: str, items: int) -> None:
-    """Votes on all the items of the uploads, from which a refit learns."""
+    """Votes on some of the items, from which a refit learns."""
     rng = np.random.default_rng(0)
-    item, worker = rng.choice(items, VOTES_PER_UPLOAD, replace=False), rng.integers(50, size=VOTES_PER_UPLOAD)
+    n = min(items, VOTES_PER_UPLOAD)
+    item, worker = rng.choice(items, n, replace=False), rng.integers(LARGE_PROJECT_WORKERS, size=n)
     votes = [
         {"item": f"item {i}", "worker": f"crowd {w}", "label": f"class {i % 2}"}
         for i, w in zip(item.tolist(), worker.tolist(), strict=True)
