@@ -28,6 +28,7 @@ PROJECT = {
     "instructions": "Look at the image and choose the digit that the writer meant.\n\n"
     "If you really cannot tell, say so: nobody is worse off for it.",
     "costs": {"prices": {"crowd": 0.02}},
+    "guests": {"per_address": 1000},  # all simulated workers come from one address
     "machine": "tfidf",
     "batch": 5,
 }

@@ -74,7 +74,7 @@ def test_a_worker_cannot_answer_twice_or_for_another_question(project: Project) 
 
 
 def test_nothing_that_reaches_a_worker_tells_gold_machine_scores_or_counts(service: Service) -> None:
-    project = service.project(machine="given", plan={"gold": 0.5}, batch=4)
+    project = service.project(machine="given", plan={"gold": 0.5}, batch=20, min_answers=1)
     names = [f"known-{n}" if n % 2 else f"open-{n}" for n in range(20)]
     project.add(*(
         {"name": name, "text": f"Text {n}.", "machine": [0.123, 0.877], "gold": "good" if n % 2 else None}

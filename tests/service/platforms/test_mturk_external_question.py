@@ -51,14 +51,23 @@ def test_a_height_is_not_negative():
 
 def test_a_worker_comes_with_the_assignment_and_where_to_submit_it():
     submit = "https://www.mturk.com/mturk/externalSubmit"
-    expected = ("mturk", "AZ3456EXAMPLE", QUERY["assignmentId"], "crowd", False, submit)
+    expected = ("mturk", "AZ3456EXAMPLE", QUERY["assignmentId"], "crowd", False, submit, "", False)
     assert arrive(QUERY) == expected
     assert arrive(QUERY, hits=[QUERY["hitId"]]) == expected
 
 
 @pytest.mark.parametrize("more", [{}, QUERY, {"turkSubmitTo": "https://evil.example"}])
 def test_a_preview_is_nobody_and_submits_nowhere(more):
-    assert arrive({**more, "assignmentId": PREVIEW_ASSIGNMENT}) == ("mturk", "", "", "crowd", True, "")
+    assert arrive({**more, "assignmentId": PREVIEW_ASSIGNMENT}) == (
+        "mturk",
+        "",
+        "",
+        "crowd",
+        True,
+        "",
+        "",
+        False,
+    )
 
 
 @pytest.mark.parametrize("name", QUERY)

@@ -23,7 +23,7 @@ def test_every_platform_has_a_name_that_fits_the_table_and_one_for_people():
 
 
 def test_an_arrival_is_no_preview_unless_it_says_so():
-    assert Arrival("link", "ana") == ("link", "ana", "", "crowd", False, "")
+    assert Arrival("link", "ana") == ("link", "ana", "", "crowd", False, "", "", False)
 
 
 def test_a_missing_parameter_is_named():

@@ -58,7 +58,7 @@ def come(signed: str, **more: str):
 
 
 def test_a_worker_comes_with_three_ids():
-    assert arrive(QUERY) == ("prolific", PID, SESSION, "crowd", False, "")
+    assert arrive(QUERY) == ("prolific", PID, SESSION, "crowd", False, "", "", False)
     assert arrive(QUERY, study=STUDY).external == PID
     assert arrive({**QUERY, "SESSION_ID": "035orbpf1pk3"}).assignment == "035orbpf1pk3"  # of a preview
 
@@ -112,7 +112,7 @@ def test_a_worker_leaves_with_the_code():
 
 
 def test_a_signed_link_is_let_in_with_or_without_plain_ids():
-    expected = ("prolific", PID, SESSION, "crowd", False, "")
+    expected = ("prolific", PID, SESSION, "crowd", False, "", "", False)
     assert come(token()) == expected
     assert come(token(), **QUERY) == expected
     assert come(token(aud="label.example")) == expected

@@ -31,7 +31,8 @@ JOB_NAMES = {
     "refit": "Update the model of workers", "train": "Train the classifier",
     "calibration": "Calibrate the classifier", "forecast": "Forecast", "audit": "Audit",
     "report": "Write the report",
-    "completion": "Check whether all is decided",
+    "completion": "Check whether all is decided", "retention": "Erase personal data",
+    "purge": "Remove deleted data from the files",
 }  # fmt: skip
 
 

@@ -55,7 +55,7 @@ def test_decisions_go_out_in_every_format(voted: Project, format: str) -> None:
 def test_votes_go_out_in_every_format(voted: Project, format: str) -> None:
     found = rows(voted.get(f"/votes?format={format}"), format)
     assert len(found) == 30
-    assert list(found[0]) == ["item", "worker", "kind", "label", "seconds", "time"]
+    assert list(found[0]) == ["item", "worker", "kind", "label", "seconds", "time", "counted"]
     assert (found[1]["item"], found[1]["label"], found[1]["kind"]) == ("i1", "good", "crowd")
     assert str(found[0]["time"]).endswith("Z")
     assert "ann" not in str(found)
