@@ -73,3 +73,9 @@ def test_a_lesser_key_makes_no_key(service: DashboardService, scope: str) -> Non
     key = make_key(service, "ann", scope)
     sent = {"name": "x", "scope": "read"}
     assert service.http.post("/api/keys", json=sent, headers={"X-API-Key": key}).status_code == 403
+
+
+def test_a_key_of_one_project_creates_no_other(service: DashboardService) -> None:
+    key = make_key(service, "ann", "admin", projects=[create_project(service.store, PLAIN)])
+    assert service.http.post("/api/projects", json=PLAIN, headers={"X-API-Key": key}).status_code == 403
+    assert len(service.rows()) == 1
