@@ -20,7 +20,7 @@ from tests.service.harness.processes import Caller, ProcessService, serving
 from tests.service.harness.service import create_project, invite
 
 CLASSES = ["a", "b", "c"]
-KILLED_SHARE = 0.5  # of all votes, over which kills are spread
+UNDISTURBED_SHARE = 0.2  # of all votes, before the first kill
 
 
 def make_project(store: Store, n_items: int, n_workers: int, lease: float) -> str:
@@ -154,8 +154,8 @@ def run(
         crowd = Crowd(service, project, seconds, vanish)
 
         def disturb() -> dict[str, int]:
-            rng, spread = random.Random(seed), n_items * n_workers * KILLED_SHARE / (2 * kills or 1)
-            return _kill(crowd, rng, kills, pause, spread, in_the_middle)
+            after = int(n_items * n_workers * UNDISTURBED_SHARE)
+            return _kill(crowd, random.Random(seed), kills, pause, after, in_the_middle)
 
         return _label(crowd, tokens, number, disturb)
 
@@ -207,14 +207,14 @@ def _kill(
     rng: random.Random,
     kills: int,
     pause: tuple[float, float],
-    spread: float,
+    after: int,
     in_the_middle: Callable[[Crowd], None] | None,
 ) -> dict[str, int]:
-    """Kill processes, no sooner than `spread` votes have been acknowledged for each that was killed."""
+    """Kill processes once so many votes have been acknowledged."""
     killed = {"web": 0, "jobs": 0}
     while min(killed.values()) < kills and not crowd.errors:
         time.sleep(rng.uniform(*pause))
-        if len(crowd.acknowledged) < spread * sum(killed.values()):
+        if len(crowd.acknowledged) < after:
             continue
         what = rng.choice([what for what, n in killed.items() if n < kills])
         killed[what] += crowd.service.kill(what, rng)
