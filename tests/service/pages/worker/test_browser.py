@@ -43,9 +43,10 @@ def test_a_worker_goes_from_link_to_code_by_keyboard_only(serve: Any, desktop: A
     tab_to(desktop, "Check my answers")
     desktop.keyboard.press("Enter")
     desktop.wait_for_url("**/label")
-    for key in ("1", "2", "0", "c"):
+    for key in ("1", "2", "0", "c", "1"):
         press(desktop, key)
-    eventually(lambda: len(service.answers()) == 4)
+    eventually(lambda: len(service.answers()) == 5)
+    assert desktop.locator("#until").is_hidden(), "there are as many answers as it needs"
     desktop.keyboard.press("p")
     desktop.wait_for_url("**/pause")
     tab_to(desktop, "Finish and see my code")
@@ -192,7 +193,9 @@ def test_the_code_can_be_copied(serve: Any, open_page: Any) -> None:
     service = serve(PLAIN)
     page = open_page("desktop", permissions=["clipboard-read", "clipboard-write"])
     start_labelling(page, service)
-    press(page, "1")
+    for to_go in ("3", "2", "1"):
+        assert page.locator("#needed").inner_text() == to_go
+        press(page, "1")
     page.keyboard.press("p")
     page.get_by_role("button", name="Finish and see my code").click()
     page.get_by_role("button", name="Copy the code").click()
