@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,16 +11,16 @@ import pytest
 from crowdpilot.service.jobs import erasure, refit, runner
 from crowdpilot.service.labelling import onboarding
 from crowdpilot.service.store import jobs, projects
-from crowdpilot.service.store.tables import metadata
-from tests.service.harness.service import GIF, PNG, Project, Service, Worker, sqlite_url
+from crowdpilot.service.store.tables import action_log, metadata
+from tests.service.harness.service import GIF, PNG, Project, Service, Worker
 
 NAME = "Zsuzsanna-Quirkelbach-7f3a"  # of a person; nothing else has these bytes
 PROLIFIC = {"PROLIFIC_PID": "a" * 24, "STUDY_ID": "b" * 24, "SESSION_ID": "c" * 24}
 
 
 @pytest.fixture
-def service(tmp_path: Path) -> Iterator[Service]:
-    made = Service(sqlite_url(tmp_path))
+def service(database_url: str) -> Iterator[Service]:
+    made = Service(database_url)
     yield made
     made.close()
 
@@ -62,6 +61,8 @@ def named(project: Project, name: str) -> Worker:
 
 def stored_bytes(service: Service) -> bytes:
     """All bytes of the database: the file with its free pages, the log, the shared memory."""
+    if not service.store.sqlite:
+        pytest.skip("PostgreSQL keeps the bytes until it vacuums")
     path = Path(service.settings.database.removeprefix("sqlite:///"))
     return b"".join(file.read_bytes() for file in sorted(path.parent.glob(f"{path.name}*")))
 
@@ -166,8 +167,8 @@ def test_a_deleted_project_is_gone_at_once_and_then_from_every_table(service, pr
     assert before["votes"] == before["items"] == 6
     assert {name for name, n in after.items() if n} <= kept
     with service.store.reading() as c:
-        rows = c.exec_driver_sql(f"SELECT * FROM action_log WHERE project = '{project.id}'").all()
-    assert [(row.action, json.loads(row.detail)) for row in rows] == [("delete project", {})]
+        rows = c.execute(action_log.select().where(action_log.c.project == project.id)).all()
+    assert [(row.action, row.detail) for row in rows] == [("delete project", {})]
 
 
 def test_the_deletion_of_a_project_that_was_interrupted_is_taken_up_again(service, project):
@@ -274,7 +275,8 @@ def test_names_are_erased_when_the_retention_time_is_over(service, days, names):
     service.do_jobs()
     assert {row["external"] for row in project.get("/workers").json()["workers"]} == names
     assert project.get().json()["votes"] == 2
-    assert (NAME.encode() in stored_bytes(service)) == (names == {NAME})
+    if service.store.sqlite:
+        assert (NAME.encode() in stored_bytes(service)) == (names == {NAME})
 
 
 def test_a_project_is_deleted_when_the_retention_time_is_over_if_it_says_so(service):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ from fastapi.testclient import TestClient
 
 from crowdpilot.service.store.leases import MAX_EXTENSION
 from crowdpilot.service.store.tables import workers
-from tests.service.harness.service import Project, Service, Worker, sqlite_url
+from tests.service.harness.service import Project, Service, Worker
 
 REVOKED = "the invitation was revoked; ask for a new link"
 EXPIRED = "the invitation has expired; ask for a new link"
@@ -20,8 +19,8 @@ USED_UP = "as many people as the invitation admits have come already; ask for a 
 
 
 @pytest.fixture
-def service(tmp_path: Path) -> Iterator[Service]:
-    made = Service(sqlite_url(tmp_path))
+def service(database_url: str) -> Iterator[Service]:
+    made = Service(database_url)
     yield made
     made.close()
 
@@ -159,7 +158,7 @@ def test_a_guest_who_comes_back_with_a_cookie_is_not_new(service):
     assert browser.get(project.link, follow_redirects=False).status_code == 303  # their session goes on
 
 
-def test_the_address_of_a_guest_is_not_written_down(service, tmp_path):
+def test_the_address_of_a_guest_is_not_written_down(service):
     project = service.project()
     come(project, project.link)
     with service.store.reading() as c:
