@@ -106,9 +106,17 @@ def _parameters(answer: Answer, number: int) -> dict[str, Any]:
 
 
 def _stored(c: Connection, answers: Sequence[Answer]) -> dict[VoteId, StoredAnswer]:
-    columns = votes.c.item, votes.c.criterion, votes.c.worker, votes.c.state, votes.c.label, votes.c.key
-    some = votes.c.item.in_({answer.item for answer in answers})  # by the primary key, whoever the workers
-    return {tuple(row[:3]): StoredAnswer(*row[3:]) for row in c.execute(select(*columns).where(some))}
+    items, workers = {answer.item for answer in answers}, {answer.worker for answer in answers}
+    rows = c.execute(_STORED, {"items": list(items), "workers": list(workers)})
+    return {tuple(row[:3]): StoredAnswer(*row[3:]) for row in rows}
+
+
+_STORED = select(
+    votes.c.item, votes.c.criterion, votes.c.worker, votes.c.state, votes.c.label, votes.c.key
+).where(
+    votes.c.item.in_(bindparam("items", expanding=True)),  # by the primary key
+    (votes.c.worker + 0).in_(bindparam("workers", expanding=True)),  # and not by the index on workers
+)
 
 
 def _error(

@@ -11,7 +11,7 @@ import secrets
 import time
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import Connection, Select, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 
 from crowdpilot.service.errors import AuthenticationError, ConflictError, ForbiddenError, RequestError
 from crowdpilot.service.store import projects
@@ -20,6 +20,13 @@ from crowdpilot.service.store.tables import assignments, workers
 from crowdpilot.service.store.workers import BLOCKED, ERASED, NEW
 
 SESSION_ENDED = "the session has ended; open the link to the project again to go on"
+_WITH_WORKERS = select(
+    workers.c.id, workers.c.kind, workers.c.state, workers.c.guest, workers.c.trusted, workers.c.nonce,
+    workers.c.platform, assignments.c.id.label("assignment"), assignments.c.external, assignments.c.finished,
+).select_from(assignments.join(workers, workers.c.id == assignments.c.worker))  # fmt: skip
+_BY_ID = _WITH_WORKERS.where(  # made once: it is part of every commit of votes
+    assignments.c.id.in_(bindparam("ids", expanding=True)), assignments.c.project == bindparam("project")
+)
 
 
 def find_or_create(c: Connection, project: str, worker: int, external: str) -> Row:
@@ -44,17 +51,8 @@ def find_many(c: Connection, project: str, ids: Iterable[int]) -> dict[int, Row]
 
     The columns are those of the worker, with `assignment`, `external` and `finished`.
     """
-    some = assignments.c.id.in_({*ids}), assignments.c.project == project
-    return {row.assignment: row for row in c.execute(_with_workers().where(*some))}
-
-
-def _with_workers() -> Select[*tuple[object, ...]]:
-    columns = (
-        workers.c.id, workers.c.kind, workers.c.state, workers.c.guest, workers.c.trusted, workers.c.nonce,
-        workers.c.platform, assignments.c.id.label("assignment"), assignments.c.external,
-        assignments.c.finished,
-    )  # fmt: skip
-    return select(*columns).select_from(assignments.join(workers, workers.c.id == assignments.c.worker))
+    found = c.execute(_BY_ID, {"ids": list({*ids}), "project": project})
+    return {row.assignment: row for row in found}
 
 
 def session_error(row: Row | None, worker: int, nonce: str) -> RequestError | None:
@@ -79,7 +77,7 @@ def finish(c: Connection, assignment: int) -> None:
 def list_finished(c: Connection, project: str) -> Sequence[Row]:
     """Finished assignments of a project with their workers, in the order in which they began."""
     done = assignments.c.project == project, assignments.c.finished.is_not(None)
-    return c.execute(_with_workers().where(*done).order_by(assignments.c.id)).all()
+    return c.execute(_WITH_WORKERS.where(*done).order_by(assignments.c.id)).all()
 
 
 def end_sessions(c: Connection, worker: int) -> None:
