@@ -72,7 +72,7 @@ def apply_changes(store: Store, project: Row, changes: Sequence[backend.Change])
 def export_tasks(
     store: Store, project: Row, decided: exports.ProjectDecisions, address: str
 ) -> list[dict[str, Any]]:
-    """All items that are not withdrawn as tasks, with decisions as predictions, votes that count as annotations."""
+    """Items that are not withdrawn as tasks: decisions as predictions, votes that count as annotations."""
     with store.reading() as c:
         rows = items.list_all(c, project.id)
         all_votes = [

@@ -59,7 +59,9 @@ class IdentityProvider:
         if not self.client_id:
             raise ValueError("OpenID Connect needs a client id; register the service at the provider")
         if not self.allow:
-            raise ValueError("nobody may sign in; say who, such as --oidc-allow @example.org, or '*' for everybody")
+            raise ValueError(
+                "nobody may sign in; say who, such as --oidc-allow @example.org, or '*' for everybody"
+            )
         for rule in (*self.allow, *self.operators):
             if not OIDC_RULE.fullmatch(rule):
                 raise ValueError(

@@ -48,6 +48,7 @@ def raised(error: Exception) -> Any:
         f"postgresql+psycopg://crowdpilot:{SECRETS[2]}@db/crowdpilot",
         f"POST /label-studio/0123456789ab/{SECRETS[2]}/webhook",
     ],
+    ids=["key", "invitation", "login", "bearer", "cookie", "database", "backend"],
 )
 def test_secrets_are_hidden(text: str) -> None:
     shown = hide_secrets(text)

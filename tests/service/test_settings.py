@@ -39,5 +39,5 @@ def test_networks_of_webhooks_are_read_and_a_wrong_one_is_named(tmp_path):
         str(tmp_path / "a.db"), "https://x.org", webhook_networks=["10.0.0.0/8", "fd12::/64"], environ={}
     )
     assert [str(network) for network in found.webhook_networks] == ["10.0.0.0/8", "fd12::/64"]
-    with pytest.raises(ValueError, match="'10.0.0.1/8' is no network"):
+    with pytest.raises(ValueError, match=r"'10\.0\.0\.1/8' is no network"):
         load_settings(str(tmp_path / "a.db"), "https://x.org", webhook_networks=["10.0.0.1/8"], environ={})
