@@ -28,7 +28,7 @@ def service(tmp_path: Path) -> Iterator[Service]:
     made.close()
 
 
-def test_too_many_classes_are_refused_with_what_they_need_and_without_taking_it(service: Service) -> None:
+def test_too_many_classes_are_refused_with_what_they_need_and_use_no_memory(service: Service) -> None:
     tracemalloc.start()
     refused = service.send("POST", "/api/projects", json=described(1000))
     _, peak = tracemalloc.get_traced_memory()

@@ -107,7 +107,7 @@ def revoke(
 def link(
     database: Database = DATABASE,
     address: Annotated[
-        str, typer.Option(envvar="CROWDPILOT_ADDRESS", help="URL of the service, as given to `serve`.")
+        str, typer.Option(envvar="CROWDPILOT_ADDRESS", help="Public URL of the service, as in https://label.example.org.")
     ] = "http://127.0.0.1:8000",
     secret_file: SecretFile = None,
 ) -> None:

@@ -20,7 +20,7 @@ SHORT = {  # what a letter stands for, in every command that has it
 OWN_WORDS = {  # options of which a command says in its own words what it does with them
     "--output", "--strategy", "--policy", "--labels", "--machine", "--json", "--x", "--folder", "--items",
     "--seconds", "--shards", "--classes", "--gold", "--device", "--n-classes", "--level", "--abstain",
-    "--truth",
+    "--truth", "--force",
 }  # fmt: skip
 OWN_TYPES = {  # options that are not of one type, and why
     "--policy": "`replay` tries several",

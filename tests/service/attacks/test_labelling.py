@@ -131,7 +131,7 @@ def test_a_late_answer_about_an_item_that_needs_none_is_refused(service: Service
     assert statuses(holder, held) == [201], "a lease is a promise"
 
 
-def test_taking_back_cannot_tell_keeps_to_the_limits(service: Service) -> None:
+def test_undo_of_an_unsure_answer_keeps_to_the_limits(service: Service) -> None:
     project = project_of(service, 1, plan={"per_item": 1})
     first, second = team(project, 2)
     assert statuses(first, first.next(), None) == [201]

@@ -72,7 +72,7 @@ def test_without_votes_there_is_nothing_to_report(service: JobService) -> None:
         assert client.get(f"/api/projects/{project}/report").status_code == 409
         for end in ("report", "forecast", "jobs", "deliveries", "webhook"):
             assert client.get(f"/api/projects/000000000000/{end}").status_code == 404
-            assert client.get(f"/api/projects/%00/{end}").status_code == 422
+            assert client.get(f"/api/projects/%00/{end}").status_code == 404
 
 
 def test_a_report_needs_a_key(service: JobService) -> None:
