@@ -81,7 +81,7 @@ def test_every_command_that_prints_a_table_is_here() -> None:
 def test_records_are_the_rows_of_the_table(name: str, made: Path, cli: Run) -> None:
     if name == "predict":
         cli("train", "crowd.csv", "--x", "x.npz", *QUICK.split(), "--save", "model.safetensors")
-    if name == "keys list":
+    if name in ("keys list", "members list"):
         cli("keys", "create", "ann", "-d", "keys.db")
     plain, as_json = cli(*TABLES[name].split()), cli(*TABLES[name].split(), "--json")
     assert (plain.exit_code, as_json.exit_code) == (0, 0), as_json.stderr

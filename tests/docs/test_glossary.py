@@ -31,7 +31,8 @@ GENERATED = {DOCS / "cli.md"}  # its placeholders of options are in capitals
 PAGES = [DOCS.parent / "README.md", *sorted({*DOCS.rglob("*.md")} - GENERATED)]
 WELL_KNOWN = frozenset({  # without an entry: computing, journals and conferences, products
     "API", "BSD", "BY-NC-SA", "CC", "CPU", "CSV", "CUDA", "GB", "GDPR", "GiB", "GPU", "HTML", "HTTP", "IP",
-    "IPv6", "ISO", "JSON", "KiB", "MB", "MiB", "NaN", "OpenID", "SSD", "NDJSON", "PNG", "RFC", "SQL", "TLS", "TSV", "URI", "URL", "UTC", "UTF-8",
+    "IPv6", "ISO", "JSON", "KiB", "MB", "MiB", "NaN", "NDJSON", "OpenID", "PNG",
+    "RFC", "SQL", "SSD", "TLS", "TSV", "URI", "URL", "UTC", "UTF-8",
     "AAAI", "AISTATS", "CVPR", "EMNLP", "ICCV", "ICLR", "ICML", "ICWS", "IJCAI", "JASA", "JDS", "JMLR",
     "JRSS", "KDD", "NAACL", "NeurIPS", "NIPS", "PNAS", "PVLDB", "SIGMOD", "TMLR", "WWW",
     "GitHub", "PostgreSQL", "PyPI", "PyTorch", "SLURM", "SQLite", "iNaturalist", "irrCAC", "macOS",

@@ -107,7 +107,10 @@ def revoke(
 def link(
     database: Database = DATABASE,
     address: Annotated[
-        str, typer.Option(envvar="CROWDPILOT_ADDRESS", help="Public URL of the service, as in https://label.example.org.")
+        str,
+        typer.Option(
+            envvar="CROWDPILOT_ADDRESS", help="Public URL of the service, as in https://label.example.org."
+        ),
     ] = "http://127.0.0.1:8000",
     secret_file: SecretFile = None,
 ) -> None:
