@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 from crowdpilot.service.store import Store
 from crowdpilot.service.store.requesters import keys, members
 from tests.service.harness.service import migrated_store, settings_of
+from tests.service.harness.waiting import eventually
 
 
 @dataclass
@@ -39,7 +40,8 @@ class ProcessService:
 
     def memory(self, what: str = "web", field: str = "VmRSS") -> float:
         """Megabytes that the first process of this kind holds; "VmHWM" is the most that it ever held."""
-        status = Path(f"/proc/{self.children(what)[0]}/status").read_text()
+        pid = eventually(lambda: self.children(what))[0]
+        status = Path(f"/proc/{pid}/status").read_text()
         return float(status.split(f"{field}:")[1].split()[0]) / 1024
 
     def kill(self, what: str, rng: random.Random) -> int:
