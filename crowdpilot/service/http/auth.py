@@ -13,10 +13,10 @@ from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBea
 from crowdpilot.service import access
 from crowdpilot.service.access import Requester
 from crowdpilot.service.errors import AuthenticationError, ServiceUnavailableError
-from crowdpilot.service.http.network_addresses import network_of
 from crowdpilot.service.http.rate_limits import RateLimiter
 from crowdpilot.service.labelling.labelling_service import LabellingService
 from crowdpilot.service.labelling.sessions import Session, read_session
+from crowdpilot.service.network_addresses import network_of
 from crowdpilot.service.requesters.wrong_keys import KeyRing
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store.engine import Row, Store

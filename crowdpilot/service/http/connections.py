@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from crowdpilot.service.http.network_addresses import network_of
+from crowdpilot.service.network_addresses import network_of
 
 KEEP_ALIVE_SECONDS = 5  # without any byte, after which a connection is closed
 DISCARD_SECONDS = 5.0  # for the rest of a body that nobody wants, so that the sender can read why

@@ -17,10 +17,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from crowdpilot.service.errors import InvalidRequestError, RequestError, ServiceUnavailableError
 from crowdpilot.service.http.body_limits import STRANGER_BYTES, find_limit, limited, too_large
 from crowdpilot.service.http.metrics import Metrics
-from crowdpilot.service.http.network_addresses import Proxies, network_of
 from crowdpilot.service.http.rate_limits import TOO_MANY_REQUESTS, RateLimiter
 from crowdpilot.service.http.responses import DATABASE_UNAVAILABLE, error_response
 from crowdpilot.service.logs import ACCESS_LOGGER, request_id
+from crowdpilot.service.network_addresses import Proxies, network_of
 from crowdpilot.service.platforms import PLATFORMS
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store.requesters import action_log

@@ -15,7 +15,7 @@ from crowdpilot.confusion_matrices import votes_log_likelihood
 from crowdpilot.diagnosis import diagnose
 from crowdpilot.hybrid import Estimates
 from crowdpilot.names import to_names
-from crowdpilot.service import report_requests
+from crowdpilot.service.jobs import report_requests
 from crowdpilot.service.jobs.context import JobContext
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store import items, jobs, votes

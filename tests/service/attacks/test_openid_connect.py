@@ -242,7 +242,7 @@ def test_a_provider_that_names_itself_in_answers_has_to(
 @pytest.mark.parametrize("cookie", [
     "", "x", sign(SECRET, "requester_session", ["s", "n", "v", ""]),
     sign("y" * 40, "oidc", ["s", "n", "v", ""]),
-])  # fmt: skip
+], ids=["empty", "unsigned", "of another purpose", "of another secret"])  # fmt: skip
 def test_a_forged_attempt_is_refused(service: DashboardService, provider: FakeProvider, cookie: str) -> None:
     client = service.visitor()
     query = provider.authorize(begin(client))

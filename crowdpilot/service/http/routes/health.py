@@ -12,9 +12,9 @@ from crowdpilot.service.access import READ
 from crowdpilot.service.errors import ForbiddenError
 from crowdpilot.service.http.auth import API_KEY, StoreOf, requester_with
 from crowdpilot.service.http.metrics import Metrics
-from crowdpilot.service.http.network_addresses import is_loopback
 from crowdpilot.service.http.readiness import READY, Readiness
 from crowdpilot.service.http.responses import error_schemas
+from crowdpilot.service.network_addresses import is_loopback
 
 routes = APIRouter(tags=["operations"])
 FORWARDED_HEADERS = ("x-forwarded-for", "forwarded", "x-real-ip", "via")

@@ -8,10 +8,10 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 
-from crowdpilot.service import report_requests
 from crowdpilot.service.http.auth import ProjectId, Reader, StoreOf
 from crowdpilot.service.http.routes.jobs import IN_PROGRESS, QueuedOut
 from crowdpilot.service.http.routes.projects import ERRORS
+from crowdpilot.service.jobs import report_requests
 from crowdpilot.service.requesters.log import log_export
 from crowdpilot.service.schemas import Plain
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from ipaddress import IPv6Address, ip_address, ip_network
-
 from sqlalchemy import Connection
 
 from crowdpilot.service.errors import RateLimitError
 from crowdpilot.service.labelling.guests.trust import settings_of
+from crowdpilot.service.network_addresses import network_of
 from crowdpilot.service.signing import derive
 from crowdpilot.service.store import counters
 from crowdpilot.service.store.engine import Row
 from crowdpilot.service.store.requesters import action_log
 
 PERIOD_SECONDS = 3600.0
-IPV6_PREFIX_BITS = 64  # what one customer of a provider has at least
 TOO_MANY_HERE = (
     "many people have just come to this project; try again in an hour, or ask for a link with your name"
 )
@@ -34,17 +32,6 @@ def check(c: Connection, secret: str, project: Row) -> None:
     address = action_log.address.get()
     if address is None:
         return
-    network = derive(secret, "guest address", _network(address))  # personal data is not written down
+    network = derive(secret, "guest address", network_of(address))  # personal data is not written down
     if counters.add(c, f"guests:{project.id}:{network}", PERIOD_SECONDS) > limits["per_address"]:
         raise RateLimitError(TOO_MANY_FROM_ADDRESS)
-
-
-def _network(address: str) -> str:
-    """The address that counts as one caller: for IPv6 a whole network, where everybody has many addresses."""
-    try:
-        found = ip_address(address)
-    except ValueError:
-        return address
-    if not isinstance(found, IPv6Address):
-        return str(found)
-    return str(found.ipv4_mapped or ip_network((found, IPV6_PREFIX_BITS), strict=False).network_address)

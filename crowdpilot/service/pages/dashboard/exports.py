@@ -9,10 +9,11 @@ import pyarrow as pa
 from fastapi import APIRouter
 from fastapi.responses import Response
 
-from crowdpilot.service import exports, label_studio_sync, report_requests
+from crowdpilot.service import exports, label_studio_sync
 from crowdpilot.service.errors import NotFoundError, NotReadyError
 from crowdpilot.service.http.auth import LabellingOf, SettingsOf, StoreOf
 from crowdpilot.service.http.responses import attachment
+from crowdpilot.service.jobs import report_requests
 from crowdpilot.service.pages.dashboard.access.requester import Reading
 from crowdpilot.service.pages.dashboard.formatting import router, show
 from crowdpilot.service.pages.dashboard.label_accuracy import estimate_accuracy

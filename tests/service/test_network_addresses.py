@@ -10,7 +10,7 @@ import pytest
 from fastapi import Request
 from fastapi.testclient import TestClient
 
-from crowdpilot.service.http.network_addresses import Proxies, network_of
+from crowdpilot.service.network_addresses import Proxies, network_of
 from tests.service.harness.service import Service, sqlite_url
 
 PROXIES = Proxies([ip_network("10.0.0.0/8"), ip_network("fd00::/8")])
