@@ -47,12 +47,11 @@ from crowdpilot.service.requesters.wrong_keys import KeyRing
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import Store
 
-API_ROUTES = (
-    health.routes, projects.routes, items.routes, items.files, exports.routes, workers.routes,
-    invitations.routes, external_votes.routes, forecast.routes, audit.routes, report.routes, jobs.routes,
-    webhooks.routes,
-    label_studio.routes, label_studio.backend_routes, labelling.routes, members.routes, keys.routes,
-    log.routes,
+API_ROUTES = (  # tried in this order: what workers call comes first
+    labelling.routes, health.routes, projects.routes, items.routes, items.files, exports.routes,
+    workers.routes, invitations.routes, external_votes.routes, forecast.routes, audit.routes, report.routes,
+    jobs.routes, webhooks.routes, label_studio.routes, label_studio.backend_routes, members.routes,
+    keys.routes, log.routes,
 )  # fmt: skip
 WORKERS_PER_ADDRESS = 50  # who may share a network address, such as that of a university
 

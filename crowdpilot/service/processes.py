@@ -36,6 +36,7 @@ RESTART_DELAY_SECONDS = 0.05  # after the first early exit is twice this; it dou
 # Linear algebra in one thread of each process: several would take the cores from the requests of other
 # projects, and wait for each other on a busy machine, where small products then take a hundred times as long.
 BLAS_THREADS = "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
+JOB_NICENESS = 5
 SWITCH_SECONDS = 0.001  # between two looks whether another thread wants to run; requests wait for long work
 STOP_SECONDS = 8.0  # for requests and jobs under way when a process is asked to stop
 STOP_MARGIN_SECONDS = 3.0  # of these, kept for what follows the last request
@@ -257,7 +258,8 @@ def _stop_on_request(pipe: Connection, signals: Connection, stop: threading.Even
 
 
 def _run_jobs(runner: str, settings: Any, name: str, stop: threading.Event) -> None:
-    """The body of a job process."""
+    """The body of a job process, which leaves the processors to those who wait for an answer."""
+    os.nice(JOB_NICENESS)
     resolve_name(runner)(settings, name, stop)
 
 

@@ -13,6 +13,7 @@ import re
 import secrets
 import time
 from contextlib import suppress
+from functools import lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,7 @@ def unsign(secret: str, purpose: str, token: str, *, max_age_seconds: float | No
         raise TokenError("the token is not valid; start again from the link you were given") from None
 
 
+@lru_cache
 def _serializer(secret: str, purpose: str) -> URLSafeTimedSerializer:
     oldest_first = secret.split()[::-1]  # itsdangerous signs with the last and verifies with all
     return URLSafeTimedSerializer(oldest_first, salt=f"sign:{purpose}", signer=_Signer)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from crowdpilot.arrays import Floats
 from crowdpilot.growing_arrays import append_rows
-from crowdpilot.hybrid.campaign.batch import CANDIDATES_PER_VOTE, best_cells, diverse, explore, mix_gold
+from crowdpilot.hybrid.campaign.batch import CANDIDATES_PER_VOTE, BestCells, diverse, explore, mix_gold
 from crowdpilot.hybrid.campaign.estimation.classifier import CrossFittedClassifier
 from crowdpilot.hybrid.campaign.estimation.question import Question
 from crowdpilot.hybrid.campaign.items import Items, Rows
@@ -56,6 +56,7 @@ class AcquisitionValues:
         self.prices = np.array(list(costs.prices.values()))
         self.kinds_met = np.arange(len(self.prices)) == 0  # kinds of which a worker has come
         self.values: Floats = np.zeros((0, len(self.prices), len(questions)))  # (items, kinds, questions)
+        self._best = [BestCells() for _ in self.prices]  # by kind
         self.share_with_votes = 0.0  # of the items, at the last refit
         self.training_value = 0.0  # of one more label, through the classifier
         self.learning_curve: list[tuple[int, float]] = []  # (votes, mean loss) after each refit
@@ -63,10 +64,16 @@ class AcquisitionValues:
     def add_items(self, n: int) -> None:
         """Make room for new items, whose values are to be recomputed."""
         self.values = append_rows(self.values, np.zeros((n, *self.values.shape[1:])))
+        self._forget_best()
 
     def keep(self, rows: Rows) -> None:
         """Drop all other items."""
         self.values = self.values[rows]
+        self._forget_best()
+
+    def _forget_best(self) -> None:
+        for best in self._best:
+            best.forget()
 
     def include_kind(self, kind: int) -> None:
         """A worker of a kind has come: items may wait for votes of this kind from now on."""
@@ -91,6 +98,8 @@ class AcquisitionValues:
         some = np.unique(np.asarray(list(rows) if not isinstance(rows, np.ndarray) else rows, np.intp))
         for q, question in enumerate(self._questions):
             self.values[some, :, q] = self._values_of(some, q, question.next_worker_confusion()).T
+        for best in self._best:
+            best.update(some)
 
     def recompute_all(self) -> None:
         """Recompute the values of votes on all items."""
@@ -134,7 +143,7 @@ class AcquisitionValues:
     ) -> list[Cell]:
         """Up to `n` cells to ask of one worker, or (below 0) of anyone of a kind; none of `asked`."""
         items, classifier = self._items, self._classifier
-        cells = best_cells(self.values[:, kind], items.tie_break, CANDIDATES_PER_VOTE * n, asked)
+        cells = self._best[kind].find(self.values[:, kind], items.tie_break, CANDIDATES_PER_VOTE * n, asked)
         if worker >= 0:
             cells = self._for_worker(cells, worker, kind)
         if classifier is not None and classifier.is_numeric and self.training_value > 0 and len(cells) > n:
@@ -209,6 +218,7 @@ class AcquisitionValues:
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take over what `to_state` returned."""
         self.kinds_met, self.values = unpack(state["kinds_met"]), unpack(state["values"])
+        self._forget_best()
         self.share_with_votes, self.training_value = state["share_with_votes"], state["training_value"]
         self.learning_curve = [(votes, loss) for votes, loss in state["learning_curve"]]
 

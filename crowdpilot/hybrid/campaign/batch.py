@@ -2,45 +2,108 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crowdpilot.arrays import Codes, Floats
+from crowdpilot.hybrid.campaign.items import Rows
 from crowdpilot.hybrid.campaign.workers import Cell
 from crowdpilot.hybrid.plan import Plan
 
 CANDIDATES_PER_VOTE = 4  # candidates for each vote of a batch, when they are compared with each other
 TIE_TOLERANCE = 1e-9  # relative difference of values below which the hash of the item decides
 MAX_VALUE = 1e300
+MAX_CANDIDATES = 4096  # among which the best cells are looked for
 MIN_NORM = 1e-12
 
 
-def best_cells(values: Floats, tie_break: Floats, n: int, without: Iterable[Cell] = ()) -> list[Cell]:
-    """The `n` cells with the largest value above zero, largest first; ties are broken by a seeded hash.
+class BestCells:
+    """Finds the cells with the largest values, seldom by a look at all of them.
 
-    Parameters
-    ----------
-    values
-        Acquisition values, (items, questions).
-    tie_break
-        Hash of each item in [0, 1).
-    n
-        How many at most.
-    without
-        Cells that may not be chosen.
+    Some thousand cells with the largest scores are candidates, and those that have changed since they were
+    collected. Any other cell has a score below all that were collected: so a choice above their lowest score
+    is the choice from all cells. Otherwise they are collected anew.
     """
-    Q = values.shape[1]
-    score = (np.minimum(values, MAX_VALUE) * (1 + TIE_TOLERANCE * tie_break)[:, None]).ravel()
-    score[[row * Q + question for question, row in without]] = 0
-    flat = np.flatnonzero(score > 0)
-    score = score[flat]
-    if len(flat) > n:
-        best = np.argpartition(-score, n - 1)[:n]
-        flat, score = flat[best], score[best]
-    return [(cell % Q, cell // Q) for cell in flat[np.lexsort((flat, -score))].tolist()]
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Any value may have changed."""
+        self._candidates = np.arange(0)  # cells by number: item x questions + question
+        self._is_candidate = np.zeros(0, bool)  # of all cells
+        self._bound = np.inf  # the score of every other cell is at most this, or 0 if this is 0
+        self._changed: list[Rows] = []
+
+    def update(self, rows: Rows) -> None:
+        """The values of these items may have changed."""
+        self._changed.append(rows)
+        if sum(map(len, self._changed)) > MAX_CANDIDATES:
+            self.forget()
+
+    def find(self, values: Floats, tie_break: Floats, n: int, without: Collection[Cell] = ()) -> list[Cell]:
+        """The `n` cells with the largest value above zero, largest first; ties are broken by a seeded hash.
+
+        Parameters
+        ----------
+        values
+            Acquisition values, (items, questions).
+        tie_break
+            Hash of each item in [0, 1).
+        n
+            How many at most.
+        without
+            Cells that may not be chosen.
+        """
+        if len(self._candidates) <= 2 * MAX_CANDIDATES and self._bound < np.inf:
+            self._add_changed(values.shape[1])
+            chosen, lowest = self._choose(values, tie_break, n, without)
+            if lowest > self._bound or self._bound == 0:
+                return chosen
+        self._collect(values, tie_break, MAX_CANDIDATES + n + len(without))
+        return self._choose(values, tie_break, n, without)[0]
+
+    def _add_changed(self, questions: int) -> None:
+        if self._changed:
+            cells = (np.concatenate(self._changed)[:, None] * questions + np.arange(questions)).ravel()
+            new = np.unique(cells[~self._is_candidate[cells]])
+            self._candidates = np.concatenate([self._candidates, new])
+            self._is_candidate[new] = True
+            self._changed = []
+
+    def _collect(self, values: Floats, tie_break: Floats, size: int) -> None:
+        """Take the cells with the largest scores as candidates."""
+        Q = values.shape[1]
+        scores = _scores(values.ravel(), np.repeat(tie_break, Q) if Q > 1 else tie_break)
+        cells = np.flatnonzero(scores > 0)
+        self._bound, self._changed = 0.0, []
+        if len(cells) > size:
+            cells = cells[np.argpartition(-scores[cells], size - 1)[:size]]
+            self._bound = float(scores[cells].min())
+        self._candidates, self._is_candidate = cells, np.zeros(len(scores), bool)
+        self._is_candidate[cells] = True
+
+    def _choose(
+        self, values: Floats, tie_break: Floats, n: int, without: Collection[Cell]
+    ) -> tuple[list[Cell], float]:
+        """The best candidates, and the lowest score among them; 0 if there are fewer."""
+        Q = values.shape[1]
+        rows, questions = self._candidates // Q, self._candidates % Q
+        scores = _scores(values[rows, questions], tie_break[rows])
+        size = n + len(without)
+        best = np.argpartition(-scores, size - 1)[:size] if len(scores) > size else np.arange(len(scores))
+        best = best[np.lexsort((self._candidates[best], -scores[best]))]
+        best = best[scores[best] > 0]
+        cells = list(zip(questions[best].tolist(), rows[best].tolist(), strict=True))
+        chosen = [i for i, cell in enumerate(cells) if cell not in without][:n]
+        return [cells[i] for i in chosen], float(scores[best[chosen[-1]]]) if len(chosen) == n else 0.0
+
+
+def _scores(values: Floats, tie_break: Floats) -> Floats:
+    return np.asarray(np.minimum(values, MAX_VALUE) * (1 + TIE_TOLERANCE * tie_break))
 
 
 def diverse(values: Floats, features: Any, n: int) -> list[int]:

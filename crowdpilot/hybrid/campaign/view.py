@@ -101,6 +101,11 @@ class CampaignView:
         return sum(len(question.vote_log) for question in self._parts.questions)
 
     @property
+    def votes_by_kind(self) -> list[int]:
+        """The number of votes of each kind of worker, also about items that were dropped."""
+        return list(self._parts.workers.votes_by_kind)
+
+    @property
     def workers_with_votes(self) -> int:
         """Workers who have a confusion matrix of their own, by the question with the most."""
         return max(len(question.matrices.with_votes) for question in self._parts.questions)

@@ -1,14 +1,15 @@
 """Item numbers: what workers see instead of the ids of items, which would tell when an item was added.
 
 Gold items are often added last, or first. So an id is shown permuted, by a Feistel network (Luby and
-Rackoff, SIAM Journal on Computing 17(2), 1988) whose rounds are HMAC-SHA256 under a key of the project. A
-number has 52 bits, which every program reads exactly. An id has at most 36, and a number whose id would have
-more was never shown: so one that was shown tells by which key of a ring it was made.
+Rackoff, SIAM Journal on Computing 17(2), 1988) whose rounds are BLAKE2b under a key of the project. (HMAC
+would do as well, but OpenSSL's lets another thread run each time, and votes wait for it.) A number has 52
+bits, which every program reads exactly. An id has at most 36, and a number whose id would have more was never
+shown: so one that was shown tells by which key of a ring it was made.
 """
 
 from __future__ import annotations
 
-import hmac
+from hashlib import blake2b
 
 from crowdpilot.service.signing import derive_all
 
@@ -63,5 +64,5 @@ def _inverse(key: bytes, number: int) -> int:
 
 
 def _round(key: bytes, n: int, half: int) -> int:
-    digest = hmac.digest(key, bytes([n]) + half.to_bytes(HALF_BYTES), "sha256")
-    return int.from_bytes(digest[:HALF_BYTES]) & HALF_MASK
+    digest = blake2b(bytes([n]) + half.to_bytes(HALF_BYTES), digest_size=HALF_BYTES, key=key).digest()
+    return int.from_bytes(digest) & HALF_MASK

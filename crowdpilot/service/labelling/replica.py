@@ -101,7 +101,7 @@ class Replica:
 
     def _spent(self) -> float:
         """Every vote is paid, however late it came and whether it counts; so money follows from counts."""
-        counts = self.campaign.view.workers().votes_by_kind
+        counts = self.campaign.view.votes_by_kind
         prices = self.campaign.costs.prices
         waiting = sum(n * prices[kind] for kind, n in Counter(self._waiting.values()).items())
         voted = sum(n * price for n, price in zip(counts, prices.values(), strict=True))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
+from functools import lru_cache
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -12,6 +14,8 @@ from crowdpilot.service.store.arrivals.assignments import SESSION_ENDED
 from crowdpilot.service.store.engine import Row
 
 LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"  # none of which is taken for another
+VERIFIED_SECONDS = 60  # after which a token is verified again, and its age compared
+MAX_VERIFIED = 10_000  # tokens in memory
 
 
 class Session(NamedTuple):
@@ -31,6 +35,12 @@ def sign_session(secret: str, session: Session) -> str:
 
 def read_session(secret: str, token: str, max_age_seconds: float) -> Session:
     """The session in a token; an `AuthenticationError` if the token is not valid or older than this."""
+    return _verified(secret, token, max_age_seconds, int(time.time() // VERIFIED_SECONDS))
+
+
+@lru_cache(MAX_VERIFIED)
+def _verified(secret: str, token: str, max_age_seconds: float, period: int) -> Session:
+    """The same, computed once for each token and period: a worker sends the same token with every vote."""
     try:
         return Session(*unsign(secret, "worker_session", token, max_age_seconds=max_age_seconds))
     except TokenExpiredError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event
@@ -12,6 +12,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from crowdpilot.service.errors import ServiceUnavailableError
+from crowdpilot.service.store.fair_lock import FairLock
 
 Row = SqlRow[*tuple[Any, ...]]  # of a query, with its columns by name
 
@@ -40,6 +41,7 @@ class Store:
             "postgres://", "postgresql+psycopg://"
         )
         self.sqlite = self.url.startswith("sqlite")
+        self._writer = FairLock()
         self._write = _engine(self.url, "BEGIN IMMEDIATE")
         self._read = _engine(self.url, "BEGIN") if self.sqlite else _repeatable_read(self._write)
 
@@ -52,8 +54,12 @@ class Store:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A write transaction, committed at the end of the block, rolled back by an exception."""
-        with _as_unavailable(), self._write.begin() as connection:
+        with _as_unavailable(), self._turn(), self._write.begin() as connection:
             yield connection
+
+    def _turn(self) -> AbstractContextManager[None]:
+        """A turn to write: SQLite has one writer at a time, and does not queue those who wait."""
+        return self._writer.held(LOCK_TIMEOUT_SECONDS) if self.sqlite else nullcontext()
 
     @property
     def engine(self) -> Engine:
@@ -112,7 +118,7 @@ def _as_unavailable() -> Iterator[None]:
     """Raise a full disk, a lock timeout or a lost connection as `ServiceUnavailableError`."""
     try:
         yield
-    except (OperationalError, PoolTimeout) as error:
+    except (OperationalError, PoolTimeout, TimeoutError) as error:
         raise ServiceUnavailableError(str(getattr(error, "orig", error))) from error
     except DBAPIError as error:
         if error.connection_invalidated:

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
-from crowdpilot.hybrid.campaign.batch import best_cells, diverse, explore, mix_gold
+from crowdpilot.hybrid.campaign import batch
+from crowdpilot.hybrid.campaign.batch import BestCells, diverse, explore, mix_gold
 from crowdpilot.hybrid.plan import Plan
 
 
@@ -16,18 +18,34 @@ def test_the_best_cells_are_those_of_a_full_sort(seed, questions, n):
     every = [(q, row) for row in range(20) for q in range(questions) if values[row, q] > 0]
     without = [cell for cell in every if rng.random() < 0.2]
     expected = sorted((p for p in every if p not in without), key=lambda p: -values[p[1], p[0]])
-    assert best_cells(values, rng.random(20), n, without) == expected[:n]
+    assert BestCells().find(values, rng.random(20), n, without) == expected[:n]
 
 
 def test_ties_even_of_infinite_values_are_broken_by_the_hash():
     tie_break = np.array([0.2, 0.9, 0.5])
     for value in (1.0, np.inf):
-        assert best_cells(np.full((3, 1), value), tie_break, 2) == [(0, 1), (0, 2)]
+        assert BestCells().find(np.full((3, 1), value), tie_break, 2) == [(0, 1), (0, 2)]
+
+
+@given(st.integers(0, 10_000), st.integers(1, 2))
+def test_candidates_give_the_same_cells_as_a_look_at_all(seed, questions):
+    rng = np.random.default_rng(seed)
+    values, tie_break = np.full((60, questions), -1.0), rng.random(60)
+    best = BestCells()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(batch, "MAX_CANDIDATES", 12)
+        for _ in range(20):
+            rows = rng.choice(60, rng.choice([1, 3, 20]), replace=False)
+            size = rng.choice([rng.normal(), 1e305, 1.0])
+            values[rows] = size * rng.random((len(rows), questions)).round(1)
+            best.update(rows)
+            without = {(int(q), int(row)) for q, row in rng.integers(0, [questions, 60], (5, 2))}
+            assert best.find(values, tie_break, 4, without) == BestCells().find(values, tie_break, 4, without)
 
 
 def test_without_values_there_are_no_cells():
-    assert best_cells(np.zeros((3, 2)), np.ones(3), 5) == []
-    assert best_cells(np.zeros((0, 2)), np.ones(0), 5) == []
+    assert BestCells().find(np.zeros((3, 2)), np.ones(3), 5) == []
+    assert BestCells().find(np.zeros((0, 2)), np.ones(0), 5) == []
 
 
 def test_a_batch_does_not_hold_the_same_thing_twice_while_there_are_others():
