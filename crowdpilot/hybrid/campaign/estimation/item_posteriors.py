@@ -134,9 +134,13 @@ class ItemPosteriors:
         if probs is not None and not self.learned_from_votes:
             self._item_prior[rows] = prior_of(self.fusion, probs, self.class_prior)
         crowd = combine(self.fusion, probs, self.log_likelihood[rows], self.class_prior)
-        prior, expert = self._prior(rows), self._experts_say(rows)
-        self.posterior[rows] = self.crowd_errors.truth(crowd, prior, expert)
-        self.consensus[rows] = self.crowd_errors.consensus(crowd, prior, expert)
+        prior, expert = self._prior(rows), self.expert_log_likelihood[rows]
+        self.posterior[rows], self.consensus[rows] = self.crowd_errors.truth(crowd, prior), crowd
+        # Those that experts have voted on, apart: no item depends on which others are updated with it.
+        some = np.flatnonzero(expert.any(axis=1))
+        votes = crowd[some], prior[some] if prior.ndim > 1 else prior, expert[some]
+        self.posterior[rows[some]] = self.crowd_errors.truth(*votes)
+        self.consensus[rows[some]] = self.crowd_errors.consensus(*votes)
         known = gold >= 0
         self.posterior[rows[known]] = self.consensus[rows[known]] = np.eye(crowd.shape[1])[gold[known]]
 
