@@ -137,8 +137,8 @@ class ItemPosteriors:
         prior, expert = self._prior(rows), self.expert_log_likelihood[rows]
         self.posterior[rows], self.consensus[rows] = self.crowd_errors.truth(crowd, prior), crowd
         # Those that experts have voted on, apart: no item depends on which others are updated with it.
-        some = np.flatnonzero(expert.any(axis=1))
-        votes = crowd[some], prior[some] if prior.ndim > 1 else prior, expert[some]
+        some = _voted(expert)
+        votes = crowd[some], _of_rows(prior, some), expert[some]
         self.posterior[rows[some]] = self.crowd_errors.truth(*votes)
         self.consensus[rows[some]] = self.crowd_errors.consensus(*votes)
         known = gold >= 0
@@ -149,20 +149,20 @@ class ItemPosteriors:
 
         They are for the value of votes, and by the least share of misleading items.
         """
-        return self.least_errors.errors(errors, self._prior(rows), self._experts_say(rows))
+        prior, expert = self._prior(rows), self.expert_log_likelihood[rows]
+        by_crowd, some = self.least_errors.errors(errors, prior), _voted(expert)
+        if len(some) == 0:
+            return by_crowd
+        by_item = np.broadcast_to(by_crowd, (len(rows), *errors.shape[-2:])).copy()
+        own_errors = errors[some] if errors.ndim == 3 else errors
+        by_item[some] = self.least_errors.errors(own_errors, _of_rows(prior, some), expert[some])
+        return by_item
 
     def _prior(self, rows: Rows) -> Floats:
         """Of the true class of misleading items, (rows, classes), or (classes,) if the same for all."""
         if self.classifier_probs is not None and not self.learned_from_votes:
             return self._item_prior[rows]
         return prior_of(self.fusion, None, self.class_prior)
-
-    def _experts_say(self, rows: Rows) -> Floats | None:
-        """Log-likelihood of the votes of experts, (rows, classes); None if there are none."""
-        if not self.experts.any():
-            return None
-        log_likelihood = self.expert_log_likelihood[rows]
-        return log_likelihood if log_likelihood.any() else None
 
     # State -----------------------------------------------------------------------------------
 
@@ -190,3 +190,13 @@ class ItemPosteriors:
         self.consensus, self.posterior, self._item_prior = (
             np.zeros_like(self.log_likelihood) for _ in range(3)
         )
+
+
+def _voted(log_likelihood: Floats) -> Rows:
+    """Rows with votes."""
+    return np.flatnonzero(log_likelihood.any(axis=1))
+
+
+def _of_rows(prior: Floats, rows: Rows) -> Floats:
+    """The prior of some rows, which may be the same for all."""
+    return prior[rows] if prior.ndim > 1 else prior
