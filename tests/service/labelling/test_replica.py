@@ -175,7 +175,7 @@ def assert_alike(live: Replica, anew: Replica) -> None:
     np.testing.assert_array_equal(a.ledger.pending, b.ledger.pending)
     np.testing.assert_array_equal(a.items.pilot, b.items.pilot)
     np.testing.assert_allclose(live.campaign.posterior(), anew.campaign.posterior(), atol=1e-12)
-    # What is worth less than 0 is not asked for: of two kinds that gain nothing, rounding names the better one.
+    # What is worth less than 0 is not asked for: of two kinds that gain nothing, rounding names the better.
     worth = [np.maximum(one.values.values, 0.0) for one in (a, b)]
     np.testing.assert_allclose(*worth, rtol=1e-9, atol=1e-11)
     np.testing.assert_allclose(a.ledger.spent, b.ledger.spent, atol=1e-12)
