@@ -15,7 +15,7 @@ from crowdpilot.service.platforms.label_studio.tasks import Export, Item, Vote
 from crowdpilot.service.platforms.label_studio.writing import Decision, write_tasks
 from crowdpilot.service.schemas import ExternalVoteIn, ItemIn
 from crowdpilot.service.store import Store, items, projects, votes
-from crowdpilot.service.store import external_votes as stored_votes
+from crowdpilot.service.store.answers import external_votes as stored_votes
 from crowdpilot.service.store.engine import Row
 from crowdpilot.service.store.requesters import action_log
 from crowdpilot.service.uploads.item_columns import sentence

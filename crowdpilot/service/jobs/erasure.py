@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from crowdpilot.service.jobs.context import JobContext
 from crowdpilot.service.labelling import identities
-from crowdpilot.service.store import jobs, projects
+from crowdpilot.service.store import counters, jobs, projects
 from crowdpilot.service.store.engine import Row, Store
 from crowdpilot.service.store.erasure import projects as deletion
 from crowdpilot.service.store.erasure import workers as stored
@@ -71,7 +71,12 @@ def purge(context: JobContext, job: Row) -> dict[str, Any]:
 
 
 def enqueue_due(store: Store) -> None:
-    """Queue the erasure in projects whose retention time is over, and deletions that were interrupted."""
+    """Queue the erasure in projects whose retention time is over, and deletions that were interrupted.
+
+    Counts of events by network address are deleted at once when they are old.
+    """
+    with store.writing() as c:
+        counters.prune(c)
     with store.reading() as c:
         unfinished = deletion.unfinished(c)
         over = [row.id for row in projects.list_all(c) if _is_over(row) and _has_work(c, row)]

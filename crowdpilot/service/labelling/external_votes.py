@@ -15,7 +15,8 @@ from crowdpilot.hybrid import Ask
 from crowdpilot.service.errors import ConflictError, InvalidRequestError, NotFoundError
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.project_campaign import make_costs, refit_due
-from crowdpilot.service.store import external_votes, items, jobs, projects
+from crowdpilot.service.store import items, jobs, projects
+from crowdpilot.service.store.answers import external_votes
 from crowdpilot.service.store.engine import Row, Store
 from crowdpilot.service.store.votes import UNSURE, VOTED
 

@@ -10,7 +10,7 @@ import pytest
 
 from crowdpilot.service.jobs import erasure, refit, runner
 from crowdpilot.service.labelling import onboarding
-from crowdpilot.service.store import jobs, projects
+from crowdpilot.service.store import counters, jobs, projects
 from crowdpilot.service.store.tables import action_log, metadata
 from tests.service.harness.service import GIF, PNG, Project, Service, Worker
 
@@ -293,3 +293,11 @@ def test_an_open_project_keeps_its_names(service):
     erasure.enqueue_due(service.store)
     service.do_jobs()
     assert project.get("/workers").json()["workers"][0]["external"] == NAME
+
+
+def test_counts_by_network_address_are_deleted_when_they_are_old(service: Service) -> None:
+    with service.store.writing() as c:
+        counters.add(c, "guests:p:192.0.2.0/24", 60.0, now=1e6)
+    erasure.enqueue_due(service.store)
+    with service.store.reading() as c:
+        assert counters.read(c, "guests:p:192.0.2.0/24", 60.0, now=1e6) == 0
