@@ -43,8 +43,12 @@ def measure(votes: Votes, truth: np.ndarray) -> tuple[float, float]:
 @pytest.mark.parametrize("inverse", [0, 10, 30])
 @pytest.mark.parametrize(
     "options",
-    [{}, {"share": 0.4}, {"tasks": 300, "share": 0.2}, {"classes": 4}],
-    ids=["every worker on every task", "on four of ten", "on two of ten", "four classes"],
+    [
+        pytest.param({}, id="every worker on every task"),
+        pytest.param({"share": 0.4}, id="on four of ten", marks=pytest.mark.thorough),
+        pytest.param({"tasks": 300, "share": 0.2}, id="on two of ten", marks=pytest.mark.thorough),
+        pytest.param({"classes": 4}, id="four classes", marks=pytest.mark.thorough),
+    ],
 )
 def test_a_few_gold_labels_outweigh_a_coalition(options: dict, inverse: int, gold: int) -> None:
     for seed in SEEDS:
