@@ -114,7 +114,7 @@ class Server:
     def send(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
         """The parsed answer of the service."""
         if not headers:
-            name, _, value = (self.root / "root/crowdpilot.header").read_text().strip().partition(": ")
+            name, _, value = (self.root / "etc/crowdpilot/api.header").read_text().strip().partition(": ")
             headers = {name: value}
         data = None if body is None else json.dumps(body).encode()
         sent = {"Content-Type": "application/json", **headers}
@@ -192,8 +192,8 @@ def test_the_page_can_be_followed_from_an_empty_server_to_the_last_incident(serv
     [listed] = [printed for code, printed in said.items() if code.endswith("crowdpilot keys list\n")]
     assert "robot" in listed
     assert server.send("GET", "/api/projects")["projects"] == []
-    assert "revoke key" in (server.root / "root/log.csv").read_text()
-    assert "ann" in (server.root / "root/worker.json").read_text()
+    assert "revoke key" in (server.root / "var/backups/crowdpilot/log.csv").read_text()
+    assert "ann" in (server.root / "var/backups/crowdpilot/worker.json").read_text()
     check_units(server.root / "etc/systemd/system")
     with pytest.raises(HTTPError, match="401"):
         server.send("GET", "/api/log", **{"X-API-Key": "cp_0123456789ab_wrong"})

@@ -12,10 +12,12 @@ import pytest
 from sqlalchemy import event, text
 
 from crowdpilot.service.errors import ServiceUnavailableError
+from crowdpilot.service.labelling.item_numbers import ItemNumbers
 from crowdpilot.service.store import Store, items, migrate, votes
 from tests.service.harness.fault_crowd import CLASSES, make_project, opinion, sessions
 from tests.service.harness.postgres import Postgres
 from tests.service.harness.processes import Caller, ProcessService, serving
+from tests.service.harness.service import SECRET
 from tests.service.harness.waiting import eventually
 
 pytestmark = pytest.mark.thorough  # mounts a disk and starts processes
@@ -53,8 +55,10 @@ def label_all(service: ProcessService, token: str, n: int = 10) -> tuple[list[in
 
 
 def voted(store: Store, project: str) -> list[int]:
+    """Items with a vote, by the numbers that workers see."""
+    numbers = ItemNumbers(SECRET, project)
     with store.reading() as c:
-        return [row.item for row in votes.list_all(c, project)]
+        return [numbers.show(row.item) for row in votes.list_all(c, project)]
 
 
 def test_a_full_disk_gives_503_until_there_is_space_again(small_disk: Path) -> None:
