@@ -161,7 +161,8 @@ def test_the_bill_of_materials_is_the_same_byte_for_byte(built: Built) -> None:
 
 def test_an_audit_that_cannot_look_fails(tmp_path: Path) -> None:
     """Without a service to ask, nothing is known: that must not look like a clean result."""
-    recipe = subprocess.check_output(["make", "-n", "audit"], cwd=HOME, text=True).splitlines()[-1]
+    command = ["make", "--no-print-directory", "-n", "audit"]
+    recipe = subprocess.check_output(command, cwd=HOME, text=True).splitlines()[-1]
     assert recipe.split()[:2] == [".venv/bin/pip-audit", "--strict"]
     nowhere = {"PATH": "/usr/bin:/bin", "HTTPS_PROXY": "http://127.0.0.1:9", "HOME": str(tmp_path)}
     words = [str(Path(sys.executable).with_name("pip-audit")), *recipe.split()[1:]]
