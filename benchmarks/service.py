@@ -24,7 +24,7 @@ from benchmarks import service_isolation
 from benchmarks.peers import ROOT
 from benchmarks.process import launch
 from benchmarks.service_hosts import Host, fill, prepare_bare, serving
-from benchmarks.tables import NONE, RESULTS, machine, markdown, write
+from benchmarks.tables import RESULTS, machine, markdown, whole, write
 from crowdpilot.service.store import Store, projects
 
 BARE = {"bare, in threads": "/threads", "bare, in the loop": "/loop"}
@@ -210,7 +210,7 @@ def render(record: dict[str, Any]) -> str:
     text = TEXT.format(**record)
     for title, measured in record["cases"].items():
         rows = [
-            [name, *(_show(one[column]) for column in COLUMNS.values())] for name, one in measured.items()
+            [name, *(whole(one[column]) for column in COLUMNS.values())] for name, one in measured.items()
         ]
         text += f"\n## {title}\n\n{markdown(['what', *COLUMNS], rows)}"
         text += f"\nThe service takes {ratio(measured):.2f} votes for each row of the faster bare endpoint.\n"
@@ -218,13 +218,9 @@ def render(record: dict[str, Any]) -> str:
         text += service_isolation.render(record["isolation"], record["large"])
     if record["memory"]:
         text += MEMORY.format(
-            calm=WARM_UP_VOTES, **record["memory"] | {"grown": _show(record["memory"]["per_vote"])}
+            calm=WARM_UP_VOTES, **record["memory"] | {"grown": whole(record["memory"]["per_vote"])}
         )
     return text
-
-
-def _show(value: float | None) -> str:
-    return NONE if value is None else f"{value:,.0f}"
 
 
 COLUMNS = {

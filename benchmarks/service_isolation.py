@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.peers import ROOT
 from benchmarks.service_client import Line
 from benchmarks.service_hosts import Host, fill, new_key, serving
-from benchmarks.tables import NONE, markdown
+from benchmarks.tables import markdown, whole
 from crowdpilot.service.store import Store, projects
 
 SMALL_PROJECT_ITEMS = 20_000
@@ -127,17 +127,13 @@ def _percentile(seconds: list[float], q: float) -> float | None:
 def render(found: dict[str, list[dict[str, Any]]], items: int) -> str:
     """The section of the report."""
     rows = [
-        [f"{kind}: {phase['phase']}", *(_show(phase[column]) for column in COLUMNS.values())]
+        [f"{kind}: {phase['phase']}", *(whole(phase[column]) for column in COLUMNS.values())]
         for kind, phases in found.items()
         for phase in phases
     ]
     return TEXT.format(items=items, workers=SMALL_PROJECT_WORKERS, upload=ITEMS_PER_UPLOAD) + markdown(
         ["the large project is", *COLUMNS], rows
     )
-
-
-def _show(value: float | None) -> str:
-    return NONE if value is None else f"{value:,.0f}"
 
 
 COLUMNS = {

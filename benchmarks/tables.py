@@ -26,6 +26,11 @@ def numbers(values: Sequence[float | None], digits: int = 3, *, best: bool = Tru
     return [f"**{text}**" if best and text == top else text for text in shown]
 
 
+def whole(value: float | None) -> str:
+    """A number without digits after the point, or what stands for none."""
+    return NONE if value is None else f"{value:,.0f}"
+
+
 def write(output: Path, name: str, text: str, data: dict[str, Any]) -> None:
     """Write `name.md` and `name.json`."""
     output.mkdir(parents=True, exist_ok=True)

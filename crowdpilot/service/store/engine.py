@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event
@@ -57,9 +57,18 @@ class Store:
         with _as_unavailable(), self._turn(), self._write.begin() as connection:
             yield connection
 
-    def _turn(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def _turn(self) -> Iterator[None]:
         """A turn to write: SQLite has one writer at a time, and does not queue those who wait."""
-        return self._writer.held(LOCK_TIMEOUT_SECONDS) if self.sqlite else nullcontext()
+        if not self.sqlite:
+            yield
+            return
+        if not self._writer.acquire(LOCK_TIMEOUT_SECONDS):
+            raise ServiceUnavailableError("the database was busy with other writers for too long")
+        try:
+            yield
+        finally:
+            self._writer.release()
 
     @property
     def engine(self) -> Engine:
@@ -118,7 +127,7 @@ def _as_unavailable() -> Iterator[None]:
     """Raise a full disk, a lock timeout or a lost connection as `ServiceUnavailableError`."""
     try:
         yield
-    except (OperationalError, PoolTimeout, TimeoutError) as error:
+    except (OperationalError, PoolTimeout) as error:
         raise ServiceUnavailableError(str(getattr(error, "orig", error))) from error
     except DBAPIError as error:
         if error.connection_invalidated:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 
 class FairLock:
@@ -17,9 +15,9 @@ class FairLock:
     Examples
     --------
     >>> lock = FairLock()
-    >>> with lock.held(timeout=1.0):
-    ...     print("alone")
-    alone
+    >>> lock.acquire(timeout=1.0), lock.acquire(timeout=0.0)
+    (True, False)
+    >>> lock.release()
     """
 
     def __init__(self) -> None:
@@ -27,30 +25,22 @@ class FairLock:
         self._is_held = False
         self._waiting: deque[threading.Event] = deque()
 
-    @contextmanager
-    def held(self, timeout: float) -> Iterator[None]:
-        """Hold the lock during a block; TimeoutError if it is not free within so many seconds."""
-        self._acquire(timeout)
-        try:
-            yield
-        finally:
-            self._release()
-
-    def _acquire(self, timeout: float) -> None:
+    def acquire(self, timeout: float) -> bool:
+        """Wait for the lock, for so many seconds at most; whether it is held now."""
         turn = threading.Event()
         with self._lock:
             if not self._is_held:
                 self._is_held = True
-                return
+                return True
             self._waiting.append(turn)
         if turn.wait(timeout):
-            return
+            return True
         with self._lock:
-            if not turn.is_set():
+            if not turn.is_set():  # it may have been passed on in this moment
                 self._waiting.remove(turn)
-                raise TimeoutError("the lock was not free in time")
+            return turn.is_set()
 
-    def _release(self) -> None:
+    def release(self) -> None:
         """Pass the lock on: it stays held if somebody waits."""
         with self._lock:
             if self._waiting:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import b64decode
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import Connection, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
@@ -28,17 +30,11 @@ def pack_model_update(model_update: dict[str, Any]) -> bytes:
     """
     arrays: list[bytes] = []
 
-    def separate(value: Any) -> Any:
-        if isinstance(value, list):
-            return [separate(part) for part in value]
-        if not isinstance(value, dict):
-            return value
-        if "array" not in value:
-            return {name: separate(part) for name, part in value.items()}
-        arrays.append(b64decode(value["array"]))
-        return {**value, "array": len(arrays[-1])}
+    def separate(packed: dict[str, Any]) -> dict[str, Any]:
+        arrays.append(b64decode(packed["array"]))
+        return {**packed, "array": len(arrays[-1])}
 
-    text = json.dumps(separate(model_update)).encode()
+    text = json.dumps(_replace_arrays(model_update, separate)).encode()
     return b"".join([WITH_ARRAYS, len(text).to_bytes(8, "little"), text, *arrays])
 
 
@@ -51,20 +47,25 @@ def unpack_model_update(data: bytes) -> dict[str, Any]:
     at = start + int.from_bytes(data[len(WITH_ARRAYS) : start], "little")
     view = memoryview(data)
 
-    def join(value: Any) -> Any:
+    def join(packed: dict[str, Any]) -> NDArray[Any]:
         nonlocal at
-        if isinstance(value, list):
-            return [join(part) for part in value]
-        if not isinstance(value, dict):
-            return value
-        if "array" not in value:
-            return {name: join(part) for name, part in value.items()}
-        first, at = at, at + value["array"]
-        array = np.frombuffer(zlib.decompress(view[first:at]), value["type"])
-        return array.astype(array.dtype.newbyteorder("=")).reshape(value["shape"])
+        first, at = at, at + packed["array"]
+        array = np.frombuffer(zlib.decompress(view[first:at]), packed["type"])
+        return array.astype(array.dtype.newbyteorder("=")).reshape(packed["shape"])
 
-    model_update: dict[str, Any] = join(json.loads(data[start:at]))
+    model_update: dict[str, Any] = _replace_arrays(json.loads(data[start:at]), join)
     return model_update
+
+
+def _replace_arrays(value: Any, replace: Callable[[dict[str, Any]], Any]) -> Any:
+    """The same JSON value with every array in it, as `pack` makes them, replaced."""
+    if isinstance(value, list):
+        return [_replace_arrays(part, replace) for part in value]
+    if not isinstance(value, dict):
+        return value
+    if "array" in value:
+        return replace(value)
+    return {name: _replace_arrays(part, replace) for name, part in value.items()}
 
 
 def write_model_update(c: Connection, project: str, data: bytes, votes: int) -> int:

@@ -212,7 +212,7 @@ model_updates = _table(  # the newest of each project
     Column("project", String(32), ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True),
     Column("change_number", Long, nullable=False),
     Column("votes", Long, nullable=False),  # that it was fitted to
-    Column("data", LargeBinary, nullable=False),  # compressed JSON of `Campaign.model_update`
+    Column("data", LargeBinary, nullable=False),  # see `saved_state.pack_model_update`
 )
 
 jobs = _table(
