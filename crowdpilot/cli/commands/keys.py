@@ -115,7 +115,8 @@ def link(
     secret_file: SecretFile = None,
 ) -> None:
     """Print a link that signs in to the dashboard as an operator, once and within an hour."""
-    settings = load_service("settings").load_settings(database, address, secret=secret_file)
-    store = open_store(settings.database)
+    module = load_service("settings")
+    store = open_store(module.database_url(database))  # before the file of a new secret is made
+    settings = module.load_settings(database, address, secret=secret_file)
     typer.echo(f"{settings.address}{login_link(store, settings)}")
     store.close()

@@ -81,7 +81,9 @@ def serve(
     if log_format not in LOG_FORMATS:
         raise ValueError(f"there is no log format {log_format!r}; choose {' or '.join(LOG_FORMATS)}")
     port = port or free_port(host)
-    settings = load_service("settings").load_settings(
+    module = load_service("settings")
+    _check_private(module.database_url(database))  # before the file of a new secret is made
+    settings = module.load_settings(
         database,
         address or f"http://{host}:{port}",
         secret=secret_file,
@@ -91,7 +93,6 @@ def serve(
         access_log=access_log,
         identity_provider=openid.provider(),
     )
-    _check_private(settings.database)
     store = open_store(settings.database)
     link = ""
     if host not in LOOPBACK:

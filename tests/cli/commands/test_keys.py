@@ -40,3 +40,11 @@ def test_a_scope_that_does_not_exist_is_refused(cli: Run, tmp_path: Path) -> Non
 def test_a_link_that_signs_in_is_printed_on_request(cli: Run, tmp_path: Path) -> None:
     result = cli("keys", "link", "-d", str(tmp_path / "a.db"), "--address", "https://label.example.org")
     assert result.stdout.startswith("https://label.example.org/login?token=")
+
+
+def test_a_file_that_is_no_database_gets_no_secret_beside_it(cli: Run, tmp_path: Path) -> None:
+    (tmp_path / "wrong.txt").write_text("hello\n")
+    result = cli("keys", "link", "-d", str(tmp_path / "wrong.txt"))
+    assert result.exit_code == 2
+    assert "file is not a database" in result.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["wrong.txt"]
