@@ -10,6 +10,8 @@ from crowdpilot.hybrid.audit.prevalence import Prevalence, prevalence
 from crowdpilot.hybrid.campaign.campaign import Campaign
 from crowdpilot.hybrid.campaign.decisions import Ask, Decisions
 from crowdpilot.hybrid.campaign.estimates import Estimates, ItemTable, WorkerTable
+from crowdpilot.hybrid.campaign.estimation.contributions import Contribution
+from crowdpilot.hybrid.campaign.leave_out import leave_out_worker
 from crowdpilot.hybrid.campaign.status import Status
 from crowdpilot.hybrid.costs import CROWD, EXPERT, Costs
 from crowdpilot.hybrid.forecast.curves import Forecast
@@ -33,6 +35,7 @@ __all__ = [
     "Bound",
     "Campaign",
     "ClassifierLabels",
+    "Contribution",
     "Costs",
     "Decisions",
     "DynamicProgram",
@@ -56,6 +59,7 @@ __all__ = [
     "find_fusion",
     "find_policy",
     "inclusion_probability",
+    "leave_out_worker",
     "look_ahead",
     "pac_labels",
     "plan_ahead",

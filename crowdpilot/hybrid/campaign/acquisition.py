@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdpilot.arrays import Floats
+from crowdpilot.arrays import Codes, Floats
 from crowdpilot.growing_arrays import append_rows
 from crowdpilot.hybrid.campaign.batch import CANDIDATES_PER_VOTE, BestCells, diverse, explore, mix_gold
 from crowdpilot.hybrid.campaign.estimation.classifier import CrossFittedClassifier
@@ -124,16 +124,22 @@ class AcquisitionValues:
             self.share_with_votes,
         )  # fmt: skip
         values = self.policy.acquisition_values(view)
+        requested = view.votes < items.votes_wanted[rows, q]
         values[0, items.pilot[rows] & (view.votes < self._plan.pilot_votes)] = np.inf
         full = False if self._plan.per_item is None else view.votes >= self._plan.per_item
+        is_overridden = items.is_overridden(rows) | (items.override[rows, q] >= 0)
+        values = np.where(full | is_overridden, NEVER, values)
+        values[0, requested] = np.inf
         open_ = ~items.withdrawn[rows] & (items.closed[rows] < 0) & ~items.stopped[rows, q]
-        return np.where(full | ~open_ | (question.gold[rows] >= 0), NEVER, values)
+        return np.where(~open_ | (question.gold[rows] >= 0), NEVER, values)
 
     def _errors(self, rows: Rows, q: int) -> tuple[Floats, Floats]:
         """Error costs as one question sees them, and the probability that all other criteria hold."""
         if len(self._questions) == 1:
             return self._costs.errors, np.ones(len(rows))
-        holds = np.stack([question.posterior[rows, 1] for question in self._questions], axis=1).ravel()
+        posteriors = [question.posterior[rows] for question in self._questions]
+        known = with_overrides(posteriors, self._items.override[rows])
+        holds = np.stack([posterior[:, 1] for posterior in known], axis=1).ravel()
         item = np.repeat(np.arange(len(rows)), len(self._questions))
         own = slice(q, None, len(self._questions))
         return screening_errors(holds, item, self._costs.errors)[own], others_hold(holds, item)[own]
@@ -163,7 +169,7 @@ class AcquisitionValues:
             return cells
         items = self._items
         known = np.stack([question.gold >= 0 for question in self._questions], axis=1)
-        free = items.open[:, None] & ~items.stopped
+        free = items.open[:, None] & ~items.stopped & (items.override < 0)
         if self._plan.per_item is not None:
             votes = np.stack([question.tally.sum(axis=1) for question in self._questions], axis=1)
             free &= votes + self._ledger.pending < self._plan.per_item
@@ -221,6 +227,20 @@ class AcquisitionValues:
         self._forget_best()
         self.share_with_votes, self.training_value = state["share_with_votes"], state["training_value"]
         self.learning_curve = [(votes, loss) for votes, loss in state["learning_curve"]]
+
+
+def with_overrides(posteriors: Sequence[Floats], override: Codes) -> list[Floats]:
+    """The posteriors of all questions, each (items, classes), sure of what an expert decided.
+
+    `override` has the code of the class, -1 where there is none, (items, questions).
+    """
+    return [_sure(posterior, code) for posterior, code in zip(posteriors, override.T, strict=True)]
+
+
+def _sure(posterior: Floats, code: Codes) -> Floats:
+    if (code < 0).all():
+        return posterior
+    return np.where(code[:, None] >= 0, np.eye(posterior.shape[1])[code], posterior)
 
 
 def joint_posterior(posteriors: Sequence[Floats]) -> Floats:

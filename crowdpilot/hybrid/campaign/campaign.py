@@ -7,9 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from crowdpilot.arrays import Floats, Names
+from crowdpilot.arrays import Codes, Floats, Names
 from crowdpilot.hybrid.campaign import input_checks
-from crowdpilot.hybrid.campaign.acquisition import joint_posterior
+from crowdpilot.hybrid.campaign.acquisition import joint_posterior, with_overrides
 from crowdpilot.hybrid.campaign.decisions import Ask, Decisions, make_decisions
 from crowdpilot.hybrid.campaign.items import Rows
 from crowdpilot.hybrid.campaign.model_update import read_model_update, write_model_update
@@ -100,12 +100,8 @@ class Campaign:
         """Add items, with class probabilities of a classifier, or features for the one that is trained."""
         names = to_names(list(items)).tolist()
         self._items.check_new(names)
-        by_criterion = input_checks.split_by_criterion(classifier_probs, self.criteria)
-        probs = [input_checks.check_classifier_probs(p, len(names), len(self.classes)) for p in by_criterion]
-        known = [
-            input_checks.gold_codes(g, names, self._class_code)
-            for g in input_checks.split_by_criterion(gold, self.criteria)
-        ]
+        probs = input_checks.probs_by_question(classifier_probs, self.criteria, len(names), len(self.classes))
+        known = input_checks.gold_by_question(gold, self.criteria, names, self._class_code)
         classified = any(p is not None for p in probs) or self.view.trains_classifier
         price = len(names) * self.costs.classifier * classified
         if price > self._parts.ledger.left:
@@ -119,11 +115,19 @@ class Campaign:
             self._items.pilot_left = self.plan.pilot_size(items, trains_classifier)
 
     def reveal(self, gold: input_checks.PerCriterion) -> None:
-        """The classes of these items are known from now on; with criteria a mapping from names to these."""
-        known = [{} if g is None else dict(g) for g in input_checks.split_by_criterion(gold, self.criteria)]
-        rows = [self._items.rows(names) for names in known]
-        codes = [input_checks.gold_codes(names, list(names), self._class_code) for names in known]
-        self._parts.reveal(rows, codes)
+        """The classes of these items are known from now on, or (None) not any more; with criteria by name."""
+        self._parts.reveal(*self._labels(gold))
+
+    def override(self, labels: input_checks.PerCriterion) -> None:
+        """An expert decides so, or (None) not any more; unlike gold this does not judge workers."""
+        self._parts.override(*self._labels(labels))
+
+    def _labels(self, labels: input_checks.PerCriterion) -> tuple[list[Rows], list[Codes]]:
+        return input_checks.labels_by_question(labels, self.criteria, self._items, self._class_code)
+
+    def request(self, items: Iterable[Any], votes: int) -> None:
+        """Every question about these items is to have so many votes, whatever another is worth; 0 for any."""
+        self._parts.request(self._items.rows(items), votes)
 
     def withdraw(self, items: Iterable[Any]) -> None:
         """Take items out of the decisions; their votes still count in the confusion matrices of workers."""
@@ -136,7 +140,7 @@ class Campaign:
         self._parts.close(rows, now.codes)
 
     def stop(self, asks: Iterable[Ask]) -> None:
-        """Never ask for these again: no more votes can be had on them."""
+        """Never ask for these again, unless votes are requested: no more can be had on them."""
         self._parts.stop(self._cells(asks))
 
     def drop_closed(self) -> Decisions:
@@ -187,13 +191,10 @@ class Campaign:
         self._leases.retract(self._cells(asks), worker)
 
     def _cells(self, asks: Iterable[Ask]) -> list[Cell]:
-        code, row = input_checks.criterion_code, self._items.row
-        return [(code(name, self.criteria), row(item)) for item, name in asks]
+        return [(input_checks.criterion_code(q, self.criteria), self._items.row(item)) for item, q in asks]
 
     def _asks(self, cells: Iterable[Cell]) -> list[Ask]:
         return [Ask(self._items.names[row], self.criteria[question]) for question, row in cells]
-
-    # Votes -----------------------------------------------------------------------------------
 
     def tell(self, votes: Votes | Iterable[Sequence[Any]], *, refit: bool | None = None) -> None:
         """Add votes, asked for or not, early or late; all are checked before any is added.
@@ -207,11 +208,8 @@ class Campaign:
             Whether to refit confusion matrices and classifier; if not given, as often as the plan says.
         """
         parts = self._parts
-        parts.add_votes(
-            input_checks.check_votes(
-                votes, self._class_code, self.criteria, parts.items, parts.workers, parts.ledger
-            )
-        )
+        state = parts.items, parts.workers, parts.ledger
+        parts.add_votes(input_checks.check_votes(votes, self._class_code, self.criteria, *state))
         if self.refit_due if refit is None else refit:
             self.refit()
 
@@ -247,25 +245,29 @@ class Campaign:
 
     def posterior(self) -> Floats:
         """The posterior that decisions use, (items, classes); with criteria (items, out and in)."""
-        return joint_posterior([self.policy.final_posterior(q.evidence()) for q in self._parts.questions])
+        by_question = [self.policy.final_posterior(q.evidence()) for q in self._parts.questions]
+        return joint_posterior(with_overrides(by_question, self._items.override))
 
     def decide(self) -> Decisions:
         """The decision with the least expected cost about every item; changes nothing."""
-        return make_decisions(self.posterior(), self.costs, self.classes, self.view.items())
+        known = self.view.items(), self.view.is_classified
+        return make_decisions(self.posterior(), self.costs, self.classes, *known)
 
     def status(self) -> Status:
         """Where the campaign stands."""
         return make_status(self.decide(), self.costs.errors, self._parts, refit_due=self.refit_due)
 
-    # State -----------------------------------------------------------------------------------
-
     def synchronize(
-        self, *, requests: int | None = None, votes_since_refit: int | None = None, spent: float | None = None
-    ) -> None:
+        self, *, requests: int | None = None, votes_since_refit: int | None = None,
+        spent: float | None = None, reserved_beside: float | None = None,
+    ) -> None:  # fmt: skip
         """Take over counters that a database keeps; those that are not given stay as they are.
 
-        `spent` is then all that votes and classifier have cost, so that no vote is unpaid.
+        `spent` is then all that votes and classifier have cost, so that no vote is unpaid. `reserved_beside`
+        is what open leases take more than by the prices of now, where these have changed.
         """
+        if reserved_beside is not None:
+            self._parts.ledger.reserved_beside = reserved_beside
         if requests is not None:
             self._leases.requests = requests
         if votes_since_refit is not None:
@@ -288,11 +290,11 @@ class Campaign:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, features: Any = None, classifier: Any = None) -> Self:
         """The campaign that `to_dict` has saved, with features of its items and classifier as before."""
-        check_header(data, CAMPAIGN_FORMAT, CAMPAIGN_VERSION)
+        check_header(data, CAMPAIGN_FORMAT, CAMPAIGN_VERSION, 1)
         if data["trains_classifier"] != (classifier is not None):
             raise ValueError("a campaign goes on with a classifier if and only if it had one before")
         costs, plan = Costs.from_dict(data["costs"]), Plan.from_dict(data["plan"])
-        criteria = data["criteria"]
-        campaign = cls([], data["classes"], costs, plan=plan, criteria=criteria, classifier=classifier)
+        settings = {"plan": plan, "criteria": data["criteria"], "classifier": classifier}
+        campaign = cls([], data["classes"], costs, **settings)
         campaign._parts.restore(data, features)
         return campaign

@@ -13,6 +13,8 @@ from crowdpilot.hybrid.campaign.estimates import ItemTable
 from crowdpilot.hybrid.costs import Costs
 from crowdpilot.names import to_names
 
+DECIDED_BY = ("prior", "classifier", "votes", "gold", "expert")  # in the order of their weight
+
 
 class Ask(NamedTuple):
     """A vote to be asked for: on an item and, where there are criteria, on one of them."""
@@ -32,6 +34,7 @@ class Decisions:
     expected: Floats  # expected cost of the decision
     votes: Codes
     done: NDArray[np.bool_]  # whether no further vote is worth its price, and none is pending
+    decided_by: Names  # the last of `DECIDED_BY` that the decision rests on
 
     def __len__(self) -> int:
         return len(self.items)
@@ -41,7 +44,9 @@ class Decisions:
         return Decisions(**{f.name: getattr(self, f.name)[which] for f in fields(self)})
 
 
-def make_decisions(posterior: Floats, costs: Costs, classes: Names, items: ItemTable) -> Decisions:
+def make_decisions(
+    posterior: Floats, costs: Costs, classes: Names, items: ItemTable, is_classified: bool
+) -> Decisions:
     """The decision with the least expected cost about every item that is not withdrawn.
 
     Parameters
@@ -54,11 +59,29 @@ def make_decisions(posterior: Floats, costs: Costs, classes: Names, items: ItemT
         Names of the classes; decisions that are no classes are known by number.
     items
         States of all items.
+    is_classified
+        Whether the posterior has class probabilities of a classifier in it.
     """
     kept = np.flatnonzero(~items.withdrawn)
     probs = posterior[kept]
-    codes = np.where(items.final[kept] >= 0, items.final[kept], costs.decide(probs)).astype(np.int32)
+    override = items.override[kept]
+    is_final = (items.final[kept] >= 0) & (override < 0).all(axis=1)
+    codes = np.where(is_final, items.final[kept], costs.decide(probs)).astype(np.int32)
+    if override.shape[1] == 1 and costs.errors.shape[1] == len(classes):
+        codes = np.where(override[:, 0] >= 0, override[:, 0], codes).astype(np.int32)
     cost = (probs @ costs.errors)[np.arange(len(kept)), codes]
     labels = classes[codes] if costs.errors.shape[1] == len(classes) else codes
     votes = items.votes.sum(axis=1)[kept].astype(np.int32)
-    return Decisions(to_names(items.names)[kept], codes, labels, probs, cost, votes, items.done[kept])
+    reasons = np.asarray(DECIDED_BY)[_reasons(items, is_classified)[kept]]
+    return Decisions(
+        to_names(items.names)[kept], codes, labels, probs, cost, votes, items.done[kept], to_names(reasons)
+    )
+
+
+def _reasons(items: ItemTable, is_classified: bool) -> Codes:
+    """For each item the number of the last of `DECIDED_BY` that holds; gold if all criteria are known."""
+    every = np.full(len(items.names), int(is_classified), np.int32)
+    holds = items.votes.any(axis=1), (items.gold >= 0).all(axis=1), (items.override >= 0).any(axis=1)
+    for number, which in enumerate(holds, start=2):
+        every[which] = number
+    return every

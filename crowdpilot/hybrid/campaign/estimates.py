@@ -109,24 +109,33 @@ class ItemTable:
         Neither withdrawn nor closed, (items,).
     withdrawn, pilot
         (items,).
+    stopped
+        Where no more votes can be had, (items, questions).
     final
         Code of the final decision of a closed item, -1 while there is none, (items,).
     done
         No vote on the item is worth its price, and none is pending, (items,).
     gold
         Code of the known class, -1 where it is not known, (items, questions).
+    override
+        Code of the class that an expert decided on, -1 where there is none, (items, questions).
     votes
         Number of votes, (items, questions).
+    votes_wanted
+        Number of votes that were requested in all, 0 where none were, (items, questions).
     """
 
     names: list[Any]
     open: NDArray[Any]
     withdrawn: NDArray[Any]
     pilot: NDArray[Any]
+    stopped: NDArray[Any]
     final: Codes
     done: NDArray[Any]
     gold: Codes
+    override: Codes
     votes: Floats
+    votes_wanted: Codes
 
 
 @dataclass(frozen=True, eq=False)

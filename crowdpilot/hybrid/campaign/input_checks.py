@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from crowdpilot.arrays import Codes, Floats
-from crowdpilot.hybrid.campaign.items import Items
+from crowdpilot.hybrid.campaign.items import Items, Rows
 from crowdpilot.hybrid.campaign.ledger import Ledger
 from crowdpilot.hybrid.campaign.workers import Workers, check_name
 from crowdpilot.hybrid.costs import Costs
@@ -59,6 +59,28 @@ def gold_codes(gold: Mapping[Any, Any] | None, names: list[Any], class_code: Map
     if unknown := [name for name in gold.values() if name not in class_code]:
         raise ValueError(f"gold label {unknown[0]!r} is not a class ({', '.join(map(str, class_code))})")
     return np.asarray([class_code[gold[name]] if name in gold else -1 for name in names], np.int32)
+
+
+def probs_by_question(probs: PerCriterion, criteria: Sequence[str], n: int, K: int) -> list[Floats | None]:
+    """Class probabilities of `n` items for each question, if there are any."""
+    return [check_classifier_probs(each, n, K) for each in split_by_criterion(probs, criteria)]
+
+
+def gold_by_question(
+    gold: PerCriterion, criteria: Sequence[str], names: list[Any], class_code: Mapping[Any, int]
+) -> list[Codes]:
+    """For each question the code of the known class of each item, -1 where it is not known."""
+    return [gold_codes(each, names, class_code) for each in split_by_criterion(gold, criteria)]
+
+
+def labels_by_question(
+    labels: PerCriterion, criteria: Sequence[str], items: Items, class_code: Mapping[Any, int]
+) -> tuple[list[Rows], list[Codes]]:
+    """For each question the rows of the named items and the codes of their classes, -1 for None."""
+    named = [{} if each is None else dict(each) for each in split_by_criterion(labels, criteria)]
+    known = [{name: label for name, label in each.items() if label is not None} for each in named]
+    rows = [items.rows(names) for names in named]
+    return rows, [gold_codes(some, list(all_), class_code) for some, all_ in zip(known, named, strict=True)]
 
 
 class CheckedVote(NamedTuple):

@@ -1,4 +1,4 @@
-"""Items: the items of a campaign by name and row, which are withdrawn, closed, stopped or in the pilot."""
+"""Items: the items of a campaign by name and row, and the state of each: withdrawn, closed, overridden."""
 
 from __future__ import annotations
 
@@ -37,6 +37,8 @@ class Items:
         self.withdrawn = np.zeros(0, bool)
         self.closed: Codes = np.zeros(0, np.int32)  # the final decision, -1 while there is none
         self.stopped = np.zeros((0, questions), bool)  # where no more votes can be had
+        self.override: Codes = np.zeros((0, questions), np.int32)  # what an expert decided, -1 for nothing
+        self.votes_wanted: Codes = np.zeros((0, questions), np.int32)  # whatever another is worth
         self.tie_break: Floats = np.zeros(0)  # a hash of each name in [0, 1)
         self.pilot = np.zeros(0, bool)
         self.fold: Rows = np.zeros(0, np.intp)  # for cross-fitting
@@ -66,6 +68,8 @@ class Items:
         self.withdrawn = append_rows(self.withdrawn, np.zeros(n, bool))
         self.closed = append_rows(self.closed, np.full(n, -1))
         self.stopped = append_rows(self.stopped, np.zeros((n, self.stopped.shape[1]), bool))
+        self.override = append_rows(self.override, np.full((n, self.stopped.shape[1]), -1))
+        self.votes_wanted = append_rows(self.votes_wanted, np.zeros((n, self.stopped.shape[1])))
         self.tie_break = append_rows(self.tie_break, tie_break)
         self.pilot = append_rows(self.pilot, pilot)
         self.fold = append_rows(self.fold, self._hash(names, 1) % FOLDS)
@@ -91,6 +95,12 @@ class Items:
         """Items that are neither withdrawn nor closed, (items,)."""
         return ~self.withdrawn & (self.closed < 0)
 
+    def is_overridden(self, rows: Rows) -> NDArray[np.bool_]:
+        """Whether an expert has decided about whole items, (rows,): all criteria, or one that fails."""
+        override = self.override[rows]
+        is_out = (override == 0).any(axis=1) if override.shape[1] > 1 else False
+        return np.asarray((override >= 0).all(axis=1) | is_out)
+
     def keep(self, rows: Rows) -> None:
         """Drop all other items; the rest is renumbered in order."""
         self.dropped += len(self) - len(rows)
@@ -98,6 +108,7 @@ class Items:
         self.row_of = {name: n for n, name in enumerate(self.names)}
         self.withdrawn, self.closed = self.withdrawn[rows], self.closed[rows]
         self.stopped, self.tie_break = self.stopped[rows], self.tie_break[rows]
+        self.override, self.votes_wanted = self.override[rows], self.votes_wanted[rows]
         self.pilot, self.fold = self.pilot[rows], self.fold[rows]
 
     def to_state(self) -> dict[str, Any]:
@@ -107,6 +118,8 @@ class Items:
             "withdrawn": pack(self.withdrawn),
             "closed": pack(self.closed),
             "stopped": pack(self.stopped),
+            "override": pack(self.override),
+            "votes_wanted": pack(self.votes_wanted),
             "tie_break": pack(self.tie_break),
             "pilot": pack(self.pilot),
             "fold": pack(self.fold),
@@ -115,12 +128,15 @@ class Items:
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take over what `to_state` returned."""
+        """Take over what `to_state` returned; version 1 has neither overrides nor requests for votes."""
         self.names = unpack(state["names"])
         self.row_of = {name: n for n, name in enumerate(self.names)}
         self.withdrawn = unpack(state["withdrawn"])
         self.closed = unpack(state["closed"])
         self.stopped = unpack(state["stopped"])
+        nothing = np.full(self.stopped.shape, -1, np.int32)
+        self.override = unpack(state["override"]) if "override" in state else nothing
+        self.votes_wanted = unpack(state["votes_wanted"]) if "votes_wanted" in state else nothing + 1
         self.tie_break = unpack(state["tie_break"])
         self.pilot = unpack(state["pilot"])
         self.fold = unpack(state["fold"])

@@ -40,6 +40,7 @@ class Ledger:
         self.budget = budget
         self.spent = 0.0
         self.reserved = 0.0
+        self.reserved_beside = 0.0  # more (or less) for open leases, at other prices than those of now
         self.unpaid = 0  # votes
         self.leases: dict[LeaseKey, list[float]] = {}  # prices; several if leased to anyone of a kind
         self.pending: Floats = np.zeros((0, questions))  # open leases of each item, (items, questions)
@@ -47,7 +48,7 @@ class Ledger:
     @property
     def left(self) -> float:
         """Money that is neither spent nor reserved."""
-        return self.budget - self.spent - self.reserved
+        return self.budget - self.spent - self.reserved - self.reserved_beside
 
     def affordable_votes(self, price: float) -> int:
         """How many more votes of this price the budget pays for."""

@@ -83,10 +83,27 @@ class Parts:
         self.values.recompute(rows)
 
     def stop(self, cells: Sequence[Cell]) -> None:
-        """No more votes can be had on these."""
+        """No more votes can be had on these, and none are requested."""
         for question, row in cells:
             self.items.stopped[row, question] = True
+            self.items.votes_wanted[row, question] = 0
         self.values.recompute([row for _, row in cells])
+
+    def override(self, rows: Sequence[Rows], codes: Sequence[Codes]) -> None:
+        """An expert decided so about these items, for each question; -1 takes it back."""
+        for question, (row, code) in enumerate(zip(rows, codes, strict=True)):
+            self.items.override[row, question] = code
+        self.values.recompute(np.concatenate(rows))
+
+    def request(self, rows: Rows, votes: int) -> None:
+        """Each question about these items is to have so many votes, whatever another is worth; 0 for any.
+
+        This wins over an earlier stop, an override and the most votes that an item may have by the plan;
+        the budget, gold and the end of an item win over it.
+        """
+        self.items.votes_wanted[rows] = votes
+        self.items.stopped[rows] = False
+        self.values.recompute(rows)
 
     def keep_items(self, rows: Rows) -> None:
         """Drop all other items; the rest is renumbered in order."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from crowdpilot.hybrid.campaign.decisions import Ask
 from crowdpilot.hybrid.campaign.estimates import Estimates, ItemTable, WorkerTable
+from crowdpilot.hybrid.campaign.estimation.contributions import Contribution, find_contributions
 from crowdpilot.hybrid.campaign.estimation.question import Question
 from crowdpilot.hybrid.campaign.input_checks import criterion_code
 from crowdpilot.hybrid.campaign.parts import Parts
@@ -48,10 +49,13 @@ class CampaignView:
             open=items.open,
             withdrawn=items.withdrawn.copy(),
             pilot=items.pilot.copy(),
+            stopped=items.stopped.copy(),
             final=items.closed.copy(),
             done=self._parts.values.done,
             gold=np.stack([question.gold for question in questions], axis=1),
+            override=items.override.copy(),
             votes=np.stack([question.tally.sum(axis=1) for question in questions], axis=1),
+            votes_wanted=items.votes_wanted.copy(),
         )
 
     def workers(self) -> WorkerTable:
@@ -65,6 +69,11 @@ class CampaignView:
             votes_by_kind=list(workers.votes_by_kind),
             asked=np.array(asked, np.intp).reshape(-1, 3),
         )
+
+    def kind_of(self, worker: Any) -> str:
+        """The kind of a worker, by name."""
+        workers = self._parts.workers
+        return workers.kinds[workers.kind[workers.number_of[worker]]]
 
     def votes(self, criterion: str = "") -> Votes:
         """All votes on one question, with known classes; tasks are rows of items, all else is by number."""
@@ -91,6 +100,10 @@ class CampaignView:
             experts=posteriors.experts,
             learned_from_votes=posteriors.learned_from_votes,
         )
+
+    def contributions(self, item: Any, criterion: str = "") -> list[Contribution]:
+        """What prior, classifier and each vote add to the log posterior of an item, as if it were unknown."""
+        return find_contributions(self._question(criterion), self._parts.items.row(item))
 
     def _question(self, criterion: str) -> Question:
         return self._parts.questions[criterion_code(criterion, self._criteria)]
@@ -135,6 +148,40 @@ class CampaignView:
     def has_open_leases(self) -> bool:
         """Whether any vote is pending."""
         return bool(self._parts.ledger.leases)
+
+    def asked_count(self, worker: Any) -> int:
+        """How many votes are leased to a worker or given by them."""
+        who = self._parts.workers.number_of.get(worker)
+        return 0 if who is None else self._parts.workers.asked_count[who]
+
+    def waits_for_others(self, worker: Any) -> bool:
+        """Whether somebody else holds a lease of a vote that this worker could give if it were returned."""
+        asked, own = self._asked(worker)
+        gold = [question.gold for question in self._parts.questions]
+        return any(
+            who != own and (q, row) not in asked and gold[q][row] < 0
+            for q, row, who in self._parts.ledger.leases
+        )
+
+    def has_unasked(self, worker: Any, per_item: int | None = None) -> bool:
+        """Whether an open item of unknown class has a question that this worker was not asked.
+
+        With `per_item` those with so many votes do not count.
+        """
+        items, questions = self._parts.items, self._parts.questions
+        known = np.stack([question.gold >= 0 for question in questions], axis=1)
+        free = items.open[:, None] & ~items.stopped & ~known
+        if per_item is not None:
+            free &= np.stack([question.tally.sum(axis=1) for question in questions], axis=1) < per_item
+        asked, _ = self._asked(worker)
+        for q, row in asked:
+            free[row, q] = False
+        return bool(free.any())
+
+    def _asked(self, worker: Any) -> tuple[set[Cell], int | None]:
+        """What a worker was asked, and their number; nothing and None if they never were."""
+        who = self._parts.workers.number_of.get(worker)
+        return (set(), None) if who is None else (self._parts.workers.asked[who], who)
 
     def is_leased(self, ask: Ask, worker: Any) -> bool:
         """Whether a worker holds a lease of this vote."""

@@ -47,6 +47,9 @@ class Pilot:
         Expected counts of votes on items that were dropped, (workers, true, said).
     misleading_share
         Share of the items that mislead the crowd, as the campaign has fitted it.
+    truth_prior
+        Probabilities of the true class of each item before its votes, (items, classes), by a classifier that
+        did not learn from them. The crowd does not mislead it.
     """
 
     votes: Votes
@@ -58,6 +61,7 @@ class Pilot:
     earlier_classes: Floats
     earlier_counts: Floats
     misleading_share: float
+    truth_prior: Floats | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +77,7 @@ class PosteriorDraw:
     kind_confusion
         Of a new worker of each kind, (kinds, true, said).
     misleading_classes
-        Class distribution of the items that mislead the crowd, (classes,).
+        Class distribution of each item if it misleads the crowd, (items, classes).
     misleading_share
         Posterior of their share, at each of `MISLEADING_SHARES`.
     """
@@ -87,7 +91,7 @@ class PosteriorDraw:
     def draw_truth(self, gold: Codes, rng: Random) -> NDArray[np.intp]:
         """True classes, (items,): the consensus, but any class for misleading items; gold where known."""
         share = rng.choice(MISLEADING_SHARES, p=self.misleading_share)
-        other = rng.choice(len(self.misleading_classes), len(self.consensus), p=self.misleading_classes)
+        other = draw_classes(self.misleading_classes, rng)
         true = np.where(rng.random(len(self.consensus)) < share, other, self.consensus)
         return np.where(gold >= 0, gold, true)
 
@@ -102,6 +106,9 @@ def posterior_draws(pilot: Pilot, n: int, rng: Random) -> Iterator[PosteriorDraw
     of the items, those that mislead, z and k are independent:
 
         P(k | z) = (1 - s) [k = z] + s misleading_classes[k].
+
+    Where a classifier did not learn from the votes, it is not misled: there `misleading_classes` of an item
+    are its probabilities, as in the posterior by which the campaign decides (see `CrowdErrors.truth`).
 
     Votes alone say little of s. Its prior is log-normal, around the share that experience with many crowds
     gives to such votes, with LOG_SD. Items of known class are evidence of it:
@@ -130,7 +137,8 @@ def posterior_draws(pilot: Pilot, n: int, rng: Random) -> Iterator[PosteriorDraw
         log_likelihood = votes_log_likelihood(votes, np.log(confusion))
         posterior = softmax(np.log(np.maximum(item_prior, MIN_PROBABILITY)) + log_likelihood)
         known = np.bincount(pilot.gold[pilot.gold >= 0], minlength=len(prior))
-        misleading = _dirichlet(1 + PRIOR_MISLEADING_ITEMS * prior + known, rng)
+        of_crowd = _dirichlet(1 + PRIOR_MISLEADING_ITEMS * prior + known, rng)
+        misleading = np.tile(of_crowd, (N, 1)) if pilot.truth_prior is None else pilot.truth_prior
         share = misleading_share_posterior(pilot.misleading_share, posterior, misleading, pilot.gold)
         weights = posterior * _gold_likelihood(pilot.gold, misleading, float(share @ MISLEADING_SHARES))
         yield PosteriorDraw(draw_classes(weights, rng), confusion, kind_confusion, misleading, share)
@@ -148,14 +156,14 @@ def misleading_share_posterior(
     posterior
         Of the consensus of each item, (items, classes).
     misleading_classes
-        Class distribution of misleading items, (classes,).
+        Class distribution of each item if it misleads, (items, classes).
     gold
         Known class of each item, or -1, (items,).
     """
     s = MISLEADING_SHARES
     logs = -0.5 * (np.log(s / max(usual_share, s[0])) / LOG_SD) ** 2 - np.log(s)
     known = np.flatnonzero(gold >= 0)
-    agreeing, independent = posterior[known, gold[known]], misleading_classes[gold[known]]
+    agreeing, independent = posterior[known, gold[known]], misleading_classes[known, gold[known]]
     likelihood = (1 - s[:, None]) * agreeing + s[:, None] * independent
     logs += np.log(likelihood + MIN_PROBABILITY).sum(axis=1)
     return to_probs(np.exp(logs - logs.max()))
@@ -173,7 +181,9 @@ def _fit(pilot: Pilot, items: NDArray[np.intp]) -> WorkerModel:
         task, votes.worker[rows], votes.label[rows], np.arange(len(items)), votes.workers, votes.classes
     )
     prior = np.ones((len(items), K)) if pilot.item_prior is None else pilot.item_prior[items]
-    prior = prior * _gold_likelihood(pilot.gold[items], np.full(K, 1 / K), GOLD_MISLEADING_SHARE)
+    prior = prior * _gold_likelihood(
+        pilot.gold[items], np.full((len(items), K), 1 / K), GOLD_MISLEADING_SHARE
+    )
     return fit_worker_model(
         resampled,
         np.log(np.maximum(prior, MIN_PROBABILITY)),
@@ -197,8 +207,9 @@ def _without_votes(pilot: Pilot) -> WorkerModel:
 
 def _gold_likelihood(gold: Codes, misleading_classes: Floats, share: float) -> Floats:
     """P(true class | consensus), (items, consensus classes); ones where the true class is not known."""
-    agrees = gold[:, None] == np.arange(len(misleading_classes))
-    likelihood = (1 - share) * agrees + share * misleading_classes[np.maximum(gold, 0)][:, None]
+    agrees = gold[:, None] == np.arange(misleading_classes.shape[1])
+    of_gold = misleading_classes[np.arange(len(gold)), np.maximum(gold, 0)]
+    likelihood = (1 - share) * agrees + share * of_gold[:, None]
     return np.where(gold[:, None] >= 0, likelihood, 1.0)
 
 

@@ -19,7 +19,7 @@ from crowdpilot.hybrid.plan import Plan
 
 CURVE_POINTS = 60
 BATCHES_PER_PASS = 20  # a batch asks about one twentieth of the items
-MIN_REFIT_GROWTH = 0.5  # of the votes between refits in a simulation; more frequent refits change little
+MIN_REFIT_GROWTH = 0.2  # of the votes between refits in a simulation, where the plan has more
 MAX_VOTES_PER_ITEM = 50.0  # at which a simulated campaign ends
 TRUTHS_PER_RUN = 10  # draws of the true classes for each simulated campaign
 PREVALENCE_PSEUDO_COUNTS = 100.0  # items behind the class shares that a designer expects
@@ -137,6 +137,7 @@ def forecast_design(
     pilot = replace(
         _pilot(campaign, "", np.full(items, -1, np.int32)),
         item_prior=probs,
+        truth_prior=probs,
         earlier_classes=PREVALENCE_PSEUDO_COUNTS * to_probs(shares),
     )
     return _simulate(campaign.to_dict(), [pilot], max_votes_per_item, runs, level, rng)
@@ -230,6 +231,7 @@ def _pilot(campaign: Campaign, criterion: str, gold: Codes) -> Pilot:
         earlier_classes=estimates.dropped_classes,
         earlier_counts=estimates.dropped_counts,
         misleading_share=estimates.crowd_errors.misleading,
+        truth_prior=None if estimates.learned_from_votes else item_prior,
     )
 
 

@@ -107,7 +107,7 @@ def test_a_campaign_that_trains_a_classifier_needs_it_again():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": 99}, "are of version 99 of 'crowdpilot-campaign', but this program reads 1"),
+        ({"version": 99}, "are of version 99 of 'crowdpilot-campaign', but this program reads 2"),
         ({"format": "other"}, "are of the format 'other', expected 'crowdpilot-campaign'"),
     ],
 )
@@ -135,6 +135,14 @@ def test_a_campaign_saved_in_version_1_goes_on():
     np.testing.assert_allclose(campaign.posterior()[:4, 1], REFITTED, atol=1e-6)
 
 
+def test_a_campaign_saved_in_version_2_has_its_overrides_and_requests():
+    campaign = Campaign.from_dict(json.loads((SAVED / "campaign_version_2.json").read_text()))
+    np.testing.assert_allclose(campaign.posterior()[:2, 1], [0, POSTERIOR[1]], atol=1e-9)
+    assert campaign.decide().decided_by[0] == "expert"
+    assert campaign.view.items().votes_wanted[:, 0].tolist() == [0, 9, 0, 0, 0, 0, 0]
+    assert {ask.item for ask in campaign.ask("w9", 2)} == {"i1"}
+
+
 def test_a_model_update_of_version_1_is_applied():
     campaign = Campaign.from_dict(json.loads((SAVED / "campaign_version_1.json").read_text()))
     campaign.apply_model_update(json.loads((SAVED / "model_update_version_1.json").read_text()))
@@ -150,7 +158,7 @@ def test_a_model_update_of_version_2_is_applied():
 
 def test_the_names_in_a_saved_campaign_are_those_of_its_version():
     """A renamed attribute must not rename a field."""
-    saved = json.loads((SAVED / "campaign_version_1.json").read_text())
+    saved = json.loads((SAVED / "campaign_version_2.json").read_text())
     written = Campaign.from_dict(saved).to_dict()
     assert names_in(written) == names_in(saved)
     update = json.loads((SAVED / "model_update_version_2.json").read_text())

@@ -192,7 +192,7 @@ def test_intervals_are_never_narrower_than_the_share_of_simulations_at_their_lev
 
 
 def test_known_classes_show_how_often_the_crowd_errs_together() -> None:
-    prior, none = np.array([0.5, 0.5]), np.full(50, -1, np.int32)
+    prior, none = np.full((50, 2), 0.5), np.full(50, -1, np.int32)
     sure = np.tile([0.98, 0.02], (50, 1))
     before = misleading_share_posterior(0.2, sure, prior, none) @ MISLEADING_SHARES
     right = misleading_share_posterior(0.2, sure, prior, np.zeros(50, np.int32)) @ MISLEADING_SHARES
@@ -204,12 +204,29 @@ def test_known_classes_show_how_often_the_crowd_errs_together() -> None:
 
 
 def test_a_worse_crowd_is_expected_to_err_together_more_often() -> None:
-    prior, none, posterior = np.array([0.5, 0.5]), np.zeros(0, np.int32), np.zeros((0, 2))
+    prior, none, posterior = np.zeros((0, 2)), np.zeros(0, np.int32), np.zeros((0, 2))
     shares = [
         float(misleading_share_posterior(e, posterior, prior, none) @ MISLEADING_SHARES)
         for e in (0.01, 0.1, 0.3)
     ]
     assert shares == sorted(shares)
+
+
+def test_a_forecast_with_a_classifier_promises_what_the_campaign_then_says() -> None:
+    rng = np.random.default_rng(10)
+    source = simulated_source(150, 0, skill=0.9)
+    sure = 0.5 + 0.5 * rng.beta(4, 1, 150)
+    said = np.where(rng.random(150) < sure, source.truth, 1 - source.truth)
+    probs = np.where(np.eye(2, dtype=bool)[said], sure[:, None], 1 - sure[:, None])
+    campaign = Campaign(source.items, source.classes, COSTS, classifier_probs=probs)
+    while campaign.view.vote_count < 80:
+        campaign.tell(source.answer(campaign.ask(None, 10)))
+    campaign.refit()
+    promised = forecast(campaign, runs=8, seed=0).end("loss")
+    run(campaign, source)
+    came = campaign.status().loss_per_item
+    assert promised.low <= came <= promised.high
+    assert 0.6 < promised.median / came < 1.6
 
 
 def pilot_of(votes: Votes, item_prior: Any = None, gold: Any = None) -> Pilot:
