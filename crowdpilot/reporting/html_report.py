@@ -21,6 +21,7 @@ from crowdpilot.aggregation import suggest_gold
 from crowdpilot.diagnosis import Diagnosis, diagnose
 from crowdpilot.io.atomic_write import atomic_path
 from crowdpilot.reporting.advice import recommend
+from crowdpilot.reporting.decisions import ItemDecisions, make_section
 from crowdpilot.reporting.findings import describe_size, list_findings, measure_name, nominal_alpha
 from crowdpilot.reporting.formatting import count, percent, shorten
 from crowdpilot.reporting.headline import make_headline
@@ -28,6 +29,7 @@ from crowdpilot.reporting.report_plots import PLOTS, ReportPlot
 from crowdpilot.reporting.svg import to_svg
 from crowdpilot.reporting.tables import tasks_table, workers_table
 from crowdpilot.reporting.task_cards import CardBuilder
+from crowdpilot.reporting.task_content import Images
 from crowdpilot.reporting.truth import MetricInterval, Truth, match_truth, truth_metrics
 from crowdpilot.votes import Votes
 
@@ -39,7 +41,6 @@ METRIC_NAMES = {
     "log_loss": "log loss",
     "ece": "calibration error (ECE)",
 }
-Folder = str | os.PathLike[str]
 
 
 @overload
@@ -49,7 +50,8 @@ def report(
     *,
     truth: Truth | None = None,
     texts: Mapping[Any, Any] | None = None,
-    images: Folder | None = None,
+    images: Images | None = None,
+    decisions: ItemDecisions | None = None,
     title: str = "Crowd report",
     source: str = "VOTES",
     date: str = "",
@@ -61,7 +63,8 @@ def report(
     *,
     truth: Truth | None = None,
     texts: Mapping[Any, Any] | None = None,
-    images: Folder | None = None,
+    images: Images | None = None,
+    decisions: ItemDecisions | None = None,
     title: str = "Crowd report",
     source: str = "VOTES",
     date: str = "",
@@ -72,7 +75,8 @@ def report(
     *,
     truth: Truth | None = None,
     texts: Mapping[Any, Any] | None = None,
-    images: Folder | None = None,
+    images: Images | None = None,
+    decisions: ItemDecisions | None = None,
     title: str = "Crowd report",
     source: str = "VOTES",
     date: str = "",
@@ -93,7 +97,10 @@ def report(
     texts
         The text of tasks, shown beside those that should be reviewed.
     images
-        A folder with an image for each task, named like it, for the same purpose.
+        A folder with an image for each task, named like it, or a function that gives the data URL of the
+        image of a task, for the same purpose.
+    decisions
+        The decisions of a campaign about all its items, also about those without votes.
     title
         Of the page.
     source
@@ -122,6 +129,7 @@ def report(
         plots=_draw_plots(diagnosis, truth), cards=cards.review_cards(), ambiguous=cards.ambiguous_tasks(),
         workers=workers_table(diagnosis), tasks=tasks_table(diagnosis, known),
         agreement=[(measure_name(row.measure), *row[1:]) for row in diagnosis.agreement],
+        decisions=None if decisions is None else make_section(decisions, texts, images),
         scores=diagnosis.result.params.get("scores", []), facts=_settings_and_versions(diagnosis, date),
     )  # fmt: skip
     if path is None:

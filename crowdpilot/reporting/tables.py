@@ -89,7 +89,7 @@ def workers_table(diagnosis: Diagnosis) -> Markup:
     """The workers, the suspicious first, then others with a flag, each by their votes, as JSON to embed."""
     worst = diagnosis.flagged_as("spammer") | diagnosis.flagged_as("colluding")
     order = np.lexsort((-diagnosis.workers["votes"], ~diagnosis.flagged, ~worst))
-    return _embed(diagnosis.workers, WORKER_COLUMNS, diagnosis.flagged, order)
+    return embed_table(diagnosis.workers, WORKER_COLUMNS, diagnosis.flagged, order)
 
 
 def tasks_table(diagnosis: Diagnosis, known: KnownTasks | None = None) -> Markup:
@@ -99,7 +99,9 @@ def tasks_table(diagnosis: Diagnosis, known: KnownTasks | None = None) -> Markup
         truth = np.full(len(columns["task"]), None, object)
         truth[known.task] = known.classes[known.truth]
         columns["truth"] = truth
-    return _embed(columns, TASK_COLUMNS, to_review(diagnosis), np.argsort(columns["review"], kind="stable"))
+    return embed_table(
+        columns, TASK_COLUMNS, to_review(diagnosis), np.argsort(columns["review"], kind="stable")
+    )
 
 
 def to_review(diagnosis: Diagnosis) -> Flags:
@@ -109,7 +111,7 @@ def to_review(diagnosis: Diagnosis) -> Flags:
     return review if gold is None else review & (gold < 0)
 
 
-def _embed(values: Mapping[str, Any], known: Mapping[str, Column], marked: Any, order: Any) -> Markup:
+def embed_table(values: Mapping[str, Any], known: Mapping[str, Column], marked: Any, order: Any) -> Markup:
     """Known columns in their order, then the others, with the rows that a checkbox selects.
 
     Of very many rows only the first are included.

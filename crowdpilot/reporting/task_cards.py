@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from crowdpilot.arrays import Codes, Names
 from crowdpilot.diagnosis import Diagnosis
-from crowdpilot.reporting.task_content import TaskContent, read_task_content
+from crowdpilot.reporting.task_content import Images, TaskContent, read_task_content
 from crowdpilot.reporting.truth import KnownTasks
 
 MAX_CARDS = 12  # in each list
@@ -56,13 +55,13 @@ class CardBuilder:
     known
         The tasks whose true class is known.
     texts, images
-        Content of tasks: a text for some, and a folder with images of some.
+        Content of tasks: a text for some, and a folder with images of some or a function that gives them.
     """
 
     diagnosis: Diagnosis
     known: KnownTasks | None
     texts: Mapping[Any, Any] | None
-    images: str | os.PathLike[str] | None
+    images: Images | None
 
     def review_cards(self) -> list[TaskCard]:
         """The tasks that should be reviewed first."""

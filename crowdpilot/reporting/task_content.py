@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +16,11 @@ MAX_IMAGE_BYTES = 2**20  # of an image that is embedded
 MAX_TEXT_LENGTH = 2_000  # characters
 
 
+Images = (
+    str | os.PathLike[str] | Callable[[str], str]
+)  # a folder, or the data URL of a task, empty if it has none
+
+
 class TaskContent(NamedTuple):
     """The text and the image of a task, each empty if there is none, and why an image is not shown."""
 
@@ -25,10 +30,12 @@ class TaskContent(NamedTuple):
 
 
 def read_task_content(
-    tasks: Iterable[Any], texts: Mapping[Any, Any] | None, images: str | os.PathLike[str] | None
+    tasks: Iterable[Any], texts: Mapping[Any, Any] | None, images: Images | None
 ) -> list[TaskContent]:
     """The text and the image of each of these tasks, found by the names of the tasks."""
     text_by_task = {str(task): str(text) for task, text in (texts or {}).items()}
+    if callable(images):
+        return [_content(text_by_task.get(str(t), ""), None)._replace(image=images(str(t))) for t in tasks]
     files = {} if images is None else _list_images(Path(images))
     return [_content(text_by_task.get(str(task), ""), files.get(str(task))) for task in tasks]
 
