@@ -120,9 +120,10 @@ def check_may_create(requester: Requester) -> None:
         raise ForbiddenError("the key is limited to other projects; use one that is not")
 
 
-def list_projects(c: Connection, requester: Requester) -> Sequence[Row]:
-    """The projects of a requester, the newest first."""
-    rows = projects.list_all(c)
+def list_projects(c: Connection, requester: Requester, *, archived: bool | None = False) -> Sequence[Row]:
+    """The projects of a requester, the newest first; those in the archive, the others, or all (None)."""
+    every = projects.list_all(c)
+    rows = every if archived is None else [row for row in every if (row.archived is not None) == archived]
     if not requester.operator:
         own = members.projects_of(c, requester.member)
         rows = [row for row in rows if row.id in own]

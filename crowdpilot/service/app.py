@@ -21,8 +21,11 @@ from crowdpilot.service.http.routes import (
     audit,
     exports,
     external_votes,
+    files,
     forecast,
     health,
+    hits,
+    imports,
     invitations,
     items,
     jobs,
@@ -31,6 +34,7 @@ from crowdpilot.service.http.routes import (
     labelling,
     log,
     members,
+    notifications,
     projects,
     report,
     webhooks,
@@ -40,6 +44,7 @@ from crowdpilot.service.labelling.labelling_service import LabellingService
 from crowdpilot.service.pages.dashboard.access.openid_connect import CALLBACK
 from crowdpilot.service.pages.dashboard.projects import dashboard_pages
 from crowdpilot.service.pages.known_senders import check_sender
+from crowdpilot.service.pages.languages import LanguageMiddleware, translate_error
 from crowdpilot.service.pages.rendering import STATIC, error_page
 from crowdpilot.service.pages.worker.routes import worker_pages
 from crowdpilot.service.requesters.openid_connect import OpenIDConnect
@@ -48,10 +53,10 @@ from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import Store
 
 API_ROUTES = (  # tried in this order: what workers call comes first
-    labelling.routes, health.routes, projects.routes, items.routes, items.files, exports.routes,
-    workers.routes, invitations.routes, external_votes.routes, forecast.routes, audit.routes, report.routes,
-    jobs.routes, webhooks.routes, label_studio.routes, label_studio.backend_routes, members.routes,
-    keys.routes, log.routes,
+    labelling.routes, health.routes, projects.routes, items.routes, files.routes, exports.routes,
+    workers.routes, invitations.routes, hits.routes, external_votes.routes, forecast.routes, audit.routes,
+    report.routes, imports.routes, jobs.routes, webhooks.routes, notifications.routes, label_studio.routes,
+    label_studio.backend_routes, members.routes, keys.routes, log.routes,
 )  # fmt: skip
 WORKERS_PER_ADDRESS = 50  # who may share a network address, such as that of a university
 
@@ -80,12 +85,14 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.worker_limiter = _limiter(settings, "workers", rate, burst)
     app.state.metrics = Metrics(app.state.store, shared=settings.shared)
     app.state.readiness = Readiness(app.state.store)
-    add_error_handlers(app, error_page)
+    app.state.project_languages = {}  # by id, of those that workers of this process have seen
+    add_error_handlers(app, error_page, translate_error)
     for routes in API_ROUTES:
         app.include_router(routes, dependencies=[Depends(reject_unknown_parameters)])
     app.include_router(worker_pages())
     app.include_router(dashboard_pages())
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
+    app.add_middleware(LanguageMiddleware)
     app.add_middleware(
         ServiceMiddleware, settings=settings, metrics=app.state.metrics,
         limiter=_limiter(settings, "addresses", rate * WORKERS_PER_ADDRESS, burst * WORKERS_PER_ADDRESS),

@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from math import comb
 from typing import Any
 
+from crowdpilot.hybrid import Campaign
 from crowdpilot.hybrid.policies import Value, find_policy
 from crowdpilot.hybrid.value.vote_outcomes import LIKELIEST_CLASSES, MAX_LABELS_ENUMERATED
 from crowdpilot.service.errors import ConflictError
@@ -66,6 +67,13 @@ def check_items(spec: Mapping[str, Any], before: int, new: int) -> None:
             f"memory; this service holds up to {MAX_PROJECT_BYTES // per_item:,} items of such a project; "
             "add fewer, or make several projects"
         )
+
+
+def check_classifier_budget(campaign: Campaign, spec: Mapping[str, Any], n_items: int) -> None:
+    """Raise a `ConflictError` if the budget does not pay for classifying so many items more."""
+    price = campaign.costs.classifier * n_items * (spec["machine"] != "none")
+    if price > campaign.view.budget_left:
+        raise ConflictError(f"the budget does not pay for the machine to look at {n_items} items; add fewer")
 
 
 def check_refit(spec: Mapping[str, Any], workers: int) -> None:

@@ -3,10 +3,27 @@
 from __future__ import annotations
 
 
+def translatable(message: str) -> str:
+    """The same message; `make messages` puts it into the catalogues of the worker pages."""
+    return message
+
+
 class RequestError(Exception):
-    """A request that is refused for a reason that its sender can mend; the message says what to do."""
+    """A request that is refused for a reason that its sender can mend; the message says what to do.
+
+    Parameters
+    ----------
+    message
+        With a placeholder such as `%(name)s` for each value, so that it can be translated.
+    values
+        What the placeholders stand for.
+    """
 
     status = 400  # the HTTP status code
+
+    def __init__(self, message: str, /, **values: object) -> None:
+        super().__init__(message % values if values else message)
+        self.message, self.values = message, values
 
 
 class AuthenticationError(RequestError):
@@ -19,6 +36,10 @@ class ForbiddenError(RequestError):
     """The sender is known, but may not do this."""
 
     status = 403
+
+
+class InvalidLinkError(ForbiddenError, ValueError):
+    """A worker comes with an address that the platform or the project cannot have made."""
 
 
 class NotFoundError(RequestError):

@@ -7,6 +7,8 @@ from typing import Any
 
 from crowdpilot.hybrid import Campaign, Costs, Plan
 from crowdpilot.service.store.answers.reservations import Limits
+from crowdpilot.service.store.engine import Row
+from crowdpilot.service.store.prices import Prices, read_history
 
 TRAINED_CLASSIFIERS = ("tfidf", "embeddings")  # trained by the service on the votes
 
@@ -22,13 +24,26 @@ def make_plan(spec: Mapping[str, Any]) -> Plan:
     return Plan.from_dict({**spec["plan"], "policy": spec["policy"]})
 
 
-def make_limits(spec: Mapping[str, Any]) -> Limits:
-    """The money and the numbers of votes of a project, as its campaign counts them."""
+def make_prices(project: Row) -> Prices:
+    """The prices of votes of a project, now and before, from its row."""
+    return Prices(make_costs(project.spec).prices, read_history(project.earlier_prices))
+
+
+def make_limits(project: Row) -> Limits:
+    """The money and the numbers of votes of a project, as its campaign counts them, from its row."""
+    spec = project.spec
     costs, plan = make_costs(spec), make_plan(spec)
     return Limits(
-        costs.prices, costs.budget, costs.classifier, spec["machine"] in TRAINED_CLASSIFIERS,
+        make_prices(project), costs.budget, costs.classifier, spec["machine"] in TRAINED_CLASSIFIERS,
         plan.per_item, plan.per_worker, [criterion["name"] for criterion in spec["criteria"]],
     )  # fmt: skip
+
+
+def campaign_settings(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of a description on which the campaign depends; without it there are texts and platforms."""
+    names = "classes", "costs", "policy", "plan", "machine"
+    criteria = [criterion["name"] for criterion in spec["criteria"]]
+    return {**{name: spec[name] for name in names}, "criteria": criteria}
 
 
 def make_campaign(spec: Mapping[str, Any], classifier: Any = None) -> Campaign:

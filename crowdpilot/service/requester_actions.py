@@ -4,41 +4,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import Connection
 
-from crowdpilot.hybrid import Campaign
-from crowdpilot.service import access
-from crowdpilot.service.access import Requester
+from crowdpilot.service import item_reviews
 from crowdpilot.service.errors import ConflictError, InvalidRequestError
-from crowdpilot.service.labelling import identities, pay
+from crowdpilot.service.labelling.guests import trust
+from crowdpilot.service.labelling.workers import identities, pay
 from crowdpilot.service.project_campaign import make_costs
 from crowdpilot.service.store import items, jobs, projects, votes, workers
 from crowdpilot.service.store.arrivals import invitations
 from crowdpilot.service.store.engine import Row, Store
 from crowdpilot.service.store.erasure import projects as deletion
 from crowdpilot.service.store.erasure.items import delete_items as delete_item_rows
-from crowdpilot.service.store.requesters import action_log, members
+from crowdpilot.service.store.requesters import action_log
 
 ITEMS_PER_TRANSACTION = 10_000  # that are deleted at once
-
-
-class NewProject(NamedTuple):
-    """The ids of a project and of its first invitation, which is for everybody who has it."""
-
-    id: str
-    invitation: str
-
-
-def create_project(c: Connection, requester: Requester, spec: dict[str, Any]) -> NewProject:
-    """Create a project, in which its requester has every right, in a write transaction."""
-    access.check_may_create(requester)
-    id = projects.create(c, spec)
-    members.set_role(c, id, requester.member, access.ADMIN)
-    action_log.write(c, requester.actor, "create", id)
-    invitation = invitations.create(c, id, kind=next(iter(make_costs(spec).prices)))
-    return NewProject(id, invitation.id)
+KEEP, LEAVE_OUT = "keep", "leave out"  # what happens to the votes of a worker who is blocked
 
 
 def invite(
@@ -78,20 +61,41 @@ def revoke_invitation(store: Store, project: str, key: str, invitation: str, *, 
 
 
 def change_state(store: Store, project: str, key: str, state: str) -> Row:
-    """Open, pause or close a project; its row."""
+    """Open, pause or close a project; its row. One that is opened or paused is not archived any more."""
     with store.writing() as c:
-        projects.next_change(c, project)
-        closed = time.time() if state == projects.CLOSED else None
-        projects.change(c, project, state=state, closed=closed)
+        before = _choose_items_again(c, project)
+        is_closed = state == projects.CLOSED
+        closed = (before.closed or time.time()) if is_closed else None
+        archived = before.archived if is_closed else None
+        projects.change(c, project, state=state, closed=closed, archived=archived)
         action_log.write(c, key, state, project)
         return projects.find(c, project)
 
 
-def check_classifier_budget(campaign: Campaign, spec: Mapping[str, Any], n_items: int) -> None:
-    """Raise a `ConflictError` if the budget does not pay for classifying so many items more."""
-    price = campaign.costs.classifier * n_items * (spec["machine"] != "none")
-    if price > campaign.view.budget_left:
-        raise ConflictError(f"the budget does not pay for the machine to look at {n_items} items; add fewer")
+def archive(store: Store, project: str, key: str) -> Row:
+    """Close a project and put it away: lists show it only if they are asked to; its row."""
+    with store.writing() as c:
+        before, now = _choose_items_again(c, project), time.time()
+        if before.archived is None:
+            closed = before.closed or now
+            projects.change(c, project, state=projects.CLOSED, closed=closed, archived=now)
+            action_log.write(c, key, "archive", project)
+        return projects.find(c, project)
+
+
+def restore(store: Store, project: str, key: str) -> Row:
+    """Take a project out of the archive; it stays closed until somebody opens it. Its row."""
+    with store.writing() as c:
+        if _choose_items_again(c, project).archived is not None:
+            projects.change(c, project, archived=None)
+            action_log.write(c, key, "restore", project)
+        return projects.find(c, project)
+
+
+def _choose_items_again(c: Connection, project: str) -> Row:
+    """Make every process that is choosing items look at the state of the project again; its row."""
+    projects.next_change(c, project, lease_requests=1)
+    return projects.find(c, project)
 
 
 def approve(store: Store, project: str, key: str, worker: int) -> Row:
@@ -113,16 +117,25 @@ def approve_all(store: Store, project: str, key: str) -> None:
         action_log.write(c, key, "approve workers", project, workers=len(chosen))
 
 
-def block(store: Store, project: str, key: str, worker: int) -> Row:
-    """Block a worker: their leases end, their votes stay; the worker's row."""
+def block(store: Store, project: str, key: str, worker: int, votes: str = KEEP) -> Row:
+    """Block a worker: their leases end, and their votes stay or (`LEAVE_OUT`) do not count any more.
+
+    What is chosen holds until they are unblocked; to block them again chooses again. The worker's row.
+    """
     with store.writing() as c:
-        _check_not_erased(workers.find(c, project, worker))
-        workers.exclude(c, project, worker, workers.BLOCKED)
-        return _logged(c, project, key, worker, "block")
+        before = workers.find(c, project, worker)
+        _check_not_erased(before)
+        usual = before.trusted if before.state != workers.BLOCKED else _usual_trust(c, project, before)
+        is_counted = bool(usual) and votes == KEEP
+        workers.exclude(c, project, worker, workers.BLOCKED, trusted=is_counted)
+        if is_counted != before.trusted:
+            item_reviews.fit_anew(c, project)
+        action_log.write(c, key, "block", project, worker=worker, votes=votes)
+        return workers.find(c, project, worker)
 
 
 def unblock(store: Store, project: str, key: str, worker: int) -> Row:
-    """Let a blocked worker go on; the worker's row."""
+    """Let a blocked worker go on, whose votes count by the usual rules again; the worker's row."""
     with store.writing() as c:
         row = workers.find(c, project, worker)
         _check_not_erased(row)
@@ -132,8 +145,24 @@ def unblock(store: Store, project: str, key: str, worker: int) -> Row:
             has_answered = bool(tally.get(votes.VOTED) or tally.get(votes.UNSURE))
             has_onboarding = bool(spec["consent"] or spec["quiz"])
             state = workers.NEW if has_onboarding and not has_answered else workers.ACTIVE
-            workers.change(c, project, worker, state=state)
+            is_counted = _usual_trust(c, project, row)
+            workers.change(c, project, worker, state=state, trusted=is_counted)
+            if is_counted != row.trusted:
+                item_reviews.fit_anew(c, project)
         return _logged(c, project, key, worker, "unblock")
+
+
+def _usual_trust(c: Connection, project: str, worker: Row) -> bool:
+    """Whether the votes of a worker would count if they were not blocked: those of guests who passed."""
+    return not worker.guest or trust.would_count(c, project, projects.find(c, project).spec, worker.id)
+
+
+def write_notes(store: Store, project: str, key: str, worker: int, notes: str) -> Row:
+    """Write what requesters note about a worker, in place of what was there; the worker's row."""
+    with store.writing() as c:
+        _check_not_erased(workers.find(c, project, worker))
+        workers.change(c, project, worker, notes=notes.strip() or None)
+        return _logged(c, project, key, worker, "note")
 
 
 def erase(store: Store, secret: str, project: str, key: str, worker: int) -> None:

@@ -10,6 +10,7 @@ from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from crowdpilot.service.mail_server import MailServer
 from crowdpilot.service.signing import parse_secret, read_secret
 
 Network = IPv4Network | IPv6Network
@@ -18,6 +19,7 @@ SECRET_FILE = "crowdpilot.secret"
 MIN_SECRET_CHARACTERS = 32
 BASE_PATH = re.compile(r"(/[A-Za-z0-9_-]+)*", re.ASCII)  # goes into headers and pages as it is
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
+IMPORT_PREFIX = re.compile(r"https?://|[a-z][a-z0-9+.-]*://[^\s\\]+")  # of the web everything may be allowed
 OIDC_RULE = re.compile(r"\*|[^\s=@]*@[^\s=@]+|[^\s=]+=\S+")
 OWN_PATHS = (  # how paths of ours begin: such a base path could not be told from one that a proxy stripped
     "api", "files", "healthz", "keys", "label-studio", "log", "login", "logout", "members", "metrics",
@@ -109,6 +111,10 @@ class Settings:
         Networks that webhooks may reach although they are not public, such as that of a company.
     identity_provider
         Where members sign in besides keys, if anywhere.
+    mail_server
+        Over which e-mails are sent; if there is none, none are.
+    import_from
+        Addresses below which projects may import items, such as `s3://bucket/items/`.
     """
 
     database: str = "sqlite:///crowdpilot.db"
@@ -130,6 +136,8 @@ class Settings:
     shared: str = ""
     webhook_networks: tuple[Network, ...] = ()
     identity_provider: IdentityProvider | None = None
+    mail_server: MailServer | None = None
+    import_from: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if min(map(len, self.secret.split()), default=0) < MIN_SECRET_CHARACTERS:
@@ -147,6 +155,12 @@ class Settings:
             raise ValueError(
                 f"{self.base!r} is a path of the service itself; give the address another, such as /label"
             )
+
+        for prefix in self.import_from:
+            if not IMPORT_PREFIX.fullmatch(prefix):
+                raise ValueError(
+                    f"{prefix!r} is no address to import from; write it as in s3://bucket/folder/"
+                )
 
     @property
     def base(self) -> str:
@@ -173,7 +187,8 @@ def default_secret_file(url: str) -> Path:
 def load_settings(
     database: str, address: str, *, secret: Path | None = None, proxies: Sequence[str] = (),
     webhook_networks: Sequence[str] = (), log_format: str = "text", access_log: bool = False,
-    identity_provider: IdentityProvider | None = None, limits: bool = True,
+    identity_provider: IdentityProvider | None = None, mail_server: MailServer | None = None,
+    import_from: Sequence[str] = (), limits: bool = True,
     environ: Mapping[str, str] = os.environ,
 ) -> Settings:  # fmt: skip
     """Settings with the secret of the environment (CROWDPILOT_SECRET) or of a file, created if need be.
@@ -186,7 +201,7 @@ def load_settings(
         Under which people reach the service.
     secret
         The file of the secret; if not given, `crowdpilot.secret` beside the SQLite file or here.
-    proxies, webhook_networks, log_format, access_log, identity_provider
+    proxies, webhook_networks, log_format, access_log, identity_provider, mail_server, import_from
         As for `Settings`.
     limits
         Whether there are rate limits.
@@ -201,7 +216,7 @@ def load_settings(
     settings = Settings(
         database=url, secret=text, address=address.rstrip("/"), proxies=parse_networks(proxies),
         webhook_networks=parse_networks(webhook_networks), log_format=log_format, access_log=access_log,
-        identity_provider=identity_provider,
+        identity_provider=identity_provider, mail_server=mail_server, import_from=tuple(import_from),
     )  # fmt: skip
     return settings if limits else replace(settings, requests_per_second=1e9, burst=10**9)
 

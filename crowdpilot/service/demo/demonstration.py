@@ -32,7 +32,7 @@ PROJECT = {
     "machine": "tfidf",
     "batch": 5,
 }
-Progress = Callable[[str, int, int], None]  # project id, decided items, votes
+Progress = Callable[[str, int, int], None]  # project id, settled items, votes
 IMAGES_PER_UPLOAD = 200
 TIMEOUT_SECONDS = 600.0  # for the labelling, and for the report
 VOTES_PER_ITEM = 2.0  # about, to plan the pauses of workers
@@ -84,7 +84,7 @@ def run_demo(
     seed
         Of the answers of the crowd.
     on_progress
-        Callback that gets the project id, the number of decided items and of votes, about every second.
+        Callback that gets the project id, the number of settled items and of votes, about every second.
     """
     images, names = load_digits()
     images, names = images[:items], names[:items]
@@ -127,7 +127,8 @@ def _label(labelling: Labelling, requester: Client, on_progress: Progress | None
             while time.monotonic() < end and not all(worker.done() for worker in workers):
                 now = requester.send("GET", f"/api/projects/{labelling.project}")
                 if on_progress is not None:
-                    on_progress(labelling.project, now["status"]["done"], now["votes"])
+                    items = now["progress"]
+                    on_progress(labelling.project, items["settled"] + items["final"], now["votes"])
                 if now["done"]:
                     break
                 labelling.over.wait(1.0)

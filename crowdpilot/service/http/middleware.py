@@ -27,6 +27,7 @@ from crowdpilot.service.store.requesters import action_log
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' https: data:; "
+    "media-src 'self' https:; "
     "font-src 'self'; connect-src 'self'; base-uri 'none'; "
 )
 SECURITY_HEADERS = {

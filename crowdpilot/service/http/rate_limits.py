@@ -9,13 +9,13 @@ from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 
-from crowdpilot.service.errors import RateLimitError
+from crowdpilot.service.errors import RateLimitError, translatable
 
 SLOTS = 1 << 18  # in each of two rows: 4 MiB for a limiter, of which only what is used takes memory
 BYTES_PER_SLOT = 8
 MAX_CALLERS_CACHED = 10_000  # whose slots are not computed again
 ROUNDING_SECONDS = 1e-7  # times are sums of rounded numbers
-TOO_MANY_REQUESTS = "these are too many requests; wait a moment and try again"
+TOO_MANY_REQUESTS = translatable("these are too many requests; wait a moment and try again")
 
 
 class RateLimiter:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Mapping
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -12,16 +14,21 @@ from fastapi.responses import JSONResponse, Response, StreamingResponse
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from crowdpilot.service.errors import RequestError, ServiceUnavailableError
+from crowdpilot.service.errors import RequestError, ServiceUnavailableError, translatable
 from crowdpilot.service.schemas import ErrorOut
 
-INTERNAL_ERROR = "something is wrong on our side; it is logged, and nothing was half-done"
-DATABASE_UNAVAILABLE = "the service cannot write to its database now; nothing was lost, try again in a moment"
+INTERNAL_ERROR = translatable("something is wrong on our side; it is logged, and nothing was half-done")
+DATABASE_UNAVAILABLE = translatable(
+    "the service cannot write to its database now; nothing was lost, try again in a moment"
+)
 DISCONNECTED = "the connection ended before the request did; send it again"
 UNREADABLE_BODY = "the body of the request cannot be read; check its encoding and its Content-Type"
+REPORT_SCRIPT = re.compile(r"script-src 'sha256-([A-Za-z0-9+/=]{44})'")
+MAX_HEAD_CHARACTERS = 2000  # of a report, before its title
 PROBLEM_JSON = "application/problem+json"
 
 ErrorPage = Callable[[Request, int, str], Response]  # of the request, the status and the message
+Translate = Callable[[str, Mapping[str, object]], str]  # of a message with placeholders, and their values
 
 
 def error_response(status: int, message: str) -> Response:
@@ -43,16 +50,33 @@ def attachment(pieces: Iterable[bytes], filename: str, media_type: str) -> Respo
     return StreamingResponse(pieces, headers=headers, media_type=media_type)
 
 
-def add_error_handlers(app: FastAPI, error_page: ErrorPage) -> None:
+def report_headers(page: str) -> dict[str, str]:
+    """Headers of a report that a browser opens: a sandbox without an origin, and no script but its own."""
+    found = REPORT_SCRIPT.search(page[:MAX_HEAD_CHARACTERS])
+    script = f"'sha256-{found[1]}'" if found else "'none'"
+    policy = (
+        "sandbox allow-scripts allow-downloads; default-src 'none'; img-src data:; "
+        f"style-src 'unsafe-inline'; script-src {script}; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'"
+    )
+    return {"Content-Security-Policy": policy, "Cache-Control": "no-store"}
+
+
+def add_error_handlers(app: FastAPI, error_page: ErrorPage, translate: Translate) -> None:
     """Turn every exception into a response: a page for people, problem+json for programs."""
 
-    def respond(request: Request, status: int, message: str) -> Response:
+    def respond(
+        request: Request, status: int, message: str, values: Mapping[str, object] = MappingProxyType({})
+    ) -> Response:
+        message = translate(message, values)
         if not request.url.path.startswith("/api") and "text/html" in request.headers.get("accept", ""):
             return error_page(request, status, message)
         return error_response(status, message)
 
     def on_request_error(request: Request, error: Exception) -> Response:
-        return respond(request, error.status if isinstance(error, RequestError) else 500, str(error))
+        if not isinstance(error, RequestError):
+            return respond(request, 500, str(error))
+        return respond(request, error.status, error.message, error.values)
 
     def on_unavailable(request: Request, _: Exception) -> Response:
         return respond(request, 503, DATABASE_UNAVAILABLE)

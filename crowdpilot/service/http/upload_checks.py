@@ -7,7 +7,6 @@ import asyncio
 from crowdpilot.service import capacity
 from crowdpilot.service.labelling.labelling_service import LabellingService
 from crowdpilot.service.project_campaign import make_costs
-from crowdpilot.service.requester_actions import check_classifier_budget
 from crowdpilot.service.store import items, projects
 from crowdpilot.service.store.engine import Row
 
@@ -21,7 +20,7 @@ async def check_upload(labelling: LabellingService, id: str, n_items: int) -> No
     capacity.check_items(project.spec, before, n_items)
     if make_costs(project.spec).classifier and project.spec["machine"] != "none":
         await labelling.read(
-            id, lambda replica, row: check_classifier_budget(replica.campaign, row.spec, n_items)
+            id, lambda replica, row: capacity.check_classifier_budget(replica.campaign, row.spec, n_items)
         )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from crowdpilot.service.jobs import webhook_events
 from crowdpilot.service.jobs.context import JobContext
+from crowdpilot.service.jobs.notifications import checks
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store import jobs, projects
 from crowdpilot.service.store.engine import Row
@@ -30,6 +31,9 @@ def close_if_done(context: JobContext, job: Row) -> bool:
     replica, project = context.replica(job.project)
     done = _is_done(replica, project)
     if done == project.done:
+        if not done and checks.wants_notifications(project.spec):
+            with context.store.writing() as c:
+                checks.enqueue(c, project)
         return done
     with context.store.writing() as c:
         jobs.renew(c, job)
@@ -40,6 +44,7 @@ def close_if_done(context: JobContext, job: Row) -> bool:
             projects.change(c, job.project, done=done)
             if done:
                 webhook_events.write_done(c, replica, row)
+            checks.enqueue(c, row, after=0.0)
     return done
 
 

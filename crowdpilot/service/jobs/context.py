@@ -50,8 +50,8 @@ class JobContext:
         return replica, row
 
     def _catch_up(self, c: Connection, project: str, replica: Replica | None) -> tuple[Replica, Row]:
-        if replica is None:
-            row = projects.find(c, project)
+        row = projects.find(c, project)
+        if replica is None or replica.is_outdated(row):
             trains = row.spec["machine"] in TRAINED_CLASSIFIERS
             replica = Replica(row, *(open_featurizer(c, row) if trains else (None, None)))
             self._why_untrained.pop(project, None)

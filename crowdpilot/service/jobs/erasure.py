@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from crowdpilot.service.jobs.context import JobContext
-from crowdpilot.service.labelling import identities
+from crowdpilot.service.labelling.workers import identities
 from crowdpilot.service.store import counters, jobs, projects
 from crowdpilot.service.store.engine import Row, Store
 from crowdpilot.service.store.erasure import projects as deletion

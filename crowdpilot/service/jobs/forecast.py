@@ -9,31 +9,15 @@ from typing import Any
 import numpy as np
 
 from crowdpilot.hybrid import Campaign, Forecast
+from crowdpilot.hybrid.forecast.readiness import why_too_early
 from crowdpilot.hybrid.forecast.simulation import forecast as simulate
 from crowdpilot.service.jobs.context import JobContext
-from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store.engine import Row
 
 MAX_SIMULATED_ITEMS = 1000  # with two classes and one question; fewer with more
 MIN_SIMULATED_ITEMS = 200
 SIMULATED_RUNS = 8
 INTERVAL_LEVEL = 0.9
-MIN_VOTES = 50  # or one for each item
-
-
-def why_no_forecast(replica: Replica) -> str:
-    """Why no forecast can be made yet, empty if one can."""
-    campaign = replica.campaign
-    items, votes = campaign.view.items(), campaign.view.vote_count
-    pilot = items.pilot & items.open & ~(items.gold >= 0).all(axis=1)
-    left = int((pilot & ~items.votes.any(axis=1)).sum())
-    if not items.open.any():
-        return "there is no open item, so that there is nothing to forecast"
-    if left:
-        return f"the pilot is not done: {left} of its items have no vote yet"
-    if votes < min(MIN_VOTES, len(campaign)):
-        return f"there are {votes} votes, too few for a forecast; wait for {MIN_VOTES}"
-    return ""
 
 
 def make_forecast(context: JobContext, job: Row) -> dict[str, Any]:
@@ -42,7 +26,7 @@ def make_forecast(context: JobContext, job: Row) -> dict[str, Any]:
     replica, project = context.replica(job.project)
     campaign = replica.campaign
     common = {"votes": project.votes, "made": time.time()}
-    if why := why_no_forecast(replica):
+    if why := "the project is done" if project.done else why_too_early(campaign):
         return {**common, "why": why}
     items = int((~campaign.view.items().withdrawn).sum())
     sample = sample_items(campaign, _sample_size(campaign), seed=campaign.plan.seed)

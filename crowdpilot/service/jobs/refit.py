@@ -7,14 +7,15 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from crowdpilot.hybrid.forecast.readiness import why_too_early
 from crowdpilot.service import capacity
 from crowdpilot.service.jobs import webhook_events
 from crowdpilot.service.jobs.calibration import is_measurable
 from crowdpilot.service.jobs.completion import close_if_done
 from crowdpilot.service.jobs.context import JobContext
-from crowdpilot.service.jobs.forecast import why_no_forecast
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.project_campaign import TRAINED_CLASSIFIERS
+from crowdpilot.service.status.item_progress import count_items
 from crowdpilot.service.store import jobs, projects, saved_state
 from crowdpilot.service.store.engine import Row
 
@@ -44,12 +45,15 @@ def run_refit(context: JobContext, job: Row) -> dict[str, Any]:
             _follow_up(c, replica, project)
         rest = webhook_events.write(c, project, decided)
     webhook_events.write_rest(context.store, project, rest)
+    progress = count_items(replica, project)
     done = close_if_done(context, job)
     status = replica.campaign.status()
     return {
         **_training_result(context, replica, project),
         "workers": status.workers,
         "open": status.open - status.done,
+        "settled": progress.settled,
+        "final": progress.final,
         "done": done,
         "announced": len(decided.items),
         "seconds": round(time.monotonic() - begun, 3),
@@ -74,7 +78,7 @@ def _training_result(context: JobContext, replica: Replica, project: Row) -> dic
 
 def _follow_up(c: Connection, replica: Replica, project: Row) -> None:
     """Queue calibration and forecast if the votes have grown enough since the last ones."""
-    is_possible = {"calibration": is_measurable(replica), "forecast": not why_no_forecast(replica)}
+    is_possible = {"calibration": is_measurable(replica), "forecast": not why_too_early(replica.campaign)}
     for kind, growth in FOLLOW_UP_GROWTH.items():
         last = jobs.last_done(c, project.id, kind)
         votes_before = 0 if last is None else int((last.result or {}).get("votes", 0))

@@ -15,8 +15,10 @@ from crowdpilot.confusion_matrices import votes_log_likelihood
 from crowdpilot.diagnosis import diagnose
 from crowdpilot.hybrid import Estimates
 from crowdpilot.names import to_names
+from crowdpilot.service.exports.decisions import project_decisions
 from crowdpilot.service.jobs import report_requests
 from crowdpilot.service.jobs.context import JobContext
+from crowdpilot.service.jobs.thumbnails import ItemPictures
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store import items, jobs, votes
 from crowdpilot.service.store.engine import Row
@@ -29,9 +31,8 @@ def make_report(context: JobContext, job: Row) -> dict[str, Any]:
 
     replica, project = context.replica(job.project)
     criterion = job.arguments.get("criterion", "")
-    about = {"votes": project.votes, "update_number": project.update_number, "criterion": criterion,
-             "made": time.time()}  # fmt: skip
     with context.store.reading() as c:
+        about = {**report_requests.covered(c, project, criterion), "made": time.time()}
         crowd_votes = _votes(c, replica, replica.campaign.criteria.index(criterion))
         if len(crowd_votes) == 0:
             return {**about, "why": f"nobody has voted on {criterion!r} yet; wait for it"}
@@ -41,6 +42,8 @@ def make_report(context: JobContext, job: Row) -> dict[str, Any]:
     html = write_report(
         diagnose(crowd_votes, _posterior_of(replica, crowd_votes, criterion)),
         texts=texts,
+        images=ItemPictures(context.store, project.id),
+        decisions=_item_decisions(replica, project),
         title=title,
         date=date,
     )
@@ -79,6 +82,19 @@ def _posterior_of(replica: Replica, crowd_votes: Votes, criterion: str) -> Campa
     number_of = {name: n for n, name in enumerate(view.workers().names)}
     numbers = np.asarray([number_of[worker] for worker in crowd_votes.workers.tolist()], np.int32)
     return CampaignPosterior(view.estimates(criterion), rows, numbers)
+
+
+def _item_decisions(replica: Replica, project: Row) -> Any:
+    """Decisions about all items of the project, with and without votes, as the report takes them."""
+    from crowdpilot.reporting.decisions import ItemDecisions
+
+    decided = project_decisions(replica, project)
+    now = decided.decisions
+    majority = ["" if code < 0 else decided.classes[code] for code in decided.majority.tolist()]
+    return ItemDecisions(
+        to_names(now.items.tolist()), to_names(decided.labels), decided.probability,
+        np.asarray(majority, object), now.votes, now.decided_by,
+    )  # fmt: skip
 
 
 def _votes(c: Connection, replica: Replica, criterion: int) -> Votes:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
+from typing import Any
 
 from sqlalchemy import Connection
 
 from crowdpilot.service.errors import ConflictError, NotFoundError
-from crowdpilot.service.store import jobs, projects
+from crowdpilot.service.store import items, jobs, projects
 from crowdpilot.service.store.engine import Row, Store
 
 JOB_KIND = "report"
@@ -43,17 +44,22 @@ def _page_or_queue(store: Store, project: str, criterion: str) -> str | None:
 def latest_report(c: Connection, project: str, criterion: str = "") -> str | None:
     """The page that covers all votes, if there is one; a `ConflictError` if there are no votes."""
     row = projects.find(c, project)
-    wanted = row.votes, row.update_number, _criterion(row, criterion)
+    wanted = covered(c, row, _criterion(row, criterion))
     if row.votes == 0:
         raise ConflictError("there are no votes to report on yet; wait for the first")
     last = jobs.last_done(c, project, JOB_KIND)
     result = {} if last is None else last.result or {}
-    covered = tuple(result.get(name) for name in ("votes", "update_number", "criterion"))
-    if covered != wanted:
+    if {name: result.get(name) for name in wanted} != wanted:
         return None
     if "why" in result:
         raise ConflictError(result["why"])
     return str(result["html"])
+
+
+def covered(c: Connection, project: Row, criterion: str) -> dict[str, Any]:
+    """What a report that is made now covers: when one of these changes, there is a newer one."""
+    return {"votes": project.votes, "update_number": project.update_number, "criterion": criterion,
+            "overrides": items.overrides_version(c, project.id)}  # fmt: skip
 
 
 def queue_report(c: Connection, project: str, criterion: str = "") -> None:

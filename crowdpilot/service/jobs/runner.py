@@ -17,6 +17,8 @@ from crowdpilot.service.jobs.calibration import measure_calibration
 from crowdpilot.service.jobs.completion import check_completion
 from crowdpilot.service.jobs.context import JobContext
 from crowdpilot.service.jobs.forecast import make_forecast
+from crowdpilot.service.jobs.imports.job import run_import
+from crowdpilot.service.jobs.notifications import checks, email_sender
 from crowdpilot.service.jobs.refit import run_refit
 from crowdpilot.service.jobs.report import make_report
 from crowdpilot.service.settings import Settings
@@ -30,6 +32,8 @@ JOBS: dict[str, Job] = {
     "calibration": measure_calibration,
     "forecast": make_forecast,
     "report": make_report,
+    "import": run_import,
+    checks.JOB_KIND: checks.check_notifications,
     "deletion": erasure.delete_project,
     "retention": erasure.erase_workers,
     "purge": erasure.purge,
@@ -46,11 +50,13 @@ def run(settings: Settings, name: str, stop: threading.Event) -> None:
     store = Store(settings.database)
     context = JobContext(store, settings)
     own = _full_name(name)
-    sender = threading.Thread(
-        target=webhook_sender.run, args=(store, settings, stop), name="webhook sender", daemon=True
-    )
-    sender.start()
-    restarted, swept, looked = True, 0.0, -RETENTION_SECONDS
+    senders = [
+        threading.Thread(target=send, args=(store, settings, stop), name=name, daemon=True)
+        for send, name in ((webhook_sender.run, "webhook sender"), (email_sender.run, "e-mail sender"))
+    ]
+    for sender in senders:
+        sender.start()
+    restarted, swept, looked, checked = True, 0.0, -RETENTION_SECONDS, -checks.EVERY_SECONDS
     while not stop.is_set():
         try:
             if restarted or time.monotonic() - swept >= RENEWAL_SECONDS:
@@ -59,12 +65,16 @@ def run(settings: Settings, name: str, stop: threading.Event) -> None:
             if time.monotonic() - looked >= RETENTION_SECONDS:
                 erasure.enqueue_due(store)
                 looked = time.monotonic()
+            if time.monotonic() - checked >= checks.EVERY_SECONDS:
+                checks.enqueue_all(store)
+                checked = time.monotonic()
             if not step(context, own):
                 stop.wait(POLL_SECONDS)
         except ServiceUnavailableError:
             restarted = True  # its own jobs are queued again
             stop.wait(PAUSE_AFTER_ERROR_SECONDS)
-    sender.join()
+    for sender in senders:
+        sender.join()
     store.close()
 
 

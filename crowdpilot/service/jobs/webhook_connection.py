@@ -56,12 +56,12 @@ def post(
     lines = {"Host": url.host_header, "Content-Length": str(len(body)), "Connection": "close", **headers}
     head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
     request = f"POST {url.target} HTTP/1.1\r\n{head}\r\n".encode("ascii") + body
-    with _connect(url, addresses, deadline) as connection:
+    with connect(url, addresses, deadline) as connection:
         _send(connection, request, deadline)
         return _read_status(connection, deadline)
 
 
-def _connect(url: WebhookUrl, addresses: Sequence[Address], deadline: Deadline) -> socket.socket:
+def connect(url: WebhookUrl, addresses: Sequence[Address], deadline: Deadline) -> socket.socket:
     """A connection to the first address that answers."""
     for untried, address in zip(range(len(addresses), 0, -1), addresses, strict=True):
         try:

@@ -8,9 +8,9 @@ import numpy as np
 from sqlalchemy import Connection
 
 from crowdpilot.service.labelling.replica import Replica
-from crowdpilot.service.store import webhook_deliveries
 from crowdpilot.service.store.engine import Row, Store
-from crowdpilot.service.store.webhook_deliveries import MAX_ITEMS_PER_DELIVERY
+from crowdpilot.service.store.messages import webhook_deliveries
+from crowdpilot.service.store.messages.webhook_deliveries import MAX_ITEMS_PER_DELIVERY
 
 MAX_ITEMS_PER_TRANSACTION = 4 * MAX_ITEMS_PER_DELIVERY
 

@@ -23,8 +23,8 @@ from crowdpilot.service.jobs.webhook_addresses import Resolver, checked_addresse
 from crowdpilot.service.jobs.webhook_connection import Deadline, post
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.signing import derive_all, webhook_signature
-from crowdpilot.service.store import webhook_deliveries
 from crowdpilot.service.store.engine import Row, Store
+from crowdpilot.service.store.messages import webhook_deliveries
 
 DEADLINE_SECONDS = 6.0  # of a whole delivery; less than a process has to stop
 POLL_SECONDS = 0.25  # between two looks for deliveries

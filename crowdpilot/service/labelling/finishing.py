@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 
 from crowdpilot.service.errors import AuthenticationError, ConflictError
 from crowdpilot.service.labelling.sessions import Session, code_to_show
-from crowdpilot.service.store import leases, projects, votes
+from crowdpilot.service.store import jobs, leases, projects, votes
 from crowdpilot.service.store.arrivals import assignments
 from crowdpilot.service.store.engine import Row
 
@@ -29,11 +29,12 @@ class Work(NamedTuple):
         return self.labelled >= self.needed
 
     @property
-    def message(self) -> str:
+    def error(self) -> ConflictError:
         """Why there is no code yet."""
         if not self.labelled:
-            return "there is no code before the first answer; label an item first"
-        return f"{self.labelled} of {self.needed} answers are given; label the others first"
+            return ConflictError("there is no code before the first answer; label an item first")
+        counts = {"labelled": self.labelled, "needed": self.needed}
+        return ConflictError("%(labelled)s of %(needed)s answers are given; label the others first", **counts)
 
 
 def answers_needed(spec: Mapping[str, Any]) -> int:
@@ -62,23 +63,34 @@ def find_working(c: Connection, session: Session) -> Row:
 def work_done(c: Connection, session: Session) -> Work:
     """What a worker has done for the assignment of their session; all there is to do once it is finished."""
     row = find_session(c, session)
+    if row.finished is None:
+        find_working(c, session)  # who is blocked learns that, and nothing else
     needed = answers_needed(projects.find(c, session.project).spec)
     labelled = votes.count_answers(c, session.worker, session.assignment).labelled
     return Work(labelled, min(needed, labelled) if row.finished is not None else needed)
 
 
-def finish(c: Connection, session: Session, secret: str) -> str:
+def finish(c: Connection, session: Session, secret: str, outcome: str = assignments.DONE) -> str:
     """End the work on an assignment: leases are returned; the code, which can be seen again later."""
     projects.next_change(c, session.project, lease_requests=1)  # a choice of items made before is void
     row = find_session(c, session)
     spec = projects.find(c, session.project).spec
-    if row.finished is None:
+    if row.finished is None or row.resumed is not None:
         find_working(c, session)
         if not votes.count_answers(c, session.worker, session.assignment).labelled:
-            raise ConflictError(Work(0, 1).message)
+            raise Work(0, 1).error
         leases.release(c, session.project, session.worker)
-        assignments.finish(c, session.assignment)
+        assignments.finish(c, session.assignment, outcome)
+        jobs.enqueue(c, session.project, "completion")  # theirs may have been the last vote that is needed
     return code_to_show(secret, session.project, row, spec)
+
+
+def carry_on(c: Connection, session: Session) -> None:
+    """Go on with an assignment that is finished; `ConflictError` where it was handed in to a platform."""
+    row = find_session(c, session)
+    if row.platform != "link" or row.finished is None:
+        raise ConflictError("this work cannot be taken up again; thank you")
+    assignments.resume(c, session.assignment)
 
 
 def sign_out(c: Connection, session: Session) -> None:

@@ -17,11 +17,15 @@ from __future__ import annotations
 
 import asyncio
 import math
+import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from crowdpilot.service.errors import ConflictError, InvalidRequestError, NotReadyError
+from crowdpilot.service.errors import InvalidRequestError, NotReadyError, translatable
 from crowdpilot.service.labelling import finishing
+from crowdpilot.service.labelling.assignment import outlook as outlooks
+from crowdpilot.service.labelling.assignment import presence
+from crowdpilot.service.labelling.assignment.outlook import Outlook
 from crowdpilot.service.labelling.guests import trust
 from crowdpilot.service.labelling.item_numbers import ItemNumbers
 from crowdpilot.service.labelling.lease_queue import LeasedItem, LeaseQueue
@@ -34,9 +38,10 @@ from crowdpilot.service.labelling.waiting_requests import Delivery, Waiting, del
 from crowdpilot.service.project_campaign import make_limits
 from crowdpilot.service.schemas import VoteIn
 from crowdpilot.service.settings import Settings
-from crowdpilot.service.store import items, leases, projects
+from crowdpilot.service.store import clock, items, jobs, leases, projects, workers
 from crowdpilot.service.store.answers import undoing
 from crowdpilot.service.store.answers.writing import Answer
+from crowdpilot.service.store.arrivals import assignments
 from crowdpilot.service.store.engine import Row, Store
 
 __all__ = ["LabellingService", "LeasedItem"]
@@ -44,7 +49,8 @@ T = TypeVar("T")
 MAX_RECOMPUTE_SECONDS = 0.05  # of acquisition values, while a worker waits for items
 MAX_WAIT_SECONDS = 10.0  # of a request for the replica of its project
 THREADS = 16  # projects whose replicas are used at the same time
-LOADING = "the project is being loaded; try again in a moment"
+MAX_SEEN = 10_000  # workers whose last sign of life is remembered
+LOADING = translatable("the project is being loaded; try again in a moment")
 
 
 class LabellingService:
@@ -68,6 +74,7 @@ class LabellingService:
         )
         self._class_codes: dict[str, dict[str, int]] = {}
         self._numbers: dict[str, ItemNumbers] = {}
+        self._seen: dict[int, float] = {}  # when workers gave a sign of life, the newest last
 
     def close(self) -> None:
         """Finish what was begun, and end all threads."""
@@ -76,13 +83,15 @@ class LabellingService:
 
     def class_code(self, project: str, name: str) -> int:
         """The number of a class; `InvalidRequestError` if there is none of this name."""
-        if project not in self._class_codes:
+        if name not in self._class_codes.get(project, ()):  # or the classes have changed before any vote
             with self.store.reading() as c:
                 classes = projects.find(c, project).spec["classes"]
             self._class_codes[project] = {label: n for n, label in enumerate(classes)}
         codes = self._class_codes[project]
         if name not in codes:
-            raise InvalidRequestError(f"{name!r} is not a class; there are {', '.join(codes)}")
+            raise InvalidRequestError(
+                "%(name)s is not a class; there are %(classes)s", name=repr(name), classes=", ".join(codes)
+            )
         return codes[name]
 
     def item_numbers(self, project: str) -> ItemNumbers:
@@ -100,16 +109,17 @@ class LabellingService:
         item = self.item_numbers(session.project).find(vote.item)
         answer = Answer(
             session.worker, item, vote.criterion, label, vote.seconds, vote.key, session.assignment,
-            session.nonce,
+            session.nonce, vote.label,
         )  # fmt: skip
         await self._vote_writer.write(session.project, answer)
 
-    async def lease(self, session: Session, n: int) -> list[LeasedItem]:
+    async def lease(self, session: Session, n: int, seconds: float = math.inf) -> list[LeasedItem]:
         """Up to `n` items for a worker: those they hold, then new ones, while their votes have a value.
 
-        `NotReadyError` if the project is not loaded in time.
+        For so many seconds, or as long as the project says, if that is less. `NotReadyError` if the project
+        is not loaded in time.
         """
-        waiting = self._lease_queue.add(session, n)
+        waiting = self._lease_queue.add(session, n, seconds)
         self._executor.submit(session.project, self._lease_queue.serve, session.project)
         try:
             leased = await asyncio.wait_for(waiting.future, MAX_WAIT_SECONDS)
@@ -137,18 +147,76 @@ class LabellingService:
         deliver([Delivery(ready, None)])
         return function(replica, row)
 
+    async def outlook(self, session: Session) -> Outlook:
+        """Whether there is work for a worker now, later or never again; the project has to be open."""
+        return await self._outlook(session.project, "", session)
+
+    async def outlook_of_newcomer(self, project: str, kind: str) -> Outlook:
+        """The same for somebody new of a kind; there is work as long as it is not known."""
+        try:
+            return await self._outlook(project, kind, None)
+        except NotReadyError:
+            return Outlook(outlooks.NOW)
+
+    async def _outlook(self, project: str, kind: str, session: Session | None) -> Outlook:
+        def find(replica: Replica, row: Row) -> Outlook:
+            with self.store.reading() as c:
+                row_of_worker = None if session is None else finishing.find_session(c, session)
+                kind_of_worker = kind if row_of_worker is None else row_of_worker.kind
+                if row_of_worker is not None and row_of_worker.state == workers.NEW:
+                    row_of_worker = None  # whoever passes the quiz
+                return outlooks.find_outlook(c, replica, row, kind_of_worker, row_of_worker)
+
+        await asyncio.to_thread(self._lease_queue.sweep, project)
+        found = await self.read(project, find)
+        if found == Outlook(outlooks.LATER):
+            await asyncio.to_thread(self._enqueue_completion, project)  # a refit tells whether more is needed
+        return found
+
+    def _enqueue_completion(self, project: str) -> None:
+        with self.store.writing() as c:
+            jobs.enqueue(c, project, "completion")
+
     # In other threads ------------------------------------------------------------------------
 
-    async def undo(self, session: Session) -> LeasedItem:
-        """Delete the worker's last answer and lease its item to them again, in one transaction."""
-        return await asyncio.to_thread(self._undo, session)
+    async def stay(self, session: Session) -> int:
+        """A sign of life of a page: what the worker holds lasts on; how many items that are."""
+        return await asyncio.to_thread(self._stay, session)
 
-    def _undo(self, session: Session) -> LeasedItem:
+    def _stay(self, session: Session) -> int:
+        self._seen[session.worker] = time.monotonic()
+        while len(self._seen) > MAX_SEEN:
+            self._seen.pop(next(iter(self._seen)))
+        with self.store.writing() as c:
+            spec = projects.find(c, session.project).spec
+            until = clock.now(c) + presence.stay_seconds(spec)
+            return leases.extend(c, [session.worker], until, spec["lease"])
+
+    async def stay_if_due(self, session: Session) -> None:
+        """The same, at most once in a while: an answer is a sign of life, too."""
+        seen = self._seen.get(session.worker, -math.inf)
+        if time.monotonic() - seen >= presence.STAY_SECONDS / presence.BEATS_PER_STAY:
+            await self.stay(session)
+
+    async def leave(self, session: Session) -> None:
+        """A page was closed: what the worker holds is returned in a moment, unless it is loaded again."""
+        await asyncio.to_thread(self._leave, session)
+
+    def _leave(self, session: Session) -> None:
+        with self.store.writing() as c:
+            leases.shorten(c, session.worker, clock.now(c) + presence.LEAVE_SECONDS)
+
+    async def undo(self, session: Session, seconds: float = math.inf) -> LeasedItem:
+        """Delete the worker's last answer and lease its item to them again, in one transaction."""
+        return await asyncio.to_thread(self._undo, session, seconds)
+
+    def _undo(self, session: Session, seconds: float) -> LeasedItem:
         with self.store.writing() as c:
             projects.next_change(c, session.project, change_number=0)  # the row is locked from here on
-            worker, spec = finishing.find_working(c, session), projects.find(c, session.project).spec
-            key = undoing.undo(c, session.project, worker, make_limits(spec), spec["lease"])
-            trust.review(c, session.project, spec, [session.worker], [key[0]])
+            worker, project = finishing.find_working(c, session), projects.find(c, session.project)
+            lease_seconds = min(seconds, project.spec["lease"])
+            key = undoing.undo(c, session.project, worker, make_limits(project), lease_seconds)
+            trust.review(c, session.project, project.spec, [session.worker], [key[0]])
             content = items.contents(c, [key[0]])[key[0]]
         return self._shown(session.project, LeasedItem(*key, content))
 
@@ -167,21 +235,33 @@ class LabellingService:
         `ConflictError` if the worker has given too few answers and there are items left for them.
         """
         work = await asyncio.to_thread(self._work_done, session)
-        if not work.is_enough and await self._has_more(session):
-            raise ConflictError(work.message)
-        return await asyncio.to_thread(self._finish, session)
+        if work.is_enough:
+            return await self.end(session, assignments.DONE)
+        found = await self._outlook_if_open(session)
+        if found == outlooks.NOW:
+            raise work.error
+        complete = found == outlooks.COMPLETE
+        return await self.end(session, assignments.COMPLETE if complete else assignments.DONE)
+
+    async def end(self, session: Session, outcome: str) -> str:
+        """The same without a look at what is left, for those who have done what is wanted of them."""
+        return await asyncio.to_thread(self._end, session, outcome)
 
     def _work_done(self, session: Session) -> finishing.Work:
         with self.store.reading() as c:
             return finishing.work_done(c, session)
 
-    async def _has_more(self, session: Session) -> bool:
-        """Whether there is an item that a worker can answer now; a project that is not open has none."""
-        try:
-            return bool(await self.lease(session, 1))
-        except ConflictError:
-            return False
+    async def _outlook_if_open(self, session: Session) -> str:
+        """The outlook of a worker; of a project that is not open there is work later, or never again."""
+        state = await asyncio.to_thread(self._project_state, session.project)
+        if state != projects.OPEN:
+            return outlooks.COMPLETE if state == projects.CLOSED else outlooks.LATER
+        return (await self.outlook(session)).work
 
-    def _finish(self, session: Session) -> str:
+    def _project_state(self, project: str) -> str:
+        with self.store.reading() as c:
+            return str(projects.find(c, project).state)
+
+    def _end(self, session: Session, outcome: str) -> str:
         with self.store.writing() as c:
-            return finishing.finish(c, session, self.settings.secret)
+            return finishing.finish(c, session, self.settings.secret, outcome)

@@ -4,7 +4,8 @@ Choosing items needs the replica of the project, which one thread at a time uses
 the next one gathers, so that each batch reads, writes and commits once.
 
 Guarantees: a lease is committed before its item is shown, and ends at the time written with it (after `lease`
-seconds of the project) unless it is extended, answered or released. A batch commits only if no other process
+seconds of the project, or sooner for a page that gives signs of life) unless it is extended, answered or
+released. A batch commits only if no other process
 has leased items of the project since its choice was made (compare-and-set on the project's number of
 requests); otherwise it catches up and chooses again.
 """
@@ -15,13 +16,17 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
+from math import inf
 from typing import Any, NamedTuple
+
+from sqlalchemy import Connection
 
 from crowdpilot.service.errors import (
     AuthenticationError,
     ConflictError,
     RequestError,
     ServiceUnavailableError,
+    translatable,
 )
 from crowdpilot.service.labelling.guests import trust
 from crowdpilot.service.labelling.replica import Replica
@@ -35,6 +40,8 @@ from crowdpilot.service.store.engine import Row, Store
 MAX_ATTEMPTS = 8  # to commit a batch before its requests are refused
 MAX_WORKERS_PER_BATCH = 32
 LEASE_SWEEP_SECONDS = 1.0  # between two looks for expired leases of a project
+PAUSED = translatable("the project is paused; no items are leased now")
+CLOSED = translatable("the project is closed; no items are leased now")
 
 
 class LeasedItem(NamedTuple):
@@ -46,10 +53,11 @@ class LeasedItem(NamedTuple):
 
 
 class LeaseRequest(NamedTuple):
-    """A worker who asks for up to `n` items, and the coroutine that waits for them."""
+    """A worker who asks for up to `n` items for so many seconds, and the coroutine that waits for them."""
 
     session: Session
     n: int
+    seconds: float  # or as long as the project says, if that is less
     waiting: Waiting[list[LeasedItem]]
 
 
@@ -81,9 +89,9 @@ class LeaseQueue:
         self._ticker, self._last_tick = Ticker(), -LEASE_SWEEP_SECONDS
         self._ticking = threading.Lock()
 
-    def add(self, session: Session, n: int) -> Waiting[list[LeasedItem]]:
+    def add(self, session: Session, n: int, seconds: float = inf) -> Waiting[list[LeasedItem]]:
         """Add a request; `serve` has to be called once for each."""
-        request = LeaseRequest(session, n, Waiting())
+        request = LeaseRequest(session, n, seconds, Waiting())
         self._requests.setdefault(session.project, deque()).append(request)
         return request.waiting
 
@@ -113,7 +121,7 @@ class LeaseQueue:
 
     def _lease_batch(self, batch: list[LeaseRequest]) -> list[list[LeasedItem] | Exception]:
         project = batch[0].session.project
-        self._sweep(project)
+        self.sweep(project)
         for _ in range(MAX_ATTEMPTS):
             replica, row = self._replica(project)
             committed = False
@@ -141,26 +149,21 @@ class LeaseQueue:
         self, batch: list[LeaseRequest], outcomes: list[Outcome], replica: Replica, project: Row
     ) -> bool:
         """Write the leases in one transaction; False if another process has leased since the choice."""
-        served = [
-            (r.session.worker, o) for r, o in zip(batch, outcomes, strict=True) if isinstance(o, Choice)
-        ]
-        new = [(worker, choice.new) for worker, choice in served if choice.new]
-        holders = [worker for worker, choice in served if choice.held]
-        unserved = len(new) < len(served)
-        refit = unserved and project.votes != project.fitted and not replica.campaign.view.has_open_leases
-        if not (new or holders or refit):
+        served = [(r, o) for r, o in zip(batch, outcomes, strict=True) if isinstance(o, Choice)]
+        n_new = sum(bool(choice.new) for _, choice in served)
+        has_holders = any(choice.held for _, choice in served)
+        refit = n_new < len(served) and project.votes != project.fitted
+        refit = refit and not replica.campaign.view.has_open_leases
+        if not (n_new or has_holders or refit):
             return True
         with self.store.writing() as c:
-            now, seconds = clock.now(c), replica.spec["lease"]
-            until = now + seconds
             expected = project.lease_requests
-            number = projects.claim_lease_requests(c, project.id, expected, len(new)) if new else 0
+            number = projects.claim_lease_requests(c, project.id, expected, n_new) if n_new else 0
             if number is None:
                 return False
-            if holders:
-                leases.extend(c, holders, until, seconds)
-            if new:
-                leases.create(c, project.id, new, until, number, now=now)
+            for seconds in {request.seconds for request, _ in served}:
+                same = [(r.session.worker, choice) for r, choice in served if r.seconds == seconds]
+                _write_leases(c, project.id, same, seconds, replica.spec["lease"], number)
             if refit:
                 jobs.enqueue(c, project.id, "refit")  # no vote has a value now: it may after a refit
         return True
@@ -181,7 +184,7 @@ class LeaseQueue:
             for one in leased
         ]
 
-    def _sweep(self, project: str) -> None:
+    def sweep(self, project: str) -> None:
         """End expired leases, at most every `LEASE_SWEEP_SECONDS`."""
         moment = time.monotonic()
         if moment - self._last_sweep.get(project, -LEASE_SWEEP_SECONDS) < LEASE_SWEEP_SECONDS:
@@ -203,6 +206,24 @@ class LeaseQueue:
                 self._last_tick = moment
                 with self.store.writing() as c:
                     self._ticker.advance(c)
+
+
+def _write_leases(
+    c: Connection,
+    project: str,
+    served: Sequence[tuple[int, Choice]],
+    seconds: float,
+    project_seconds: float,
+    number: int,
+) -> None:
+    """Extend and create the leases of workers who asked for the same time, in a write transaction."""
+    new = [(worker, choice.new) for worker, choice in served if choice.new]
+    now = clock.now(c)
+    until = now + min(seconds, project_seconds)
+    if holders := [worker for worker, choice in served if choice.held]:
+        leases.extend(c, holders, until, project_seconds)
+    if new:
+        leases.create(c, project, new, until, number, now=now)
 
 
 def _choice(
@@ -233,5 +254,5 @@ def _request_error(session: Session, worker: Row | None, project: Row) -> Reques
     """Why a worker gets no items, if so."""
     error = assignments.session_error(worker, session.worker, session.nonce)
     if error is None and project.state != projects.OPEN:
-        return ConflictError(f"the project is {project.state}; no items are leased now")
+        return ConflictError(PAUSED if project.state == projects.PAUSED else CLOSED)
     return error

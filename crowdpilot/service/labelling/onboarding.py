@@ -12,13 +12,13 @@ from typing import Any
 from sqlalchemy import Connection
 
 from crowdpilot.service.errors import ConflictError, ForbiddenError, NotFoundError
-from crowdpilot.service.labelling import identities
 from crowdpilot.service.labelling.guests import limits, trust
 from crowdpilot.service.labelling.sessions import Session
+from crowdpilot.service.labelling.workers import identities
 from crowdpilot.service.platforms import Arrival, invitation_links, mturk_external_question, prolific
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import projects, workers
-from crowdpilot.service.store.arrivals import assignments, invitations
+from crowdpilot.service.store.arrivals import assignments, hits, invitations
 from crowdpilot.service.store.engine import Row
 from crowdpilot.service.store.requesters import action_log
 
@@ -36,9 +36,8 @@ def arrive(
         if platform == "prolific" and study is not None:
             return prolific.arrive(query, study=study["study"], keys=study["keys"], audience=settings.address)
         if platform == "mturk" and study is not None:
-            return mturk_external_question.arrive(query, hits=study["hits"])
-    except ValueError as error:
-        raise ForbiddenError(str(error)) from None
+            own = [row.id for row in hits.list_all(c, project.id)]
+            return mturk_external_question.arrive(query, hits=[*study["hits"], *own])
     except NotFoundError:
         raise ForbiddenError(invitation_links.NOT_VALID) from None
     raise NotFoundError("this project is not offered there; check the address")
@@ -51,9 +50,8 @@ def open_session(c: Connection, settings: Settings, project: Row, arrival: Arriv
     known = workers.is_registered(c, project.id, arrival.platform, arrival.external)
     if project.state == projects.CLOSED and not known:
         raise ConflictError("the project is closed; thank you for your interest")
-    kinds = project.spec["costs"]["prices"] or {"crowd": 0}
-    if arrival.kind not in kinds:
-        raise ForbiddenError(f"this project has no work for the kind of worker {arrival.kind!r}")
+    if not has_work_for(project.spec, arrival.kind):
+        raise ForbiddenError("this project has no work for the kind of worker '%(kind)s'", kind=arrival.kind)
     if not known and identities.was_erased(
         c, settings.secret, project.id, arrival.platform, arrival.external
     ):
@@ -74,6 +72,11 @@ def open_session(c: Connection, settings: Settings, project: Row, arrival: Arriv
         action_log.write(c, who, "arrive", project.id, category=action_log.ARRIVAL, **about)
     assignment = assignments.find_or_create(c, project.id, worker.id, arrival.assignment)
     return Session(project.id, worker.id, arrival.platform, assignment.id, worker.nonce)
+
+
+def has_work_for(spec: Mapping[str, Any], kind: str) -> bool:
+    """Whether a project has a price for this kind of worker."""
+    return kind in (spec["costs"]["prices"] or {"crowd": 0})
 
 
 def consent_version(spec: Mapping[str, Any]) -> str:
@@ -114,6 +117,8 @@ def take_quiz(c: Connection, session: Session, spec: Mapping[str, Any], labels: 
     state = workers.ACTIVE if passed else worker.state
     trusted = worker.trusted or (passed and trust.after_quiz(c, session.project, spec))
     workers.change(c, session.project, session.worker, tries=worker.tries + 1, state=state, trusted=trusted)
+    if not passed and worker.tries + 1 >= spec["quiz_tries"]:
+        assignments.set_outcome(c, session.assignment, assignments.FAILED)
     return passed
 
 

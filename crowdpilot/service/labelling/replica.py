@@ -21,10 +21,17 @@ import numpy as np
 from sqlalchemy import Connection
 
 from crowdpilot.hybrid import Ask, Campaign
-from crowdpilot.service.project_campaign import TRAINED_CLASSIFIERS, make_campaign
+from crowdpilot.service.labelling.review_changes import ReviewChanges
+from crowdpilot.service.project_campaign import (
+    TRAINED_CLASSIFIERS,
+    campaign_settings,
+    make_campaign,
+    make_prices,
+)
 from crowdpilot.service.store import items, projects, saved_state, votes, workers
 from crowdpilot.service.store.arrivals import guests
 from crowdpilot.service.store.engine import Row
+from crowdpilot.service.store.prices import EarlierVotes, earlier_votes
 
 ITEMS_PER_RECOMPUTE = 4096  # whose acquisition values are recomputed before the time is looked at again
 
@@ -45,20 +52,32 @@ class Replica:
 
     def __init__(self, project: Row, classifier: Any = None, featurizer: Featurizer | None = None) -> None:
         self.project: str = project.id
-        self.spec: dict[str, Any] = project.spec
+        self._take_description(project)
         self._classifier, self._featurizer = classifier, featurizer
         self._start_over()
 
+    def _take_description(self, project: Row) -> None:
+        self.spec: dict[str, Any] = project.spec
+        self.spec_number: int = project.spec_number
+        self._prices = make_prices(project)
+
+    def is_outdated(self, project: Row) -> bool:
+        """Whether the settings have changed so that the campaign has to be built anew."""
+        changed = project.spec_number != self.spec_number
+        return changed and campaign_settings(project.spec) != campaign_settings(self.spec)
+
     def _start_over(self) -> None:
         self.campaign: Campaign = make_campaign(self.spec, self._classifier)
-        self.change_number = 0
-        self.update_number = 0  # the change number of the last model update applied
+        self.change_number = self.update_number = 0  # the latter is that of the last model update applied
         self.item_names: dict[int, str] = {}
         self.item_ids: dict[str, int] = {}
-        self._guests: dict[int, Row] = {}  # who came through a link for everybody
+        self._reviews = ReviewChanges(self.campaign)
+        self._workers, self._uncounted = set[int](), set[int]()  # all, and those whose votes do not count
         self._waiting: dict[votes.VoteId, str] = {}  # votes that do not count, and the kind of their worker
+        self.has_guests = False  # whether somebody came through a link for everybody
         self.is_half_changed = False  # after an error in the middle of `catch_up`: it is of no more use
         self._classifier_cost = 0.0
+        self._earlier: EarlierVotes | None = None  # read from the tables when it is needed
         self._outdated = np.arange(0)  # rows whose values were not recomputed since the last model update
 
     def catch_up(self, c: Connection, max_seconds: float = np.inf) -> Row:
@@ -68,8 +87,12 @@ class Replica:
         the rest keeps its old values until the next call.
         """
         row = projects.find(c, self.project)
-        if row.deletion_number > self.change_number:
-            self._start_over()  # a campaign cannot forget items and what it learned from them
+        if row.deletion_number > self.change_number or row.spec_number != self.spec_number:
+            is_outdated = row.deletion_number > self.change_number or self.is_outdated(row)
+            self._take_description(row)
+            self._earlier = None
+            if is_outdated:
+                self._start_over()  # a campaign cannot forget items and what it learned from them
         if row.change_number > self.change_number:
             is_updated = row.update_number > self.update_number
             model_update = saved_state.read_model_update(c, self.project) if is_updated else None
@@ -81,9 +104,11 @@ class Replica:
             self.is_half_changed = False
         self._recompute_values(max_seconds)
         self.change_number = row.change_number
+        earlier = self._read_earlier(c)
         self.campaign.synchronize(
-            requests=row.lease_requests, votes_since_refit=row.votes - row.fitted, spent=self._spent()
-        )
+            requests=row.lease_requests, votes_since_refit=row.votes - row.fitted,
+            spent=self._spent() + earlier.surplus, reserved_beside=earlier.reserved_surplus,
+        )  # fmt: skip
         return row
 
     def _recompute_values(self, max_seconds: float) -> None:
@@ -99,8 +124,32 @@ class Replica:
         for part in chain(votes.changed_since(*where), guests.votes_of(c, reread)):
             self._apply_votes(part)
 
+    def _read_earlier(self, c: Connection) -> EarlierVotes:
+        """Votes and leases at earlier prices, read again only when one of them has changed."""
+        if not self._prices.earlier:
+            return EarlierVotes()
+        if self._earlier is None:
+            self._earlier = earlier_votes(c, self.project, self._prices)
+        return self._earlier
+
+    def _note_earlier(self, changed: Sequence[Row]) -> None:
+        """Whether one of these rows has, or had, an earlier price."""
+        if self._earlier is None or not self._prices.earlier:
+            return
+        boundary, leases, view = self._prices.boundary, self._earlier.leases, self.campaign.view
+        for row in changed:
+            was_leased = (row.item, row.criterion, row.worker) in leases
+            if row.lease_number < boundary or was_leased or view.has_answered(
+                self.ask_of(row.item, row.criterion), row.worker
+            ):  # fmt: skip
+                self._earlier = None
+                return
+
     def _spent(self) -> float:
-        """Every vote is paid, however late it came and whether it counts; so money follows from counts."""
+        """All votes by the prices of now: money follows from counts.
+
+        Every vote is paid, however late it came and whether it counts.
+        """
         counts = self.campaign.view.votes_by_kind
         prices = self.campaign.costs.prices
         waiting = sum(n * prices[kind] for kind, n in Counter(self._waiting.values()).items())
@@ -108,13 +157,8 @@ class Replica:
         return self._classifier_cost + float(voted + waiting)
 
     @property
-    def has_guests(self) -> bool:
-        """Whether somebody came through a link for everybody."""
-        return bool(self._guests)
-
-    @property
     def waiting_votes(self) -> int:
-        """The number of votes of guests that do not count, or not yet."""
+        """The number of votes that do not count: of guests not yet, of blocked workers not any more."""
         return len(self._waiting)
 
     # Items -----------------------------------------------------------------------------------
@@ -142,11 +186,11 @@ class Replica:
         return len(self.campaign) == 0 or self.campaign.view.pilot_left > 0
 
     def _apply_known_items(self, changed: Uploaded) -> None:
-        if gold := {item.name: item.gold for item in changed if item.gold is not None}:
-            self.campaign.reveal(self._by_criterion(gold))
+        self._reviews.apply_gold(changed)
         self._apply_states(changed)
 
     def _apply_states(self, changed: Uploaded) -> None:
+        self._reviews.apply(changed)
         if stopped := [item.name for item in changed if item.state == items.STOPPED]:
             criteria = self.campaign.criteria
             self.campaign.stop(Ask(name, criterion) for name in stopped for criterion in criteria)
@@ -161,7 +205,7 @@ class Replica:
         features = None if self._featurizer is None else self._featurizer(c, upload)
         gold = {item.name: item.gold for item in upload if item.gold is not None}
         probs = self._classifier_probs(upload)
-        campaign.add(names, classifier_probs=probs, features=features, gold=self._by_criterion(gold))
+        campaign.add(names, classifier_probs=probs, features=features, gold=self._reviews.add_gold(gold))
         classified = len(upload) if trained else sum(item.classifier_probs is not None for item in upload)
         self._classifier_cost += campaign.costs.classifier * classified
         self.item_names.update((item.id, item.name) for item in upload)
@@ -180,14 +224,6 @@ class Replica:
             for name in self.campaign.criteria
         }
 
-    def _by_criterion(self, gold: dict[str, Any]) -> Any:
-        if not self.campaign.has_criteria:
-            return gold
-        return {
-            criterion: {name: known[criterion] for name, known in gold.items() if criterion in known}
-            for criterion in self.campaign.criteria
-        }
-
     # Workers, leases and votes ---------------------------------------------------------------
 
     def _apply_worker(self, worker: Row) -> bool:
@@ -195,33 +231,33 @@ class Replica:
         self.campaign.register_worker(worker.id, worker.kind)
         if worker.state in (workers.BLOCKED, workers.ERASED):
             self.campaign.release(worker.id)
-        if not worker.guest:
-            return False
-        before = self._guests.get(worker.id, worker)
-        self._guests[worker.id] = worker
-        return bool(before.trusted != worker.trusted)
+        self.has_guests |= bool(worker.guest)
+        is_changed = worker.id in self._workers and (worker.id in self._uncounted) == worker.trusted
+        self._workers.add(worker.id)
+        (self._uncounted.discard if worker.trusted else self._uncounted.add)(worker.id)
+        return bool(is_changed)
 
     def _state(self, row: Row) -> str:
         """The state of a vote for the campaign, which takes one that does not count as "can't tell"."""
         return votes.UNSURE if self._is_waiting(row) else str(row.state)
 
     def _is_waiting(self, row: Row) -> bool:
-        """Whether this is a vote of a guest that does not count, or not yet."""
-        guest = self._guests.get(row.worker)
-        return guest is not None and not guest.trusted and row.state == votes.VOTED
+        """Whether this is a vote that does not count, or not yet."""
+        return row.state == votes.VOTED and row.worker in self._uncounted
 
     def _note_waiting(self, changed: Sequence[Row]) -> None:
-        if not self._guests:
+        if not self._waiting and not self._uncounted:
             return
         for row in changed:
             id = row.item, row.criterion, row.worker
             self._waiting.pop(id, None)
             if self._is_waiting(row):
-                self._waiting[id] = self._guests[row.worker].kind
+                self._waiting[id] = self.campaign.view.kind_of(row.worker)
 
     def _apply_votes(self, changed: Sequence[Row]) -> None:
         """Leases and answers; each (item, criterion, worker) is one row, in its present state."""
         campaign, view = self.campaign, self.campaign.view
+        self._note_earlier(changed)
         self._note_waiting(changed)
         for row in changed:
             ask = self.ask_of(row.item, row.criterion)

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
+from crowdpilot.service.errors import InvalidRequestError
 from crowdpilot.service.labelling.guests import trust
 from crowdpilot.service.labelling.project_executor import ProjectExecutor
 from crowdpilot.service.labelling.waiting_requests import Delivery, Waiting, deliver
@@ -48,8 +49,7 @@ class VoteWriter:
 
     def __init__(self, store: Store) -> None:
         self.store = store
-        self._specs: dict[str, dict[str, Any]] = {}
-        self._limits: dict[str, Limits] = {}
+        self._projects: dict[str, tuple[int, dict[str, Any], Limits]] = {}  # by the number of their settings
         self._lock = threading.Lock()
         self._pending: dict[str, deque[PendingAnswer]] = {}  # by project
         self._executor = ProjectExecutor(THREADS, "vote writer")
@@ -90,14 +90,32 @@ class VoteWriter:
 
     def _write(self, c: Connection, project: str, answers: list[Answer]) -> Sequence[Exception | None]:
         """Write answers in a transaction and enqueue a refit if one is due; an error for each refused one."""
-        if project not in self._specs:
-            self._specs[project] = projects.find(c, project).spec
-            self._limits[project] = make_limits(self._specs[project])
-        spec = self._specs[project]
-        refused, row = write_answers(c, project, answers, self._limits[project])
-        taken = [answer for answer, error in zip(answers, refused, strict=True) if error is None]
+        spec, limits = self._description(c, project)
+        coded = [_with_code(answer, spec["classes"]) for answer in answers]
+        known = [answer for answer in coded if isinstance(answer, Answer)]
+        errors, row = write_answers(c, project, known, limits)
+        taken = [answer for answer, error in zip(known, errors, strict=True) if error is None]
         workers, items = {answer.worker for answer in taken}, {answer.item for answer in taken}
         changed = trust.review(c, project, spec, workers, items)
         if changed or refit_due(spec, row.votes, row.fitted):
             jobs.enqueue_refit(c, project)
-        return refused
+        refused = iter(errors)
+        return [next(refused) if isinstance(answer, Answer) else answer for answer in coded]
+
+    def _description(self, c: Connection, project: str) -> tuple[dict[str, Any], Limits]:
+        """The description of a project and its limits, which cannot change before the commit."""
+        number = projects.lock(c, project)
+        if project not in self._projects or self._projects[project][0] != number:
+            row = projects.find(c, project)
+            self._projects[project] = number, row.spec, make_limits(row)
+        return self._projects[project][1:]
+
+
+def _with_code(answer: Answer, classes: Sequence[str]) -> Answer | InvalidRequestError:
+    """The same answer with the number that its class has now; classes may change before the first vote."""
+    name, label = answer.label_name, answer.label
+    if name is None or label is None or (label < len(classes) and classes[label] == name):
+        return answer
+    if name not in classes:
+        return InvalidRequestError("%(name)s is not a class any more; load the page again", name=repr(name))
+    return answer._replace(label=list(classes).index(name))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import secrets
 
+from crowdpilot.service.errors import InvalidLinkError, translatable
 from crowdpilot.service.platforms.platform import Arrival, Platform
 from crowdpilot.service.signing import sign, unsign
 
 PLATFORM = Platform("Invitation link")
 MAX_WORKER_CHARACTERS = 200
-NOT_VALID = "the invitation is not valid; ask for a new link"
+NOT_VALID = translatable("the invitation is not valid; ask for a new link")
 
 
 def sign_invitation(secret: str, project: str, id: str) -> str:
@@ -34,9 +35,9 @@ def read_invitation(secret: str, project: str, token: str) -> str:
     try:
         id = unsign(secret, _purpose(project), token)
     except ValueError:
-        raise ValueError(NOT_VALID) from None
+        raise InvalidLinkError(NOT_VALID) from None
     if not isinstance(id, str):  # as tokens were before invitations were stored
-        raise ValueError(NOT_VALID)
+        raise InvalidLinkError(NOT_VALID)
     return id
 
 

@@ -1,4 +1,4 @@
-"""HITs on Amazon Mechanical Turk, through a client of boto3: publish, approve, reject, pay a bonus.
+"""HITs on Amazon Mechanical Turk, through a client of boto3: publish, extend, approve, reject, pay a bonus.
 
 Calls: https://docs.aws.amazon.com/AWSMechTurk/latest/AWSMturkAPI/ApiReference_OperationsArticle.html;
 ids of qualifications: ApiReference_QualificationRequirementDataStructureArticle.html in the same place.
@@ -6,8 +6,11 @@ ids of qualifications: ApiReference_QualificationRequirementDataStructureArticle
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -19,7 +22,15 @@ ENDPOINTS = {
     True: "https://mturk-requester-sandbox.{region}.amazonaws.com",
     False: "https://mturk-requester.{region}.amazonaws.com",
 }
+OWN_ENDPOINT = "AWS_ENDPOINT_URL_MTURK"  # a variable of boto3, for a server that stands in for MTurk
+ALREADY_THERE = "HITAlreadyExists"  # in the code or message of the error about a token that was used
+HIT_ID = re.compile(r"\b[0-9A-Z]{20,64}\b")
+SUBMITTED, APPROVED, REJECTED = STATUSES = "Submitted", "Approved", "Rejected"  # of an assignment
 WORKER_SITES = {True: "https://workersandbox.mturk.com", False: "https://worker.mturk.com"}
+NO_CREDENTIALS = (
+    "the server has no AWS credentials; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY where it runs, or "
+    "use another way of boto3"
+)
 PERCENT_APPROVED_TYPE, NUMBER_APPROVED_TYPE, LOCALE_TYPE = (
     "000000000000000000L0",
     "00000000000000000040",
@@ -64,30 +75,54 @@ class Offer:
 
 
 class Hit(NamedTuple):
-    """A HIT that was published, and the page on which workers find it."""
+    """A HIT that was published, and the page on which workers find it.
+
+    The other fields are filled in where it was published by an earlier request, perhaps with another offer.
+    """
 
     id: str
     type: str
     page: str
+    title: str = ""
+    reward: str = ""
+    assignments: int = 0
+
+
+class HitState(NamedTuple):
+    """Where a HIT stands on MTurk: its status, and how many of its assignments are free, taken and done."""
+
+    hit: str
+    status: str
+    free: int
+    taken: int
+    done: int
 
 
 class Submitted(NamedTuple):
-    """An assignment that a worker has handed in, and the completion code in it (empty if none)."""
+    """An assignment that a worker has handed in, the completion code in it (empty if none), its status."""
 
     assignment: str
     worker: str
     code: str
     time: float
+    status: str = SUBMITTED
 
 
-def connect(sandbox: bool = True, region: str = "us-east-1") -> Any:
-    """A client of MTurk, or of its sandbox, where no money is paid."""
+def connect(sandbox: bool = True, region: str = "us-east-1", *, quick: bool = False) -> Any:
+    """A client of MTurk, or of its sandbox, where no money is paid; a quick one gives up after seconds."""
     try:
         boto3 = import_module("boto3")
     except ModuleNotFoundError:
         raise ValueError('MTurk needs boto3: pip install "crowdpilot[mturk]"') from None
-    endpoint = ENDPOINTS[sandbox].format(region=region)
-    return boto3.client("mturk", region_name=region, endpoint_url=endpoint)
+    endpoint = None if os.environ.get(OWN_ENDPOINT) else ENDPOINTS[sandbox].format(region=region)
+    patience = (3, 6, 0) if quick else (10, 20, 2)
+    limits = dict(zip(("connect_timeout", "read_timeout"), patience[:2], strict=True))
+    config = import_module("botocore.config").Config(**limits, retries={"max_attempts": patience[2]})
+    try:
+        session = boto3.session.Session()
+        return session.client("mturk", region_name=region, endpoint_url=endpoint, config=config)
+    except import_module("botocore.exceptions").BotoCoreError as error:  # such as a profile that is not there
+        raise ValueError(f"the AWS settings of the server cannot be used: {error}") from None
 
 
 def qualified(*, percent: int = 0, approved: int = 0, countries: Sequence[str] = ()) -> list[dict[str, Any]]:
@@ -124,10 +159,66 @@ def publish(client: Any, url: str, offer: Offer) -> Hit:
     return Hit(hit["HITId"], hit["HITTypeId"], f"{page}/mturk/preview?groupId={hit['HITTypeId']}")
 
 
-def submitted(client: Any, hit: str) -> list[Submitted]:
-    """The assignments of a HIT that wait to be approved or rejected."""
+def publish_once(client: Any, url: str, offer: Offer, *, sandbox: bool) -> Hit:
+    """The same, with a token: where a HIT was made with it before, that one."""
+    site = WORKER_SITES[sandbox]
+    try:
+        made = publish(client, url, offer)
+    except AlreadyThereError as error:
+        known = _call(client, client.get_hit, HITId=error.hit)["HIT"]
+        offered = (known.get("Title", ""), known.get("Reward", ""), known.get("MaxAssignments", 0))
+        made = Hit(known["HITId"], known["HITTypeId"], "", *offered)
+    return made._replace(page=f"{site}/mturk/preview?groupId={made.type}")
+
+
+class AlreadyThereError(ValueError):
+    """The token of a request was used before."""
+
+    def __init__(self, message: str, hit: str) -> None:
+        super().__init__(message)
+        self.hit = hit
+
+
+def state_of(client: Any, hit: str) -> HitState:
+    """Where a HIT stands now."""
+    known = _call(client, client.get_hit, HITId=hit)["HIT"]
+    counts = (known.get(f"NumberOfAssignments{name}", 0) for name in ("Available", "Pending", "Completed"))
+    return HitState(hit, known.get("HITStatus", ""), *counts)
+
+
+def extend(client: Any, hit: str, *, assignments: int = 0, until: float | None = None, token: str) -> bool:
+    """More assignments for a HIT, or another time at which it ends; False if the token was used before."""
+    is_new = True
+    if assignments:
+        more = {"NumberOfAdditionalAssignments": assignments, "UniqueRequestToken": token}
+        try:
+            _call(client, client.create_additional_assignments_for_hit, HITId=hit, **more)
+        except AlreadyThereError:
+            is_new = False
+    if until is not None:
+        moment = datetime.fromtimestamp(until, UTC)
+        _call(client, client.update_expiration_for_hit, HITId=hit, ExpireAt=moment)
+    return is_new
+
+
+def expire(client: Any, hit: str) -> None:
+    """Nobody can take a HIT any more; who has it can hand it in."""
+    moment = datetime.fromtimestamp(0, UTC)
+    _call(client, client.update_expiration_for_hit, HITId=hit, ExpireAt=moment)
+
+
+def find_assignment(client: Any, hit: str, assignment: str) -> Submitted:
+    """An assignment that was handed in; a `ValueError` if it is not of this HIT."""
+    found = _call(client, client.get_assignment, AssignmentId=assignment)["Assignment"]
+    if found.get("HITId") != hit:
+        raise ValueError("this assignment belongs to another HIT; choose one of the list")
+    return _submitted(found)
+
+
+def submitted(client: Any, hit: str, statuses: Sequence[str] = (SUBMITTED,)) -> list[Submitted]:
+    """The assignments of a HIT with one of these statuses; those that wait for a review, if none is given."""
     pages = client.get_paginator("list_assignments_for_hit").paginate
-    found = _call(client, lambda **query: list(pages(**query)), HITId=hit, AssignmentStatuses=["Submitted"])
+    found = _call(client, lambda **query: list(pages(**query)), HITId=hit, AssignmentStatuses=[*statuses])
     return [_submitted(record) for page in found for record in page.get("Assignments", ())]
 
 
@@ -182,7 +273,8 @@ def _submitted(record: Mapping[str, Any]) -> Submitted:
     answers = [] if root is None else root.findall("{*}Answer")
     fields = {answer.findtext("{*}QuestionIdentifier"): answer.findtext("{*}FreeText") for answer in answers}
     code = (fields.get("code") or "").strip()
-    return Submitted(record["AssignmentId"], record["WorkerId"], code, record["SubmitTime"].timestamp())
+    status, time = record.get("AssignmentStatus", SUBMITTED), record["SubmitTime"].timestamp()
+    return Submitted(record["AssignmentId"], record["WorkerId"], code, time, status)
 
 
 def _call(client: Any, method: Callable[..., Any], **fields: Any) -> Any:
@@ -190,5 +282,13 @@ def _call(client: Any, method: Callable[..., Any], **fields: Any) -> Any:
     try:
         return method(**fields)
     except client.exceptions.ClientError as error:
-        message = error.response.get("Error", {}).get("Message", error)
+        about = error.response.get("Error", {})
+        message = about.get("Message", error)
+        if ALREADY_THERE.casefold() in f"{about.get('Code')} {message}".casefold():
+            found = HIT_ID.search(str(message))
+            raise AlreadyThereError(str(message), found[0] if found else "") from error
         raise ValueError(f"MTurk refused {error.operation_name}: {message}") from error
+    except import_module("botocore.exceptions").NoCredentialsError:
+        raise ValueError(NO_CREDENTIALS) from None
+    except import_module("botocore.exceptions").BotoCoreError as error:
+        raise ValueError(f"MTurk cannot be reached: {error}") from None

@@ -12,6 +12,7 @@ from collections.abc import Collection, Mapping
 from urllib.parse import urlsplit
 from xml.etree.ElementTree import Element, SubElement, tostring
 
+from crowdpilot.service.errors import InvalidLinkError
 from crowdpilot.service.platforms.platform import Arrival, Platform, parameter
 
 HOSTS = ("www.mturk.com", "workersandbox.mturk.com")  # the only ones to which a form is posted
@@ -58,7 +59,7 @@ def arrive(query: Mapping[str, str], *, hits: Collection[str] = ()) -> Arrival:
         return Arrival("mturk", "", preview=True)
     hit, assignment, worker = (_identifier(query, name) for name in ("hitId", "assignmentId", "workerId"))
     if hits and hit not in hits:
-        raise ValueError("the link belongs to another HIT; open the HIT on MTurk again")
+        raise InvalidLinkError("the link belongs to another HIT; open the HIT on MTurk again")
     return Arrival("mturk", worker, assignment, submit=submit_url(parameter(query, "turkSubmitTo", "MTurk")))
 
 
@@ -73,7 +74,7 @@ def submit_url(address: str) -> str:
     for origin in ORIGINS:
         if address in (origin, f"{origin}/"):
             return f"{origin}/mturk/externalSubmit"
-    raise ValueError(
+    raise InvalidLinkError(
         "the address would send the answer to a host that is not of MTurk; open the HIT there again"
     )
 
@@ -88,5 +89,7 @@ def form_fields(arrival: Arrival, code: str) -> dict[str, str]:
 def _identifier(query: Mapping[str, str], name: str) -> str:
     value = parameter(query, name, "MTurk")
     if not ID_PATTERN.fullmatch(value):
-        raise ValueError(f"the {name} in the address is not an id of MTurk; open the HIT there again")
+        raise InvalidLinkError(
+            "the %(name)s in the address is not an id of MTurk; open the HIT there again", name=name
+        )
     return value

@@ -8,6 +8,8 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
+from crowdpilot.service.errors import InvalidLinkError
+
 MAX_XML_CHARACTERS = 1 << 20
 
 
@@ -73,7 +75,9 @@ def parameter(query: Mapping[str, str], name: str, platform: str) -> str:
     """A parameter that the platform puts in the address; a `ValueError` if it is not there."""
     if value := query.get(name, ""):
         return value
-    raise ValueError(f"the address has no {name}; open the link on {platform} again")
+    raise InvalidLinkError(
+        "the address has no %(name)s; open the link on %(platform)s again", name=name, platform=platform
+    )
 
 
 def parse_xml(text: str, what: str) -> Element:

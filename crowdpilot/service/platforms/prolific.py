@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+from crowdpilot.service.errors import InvalidLinkError
 from crowdpilot.service.platforms.platform import Arrival, Platform, parameter
 from crowdpilot.service.platforms.signed_tokens import read_claims
 
@@ -50,9 +51,11 @@ def arrive(
     ids = {name: parameter(query, name, "Prolific") for name in ID_PATTERNS}
     for name, pattern in ID_PATTERNS.items():
         if not pattern.fullmatch(ids[name]):
-            raise ValueError(f"the {name} in the address is not an id of Prolific; open the link there again")
+            raise InvalidLinkError(
+                "the %(name)s in the address is not an id of Prolific; open the link there again", name=name
+            )
     if study and ids["STUDY_ID"] != study:
-        raise ValueError("the link belongs to another study; open the study on Prolific again")
+        raise InvalidLinkError("the link belongs to another study; open the study on Prolific again")
     return Arrival("prolific", ids["PROLIFIC_PID"], ids["SESSION_ID"])
 
 
@@ -86,10 +89,12 @@ def _signed_ids(query: Mapping[str, str], keys: Mapping[str, Any], audience: str
     claims = read_claims(parameter(query, TOKEN_PARAMETER, "Prolific"), keys)
     signed = claims.get("prolific")
     if not audience or _host(audience) not in _hosts(claims.get("aud")):
-        raise ValueError("the signed link is meant for another address; mend the study's URL on Prolific")
+        raise InvalidLinkError(
+            "the signed link is meant for another address; mend the study's URL on Prolific"
+        )
     ids = {name: str(signed.get(name, "")) for name in ID_PATTERNS} if isinstance(signed, dict) else {}
     if any(query.get(name, value) != value for name, value in ids.items()):
-        raise ValueError("the address is not the one that was signed; open the study on Prolific again")
+        raise InvalidLinkError("the address is not the one that was signed; open the study on Prolific again")
     return ids
 
 

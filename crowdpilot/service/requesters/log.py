@@ -12,6 +12,7 @@ import pyarrow as pa
 from sqlalchemy import Connection
 
 from crowdpilot.service.errors import ServiceUnavailableError
+from crowdpilot.service.requesters.log_sentences import other_details, write_sentence
 from crowdpilot.service.store.engine import Row, Store
 from crowdpilot.service.store.requesters import action_log
 from crowdpilot.service.store.requesters.action_log import Filter
@@ -29,6 +30,12 @@ def read_entries(
 def _with_names(c: Connection, rows: Sequence[Row]) -> list[dict[str, Any]]:
     names = action_log.actor_names(c, [row.actor for row in rows])
     return [{**row._mapping, "name": names.get(row.actor, row.actor)} for row in rows]
+
+
+def describe(entry: dict[str, Any]) -> dict[str, Any]:
+    """An entry with a sentence that follows the name, and the details which the sentence does not have."""
+    action, detail = entry["action"], entry["detail"]
+    return {**entry, "sentence": write_sentence(action, detail), "more": other_details(action, detail)}
 
 
 def log_tables(store: Store, wanted: Filter) -> Iterator[pa.Table]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Text, cast, func, insert, select, update
+from sqlalchemy import Connection, LargeBinary, Text, cast, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from crowdpilot.service.errors import ConflictError, NotFoundError
@@ -110,6 +110,24 @@ def count(c: Connection, project: str) -> int:
     return int(c.execute(select(func.count()).where(items.c.project == project)).scalar_one())
 
 
+def exist(c: Connection, project: str) -> bool:
+    """Whether a project has items."""
+    return c.execute(select(items.c.id).where(items.c.project == project).limit(1)).first() is not None
+
+
+def have_knowledge(c: Connection, project: str) -> bool:
+    """Whether the class of an item is known, or probabilities of its classes were uploaded."""
+    known = or_(*(cast(column, Text) != "null" for column in (items.c.gold, items.c.classifier_probs)))
+    own = select(items.c.id).where(items.c.project == project, known).limit(1)
+    return c.execute(own).first() is not None
+
+
+def some_open(c: Connection, project: str, n: int) -> list[int]:
+    """Ids of up to `n` items that may be asked about; by the index on change numbers."""
+    own = items.c.project == project, items.c.state == OPEN
+    return [row.id for row in c.execute(select(items.c.id).where(*own).limit(n))]
+
+
 def list_all(c: Connection, project: str) -> Sequence[Row]:
     """All rows of a project in the order of upload."""
     return c.execute(select(items).where(items.c.project == project).order_by(items.c.id)).all()
@@ -149,6 +167,8 @@ class ChangedItem(NamedTuple):
     name: str
     classifier_probs: Any
     gold: Any
+    override: Any  # the class that an expert decided on; with criteria a mapping to such
+    votes_wanted: int | None
     state: str
     upload_number: int
 
@@ -159,19 +179,24 @@ def changed_since(c: Connection, project: str, number: int) -> Iterator[list[Cha
     By the index on (project, change_number), in the read transaction of a replica.
     """
     probs, gold = cast(items.c.classifier_probs, Text), cast(items.c.gold, Text)
-    columns = items.c.id, items.c.name, probs, gold, items.c.state, items.c.upload_number
+    more = cast(items.c.override, Text), items.c.votes_wanted, items.c.state, items.c.upload_number
+    columns = items.c.id, items.c.name, probs, gold, *more
     changed = items.c.project == project, items.c.change_number > number
     rows = c.execute(select(*columns).where(*changed).order_by(items.c.id))
     for part in rows.partitions(ROWS_PER_PART):
         yield [
-            ChangedItem(id, name, _decoded(probs), _decoded(gold), state, upload_number)
-            for id, name, probs, gold, state, upload_number in part
+            ChangedItem(id, name, _decoded(probs), _decoded(gold), _label(_decoded(override)), *more)
+            for id, name, probs, gold, override, *more in part
         ]
 
 
 def _decoded(text: str | None) -> Any:
     """A value of a JSON column; most are empty, and these are not worth a call of the parser."""
     return None if text is None or text == "null" else json.loads(text)
+
+
+def _label(override: dict[str, Any] | None) -> Any:
+    return None if override is None else override["label"]
 
 
 def contents(c: Connection, ids: Iterable[int]) -> dict[int, dict[str, Any]]:
@@ -184,10 +209,29 @@ def contents(c: Connection, ids: Iterable[int]) -> dict[int, dict[str, Any]]:
     return {row.id: row.content for row in rows}
 
 
+def contents_by_name(c: Connection, project: str, names: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """The contents of those of the named items that exist, by the index on (project, name)."""
+    columns = items.c.name, items.c.content
+    rows = (
+        row
+        for part in chunks(names)
+        for row in c.execute(select(*columns).where(items.c.project == project, items.c.name.in_(part)))
+    )
+    return {row.name: row.content for row in rows}
+
+
 def all_contents(c: Connection, project: str) -> Sequence[Row]:
     """Id, name and content of all items in the order of upload."""
     columns = items.c.id, items.c.name, items.c.content
     return c.execute(select(*columns).where(items.c.project == project).order_by(items.c.id)).all()
+
+
+def overrides_version(c: Connection, project: str) -> str:
+    """A text that changes whenever an expert overrides a decision, or takes that back."""
+    count, last = func.count(), func.max(items.c.change_number)
+    own = items.c.project == project, items.c.override.is_not(None)
+    row = c.execute(select(count.label("n"), last.label("last")).where(*own)).one()
+    return f"{row.n} {row.last or 0}"
 
 
 def first_upload(c: Connection, project: str) -> Sequence[Row]:
@@ -219,13 +263,31 @@ def save_file(c: Connection, project: str, type: str, data: bytes) -> str:
     return digest
 
 
-def find_file(c: Connection, project: str, digest: str) -> Row:
-    """Type and data of a file; `NotFoundError` if there is none."""
+def file_size(c: Connection, project: str, digest: str) -> Row:
+    """Type and size in bytes of a file; `NotFoundError` if there is none."""
     own = files.c.project == project, files.c.digest == digest
-    row = c.execute(select(files.c.type, files.c.data).where(*own)).first()
+    size = func.length(files.c.data).label("size")
+    row = c.execute(select(files.c.type, size).where(*own)).first()
     if row is None:
         raise NotFoundError("there is no such file")
     return row
+
+
+def file_part(c: Connection, project: str, digest: str, start: int, size: int) -> bytes:
+    """So many bytes of a file from a position; `NotFoundError` if there is none."""
+    own = files.c.project == project, files.c.digest == digest
+    part = func.substr(files.c.data, start + 1, size, type_=LargeBinary)
+    data = c.execute(select(part).where(*own)).scalar()
+    if data is None:
+        raise NotFoundError("there is no such file")
+    return bytes(data)
+
+
+def typed_file(c: Connection, project: str, digest: str) -> tuple[str, bytes] | None:
+    """The media type and the data of a file, None if there is none."""
+    own = files.c.project == project, files.c.digest == digest
+    row = c.execute(select(files.c.type, files.c.data).where(*own)).first()
+    return None if row is None else (row.type, row.data)
 
 
 def file_data(c: Connection, project: str, digest: str) -> bytes | None:

@@ -102,6 +102,11 @@ def renew(c: Connection, job: Row) -> None:
         raise JobLostError(f"job {job.id} was taken from {job.runner}")
 
 
+def note_progress(c: Connection, job: Row, result: Any) -> None:
+    """Write down how far a job is that runs, where its result will be."""
+    _change(c, job, result=result)
+
+
 def finish(c: Connection, job: Row, result: Any) -> None:
     """Mark a job as done, with its result."""
     values = {"state": DONE, "result": result, "error": None, "ended": time.time(), "claimed_until": None}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import ColumnElement, Connection, bindparam, case, insert, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, case, func, insert, select, update
 
 from crowdpilot.service.store import clock, projects
 from crowdpilot.service.store.tables import votes
@@ -62,16 +62,28 @@ def held_by(c: Connection, workers: Sequence[int]) -> dict[int, list[ItemCriteri
     return held
 
 
-def extend(c: Connection, workers: Sequence[int], until: float, seconds: float) -> None:
-    """Extend all leases of these workers, in a write transaction; the change number stays.
+def extend(c: Connection, workers: Sequence[int], until: float, seconds: float) -> int:
+    """Let all leases of these workers end at a time, in a write transaction; how many there are.
 
-    None lasts longer than `MAX_EXTENSION` times the `seconds` of a lease in all.
+    None lasts longer than `MAX_EXTENSION` times the `seconds` of a lease in all. The change number stays.
     """
     last = votes.c.leased + MAX_EXTENSION * seconds
     expires = case((last < until, last), else_=until)
-    c.execute(
-        update(votes).where(votes.c.worker.in_(workers), votes.c.state == LEASED).values(expires=expires)
-    )
+    own = votes.c.worker.in_(workers), votes.c.state == LEASED
+    return c.execute(update(votes).where(*own).values(expires=expires)).rowcount
+
+
+def shorten(c: Connection, worker: int, until: float) -> None:
+    """Let no lease of a worker last longer than until a time, in a write transaction."""
+    own = votes.c.worker == worker, votes.c.state == LEASED, votes.c.expires > until
+    c.execute(update(votes).where(*own).values(expires=until))
+
+
+def last_expiry(c: Connection, project: str) -> float | None:
+    """When the last of the leases of a project ends, if there are any; by the index on (project, expires)."""
+    own = votes.c.project == project, votes.c.state == LEASED
+    found: float | None = c.execute(select(func.max(votes.c.expires)).where(*own)).scalar_one()
+    return found
 
 
 def have_expired(c: Connection, project: str, now: float) -> bool:

@@ -9,12 +9,12 @@ from typing import Any
 
 from sqlalchemy import Connection, insert, select, update
 
-from crowdpilot.service.errors import NotFoundError
+from crowdpilot.service.errors import NotFoundError, translatable
 from crowdpilot.service.store.engine import Row
 from crowdpilot.service.store.tables import projects
 
 OPEN, PAUSED, CLOSED, DELETED = "open", "paused", "closed", "deleted"
-NO_PROJECT = "there is no such project; check its address"
+NO_PROJECT = translatable("there is no such project; check its address")
 
 
 def create(c: Connection, spec: dict[str, Any]) -> str:
@@ -53,6 +53,15 @@ def next_change(c: Connection, project: str, **increments: int) -> Row:
     if row is None:
         raise NotFoundError(NO_PROJECT)
     return row
+
+
+def lock(c: Connection, project: str) -> int:
+    """Lock the row of a project until the commit, in a write transaction; the number of its settings."""
+    there = projects.c.id == project, projects.c.state != DELETED
+    row = c.execute(select(projects.c.spec_number).where(*there).with_for_update()).first()
+    if row is None:
+        raise NotFoundError(NO_PROJECT)
+    return int(row.spec_number)
 
 
 def claim_lease_requests(c: Connection, project: str, expected: int, n: int = 1) -> int | None:

@@ -85,6 +85,12 @@ def read_model_update(c: Connection, project: str) -> dict[str, Any] | None:
     return unpack_model_update(bytes(row.data))
 
 
+def remove_model_update(c: Connection, project: str) -> None:
+    """Delete the model update of a project, in a write transaction: replicas go on without one."""
+    c.execute(delete(model_updates).where(model_updates.c.project == project))
+    projects.change(c, project, update_number=0, fitted=0)
+
+
 # Audits, by the primary key
 
 

@@ -45,13 +45,31 @@ def votes_over_time(c: Connection, project: str, bins: int = 40) -> VoteHistogra
     return VoteHistogram(start, step, counts)
 
 
-def open_items_by_votes(c: Connection, project: str, points: int = 120) -> list[tuple[int, int]]:
-    """Pairs (votes, open items) at each refit of a project, at most `points` of them."""
+class RefitProgress(NamedTuple):
+    """How many items were settled and final when so many votes had come."""
+
+    votes: int
+    settled: int
+    final: int
+
+
+def progress_by_votes(c: Connection, project: str, points: int = 120) -> list[RefitProgress]:
+    """The progress at each refit of a project, at most `points` of them."""
     done = jobs.c.project == project, jobs.c.kind == "refit", jobs.c.state == DONE
     rows = c.execute(select(jobs.c.result).where(*done).order_by(jobs.c.id)).all()
-    curve = sorted({row.result["votes"]: row.result["open"] for row in rows if row.result}.items())
-    every = max(1, -(-len(curve) // points))
-    return curve[::-1][::every][::-1]
+    curve = {row.result["votes"]: _progress(row.result) for row in rows if _has_progress(row.result)}
+    ordered = [curve[votes] for votes in sorted(curve)]
+    every = max(1, -(-len(ordered) // points))
+    return ordered[::-1][::every][::-1]
+
+
+def _has_progress(result: dict[str, Any] | None) -> bool:
+    """Whether a refit has counted its items; those of earlier versions have not."""
+    return result is not None and "settled" in result
+
+
+def _progress(result: dict[str, Any]) -> RefitProgress:
+    return RefitProgress(int(result["votes"]), int(result["settled"]), int(result["final"]))
 
 
 def item_counts(c: Connection) -> dict[str, int]:
@@ -60,20 +78,59 @@ def item_counts(c: Connection) -> dict[str, int]:
     return {row.project: row.n for row in c.execute(present.group_by(items.c.project))}
 
 
-def open_item_counts(c: Connection) -> dict[str, int]:
-    """The number of open items of each project at its last refit."""
+def last_progress(c: Connection) -> dict[str, RefitProgress]:
+    """The progress of each project at its last refit."""
     done = jobs.c.kind == "refit", jobs.c.state == DONE
     newest = select(func.max(jobs.c.id)).where(*done).group_by(jobs.c.project)
     rows = c.execute(select(jobs.c.project, jobs.c.result).where(jobs.c.id.in_(newest)))
-    return {row.project: row.result["open"] for row in rows if row.result}
+    return {row.project: _progress(row.result) for row in rows if _has_progress(row.result)}
 
 
-def votes_by_kind(c: Connection, project: str) -> dict[str, int]:
-    """The number of votes of each kind of worker."""
+class AnswerTimes(NamedTuple):
+    """How many votes have a time, their median in seconds, and how many were given too fast to look."""
+
+    timed: int = 0
+    median: float = 0.0
+    fast: int = 0
+
+
+def answer_times(c: Connection, project: str, min_seconds: float, min_share: float) -> AnswerTimes:
+    """How long votes took; fast ones took less than `min_seconds` or than this share of the median.
+
+    A sort of all votes of the project.
+    """
+    own = votes.c.project == project, votes.c.state == VOTED, votes.c.seconds.is_not(None)
+    timed = int(c.execute(select(func.count()).select_from(votes).where(*own)).scalar_one())
+    if timed == 0:
+        return AnswerTimes()
+    middle = select(votes.c.seconds).where(*own).order_by(votes.c.seconds).offset(timed // 2).limit(1)
+    median = float(c.execute(middle).scalar_one())
+    below = votes.c.seconds < max(min_seconds, min_share * median)
+    fast = select(func.count()).select_from(votes).where(*own, below)
+    return AnswerTimes(timed, median, int(c.execute(fast).scalar_one()))
+
+
+def only_guests_voted(c: Connection, project: str) -> bool:
+    """Whether there are votes, and all are by workers who came through a link for everybody."""
     own = votes.c.project == project, votes.c.state == VOTED
     joined = votes.join(workers, workers.c.id == votes.c.worker)
-    query = select(workers.c.kind, func.count().label("n")).select_from(joined).where(*own)
-    return {row.kind: row.n for row in c.execute(query.group_by(workers.c.kind))}
+    kinds = select(workers.c.guest).distinct().select_from(joined).where(*own)
+    return {bool(row.guest) for row in c.execute(kinds)} == {True}
+
+
+class LastVote(NamedTuple):
+    """When the last vote came, and how many workers have voted within the last hour."""
+
+    time: float | None
+    active: int
+
+
+def last_vote(c: Connection, project: str, now: float) -> LastVote:
+    """The last vote of a project, and who is active."""
+    own = votes.c.project == project, votes.c.state == VOTED
+    last = c.execute(select(func.max(votes.c.time)).where(*own)).scalar()
+    recent_ = select(func.count(votes.c.worker.distinct())).where(*own, votes.c.time > now - HOUR)
+    return LastVote(last, int(c.execute(recent_).scalar_one()))
 
 
 def audit_bound(c: Connection, project: str) -> dict[str, Any] | None:

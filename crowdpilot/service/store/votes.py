@@ -40,9 +40,16 @@ def changed_since(c: Connection, project: str, number: int) -> Iterator[Sequence
 
     By the index on (project, change_number), in the read transaction of a replica.
     """
-    columns = votes.c.item, votes.c.criterion, votes.c.worker, votes.c.state, votes.c.label
+    columns = (votes.c.item, votes.c.criterion, votes.c.worker, votes.c.state, votes.c.label,
+               votes.c.lease_number)  # fmt: skip
     changed = votes.c.project == project, votes.c.change_number > number
     yield from c.execute(select(*columns).where(*changed).order_by(*IN_ORDER)).partitions(ROWS_PER_FETCH)
+
+
+def exist(c: Connection, project: str) -> bool:
+    """Whether an item of a project was ever leased to anybody, or voted on."""
+    own = select(votes.c.item).where(votes.c.project == project).limit(1)
+    return c.execute(own).first() is not None
 
 
 def list_all(c: Connection, project: str) -> Iterator[Row]:
@@ -94,6 +101,13 @@ def counts_by_worker(c: Connection, project: str) -> dict[int, dict[str, float]]
         if row.state == VOTED and row.seconds is not None:
             own["seconds"] = float(row.seconds)
     return counts
+
+
+def recent_seconds(c: Connection, project: str, n: int) -> list[float]:
+    """How long the last `n` votes of a project took, where that is known; by the index on change numbers."""
+    timed = votes.c.project == project, votes.c.state == VOTED, votes.c.seconds.is_not(None)
+    query = select(votes.c.seconds).where(*timed).order_by(votes.c.change_number.desc()).limit(n)
+    return [float(row.seconds) for row in c.execute(query)]
 
 
 def fast_votes_by_worker(c: Connection, project: str, seconds: float) -> dict[int, int]:

@@ -103,3 +103,18 @@ def exclude(c: Connection, project: str, worker: int, state: str, **values: Any)
     held = votes.c.worker == worker, votes.c.state == LEASED
     c.execute(update(votes).where(*held).values(state=RETURNED, change_number=row.change_number))
     change(c, project, worker, state=state, **values)
+
+
+def kinds(c: Connection, project: str) -> set[str]:
+    """The kinds of workers that a project has."""
+    return {
+        row.kind for row in c.execute(select(workers.c.kind).where(workers.c.project == project).distinct())
+    }
+
+
+def admit_new(c: Connection, project: str) -> None:
+    """Let everybody begin who has not passed the onboarding, in a write transaction: there is none now."""
+    own = workers.c.project == project, workers.c.state == NEW
+    if c.execute(select(workers.c.id).where(*own).limit(1)).first() is not None:
+        number = int(projects.next_change(c, project).change_number)
+        c.execute(update(workers).where(*own).values(state=ACTIVE, change_number=number))

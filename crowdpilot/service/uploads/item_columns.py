@@ -8,12 +8,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
 from crowdpilot.io.column_names import ALIASES, listed
 from crowdpilot.service.schemas import ItemIn
+from crowdpilot.service.uploads.media_types import KINDS, kind_of_address
 
 Spec = Mapping[str, Any]
 New = dict[str, Any]  # an item as the store takes it
@@ -21,7 +22,17 @@ MAX_SUM_ERROR = 1e-3  # by how much probabilities may miss one
 NAMES = ("name", "id", *(alias + end for alias in ALIASES["task"] for end in ("", "id", "name")))
 TEXTS = ("text", "content", "sentence", "body", "tweet", "review", "comment", "abstract", "description")
 IMAGES = ("image", "imageurl", "url", "imagefile", "filename", "file", "picture", "photo")
+AUDIO = ("audio", "audiourl", "audiofile", "sound", "soundfile", "recording", "speech", "song")
+VIDEO = ("video", "videourl", "videofile", "movie", "film", "clip")
 GOLD = ALIASES["gold"]
+ROLES = {"name": NAMES, "text": TEXTS, "image": IMAGES, "audio": AUDIO, "video": VIDEO}
+
+
+class UploadedFile(NamedTuple):
+    """A file that was sent along: image, audio or video, and its address."""
+
+    kind: str
+    address: str
 
 
 @dataclass(frozen=True)
@@ -30,8 +41,9 @@ class Columns:
 
     Parameters
     ----------
-    name, text, image
-        The column of each, if there is one.
+    name, text, image, audio, video
+        The column of each, if there is one. A column for images, such as `file` or `url`, may hold sounds and
+        videos as well: the file, or the end of the address, tells which.
     gold
         The column for each criterion; "" is the only question where there are none.
     machine
@@ -43,9 +55,16 @@ class Columns:
     name: str | None
     text: str | None
     image: str | None
+    audio: str | None
+    video: str | None
     gold: dict[str, str]
     machine: dict[str, list[str]]
     other: list[str]
+
+    @property
+    def has_content(self) -> bool:
+        """Whether a column holds what workers are to see or hear."""
+        return any((self.text, self.image, self.audio, self.video))
 
 
 def criteria_of(spec: Spec) -> list[str]:
@@ -73,7 +92,7 @@ def find(names: Sequence[str], spec: Spec, *, labels: bool = False) -> Columns:
     known = (*GOLD, *ALIASES["label"]) if labels else GOLD
     columns = {
         role: next((by_key[alias] for alias in aliases if alias in by_key), None)
-        for role, aliases in {"name": NAMES, "text": TEXTS, "image": IMAGES, "gold": known}.items()
+        for role, aliases in {**ROLES, "gold": known}.items()
     }
     gold = _gold(names, columns.pop("gold"), spec)
     machine = _machine(names, spec)
@@ -102,29 +121,44 @@ def _machine(names: Sequence[str], spec: Spec) -> dict[str, list[str]]:
     return machine
 
 
-def read_record(record: Mapping[str, Any], columns: Columns, uploaded: Mapping[str, str]) -> ItemIn:
+def read_record(record: Mapping[str, Any], columns: Columns, uploaded: Mapping[str, UploadedFile]) -> ItemIn:
     """An item from a record; a `ValueError` says which column is wrong."""
     values = {
         "name": _cell(record, columns.name),
         "text": _cell(record, columns.text),
-        "image": _cell(record, columns.image),
         "machine": record.get("machine") or _probabilities(record, columns),
         "gold": _known(record, columns),
     }
-    image = uploaded.get(str(values["image"]))
+    sent: dict[str, str] = {}
+    found_in: dict[str, str | None] = {}
+    for role in KINDS:
+        column = getattr(columns, role)
+        if (cell := _cell(record, column)) == "":
+            continue
+        file = uploaded.get(str(cell))
+        kind = file.kind if file else kind_of_address(str(cell)) if role == "image" else role
+        if kind in found_in:
+            raise ValueError(f"column {column!r}: there is a second {kind}; an item has one")
+        found_in[kind] = column
+        if file:
+            sent[kind] = file.address
+        else:
+            values[kind] = cell
     try:
-        item = ItemIn.model_validate({**values, "image": ""} if image else values)
+        item = ItemIn.model_validate(values)
     except ValidationError as error:
-        raise ValueError(_wrong(error, values, columns)) from None
-    return item.model_copy(update={"image": image}) if image else item
+        raise ValueError(_wrong(error, values, columns, found_in)) from None
+    return item.model_copy(update=sent) if sent else item
 
 
-def _wrong(error: ValidationError, values: Mapping[str, Any], columns: Columns) -> str:
+def _wrong(
+    error: ValidationError, values: Mapping[str, Any], columns: Columns, found_in: Mapping[str, str | None]
+) -> str:
     where = str(error.errors()[0]["loc"][0])
-    column = getattr(columns, where)
+    column = found_in.get(where) or getattr(columns, where)
     what = sentence(error)
-    if where == "image" and isinstance(values["image"], str):
-        what = f"{values['image'][:60]!r} is neither a web address nor a file that was sent along"
+    if where in KINDS and isinstance(values[where], str):
+        what = f"{values[where][:60]!r} is neither a web address nor a file that was sent along"
     return f"column {(column if isinstance(column, str) else where)!r}: {what}"
 
 
@@ -165,9 +199,9 @@ def _known(record: Mapping[str, Any], columns: Columns) -> Any:
 
 def to_new(item: ItemIn, spec: Spec) -> New:
     """An item as the store takes it; a `ValueError` says what does not fit the project."""
-    content = {kind: value for kind in ("text", "image") if (value := getattr(item, kind))}
+    content = {kind: value for kind in ("text", *KINDS) if (value := getattr(item, kind))}
     if not content:
-        raise ValueError("there is neither a text nor an image; give one of them")
+        raise ValueError("there is neither a text nor an image, audio or video; give one of them")
     return {
         "name": item.name or f"item-{sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:12]}",
         "content": content,

@@ -1,4 +1,4 @@
-"""Uploads: items and known classes from the tables and images of a request."""
+"""Uploads: items and known classes from the tables, images, sounds and videos of a request."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ from sqlalchemy import Connection
 from crowdpilot.io.column_names import listed
 from crowdpilot.service.schemas import ItemIn, ItemsIn
 from crowdpilot.service.store import items
-from crowdpilot.service.uploads.image_sizes import check_image, image_type
+from crowdpilot.service.uploads.files import File as File
+from crowdpilot.service.uploads.files import unpack
+from crowdpilot.service.uploads.folders import NamedFile, name_files
 from crowdpilot.service.uploads.item_columns import (
     New,
     Spec,
+    UploadedFile,
     check_gold,
     find,
     read_record,
@@ -23,17 +26,11 @@ from crowdpilot.service.uploads.item_columns import (
     to_new,
     unique_names,
 )
+from crowdpilot.service.uploads.media_types import KINDS, check_file, file_type, kind_of
 from crowdpilot.service.uploads.spreadsheet_cells import original
 from crowdpilot.service.uploads.table_records import JSON, MAX_RECORDS, SUFFIXES, Record, read_records
 
-MAX_FILE_NAME_CHARACTERS = 255  # as in most file systems
-
-
-class File(NamedTuple):
-    """A file that came in a form."""
-
-    name: str
-    data: bytes
+TEXT_SUFFIX = ".txt"
 
 
 class Body(NamedTuple):
@@ -44,22 +41,24 @@ class Body(NamedTuple):
     files: Sequence[File] = ()
 
 
-class Image(NamedTuple):
-    """An image to be kept."""
+class Media(NamedTuple):
+    """An image, a sound or a video to be kept."""
 
     type: str
     data: bytes
 
 
 class Upload(NamedTuple):
-    """Items to be added, images to be kept, and columns that were not understood."""
+    """Items to be added, files to be kept, and columns that were not understood."""
 
     items: list[New]
-    images: list[Image]
+    media: list[Media]
     ignored: list[str]
 
 
-def read_items(project: str, spec: Spec, body: Body, *, labels: bool = False) -> Upload:
+def read_items(
+    project: str, spec: Spec, body: Body, *, labels: bool = False, problems: list[str] | None = None
+) -> Upload:
     """Items from a request; a `ValueError` says in one sentence what is wrong and where.
 
     Parameters
@@ -70,12 +69,14 @@ def read_items(project: str, spec: Spec, body: Body, *, labels: bool = False) ->
         What was sent.
     labels
         Whether a column called label holds known classes.
+    problems
+        If given, rows of tables that cannot be read are left out, and why is added to this list.
     """
     if body.files:
-        return _read_files(project, spec, body.files, labels)
+        return _read_files(project, spec, body.files, labels, problems)
     if body.type == JSON:
         return Upload(_from_model(body.data, spec), [], [])
-    return _read_table(*read_records(body.type, body.data), spec, {}, labels)
+    return _read_table(*read_records(body.type, body.data), spec, {}, labels, problems)
 
 
 def add(c: Connection, project: str, upload: Upload, ready: items.NewItems | None = None) -> int:
@@ -83,8 +84,8 @@ def add(c: Connection, project: str, upload: Upload, ready: items.NewItems | Non
 
     `ready` are its items as `items.encode` makes them before the transaction.
     """
-    for image in upload.images:
-        items.save_file(c, project, *image)
+    for file in upload.media:
+        items.save_file(c, project, *file)
     items.add(c, project, upload.items if ready is None else ready)
     return len(upload.items)
 
@@ -93,7 +94,7 @@ def read_gold(spec: Spec, body: Body) -> dict[str, Any] | None:
     """Known classes by the names of items, from a table that has nothing else; None if it has items."""
     names, records = read_records(body.type, body.data)
     columns = find(names, spec, labels=True)
-    if columns.text or columns.image:
+    if columns.has_content:
         return None
     if not columns.name or not columns.gold:
         raise ValueError(f"a column called name or label is missing; found {listed(names)}")
@@ -124,78 +125,112 @@ def original_names(c: Connection, project: str, gold: dict[str, Any]) -> dict[st
 # Files -----------------------------------------------------------------------------------------
 
 
-def _read_files(project: str, spec: Spec, files: Sequence[File], labels: bool) -> Upload:
-    images, tables = _sort(files)
-    uploaded = {name: f"/files/{project}/{sha256(image.data).hexdigest()}" for name, image in images.items()}
+def _read_files(
+    project: str, spec: Spec, files: Sequence[File], labels: bool, problems: list[str] | None
+) -> Upload:
+    found = _sort(name_files(unpack(files), spec))
+    uploaded = {
+        path: UploadedFile(kind_of(media.type), f"/files/{project}/{sha256(media.data).hexdigest()}")
+        for path, media in found.media.items()
+    }
+    by_name = {found.names[path]: file for path, file in uploaded.items()} | uploaded
     upload = Upload([], [], [])
-    if tables:
-        upload = _read_table(*read_records(*tables[0]), spec, uploaded, labels)
-    used = {item["content"].get("image") for item in upload.items}
-    rest = {name: address for name, address in uploaded.items() if address not in used}
+    if found.table is not None:
+        upload = _read_table(*read_records(*found.table), spec, by_name, labels, problems)
+    used = {item["content"].get(kind) for item in upload.items for kind in KINDS}
+    contents: dict[str, dict[str, Any]] = {path: {"text": text} for path, text in found.texts.items()}
+    contents |= {
+        path: {file.kind: file.address} for path, file in uploaded.items() if file.address not in used
+    }
     more = [
-        _at_position(name, lambda n=name, a=address: _from_image(n, a, spec))
-        for name, address in rest.items()
+        _at_position(
+            path, lambda p=path, some=content: _from_file(found.names[p], some, found.labels[p], spec)
+        )
+        for path, content in contents.items()
     ]
-    return Upload([*upload.items, *more], list(images.values()), upload.ignored)
+    if not upload.items and not more:
+        raise ValueError("there is no file with items; send a table, images, sounds, videos or texts")
+    return Upload([*upload.items, *more], list(found.media.values()), upload.ignored)
 
 
-def _from_image(name: str, address: str, spec: Spec) -> New:
+def _from_file(name: str, content: dict[str, Any], label: str | None, spec: Spec) -> New:
     try:
-        item = ItemIn(name=name)
+        item = ItemIn(name=name, text=content.get("text", ""), gold=label)
     except ValidationError as error:
         raise ValueError(sentence(error)) from None
-    return to_new(item.model_copy(update={"image": address}), spec)
+    return to_new(item.model_copy(update=content), spec)
 
 
-def _sort(files: Sequence[File]) -> tuple[dict[str, Image], list[tuple[str, bytes]]]:
-    """Images by name, and the one table there may be."""
-    images: dict[str, Image] = {}
+class Sorted(NamedTuple):
+    """Files by what they are, each by its path: images, sounds and videos, texts, and the one table."""
+
+    media: dict[str, Media]
+    texts: dict[str, str]
+    table: tuple[str, bytes] | None  # its media type and data
+    names: dict[str, str]  # of items
+    labels: dict[str, str | None]
+
+
+def _sort(files: Sequence[NamedFile]) -> Sorted:
+    media: dict[str, Media] = {}
+    texts: dict[str, str] = {}
     tables: list[tuple[str, bytes]] = []
-    for path, data in files:
-        name = _file_name(path)
-        type, table = image_type(data), SUFFIXES.get(name[name.rfind(".") :].lower())
-        if type is None and table is None:
+    for file in files:
+        suffix = file.path[file.path.rfind(".") :].lower()
+        type, table = file_type(file.data), SUFFIXES.get(suffix)
+        if type is None and table is None and suffix != TEXT_SUFFIX:
             raise ValueError(
-                f"{name!r} is no PNG, JPEG, GIF or WebP image and no .csv, .ndjson or .json file"
+                f"{file.path!r} is no PNG, JPEG, GIF or WebP image, no sound (MP3, M4A, AAC, WAV, OGG, "
+                "FLAC), no MP4 or WebM video, no .txt and no .csv, .ndjson or .json file"
             )
-        if name in images or (type is None and tables):
-            raise ValueError(f"{name!r} is one file too many; send one table, and each image once")
+        if file.path in media or file.path in texts or (type is None and table and tables):
+            raise ValueError(f"{file.path!r} is one file too many; send one table, and each other file once")
         if type is not None:
-            _at_position(repr(name), lambda type=type, data=data: check_image(type, data))
-            images[name] = Image(type, data)
+            _at_position(repr(file.path), lambda type=type, data=file.data: check_file(type, data))
+            media[file.path] = Media(type, file.data)
         elif table is not None:
-            tables.append((table, data))
-    return images, tables
+            tables.append((table, file.data))
+        else:
+            texts[file.path] = _at_position(repr(file.path), lambda data=file.data: _decoded(data))
+    names, labels = {file.path: file.name for file in files}, {file.path: file.label for file in files}
+    return Sorted(media, texts, tables[0] if tables else None, names, labels)
 
 
-def _file_name(path: str) -> str:
-    """The name of a file without its folders; a `ValueError` if it has characters that nobody sees."""
-    name = path.replace("\\", "/").rpartition("/")[2]
-    if len(name) > MAX_FILE_NAME_CHARACTERS or not name.isprintable():
-        raise ValueError(
-            f"the name of the file {name[:60]!r} is longer than {MAX_FILE_NAME_CHARACTERS} characters or has "
-            "some that are not shown; rename it"
-        )
-    return name
+def _decoded(data: bytes) -> str:
+    try:
+        return data.decode("utf-8-sig").strip()
+    except UnicodeDecodeError:
+        raise ValueError("the text is not in UTF-8; save it so") from None
 
 
 # Tables ----------------------------------------------------------------------------------------
 
 
 def _read_table(
-    names: list[str], records: Iterator[Record], spec: Spec, uploaded: Mapping[str, str], labels: bool
+    names: list[str],
+    records: Iterator[Record],
+    spec: Spec,
+    uploaded: Mapping[str, UploadedFile],
+    labels: bool,
+    problems: list[str] | None = None,
 ) -> Upload:
     columns = find(names, spec, labels=labels)
-    if not columns.text and not columns.image:
-        raise ValueError(f"a column called text or image is missing; found {listed(names)}")
+    if not columns.has_content:
+        raise ValueError(f"a column called text, image, audio or video is missing; found {listed(names)}")
     new, named = [], []
     for where, record in records:
-        item = _at_position(where, lambda record=record: read_record(record, columns, uploaded))
-        new.append(_at_position(where, lambda item=item: to_new(item, spec)))
+        try:
+            item = read_record(record, columns, uploaded)
+            new.append(to_new(item, spec))
+        except ValueError as error:
+            if problems is None:
+                raise ValueError(f"{where}: {error}") from None
+            problems.append(f"{where}: {error}")
+            continue
         named.append(bool(item.name))
         if len(new) > MAX_RECORDS:
             raise ValueError(f"there are more than {MAX_RECORDS} rows; send them in parts")
-    if not new:
+    if not new and not problems:
         raise ValueError("there is no row; send at least one")
     return Upload(unique_names(new, named), [], columns.other)
 

@@ -149,6 +149,7 @@ def test_new_guests_are_limited_by_address_in_all_processes(service):
 
 def test_a_guest_who_comes_back_with_a_cookie_is_not_new(service):
     project = service.project(guests={"per_hour": 1})
+    project.add_texts(3)
     browser = service.client(accept="text/html")
     for _ in range(3):
         assert browser.get(project.link, follow_redirects=False).status_code == 303
@@ -305,7 +306,7 @@ def test_without_gold_and_quiz_guests_count_and_the_requester_is_warned(project)
     work(guest(project), lambda _: "good")
     status = project.get().json()
     assert (status["votes"], status["waiting"]) == (5, 0)
-    assert status["caveats"][0].startswith("Guests are not checked by gold items")
+    assert status["caveats"][0].startswith("Guests are not checked with known answers")
 
 
 def test_items_that_become_gold_later_check_the_guests_who_have_come(project):

@@ -38,11 +38,20 @@ RIGHTS: dict[str, str] = {
     # Projects
     "POST /api/projects": WRITE, "GET /api/projects": READ, f"GET {PROJECT}": READ,
     f"POST {PROJECT}/pause": LABEL, f"POST {PROJECT}/resume": LABEL, f"POST {PROJECT}/close": WRITE,
+    f"GET {PROJECT}/hits": LABEL, f"POST {PROJECT}/hits": WRITE, f"POST {PROJECT}/hits/{{hit}}/extend": WRITE,
+    f"POST {PROJECT}/hits/{{hit}}/expire": WRITE, f"GET {PROJECT}/hits/{{hit}}/assignments": LABEL,
+    f"POST {PROJECT}/hits/{{hit}}/assignments/{{assignment}}/approve": WRITE,
+    f"POST {PROJECT}/hits/{{hit}}/assignments/{{assignment}}/reject": WRITE,
+    f"POST {PROJECT}/hits/{{hit}}/assignments/{{assignment}}/bonus": WRITE,
+    f"PATCH {PROJECT}": WRITE, f"POST {PROJECT}/archive": WRITE, f"POST {PROJECT}/restore": WRITE,
     f"POST {PROJECT}/items": WRITE, f"POST {PROJECT}/gold": WRITE,
     f"POST {PROJECT}/items/stop": LABEL, f"POST {PROJECT}/items/withdraw": LABEL,
+    f"POST {PROJECT}/items/override": LABEL, f"POST {PROJECT}/items/ask-again": LABEL,
     f"GET {PROJECT}/decisions": READ, f"GET {PROJECT}/votes": READ, f"GET {PROJECT}/workers": READ,
     f"GET {PROJECT}/pay": READ, f"POST {PROJECT}/workers/{{worker}}/approve": LABEL,
     f"POST {PROJECT}/workers/{{worker}}/block": LABEL, f"POST {PROJECT}/workers/{{worker}}/unblock": LABEL,
+    f"GET {PROJECT}/workers/{{worker}}/block-preview": LABEL,
+    f"POST {PROJECT}/workers/{{worker}}/notes": LABEL,
     f"DELETE {PROJECT}/workers/{{worker}}": WRITE, f"POST {PROJECT}/codes": LABEL,
     f"GET {PROJECT}/invitations": LABEL, f"POST {PROJECT}/invitations": LABEL,
     f"PATCH {PROJECT}/invitations/{{invitation}}": LABEL,
@@ -57,6 +66,13 @@ RIGHTS: dict[str, str] = {
     "POST /label-studio/{project}/{password}/setup": BACKEND,
     "POST /label-studio/{project}/{password}/predict": BACKEND,
     "POST /label-studio/{project}/{password}/webhook": BACKEND,
+    f"GET {PROJECT}/comments": READ, f"GET {PROJECT}/dataset": READ,
+    f"GET {DASHBOARD}/export/comments.{{format}}": READ, f"GET {DASHBOARD}/export/class-folders.zip": READ,
+    f"GET {DASHBOARD}/export/hugging-face.zip": READ, f"GET {DASHBOARD}/export/report/open": READ,
+    f"POST {PROJECT}/import": WRITE, f"GET {PROJECT}/import": READ,
+    f"POST {DASHBOARD}/import": WRITE, f"GET {DASHBOARD}/import": READ,
+    f"GET {PROJECT}/notifications": READ, f"POST {PROJECT}/notifications/test": LABEL,
+    f"GET {DASHBOARD}/notifications": READ, f"POST {DASHBOARD}/notifications/test": LABEL,
     # Deletion, and data about one worker
     f"DELETE {PROJECT}": ADMIN, f"DELETE {PROJECT}/items": WRITE,
     f"GET {PROJECT}/workers/{{worker}}/data": WRITE, f"GET {DASHBOARD}/workers/{{worker}}/data": WRITE,
@@ -71,31 +87,56 @@ RIGHTS: dict[str, str] = {
     f"GET {PROJECT}/log": LABEL, "GET /api/log": OPERATOR,
     # Workers
     "POST /api/sessions": ANYBODY, "GET /api/next": WORKER, "POST /api/votes": WORKER,
-    "POST /api/votes/undo": WORKER, "POST /api/finish": WORKER, "DELETE /api/sessions": WORKER,
+    "POST /api/votes/undo": WORKER, "POST /api/comments": WORKER, "POST /api/finish": WORKER,
+    "DELETE /api/sessions": WORKER,
     f"GET {PAGES}": WORKER_PAGE, f"GET {PAGES}/prolific": ANYBODY, f"GET {PAGES}/mturk": ANYBODY,
     **{f"GET {PAGES}/{page}": WORKER_PAGE
-       for page in ("consent", "instructions", "quiz", "label", "batch", "pause", "done")},
+       for page in ("consent", "instructions", "quiz", "label", "batch", "pause", "look", "done")},
     **{f"POST {PAGES}/{page}": WORKER_PAGE
-       for page in ("consent", "quiz", "vote", "undo", "pause", "finish", "sign-out")},
+       for page in ("consent", "quiz", "vote", "comment", "undo", "presence", "pause", "finish", "carry-on",
+                    "sign-out")},
     # Dashboard
     "GET /": READ, "GET /login": ANYBODY, "GET /login/oidc": ANYBODY, "GET /login/oidc/callback": ANYBODY,
     "POST /login": ANYBODY, "POST /logout": READ,
     "GET /projects": READ, "GET /projects/cards": READ, "GET /projects/new": READ,
-    "POST /projects/new": WRITE,
+    "POST /projects/new": WRITE, "POST /projects/new/check": WRITE, "POST /projects/new/preview": WRITE,
+    "POST /projects/new/import": WRITE, f"GET {DASHBOARD}/duplicate": READ,
+    f"GET {DASHBOARD}/settings.json": READ,
+    f"GET {DASHBOARD}/preview": READ,
+    **{f"GET {DASHBOARD}/preview/{page}": READ
+       for page in ("consent", "instructions", "quiz", "label", "done", "pause", "work", "work/batch",
+                    "work/{page}")},
+    **{f"POST {DASHBOARD}/preview/{page}": READ
+       for page in ("consent", "quiz", "{change}", "work/vote", "work/{change}")},
     f"GET {DASHBOARD}": READ, f"GET {DASHBOARD}/live": READ, f"GET {DASHBOARD}/close": READ,
     f"POST {DASHBOARD}/state/pause": LABEL, f"POST {DASHBOARD}/state/resume": LABEL,
+    f"GET {DASHBOARD}/settings": READ, f"POST {DASHBOARD}/settings": WRITE, "GET /projects/archive": READ,
+    f"GET {DASHBOARD}/archive": READ, f"POST {DASHBOARD}/archive": WRITE, f"POST {DASHBOARD}/restore": WRITE,
     f"POST {DASHBOARD}/state/close": WRITE, f"GET {DASHBOARD}/add": READ,
     f"POST {DASHBOARD}/add/items": WRITE,
     f"GET {DASHBOARD}/workers": READ, f"GET {DASHBOARD}/workers/pay.csv": READ,
+    f"GET {DASHBOARD}/workers/{{worker}}": READ, f"POST {DASHBOARD}/workers/{{worker}}/notes": LABEL,
+    f"GET {DASHBOARD}/workers/{{worker}}/block": LABEL,
     f"POST {DASHBOARD}/workers/approve": LABEL, f"GET {DASHBOARD}/workers/{{worker}}/erase": READ,
     f"POST {DASHBOARD}/workers/{{worker}}/approve": LABEL,
     f"POST {DASHBOARD}/workers/{{worker}}/block": LABEL,
     f"POST {DASHBOARD}/workers/{{worker}}/unblock": LABEL,
     f"POST {DASHBOARD}/workers/{{worker}}/erase": WRITE,
+    f"GET {DASHBOARD}/recruiting": LABEL, f"POST {DASHBOARD}/recruiting/prolific": WRITE,
+    f"POST {DASHBOARD}/recruiting/review": LABEL, f"GET {DASHBOARD}/recruiting/submissions.csv": LABEL,
+    f"GET {DASHBOARD}/recruiting/hits/new": WRITE, f"POST {DASHBOARD}/recruiting/hits": WRITE,
+    f"GET {DASHBOARD}/recruiting/hits/{{hit}}": LABEL,
+    f"GET {DASHBOARD}/recruiting/hits/{{hit}}/state": LABEL,
+    **{f"POST {DASHBOARD}/recruiting/hits/{{hit}}/{change}": WRITE
+       for change in ("extend", "expire", "review", "bonus")},
     f"GET {DASHBOARD}/links": LABEL, f"POST {DASHBOARD}/links": LABEL,
     f"GET {DASHBOARD}/links/{{invitation}}": LABEL, f"POST {DASHBOARD}/links/{{invitation}}": LABEL,
     f"POST {DASHBOARD}/links/{{invitation}}/revoke": LABEL,
     f"GET {DASHBOARD}/items": READ, f"GET {DASHBOARD}/items/{{item}}": READ,
+    f"POST {DASHBOARD}/items/{{item}}/override": LABEL, f"POST {DASHBOARD}/items/{{item}}/ask-again": LABEL,
+    f"POST {DASHBOARD}/items/{{item}}/gold": WRITE, f"POST {DASHBOARD}/items/{{item}}/resolve": LABEL,
+    f"GET {DASHBOARD}/review": LABEL, f"POST {DASHBOARD}/review": LABEL,
+    f"POST {DASHBOARD}/review/undo": LABEL,
     f"GET {DASHBOARD}/audit": READ, f"POST {DASHBOARD}/audit": LABEL, f"POST {DASHBOARD}/audit/answer": LABEL,
     f"GET {DASHBOARD}/audit/remove": READ, f"POST {DASHBOARD}/audit/remove": WRITE,
     f"GET {DASHBOARD}/export": READ, f"GET {DASHBOARD}/export/decisions.{{format}}": READ,
@@ -229,7 +270,8 @@ class World:
         known = {"id": self.project.id, "project": self.project.id, "worker": 1, "item": 1,
         "member": self.member,
                  "key": self.people["write key"].key.split("_")[1], "digest": "0" * 64, "password": "wrong",
-                 "invitation": "0" * 12, "format": "csv"}  # fmt: skip
+                 "invitation": "0" * 12, "format": "csv", "change": "finish", "page": "pause",
+                 "hit": "0HIT", "assignment": "0ASSIGNMENT"}  # fmt: skip
         return method, path.format_map(known)
 
     def state(self) -> dict[str, Any]:
@@ -307,7 +349,7 @@ def expected(person: Identity, need: str, route: str) -> tuple[int, ...]:
     if "{id}" in route and person.role is None:
         too_little = need != OPERATOR and SCOPES.index(person.scope) < SCOPES.index(need)
         return (403,) if _is_api(route.split(" ")[1]) and too_little else (404,)
-    if person.limited and route in ("POST /api/projects", "POST /projects/new"):
+    if person.limited and (route == "POST /api/projects" or route.startswith("POST /projects/new")):
         return 403, 422  # an empty description is refused first
     return (403,)
 

@@ -19,8 +19,8 @@ import pytest
 
 from crowdpilot.service.jobs import webhook_sender
 from crowdpilot.service.jobs.webhook_addresses import Address
-from crowdpilot.service.store import webhook_deliveries
 from crowdpilot.service.store.engine import Row
+from crowdpilot.service.store.messages import webhook_deliveries
 from tests.service.harness.dashboard import DashboardService, csrf
 from tests.service.harness.jobs import JobService
 from tests.service.harness.receiver import LOOPBACK, Receiver, receiving
@@ -129,7 +129,7 @@ def test_an_address_that_makes_no_sense_is_refused_at_creation(
 
 def test_the_form_of_a_new_project_says_what_is_wrong_with_a_webhook(strict: DashboardService) -> None:
     client = strict.signed_in()
-    form = {"csrf": csrf(client.get("/projects/new").text), "name": "x", "classes": "a\nb", "question": "?"}
+    form = {"csrf": csrf(client.get("/projects/new").text), "name": "x", "question": "?"}
     files = [("files", ("items.csv", b"text\nGood."))]
     answer = client.post("/projects/new", data={**form, "webhook": "http://10.0.0.1/"}, files=files)
     assert answer.status_code == 422

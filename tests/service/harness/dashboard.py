@@ -36,6 +36,10 @@ class DashboardService(Service):
         new = [{"name": f"item-{k}", "content": {"text": f"Review {k} {HOSTILE}"}} for k in range(n)]
         return create_project(self.store, {**REVIEWS, **more}, new)
 
+    def invitation(self, id: str) -> str:
+        """A new link to a project for everybody."""
+        return f"{self.settings.address}/w/{id}?invite={invite(self.store, id)}"
+
     def work(self, id: str, votes: int = 10**6, names: tuple[str, ...] = ("ann", "ben", "cem")) -> int:
         """Simulated workers who are nearly always right vote over the API; how many votes they gave."""
         n_votes = 0
@@ -83,3 +87,11 @@ def csrf(text: str) -> str:
 def post(client: TestClient, path: str, page: str, **data: Any) -> Any:
     """Post the form of a page."""
     return client.post(path, data={"csrf": csrf(client.get(page).text), **data})
+
+
+def sign_in(page: Any, site: Service, scope: str = "admin") -> None:
+    """Sign in to the dashboard in a browser, with a key of this scope."""
+    page.goto(f"{site.settings.address}/login")
+    page.get_by_label("API key").fill(site.keys[scope])
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url("**/projects")

@@ -42,11 +42,11 @@ def answer_of(
 
 def write_answers(c: Connection, project: str, answers: Sequence[Answer]) -> list[Any]:
     """Write answers in a write transaction; for each why not, if not."""
-    limits = make_limits(projects.find(c, project).spec)
+    limits = make_limits(projects.find(c, project))
     return list(writing.write_answers(c, project, answers, limits)[0])
 
 
 def undo(c: Connection, session: Session, lease_seconds: float = 900.0) -> votes.ItemCriterion:
     """Take back the last answer of a worker in a write transaction."""
-    worker, spec = finishing.find_working(c, session), projects.find(c, session.project).spec
-    return undoing.undo(c, session.project, worker, make_limits(spec), lease_seconds)
+    worker, project = finishing.find_working(c, session), projects.find(c, session.project)
+    return undoing.undo(c, session.project, worker, make_limits(project), lease_seconds)

@@ -95,6 +95,7 @@ def start_labelling(page: Any, service: WorkerService) -> None:
 
 def press(page: Any, key: str) -> None:
     """Answer the item that is shown, once it is there for long enough not to be a slip."""
+    page.wait_for_selector(".item:visible")
     before = page.locator("#done").inner_text()
     page.wait_for_timeout(170)
     page.keyboard.press(key)

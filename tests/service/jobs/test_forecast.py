@@ -21,7 +21,7 @@ def test_a_forecast_comes_after_the_pilot_and_when_votes_have_grown(service: Job
         early = client.get(address)
         assert early.status_code == 404
         service.do_jobs()
-        assert "the pilot is not done" in client.get(address).json()["detail"]
+        assert "it needs 50 votes" in client.get(address).json()["detail"]
         service.vote(project, NAMES[:100], each=2)
         items = service.context.replica(project)[0].campaign.view.items()
         rest = [name for row, name in enumerate(items.names) if items.pilot[row] and name not in NAMES[:100]]

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import threading
 
-from crowdpilot.service.jobs import runner
-from crowdpilot.service.store import jobs
+from crowdpilot.service.jobs import runner, thumbnails
+from crowdpilot.service.store import items, jobs
 from tests.service.harness.jobs import JobService
+from tests.service.harness.service import PNG
 
 NAMES = [f"i{n}" for n in range(60)]
 
@@ -96,3 +97,48 @@ def test_a_criterion_that_nobody_voted_on_is_not_reported_on(service: JobService
         409,
         "nobody has voted on 'good' yet; wait for it",
     )
+
+
+def test_a_report_covers_items_without_votes_and_has_the_majority_beside_the_decision(
+    service: JobService,
+) -> None:
+    project = service.create(name="Hybrid", machine="given", classes=["no", "yes"])
+    service.add(project, 60, classifier_probs=[0.1, 0.9])
+    service.vote(project, NAMES[:20])
+    service.refit(project)
+    address = f"/api/projects/{project}/report?wait=0"
+    with service.requester() as client:
+        assert client.get(address).status_code == 202
+        service.do_jobs()
+        page = client.get(address)
+        assert "All 60 items of the project, also 40 that nobody voted on" in page.text
+        assert "40 by the classifier alone" in page.text
+        assert '"name":"majority"' in page.text
+        assert "sandbox allow-scripts" in page.headers["content-security-policy"]
+        assert "allow-same-origin" not in page.headers["content-security-policy"]
+        with service.store.writing() as c:
+            items.change(c, project, ["i50"], override={"label": "no", "by": "ann", "time": 1.0})
+        assert client.get(address).status_code == 202  # an override is news
+        service.do_jobs()
+        page = client.get(address)
+        assert "by an expert, who overrode it" in page.text
+        assert '<span class="flag">overridden</span>' in page.text
+
+
+def test_a_report_shows_pictures_and_a_broken_one_does_no_harm() -> None:
+    shown = thumbnails.small_picture(PNG)
+    assert shown.startswith("data:image/jpeg;base64,")
+    assert thumbnails.small_picture(b"<svg onload='alert(1)'/>") == ""
+    assert thumbnails.small_picture(PNG[:30]) == ""
+
+
+def test_pictures_of_items_are_limited_in_number(service: JobService) -> None:
+    project = service.create()
+    with service.store.writing() as c:
+        digest = items.save_file(c, project, "image/png", PNG)
+        items.add(c, project, [{"name": "a", "content": {"image": f"/files/{project}/{digest}"}}])
+    pictures = thumbnails.ItemPictures(service.store, project)
+    found = [pictures("a") for _ in range(thumbnails.MAX_PICTURES + 1)]
+    assert found[0].startswith("data:image/jpeg")
+    assert found[-1] == ""
+    assert pictures("none") == ""

@@ -11,8 +11,8 @@ import pytest
 
 from crowdpilot.service.jobs import runner, webhook_sender
 from crowdpilot.service.signing import derive_all
-from crowdpilot.service.store import webhook_deliveries
 from crowdpilot.service.store.engine import Row
+from crowdpilot.service.store.messages import webhook_deliveries
 from tests.service.harness.jobs import JobService
 from tests.service.harness.receiver import Receiver, receiving
 from tests.service.harness.waiting import eventually, free_port

@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 
 from crowdpilot.service.errors import RequestError
-from crowdpilot.service.labelling import identities, onboarding
+from crowdpilot.service.labelling import onboarding
+from crowdpilot.service.labelling.workers import identities
 from crowdpilot.service.platforms import Arrival, invitation_links
 from crowdpilot.service.schemas import ProjectIn
 from crowdpilot.service.settings import Settings

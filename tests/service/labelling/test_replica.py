@@ -22,6 +22,7 @@ from crowdpilot.service.schemas import ProjectIn
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import Store, clock, items, jobs, leases, migrate, projects, votes, workers
 from crowdpilot.service.store.answers.writing import Answer
+from crowdpilot.service.store.requesters import reviews
 from tests.service.harness.sessions import answer_of, session_of, undo, write_answers
 
 PRICES = {"crowd": 0.02, "expert": 0.3}
@@ -52,7 +53,7 @@ class Walk:
         """One more thing happens."""
         steps: dict[Callable[[], object], int] = {
             self.add: 2, self.enter: 2, self.lease: 9, self.answer: 14, self.undo: 3, self.expire: 2,
-            self.finish: 1, self.block: 1, self.gold: 1, self.gone: 1, self.refit: 2,
+            self.finish: 1, self.block: 1, self.gold: 1, self.gone: 1, self.refit: 2, self.review: 3,
         }  # fmt: skip
         act = self.rng.choices(list(steps), list(steps.values()))[0]
         with suppress(RequestError):
@@ -136,7 +137,26 @@ class Walk:
     def block(self) -> None:
         if self.rng.random() < 0.4:
             with self.store.writing() as c:
-                workers.exclude(c, self.id, self.worker(), workers.BLOCKED)
+                worker = self.worker()
+                workers.exclude(c, self.id, worker, workers.BLOCKED, trusted=self.rng.random() < 0.5)
+            if self.rng.random() < 0.5:
+                with self.store.writing() as c:
+                    workers.change(c, self.id, worker, state=workers.ACTIVE, trusted=True)
+
+    def review(self) -> None:
+        """An expert decides, makes gold, asks for votes, or takes one of these back."""
+        if not self.items:
+            return
+        change = self.rng.choice([
+            {"override": {"label": self.label(), "by": "ann", "time": 1.0}}, {"override": None},
+            {"gold": self.label(), "override": None}, {"gold": None}, {"votes_wanted": None},
+            {"votes_wanted": self.rng.randint(1, 9), "state": items.OPEN},
+        ])  # fmt: skip
+        with self.store.writing() as c:
+            name = f"i{self.rng.randrange(self.items)}"
+            item = reviews.find(c, self.id, [name])[name]
+            if item.state != items.WITHDRAWN:
+                reviews.write(c, self.id, {item.id: change})
 
     def gold(self) -> None:
         if self.items:
@@ -147,7 +167,8 @@ class Walk:
         if self.items:
             gone = self.rng.choice(["stopped", "withdrawn"])
             with self.store.writing() as c:
-                items.change(c, self.id, [f"i{self.rng.randrange(self.items)}"], state=gone)
+                chosen = f"i{self.rng.randrange(self.items)}"
+                items.change(c, self.id, [chosen], state=gone, votes_wanted=None)
 
     def refit(self) -> None:
         with self.store.writing() as c:
@@ -173,7 +194,8 @@ def assert_alike(live: Replica, anew: Replica) -> None:
         key: len(prices) for key, prices in b.ledger.leases.items()
     }
     np.testing.assert_array_equal(a.ledger.pending, b.ledger.pending)
-    np.testing.assert_array_equal(a.items.pilot, b.items.pilot)
+    for name in ("pilot", "withdrawn", "stopped", "override", "votes_wanted"):
+        np.testing.assert_array_equal(getattr(a.items, name), getattr(b.items, name))
     np.testing.assert_allclose(live.campaign.posterior(), anew.campaign.posterior(), atol=1e-12)
     # What is worth less than 0 is not asked for: of two kinds that gain nothing, rounding names the better.
     worth = [np.maximum(one.values.values, 0.0) for one in (a, b)]

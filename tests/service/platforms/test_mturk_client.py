@@ -107,7 +107,7 @@ def test_a_hit_is_published(client, stub):
         "approval": 86400,
     }
     hit = publish(client, URL, offer(**terms, qualifications=wanted, token="birds-1"))
-    assert hit == (HIT, "TYPE", "https://workersandbox.mturk.com/mturk/preview?groupId=TYPE")
+    assert hit[:3] == (HIT, "TYPE", "https://workersandbox.mturk.com/mturk/preview?groupId=TYPE")
 
 
 def test_what_is_not_said_is_not_sent(client, stub):
@@ -157,9 +157,9 @@ def test_submitted_assignments_are_read_from_all_pages(client, stub):
     stub.add_response("list_assignments_for_hit", {"NumResults": 0}, asked)
     time = moment.timestamp()
     assert submitted(client, HIT) == [
-        ("A0", "W0", "C&1", time),
-        ("A1", "W1", "", time),
-        ("A2", "W2", "", time),
+        ("A0", "W0", "C&1", time, "Submitted"),
+        ("A1", "W1", "", time, "Submitted"),
+        ("A2", "W2", "", time, "Submitted"),
     ]
     assert submitted(client, HIT) == []
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from sqlalchemy import Connection, insert
+from sqlalchemy import Connection, func, insert, select, update
 
 from crowdpilot.service.errors import ForbiddenError
 from crowdpilot.service.schemas import ProjectIn
@@ -83,15 +83,31 @@ def test_every_vote_is_in_one_bin(store: Store) -> None:
             assert len(pace.counts) <= bins + 1
 
 
-def test_open_items_are_those_at_each_refit(store: Store) -> None:
+def test_progress_is_that_at_each_refit(store: Store) -> None:
     with store.writing() as c:
         id = filled(c)
-        for seen, open in ((50, 4), (100, 1)):
-            finish(c, id, "refit", {"votes": seen, "open": open})
-        assert statistics.open_items_by_votes(c, id) == [(50, 4), (100, 1)]
-        assert statistics.open_item_counts(c) == {id: 1}
+        finish(c, id, "refit", {"votes": 20, "open": 4})  # of an earlier version
+        assert statistics.last_progress(c) == {}
+        for seen, settled in ((50, 0), (100, 2)):
+            finish(c, id, "refit", {"votes": seen, "open": 4 - settled, "settled": settled, "final": 1})
+        assert statistics.progress_by_votes(c, id) == [(50, 0, 1), (100, 2, 1)]
+        assert statistics.last_progress(c) == {id: (100, 2, 1)}
         assert statistics.item_counts(c) == {id: 4}
-        assert statistics.votes_by_kind(c, id) == {"crowd": 2, "expert": 2}
+
+
+def test_times_of_answers_tell_who_could_not_have_looked(store: Store) -> None:
+    with store.writing() as c:
+        id = filled(c)
+        own = votes_table.c.project == id
+        c.execute(update(votes_table).where(own).values(seconds=10.0))
+        assert statistics.answer_times(c, id, 1.0, 0.2) == (4, 10.0, 0)
+        worker = c.execute(select(func.min(votes_table.c.worker)).where(own)).scalar_one()
+        c.execute(update(votes_table).where(own, votes_table.c.worker == worker).values(seconds=1.5))
+        found = statistics.answer_times(c, id, 1.0, 0.2)
+        assert (found.timed, found.median, found.fast) == (4, 10.0, 2)
+        assert statistics.answer_times(c, "0" * 12, 1.0, 0.2) == statistics.AnswerTimes()
+        assert statistics.last_vote(c, id, 1026.0).active > 0
+        assert statistics.last_vote(c, id, 1e6).active == 0
 
 
 def test_the_page_version_changes_with_votes_jobs_and_audits(store: Store) -> None:

@@ -99,7 +99,7 @@ def test_an_image_that_is_named_twice_belongs_to_both() -> None:
     files = [File("a.png", PNG), File("t.csv", b"name,image\nx,a.png\ny,a.png\n")]
     upload = read_items(ONE, spec(), Body("", files=files))
     assert len({item["content"]["image"] for item in upload.items}) == 1
-    assert len(upload.images) == 1
+    assert len(upload.media) == 1
 
 
 def test_gold_needs_a_name_and_a_label() -> None:

@@ -1,16 +1,15 @@
-"""Routes for requesters about items: upload as JSON, tables or images, gold labels, stop, withdraw."""
+"""Routes for requesters about items: upload as JSON, tables or files, gold labels, stop, withdraw."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Path, Request
-from fastapi.responses import Response
+from fastapi import APIRouter, Depends, Request
 from pydantic import BaseModel, ValidationError
 from starlette.datastructures import UploadFile
 
-from crowdpilot.service import requester_actions
+from crowdpilot.service import item_reviews, requester_actions
 from crowdpilot.service.access import Requester
 from crowdpilot.service.errors import InvalidRequestError, UnsupportedMediaTypeError
 from crowdpilot.service.http.auth import LabellingOf, LabelOps, ProjectId, StoreOf, Writer
@@ -18,16 +17,14 @@ from crowdpilot.service.http.json_bodies import inlined_schema
 from crowdpilot.service.http.responses import error_schemas
 from crowdpilot.service.http.routes.projects import ERRORS
 from crowdpilot.service.http.upload_checks import check_upload
-from crowdpilot.service.labelling.guests import trust
-from crowdpilot.service.schemas import GoldIn, ItemNamesIn, ItemsIn
-from crowdpilot.service.store import Store, items, jobs, projects
+from crowdpilot.service.schemas import AskAgainIn, GoldIn, ItemNamesIn, ItemsIn, OverrideIn
+from crowdpilot.service.store import Store, items, projects
 from crowdpilot.service.store.requesters import action_log
 from crowdpilot.service.uploads import items as uploads
 from crowdpilot.service.uploads.item_columns import check_gold, sentence
 from crowdpilot.service.uploads.table_records import CSV, JSON, NDJSON
 
 routes = APIRouter(prefix="/api/projects/{id}", tags=["items"], responses={**ERRORS, **error_schemas(415)})
-files = APIRouter(tags=["items"], responses=error_schemas(404, 422, 503))
 FORM = "multipart/form-data"
 MAX_FILES_PER_FORM = 5_000
 TYPE_ALIASES = {
@@ -88,10 +85,10 @@ async def post_items(
 ) -> AddedOut:
     """Add items, all or none.
 
-    As JSON; as CSV or NDJSON with columns name, text, image, gold and p_CLASS for the probabilities of a
-    machine (p_CRITERION_CLASS and gold_CRITERION with criteria); or as a form with such a file, images,
-    or both, where the column image may name an image of the form. Images alone are items called like
-    their files.
+    As JSON; as CSV or NDJSON with columns name, text, image, audio, video, gold and p_CLASS for the
+    probabilities of a machine (p_CRITERION_CLASS and gold_CRITERION with criteria); or as a form with such a
+    file, images, sounds and videos, or both, where a column may name a file of the form. Such files alone are
+    items called like their files.
     """
     upload = await asyncio.to_thread(_read, store, id, body)
     await check_upload(labelling, id, len(upload.items))
@@ -148,14 +145,30 @@ def _read_gold(store: Store, id: str, body: uploads.Body) -> dict[str, Any] | No
 
 
 def _reveal(store: Store, id: str, requester: Requester, gold: dict[str, Any]) -> ChangedOut:
-    with store.writing() as c:
-        projects.next_change(c, id)
-        gold = uploads.original_names(c, id, gold)
-        items.set_gold(c, id, items.merge_gold(c, id, gold))
-        if trust.review_all(c, id, projects.find(c, id).spec):
-            jobs.enqueue_refit(c, id)
-        action_log.write(c, requester.actor, "reveal", id, items=len(gold))
-    return ChangedOut(changed=len(gold))
+    with store.reading() as c:
+        named = uploads.original_names(c, id, gold)
+    return ChangedOut(changed=item_reviews.make_gold(store, id, requester, named))
+
+
+@routes.post("/items/override")
+def post_override(id: ProjectId, body: OverrideIn, store: StoreOf, requester: LabelOps) -> ChangedOut:
+    """Decide about items as an expert, or (null) take that back; the decision is final until then.
+
+    It wins over all votes and says who decided. It does not judge workers as a gold label does.
+    """
+    return ChangedOut(changed=item_reviews.override(store, id, requester, body.labels))
+
+
+@routes.post("/items/ask-again")
+def post_ask_again(id: ProjectId, body: AskAgainIn, store: StoreOf, requester: LabelOps) -> ChangedOut:
+    """Ask for more votes on these items, whatever another is worth; stopped items open again.
+
+    The budget is kept; the most votes that an item may have are not. With criteria the one with the fewest
+    votes gets so many more, and the others are brought to the same number.
+    """
+    return ChangedOut(
+        changed=item_reviews.ask_again(store, id, requester, list(dict.fromkeys(body.items)), body.votes)
+    )
 
 
 @routes.post("/items/stop")
@@ -167,7 +180,7 @@ def post_stop(id: ProjectId, body: ItemNamesIn, store: StoreOf, requester: Label
         open_items = [
             name for name, item in items.require_named(c, id, names).items() if item.state == items.OPEN
         ]
-        items.change(c, id, open_items, state=items.STOPPED)
+        items.change(c, id, open_items, state=items.STOPPED, votes_wanted=None)
         action_log.write(c, requester.actor, "stop", id, items=len(open_items))
     return ChangedOut(changed=len(open_items))
 
@@ -185,30 +198,6 @@ def post_withdraw(id: ProjectId, body: ItemNamesIn, store: StoreOf, requester: L
 
 @routes.delete("/items")
 def delete_items(id: ProjectId, body: ItemNamesIn, store: StoreOf, requester: Writer) -> ChangedOut:
-    """Delete items with their votes, and the images that no other item uses; this cannot be undone."""
+    """Delete items with their votes, and the files that no other item uses; this cannot be undone."""
     deleted = requester_actions.delete_items(store, id, requester.actor, list(dict.fromkeys(body.items)))
     return ChangedOut(changed=deleted)
-
-
-@files.get(
-    "/files/{project}/{digest}",
-    response_class=Response,
-    responses={
-        200: {"content": {type: {} for type in ("image/png", "image/jpeg", "image/gif", "image/webp")}}
-    },
-)
-def get_file(
-    project: ProjectId,
-    digest: Annotated[str, Path(pattern="^[0-9a-f]{64}$")],
-    store: StoreOf,
-) -> Response:
-    """An image of an item.
-
-    Everybody who has the address may load it, as the page of a worker does: the address holds the SHA-256
-    of the image, which cannot be guessed without the image or the item.
-    """
-    with store.reading() as c:
-        projects.find(c, project)
-        row = items.find_file(c, project, digest)
-    headers = {"Cache-Control": "private, max-age=31536000, immutable", "Content-Disposition": "inline"}
-    return Response(row.data, headers=headers, media_type=row.type)

@@ -19,7 +19,7 @@ from crowdpilot.service.http.upload_checks import check_upload
 from crowdpilot.service.label_studio_sync import find_single_question_project
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.platforms.label_studio import backend
-from crowdpilot.service.platforms.label_studio.config import write_config
+from crowdpilot.service.platforms.label_studio.config import TAGS, write_config
 from crowdpilot.service.platforms.label_studio.tasks import MODEL_VERSION, read_tasks
 from crowdpilot.service.requesters.log import log_export
 from crowdpilot.service.store import items
@@ -87,7 +87,7 @@ def get_backend(id: ProjectId, store: StoreOf, settings: SettingsOf, requester: 
     spec = find_single_question_project(store, id).spec
     with store.reading() as c:
         contents = [row.content for row in items.all_contents(c, id)]
-    shows = [kind for kind in ("text", "image") if any(kind in content for content in contents)]
+    shows = [kind for kind in TAGS if any(kind in content for content in contents)]
     config = write_config(spec["classes"], question=spec["question"], shows=shows or ["text"])
     address = f"{settings.address}/label-studio/{id}/{backend.password(settings.secret, id)}"
     return BackendOut(address=address, config=config)

@@ -10,10 +10,10 @@ from pydantic import BaseModel
 
 from crowdpilot.service.http.auth import LabellingOf, SettingsOf, StoreOf, Worker
 from crowdpilot.service.http.responses import error_schemas
-from crowdpilot.service.labelling import finishing, onboarding
+from crowdpilot.service.labelling import comments, finishing, onboarding
 from crowdpilot.service.labelling.labelling_service import LeasedItem
 from crowdpilot.service.labelling.sessions import sign_session
-from crowdpilot.service.schemas import SessionIn, VoteIn
+from crowdpilot.service.schemas import CommentIn, SessionIn, VoteIn
 from crowdpilot.service.store import projects, workers
 
 ERRORS = error_schemas(401, 403, 404, 409, 422, 429, 503)
@@ -98,6 +98,14 @@ async def post_vote(vote: VoteIn, session: Worker, labelling: LabellingOf) -> Vo
     """Record the answer of a worker about an item that they hold; the response comes when it is committed."""
     await labelling.vote(session, vote)
     return VoteOut()
+
+
+@routes.post("/comments", status_code=204)
+def post_comment(comment: CommentIn, session: Worker, labelling: LabellingOf, store: StoreOf) -> Response:
+    """Comment on an item that this worker holds or has answered, or flag it; with neither that is deleted."""
+    with store.writing() as c:
+        comments.write(c, session, labelling.item_numbers(session.project), comment)
+    return Response(status_code=204)
 
 
 @routes.post("/votes/undo")

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 
 from crowdpilot.service.http.auth import ProjectId, Reader, StoreOf
+from crowdpilot.service.http.responses import report_headers
 from crowdpilot.service.http.routes.jobs import IN_PROGRESS, QueuedOut
 from crowdpilot.service.http.routes.projects import ERRORS
 from crowdpilot.service.jobs import report_requests
@@ -37,4 +38,4 @@ async def get_report(
         queued = QueuedOut(kind=report_requests.JOB_KIND)
         return JSONResponse(queued.model_dump(), 202, {"Retry-After": "1"})
     await asyncio.to_thread(log_export, store, requester.actor, id, "report")
-    return HTMLResponse(page)
+    return HTMLResponse(page, headers=report_headers(page))

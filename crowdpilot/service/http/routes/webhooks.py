@@ -10,7 +10,8 @@ from pydantic import BaseModel
 from crowdpilot.service.http.auth import ProjectId, Reader, SettingsOf, StoreOf, Writer
 from crowdpilot.service.http.responses import error_schemas
 from crowdpilot.service.signing import derive
-from crowdpilot.service.store import projects, webhook_deliveries
+from crowdpilot.service.store import projects
+from crowdpilot.service.store.messages import webhook_deliveries
 
 ERRORS = error_schemas(401, 403, 404, 422, 429, 503)
 routes = APIRouter(prefix="/api/projects/{id}", tags=["webhooks"], responses=ERRORS)
@@ -26,7 +27,9 @@ class WebhookOut(BaseModel):
     address: str
     secret: str
     header: str = "Crowdpilot-Signature"
-    events: list[str] = ["item.decided", "project.done"]
+    events: list[str] = [
+        "item.decided", "project.done", "project.stuck", "project.budget", "worker.flagged",
+    ]  # fmt: skip
 
 
 class DeliveryOut(BaseModel):

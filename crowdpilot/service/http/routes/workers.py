@@ -23,11 +23,11 @@ from crowdpilot.service.http.auth import (
 )
 from crowdpilot.service.http.responses import attachment
 from crowdpilot.service.http.routes.projects import ERRORS
-from crowdpilot.service.labelling import identities, pay, worker_quality
 from crowdpilot.service.labelling.sessions import completion_codes
+from crowdpilot.service.labelling.workers import block_preview, identities, pay, worker_quality
 from crowdpilot.service.requesters.log import log_export
 from crowdpilot.service.schemas import Plain, Strict
-from crowdpilot.service.store import Store, projects
+from crowdpilot.service.store import Store, projects, workers
 from crowdpilot.service.store.arrivals import assignments
 from crowdpilot.service.store.engine import Row
 
@@ -88,11 +88,44 @@ class PayOut(BaseModel):
 
 
 class WorkerStateOut(BaseModel):
-    """Whether a worker may work, and whether their pay is approved."""
+    """Whether a worker may work, whether their pay is approved, and whether their votes count."""
 
     worker: int
     state: str
     approved: bool
+    counted: bool
+    notes: str
+
+
+class BlockIn(Strict):
+    """What happens to the votes of a worker who is blocked."""
+
+    votes: Literal["keep", "leave out"] = "keep"
+
+
+class NotesIn(Strict):
+    """What requesters note about a worker."""
+
+    notes: Annotated[Plain, Field(max_length=5000)]
+
+
+class ChangedLabelOut(BaseModel):
+    """An item whose label would be another one."""
+
+    item: str
+    before: str
+    after: str
+
+
+class BlockPreviewOut(BaseModel):
+    """What would change without the votes of a worker, with some of the items."""
+
+    votes: int
+    items: int
+    changed: int
+    reopened: int
+    examples: list[ChangedLabelOut]
+    note: str
 
 
 @routes.get("/workers")
@@ -132,15 +165,43 @@ def post_approve(id: ProjectId, worker: WorkerId, store: StoreOf, requester: Lab
 
 
 @routes.post("/workers/{worker}/block")
-def post_block(id: ProjectId, worker: WorkerId, store: StoreOf, requester: LabelOps) -> WorkerStateOut:
-    """Block a worker: their leases end, their votes stay."""
-    return _state(requester_actions.block(store, id, requester.actor, worker))
+def post_block(
+    id: ProjectId, worker: WorkerId, store: StoreOf, requester: LabelOps, body: BlockIn | None = None
+) -> WorkerStateOut:
+    """Block a worker: their leases end, and their votes stay or, with `leave out`, do not count any more."""
+    votes = requester_actions.KEEP if body is None else body.votes
+    return _state(requester_actions.block(store, id, requester.actor, worker, votes))
+
+
+@routes.get("/workers/{worker}/block-preview")
+async def get_block_preview(
+    id: ProjectId, worker: WorkerId, requester: LabelOps, labelling: LabellingOf, store: StoreOf
+) -> BlockPreviewOut:
+    """What would change if a worker were blocked and their votes left out; `note` if it is not computed."""
+    await asyncio.to_thread(_check_worker, store, id, worker)
+    copy = await labelling.read(id, block_preview.copy_campaign)
+    found = await asyncio.to_thread(block_preview.preview_block, copy, worker)
+    examples = [ChangedLabelOut(**changed._asdict()) for changed in found.examples]
+    return BlockPreviewOut(**{**found._asdict(), "examples": examples})
+
+
+def _check_worker(store: Store, id: str, worker: int) -> None:
+    with store.reading() as c:
+        workers.find(c, id, worker)
 
 
 @routes.post("/workers/{worker}/unblock")
 def post_unblock(id: ProjectId, worker: WorkerId, store: StoreOf, requester: LabelOps) -> WorkerStateOut:
-    """Let a blocked worker go on."""
+    """Let a blocked worker go on; their votes count by the usual rules again."""
     return _state(requester_actions.unblock(store, id, requester.actor, worker))
+
+
+@routes.post("/workers/{worker}/notes")
+def post_notes(
+    id: ProjectId, worker: WorkerId, body: NotesIn, store: StoreOf, requester: LabelOps
+) -> WorkerStateOut:
+    """Write down what requesters should know of a worker, in place of what was there."""
+    return _state(requester_actions.write_notes(store, id, requester.actor, worker, body.notes))
 
 
 @routes.delete("/workers/{worker}", status_code=204)
@@ -170,7 +231,9 @@ def worker_data(store: Store, secret: str, id: str, actor: str, worker: int) -> 
 
 
 def _state(row: Row) -> WorkerStateOut:
-    return WorkerStateOut(worker=row.id, state=row.state, approved=row.approved)
+    return WorkerStateOut(
+        worker=row.id, state=row.state, approved=row.approved, counted=row.trusted, notes=row.notes or ""
+    )
 
 
 @routes.post("/codes")

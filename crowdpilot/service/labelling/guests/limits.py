@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection
 
-from crowdpilot.service.errors import RateLimitError
+from crowdpilot.service.errors import RateLimitError, translatable
 from crowdpilot.service.labelling.guests.trust import settings_of
 from crowdpilot.service.network_addresses import network_of
 from crowdpilot.service.signing import derive
@@ -13,10 +13,10 @@ from crowdpilot.service.store.engine import Row
 from crowdpilot.service.store.requesters import action_log
 
 PERIOD_SECONDS = 3600.0
-TOO_MANY_HERE = (
+TOO_MANY_HERE = translatable(
     "many people have just come to this project; try again in an hour, or ask for a link with your name"
 )
-TOO_MANY_FROM_ADDRESS = (
+TOO_MANY_FROM_ADDRESS = translatable(
     "many people have just come from your network; try again in an hour, or ask for a link with your name"
 )
 

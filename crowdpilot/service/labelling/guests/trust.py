@@ -124,6 +124,21 @@ def review_all(c: Connection, project: str, spec: Mapping[str, Any]) -> bool:
     return _decide(c, project, spec, guests.trust(c, project))
 
 
+def failed_checks(c: Connection, project: str, spec: Mapping[str, Any]) -> set[int]:
+    """Guests who have answered enough gold items, and whose votes do not count."""
+    needed = _answers_needed(c, project, spec)
+    waiting = [worker for worker, trusted in guests.trust(c, project).items() if not trusted]
+    records = read_records(c, spec, waiting) if waiting and needed else {}
+    return {worker for worker, record in records.items() if record.answers >= needed}
+
+
+def would_count(c: Connection, project: str, spec: Mapping[str, Any], worker: int) -> bool:
+    """Whether the votes of a guest count by their answers to gold items; without gold items they do."""
+    needed = _answers_needed(c, project, spec)
+    record = read_records(c, spec, [worker]).get(worker, GoldRecord())
+    return needed == 0 or (record.answers >= needed and record.log_odds > 0)
+
+
 def _decide(c: Connection, project: str, spec: Mapping[str, Any], trusted: Mapping[int, bool]) -> bool:
     needed = _answers_needed(c, project, spec)
     if needed == 0:
@@ -161,13 +176,13 @@ def find_caveats(spec: Mapping[str, Any], n_gold: int) -> list[str]:
         return []
     if checks:
         return [
-            f"Guests are checked by {checks} gold items only, so that some who guess pass; "
-            f"add gold items until there are {DEFAULTS['checks']} or more."
+            f"Guests are checked with only {checks} known answers, so that some who guess pass. "
+            f"Add items with known answers until there are {DEFAULTS['checks']} or more."
         ]
-    passed = "pass on the answers of the quiz" if spec["quiz"] else "come as any number of workers"
+    passed = "tell others the answers of the quiz" if spec["quiz"] else "come many times"
     return [
-        f"Guests are not checked by gold items: whoever has the link can {passed} and take over the labels, "
-        "and no estimate would show it; add gold items, or invite workers by name."
+        f"Guests are not checked with known answers. Whoever has the link can {passed} and so decide most "
+        "labels, and our estimate would not show it. Add items with known answers, or invite workers by name."
     ]
 
 

@@ -73,7 +73,7 @@ async def answer(
     """Record the label of the expert for an item, and show the next."""
     item, label = (form.get(name) for name in ("item", "label"))
     if not isinstance(item, str) or not isinstance(label, str):
-        raise InvalidRequestError("an answer names an item and its class; choose one of the buttons")
+        raise InvalidRequestError("an answer names an item and its answer; choose one of the buttons")
     pool = await labelling.read(id, audits_job.read_pool)
     await asyncio.to_thread(audits_job.answer, store, pool, {item: label}, requester.id)
     return go(f"/projects/{id}/audit#check")

@@ -50,7 +50,7 @@ def confirm_erase(id: str, worker: WorkerId, requester: Reading, store: StoreOf)
         project, row = projects.find(c, id), workers.find(c, id, worker)
     words = [
         "Their name on the platform, their assignments and their consent are deleted. They cannot come back.",
-        "Their votes stay, under a number that leads nowhere. This cannot be undone.",
+        "Their answers stay, under a number that leads nowhere. This cannot be undone.",
     ]
     return show(
         "confirm.html", requester, project, title=f"Erase the personal data of worker {row.id}?", words=words,
@@ -69,9 +69,9 @@ def confirm_delete_item(id: str, item: int, requester: Reading, store: StoreOf) 
     with store.reading() as c:
         project, row = projects.find(c, id), items.find(c, id, item)
     words = [
-        "All votes on it are deleted with it, and its image if no other item has it. "
-        "Workers have been paid for these votes, and are still owed what is not paid yet.",
-        "This cannot be undone. To keep the votes, withdraw the item instead.",
+        "All answers to it are deleted with it, and its image if no other item has it. "
+        "Workers have been paid for these answers, and are still owed what is not paid yet.",
+        "This cannot be undone. To keep the answers, withdraw the item instead.",
     ]
     return show(
         "confirm.html", requester, project, title=f"Delete the item “{row.name}”?", words=words,

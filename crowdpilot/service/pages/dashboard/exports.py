@@ -1,22 +1,25 @@
-"""Export pages of a project: decisions, votes, report, and Label Studio tasks."""
+"""Export pages of a project: tables, archives of items with labels, report, and Label Studio tasks."""
 
 from __future__ import annotations
 
 import asyncio
 import json
+import re
 
 import pyarrow as pa
 from fastapi import APIRouter
-from fastapi.responses import Response
+from fastapi.responses import HTMLResponse, Response
 
 from crowdpilot.service import exports, label_studio_sync
-from crowdpilot.service.errors import NotFoundError, NotReadyError
+from crowdpilot.service.errors import InvalidRequestError, NotFoundError, NotReadyError
+from crowdpilot.service.exports.archives import ZIP
 from crowdpilot.service.http.auth import LabellingOf, SettingsOf, StoreOf
-from crowdpilot.service.http.responses import attachment
+from crowdpilot.service.http.responses import attachment, report_headers
 from crowdpilot.service.jobs import report_requests
-from crowdpilot.service.pages.dashboard.access.requester import Reading
+from crowdpilot.service.labelling.labelling_service import LabellingService
+from crowdpilot.service.pages.dashboard.access.requester import Reading, Requester
 from crowdpilot.service.pages.dashboard.formatting import router, show
-from crowdpilot.service.pages.dashboard.label_accuracy import estimate_accuracy
+from crowdpilot.service.pages.dashboard.overview.label_accuracy import estimate_accuracy
 from crowdpilot.service.requesters.log import log_export
 from crowdpilot.service.store import projects
 from crowdpilot.service.store.engine import Row, Store
@@ -33,7 +36,11 @@ def pages() -> APIRouter:
         ("GET", home, show_exports), ("GET", f"{home}/decisions.{{format}}", download_decisions),
         ("GET", f"{home}/votes.{{format}}", download_votes), ("GET", f"{home}/check.csv", download_checks),
         ("GET", f"{home}/label-studio.json", download_tasks),
+        ("GET", f"{home}/comments.{{format}}", download_comments),
+        ("GET", f"{home}/class-folders.zip", download_class_folders),
+        ("GET", f"{home}/hugging-face.zip", download_hugging_face),
         ("GET", f"{home}/report", show_report), ("GET", f"{home}/report.html", download_report),
+        ("GET", f"{home}/report/open", open_report),
     ])  # fmt: skip
 
 
@@ -69,13 +76,62 @@ async def download_checks(id: str, requester: Reading, store: StoreOf, labelling
     """The items to check next: their names, and an empty column for the class of each."""
     found = await estimate_accuracy(id, labelling)
     if found is None:
-        raise NotFoundError("there are no votes yet, and so no items to check")
+        raise NotFoundError("there are no answers yet, and so no items to check")
     spec = (await asyncio.to_thread(_project, store, id)).spec
     names = list(dict.fromkeys(found.to_check))
     empty = pa.nulls(len(names), pa.string())
     gold = {f"gold_{name}" if name else "gold": empty for name in criteria_of(spec)}
     table = pa.table({"name": pa.array(names, pa.string()), **gold})
     return attachment(exports.write([table], "csv"), "check.csv", exports.MEDIA_TYPES["csv"])
+
+
+def download_comments(id: str, format: str, requester: Reading, store: StoreOf) -> Response:
+    """What workers say about items."""
+    media_type = _media_type(format)
+    table = exports.comments_table(store, id, _project(store, id).spec)
+    log_export(store, requester.id, id, "comments", format=format)
+    return attachment(exports.write([table], format), f"comments.{format}", media_type)
+
+
+async def download_class_folders(
+    id: str, requester: Reading, store: StoreOf, labelling: LabellingOf, confidence: str = ""
+) -> Response:
+    """All items in folders by their labels."""
+    return await _archive("class-folders", id, requester, store, labelling, confidence)
+
+
+async def download_hugging_face(
+    id: str, requester: Reading, store: StoreOf, labelling: LabellingOf, confidence: str = ""
+) -> Response:
+    """All items in the layout of Hugging Face."""
+    return await _archive("hugging-face", id, requester, store, labelling, confidence)
+
+
+async def _archive(
+    name: exports.Archive, id: str, requester: Requester, store: Store, labelling: LabellingService,
+    confidence: str,
+) -> Response:  # fmt: skip
+    least = read_percent(confidence)
+    decided = await labelling.read(id, exports.project_decisions)
+    project = await asyncio.to_thread(_project, store, id)
+    await asyncio.to_thread(log_export, store, requester.id, id, name, confidence=least)
+    return attachment(exports.make_archive(name, store, project, decided, least), f"{name}.zip", ZIP)
+
+
+def read_percent(typed: str) -> float:
+    """A probability that was typed as a percentage; an `InvalidRequestError` if it is none.
+
+    Examples
+    --------
+    >>> read_percent("90 %"), read_percent("")
+    (0.9, 0.0)
+    """
+    digits = typed.replace("%", "").replace(",", ".").strip()
+    if not digits:
+        return 0.0
+    if not re.fullmatch(r"\d{1,3}(\.\d{1,6})?", digits, re.ASCII) or float(digits) > 100:
+        raise InvalidRequestError("the lowest probability is no percentage; write a number from 0 to 100")
+    return float(digits) / 100
 
 
 def _project(store: Store, id: str) -> Row:
@@ -114,3 +170,12 @@ async def download_report(id: str, requester: Reading, store: StoreOf) -> Respon
         raise NotReadyError("the report is still being made; try again in a moment")
     await asyncio.to_thread(log_export, store, requester.id, id, "report")
     return attachment([page.encode()], f"report-{id}.html", "text/html; charset=utf-8")
+
+
+async def open_report(id: str, requester: Reading, store: StoreOf) -> Response:
+    """The report in the browser: in a sandbox, where it can reach neither our pages nor the network."""
+    page = await report_requests.wait_for_report(store, id, max_wait_seconds=DOWNLOAD_WAIT_SECONDS)
+    if page is None:
+        raise NotReadyError("the report is still being made; try again in a moment")
+    await asyncio.to_thread(log_export, store, requester.id, id, "report", opened=True)
+    return HTMLResponse(page, headers=report_headers(page))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter
@@ -18,17 +19,18 @@ Route = tuple[str, str, Callable[..., Any]]  # method, path, function
 AGE_UNITS = ((60.0, "second"), (3600.0, "minute"), (86400.0, "hour"), (float("inf"), "day"))
 
 
-def money(value: float | None) -> str:
-    """An amount; there is one currency, and it has no name.
+def money(value: float | None, currency: str = "") -> str:
+    r"""An amount, with the code of its currency if there is one.
 
     Examples
     --------
-    >>> money(1234.5), money(0.004), money(None)
-    ('1,234.50', '0.004', '–')
+    >>> money(1234.5), money(0.004), money(None), money(3, "EUR")
+    ('1,234.50', '0.004', '–', 'EUR\xa03.00')
     """
     if value is None:
         return "–"
-    return f"{value:,.2f}" if value == 0 or abs(value) >= 0.01 else f"{value:.2g}"
+    amount = f"{value:,.2f}" if value == 0 or abs(value) >= 0.01 else f"{value:.2g}"
+    return f"{currency}\u00a0{amount}".strip("\u00a0")  # the space does not break
 
 
 def percent(value: float) -> str:
@@ -73,14 +75,16 @@ def clock(moment: float | None) -> str:
     return "–" if shown is None else f"{shown:%Y-%m-%d %H:%M UTC}"
 
 
-FORMATTERS: dict[str, Any] = {"money": money, "percent": percent, "count": count, "ago": ago, "clock": clock}
+FORMATTERS: dict[str, Any] = {"percent": percent, "count": count, "ago": ago, "clock": clock}
 
 
 def show(
     template: str, requester: Requester, project: Row | None = None, /, status: int = 200, **data: Any
 ) -> Response:
     """A page of the dashboard."""
-    known: dict[str, Any] = {"requester": requester, "project": project, "csrf": requester.csrf}
+    currency = "" if project is None else project.spec["currency"]
+    known: dict[str, Any] = {"requester": requester, "project": project, "csrf": requester.csrf,
+                             "money": partial(money, currency=currency)}  # fmt: skip
     return page(f"dashboard/{template}", status, **known, **FORMATTERS, **data)
 
 

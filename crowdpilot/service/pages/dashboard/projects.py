@@ -15,11 +15,9 @@ from crowdpilot.service.pages.dashboard import (
     audit,
     deletion,
     exports,
-    items,
-    new_project,
-    project_live,
-    worker_links,
-    workers,
+    imports,
+    notifications,
+    svg_charts,
 )
 from crowdpilot.service.pages.dashboard.access import keys, log, members, openid_connect
 from crowdpilot.service.pages.dashboard.access.requester import (
@@ -32,10 +30,19 @@ from crowdpilot.service.pages.dashboard.access.requester import (
 )
 from crowdpilot.service.pages.dashboard.access.sign_in import sign_in_pages
 from crowdpilot.service.pages.dashboard.formatting import show
-from crowdpilot.service.project_campaign import make_costs
+from crowdpilot.service.pages.dashboard.items import item_list, item_page, review_queue
+from crowdpilot.service.pages.dashboard.overview import page as overview
+from crowdpilot.service.pages.dashboard.project_settings import page as settings_page
+from crowdpilot.service.pages.dashboard.recruiting import hit_pages, links
+from crowdpilot.service.pages.dashboard.recruiting import page as recruiting_page
+from crowdpilot.service.pages.dashboard.setup import more_items, wizard, worker_preview
+from crowdpilot.service.pages.dashboard.workers import blocking, worker_list, worker_page
+from crowdpilot.service.project_campaign import make_prices
 from crowdpilot.service.requester_actions import change_state as change_project_state
 from crowdpilot.service.store import projects, statistics
 from crowdpilot.service.store.engine import Row, Store
+from crowdpilot.service.store.prices import cost_of_votes
+from crowdpilot.service.store.votes import VOTED
 
 STATES = {"pause": projects.PAUSED, "resume": projects.OPEN, "close": projects.CLOSED}
 MAX_PROJECTS_SHOWN = 200
@@ -47,11 +54,24 @@ def dashboard_pages() -> APIRouter:
     routes.add_api_route("/projects", list_projects, methods=["GET"], response_model=None)
     routes.add_api_route("/projects/cards", list_cards, methods=["GET"], response_model=None)
     routes.include_router(sign_in_pages())
-    for each in (openid_connect, new_project, keys, members, log):
+    for each in (openid_connect, wizard, more_items, worker_preview, keys, members, log):
         routes.include_router(each.pages())
+    routes.include_router(settings_page.pages())
     routes.add_api_route("/projects/{id}/close", confirm_close, methods=["GET"], response_model=None)
     routes.add_api_route("/projects/{id}/state/{change}", change_state, methods=["POST"], response_model=None)
-    for each in (project_live, deletion, workers, worker_links, items, audit, exports):
+    for each in (
+        overview,
+        deletion,
+        recruiting_page,
+        hit_pages,
+        links,
+        audit,
+        exports,
+        imports,
+        notifications,
+    ):
+        routes.include_router(each.pages())
+    for each in (item_list, item_page, review_queue, worker_list, worker_page, blocking):
         routes.include_router(each.pages())
     return routes
 
@@ -69,39 +89,51 @@ def list_cards(requester: Reading, store: StoreOf) -> Response:
 def _cards(store: Store, requester: Requester) -> list[dict[str, Any]]:
     """Cards from the tables alone: a campaign is rebuilt only for the page of its project."""
     with store.reading() as c:
-        rows, sizes, left = (
+        rows, sizes, progress = (
             access.list_projects(c, requester.access)[:MAX_PROJECTS_SHOWN],
             statistics.item_counts(c),
-            statistics.open_item_counts(c),
+            statistics.last_progress(c),
         )
-        return [_card(c, row, sizes.get(row.id, 0), left.get(row.id)) for row in rows]
+        return [_card(c, row, sizes.get(row.id, 0), progress.get(row.id)) for row in rows]
 
 
-def _card(c: Connection, project: Row, items: int, left: int | None) -> dict[str, Any]:
-    decided = 0 if left is None else max(items - left, 0)
+def _card(
+    c: Connection, project: Row, items: int, progress: statistics.RefitProgress | None
+) -> dict[str, Any]:
     return {
         "id": project.id, "name": project.name, "state": project.state, "done": project.done,
         "question": project.spec["question"], "created": project.created, "votes": project.votes,
-        "items": items, "decided": decided, "spent": _spent(c, project),
-        "budget": project.spec["costs"]["budget"],
+        "items": items, **_card_progress(project, items, progress), "spent": _spent(c, project),
+        "budget": project.spec["costs"]["budget"], "currency": project.spec["currency"],
     }  # fmt: skip
+
+
+def _card_progress(project: Row, items: int, progress: statistics.RefitProgress | None) -> dict[str, Any]:
+    """Final and settled items at the last refit; all are final in a project that is done or stopped."""
+    if project.done or project.state == projects.CLOSED:
+        final, settled = items, 0
+    else:
+        final = 0 if progress is None else min(progress.final, items)
+        settled = 0 if progress is None else min(progress.settled, items - final)
+    shares = [n / max(items, 1) for n in (final, settled)]
+    words = f"{final:,} decided for good, {settled:,} for now, of {items:,} items"
+    return {"final": final, "settled": settled, "open": items - final - settled,
+            "bar": svg_charts.stacked(f"Progress of {project.name}", shares, words)}  # fmt: skip
 
 
 def _spent(c: Connection, project: Row) -> float:
     """The cost of the votes of a project; they are counted by kind only where prices differ."""
-    prices = make_costs(project.spec).prices
-    if len(set(prices.values())) == 1:
-        return float(project.votes * next(iter(prices.values())))
-    return float(
-        sum(n * prices.get(kind, 0.0) for kind, n in statistics.votes_by_kind(c, project.id).items())
-    )
+    prices = make_prices(project)
+    if len(set(prices.now.values())) == 1 and not prices.earlier:
+        return float(project.votes * next(iter(prices.now.values())))
+    return cost_of_votes(c, project.id, prices, [VOTED])
 
 
 def confirm_close(id: str, requester: Reading, store: StoreOf) -> Response:
     """Ask again before a project is closed."""
     with store.reading() as c:
         project = projects.find(c, id)
-    words = ["Workers get no more items, and no more votes are taken. Decisions so far stay, and you can "
+    words = ["Workers get no more items, and no more answers are taken. Labels so far stay, and you can "
              "export them at any time.", "You can open the project again later."]  # fmt: skip
     return show(
         "confirm.html", requester, project, title=f"Stop “{project.name}”?", words=words,

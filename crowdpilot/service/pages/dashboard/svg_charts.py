@@ -108,6 +108,50 @@ def line(
     return _figure(name, "".join(parts), across, up, (x, y), rows, f"{y} over {x}; at the end {last}")
 
 
+def areas(
+    name: str, points: Sequence[tuple[float, float, float]], *, x: str, y: str, names: tuple[str, str]
+) -> Markup:
+    """Two areas on top of each other, from points (x, lower, upper) from left to right, with a legend."""
+    across = axis(max([p[0] for p in points], default=1), whole=True)
+    up = axis(max([p[2] for p in points], default=1), whole=True)
+    end = points[-1][0] if points else 0.0
+    upper, lower = ([(p[0], p[k]) for p in points] for k in (2, 1))
+    parts = [_grid(across, up)]
+    for kind, edge in (("b", upper), ("a", lower)):
+        corners = _path([*edge, (end, 0.0), (0.0, 0.0)], across, up)
+        parts.append(f'<polygon class="chart-area--{kind}" points="{corners}"/>')
+    parts.append(f'<polyline class="chart-line" points="{_path(upper, across, up)}"/>')
+    rows = [
+        (number(a), f"{number(low)} {names[0]}, {number(high - low)} {names[1]}") for a, low, high in points
+    ]
+    every = max(1, -(-len(rows) // MAX_TABLE_ROWS))
+    last = points[-1] if points else (0.0, 0.0, 0.0)
+    words = f"{y} over {x}; at the end {number(last[1])} {names[0]}, {number(last[2] - last[1])} {names[1]}"
+    legend = Markup("").join(
+        Markup('<span class="legend-entry"><i class="legend-mark legend-mark--{}"></i>{}</span>').format(
+            *pair
+        )
+        for pair in zip("ab", names, strict=True)
+    )
+    figure = _figure(name, "".join(parts), across, up, (x, y), rows[::-1][::every][::-1], words)
+    return Markup('{}<p class="legend small muted" aria-hidden="true">{}</p>').format(figure, legend)
+
+
+def stacked(name: str, shares: Sequence[float], words: str) -> Markup:
+    """Shares of a whole beside each other in one bar, the first the strongest."""
+    drawn, x = Markup(""), 0.0
+    for kind, share in zip("abc", shares, strict=False):
+        wide = 100 * min(max(share, 0.0), 1.0)
+        drawn += Markup('<rect class="bar-part--{}" x="{}" width="{}" height="1"/>').format(
+            kind, f"{x:.2f}", f"{wide:.2f}"
+        )
+        x += wide
+    return Markup(
+        '<svg class="bar bar--tall" viewBox="0 0 100 1" preserveAspectRatio="none" role="img" '
+        'aria-label="{}"><title>{}</title>{}</svg>'
+    ).format(f"{name}: {words}", name, drawn)
+
+
 def columns(name: str, counts: Sequence[float], labels: Sequence[str], *, x: str, y: str) -> Markup:
     """One column for each count; only the first and the last label are written below."""
     up, n = axis(max([*counts, 1]), whole=True), max(len(counts), 1)

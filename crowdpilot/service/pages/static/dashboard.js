@@ -16,6 +16,15 @@ function announce() {
 
 document.addEventListener("htmx:afterSwap", announce);
 
+// What somebody has unfolded stays open when the live part is replaced.
+let unfolded = [];
+document.addEventListener("htmx:beforeSwap", () => {
+  unfolded = [...document.querySelectorAll("#live details[open][id]")].map((details) => details.id);
+});
+document.addEventListener("htmx:afterSwap", () => {
+  for (const id of unfolded) document.getElementById(id)?.setAttribute("open", "");
+});
+
 // Number keys answer in the audit, unless somebody is typing.
 document.addEventListener("keydown", (event) => {
   if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -24,3 +33,15 @@ document.addEventListener("keydown", (event) => {
 });
 
 document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+
+// The total of a form: the product of its fields, in whole cents.
+function showProducts() {
+  for (const output of document.querySelectorAll("[data-product]")) {
+    const fields = output.dataset.product.split(" ").map((id) => document.getElementById(id)?.value.trim() ?? "");
+    const texts = output.dataset.times ? [output.dataset.times, ...fields] : fields;
+    const isTyped = texts.every((text) => /^[0-9]{1,5}(\.[0-9]{1,2})?$/.test(text));
+    const cents = isTyped ? Math.round(texts.map(Number).reduce((product, one) => product * one, 1) * 100) : 0;
+    output.textContent = isTyped ? `USD ${(cents / 100).toFixed(2)}` : "not known yet";
+  }
+}
+if (document.querySelector("[data-product]")) document.addEventListener("input", showProducts);

@@ -1,17 +1,17 @@
-// The queue of answers: sent one after the other, and again with the same key until the server has committed them.
-// Answers that are not sent yet survive a reload of the page.
+// A queue of answers, or of comments: sent one after the other, and again until the server has committed them.
+// What is not sent yet survives a reload of the page.
 "use strict";
 
 const csrf = document.querySelector('meta[name="csrf"]')?.content ?? "";
 
 function request(address, options = {}) {
-  const headers = { "X-CSRF-Token": csrf, ...options.headers };
+  const headers = { "X-CSRF-Token": csrf, "Accept-Language": document.documentElement.lang, ...options.headers };
   return fetch(address, { credentials: "same-origin", signal: AbortSignal.timeout(15000), ...options, headers });
 }
 
 async function wordsOf(answer) {
   const { detail } = await answer.json().catch(() => ({}));
-  return detail ? `${detail[0].toUpperCase()}${detail.slice(1)}.` : "That did not work. Please load the page again.";
+  return detail ? `${detail[0].toUpperCase()}${detail.slice(1)}.` : say("That did not work. Please load the page again.");
 }
 
 function newKey() {
@@ -29,8 +29,8 @@ function store(storage, name, value) {
 
 // Callbacks: `showState(state)` with "saving", "saved" or "offline"; `onRefused(vote, words)` for an answer that the
 // server refuses; `onSessionEnd(words)`, after which answers wait until the worker has signed in again.
-function makeOutbox(address, { showState, onRefused, onSessionEnd }) {
-  const name = `unsent ${csrf}`;
+function makeOutbox(address, { showState, onRefused, onSessionEnd }, kind = "") {
+  const name = `unsent ${kind}${csrf}`;
   const unsent = JSON.parse(readStored("sessionStorage", name) ?? "[]");
   let sending = null;
   let wake = () => {};
@@ -77,7 +77,14 @@ function makeOutbox(address, { showState, onRefused, onSessionEnd }) {
   return {
     unsent,
     drained: () => (sending ??= unsent.length ? run() : null) ?? Promise.resolve(),
-    add(vote) { unsent.push(vote); keep(); this.drained(); },
+    // Of those that wait, the one that `isReplaced` names is left out; never the first, which may be on its way.
+    add(vote, isReplaced = () => false) {
+      const at = unsent.findLastIndex((one, n) => n > 0 && isReplaced(one));
+      if (at > 0) unsent.splice(at, 1);
+      unsent.push(vote);
+      keep();
+      this.drained();
+    },
     drop() { unsent.pop(); keep(); }, // the last; never the first, which may be on its way
   };
 }

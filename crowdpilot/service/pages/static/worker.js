@@ -20,6 +20,7 @@ function makeClock() {
 function labelling(work) {
   const REFILL_BELOW = Math.min(3, Math.floor(work.querySelectorAll(".item").length / 2)); // items left when more are fetched
   const DOUBLE_PRESS_MS = 150; // in which a second press is ignored
+  const NOTICE_MS = 4000; // for which a notice is shown
   const home = work.dataset.home;
   const deck = byId("deck");
   const clock = makeClock();
@@ -27,19 +28,22 @@ function labelling(work) {
   let shown = null;
   let shownAt = 0;
   let busy = false;
+  let noticeTimer = null;
   let fetching = null;
   let done = Number(byId("done").textContent);
-  let needed = Number(byId("needed").textContent); // labelled answers until the worker can finish
+  let needed = Number(byId("needed").textContent); // labelled answers until the share is done
+  const ends = needed > 0; // with the last of them, however many items are left
 
   const nameOf = (item) => `${item.dataset.item}.${item.dataset.criterion}`;
   const nameOfVote = (vote) => `${vote.item}.${vote.criterion}`;
-  const unsure = work.querySelector('[data-label=""]');
+  const unsure = work.querySelector('.panel-more [data-label=""]');
+  const answers = [...work.querySelectorAll(".answer")];
   const buttons = { 0: unsure, c: unsure }; // by key
-  work.querySelectorAll(".answer").forEach((button, place) => { if (place < 9) buttons[place + 1] = button; });
+  for (const button of answers) if (button.dataset.key) buttons[button.dataset.key] = button;
   const waiting = () => [...deck.querySelectorAll(".item")];
 
   function showState(state) {
-    const words = { saving: "Saving…", saved: "Saved", offline: "Offline, will try again" };
+    const words = { saving: say("Saving…"), saved: say("Saved"), offline: say("Offline, will try again") };
     byId("saving").textContent = words[state];
     byId("saving").classList.toggle("work-saving--bad", state === "offline");
   }
@@ -60,7 +64,25 @@ function labelling(work) {
     setBusy(true);
   }
 
+  // Says something for a moment, without moving anything.
+  function notice(words) {
+    clearTimeout(noticeTimer);
+    byId("notice").textContent = words;
+    noticeTimer = setTimeout(() => { byId("notice").textContent = ""; }, NOTICE_MS);
+  }
+
+  const leaveField = () => deck.focus({ preventScroll: true });
   const outbox = makeOutbox(`${home}/vote`, { showState, onRefused, onSessionEnd });
+  const comments = makeOutbox(
+    `${home}/comment`,
+    { showState: (state) => { if (state !== "saved" || !outbox.unsent.length) showState(state); }, onRefused: (_, words) => showError(words), onSessionEnd },
+    "comments ",
+  );
+  const remarks = makeRemarks(comments, { nameOf, notice });
+  const search = byId("find") && makeAnswerSearch(byId("find"), answers, { answer, leave: leaveField });
+  const imageTools = makeImageTools(byId("zoom"));
+  const drained = () => Promise.all([outbox.drained(), comments.drained()]);
+  const unsent = () => outbox.unsent.length + comments.unsent.length;
 
   // Count an answer, or take one off; one without a label is not needed.
   function count(more, label) {
@@ -68,7 +90,7 @@ function labelling(work) {
     needed -= label ? more : 0;
     byId("done").textContent = String(done);
     byId("needed").textContent = String(needed);
-    byId("until").hidden = needed <= 0;
+    byId("total").textContent = String(done + Math.max(0, needed));
   }
 
   function setBusy(now) {
@@ -77,22 +99,49 @@ function labelling(work) {
   }
 
   function show() {
-    const items = waiting();
+    const items = ends && needed <= 0 ? [] : waiting();
     shown = items[0] ?? null;
-    items.forEach((item, place) => { item.hidden = place > 0; });
+    waiting().forEach((item) => { item.hidden = item !== shown; });
     byId("wait").hidden = shown !== null;
+    search?.clear();
+    remarks.show(shown);
     if (shown) {
       byId("question").textContent = shown.dataset.question;
       announce();
       clock.start();
       shownAt = performance.now();
+      hurryMedia(shown);
+      showLoading();
     }
-    if (items.length <= REFILL_BELOW) refill();
+    if (ends && needed <= 0) goHome();
+    else if (items.length <= REFILL_BELOW) refill();
+  }
+
+  // Every item begins at its top, also for the keyboard.
+  function toTop() {
+    leaveField();
+    scrollTo(0, 0);
+    deck.scrollTop = 0;
+  }
+
+  function showLoading() {
+    work.querySelector(".answers").classList.toggle("answers--waiting", seen(shown) === "loading");
+  }
+
+  // The time of an answer counts from when the item can be seen.
+  function onMediaState(event) {
+    if (!shown?.contains(event.target)) return;
+    if (seen(shown) === "ready") clock.start();
+    if (event.target.dataset.state === "failed") notice(event.target.querySelector(".item-broken-words").textContent);
+    showLoading();
   }
 
   function announce() {
-    const text = shown.querySelector(".item-text")?.textContent ?? "An image.";
-    byId("say").textContent = `Item ${done + 1}. ${shown.dataset.question} ${text}`;
+    const kind = shown.querySelector(".item-media")?.dataset.kind;
+    const what = { image: say("An image."), audio: say("A sound."), video: say("A video.") }[kind] ?? "";
+    const text = shown.querySelector(".item-text")?.textContent ?? what;
+    const place = say("Item %(number)s.", { number: done + 1 });
+    byId("say").textContent = `${place} ${shown.dataset.question} ${text}`;
   }
 
   function itemsOf(fragment) {
@@ -106,7 +155,7 @@ function labelling(work) {
     const there = new Set(waiting().map(nameOf));
     const added = items.filter((item) => !there.has(nameOf(item)) && !answered.has(nameOf(item)));
     byId("wait").before(...added);
-    added.forEach(watchImage);
+    added.forEach(watchMedia);
   }
 
   function refill() {
@@ -132,7 +181,7 @@ function labelling(work) {
   }
 
   async function goHome() {
-    await outbox.drained();
+    await drained();
     location.assign(home);
     await new Promise(() => {}); // nothing more is fetched
   }
@@ -141,6 +190,10 @@ function labelling(work) {
     if (!shown || busy || performance.now() - shownAt < DOUBLE_PRESS_MS) return;
     const { item, criterion } = shown.dataset;
     const label = button.dataset.label || null; // null: they cannot tell
+    const state = seen(shown);
+    if (state === "loading") return notice(say("It is still loading. Your answer was not taken: please wait until you can see it."));
+    if (state === "missing" && label) return notice(say("It is not loaded. Your answer was not taken: try again, or choose “Can’t tell”."));
+    remarks.keep();
     const vote = { item: Number(item), criterion: Number(criterion), label, seconds: clock.seconds(), key: newKey() };
     button.classList.add("answer--pressed");
     setTimeout(() => button.classList.remove("answer--pressed"), 160);
@@ -151,13 +204,20 @@ function labelling(work) {
     count(1, label);
     outbox.add(vote);
     show();
+    toTop();
+  }
+
+  // It cannot be labelled: flagged, and they cannot tell.
+  function unusable() {
+    remarks.unusable(shown, shown.querySelector(".item-broken:not([hidden]) .item-broken-words")?.textContent ?? "");
+    answer(unsure);
   }
 
   async function undo() {
     if (busy) return;
     showError("");
     setBusy(true);
-    await takeBack().catch(() => showError("You are offline. Undo works again when the connection is back."));
+    await takeBack().catch(() => showError(say("You are offline. Undo works again when the connection is back.")));
     setBusy(false);
   }
 
@@ -168,7 +228,7 @@ function labelling(work) {
       outbox.drop();
       return returned(last);
     }
-    const slow = setTimeout(() => showError("Undo waits until your last answer is saved."), 800);
+    const slow = setTimeout(() => showError(say("Undo waits until your last answer is saved.")), 800);
     await outbox.drained();
     clearTimeout(slow);
     const answer = await request(`${home}/undo`, { method: "POST" });
@@ -181,45 +241,60 @@ function labelling(work) {
     answered.delete(nameOf(item));
     waiting().find((one) => nameOf(one) === nameOf(item))?.remove();
     deck.prepend(item);
-    watchImage(item);
+    watchMedia(item);
     count(-1, label);
     show();
-  }
-
-  function watchImage(item) {
-    const image = item.querySelector(".item-image img");
-    if (!image) return;
-    const broken = () => { item.querySelector(".item-broken").hidden = false; };
-    if (image.complete && image.src && !image.naturalWidth) broken();
-    image.addEventListener("error", broken);
+    toTop();
   }
 
   async function leave(event) {
-    if (!outbox.unsent.length) return;
+    remarks.keep();
+    if (!unsent()) return;
     event.preventDefault();
-    await Promise.race([outbox.drained(), new Promise((next) => setTimeout(next, 4000))]);
-    if (outbox.unsent.length) showError("Some answers are not saved yet. Please wait until you are online again.");
+    await Promise.race([drained(), new Promise((next) => setTimeout(next, 4000))]);
+    if (unsent()) showError(say("Some answers are not saved yet. Please wait until you are online again."));
     else event.target.submit();
   }
 
   function press(event) {
     const typing = event.target.closest("input, textarea, select") !== null;
-    if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || typing || !byId("keys").checked) return;
+    if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || typing || !byId("keys").checked) return;
     if (document.querySelector("dialog[open]")) return;
+    if (act(event)) event.preventDefault();
+  }
+
+  // Whether a key means something.
+  function act(event) {
     const key = event.key.toLowerCase();
+    if (shown && playByKey(shown, event)) return true;
+    if (event.repeat) return false;
+    if (event.shiftKey && event.key.length === 1 && key !== event.key) return actOnItem(key);
     if (buttons[key]) answer(buttons[key]);
     else if (key === "u" || key === "backspace") undo();
     else if (key === "p") byId("pause").requestSubmit();
-    else return;
-    event.preventDefault();
+    else if (key === "f") remarks.toggleFlag();
+    else if (key === "h") byId("help").showModal();
+    else if (key === "/" && search) search.focus();
+    else return false;
+    return true;
   }
 
-  function zoom(button) {
-    const view = byId("zoom").querySelector(".zoom-in");
-    view.firstElementChild.src = button.querySelector("img").src;
-    byId("zoom").showModal();
-    const middle = () => view.scrollTo((view.scrollWidth - view.clientWidth) / 2, (view.scrollHeight - view.clientHeight) / 2);
-    view.firstElementChild.decode().then(middle, middle);
+  // Keys with Shift are about the item: letters alone are answers.
+  function actOnItem(key) {
+    const image = shown?.querySelector(".item-image img");
+    if (key === "c") remarks.startComment();
+    else if (image && key === "z") imageTools.zoom(image);
+    else if (image && IMAGE_KEYS[key]) imageTools.use(image, IMAGE_KEYS[key]);
+    else return false;
+    return true;
+  }
+
+  // Answers stay in view while they leave room for the item.
+  function watchPanel() {
+    const panel = work.querySelector(".panel");
+    const fit = () => panel.classList.toggle("panel--tall", panel.offsetHeight > innerHeight * 0.45);
+    new ResizeObserver(fit).observe(panel);
+    addEventListener("resize", fit);
   }
 
   function rememberKeys() {
@@ -231,9 +306,12 @@ function labelling(work) {
     const button = event.target.closest("button");
     if (button?.dataset.label !== undefined) answer(button);
     else if (button?.id === "undo") undo();
-    else if (button?.dataset.zoom !== undefined) zoom(button);
+    else if (button?.dataset.zoom !== undefined) imageTools.zoom(button.querySelector("img"));
+    else if (button?.dataset.tool) imageTools.use(shown.querySelector(".item-image img"), button.dataset.tool);
+    else if (button?.dataset.retry !== undefined) retryMedia(shown, button.closest(".item-media"));
+    else if (button?.dataset.unusable !== undefined) unusable();
   });
-  byId("zoom").addEventListener("click", (event) => { if (event.target.closest(".zoom-in")) byId("zoom").close(); });
+  deck.addEventListener("media-state", onMediaState);
   byId("pause").addEventListener("submit", leave);
   document.addEventListener("keydown", press);
   rememberKeys();
@@ -243,8 +321,10 @@ function labelling(work) {
     item?.remove();
     count(1, vote.label);
   }
-  outbox.drained();
-  waiting().forEach(watchImage);
+  drained();
+  waiting().forEach(watchMedia);
+  history.scrollRestoration = "manual";
+  watchPanel();
   show();
 }
 

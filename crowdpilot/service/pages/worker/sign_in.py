@@ -62,16 +62,21 @@ def current_session(request: Request) -> Session | None:
         return None
 
 
+def kept_session(c: Connection, project: Row, arrival: Arrival, current: Session | None) -> Session | None:
+    """The session of a guest who comes again through the same link, if they are one."""
+    if current is None or not arrival.guest:
+        return None
+    worker = assignments.find_many(c, project.id, [current.assignment]).get(current.assignment)
+    is_same = worker is not None and (worker.id, worker.nonce) == (current.worker, current.nonce)
+    return current if worker and is_same and worker.guest and worker.kind == arrival.kind else None
+
+
 def open_session(
     c: Connection, settings: Settings, project: Row, arrival: Arrival, current: Session | None
 ) -> Session:
     """A session for a worker who has arrived; a guest who comes again through the same link keeps theirs."""
-    if current is not None and arrival.guest:
-        worker = assignments.find_many(c, project.id, [current.assignment]).get(current.assignment)
-        is_same = worker is not None and (worker.id, worker.nonce) == (current.worker, current.nonce)
-        if worker is not None and is_same and worker.guest and worker.kind == arrival.kind:
-            return current
-    return onboarding.open_session(c, settings, project, arrival)
+    kept = kept_session(c, project, arrival, current)
+    return kept or onboarding.open_session(c, settings, project, arrival)
 
 
 def redirect_with_session(settings: Settings, session: Session, submit: str) -> Response:

@@ -1,7 +1,7 @@
-"""Labelling configurations of Label Studio: one question with one choice about a text, an image or both.
+"""Labelling configurations of Label Studio: one question with one choice about a text, image, sound or video.
 
-Tags: https://labelstud.io/tags/choices, https://labelstud.io/tags/choice, https://labelstud.io/tags/text
-and https://labelstud.io/tags/image.
+Tags: https://labelstud.io/tags/choices, https://labelstud.io/tags/choice, https://labelstud.io/tags/text,
+https://labelstud.io/tags/image, https://labelstud.io/tags/audio and https://labelstud.io/tags/video.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from crowdpilot.service.platforms.platform import parse_xml
 
-TAGS = {"text": "Text", "image": "Image"}  # by the kind of content
+TAGS = {"text": "Text", "image": "Image", "audio": "Audio", "video": "Video"}  # by the kind of content
 CONTROL_NAME = "label"
 
 
@@ -24,7 +24,7 @@ class Config(NamedTuple):
     classes
         The choices, as they stand in annotations.
     fields
-        The field of a task's data that holds the text, the image or each of them.
+        The field of a task's data that holds the text, the image, or another kind of content.
     control
         Name of the choices; empty if it is not known, where any will do.
     about
@@ -38,7 +38,7 @@ class Config(NamedTuple):
 
 
 def any_config(classes: Sequence[str]) -> Config:
-    """The configuration that is assumed where none is known: fields called text and image."""
+    """The configuration that is assumed where none is known: fields called text, image, audio and video."""
     return Config(tuple(classes), {kind: kind for kind in TAGS}, control="")
 
 
@@ -52,7 +52,7 @@ def write_config(classes: Sequence[str], *, question: str = "", shows: Sequence[
     question
         What workers are asked.
     shows
-        What items have: text, image, or both.
+        What items have: text, image, audio, video, or several of them.
 
     Examples
     --------
@@ -91,12 +91,14 @@ def read_config(text: str) -> Config:
     fields = _fields(root)
     about = (choices[0].get("toName") or "").split(",")[0]
     if not fields or not choices[0].get("name") or about not in {one.get("name") for one in root.iter()}:
-        raise ValueError("the labelling configuration has to ask about a Text or an Image that it names")
+        raise ValueError(
+            "the labelling configuration has to ask about a Text, Image, Audio or Video that it names"
+        )
     return Config(tuple(classes), fields, choices[0].get("name", ""), about)
 
 
 def _fields(root: Element) -> dict[str, str]:
-    """The field of the first text and of the first image."""
+    """The field of the first of each kind."""
     shown = {kind: root.find(f".//{tag}") for kind, tag in TAGS.items()}
     values = {kind: one.get("value", "") for kind, one in shown.items() if one is not None}
     return {kind: value.removeprefix("$") for kind, value in values.items() if value.startswith("$")}

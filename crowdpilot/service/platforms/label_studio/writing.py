@@ -50,7 +50,7 @@ def write_tasks(
         Number in Label Studio of those workers who have one. Label Studio refuses all tasks if one is
         completed by somebody it does not know, so that the others are left out there.
     address
-        Of this service, to make the addresses of uploaded images complete.
+        Of this service, to make the addresses of uploaded files complete.
     """
     config = (config or config_of(items, classes))._replace(classes=tuple(classes))
     annotations: dict[str, list[dict[str, Any]]] = {}
@@ -88,9 +88,10 @@ def _task(
     if not shown:
         wanted = " or ".join(config.fields)
         raise ValueError(f"item {item.name} has no {wanted}; write a configuration that shows what it has")
-    image = config.fields.get("image", "")
-    if shown.get(image, "").startswith("/"):
-        shown[image] = address + shown[image]
+    for kind in TAGS.keys() - {"text"}:
+        field = config.fields.get(kind, "")
+        if shown.get(field, "").startswith("/"):
+            shown[field] = address + shown[field]
     predictions = [write_prediction(*decision, config)] if decision else []
     return {"data": {**shown, ITEM_FIELD: item.name}, "annotations": annotations, "predictions": predictions}
 

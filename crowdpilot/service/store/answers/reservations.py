@@ -8,7 +8,7 @@ before and is not committed yet is made again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import inf
 from typing import Any, NamedTuple
 
@@ -16,11 +16,11 @@ from sqlalchemy import ColumnElement, Connection, Text, cast, func, or_, select
 
 from crowdpilot.service.store import projects
 from crowdpilot.service.store.items import OPEN
+from crowdpilot.service.store.prices import PAID, Prices, cost_of_votes
 from crowdpilot.service.store.tables import items, votes, workers
-from crowdpilot.service.store.votes import ANSWERED, LEASED, VOTED, VoteId
+from crowdpilot.service.store.votes import ANSWERED, LEASED, VoteId
 
 TOLERANCE = 1e-9  # by which a sum of prices may miss the budget through rounding
-PAID = (VOTED, LEASED)
 
 
 class Limits(NamedTuple):
@@ -29,7 +29,7 @@ class Limits(NamedTuple):
     Parameters
     ----------
     prices
-        Of a vote, by kind of worker.
+        Of a vote, by kind of worker, now and before.
     budget
         Most money for votes and classifier.
     classifier
@@ -42,7 +42,7 @@ class Limits(NamedTuple):
         Names of the questions about each item, if there are several.
     """
 
-    prices: Mapping[str, float]
+    prices: Prices
     budget: float = inf
     classifier: float = 0.0
     classifies_all: bool = False
@@ -85,7 +85,7 @@ class Reservations:
         if is_new and not self._is_below_worker_limit(vote_id[2]):
             return False
         if is_paid and not (
-            self._is_below_item_limit(vote_id) and self._take_money(self._limits.prices[kind])
+            self._is_below_item_limit(vote_id) and self._take_money(self._price(vote_id, kind))
         ):
             return False
         projects.next_change(self._c, self._project, change_number=0, lease_requests=1)
@@ -97,38 +97,46 @@ class Reservations:
         return most is None or self._count(*asked) < most
 
     def _is_below_item_limit(self, vote_id: VoteId) -> bool:
-        """Whether an item is open and has fewer votes that count than it may have; gold items test all."""
+        """Whether an item is open and has fewer votes that count than it may have; gold items test all.
+
+        A requester who asked for more votes than an item may have gets them.
+        """
         item, criterion, _ = vote_id
-        row = self._c.execute(select(items.c.state, items.c.gold).where(items.c.id == item)).one()
+        columns = items.c.state, items.c.gold, items.c.votes_wanted
+        row = self._c.execute(select(*columns).where(items.c.id == item)).one()
         if row.state != OPEN:
             return False
         if self._limits.per_item is None or self._is_gold(row.gold, criterion):
             return True
         own = votes.c.item == item, votes.c.criterion == criterion, votes.c.state.in_(PAID)
         counts = votes.c.worker == workers.c.id, or_(workers.c.trusted, votes.c.state == LEASED)
-        return self._count(*own, *counts) < self._limits.per_item
+        return self._count(*own, *counts) < max(self._limits.per_item, row.votes_wanted or 0)
 
     def _is_gold(self, gold: Any, criterion: int) -> bool:
         return gold is not None and (not isinstance(gold, dict) or self._limits.criteria[criterion] in gold)
+
+    def _price(self, vote_id: VoteId, kind: str) -> float:
+        """What was promised when the item was leased to the worker."""
+        prices = self._limits.prices
+        if not prices.earlier:
+            return prices.now[kind]
+        own = (votes.c.item, votes.c.criterion, votes.c.worker)
+        same = (column == value for column, value in zip(own, vote_id, strict=True))
+        return prices.of(kind, self._c.execute(select(votes.c.lease_number).where(*same)).scalar_one())
 
     def _take_money(self, price: float) -> bool:
         if self._limits.budget == inf:
             return True
         if self._left is None:
-            self._left = self._limits.budget - self._spent()
+            self._left = self._limits.budget - self.spent()
         if price > self._left + TOLERANCE:
             return False
         self._left -= price
         return True
 
-    def _spent(self) -> float:
+    def spent(self) -> float:
         """Money for votes, open leases and the classifier."""
-        paid = votes.c.project == self._project, votes.c.state.in_(PAID)
-        joined = votes.join(workers, workers.c.id == votes.c.worker)
-        by_kind = select(workers.c.kind, func.count().label("n")).select_from(joined).where(*paid)
-        rows = self._c.execute(by_kind.group_by(workers.c.kind))
-        votes_cost = float(sum(self._limits.prices[row.kind] * row.n for row in rows))
-        return votes_cost + self._classifier_cost()
+        return cost_of_votes(self._c, self._project, self._limits.prices) + self._classifier_cost()
 
     def _classifier_cost(self) -> float:
         if self._limits.classifier == 0:

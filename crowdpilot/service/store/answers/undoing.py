@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, select, update
 
-from crowdpilot.service.errors import ConflictError
+from crowdpilot.service.errors import ConflictError, translatable
 from crowdpilot.service.store import clock, projects
 from crowdpilot.service.store.answers.reservations import Limits, Reservations
 from crowdpilot.service.store.answers.writing import TOO_LATE
@@ -13,8 +13,8 @@ from crowdpilot.service.store.tables import votes
 from crowdpilot.service.store.votes import ANSWERED, LEASED, UNSURE, VOTED, ItemCriterion
 
 UNDO_LEASES = 2  # the last leases of a worker whose answers can be taken back
-TOO_OLD = "there is nothing to take back; only the answers just given can be changed"
-CLOSED = "the project is closed; answers stay as they are"
+TOO_OLD = translatable("there is nothing to take back; only the answers just given can be changed")
+CLOSED = translatable("the project is closed; answers stay as they are")
 
 
 def undo(c: Connection, project: str, worker: Row, limits: Limits, lease_seconds: float) -> ItemCriterion:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, bindparam, select, update
 
-from crowdpilot.service.errors import ConflictError, ForbiddenError, RequestError
+from crowdpilot.service.errors import ConflictError, ForbiddenError, RequestError, translatable
 from crowdpilot.service.store import projects
 from crowdpilot.service.store.answers.reservations import Limits, Reservations
 from crowdpilot.service.store.arrivals import assignments
@@ -16,13 +16,14 @@ from crowdpilot.service.store.engine import Row
 from crowdpilot.service.store.tables import votes
 from crowdpilot.service.store.votes import ANSWERED, LEASED, SAME_VOTE, UNSURE, VOTED, VoteId
 
-TOO_LATE = "this item was given to somebody else meanwhile; go on with the next"
+TOO_LATE = translatable("this item was given to somebody else meanwhile; go on with the next")
 
 
 class Answer(NamedTuple):
     """The answer of a worker about a leased item; `label` is None for "can't tell".
 
-    `assignment` and `nonce` are those of the session in which it was given.
+    `assignment` and `nonce` are those of the session in which it was given; `label_name` is the class as the
+    worker named it, if it is to be compared with the classes of the project.
     """
 
     worker: int
@@ -33,6 +34,7 @@ class Answer(NamedTuple):
     key: str
     assignment: int
     nonce: str
+    label_name: str | None = None
 
     @property
     def vote_id(self) -> VoteId:
@@ -102,7 +104,7 @@ _WRITE_ANSWER = update(votes).where(SAME_VOTE).values({name: bindparam(f"_{name}
 
 def _parameters(answer: Answer, number: int) -> dict[str, Any]:
     values = {**answer._asdict(), "state": answer.state, "time": time.time(), "change_number": number}
-    return {f"_{name}": value for name, value in values.items() if name != "nonce"}
+    return {f"_{name}": value for name, value in values.items() if name not in ("nonce", "label_name")}
 
 
 def _stored(c: Connection, answers: Sequence[Answer]) -> dict[VoteId, StoredAnswer]:

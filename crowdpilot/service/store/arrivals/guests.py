@@ -10,6 +10,7 @@ from crowdpilot.service.store.engine import Row
 from crowdpilot.service.store.items import OPEN, chunks
 from crowdpilot.service.store.tables import HAS_GOLD, items, votes, workers
 from crowdpilot.service.store.votes import IN_ORDER, ROWS_PER_FETCH, VOTED
+from crowdpilot.service.store.workers import BLOCKED
 
 IS_GOLD = text(HAS_GOLD.replace("gold", "items.gold"))  # as the partial index on gold items says it
 
@@ -46,8 +47,11 @@ def gold_answers(c: Connection, ids: Sequence[int]) -> list[Row]:
 
 
 def trust(c: Connection, project: str, ids: Sequence[int] | None = None) -> dict[int, bool]:
-    """Which of these workers (or of all) are guests, and whether their votes count."""
-    own = workers.c.project == project, workers.c.guest
+    """Which of these workers (or of all) are guests, and whether their votes count; no blocked ones.
+
+    What happens to the votes of a blocked worker was chosen when they were blocked.
+    """
+    own = workers.c.project == project, workers.c.guest, workers.c.state != BLOCKED
     query = select(workers.c.id, workers.c.trusted).where(*own)
     if ids is not None:
         query = query.where(workers.c.id.in_(ids))
@@ -56,7 +60,8 @@ def trust(c: Connection, project: str, ids: Sequence[int] | None = None) -> dict
 
 def votes_of(c: Connection, ids: Sequence[int]) -> Iterator[Sequence[Row]]:
     """All leases and answers of these workers, in parts; in the read transaction of a replica."""
-    columns = votes.c.item, votes.c.criterion, votes.c.worker, votes.c.state, votes.c.label
+    columns = (votes.c.item, votes.c.criterion, votes.c.worker, votes.c.state, votes.c.label,
+               votes.c.lease_number)  # fmt: skip
     for part in chunks(ids):
         query = select(*columns).where(votes.c.worker.in_(part)).order_by(*IN_ORDER)
         yield from c.execution_options(yield_per=ROWS_PER_FETCH).execute(query).partitions()

@@ -9,15 +9,15 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, insert, or_, select, update
 
-from crowdpilot.service.errors import ConflictError, ForbiddenError, NotFoundError
+from crowdpilot.service.errors import ConflictError, ForbiddenError, NotFoundError, translatable
 from crowdpilot.service.store.engine import Row
 from crowdpilot.service.store.tables import invitations, workers
 
 MAX_USES = 1000  # new workers that a link for everybody admits unless it says otherwise
-NOT_VALID = "the invitation is not valid; ask for a new link"
-REVOKED = "the invitation was revoked; ask for a new link"
-EXPIRED = "the invitation has expired; ask for a new link"
-USED_UP = "as many people as the invitation admits have come already; ask for a new link"
+NOT_VALID = translatable("the invitation is not valid; ask for a new link")
+REVOKED = translatable("the invitation was revoked; ask for a new link")
+EXPIRED = translatable("the invitation has expired; ask for a new link")
+USED_UP = translatable("as many people as the invitation admits have come already; ask for a new link")
 
 
 def create(
@@ -82,6 +82,13 @@ def admit(c: Connection, project: str, id: str, *, is_new: bool) -> None:
             raise ForbiddenError(USED_UP)
 
 
+def is_used_up(c: Connection, project: str, id: str) -> bool:
+    """Whether an invitation that is valid otherwise has admitted as many new workers as it may."""
+    row = find(c, project, id)
+    in_time = row.revoked is None and (row.expires is None or row.expires > time.time())
+    return in_time and row.max_uses is not None and row.uses >= row.max_uses
+
+
 def is_open(row: Row, now: float | None = None) -> bool:
     """Whether an invitation admits new workers."""
     moment = time.time() if now is None else now
@@ -93,6 +100,12 @@ def workers_by(c: Connection, project: str, id: str) -> list[int]:
     """Ids of the workers who came through an invitation, in the order of registration."""
     own = workers.c.project == project, workers.c.invitation == id
     return [row.id for row in c.execute(select(workers.c.id).where(*own).order_by(workers.c.id))]
+
+
+def kinds(c: Connection, project: str) -> set[str]:
+    """The kinds of workers whom the invitations of a project admit that are not revoked."""
+    own = invitations.c.project == project, invitations.c.revoked.is_(None)
+    return {row.kind for row in c.execute(select(invitations.c.kind).where(*own).distinct())}
 
 
 def _own(project: str, id: str) -> tuple[ColumnElement[bool], ...]:

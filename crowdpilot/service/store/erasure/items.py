@@ -19,7 +19,8 @@ from crowdpilot.service.store.tables import (
 from crowdpilot.service.store.tables import jobs as job_table
 from crowdpilot.service.store.votes import VOTED
 
-FILES = "/files/"  # how the address of an uploaded image begins
+FILES = "/files/"  # how the address of an uploaded file begins
+FILE_KINDS = "image", "audio", "video"  # of content that may be such an address
 KINDS_WITH_ITEMS = ("report", "audit")  # of jobs whose results tell about single items
 
 
@@ -50,19 +51,27 @@ def delete_items(c: Connection, project: str, names: Sequence[str]) -> int:
 
 
 def _digests(c: Connection, project: str, ids: Sequence[int] | None = None) -> Iterator[str]:
-    """The digests of the uploaded images of these items, or of all of a project."""
+    """The digests of the uploaded files of these items, or of all of a project."""
     own = items.c.project == project if ids is None else items.c.id.in_(ids)
     beginning = f"{FILES}{project}/"
     for row in c.execute(select(items.c.content, items.c.file).where(own)):
-        image = (row.content or {}).get("image", "")
         if row.file:
             yield row.file
-        elif image.startswith(beginning):
-            yield image.removeprefix(beginning)
+        for kind in FILE_KINDS:
+            address = (row.content or {}).get(kind, "")
+            if address.startswith(beginning):
+                yield address.removeprefix(beginning)
+
+
+def _shown_elsewhere(c: Connection, project: str) -> Iterator[str]:
+    """The digests of files that the instructions, examples or quiz of a project show."""
+    spec, beginning = projects.find(c, project).spec, f"{FILES}{project}/"
+    for shown in (*spec["pictures"], *spec["examples"], *spec["quiz"]):
+        yield shown["image"].removeprefix(beginning)
 
 
 def _delete_files(c: Connection, project: str, digests: set[str]) -> None:
-    unused = digests - {*_digests(c, project)} if digests else digests
+    unused = digests - {*_digests(c, project), *_shown_elsewhere(c, project)} if digests else digests
     for part in chunks(sorted(unused)):
         c.execute(delete(files).where(files.c.project == project, files.c.digest.in_(part)))
 

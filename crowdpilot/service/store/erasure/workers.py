@@ -9,8 +9,10 @@ from typing import Any
 from sqlalchemy import Connection, Text, cast, select, update
 
 from crowdpilot.service.store import workers
+from crowdpilot.service.store.answers import comments
 from crowdpilot.service.store.engine import Row
 from crowdpilot.service.store.tables import action_log, assignments, invitations, items, votes
+from crowdpilot.service.store.tables import comments as comment_table
 from crowdpilot.service.store.tables import workers as worker_table
 from crowdpilot.service.store.workers import ERASED
 
@@ -21,9 +23,10 @@ def erase(c: Connection, project: str, worker: int, digest: str | None) -> None:
     `digest` is a keyed hash of their identity, by which they are refused if they come again.
     """
     row = workers.find(c, project, worker)
-    empty = {"external": None, "consent": None}
+    empty = {"external": None, "consent": None, "notes": None}
     workers.exclude(c, project, worker, ERASED, **empty, identity_digest=digest or row.identity_digest)
     c.execute(update(votes).where(votes.c.worker == worker).values(key=None))
+    comments.delete_of_worker(c, project, worker)
     number = cast(assignments.c.id, Text)
     c.execute(update(assignments).where(assignments.c.worker == worker).values(external=number))
     if row.external is not None:
@@ -60,6 +63,9 @@ def stored_data(c: Connection, project: str, worker: int, actors: Sequence[str])
         )],
         "votes": [dict(found._mapping) for found in c.execute(
             answers.where(votes.c.worker == worker).order_by(votes.c.change_number)
+        )],
+        "comments": [dict(found._mapping) for found in c.execute(
+            select(comment_table).where(comment_table.c.worker == worker).order_by(comment_table.c.id)
         )],
         "log": [dict(found._mapping) for found in c.execute(
             select(action_log).where(*logged).order_by(action_log.c.id)

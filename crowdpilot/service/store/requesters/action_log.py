@@ -18,12 +18,15 @@ PROJECT, DATA, WORKER, ARRIVAL = "project", "data", "worker", "arrival"  # arriv
 CATEGORIES = (SIGN_IN, REFUSED, ACCESS, PROJECT, DATA, WORKER, ARRIVAL)
 CATEGORY_BY_ACTION = {  # where it is not said; of all others it is `PROJECT`
     **dict.fromkeys(("add items", "reveal", "stop", "withdraw", "external votes", "import"), DATA),
+    **dict.fromkeys(("override", "ask again", "undo review", "resolve"), DATA),
     **dict.fromkeys(("delete items", "delete project", "export"), DATA),
-    **dict.fromkeys(("approve", "approve workers", "block", "unblock", "erase"), WORKER),
+    **dict.fromkeys(("approve", "approve workers", "block", "unblock", "erase", "note"), WORKER),
     **dict.fromkeys(("invite", "change invitation", "revoke invitation"), WORKER),
 }
 OF_REQUESTERS = tuple(name for name in CATEGORIES if name != ARRIVAL)
 FROM_STRANGERS = (REFUSED, ARRIVAL)  # anybody can cause these, so that old ones are deleted
+NOT_FROM_STRANGERS = tuple(name for name in CATEGORIES if name not in FROM_STRANGERS)
+MAX_PEOPLE = 300  # that a filter offers
 KEPT_ROWS, KEPT_SECONDS = 100_000, 400 * 86400.0  # of each category that strangers cause
 ROWS_PER_PRUNING = 500  # after which old ones are looked for
 ROWS_PER_EXPORT_PIECE = 1000
@@ -102,6 +105,19 @@ def read_all(c: Connection, wanted: Filter) -> Iterator[Sequence[Row]]:
     while rows := read(c, **wanted._asdict(), before=before, n=ROWS_PER_EXPORT_PIECE):
         yield rows
         before = rows[-1].id
+
+
+def people(c: Connection, project: str | None = None) -> list[str]:
+    """Names of all who did something to a project or at all, workers aside; members once for all keys."""
+    query = select(action_log.c.actor).where(action_log.c.category.in_(NOT_FROM_STRANGERS)).distinct()
+    if project is not None:
+        query = query.where(action_log.c.project == project)
+    actors = list(c.execute(query.limit(MAX_PEOPLE)).scalars())
+    own = select(api_keys.c.id, members.c.name).join(members, members.c.id == api_keys.c.member)
+    of_keys = {row.id: row.name for row in c.execute(own.where(api_keys.c.id.in_(actors)))}
+    rows = c.execute(select(members.c.id, members.c.name).where(members.c.id.in_(actors)))
+    names = of_keys | {row.id: row.name for row in rows}
+    return sorted({names.get(actor, actor) for actor in actors}, key=str.casefold)
 
 
 def actor_names(c: Connection, actors: Sequence[str]) -> dict[str, str]:

@@ -44,7 +44,10 @@ def rows(answer: Any, format: str) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("format", FORMATS)
 def test_decisions_go_out_in_every_format(voted: Project, format: str) -> None:
     found = rows(voted.get(f"/decisions?format={format}"), format)
-    columns = ["item", "label", "p_bad", "p_good", "expected", "votes", "done", "gold"]
+    columns = [
+        "item", "label", "p_bad", "p_good", "expected", "votes", "done", "gold", "decided_by", "majority",
+        "probability", "overridden",
+    ]  # fmt: skip
     assert [list(row) for row in found] == [columns] * 10
     assert [row["label"] for row in found[:2]] == ["bad", "good"]
     by_header = voted.get("/decisions", headers={"accept": FORMATS[format]})

@@ -110,9 +110,9 @@ def test_criteria_have_columns_of_their_own(service: Service) -> None:
         ("name,image\na,x.png\n", "row 2: column 'image': 'x.png' is neither"),
         ("name,text,gold\na,x,fair\n", "row 2: 'fair' is not a class"),
         ("name,text,text\n", "'text' occurs twice"),
-        ("who,when\nx,y\n", "text or image is missing; found 'who', 'when'"),
+        ("who,when\nx,y\n", "text, image, audio or video is missing; found 'who', 'when'"),
         ("name,text\n", "there is no row"),
-        ("", "text or image is missing"),
+        ("", "text, image, audio or video is missing"),
         ('name,text\na,"open\n', "line 2: a quote is opened and never closed"),
         ("text" + ",x" * 1_000_000, "more than 100000 columns"),
         ("text," + ",".join(f"x{n}" for n in range(20_000)), "5000 are the most"),
@@ -186,7 +186,7 @@ def test_a_table_may_name_images_that_come_with_it(project: Project) -> None:
     assert found["a"]["image"].endswith(f"/files/{project.id}/{sha256(PNG).hexdigest()}")
 
 
-@pytest.mark.parametrize("data", [b"<svg onload='alert(1)'/>", b"<html>", b"", b"RIFF1234WAVE", b"%PDF-1.7"])
+@pytest.mark.parametrize("data", [b"<svg onload='alert(1)'/>", b"<html>", b"", b"RIFF1234AVI ", b"%PDF-1.7"])
 def test_only_real_images_are_kept(project: Project, data: bytes) -> None:
     for name in ("a.svg", "a.png"):
         assert "is no PNG, JPEG, GIF or WebP" in detail(project.post("/items", files={"file": (name, data)}))

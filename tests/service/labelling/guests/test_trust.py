@@ -53,7 +53,7 @@ def test_the_error_rates_are_those_that_the_module_states():
 
 @pytest.mark.parametrize(
     ("more", "n_gold", "words"),
-    [({}, 0, "any number of workers"), ({}, 2, "2 gold items only"), ({}, 4, ""), ({}, 20, ""),
+    [({}, 0, "come many times"), ({}, 2, "only 2 known answers"), ({}, 4, ""), ({}, 20, ""),
      ({"guests": {"checks": 0}}, 20, "not checked"),
      ({"quiz": [{"text": "x", "label": "yes"}]}, 0, "answers of the quiz")],
 )  # fmt: skip

@@ -102,7 +102,9 @@ def test_an_audit_is_begun_answered_and_forgotten(service: DashboardService) -> 
         page = post(client, f"{home}/answer", home, item=name[1], label=truth(name[1])).text
         assert f"{n + 1} of 3" in page
     assert "All drawn items are checked" in page
-    assert "audited: at most" in client.get(f"/projects/{id}").text
+    page = client.get(f"/projects/{id}").text
+    assert re.search(r'accuracy-title">At least \d+% of these labels are right<', page)
+    assert "An audit shows it" in page
     post(client, f"{home}/remove", f"{home}/remove")
     assert "Begin an audit" in client.get(home).text
 

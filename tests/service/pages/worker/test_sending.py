@@ -91,13 +91,13 @@ def test_a_refused_answer_is_shown_and_the_work_goes_on(serve: Any, desktop: Any
 
 
 def test_items_run_through_batches_until_there_is_nothing_to_do(serve: Any, page: Any) -> None:
-    service = serve(PLAIN)
+    service = serve({**PLAIN, "min_answers": 8})
     start_labelling(page, service)
     for _ in range(7):
         press(page, "1")
     page.wait_for_timeout(170)
     page.keyboard.press("1")
-    page.get_by_role("heading", name="Nothing to do right now").wait_for()
+    page.get_by_role("heading", name="Thank you, you are done").wait_for()
     assert len({row.item for row in service.answers()}) == 8
 
 

@@ -63,11 +63,17 @@ def test_the_names_and_fields_of_others_are_kept_and_aliases_are_what_annotation
         (view(TEXT, choices(choice="multiple")), "has 0 single choices"),
         (view(TEXT, choices(), choices(name="other")), "has 2 single choices"),
         (view(TEXT, choices('<Choice value="a"/>')), "two or more Choice tags"),
-        (view(choices()), "ask about a Text or an Image"),
-        (view('<Audio name="text" value="$sound"/>', choices()), "ask about a Text or an Image"),
-        (view('<Text name="text" value="always this"/>', choices()), "ask about a Text or an Image"),
-        (view(TEXT, choices(toName="nothing")), "ask about a Text or an Image"),
-        (view(TEXT, choices(name="")), "ask about a Text or an Image"),
+        (view(choices()), "ask about a Text, Image, Audio or Video"),
+        (
+            view('<TimeSeries name="text" value="$sound"/>', choices()),
+            "ask about a Text, Image, Audio or Video",
+        ),
+        (
+            view('<Text name="text" value="always this"/>', choices()),
+            "ask about a Text, Image, Audio or Video",
+        ),
+        (view(TEXT, choices(toName="nothing")), "ask about a Text, Image, Audio or Video"),
+        (view(TEXT, choices(name="")), "ask about a Text, Image, Audio or Video"),
         ("<View>", "not well-formed XML"),
         ('<!DOCTYPE View [<!ENTITY a "b">]><View/>', "declares a document type"),
     ],
@@ -75,3 +81,9 @@ def test_the_names_and_fields_of_others_are_kept_and_aliases_are_what_annotation
 def test_what_is_not_one_choice_about_a_text_or_an_image_is_refused(text, problem):
     with pytest.raises(ValueError, match=problem):
         read_config(text)
+
+
+def test_sounds_and_videos_are_shown_too() -> None:
+    config = read_config(write_config(["yes", "no"], shows=["audio", "video"]))
+    assert config.fields == {"audio": "audio", "video": "video"}
+    assert config.about == "audio"

@@ -14,17 +14,19 @@ from crowdpilot.service.http.auth import StoreOf
 from crowdpilot.service.http.responses import attachment
 from crowdpilot.service.pages.dashboard.access.requester import Reading, ReadingAsAdmin, Requester, may
 from crowdpilot.service.pages.dashboard.formatting import router, show
-from crowdpilot.service.requesters.log import log_export, log_tables, read_entries
+from crowdpilot.service.requesters.log import describe, log_export, log_tables, read_entries
 from crowdpilot.service.store import projects
 from crowdpilot.service.store.engine import Store
+from crowdpilot.service.store.requesters import action_log
 from crowdpilot.service.store.requesters.action_log import OF_REQUESTERS, Filter
 
 ENTRIES_PER_PAGE = 100
 MAX_QUERY_CHARACTERS = 200
 MAX_ID_DIGITS = 18
 CATEGORY_NAMES = {
-    "": "All but arrivals", "sign-in": "Sign-ins", "refused": "Wrong keys", "access": "Members and keys",
-    "project": "Projects", "data": "Data and exports", "worker": "Workers", "arrival": "Arrivals of workers",
+    "": "All but workers arriving", "sign-in": "Sign-ins", "refused": "Wrong keys",
+    "access": "Members and keys", "project": "Projects", "data": "Data and exports", "worker": "Workers",
+    "arrival": "Workers arriving",
 }  # fmt: skip
 FORMATS = ("csv", "ndjson")
 
@@ -91,11 +93,13 @@ def _show(store: Store, requester: Requester, wanted: Filter, category: str, bef
     with store.reading() as c:
         project = None if wanted.project is None else projects.find(c, wanted.project)
         rows = read_entries(c, wanted, before=before_id, n=ENTRIES_PER_PAGE + 1)
+        people = action_log.people(c, wanted.project)
         titles = {row.id: row.name for row in projects.list_all(c)} if project is None else {}
     query = {"category": category, "actor": wanted.actor, "text": wanted.text}
     more = len(rows) > ENTRIES_PER_PAGE
     shown: dict[str, Any] = {
-        "rows": rows[:ENTRIES_PER_PAGE], "titles": titles, "categories": CATEGORY_NAMES, "formats": FORMATS,
+        "rows": [describe(row) for row in rows[:ENTRIES_PER_PAGE]], "people": people,
+        "titles": titles, "categories": CATEGORY_NAMES, "formats": FORMATS,
         "category": category, "actor": wanted.actor, "text": wanted.text, "query": urlencode(query),
         "older": rows[ENTRIES_PER_PAGE - 1]["id"] if more else None, "newest": before_id is None,
         "home": "/log" if project is None else f"/projects/{project.id}/log",

@@ -27,7 +27,7 @@ from crowdpilot.service.store.engine import Row
 from crowdpilot.service.store.requesters import keys, sessions
 
 SESSION_COOKIE = "session"
-MAX_FILES_PER_FORM, MAX_FIELDS_PER_FORM = 5000, 1000
+MAX_FILES_PER_FORM, MAX_FIELDS_PER_FORM = 5000, 3000
 STALE_PAGE = "the page is out of date; load it again and repeat what you did"
 
 

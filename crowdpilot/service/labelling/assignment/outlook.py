@@ -1,0 +1,78 @@
+"""Outlook: whether there is work for a worker now, later or never again, by the campaign as it is now."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from sqlalchemy import Connection
+
+from crowdpilot.service.labelling.guests import trust
+from crowdpilot.service.labelling.replica import Replica
+from crowdpilot.service.store import clock, leases
+from crowdpilot.service.store.engine import Row
+
+NOW, LATER = "now", "later"  # there are items; items may come free, or a refit may ask for more votes
+NEVER, COMPLETE = "never", "complete"  # nothing for this worker any more; no more votes of anybody
+TOLERANCE = 1e-9  # by which a sum of prices may miss the budget through rounding
+
+
+class Outlook(NamedTuple):
+    """What a worker may expect, and in how many seconds leases of others end at the latest, if any do."""
+
+    work: str
+    seconds: float | None = None
+
+
+def find_outlook(
+    c: Connection, replica: Replica, project: Row, kind: str, worker: Row | None = None
+) -> Outlook:
+    """The outlook of a worker, or of somebody new of a kind, on a project that is open.
+
+    In a read transaction and the thread that has the replica, which is left as it was.
+    """
+    if project.done:
+        return Outlook(COMPLETE)
+    if worker is not None and _may_not_be_asked(c, replica, project, worker):
+        return Outlook(NEVER)
+    if _has_items(c, replica, project, kind, worker):
+        return Outlook(NOW)
+    view = replica.campaign.view
+    name = None if worker is None else worker.id
+    waits = view.waits_for_others(name)
+    price = replica.campaign.costs.prices[kind]
+    if replica.campaign.costs.budget - view.spent < price - TOLERANCE:
+        return Outlook(COMPLETE)
+    if waits or view.budget_left < price - TOLERANCE:
+        return Outlook(LATER, _seconds(c, project.id))
+    may_refit = project.votes != project.fitted and view.has_unasked(name, replica.campaign.plan.per_item)
+    if may_refit or not len(replica.campaign):
+        return Outlook(LATER)
+    return Outlook(COMPLETE if worker is None or view.is_finished else NEVER)
+
+
+def _may_not_be_asked(c: Connection, replica: Replica, project: Row, worker: Row) -> bool:
+    """Whether the limit of a worker is reached, or they are a guest who is asked nothing more."""
+    limit = replica.campaign.plan.per_worker
+    terms = trust.lease_terms(c, project.id, project.spec, [worker]).get(worker.id, trust.LeaseTerms())
+    held = leases.held_by(c, [worker.id])
+    asked = replica.campaign.view.asked_count(worker.id)
+    return not held and (terms.most <= 0 or (limit is not None and asked >= limit))
+
+
+def _has_items(c: Connection, replica: Replica, project: Row, kind: str, worker: Row | None) -> bool:
+    """Whether a request for an item would be served."""
+    campaign = replica.campaign
+    if worker is None:
+        return bool(campaign.propose(1, kind=kind))
+    if leases.held_by(c, [worker.id]):
+        return True
+    terms = trust.lease_terms(c, project.id, project.spec, [worker]).get(worker.id, trust.LeaseTerms())
+    chosen = replica.ask(worker.id, 1, kind, terms.gold_share)
+    campaign.release(worker.id, [replica.ask_of(*key) for key in chosen])
+    return bool(chosen)
+
+
+def _seconds(c: Connection, project: str) -> float | None:
+    last = leases.last_expiry(c, project)
+    return None if last is None else max(0.0, math.ceil(last - clock.now(c)))

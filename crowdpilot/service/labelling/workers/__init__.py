@@ -1,0 +1,1 @@
+"""Workers of a project: their identities, quality and pay, and what blocking them would change."""

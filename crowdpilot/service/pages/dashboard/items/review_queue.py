@@ -1,0 +1,186 @@
+"""Review queue: items one after the other by the expected cost of a wrong decision, decided by an expert."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+import numpy as np
+from fastapi import APIRouter
+from fastapi.responses import Response
+from sqlalchemy import Connection
+
+from crowdpilot.service import access, item_reviews
+from crowdpilot.service.errors import InvalidRequestError
+from crowdpilot.service.http.auth import LabellingOf, StoreOf
+from crowdpilot.service.labelling.replica import Replica
+from crowdpilot.service.pages.dashboard.access.requester import Form, Labelling, Reading, Requester, go, may
+from crowdpilot.service.pages.dashboard.formatting import router, show
+from crowdpilot.service.pages.dashboard.items import reasons
+from crowdpilot.service.pages.dashboard.items.item_table import ItemTable, describe_row, read_items
+from crowdpilot.service.pages.dashboard.items.labels_of_forms import chosen_labels, class_keys, votes_asked
+from crowdpilot.service.store import items, projects, votes, workers
+from crowdpilot.service.store.answers import comments
+from crowdpilot.service.store.engine import Row, Store
+from crowdpilot.service.store.requesters import reviews
+
+UNDO_SECONDS = 3600.0  # in which the page offers to undo
+MIN_COST = 1e-9  # below which a decision is taken for certain
+OVERRIDE, GOLD, ASK_AGAIN, SKIP = "override", "gold", "ask-again", "skip"
+
+
+class Position(NamedTuple):
+    """Where the queue stands: behind an item, by whether it has flags, its cost and its id."""
+
+    flagged: bool
+    cost: float
+    id: int
+
+    def __str__(self) -> str:
+        return f"{int(self.flagged)}:{self.cost!r}:{self.id}"
+
+
+def parse_position(text: str) -> Position | None:
+    """The position that a page sent; None for the beginning, also if it is none.
+
+    Examples
+    --------
+    >>> parse_position("1:0.25:7"), parse_position("x")
+    (Position(flagged=True, cost=0.25, id=7), None)
+    """
+    flagged, _, rest = text.partition(":")
+    cost, _, id = rest.partition(":")
+    try:
+        return Position(flagged == "1", float(cost), int(id[:18]))
+    except ValueError:
+        return None
+
+
+def pages() -> APIRouter:
+    """Routes of the review queue."""
+    home = "/projects/{id}/review"
+    return router([("GET", home, show_queue), ("POST", home, review), ("POST", f"{home}/undo", undo)])
+
+
+async def show_queue(
+    id: str, requester: Reading, store: StoreOf, labelling: LabellingOf, at: str = "", flags: str = "",
+    item: int = 0,
+) -> Response:  # fmt: skip
+    """The next item of the queue behind a position, or a certain one."""
+    may(access.LABEL_OPS, requester)
+    table = await labelling.read(id, read_items)
+    flags_first = flags == "1"
+    found = await asyncio.to_thread(_next, store, id, requester, table, parse_position(at), flags_first, item)
+    name = found["row"]["name"] if found["row"] else ""
+    why = await labelling.read(id, lambda replica, _: _reasons(replica, name)) if name else []
+    project = found.pop("project")
+    return show(
+        "items/review.html", requester, project, why=why, flags_first=flags_first, at=at,
+        keys=class_keys(project.spec), **found,
+    )  # fmt: skip
+
+
+def _reasons(replica: Replica, name: str) -> list[reasons.Reasons]:
+    return reasons.find_reasons(replica.campaign, name)
+
+
+def _next(
+    store: Store, id: str, requester: Requester, table: ItemTable, position: Position | None,
+    flags_first: bool, item: int,
+) -> dict[str, Any]:  # fmt: skip
+    with store.reading() as c:
+        project, flagged = projects.find(c, id), comments.open_flags(c, id)
+        rows = _order(table, flagged, flags_first)
+        left = (
+            rows
+            if position is None
+            else [n for n in rows if _is_behind(table, flagged, n, position, flags_first)]
+        )
+        chosen = [n for n in rows if int(table.ids[n]) == item][:1] or left[:1]
+        shown = None if not chosen else _shown(c, project, table, chosen[0], flagged, flags_first)
+        last = reviews.last_review(c, id, requester.id, item_reviews.UNDOABLE)
+    last = None if last is None or last.time < time.time() - UNDO_SECONDS else last
+    return {"project": project, "total": len(rows), "left": len(left), "last": last, "row": shown}
+
+
+def _order(table: ItemTable, flagged: dict[int, int], flags_first: bool) -> list[int]:
+    """Rows of items that are neither certain nor known, and of flagged ones; the highest cost first."""
+    has_flags = np.isin(table.ids, list(flagged))
+    is_open = ~np.isin(table.decided_by, ["expert", "gold"])
+    rows = np.flatnonzero(is_open & ((table.expected > MIN_COST) | has_flags))
+    first = -has_flags[rows].astype(int) if flags_first else np.zeros(len(rows))
+    found: list[int] = rows[np.lexsort((table.ids[rows], -table.expected[rows], first))].tolist()
+    return found
+
+
+def _key(table: ItemTable, flagged: dict[int, int], n: int, flags_first: bool) -> Position:
+    id = int(table.ids[n])
+    return Position(flags_first and id in flagged, float(table.expected[n]), id)
+
+
+def _is_behind(
+    table: ItemTable, flagged: dict[int, int], n: int, position: Position, flags_first: bool
+) -> bool:
+    own = _key(table, flagged, n, flags_first)
+    before = not position.flagged if flags_first else False, -position.cost, position.id
+    return (not own.flagged if flags_first else False, -own.cost, own.id) > before
+
+
+def _shown(
+    c: Connection, project: Row, table: ItemTable, n: int, flagged: dict[int, int], flags_first: bool
+) -> dict[str, Any]:
+    row = describe_row(table, n, items.contents(c, [int(table.ids[n])]))
+    answers, said = votes.answers_about(c, row["id"]), comments.about(c, project.id, row["id"])
+    known = workers.find_many(c, project.id, [vote.worker for vote in answers])
+    criteria = [criterion["name"] for criterion in project.spec["criteria"]] or [""]
+    classes = project.spec["classes"]
+    return {
+        **row, "position": str(_key(table, flagged, n, flags_first)),
+        "answers": [
+            {"worker": vote.worker, "question": criteria[vote.criterion], "kind": known[vote.worker].kind,
+             "label": "can’t tell" if vote.label is None else classes[vote.label]}
+            for vote in answers
+        ],
+        "comments": [
+            {"worker": one.worker, "text": one.text, "flagged": one.flagged, "resolved": one.resolved}
+            for one in said
+        ],
+    }  # fmt: skip
+
+
+async def review(id: str, form: Form, requester: Labelling, store: StoreOf) -> Response:
+    """Do what was chosen with an item, and go on to the next."""
+    action, name = str(form.get("action") or OVERRIDE), str(form.get("item") or "")
+    position, flags = str(form.get("position") or ""), str(form.get("flags") or "")
+    if action != SKIP:
+        await asyncio.to_thread(_review, store, id, form, requester, action, name)
+    return go(_address(id, position, flags))
+
+
+def _review(store: Store, id: str, form: Form, requester: Requester, action: str, name: str) -> None:
+    with store.reading() as c:
+        spec = projects.find(c, id).spec
+    if action == ASK_AGAIN:
+        item_reviews.ask_again(store, id, requester.access, [name], votes_asked(form))
+        return
+    labels = chosen_labels(form, spec)
+    if not labels or action not in (OVERRIDE, GOLD):
+        raise InvalidRequestError("choose an answer first, then confirm it")
+    if action == GOLD:
+        may(access.WRITE, requester)
+        item_reviews.make_gold(store, id, requester.access, {name: labels})
+    else:
+        item_reviews.override(store, id, requester.access, {name: labels})
+
+
+async def undo(id: str, form: Form, requester: Labelling, store: StoreOf) -> Response:
+    """Undo the last decision of this requester, and show its item again."""
+    item = await asyncio.to_thread(item_reviews.undo, store, id, requester.access)
+    address = _address(id, str(form.get("position") or ""), str(form.get("flags") or ""))
+    return go(f"{address}&item={item}")
+
+
+def _address(id: str, position: str, flags: str) -> str:
+    return f"/projects/{id}/review?" + urlencode({"at": position[:80], "flags": "1" if flags == "1" else ""})

@@ -1,0 +1,1 @@
+"""Pages that change the settings and the state of a project."""

@@ -1,0 +1,147 @@
+"""The page on which settings of a project are changed, with what changed when, and its states."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import APIRouter
+from fastapi.responses import Response
+from sqlalchemy import Connection
+
+from crowdpilot.service import access, project_changes, requester_actions
+from crowdpilot.service.errors import ConflictError, RequestError
+from crowdpilot.service.http.auth import SettingsOf, StoreOf
+from crowdpilot.service.pages.dashboard.access.requester import Form, Reading, Requester, Writing, go
+from crowdpilot.service.pages.dashboard.formatting import router, show
+from crowdpilot.service.pages.dashboard.project_settings.change_history import (
+    Entry,
+    read_history,
+    show_changes,
+)
+from crowdpilot.service.pages.dashboard.setup.fields import Typed, read_typed
+from crowdpilot.service.pages.dashboard.setup.form import form_data, parse_form, to_typed
+from crowdpilot.service.pages.dashboard.setup.pictures import read_pictures
+from crowdpilot.service.pages.rendering import sentence
+from crowdpilot.service.store import items, projects, votes
+from crowdpilot.service.store.engine import Row, Store
+
+FIELD_OF_SETTING = {  # by how a message begins
+    "the classes": "classes", "the criteria": "criteria", "the classifier": "machine", "the budget": "budget",
+    "the webhook": "webhook", "there are workers": "price",
+}  # fmt: skip
+MAX_NUMBER_DIGITS = 18
+
+
+def pages() -> APIRouter:
+    """Routes about settings and states."""
+    home = "/projects/{id}/settings"
+    return router([
+        ("GET", home, show_settings), ("POST", home, save_settings),
+        ("GET", "/projects/archive", show_archive),
+        ("GET", "/projects/{id}/archive", confirm_archive), ("POST", "/projects/{id}/archive", archive),
+        ("POST", "/projects/{id}/restore", restore),
+    ])  # fmt: skip
+
+
+def show_settings(id: str, requester: Reading, store: StoreOf, saved: str = "") -> Response:
+    """The settings of a project, in the form in which they were made."""
+    with store.reading() as c:
+        project = projects.find(c, id)
+        return _page(c, requester, project, to_typed(project.spec), {}, is_saved=saved == "yes")
+
+
+def _page(
+    c: Connection, requester: Requester, project: Row, typed: Typed, wrong: Mapping[str, str], *,
+    is_saved: bool = False, meanwhile: Entry | None = None,
+) -> Response:  # fmt: skip
+    has_votes = votes.exist(c, project.id)
+    fixed = ["classes"] if has_votes or items.have_knowledge(c, project.id) else []
+    status = 409 if meanwhile else 422 if wrong else 200
+    return show(
+        "settings.html", requester, project, status=status, **form_data(typed, wrong), fixed=fixed,
+        has_votes=has_votes, is_saved=is_saved, meanwhile=meanwhile, history=read_history(c, project.id),
+    )  # fmt: skip
+
+
+def save_settings(id: str, form: Form, requester: Writing, store: StoreOf, settings: SettingsOf) -> Response:
+    """Save changed settings, or show the form again with what is wrong; nothing is overwritten in silence."""
+    typed, pictures, wrong = read_pictures(form, read_typed(form), id)
+    seen = _number(form.get("spec_number"))
+    new, more = parse_form(typed)
+    wrong |= more
+    if new is not None and not wrong:
+        try:
+            if pictures:
+                with store.writing() as c:
+                    for picture in pictures:
+                        items.save_file(c, id, picture.type, picture.data)
+            project_changes.change_settings(
+                store, settings, id, requester.id, new.model_dump(), spec_number=seen
+            )
+            return go(f"/projects/{id}/settings?saved=yes")
+        except (RequestError, ValueError) as error:
+            if isinstance(error, ConflictError) and str(error) == project_changes.OUT_OF_DATE:
+                return _outdated_page(store, requester, id, typed)
+            wrong = {_field(str(error)): sentence(str(error))}
+    with store.reading() as c:
+        return _page(c, requester, projects.find(c, id), typed, wrong)
+
+
+def _outdated_page(store: Store, requester: Requester, id: str, typed: Typed) -> Response:
+    """The form as it was typed, with what somebody else has changed meanwhile."""
+    with store.reading() as c:
+        project = projects.find(c, id)
+        new, _ = parse_form(typed)
+        differing: dict[str, Any] = {}
+        if new is not None:
+            differing = project_changes.differences(project.spec, new.model_dump())
+        last = next((entry for entry in read_history(c, id) if entry.changes), None)
+        who, when = (last.who, last.time) if last else ("somebody", 0.0)
+        meanwhile = Entry(when, who, "", show_changes(project_changes.shorten_all(differing)))
+        return _page(c, requester, project, typed, {}, meanwhile=meanwhile)
+
+
+def _number(value: Any) -> int:
+    """The number of the settings that the form was made from; one that never was if there is none."""
+    text = value if isinstance(value, str) else ""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= MAX_NUMBER_DIGITS else -1
+
+
+def _field(message: str) -> str:
+    """The field of the form that a message is about."""
+    return next((name for words, name in FIELD_OF_SETTING.items() if message.startswith(words)), "more")
+
+
+def show_archive(requester: Reading, store: StoreOf) -> Response:
+    """The projects in the archive."""
+    with store.reading() as c:
+        rows = access.list_projects(c, requester.access, archived=True)
+    return show("archive.html", requester, rows=rows)
+
+
+def confirm_archive(id: str, requester: Reading, store: StoreOf) -> Response:
+    """Ask again before a project is archived."""
+    with store.reading() as c:
+        project = projects.find(c, id)
+    words = [
+        "Workers get no more items, and no more answers are taken. The project leaves your list; everything "
+        "in it is kept.",
+        "You find it under “Archive” in the list, and can restore it.",
+    ]
+    return show(
+        "confirm.html", requester, project, title=f"Archive “{project.name}”?", words=words,
+        yes="Archive the project", action=f"/projects/{id}/archive", back=f"/projects/{id}/settings",
+    )  # fmt: skip
+
+
+def archive(id: str, requester: Writing, store: StoreOf) -> Response:
+    """Put a project away."""
+    requester_actions.archive(store, id, requester.id)
+    return go("/projects")
+
+
+def restore(id: str, requester: Writing, store: StoreOf) -> Response:
+    """Take a project out of the archive."""
+    requester_actions.restore(store, id, requester.id)
+    return go(f"/projects/{id}")

@@ -1,0 +1,1 @@
+"""Pages about where workers come from: links, Prolific, Mechanical Turk."""

@@ -1,0 +1,136 @@
+"""The page about recruiting: links, the study on Prolific with its submissions, HITs on Mechanical Turk."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from fastapi import APIRouter
+from fastapi.responses import Response
+from sqlalchemy import Connection
+
+from crowdpilot.service import project_changes
+from crowdpilot.service.errors import RequestError
+from crowdpilot.service.exports import tables
+from crowdpilot.service.http.auth import SettingsOf, StoreOf
+from crowdpilot.service.http.responses import attachment
+from crowdpilot.service.network_addresses import is_loopback as is_loopback_address
+from crowdpilot.service.pages.dashboard.access.requester import (
+    Form,
+    Labelling,
+    Reading,
+    Requester,
+    Writing,
+    go,
+    may,
+)
+from crowdpilot.service.pages.dashboard.formatting import router, show
+from crowdpilot.service.pages.dashboard.recruiting import hit_pages
+from crowdpilot.service.pages.dashboard.recruiting.links import links_of
+from crowdpilot.service.pages.rendering import sentence
+from crowdpilot.service.platforms import prolific
+from crowdpilot.service.requesters.log import log_export
+from crowdpilot.service.requesters.recruiting import submissions, submissions_needed
+from crowdpilot.service.settings import Settings
+from crowdpilot.service.store import projects
+from crowdpilot.service.store.arrivals import hits, invitations
+from crowdpilot.service.store.engine import Row, Store
+
+STUDY = "study", "code", "code_failed", "code_complete", "reward", "places"
+NUMBERS = "reward", "places"
+MAX_STATES = 10  # HITs whose state is asked for at once
+MAX_SHOWN = 500  # submissions on the page; the CSV file has all
+
+
+def pages() -> APIRouter:
+    """Routes about recruiting."""
+    home = "/projects/{id}/recruiting"
+    return router([
+        ("GET", home, show_recruiting), ("POST", f"{home}/prolific", save_study),
+        ("POST", f"{home}/review", review), ("GET", f"{home}/submissions.csv", download_submissions),
+    ])  # fmt: skip
+
+
+def show_recruiting(id: str, requester: Reading, store: StoreOf, settings: SettingsOf) -> Response:
+    """All ways by which workers come."""
+    may("label-ops", requester)
+    return _page(store, settings, id, requester)
+
+
+def _page(
+    store: Store, settings: Settings, id: str, requester: Requester, *, typed: dict[str, str] | None = None,
+    wrong: dict[str, str] | None = None, problem: str = "",
+) -> Response:  # fmt: skip
+    wrong = wrong or {}
+    with store.reading() as c:
+        project = projects.find(c, id)
+        links = [link for link in links_of(settings, project, invitations.list_all(c, id)) if link.invitation]
+        study = _study(c, settings, project)
+        own_hits = hits.list_all(c, id)
+    shown = typed or _typed(project)
+    return show(
+        "recruiting.html", requester, project, status=422 if wrong or problem else 200, links=links,
+        is_local=is_loopback(settings.address), typed=shown, wrong=wrong, problem=problem, hits=own_hits,
+        max_states=MAX_STATES, can_offer=hit_pages.can_offer(project),
+        verdicts=submissions.VERDICTS, **study,
+    )  # fmt: skip
+
+
+def is_loopback(address: str) -> bool:
+    """Whether links with this address work only on the computer of the service."""
+    host = urlsplit(address).hostname or ""
+    return host == "localhost" or host.endswith(".localhost") or is_loopback_address(host)
+
+
+def _study(c: Connection, settings: Settings, project: Row) -> dict[str, Any]:
+    """What the panel of Prolific shows."""
+    found = submissions.list_submissions(c, settings.secret, project, "prolific")
+    finished = [one.answers for one in found if one.minutes is not None]
+    return {
+        "url_to_paste": prolific.study_url(f"{settings.address}/w/{project.id}/prolific"),
+        "needed": submissions_needed.places_needed(c, project, finished),
+        "pay": submissions_needed.hourly_pay(c, project, finished),
+        "submissions": found[:MAX_SHOWN],
+        "n_submissions": len(found),
+        "approved": submissions.participants(found, "approved"),
+        "rejected": submissions.participants(found, "rejected"),
+    }
+
+
+def _typed(project: Row) -> dict[str, str]:
+    study = project.spec["prolific"] or {}
+    return {name: "" if study.get(name) is None else f"{study[name]}" for name in STUDY}
+
+
+def save_study(id: str, form: Form, requester: Writing, store: StoreOf, settings: SettingsOf) -> Response:
+    """Save what the project knows about its study on Prolific."""
+    typed = {name: str(form.get(name, "")).strip()[:200] for name in STUDY}
+    values = {name: (text or None) if name in NUMBERS else text for name, text in typed.items()}
+    try:
+        project_changes.change_settings(store, settings, id, requester.id, {"prolific": values})
+    except RequestError as error:
+        field = next((name for name in STUDY if f"prolific.{name}:" in str(error)), "study")
+        return _page(store, settings, id, requester, typed=typed, wrong={field: sentence(str(error))})
+    return go(f"/projects/{id}/recruiting#prolific")
+
+
+def review(id: str, form: Form, requester: Labelling, store: StoreOf, settings: SettingsOf) -> Response:
+    """Note that submissions are approved or rejected."""
+    ids = submissions.read_ids(form.getlist("submission"))
+    verdict, reason = (str(form.get(name, "")) for name in ("verdict", "reason"))
+    try:
+        submissions.review(store, id, requester.id, ids, verdict, reason)
+    except RequestError as error:
+        return _page(store, settings, id, requester, problem=sentence(str(error)))
+    return go(f"/projects/{id}/recruiting#submissions")
+
+
+def download_submissions(id: str, requester: Reading, store: StoreOf, settings: SettingsOf) -> Response:
+    """All submissions on Prolific as a file."""
+    may("label-ops", requester)
+    with store.reading() as c:
+        table = submissions.to_table(
+            submissions.list_submissions(c, settings.secret, projects.find(c, id), "prolific")
+        )
+    log_export(store, requester.id, id, "submissions", format="csv")
+    return attachment(tables.write(iter([table]), "csv"), "submissions.csv", tables.MEDIA_TYPES["csv"])

@@ -1,0 +1,67 @@
+"""Settings that have no field in the form, as JSON: the plan, other kinds of workers, HITs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from crowdpilot.service.schemas.project import PlanIn
+
+Spec = Mapping[str, Any]
+PLAN = ("fusion", "pilot", "pilot_votes", "explore", "refit_every", "refit_growth", "online", "seed")
+KINDS_WITH_A_FIELD = ("crowd", "expert")
+MAX_CHARACTERS = 100_000
+
+
+def other_settings(spec: Spec) -> str:
+    """What a description says besides the fields of the form, as JSON; "" if that is nothing."""
+    plan, usual, costs = spec["plan"], PlanIn().model_dump(), spec["costs"]
+    prices = {
+        kind: price for kind, price in (costs["prices"] or {}).items() if kind not in KINDS_WITH_A_FIELD
+    }
+    others = {
+        "plan": {name: plan[name] for name in PLAN if plan[name] != usual[name]},
+        "costs": _filled({"classifier": costs["classifier"], "prices": prices}),
+        "prolific": _filled({"keys": (spec["prolific"] or {}).get("keys")}),
+        "mturk": _filled({"hits": (spec["mturk"] or {}).get("hits")}),
+    }
+    found = _filled(others)
+    return json.dumps(found, indent=2) if found else ""
+
+
+def _filled(fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if value}
+
+
+def merge_others(fields: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """The fields of the schema with the settings of `other_settings`; a `ValueError` if others are there."""
+    others = _read(text)
+    merged = dict(fields)
+    allowed = {"plan": PLAN, "costs": ("classifier", "prices"), "prolific": ("keys",), "mturk": ("hits",)}
+    for part, settings in others.items():
+        if part not in allowed or not isinstance(settings, dict):
+            raise ValueError(
+                f"Here are only {', '.join(allowed)}; “{part[:40]}” has its own field or is unknown."
+            )
+        if unknown := [name for name in settings if name not in allowed[part]]:
+            raise ValueError(f"“{part}.{unknown[0][:40]}” has its own field or is unknown.")
+        if part in ("prolific", "mturk") and fields[part] is None:
+            continue  # they are not used
+        before = dict(merged[part])
+        if isinstance(settings.get("prices"), dict):
+            settings = {**settings, "prices": {**(before["prices"] or {}), **settings["prices"]}}
+        merged[part] = {**before, **settings}
+    return merged
+
+
+def _read(text: str) -> dict[str, Any]:
+    if not text:
+        return {}
+    try:
+        others = json.loads(text) if len(text) <= MAX_CHARACTERS else None
+    except (ValueError, RecursionError):
+        others = None
+    if not isinstance(others, dict):
+        raise ValueError('This is no JSON object. Write it as {"plan": {...}}, or leave it empty.')
+    return others

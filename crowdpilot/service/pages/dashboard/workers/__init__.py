@@ -1,0 +1,1 @@
+"""Pages about the workers of a project: the list, one worker, and blocking."""

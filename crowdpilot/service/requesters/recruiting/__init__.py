@@ -1,0 +1,1 @@
+"""Recruiting: submissions on Prolific, places and pay, and HITs on Mechanical Turk."""

@@ -1,0 +1,55 @@
+"""Tables of the database: their columns, indexes, and the constraints that the database itself enforces.
+
+A row of `votes` is a lease when an item is leased to a worker, and becomes a vote when they answer. Its
+primary key (item, criterion, worker) makes sure that nobody is leased the same item twice and nobody votes
+twice. Every write to a project takes the next change number of the project and stamps the rows that it
+changes with it, so that a replica which has read up to a number reads on from there.
+"""
+
+from crowdpilot.service.store.tables.background import (
+    clock,
+    counters,
+    email_deliveries,
+    jobs,
+    notifications,
+    sent_labels,
+    webhook_deliveries,
+)
+from crowdpilot.service.store.tables.common import HAS_GOLD, metadata
+from crowdpilot.service.store.tables.projects import audits, files, items, model_updates, projects
+from crowdpilot.service.store.tables.requesters import (
+    action_log,
+    api_keys,
+    members,
+    project_members,
+    requester_sessions,
+)
+from crowdpilot.service.store.tables.workers import assignments, comments, hits, invitations, votes, workers
+
+__all__ = [
+    "HAS_GOLD",
+    "action_log",
+    "api_keys",
+    "assignments",
+    "audits",
+    "clock",
+    "comments",
+    "counters",
+    "email_deliveries",
+    "files",
+    "hits",
+    "invitations",
+    "items",
+    "jobs",
+    "members",
+    "metadata",
+    "model_updates",
+    "notifications",
+    "project_members",
+    "projects",
+    "requester_sessions",
+    "sent_labels",
+    "votes",
+    "webhook_deliveries",
+    "workers",
+]

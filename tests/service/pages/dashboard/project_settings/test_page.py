@@ -1,0 +1,97 @@
+"""The page of settings: changes, what is refused, forms that are out of date, archive."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from typing import Any
+
+from fastapi.testclient import TestClient
+
+from crowdpilot.service.pages.dashboard.setup.form import to_typed
+from crowdpilot.service.store import projects
+from tests.service.harness.dashboard import DashboardService, csrf, post
+
+
+def spec_of(service: DashboardService, id: str) -> Any:
+    with service.store.reading() as c:
+        return projects.find(c, id).spec
+
+
+def words(page: str) -> str:
+    """The text of a page, without its tags."""
+    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", "", page)))
+
+
+def save(service: DashboardService, client: TestClient, id: str, number: str = "", **typed: str) -> Any:
+    """Save the form of the page with these fields changed."""
+    page = client.get(f"/projects/{id}/settings").text
+    seen = number or re.findall(r'name="spec_number" value="(\d+)"', page)[0]
+    fields = {**to_typed(spec_of(service, id)), **typed}
+    return client.post(f"/projects/{id}/settings", data={"csrf": csrf(page), "spec_number": seen, **fields})
+
+
+def test_a_form_that_is_saved_unchanged_changes_nothing(service: DashboardService) -> None:
+    id, client = service.create(costs={"prices": {"crowd": 0.05}, "budget": 3.5}), service.signed_in()
+    before = spec_of(service, id)
+    assert "Saved." in save(service, client, id).text
+    assert spec_of(service, id) == before
+    assert "from “" not in client.get(f"/projects/{id}/settings").text
+
+
+def test_settings_change_in_the_middle_and_the_page_says_what_changed_when(service: DashboardService) -> None:
+    id, client = service.create(), service.signed_in()
+    service.work(id, 4)
+    page = words(save(service, client, id, question="Do they like it?", price="0.08", budget="9").text)
+    assert "Question: from “Does the writer like it?” to “Do they like it?”" in page
+    assert "Price of an answer: from “crowd 0.05” to “crowd 0.08”" in page
+    assert "Budget: from “nothing” to “9”" in page
+    assert "changed the settings" in client.get(f"/projects/{id}/log").text
+
+
+def test_what_cannot_change_is_said_and_nothing_is_saved(service: DashboardService) -> None:
+    id, client = service.create(), service.signed_in()
+    service.work(id, 4)
+    before = spec_of(service, id)
+    answer = save(service, client, id, question="New?", **{"classes-2-name": "Mixed"})
+    assert answer.status_code == 422
+    assert "the classes cannot change any more" in unescape(answer.text).lower()
+    assert "duplicate the project" in answer.text
+    assert spec_of(service, id) == before
+    assert "are spent or promised" in save(service, client, id, budget="0.01").text
+
+
+def test_a_form_that_is_out_of_date_overwrites_nothing_in_silence(service: DashboardService) -> None:
+    id, client = service.create(), service.signed_in()
+    save(service, client, id, question="First?")
+    late = save(service, client, id, number="0", question="Second?")
+    assert late.status_code == 409
+    shown = words(late.text)
+    assert "Nothing was saved" in shown
+    assert "now “First?”, yours “Second?”" in shown
+    assert spec_of(service, id)["question"] == "First?"
+
+
+def test_texts_of_requesters_are_escaped_in_the_history(service: DashboardService) -> None:
+    id, client = service.create(), service.signed_in()
+    page = save(service, client, id, question="<script>alert(1)</script>").text
+    assert "<script>alert" not in page
+
+
+def test_a_project_is_archived_listed_there_and_restored(service: DashboardService) -> None:
+    id, client = service.create(), service.signed_in()
+    settings = f"/projects/{id}/settings"
+    assert "Film reviews" not in post(client, f"/projects/{id}/archive", settings).text
+    assert "Film reviews" in client.get("/projects/archive").text
+    assert "Archived" in client.get(settings).text
+    post(client, f"/projects/{id}/restore", "/projects/archive")
+    assert "Film reviews" in client.get("/projects").text
+
+
+def test_readers_see_settings_and_cannot_change_them(service: DashboardService) -> None:
+    id = service.create()
+    reader = service.signed_in("read")
+    page = reader.get(f"/projects/{id}/settings").text
+    assert "Save the settings" not in page
+    refused = reader.post(f"/projects/{id}/settings", data={"csrf": csrf(page), "name": "Mine"})
+    assert refused.status_code == 403
