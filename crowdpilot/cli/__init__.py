@@ -33,6 +33,7 @@ COMMANDS = {  # by panel: the name of each command, which is that of its module,
     "Service": {
         "demo": "The service on real images, with a simulated crowd.",
         "serve": "Start the service: pages for workers, a dashboard and an API.",
+        "project": "Projects of the service, from files of settings and back.",
         "keys": "Keys of the dashboard and the API.",
         "members": "Members of the service and their roles in projects.",
         "backup": "All data of the service in one file.",

@@ -58,6 +58,8 @@ NONE = {
     "restore",
     "secrets rotate",
     "datasets get",
+    "project create",
+    "project settings",
 }  # print no table
 
 

@@ -10,10 +10,11 @@ from typing import Annotated, Any
 import typer
 
 from crowdpilot.cli.shared.completion import one_of
-from crowdpilot.cli.shared.openid_options import OpenIDOptions
 from crowdpilot.cli.shared.option_groups import expand_options
 from crowdpilot.cli.shared.options import examples
 from crowdpilot.cli.shared.output import on_terminal, print_message
+from crowdpilot.cli.shared.serve_options.mail import MailOptions
+from crowdpilot.cli.shared.serve_options.openid import OpenIDOptions
 from crowdpilot.cli.shared.service_options import DATABASE, Database, SecretFile, load_service, open_store
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -58,6 +59,15 @@ def serve(
             help="Network that webhooks may reach although it is not public, as in 10.20.0.0/16.",
         ),
     ] = None,
+    import_from: Annotated[
+        list[str] | None,
+        typer.Option(
+            envvar="CROWDPILOT_IMPORT_FROM",
+            metavar="URL",
+            help="Address below which projects may import items with the credentials of the service, as in "
+            "s3://bucket/items/; repeat it.",
+        ),
+    ] = None,
     secret_file: SecretFile = None,
     log_format: Annotated[
         str,
@@ -71,6 +81,7 @@ def serve(
         bool, typer.Option("--access-log", help="Log every request, without its parameters.")
     ] = False,
     *,
+    mail: MailOptions,
     openid: OpenIDOptions,
 ) -> None:
     """Start the service: an API, pages for workers and a dashboard for requesters.
@@ -92,6 +103,8 @@ def serve(
         log_format=log_format,
         access_log=access_log,
         identity_provider=openid.provider(),
+        mail_server=mail.server(),
+        import_from=import_from or [],
     )
     store = open_store(settings.database)
     link = ""
@@ -121,6 +134,8 @@ def _log_start(store: Any, settings: Any, **options: Any) -> None:
         "address": settings.address,
         "proxies": [str(network) for network in settings.proxies],
         "webhook_networks": [str(network) for network in settings.webhook_networks],
+        "mail_server": settings.mail_server and settings.mail_server.host,
+        "import_from": settings.import_from,
         "oidc_issuer": provider and provider.issuer,
         "oidc_allow": provider and provider.allow,
         "oidc_operators": provider and provider.operators,

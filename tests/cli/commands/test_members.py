@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import Result
 
-from crowdpilot.cli.shared.openid_options import OpenIDOptions
+from crowdpilot.cli.shared.serve_options.openid import OpenIDOptions
 from crowdpilot.service.store import Store
 from crowdpilot.service.store.requesters import action_log, members
 from tests.service.harness.service import PLAIN, create_project, migrated_store

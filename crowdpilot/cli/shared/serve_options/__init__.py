@@ -1,0 +1,1 @@
+"""Groups of options of `crowdpilot serve`: sign-in, and the mail server."""
