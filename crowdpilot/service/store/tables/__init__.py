@@ -6,7 +6,7 @@ twice. Every write to a project takes the next change number of the project and 
 changes with it, so that a replica which has read up to a number reads on from there.
 """
 
-from crowdpilot.service.store.tables.background import (
+from crowdpilot.service.store.tables.background_tables import (
     clock,
     counters,
     email_deliveries,
@@ -16,15 +16,15 @@ from crowdpilot.service.store.tables.background import (
     webhook_deliveries,
 )
 from crowdpilot.service.store.tables.common import HAS_GOLD, metadata
-from crowdpilot.service.store.tables.projects import audits, files, items, model_updates, projects
-from crowdpilot.service.store.tables.requesters import (
+from crowdpilot.service.store.tables.project_tables import audits, files, items, model_updates, projects
+from crowdpilot.service.store.tables.requester_tables import (
     action_log,
     api_keys,
     members,
     project_members,
     requester_sessions,
 )
-from crowdpilot.service.store.tables.workers import assignments, comments, hits, invitations, votes, workers
+from crowdpilot.service.store.tables.worker_tables import assignments, comments, hits, invitations, votes, workers
 
 __all__ = [
     "HAS_GOLD",
