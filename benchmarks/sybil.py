@@ -35,11 +35,11 @@ from crowdpilot.service.labelling import onboarding
 from crowdpilot.service.labelling.labelling_service import LabellingService
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.labelling.sessions import Session
-from crowdpilot.service.labelling.worker_quality import read_votes
+from crowdpilot.service.labelling.workers.worker_quality import read_votes
 from crowdpilot.service.platforms import invitation_links
-from crowdpilot.service.project_status import guest_caveats
 from crowdpilot.service.schemas import ProjectIn, VoteIn
 from crowdpilot.service.settings import Settings
+from crowdpilot.service.status.project_status import guest_caveats
 from crowdpilot.service.store import Store, items, migrate, projects
 from crowdpilot.service.store.arrivals import invitations
 from crowdpilot.service.store.engine import Row
