@@ -5,7 +5,7 @@ PIP := $(BIN)/pip --disable-pip-version-check install --quiet -c constraints.txt
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--custom-compile-command "make locks" --constraint constraints.txt
 
-.PHONY: help demo test test-thorough test-slow coverage equip check format docs site pictures peers build locks audit images notes clean
+.PHONY: help demo test test-thorough test-slow coverage equip check format docs messages site pictures peers build locks audit images notes clean
 
 help:  ## List what can be made.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ format: .venv/dev.stamp  ## Format the code and mend what can be mended.
 
 docs: .venv/dev.stamp  ## Write docs/cli.md from the commands' own help.
 	$(BIN)/typer crowdpilot.cli utils docs --name crowdpilot --title "Command line" --output docs/cli.md
+
+messages: .venv/dev.stamp  ## Bring the catalogues of the worker pages up to date with their sentences.
+	$(BIN)/python -m scripts.messages
 
 site: .venv/dev.stamp  ## Run every example of the docs and build the site into site/; a warning is an error.
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict

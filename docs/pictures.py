@@ -26,6 +26,7 @@ from crowdpilot.service.demo.client import Client
 from crowdpilot.service.processes import supervise
 from crowdpilot.service.settings import load_settings
 from crowdpilot.service.store.requesters import keys, members
+from docs import gallery
 
 HOME = Path(__file__).parents[1]
 IMAGES = HOME / "docs" / "images"
@@ -36,6 +37,7 @@ SHOWN_FOLDERS = {  # folders of the templates and styles that each screenshot sh
         "crowdpilot/service/pages/templates/dashboard",
         "crowdpilot/service/pages/static",
     ),
+    "pages/overview.webp": ("crowdpilot/service/pages/templates", "crowdpilot/service/pages/static"),
     "report.png": ("crowdpilot/reporting",),
     "report_workers.png": ("crowdpilot/reporting",),
 }
@@ -66,17 +68,27 @@ def main(chromium: str) -> None:
         store = open_store(settings.database)
         with store.writing() as c:
             key = keys.create(c, members.find_or_create(c, "docs", operator=True).id, "docs", "admin")
-        link = login_link(store, settings)
+        links = [login_link(store, settings) for _ in range(2)]
         store.close()
 
         def ready(address: str) -> None:
             try:
-                screenshots_of_service(address, key, link, chromium)
+                screenshots_of_pages(address, key, links[0], chromium)
+                screenshots_of_service(address, key, links[1], chromium)
             finally:
                 os.kill(os.getpid(), signal.SIGTERM)
 
         supervise(settings, host="127.0.0.1", port=port, ready=ready)
     DIGESTS_FILE.write_text(json.dumps(digests(), indent=2) + "\n")
+
+
+def screenshots_of_pages(address: str, key: str, link: str, chromium: str) -> None:
+    """Save a sheet of every page of the service, and the page of the docs that shows them."""
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        gallery.take(browser, gallery.Site(address, key), link, IMAGES / "pages")
+        browser.close()
+    gallery.write_page(HOME / "docs" / "pages.md")
 
 
 def screenshots_of_service(address: str, key: str, link: str, chromium: str) -> None:

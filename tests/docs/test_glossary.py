@@ -30,8 +30,9 @@ TERMS = terms(TEXT)
 GENERATED = {DOCS / "cli.md"}  # its placeholders of options are in capitals
 PAGES = [DOCS.parent / "README.md", *sorted({*DOCS.rglob("*.md")} - GENERATED)]
 WELL_KNOWN = frozenset({  # without an entry: computing, journals and conferences, products
-    "API", "BSD", "BY-NC-SA", "CC", "CPU", "CSV", "CUDA", "GB", "GDPR", "GiB", "GPU", "HTML", "HTTP", "IP",
-    "IPv6", "ISO", "JSON", "KiB", "MB", "MiB", "NaN", "NDJSON", "OpenID", "PNG",
+    "API", "AWS", "BSD", "BY-NC-SA", "CC", "CPU", "CSV", "CUDA", "GB", "GDPR", "GiB", "GPU", "HTML", "HTTP",
+    "IP", "IPv6", "ISO", "JSON", "KiB", "MB", "MiB", "NaN", "NDJSON", "OpenID", "PNG",
+    "AAC", "FLAC", "GIF", "JPEG", "M4A", "MP3", "MP4", "OGG", "TOML", "WAV", "WebM", "WebP",
     "RFC", "SQL", "SSD", "TLS", "TSV", "URI", "URL", "UTC", "UTF-8",
     "AAAI", "AISTATS", "CVPR", "EMNLP", "ICCV", "ICLR", "ICML", "ICWS", "IJCAI", "JASA", "JDS", "JMLR",
     "JRSS", "KDD", "NAACL", "NeurIPS", "NIPS", "PNAS", "PVLDB", "SIGMOD", "TMLR", "WWW",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from docs.pictures import DIGESTS_FILE, IMAGES, SHOWN_FOLDERS, digests
+from docs.gallery import SHOTS
+from docs.pictures import DIGESTS_FILE, HOME, IMAGES, SHOWN_FOLDERS, digests
 
 
 def test_pictures_are_of_this_version() -> None:
@@ -14,4 +15,11 @@ def test_pictures_are_of_this_version() -> None:
 
 def test_each_picture_exists_and_has_a_digest_of_its_files() -> None:
     assert [name for name in SHOWN_FOLDERS if not (IMAGES / name).exists()] == []
-    assert len(set(digests().values())) == 3  # both screenshots of the report show the same page
+    assert len(set(digests().values())) == 4  # both screenshots of the report show the same page
+
+
+def test_the_page_of_pages_shows_every_sheet() -> None:
+    page = (HOME / "docs" / "pages.md").read_text()
+    for shot in SHOTS:
+        assert f"](images/pages/{shot.name}.webp)" in page
+        assert (IMAGES / "pages" / f"{shot.name}.webp").exists()
