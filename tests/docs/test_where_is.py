@@ -46,7 +46,7 @@ ANSWERS = {
     "Where is the in-memory campaign of a service process that follows the database?": "service/labelling/replica.py",
     "Where are votes that arrive together committed in one transaction?": "service/labelling/vote_writer.py",
     "Where are consent and quiz of a new worker handled?": "service/labelling/onboarding.py",
-    "Where are the tables of the database declared?": "service/store/tables/projects.py",
+    "Where are the tables of the database declared?": "service/store/tables/project_tables.py",
     "Where is a message sent to a requester's URL, with retries?": "service/jobs/webhook_sender.py",
     "Where are security headers added to every response?": "service/http/middleware.py",
     "Where do workers from Prolific come in?": "service/platforms/prolific.py",

@@ -24,7 +24,14 @@ from crowdpilot.service.store.tables.requester_tables import (
     project_members,
     requester_sessions,
 )
-from crowdpilot.service.store.tables.worker_tables import assignments, comments, hits, invitations, votes, workers
+from crowdpilot.service.store.tables.worker_tables import (
+    assignments,
+    comments,
+    hits,
+    invitations,
+    votes,
+    workers,
+)
 
 __all__ = [
     "HAS_GOLD",
