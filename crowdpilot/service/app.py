@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
-from fastapi import Depends, FastAPI
+from fastapi import APIRouter, Depends, FastAPI
 from fastapi.staticfiles import StaticFiles
+from starlette.routing import BaseRoute
 
 from crowdpilot import __version__
 from crowdpilot.service.http.base_path import BasePathMiddleware
@@ -87,10 +88,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.readiness = Readiness(app.state.store)
     app.state.project_languages = {}  # by id, of those that workers of this process have seen
     add_error_handlers(app, error_page, translate_error)
-    for routes in API_ROUTES:
-        app.include_router(routes, dependencies=[Depends(reject_unknown_parameters)])
-    app.include_router(worker_pages())
-    app.include_router(dashboard_pages())
+    app.router.routes.extend(_routes())
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.add_middleware(LanguageMiddleware)
     app.add_middleware(
@@ -100,6 +98,17 @@ def create_app(settings: Settings) -> FastAPI:
     )  # fmt: skip
     app.add_middleware(BasePathMiddleware, base=settings.base)  # the outermost: all others see our own paths
     return app
+
+
+@cache
+def _routes() -> list[BaseRoute]:
+    """All routes. They hold no state, and are made once for all applications of a process."""
+    made = APIRouter()
+    for routes in API_ROUTES:
+        made.include_router(routes, dependencies=[Depends(reject_unknown_parameters)])
+    made.include_router(worker_pages())
+    made.include_router(dashboard_pages())
+    return made.routes
 
 
 def _limiter(settings: Settings, name: str, rate: float, burst: int) -> RateLimiter:
