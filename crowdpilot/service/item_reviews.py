@@ -2,7 +2,8 @@
 
 An override is what an expert decides. It is final and certain: decisions, expected costs, exports, reports
 and audits use it. It does not judge workers, unlike gold, which is for that; making an item gold therefore
-removes its override, and a gold item cannot be overridden.
+removes its override, and a gold item cannot be overridden. With criteria this holds for each of them: what is
+decided about one leaves the others as they are.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ Changes = dict[str, dict[str, Any]]  # columns of items by name
 def override(store: Store, project: str, requester: Requester, labels: Mapping[str, Any]) -> int:
     """Decide about items as an expert, or (None) take that back; with criteria labels are mappings.
 
+    Criteria that a mapping leaves out stay as they are; `by` and `time` are those of the last decision.
     `ConflictError` if an item is gold or withdrawn. Returns how many were changed.
     """
     with store.writing() as c:
@@ -39,7 +41,7 @@ def override(store: Store, project: str, requester: Requester, labels: Mapping[s
         changes: Changes = {}
         for name, label in labels.items():
             _check_may_override(found[name], label)
-            known = None if label is None else check_gold(label, spec)
+            known = None if label is None else _merge(found[name].override, check_gold(label, spec))
             by = {"label": known, "by": requester.name, "time": time.time()}
             changes[name] = {"override": None if known is None else by}
         _write(c, project, requester, OVERRIDE, found, changes)
@@ -55,19 +57,37 @@ def _check_may_override(item: Row, label: Any) -> None:
         raise ConflictError(f"the item {item.name!r} is gold; change its gold label instead")
 
 
+def _merge(before: dict[str, Any] | None, label: Any) -> Any:
+    """What an expert decides now, with what was decided about other criteria before."""
+    return {**before["label"], **label} if before and isinstance(label, dict) else label
+
+
 def make_gold(store: Store, project: str, requester: Requester, gold: Mapping[str, Any]) -> int:
-    """Make the classes of items known, by which workers are judged; their overrides end; how many."""
+    """Make the classes of items known, by which workers are judged; overrides of the same end; how many.
+
+    `ValueError` if a label is no class of the project, as it is now.
+    """
     with store.writing() as c:
         projects.next_change(c, project)
-        merged = items.merge_gold(c, project, dict(gold))
+        spec = projects.find(c, project).spec
+        checked = {name: check_gold(label, spec) for name, label in gold.items()}
+        merged = items.merge_gold(c, project, checked)
         found = reviews.find(c, project, list(gold))
         changes = {
-            name: {"gold": label, **({"override": None} if found[name].override else {})}
-            for name, label in merged.items()
+            name: {"gold": label, **_without(found[name].override, label)} for name, label in merged.items()
         }
         _write(c, project, requester, REVEAL, found, changes)
         judge_anew(c, project)
     return len(gold)
+
+
+def _without(override: dict[str, Any] | None, gold: Any) -> dict[str, Any]:
+    """The column of an override that says nothing about what is gold; nothing if there was none."""
+    if not override:
+        return {}
+    decided = override["label"] if isinstance(gold, dict) else {}
+    left = {criterion: label for criterion, label in decided.items() if criterion not in gold}
+    return {"override": {**override, "label": left} if left else None}
 
 
 def judge_anew(c: Connection, project: str) -> None:

@@ -44,7 +44,8 @@ def pages() -> APIRouter:
     """Routes about one item."""
     one = "/projects/{id}/items/{item}"
     return router([
-        ("GET", one, show_item), ("POST", f"{one}/override", override), ("POST", f"{one}/gold", make_gold),
+        ("GET", one, show_item), ("POST", f"{one}/override", override),
+        ("POST", f"{one}/override/remove", remove_override), ("POST", f"{one}/gold", make_gold),
         ("POST", f"{one}/ask-again", ask_again), ("POST", f"{one}/resolve", resolve),
     ])  # fmt: skip
 
@@ -141,25 +142,29 @@ def _similar(table: ItemTable, id: int) -> list[int]:
 
 
 def override(id: str, item: int, form: Form, requester: Labelling, store: StoreOf) -> Response:
-    """Decide as an expert; without a class this is taken back."""
-    spec, name = _find(store, id, item)
-    item_reviews.override(store, id, requester.access, {name: chosen_labels(form, spec) or None})
+    """Decide as an expert."""
+    item_reviews.override(store, id, requester.access, _chosen(store, id, item, form))
+    return go(f"/projects/{id}/items/{item}#decision")
+
+
+def remove_override(id: str, item: int, requester: Labelling, store: StoreOf) -> Response:
+    """Let the answers decide again."""
+    with store.reading() as c:
+        name = items.find(c, id, item).name
+    item_reviews.override(store, id, requester.access, {name: None})
     return go(f"/projects/{id}/items/{item}#decision")
 
 
 def make_gold(id: str, item: int, form: Form, requester: Writing, store: StoreOf) -> Response:
     """Make the class known."""
-    spec, name = _find(store, id, item)
-    labels = chosen_labels(form, spec)
-    if not labels:
-        raise InvalidRequestError("choose the right answer first")
-    item_reviews.make_gold(store, id, requester.access, {name: labels})
+    item_reviews.make_gold(store, id, requester.access, _chosen(store, id, item, form))
     return go(f"/projects/{id}/items/{item}#decision")
 
 
 def ask_again(id: str, item: int, form: Form, requester: Labelling, store: StoreOf) -> Response:
     """Ask for more votes."""
-    _, name = _find(store, id, item)
+    with store.reading() as c:
+        name = items.find(c, id, item).name
     item_reviews.ask_again(store, id, requester.access, [name], votes_asked(form))
     return go(f"/projects/{id}/items/{item}#decision")
 
@@ -170,6 +175,10 @@ def resolve(id: str, item: int, requester: Labelling, store: StoreOf) -> Respons
     return go(f"/projects/{id}/items/{item}#comments")
 
 
-def _find(store: Store, id: str, item: int) -> tuple[dict[str, Any], str]:
+def _chosen(store: Store, id: str, item: int, form: Form) -> dict[str, Any]:
+    """What the form says of an item, by its name; an `InvalidRequestError` if nothing was chosen."""
     with store.reading() as c:
-        return projects.find(c, id).spec, items.find(c, id, item).name
+        name, labels = items.find(c, id, item).name, chosen_labels(form, projects.find(c, id).spec)
+    if not labels:
+        raise InvalidRequestError("choose an answer first")
+    return {name: labels}

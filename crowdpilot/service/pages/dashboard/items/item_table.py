@@ -32,7 +32,8 @@ class ItemTable(NamedTuple):
     expected: NDArray[np.float64]  # cost of a wrong decision
     votes: NDArray[np.int32]
     done: NDArray[np.bool_]
-    gold: NDArray[np.bool_]
+    gold: NDArray[np.bool_]  # whether the answer of every question is known
+    certain: NDArray[np.bool_]  # whether every question has a known answer, or was decided by hand
     decided_by: NDArray[Any]
     rivals: NDArray[np.int32]  # the likeliest class beside the decided one
     is_likeliest: NDArray[np.bool_]  # whether the decided class is; another may cost less on average
@@ -61,7 +62,8 @@ def read_items(replica: Replica, _: Row | None = None) -> ItemTable:
     now = campaign.decide()
     table = campaign.view.items()
     kept = ~table.withdrawn
-    gold = np.asarray((table.gold >= 0).any(axis=1))
+    gold = (table.gold >= 0).all(axis=1)
+    certain = ((table.gold >= 0) | (table.override >= 0)).all(axis=1)
     names = now.items.tolist()
     ids = np.fromiter((replica.item_ids[name] for name in names), np.int64, len(names))
     labels = ["out", "in"] if campaign.has_criteria else [str(name) for name in campaign.classes]
@@ -73,7 +75,7 @@ def read_items(replica: Replica, _: Row | None = None) -> ItemTable:
     rivals = others.argmax(axis=1).astype(np.int32)
     return ItemTable(
         ids, now.items, labels, now.codes, now.probs[every, own], now.expected, now.votes, over, gold[kept],
-        now.decided_by, rivals, now.probs[every, own] >= others.max(axis=1),
+        certain[kept], now.decided_by, rivals, now.probs[every, own] >= others.max(axis=1),
     )  # fmt: skip
 
 
@@ -105,5 +107,6 @@ def describe_row(table: ItemTable, n: int, content: dict[int, dict[str, Any]]) -
     return {"id": id, "name": str(table.names[n]), "content": content.get(id, {}),
             "label": table.labels[table.codes[n]], "prob": float(table.probs[n]),
             "votes": int(table.votes[n]), "done": bool(table.done[n]),
-            "gold": bool(table.gold[n]), "expected": float(table.expected[n]),
+            "gold": bool(table.gold[n]), "certain": bool(table.certain[n]),
+            "expected": float(table.expected[n]),
             "by": str(table.decided_by[n]), "is_likeliest": bool(table.is_likeliest[n])}  # fmt: skip

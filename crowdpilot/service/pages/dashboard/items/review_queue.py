@@ -108,7 +108,7 @@ def _next(
 def _order(table: ItemTable, flagged: dict[int, int], flags_first: bool) -> list[int]:
     """Rows of items that are neither certain nor known, and of flagged ones; the highest cost first."""
     has_flags = np.isin(table.ids, list(flagged))
-    is_open = ~np.isin(table.decided_by, ["expert", "gold"])
+    is_open = ~table.certain
     rows = np.flatnonzero(is_open & ((table.expected > MIN_COST) | has_flags))
     first = -has_flags[rows].astype(int) if flags_first else np.zeros(len(rows))
     found: list[int] = rows[np.lexsort((table.ids[rows], -table.expected[rows], first))].tolist()
