@@ -9,10 +9,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from importlib import import_module
+from time import time
 from typing import Any, NamedTuple
 
 from crowdpilot.service.platforms.mturk_external_question import external_question
@@ -23,7 +25,10 @@ ENDPOINTS = {
     False: "https://mturk-requester.{region}.amazonaws.com",
 }
 OWN_ENDPOINT = "AWS_ENDPOINT_URL_MTURK"  # a variable of boto3, for a server that stands in for MTurk
-ALREADY_THERE = "HITAlreadyExists"  # in the code or message of the error about a token that was used
+ALREADY_THERE = re.compile(  # in the code or message of the error about a token that was used
+    "HITAlreadyExists|already been processed", re.IGNORECASE
+)
+EXPIRED_SECONDS = 60  # ago: MTurk takes a moment that is too near for a new time of expiry
 HIT_ID = re.compile(r"\b[0-9A-Z]{20,64}\b")
 SUBMITTED, APPROVED, REJECTED = STATUSES = "Submitted", "Approved", "Rejected"  # of an assignment
 WORKER_SITES = {True: "https://workersandbox.mturk.com", False: "https://worker.mturk.com"}
@@ -58,7 +63,7 @@ class Offer:
     height
         Of the frame in pixels; with 0 it fills the window.
     token
-        The same token never makes two HITs.
+        The same token makes one HIT in a day.
     """
 
     title: str
@@ -186,25 +191,27 @@ def state_of(client: Any, hit: str) -> HitState:
     return HitState(hit, known.get("HITStatus", ""), *counts)
 
 
-def extend(client: Any, hit: str, *, assignments: int = 0, until: float | None = None, token: str) -> bool:
-    """More assignments for a HIT, or another time at which it ends; False if the token was used before."""
-    is_new = True
+def extend(client: Any, hit: str, *, assignments: int = 0, until: float | None = None, token: str) -> int:
+    """More assignments for a HIT, once for each token, or another time at which it ends; all it has then."""
     if assignments:
         more = {"NumberOfAdditionalAssignments": assignments, "UniqueRequestToken": token}
-        try:
+        with suppress(AlreadyThereError):
             _call(client, client.create_additional_assignments_for_hit, HITId=hit, **more)
-        except AlreadyThereError:
-            is_new = False
     if until is not None:
-        moment = datetime.fromtimestamp(until, UTC)
-        _call(client, client.update_expiration_for_hit, HITId=hit, ExpireAt=moment)
-    return is_new
+        _end_at(client, hit, until)
+    return int(_call(client, client.get_hit, HITId=hit)["HIT"]["MaxAssignments"])
 
 
 def expire(client: Any, hit: str) -> None:
     """Nobody can take a HIT any more; who has it can hand it in."""
-    moment = datetime.fromtimestamp(0, UTC)
-    _call(client, client.update_expiration_for_hit, HITId=hit, ExpireAt=moment)
+    _end_at(client, hit, time() - EXPIRED_SECONDS)
+
+
+def _end_at(client: Any, hit: str, moment: float) -> None:
+    """Set when a HIT ends; MTurk refuses the same second twice, and has it then."""
+    with suppress(AlreadyThereError):
+        ends = datetime.fromtimestamp(moment, UTC)
+        _call(client, client.update_expiration_for_hit, HITId=hit, ExpireAt=ends)
 
 
 def find_assignment(client: Any, hit: str, assignment: str) -> Submitted:
@@ -237,17 +244,17 @@ def reject(client: Any, assignment: str, reason: str) -> None:
 
 def bonus(
     client: Any, worker: str, assignment: str, amount: Decimal | str, reason: str, *, token: str = ""
-) -> None:
-    """Pay a worker more for an assignment, once for each token; without one, once for the assignment."""
-    _call(
-        client,
-        client.send_bonus,
-        WorkerId=worker,
-        AssignmentId=assignment,
-        BonusAmount=dollars(amount),
-        Reason=reason,
-        UniqueRequestToken=token or f"bonus-{assignment}",
-    )
+) -> bool:
+    """Pay a worker more for an assignment, once for each token; without one, once for the assignment.
+
+    False if it was paid before with the same token. MTurk forgets tokens after a day.
+    """
+    paid = {"WorkerId": worker, "AssignmentId": assignment, "BonusAmount": dollars(amount), "Reason": reason}
+    try:
+        _call(client, client.send_bonus, **paid, UniqueRequestToken=token or f"bonus-{assignment}")
+    except AlreadyThereError:
+        return False
+    return True
 
 
 def dollars(amount: Decimal | str) -> str:
@@ -273,8 +280,8 @@ def _submitted(record: Mapping[str, Any]) -> Submitted:
     answers = [] if root is None else root.findall("{*}Answer")
     fields = {answer.findtext("{*}QuestionIdentifier"): answer.findtext("{*}FreeText") for answer in answers}
     code = (fields.get("code") or "").strip()
-    status, time = record.get("AssignmentStatus", SUBMITTED), record["SubmitTime"].timestamp()
-    return Submitted(record["AssignmentId"], record["WorkerId"], code, time, status)
+    status, moment = record.get("AssignmentStatus", SUBMITTED), record["SubmitTime"].timestamp()
+    return Submitted(record["AssignmentId"], record["WorkerId"], code, moment, status)
 
 
 def _call(client: Any, method: Callable[..., Any], **fields: Any) -> Any:
@@ -284,7 +291,7 @@ def _call(client: Any, method: Callable[..., Any], **fields: Any) -> Any:
     except client.exceptions.ClientError as error:
         about = error.response.get("Error", {})
         message = about.get("Message", error)
-        if ALREADY_THERE.casefold() in f"{about.get('Code')} {message}".casefold():
+        if ALREADY_THERE.search(f"{about.get('Code')} {message}"):
             found = HIT_ID.search(str(message))
             raise AlreadyThereError(str(message), found[0] if found else "") from error
         raise ValueError(f"MTurk refused {error.operation_name}: {message}") from error

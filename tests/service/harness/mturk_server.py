@@ -1,9 +1,15 @@
-"""A server on loopback that speaks the JSON protocol of Mechanical Turk, with HITs in memory."""
+"""A server on loopback that speaks the JSON protocol of Mechanical Turk, with HITs in memory.
+
+A token that was used before is answered as MTurk does: with the HIT for `CreateHIT`, and for all others with
+an error that says so, as https://github.com/Dallinger/Dallinger/issues/3109 shows. The token of a time of
+expiry is the HIT and that time.
+"""
 
 from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -12,6 +18,7 @@ from typing import Any
 import pytest
 
 REVIEWS = {"ApproveAssignment": "Approved", "RejectAssignment": "Rejected"}
+AWS_VARIABLES = {"AWS_ACCESS_KEY_ID": "testing", "AWS_SECRET_ACCESS_KEY": "testing"}
 HIT = "3XJOUITW8URHJMX7F00H20LGRIAQ{:02d}"
 
 
@@ -38,9 +45,15 @@ class MTurk:
         """The status and body of the answer to a call."""
         self.calls.append((operation, body))
         token = body.get("UniqueRequestToken", "")
-        if operation in ("CreateHIT", "CreateAdditionalAssignmentsForHIT") and token in self.tokens:
-            message = f"HIT already exists: {self.tokens[token]} (AWS.MechanicalTurk.HITAlreadyExists)"
+        if operation == "UpdateExpirationForHIT":
+            token = f"{body['HITId']}{body['ExpireAt']}"
+        if token in self.tokens:
+            message = f'The idempotency token "{token}" has already been processed. (1626172412406)'
+            if operation == "CreateHIT":
+                message = f"HIT already exists: {self.tokens[token]} (AWS.MechanicalTurk.HITAlreadyExists)"
             return 400, {"__type": "RequestError", "Message": message}
+        if token:
+            self.tokens[token] = body.get("HITId", "")
         if operation == "CreateHIT":
             id = HIT.format(len(self.hits))
             self.hits[id] = {"HITId": id, "HITTypeId": f"T{id}", "HITStatus": "Assignable",
@@ -49,11 +62,11 @@ class MTurk:
             self.tokens[token] = id
             return 200, {"HIT": self.hits[id]}
         if operation == "CreateAdditionalAssignmentsForHIT":
-            self.tokens[token] = body["HITId"]
             more = body["NumberOfAdditionalAssignments"]
-            self.hits[body["HITId"]]["NumberOfAssignmentsAvailable"] += more
+            for name in ("NumberOfAssignmentsAvailable", "MaxAssignments"):
+                self.hits[body["HITId"]][name] += more
         if operation == "UpdateExpirationForHIT":
-            ended = body["ExpireAt"] == 0
+            ended = body["ExpireAt"] <= time.time()
             self.hits[body["HITId"]]["HITStatus"] = "Reviewable" if ended else "Assignable"
         if operation in REVIEWS:
             self.assignments[body["AssignmentId"]]["AssignmentStatus"] = REVIEWS[operation]
@@ -106,6 +119,6 @@ def used_mturk(monkeypatch: pytest.MonkeyPatch) -> Iterator[MTurk]:
     """The same, and boto3 talks to it."""
     with running_mturk() as server:
         monkeypatch.setenv("AWS_ENDPOINT_URL_MTURK", server.address)
-        monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")
-        monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
+        for name, value in AWS_VARIABLES.items():
+            monkeypatch.setenv(name, value)
         yield server

@@ -125,14 +125,13 @@ def extend(store: Store, project: str, actor: str, hit: str, more: ExtensionIn) 
     row = _find(store, project, hit)
     _confirm(total_of(row.reward, more.assignments), more.confirm_total, sandbox=row.sandbox)
     until = None if more.days is None else time.time() + more.days * DAY_SECONDS
-    is_new = mturk_client.extend(
+    total = mturk_client.extend(
         mturk_client.connect(row.sandbox), hit, assignments=more.assignments, until=until,
         token=f"{project}-{more.token}",
     )  # fmt: skip
     with store.writing() as c:
         expires = row.expires if until is None else until
-        added = more.assignments if is_new else 0
-        hits.change(c, project, hit, assignments=row.assignments + added, expires=expires)
+        hits.change(c, project, hit, assignments=total, expires=expires)
         _log(c, actor, "extend HIT", project, hit, row.sandbox, assignments=more.assignments, days=more.days)
         return hits.find(c, project, hit)
 
@@ -168,12 +167,13 @@ def view(hit: Row, *, assignments: bool) -> HitView:
 def approve(store: Store, project: str, actor: str, hit: str, assignment: str) -> None:
     """Approve an assignment of a HIT: its worker is paid the reward. One that is approved stays so."""
     row, client, found = _own_assignment(store, project, hit, assignment)
-    if found.status == mturk_client.APPROVED:
-        return
-    mturk_client.approve(client, assignment)
+    is_new = found.status != mturk_client.APPROVED
+    if is_new:
+        mturk_client.approve(client, assignment)
     with store.writing() as c:
         submissions.review_external(c, project, assignment, submissions.APPROVED)
-        _log(c, actor, "approve assignment", project, hit, row.sandbox, assignment=assignment)
+        if is_new:
+            _log(c, actor, "approve assignment", project, hit, row.sandbox, assignment=assignment)
 
 
 def reject(store: Store, project: str, actor: str, hit: str, assignment: str, reason: str) -> None:
@@ -190,9 +190,10 @@ def pay_bonus(store: Store, project: str, actor: str, hit: str, assignment: str,
     row, client, found = _own_assignment(store, project, hit, assignment)
     _confirm(Decimal(bonus.amount), bonus.confirm_total, sandbox=row.sandbox)
     token = f"{project}-{bonus.token}"
-    mturk_client.bonus(client, found.worker, assignment, bonus.amount, bonus.reason, token=token)
+    is_new = mturk_client.bonus(client, found.worker, assignment, bonus.amount, bonus.reason, token=token)
+    about = {"assignment": assignment, "amount": bonus.amount, **({} if is_new else {"repeated": True})}
     with store.writing() as c:
-        _log(c, actor, "pay bonus", project, hit, row.sandbox, assignment=assignment, amount=bonus.amount)
+        _log(c, actor, "pay bonus", project, hit, row.sandbox, **about)
 
 
 def _find(store: Store, project: str, hit: str) -> Row:

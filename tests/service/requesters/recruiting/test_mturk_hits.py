@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from crowdpilot.service.store.arrivals import submissions
 from tests.service.harness.mturk_server import MTurk, used_mturk
 from tests.service.harness.service import Project, Service, sqlite_url
 
@@ -62,6 +63,56 @@ def test_a_hit_is_extended_once_for_each_token_and_ended(service: Service, mturk
     assert project.post(f"/hits/{hit}/extend", json=more).json()["assignments"] == 7
     assert project.post(f"/hits/{hit}/expire").status_code == 200
     assert mturk.count("UpdateExpirationForHIT") == 3
+
+
+def test_a_hit_that_was_extended_can_be_ended_again(service: Service, mturk: MTurk) -> None:
+    project = offered(service)
+    hit = project.post("/hits", json=NEW).json()["id"]
+    for token in ("second-token", "third-token"):
+        assert project.post(f"/hits/{hit}/expire").status_code == 200
+        assert mturk.hits[hit]["HITStatus"] == "Reviewable"
+        more = {"days": 2, "token": token}
+        assert project.post(f"/hits/{hit}/extend", json=more).status_code == 200
+        assert mturk.hits[hit]["HITStatus"] == "Assignable"
+
+
+def test_an_extension_whose_answer_was_lost_is_counted_once(service: Service, mturk: MTurk) -> None:
+    project = offered(service)
+    hit = project.post("/hits", json=NEW).json()["id"]
+    body = {
+        "HITId": hit,
+        "NumberOfAdditionalAssignments": 3,
+        "UniqueRequestToken": f"{project.id}-lost-token",
+    }
+    mturk.answer("CreateAdditionalAssignmentsForHIT", body)  # MTurk did it, and nobody heard
+    again = project.post(f"/hits/{hit}/extend", json={"assignments": 3, "token": "lost-token"})
+    assert again.json()["assignments"] == mturk.hits[hit]["MaxAssignments"] == 7
+
+
+def test_a_bonus_is_paid_once_for_each_token(service: Service, mturk: MTurk) -> None:
+    project = offered(service)
+    hit = project.post("/hits", json=NEW).json()["id"]
+    mturk.add_assignment(ASSIGNMENT, hit)
+    bonus = {"amount": "1.00", "reason": "Thanks", "token": "third-token"}
+    for _ in range(2):
+        assert project.post(f"/hits/{hit}/assignments/{ASSIGNMENT}/bonus", json=bonus).status_code == 204
+    paid = [one["detail"] for one in project.get("/log").json()["entries"] if one["action"] == "pay bonus"]
+    assert sorted(one.get("repeated", False) for one in paid) == [False, True]
+
+
+def test_what_mturk_approved_by_itself_is_approved_here(service: Service, mturk: MTurk) -> None:
+    project = offered(service)
+    hit = project.post("/hits", json=NEW).json()["id"]
+    query = {"assignmentId": ASSIGNMENT, "workerId": "A1WORKER", "hitId": hit,
+             "turkSubmitTo": "https://workersandbox.mturk.com"}  # fmt: skip
+    assert service.http.post("/api/sessions", json={"project": project.id, "mturk": query}).status_code == 201
+    mturk.add_assignment(ASSIGNMENT, hit)
+    mturk.assignments[ASSIGNMENT]["AssignmentStatus"] = "Approved"
+    assert project.post(f"/hits/{hit}/assignments/{ASSIGNMENT}/approve").status_code == 204
+    assert mturk.count("ApproveAssignment") == 0
+    with service.store.reading() as c:
+        (row,) = submissions.list_all(c, project.id, "mturk")
+    assert row.review == submissions.APPROVED
 
 
 def test_assignments_are_approved_rejected_and_paid(service: Service, mturk: MTurk) -> None:
