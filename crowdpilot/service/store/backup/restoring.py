@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +24,7 @@ from crowdpilot.service.store.migration import lock_migrations, upgrade
 from crowdpilot.service.store.tables import metadata
 
 TABLES_OF_AN_EMPTY_DATABASE = ("clock", "counters", VERSION_TABLE)  # may have rows before anybody used it
+DISCONNECT_SECONDS = 2.0
 STOP_FIRST = "the service is running on this database; stop it first"
 
 
@@ -135,10 +137,17 @@ def _check_unused_file(file: Path) -> None:
 
 
 def _check_unused_server(c: Connection) -> None:
-    """Raise if another process of crowdpilot is connected to the PostgreSQL database."""
+    """Raise if another process of crowdpilot stays connected to the PostgreSQL database.
+
+    A connection that was just closed is listed for a moment longer.
+    """
     others = text(
         "SELECT count(*) FROM pg_stat_activity "
         "WHERE datname = current_database() AND application_name = :name AND pid <> pg_backend_pid()"
     )
-    if c.execute(others, {"name": APPLICATION_NAME}).scalar_one():
-        raise ValueError(STOP_FIRST)
+    deadline = time.monotonic() + DISCONNECT_SECONDS
+    while c.execute(others, {"name": APPLICATION_NAME}).scalar_one():
+        if time.monotonic() > deadline:
+            raise ValueError(STOP_FIRST)
+        time.sleep(0.05)
+        c.execute(text("SELECT pg_stat_clear_snapshot()"))  # or the same list is read again
