@@ -26,7 +26,9 @@ from crowdpilot.service.demo.client import Client
 from crowdpilot.service.processes import supervise
 from crowdpilot.service.settings import load_settings
 from crowdpilot.service.store.requesters import keys, members
-from docs import gallery
+from docs.gallery import sheets
+from docs.gallery.site import Site, fill
+from tests.service.harness.mturk_server import AWS_VARIABLES, MTurk, running_mturk
 
 HOME = Path(__file__).parents[1]
 IMAGES = HOME / "docs" / "images"
@@ -64,31 +66,37 @@ def main(chromium: str) -> None:
         report.browse(Path(folder) / "report.html", IMAGES / "report.png")
     with tempfile.TemporaryDirectory() as folder:
         port = free_port("127.0.0.1")
-        settings = load_settings(str(Path(folder) / "a.db"), f"http://127.0.0.1:{port}", limits=False)
+        database, address = str(Path(folder) / "a.db"), f"https://127.0.0.1:{port}"  # MTurk shows https only
+        settings = load_settings(database, address, limits=False)
         store = open_store(settings.database)
         with store.writing() as c:
             key = keys.create(c, members.find_or_create(c, "docs", operator=True).id, "docs", "admin")
         links = [login_link(store, settings) for _ in range(2)]
         store.close()
 
-        def ready(address: str) -> None:
+        def ready(_: str) -> None:
+            address = f"http://127.0.0.1:{port}"
             try:
-                screenshots_of_pages(address, key, links[0], chromium)
+                screenshots_of_pages(Site(address, key), mturk, links[0], chromium)
                 screenshots_of_service(address, key, links[1], chromium)
             finally:
                 os.kill(os.getpid(), signal.SIGTERM)
 
-        supervise(settings, host="127.0.0.1", port=port, ready=ready)
+        with running_mturk() as mturk:
+            os.environ.update(AWS_VARIABLES, AWS_ENDPOINT_URL_MTURK=mturk.address)
+            supervise(settings, host="127.0.0.1", port=port, ready=ready)
     DIGESTS_FILE.write_text(json.dumps(digests(), indent=2) + "\n")
 
 
-def screenshots_of_pages(address: str, key: str, link: str, chromium: str) -> None:
+def screenshots_of_pages(site: Site, mturk: MTurk, link: str, chromium: str) -> None:
     """Save a sheet of every page of the service, and the page of the docs that shows them."""
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        gallery.take(browser, gallery.Site(address, key), link, IMAGES / "pages")
+        fill(site, mturk)
+        sheets.take(browser, site, link, IMAGES / "pages")
+        site.close()
         browser.close()
-    gallery.write_page(HOME / "docs" / "pages.md")
+    sheets.write_page(HOME / "docs" / "pages.md")
 
 
 def screenshots_of_service(address: str, key: str, link: str, chromium: str) -> None:
@@ -101,7 +109,8 @@ def screenshots_of_service(address: str, key: str, link: str, chromium: str) -> 
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         screens = ((DESKTOP, "light"), (PHONE, "dark"))
-        shots = [screenshot(open_page(browser, size, scheme), project["link"]) for size, scheme in screens]
+        link_to_work = project["link"].replace("https:", "http:")
+        shots = [screenshot(open_page(browser, size, scheme), link_to_work) for size, scheme in screens]
         save_side_by_side(shots, "service-label.png")
         desktop = open_page(browser, DESKTOP, "light")
         desktop.goto(f"{address}{link}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from docs.gallery import SHOTS
+from docs.gallery.shots import SHOTS
 from docs.pictures import DIGESTS_FILE, HOME, IMAGES, SHOWN_FOLDERS, digests
 
 

@@ -20,6 +20,7 @@ from crowdpilot.service.store.tables import action_log
 from tests.service.harness.nginx import Nginx, configuration, running_nginx
 from tests.service.harness.processes import ProcessService, serving
 from tests.service.harness.waiting import eventually, free_port
+from tests.service.harness.wizard import create_by_clicks
 from tests.service.harness.worker_pages import press
 
 pytestmark = pytest.mark.thorough
@@ -97,11 +98,8 @@ def test_a_requester_and_a_worker_do_everything_in_their_browsers(
     assert (cookie["path"], cookie["secure"], cookie["httpOnly"]) == (BASE, True, True)
     (tmp_path / "items.csv").write_text("name,text\na,A warm film.\nb,A dull film.\nc,A long film.\n")
     page.get_by_role("link", name="New project").first.click()
-    page.locator("[name=name]").fill("Films")
-    page.locator("[name=classes]").fill("bad\ngood")
-    page.locator("[type=file]").first.set_input_files(tmp_path / "items.csv")
-    page.get_by_role("button", name=re.compile("Create|Make")).click()
-    page.wait_for_url(re.compile(rf"{re.escape(proxied.address)}/projects/\w+$"))
+    create_by_clicks(page, [tmp_path / "items.csv"], "Films", ["bad", "good"])
+    assert page.url.startswith(f"{proxied.address}/projects/")
     link = page.locator("#link-crowd").inner_text()
     assert link.startswith(f"{proxied.address}/w/")
     worker = open_page("phone", ignore_https_errors=True)
@@ -111,7 +109,6 @@ def test_a_requester_and_a_worker_do_everything_in_their_browsers(
     worker.wait_for_selector(".item:visible")
     for key in "212":
         press(worker, key)
-    worker.get_by_role("button", name=re.compile("inish|done")).first.click()
     worker.wait_for_url(re.compile("/done$"))
     assert worker.locator("#code").inner_text()
     page.wait_for_function("document.querySelector('#live')?.textContent.includes('3')")

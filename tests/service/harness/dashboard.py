@@ -89,9 +89,9 @@ def post(client: TestClient, path: str, page: str, **data: Any) -> Any:
     return client.post(path, data={"csrf": csrf(client.get(page).text), **data})
 
 
-def sign_in(page: Any, site: Service, scope: str = "admin") -> None:
-    """Sign in to the dashboard in a browser, with a key of this scope."""
-    page.goto(f"{site.settings.address}/login")
+def sign_in(page: Any, site: Service, scope: str = "admin", *, address: str = "") -> None:
+    """Sign in to the dashboard in a browser, with a key of this scope; perhaps not at its public address."""
+    page.goto(f"{address or site.settings.address}/login")
     page.get_by_label("API key").fill(site.keys[scope])
     page.get_by_role("button", name="Sign in").click()
     page.wait_for_url("**/projects")

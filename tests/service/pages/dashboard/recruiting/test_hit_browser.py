@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.service.harness.accessibility import axe
+from tests.service.harness.accessibility import fits
 from tests.service.harness.dashboard import DashboardService
 from tests.service.harness.mturk_server import MTurk, used_mturk
 from tests.service.harness.service import local_address, sqlite_url
@@ -29,12 +29,6 @@ def site(tmp_path: Path) -> Iterator[DashboardService]:
     with made.listening():
         yield made
     made.close()
-
-
-def fits(page: Any) -> None:
-    """Check a page: axe finds nothing serious, and nothing scrolls sideways."""
-    axe(page)
-    assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
 
 
 def test_a_hit_is_created_extended_and_paid_by_clicks(
