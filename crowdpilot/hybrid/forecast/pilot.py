@@ -41,6 +41,9 @@ class Pilot:
         Posterior of each item before its votes, (items, classes), if there is a classifier.
     gold
         The class of each item, -1 where it is not known, (items,).
+    override
+        The class that an expert decided on, -1 where there is none, (items,). It counts as the true one, but
+        is no evidence of the crowd: experts decide where they have looked, mostly where it is wrong.
     earlier_classes
         Number of earlier items (or pseudo-counts) of each class, (classes,).
     earlier_counts
@@ -58,10 +61,15 @@ class Pilot:
     worker_pseudo_counts: float
     item_prior: Floats | None
     gold: Codes
+    override: Codes
     earlier_classes: Floats
     earlier_counts: Floats
     misleading_share: float
     truth_prior: Floats | None = None
+
+    def overridden(self, classes: NDArray[np.intp]) -> NDArray[np.intp]:
+        """These classes of the items, (items,), with those that an expert decided on in their place."""
+        return np.where(self.override >= 0, self.override, classes)
 
 
 @dataclass(frozen=True, eq=False)

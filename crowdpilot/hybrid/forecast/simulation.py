@@ -79,8 +79,8 @@ def forecast(
     >>> 1 <= votes_per_item.low <= votes_per_item.high <= 10
     True
     """
-    known = _known_classes(campaign, gold)
-    pilots = [_pilot(campaign, name, codes) for name, codes in zip(campaign.criteria, known, strict=True)]
+    known, override = _known_classes(campaign, gold), campaign.view.items().override.T
+    pilots = [_pilot(campaign, *each) for each in zip(campaign.criteria, known, override, strict=True)]
     rng = np.random.default_rng(seed)
     return _simulate(campaign.to_dict(), pilots, max_votes_per_item, runs, level, rng)
 
@@ -134,8 +134,9 @@ def forecast_design(
     if classifier_accuracy is not None:
         probs = _calibrated_classifier(items, to_probs(shares), classifier_accuracy, rng)
     campaign = Campaign(range(items), range(K), costs, plan=plan, classifier_probs=probs)
+    unknown = np.full(items, -1, np.int32)
     pilot = replace(
-        _pilot(campaign, "", np.full(items, -1, np.int32)),
+        _pilot(campaign, "", unknown, unknown),
         item_prior=probs,
         truth_prior=probs,
         earlier_classes=PREVALENCE_PSEUDO_COUNTS * to_probs(shares),
@@ -158,7 +159,7 @@ def _simulate(
     draws_by_run = zip(*(posterior_draws(pilot, runs, rng) for pilot in pilots), strict=True)
     simulated = [_run(Campaign.from_dict(state), draws, limit, rng) for draws in draws_by_run]
     errors = Costs.from_dict(state["costs"]).errors
-    return _curves(simulated, [pilot.gold for pilot in pilots], errors, level, rng)
+    return _curves(simulated, pilots, errors, level, rng)
 
 
 def _run(campaign: Campaign, draws: Sequence[PosteriorDraw], limit: VoteLimit, rng: Random) -> SimulatedRun:
@@ -193,7 +194,7 @@ def _point(campaign: Campaign) -> tuple[float, float, Codes]:
 
 
 def _curves(
-    simulated: Sequence[SimulatedRun], gold: Sequence[Codes], errors: Floats, level: float, rng: Random
+    simulated: Sequence[SimulatedRun], pilots: Sequence[Pilot], errors: Floats, level: float, rng: Random
 ) -> Forecast:
     """Loss and error rate of all runs at common costs, each with several draws of the truth."""
     start, end = min(run.spent[0] for run in simulated), max(run.spent[-1] for run in simulated)
@@ -201,10 +202,11 @@ def _curves(
     best_decision = errors.argmin(axis=1)
     loss, error, best = [], [], []
     for run in simulated:
-        consensus = np.min([draw.consensus for draw in run.draws], axis=0)[run.items]
-        ideal = best_decision[consensus]
+        questions = list(zip(pilots, run.draws, strict=True))
+        reachable = np.min([pilot.overridden(draw.consensus) for pilot, draw in questions], axis=0)
+        ideal = best_decision[reachable[run.items]]
         for _ in range(TRUTHS_PER_RUN):
-            drawn = [draw.draw_truth(known, rng) for draw, known in zip(run.draws, gold, strict=True)]
+            drawn = [pilot.overridden(draw.draw_truth(pilot.gold, rng)) for pilot, draw in questions]
             truth = np.min(drawn, axis=0)[run.items]
             right = best_decision[truth]
             loss.append(np.interp(cost, run.spent, errors[truth, run.decisions].mean(axis=1)))
@@ -215,10 +217,10 @@ def _curves(
     return Forecast(items, level, cost, np.array(loss), np.array(error), np.array(best).T, *ends)
 
 
-def _pilot(campaign: Campaign, criterion: str, gold: Codes) -> Pilot:
-    """What is known of one question so far; `gold` has the known class of each item, or -1."""
+def _pilot(campaign: Campaign, criterion: str, gold: Codes, override: Codes) -> Pilot:
+    """What is known of one question so far, with known and overridden classes of the items, or -1."""
     estimates = campaign.view.estimates(criterion)
-    item_prior = estimates.classifier_probs
+    item_prior = estimates.calibrated_probs
     if item_prior is not None:
         item_prior = estimates.fusion(item_prior, np.zeros_like(item_prior), estimates.class_prior)
     return Pilot(
@@ -228,6 +230,7 @@ def _pilot(campaign: Campaign, criterion: str, gold: Codes) -> Pilot:
         worker_pseudo_counts=campaign.plan.worker_pseudo_counts,
         item_prior=item_prior,
         gold=gold,
+        override=override,
         earlier_classes=estimates.dropped_classes,
         earlier_counts=estimates.dropped_counts,
         misleading_share=estimates.crowd_errors.misleading,

@@ -229,6 +229,62 @@ def test_a_forecast_with_a_classifier_promises_what_the_campaign_then_says() -> 
     assert 0.6 < promised.median / came < 1.6
 
 
+@pytest.mark.parametrize("seed", [0, 3])
+def test_a_forecast_takes_the_classifier_as_calibrated_by_the_votes(seed: int) -> None:
+    """It says 98 % and is right in 70 %; three votes on each of 50 items have shown that."""
+    source = simulated_source(150, seed)
+    right = np.random.default_rng(seed).random(150) < 0.7
+    said = np.where(right, source.truth, 1 - source.truth)
+    probs = np.where(np.eye(2, dtype=bool)[said], 0.98, 0.02)
+    campaign = Campaign(source.items, source.classes, COSTS, classifier_probs=probs)
+    for _ in range(3):
+        campaign.tell(source.answer([Ask(item) for item in range(50)]))
+    campaign.refit()
+    promised = forecast(campaign, runs=8, seed=0).end("loss")
+    run(campaign, source)
+    came = campaign.status().loss_per_item
+    assert promised.low <= came <= promised.high
+    assert 0.6 < promised.median / came < 1.6
+
+
+def corrected_campaign() -> tuple[Campaign, Campaign]:
+    """A campaign, and the same after an expert has overridden 30 of 100 items as the crowd would not."""
+    source = simulated_source(100, 0)
+    before, after = (Campaign(source.items, source.classes, COSTS) for _ in range(2))
+    votes = [vote for _ in range(3) for vote in source.answer([Ask(item) for item in range(100)])]
+    for campaign in (before, after):
+        campaign.tell(votes, refit=True)
+    now = after.decide()
+    after.override({item: 1 - int(now.codes[item]) for item in range(30)})
+    return before, after
+
+
+def test_what_an_expert_decided_counts_as_the_truth() -> None:
+    before, after = corrected_campaign()
+    unchanged, corrected = (forecast(campaign, runs=6, seed=0) for campaign in (before, after))
+    assert corrected.end("loss").median < unchanged.end("loss").median
+    assert corrected.end("loss").low <= after.status().loss_per_item <= corrected.end("loss").high
+    assert corrected.best.mean() < unchanged.best.mean()
+
+
+def test_what_an_expert_decided_does_not_judge_workers() -> None:
+    pilots = [pilot_of(all_agree(40, 5, 40)) for _ in range(2)]
+    pilots[1] = replace(pilots[1], override=(1 - np.arange(40) % 2).astype(np.int32))
+    one, other = (next(posterior_draws(pilot, 1, np.random.default_rng(0))) for pilot in pilots)
+    np.testing.assert_array_equal(one.confusion, other.confusion)
+    np.testing.assert_array_equal(one.misleading_share, other.misleading_share)
+    np.testing.assert_array_equal(one.consensus, other.consensus)
+
+
+def test_an_overridden_criterion_counts_as_the_truth_of_the_item() -> None:
+    campaign = Campaign(range(30), ["no", "yes"], COSTS, criteria=["old", "red"])
+    yes = [(item, w, "yes", c) for item in range(30) for w in "abcd" for c in ("old", "red")]
+    campaign.tell(yes, refit=True)
+    without = forecast(campaign, runs=3, seed=0).end("loss").median
+    campaign.override({"red": dict.fromkeys(range(30), "no")})
+    assert forecast(campaign, runs=3, seed=0).end("loss").high == 0 < without
+
+
 def pilot_of(votes: Votes, item_prior: Any = None, gold: Any = None) -> Pilot:
     kind_pseudo_counts = 10 * np.array([[[0.85, 0.15], [0.15, 0.85]]])
     unknown = np.full(len(votes.tasks), -1, np.int32)
@@ -240,6 +296,7 @@ def pilot_of(votes: Votes, item_prior: Any = None, gold: Any = None) -> Pilot:
         8.0,
         item_prior,
         unknown if gold is None else gold,
+        unknown,
         np.zeros(2),
         earlier,
         0.15,
