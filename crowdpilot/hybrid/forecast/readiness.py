@@ -24,7 +24,8 @@ def why_too_early(campaign: Campaign) -> str:
         return "no item is open"
     if votes < MIN_VOTES:
         return f"it needs {MIN_VOTES} votes, and there are {votes}"
-    waiting = items.pilot & items.open & ~(items.gold >= 0).all(axis=1) & ~items.votes.any(axis=1)
+    finished = items.done | (items.gold >= 0).all(axis=1)  # also those that were overridden or stopped
+    waiting = items.pilot & items.open & ~finished & ~items.votes.any(axis=1)
     if waiting.any():
         return f"{int(waiting.sum()):,} of the first items have no vote yet"
     found = [view.votes(criterion) for criterion in campaign.criteria]

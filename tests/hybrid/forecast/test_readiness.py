@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from crowdpilot.hybrid import Campaign, Costs
+import pytest
+
+from crowdpilot.hybrid import Ask, Campaign, Costs
 from crowdpilot.hybrid.forecast.readiness import why_too_early
 from crowdpilot.simulation import one_coin
 
@@ -30,3 +32,19 @@ def test_it_comes_when_half_of_the_items_with_votes_have_two() -> None:
     assert why_too_early(campaign_of(votes_per_task=4)) == ""
     done = Campaign(range(2), ["a", "b"], Costs.equal(2, crowd=5.0))
     assert why_too_early(done) != ""
+
+
+@pytest.mark.parametrize("end", ["override", "stop", "close", "reveal"])
+def test_it_does_not_wait_for_a_first_item_that_will_get_no_vote(end: str) -> None:
+    votes, _ = one_coin(tasks=60, skill=[0.85] * 6, votes_per_task=4, seed=0)
+    campaign = Campaign(range(60), votes.classes, Costs.equal(2, crowd=0.001))
+    first = int(campaign.view.items().pilot.argmax())
+    campaign.tell(votes.take(votes.task != first), refit=True)
+    assert "1 of the first items" in why_too_early(campaign)
+    if end == "stop":
+        campaign.stop([Ask(first)])
+    elif end == "close":
+        campaign.close([first])
+    else:
+        getattr(campaign, end)({first: votes.classes[0]})
+    assert why_too_early(campaign) == ""
