@@ -108,7 +108,7 @@ def _watch(
 
 def _keep(settings: Any, folder: Path, outcome: Any) -> None:
     """Write the report to a file and the result to the database, and print it."""
-    report = folder / "report.html"
+    report = folder / f"report-{outcome.project}.html"
     report.write_bytes(outcome.report)
     store = open_store(settings.database)
     load_service("demo").record_result(store, outcome, report.resolve())

@@ -8,9 +8,20 @@ import urllib.error
 import urllib.request
 from collections.abc import Sequence
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 TIMEOUT_SECONDS = 300.0
 JSON = "application/json"
+
+
+class _NoRedirects(urllib.request.HTTPRedirectHandler):
+    """A redirect is an error: the key goes to the address that was given, and nowhere else."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+OPENER = urllib.request.build_opener(_NoRedirects)
 
 
 class SentFile(NamedTuple):
@@ -47,10 +58,11 @@ class ServiceClient(NamedTuple):
         headers = {"X-API-Key": self.key, "Content-Type": type, "Accept": JSON}
         request = urllib.request.Request(f"{self.address.rstrip('/')}{path}", body, headers)  # checked
         try:
-            with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as response:  # checked
+            with OPENER.open(request, timeout=TIMEOUT_SECONDS) as response:
                 return json.loads(response.read())
         except urllib.error.HTTPError as error:
-            raise ValueError(_detail(error)) from None
+            with error:
+                raise ValueError(_detail(error)) from None
         except (urllib.error.URLError, TimeoutError) as error:
             reason = getattr(error, "reason", error)
             raise ValueError(f"the service at {self.address} cannot be reached ({reason})") from None
@@ -66,6 +78,11 @@ def _part(boundary: str, file: SentFile) -> bytes:
 
 def _detail(error: urllib.error.HTTPError) -> str:
     """What the service says, or the status if it says nothing."""
+    if error.code in range(300, 400):
+        moved = urlsplit(error.headers.get("Location", ""))
+        return (
+            f"the service is at {moved.scheme}://{moved.netloc} (status {error.code}); give that as --address"
+        )
     try:
         return str(json.loads(error.read())["detail"])
     except (ValueError, KeyError, TypeError):

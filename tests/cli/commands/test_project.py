@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 from typer.testing import Result
 
@@ -77,6 +80,32 @@ def test_a_running_service_is_asked_with_a_key(cli: Run, tmp_path: Path) -> None
         (item,) = items.list_all(c, id)
     assert (item.name, item.gold) == ("one.png", "Robin")
     service.close()
+
+
+def test_a_key_goes_to_the_address_that_was_given_and_nowhere_else(cli: Run, tmp_path: Path) -> None:
+    (tmp_path / "study.toml").write_text(STUDY)
+    asked = []
+
+    class Moved(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            asked.append(self.path)
+            self.send_response(301)
+            self.send_header("Location", f"http://127.0.0.1:{self.server.server_address[1]}/elsewhere")
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        do_GET = do_POST
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Moved) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_address[1]}"
+        made = cli("project", "create", str(tmp_path / "study.toml"), "--address", address, "--key", "k")
+        server.shutdown()
+    assert (made.exit_code, asked) == (2, ["/api/projects"])
+    assert "give that as --address" in made.stderr
 
 
 def test_what_is_wrong_is_said_in_one_line_and_nothing_is_created(cli: Run, tmp_path: Path) -> None:
