@@ -103,7 +103,7 @@ def test_an_audit_is_begun_answered_and_forgotten(service: DashboardService) -> 
         assert f"{n + 1} of 3" in page
     assert "All drawn items are checked" in page
     page = client.get(f"/projects/{id}").text
-    assert re.search(r'accuracy-title">At least \d+% of these labels are right<', page)
+    assert re.search(r'accuracy-title">At least \d+% of the labels of the 40 items decided when', page)
     assert "An audit shows it" in page
     post(client, f"{home}/remove", f"{home}/remove")
     assert "Begin an audit" in client.get(home).text

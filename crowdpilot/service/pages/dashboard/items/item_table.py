@@ -62,8 +62,8 @@ def read_items(replica: Replica, _: Row | None = None) -> ItemTable:
     now = campaign.decide()
     table = campaign.view.items()
     kept = ~table.withdrawn
-    gold = (table.gold >= 0).all(axis=1)
-    certain = ((table.gold >= 0) | (table.override >= 0)).all(axis=1)
+    gold = np.asarray((table.gold >= 0).all(axis=1))
+    certain = np.asarray(((table.gold >= 0) | (table.override >= 0)).all(axis=1))
     names = now.items.tolist()
     ids = np.fromiter((replica.item_ids[name] for name in names), np.int64, len(names))
     labels = ["out", "in"] if campaign.has_criteria else [str(name) for name in campaign.classes]

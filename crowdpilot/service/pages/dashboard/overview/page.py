@@ -17,6 +17,7 @@ from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.pages.dashboard import svg_charts
 from crowdpilot.service.pages.dashboard.access.requester import Reading
 from crowdpilot.service.pages.dashboard.formatting import count, money, router, show
+from crowdpilot.service.pages.dashboard.overview.audit_claim import claim_of_audit
 from crowdpilot.service.pages.dashboard.overview.charts import make_charts
 from crowdpilot.service.pages.dashboard.overview.forecast_words import describe_forecast
 from crowdpilot.service.pages.dashboard.overview.label_accuracy import estimate_accuracy
@@ -73,9 +74,9 @@ async def show_live(
 async def _live(id: str, store: Store, labelling: LabellingOf) -> tuple[dict[str, Any], Row]:
     seen = await asyncio.to_thread(_stamp, store, id)  # first, so that a change after it is seen again
     status = await labelling.read(id, read_status)
-    accuracy = await estimate_accuracy(id, labelling)
+    accuracy, audit = await estimate_accuracy(id, labelling), await claim_of_audit(id, labelling)
     stored, row = await asyncio.to_thread(_read_store, store, id, status)
-    return {**status, **stored, "accuracy": accuracy, "seen": seen}, row
+    return {**status, **stored, "accuracy": accuracy, "audit": audit, "seen": seen}, row
 
 
 def _stamp(store: Store, id: str) -> str:
@@ -118,7 +119,7 @@ def _read_store(store: Store, id: str, status: dict[str, Any]) -> tuple[dict[str
         row = projects.find(c, id)
         content = items.contents(c, [item["id"] for item in status["hardest"]])
         pace, past = statistics.votes_over_time(c, id), statistics.progress_by_votes(c, id)
-        last, bound = statistics.last_vote(c, id, time.time()), statistics.audit_bound(c, id)
+        last = statistics.last_vote(c, id, time.time())
         recent = jobs.recent(c, id, MAX_JOBS_SHOWN)
         forecast, demo = (jobs.last_done(c, id, kind) for kind in ("forecast", "demo"))
     result = None if forecast is None else forecast.result
@@ -126,7 +127,6 @@ def _read_store(store: Store, id: str, status: dict[str, Any]) -> tuple[dict[str
     return {
         "hardest": [{**item, "content": content[item["id"]]} for item in status["hardest"]],
         "jobs": [_job(job) for job in recent],
-        "bound": bound,
         "steps": next_steps(row, status["progress"], status["supply"], last),
         "forecast": describe_forecast(row, status["standing"]["spent"], result, write),
         "forecast_why": (result or {}).get("why", ""),
