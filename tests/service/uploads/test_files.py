@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 import io
+import re
 import struct
+import tracemalloc
 import zipfile
 
+import numpy as np
 import pytest
 
 from crowdpilot.service.schemas import ProjectIn
@@ -15,10 +18,10 @@ from tests.service.harness.service import GIF, PNG
 SPEC = ProjectIn(name="Birds", classes=["crow", "owl"]).model_dump()
 
 
-def zipped(entries: dict[str, bytes], **options: int) -> bytes:
+def zipped(entries: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
     """A zip archive with these entries."""
     data = io.BytesIO()
-    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED, **options) as archive:  # type: ignore[arg-type]
+    with zipfile.ZipFile(data, "w", compression) as archive:
         for name, content in entries.items():
             archive.writestr(name, content)
     return data.getvalue()
@@ -95,6 +98,61 @@ def test_bombs_are_refused_before_they_are_large(monkeypatch: pytest.MonkeyPatch
         unpack([File("x.zip", zipped({f"{n}.txt": b"a" for n in range(4)}))])
     with pytest.raises(ValueError, match="more than 3 files"):  # several archives share one limit
         unpack([File(f"{k}.zip", zipped({f"{n}.txt": b"a" for n in range(2)})) for k in range(2)])
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA], ids=["bzip2", "lzma"])
+def test_entries_compressed_by_other_methods_are_refused_before_they_are_read(compression: int) -> None:
+    bomb = zipped({"a.txt": bytes(64 << 20)}, compression)
+    broken = bomb[:60] + b"x" + bomb[61:]
+    for data in (bomb, broken):
+        tracemalloc.start()
+        try:
+            with pytest.raises(ValueError, match=r"'a.txt' in 'x.zip' is compressed by a method"):
+                unpack([File("x.zip", data)])
+            assert tracemalloc.get_traced_memory()[1] < 4 << 20
+        finally:
+            tracemalloc.stop()
+
+
+def test_an_archive_with_very_many_entries_is_refused_before_they_are_listed() -> None:
+    honest = zipped({"a": b"a"})
+    first = honest.index(b"PK\x01\x02")
+    entry, end = honest[first : honest.index(b"PK\x05\x06")], honest[honest.index(b"PK\x05\x06") :]
+    directory = entry * 100_000
+    size = struct.pack("<I", len(directory))
+    lying = honest[:first] + directory + end[:12] + size + end[16:]  # which says that it has one entry
+    assert len(zipfile.ZipFile(io.BytesIO(lying)).infolist()) == 100_000
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match="more than 5,000 files"):
+            unpack([File("x.zip", lying)])
+        assert tracemalloc.get_traced_memory()[1] < 4 << 20
+    finally:
+        tracemalloc.stop()
+
+
+def test_folders_and_hidden_files_do_not_make_an_archive_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MAX_UNPACKED_FILES", 3)
+    sent = {f"{n}/": b"" for n in range(6)} | {f"{n}/a.txt": b"a" for n in range(3)}
+    assert len(unpack([File("x.zip", zipped(sent))])) == 3
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_damaged_archives_are_refused_in_our_words(seed: int) -> None:
+    """Whatever byte is wrong, the archive is read or refused, and nothing else is raised."""
+    rng = np.random.default_rng(seed)
+    whole = zipped({"birds/é.txt": b"A text. " * 20, "b.txt": b"b"})
+    ours = r"broken|encrypted|compressed by|leads out|more than|larger than"
+    for _ in range(1000):
+        data = bytearray(whole)
+        for at in rng.integers(4, len(data), rng.integers(1, 5)):
+            data[at] = rng.integers(256)
+        refused = ""
+        try:
+            unpack([File("x.zip", bytes(data))])
+        except ValueError as error:
+            refused = str(error)
+        assert not refused or re.search(ours, refused), refused
 
 
 def test_an_entry_that_lies_about_its_size_is_cut_off() -> None:
