@@ -10,11 +10,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdpilot.arrays import Floats
+from crowdpilot.arrays import Codes, Floats
 from crowdpilot.option_strings import spell
 from crowdpilot.votes import Votes
 
 NEVER = -np.inf  # acquisition value of a vote that must not be asked for
+SOURCES = ("prior", "classifier", "votes")  # what a decision may rest on, in the order of their weight
+PRIOR, CLASSIFIER, VOTES = range(3)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,21 +80,29 @@ class Evidence:
 
     Parameters
     ----------
-    posterior, classifier, tally
+    posterior, tally
         As for `View`, of all items.
-    votes
-        Returns all votes, whose tasks are the items; called only by policies with an aggregator of their own.
+    is_classified
+        Whether a classifier has a part in the posterior.
+    classifier, votes
+        Return the probabilities of the classifier, as for `View`, and all votes, whose tasks are the items;
+        called only by policies with a rule of their own.
     """
 
     posterior: Floats
-    classifier: Floats | None
     tally: Floats
+    is_classified: bool
+    classifier: Callable[[], Floats | None]
     votes: Callable[[], Votes]
 
 
 @dataclass(frozen=True)
 class Policy(ABC):
-    """Settings, and two pure functions: the value of a vote, and the posterior that decisions use."""
+    """Settings, and pure functions: the value of a vote, and the posterior that decisions use.
+
+    A policy with a `final_posterior` of its own also says by which `decision_rule`, and what its decisions
+    rest on where that is not as usual (`sources`).
+    """
 
     name: ClassVar[str]
     aliases: ClassVar[tuple[str, ...]] = ()
@@ -118,6 +128,16 @@ class Policy(ABC):
     def final_posterior(self, evidence: Evidence) -> Floats:
         """The posterior from which decisions are made, (items, classes)."""
         return evidence.posterior
+
+    @property
+    def decision_rule(self) -> str:
+        """How decisions are made where that is not by the posterior of the campaign, in words; else empty."""
+        return ""
+
+    def sources(self, evidence: Evidence) -> Codes:
+        """What the decision about each item rests on, by number in `SOURCES`, (items,)."""
+        alone = CLASSIFIER if self.uses_classifier and evidence.is_classified else PRIOR
+        return np.where(evidence.tally.any(axis=1), VOTES, alone).astype(np.int32)
 
 
 def crowd_values(values: Floats, view: View) -> Floats:

@@ -188,7 +188,8 @@ class AcquisitionValues:
             confusion = question.next_worker_confusion()
             confusion[kind] = question.worker_confusion(worker)
             values = self._values_of(rows, q, confusion)[kind].tolist()
-            least = -np.inf if question.is_above_median(worker) else 0.0
+            is_good = question.matrices.is_above_median(worker, question.class_prior)
+            least = -np.inf if is_good else 0.0
             own_value |= {(q, row): v for row, v in zip(rows.tolist(), values, strict=True) if v > least}
         return sorted((cell for cell in cells if cell in own_value), key=lambda cell: -own_value[cell])
 

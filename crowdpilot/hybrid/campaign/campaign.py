@@ -9,8 +9,7 @@ import numpy as np
 
 from crowdpilot.arrays import Codes, Floats, Names
 from crowdpilot.hybrid.campaign import input_checks
-from crowdpilot.hybrid.campaign.acquisition import joint_posterior, with_overrides
-from crowdpilot.hybrid.campaign.decisions import Ask, Decisions, make_decisions
+from crowdpilot.hybrid.campaign.decisions import Ask, Decisions
 from crowdpilot.hybrid.campaign.items import Rows
 from crowdpilot.hybrid.campaign.model_update import read_model_update, write_model_update
 from crowdpilot.hybrid.campaign.parts import Parts
@@ -134,9 +133,13 @@ class Campaign:
         self._parts.withdraw(self._items.rows(items))
 
     def close(self, items: Iterable[Any] | None = None) -> None:
-        """Make the decision about these items (or all that are done) final: later votes do not change it."""
-        now = self.decide()
-        rows = self._items.rows(now.items[now.done].tolist() if items is None else items)
+        """Make the decision about these items (or all that are done) final: later votes do not change it.
+
+        It is the one without overrides, which stay in force until they are taken back.
+        """
+        table = self.view.items()
+        rows = np.flatnonzero(table.done & ~table.withdrawn) if items is None else self._items.rows(items)
+        now = self._parts.decide(self.costs, self.classes, table.without_overrides())
         self._parts.close(rows, now.codes)
 
     def stop(self, asks: Iterable[Ask]) -> None:
@@ -207,9 +210,8 @@ class Campaign:
         refit
             Whether to refit confusion matrices and classifier; if not given, as often as the plan says.
         """
-        parts = self._parts
-        state = parts.items, parts.workers, parts.ledger
-        parts.add_votes(input_checks.check_votes(votes, self._class_code, self.criteria, *state))
+        state = self._parts.items, self._parts.workers, self._parts.ledger
+        self._parts.add_votes(input_checks.check_votes(votes, self._class_code, self.criteria, *state))
         if self.refit_due if refit is None else refit:
             self.refit()
 
@@ -245,13 +247,11 @@ class Campaign:
 
     def posterior(self) -> Floats:
         """The posterior that decisions use, (items, classes); with criteria (items, out and in)."""
-        by_question = [self.policy.final_posterior(q.evidence()) for q in self._parts.questions]
-        return joint_posterior(with_overrides(by_question, self._items.override))
+        return self._parts.posterior()
 
     def decide(self) -> Decisions:
         """The decision with the least expected cost about every item; changes nothing."""
-        known = self.view.items(), self.view.is_classified
-        return make_decisions(self.posterior(), self.costs, self.classes, *known)
+        return self._parts.decide(self.costs, self.classes, self.view.items())
 
     def status(self) -> Status:
         """Where the campaign stands."""
@@ -293,8 +293,7 @@ class Campaign:
         check_header(data, CAMPAIGN_FORMAT, CAMPAIGN_VERSION, 1)
         if data["trains_classifier"] != (classifier is not None):
             raise ValueError("a campaign goes on with a classifier if and only if it had one before")
-        costs, plan = Costs.from_dict(data["costs"]), Plan.from_dict(data["plan"])
-        settings = {"plan": plan, "criteria": data["criteria"], "classifier": classifier}
-        campaign = cls([], data["classes"], costs, **settings)
+        settings = {"plan": Plan.from_dict(data["plan"]), "criteria": data["criteria"]}
+        campaign = cls([], data["classes"], Costs.from_dict(data["costs"]), classifier=classifier, **settings)
         campaign._parts.restore(data, features)
         return campaign

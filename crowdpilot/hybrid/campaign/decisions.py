@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
@@ -9,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdpilot.arrays import Codes, Floats, Names
+from crowdpilot.hybrid.campaign.acquisition import joint_posterior, with_overrides
 from crowdpilot.hybrid.campaign.estimates import ItemTable
 from crowdpilot.hybrid.costs import Costs
+from crowdpilot.hybrid.policy import SOURCES, Evidence, Policy
 from crowdpilot.names import to_names
 
-DECIDED_BY = ("prior", "classifier", "votes", "gold", "expert")  # in the order of their weight
+DECIDED_BY = (*SOURCES, "gold", "expert")  # in the order of their weight
 
 
 class Ask(NamedTuple):
@@ -44,26 +47,33 @@ class Decisions:
         return Decisions(**{f.name: getattr(self, f.name)[which] for f in fields(self)})
 
 
+def decision_posterior(policy: Policy, evidence: Sequence[Evidence], override: Codes) -> Floats:
+    """The posterior that decisions use, from the evidence of each question and overrides (items, questions).
+
+    It is (items, classes); with criteria (items, out and in).
+    """
+    by_question = [policy.final_posterior(each) for each in evidence]
+    return joint_posterior(with_overrides(by_question, override))
+
+
 def make_decisions(
-    posterior: Floats, costs: Costs, classes: Names, items: ItemTable, is_classified: bool
+    policy: Policy, evidence: Sequence[Evidence], costs: Costs, classes: Names, items: ItemTable
 ) -> Decisions:
     """The decision with the least expected cost about every item that is not withdrawn.
 
     Parameters
     ----------
-    posterior
-        Of all items, (items, classes); with criteria of "out" and "in".
+    policy, evidence
+        By which decisions are made, and what it uses for each question.
     costs
         Of errors.
     classes
         Names of the classes; decisions that are no classes are known by number.
     items
         States of all items.
-    is_classified
-        Whether the posterior has class probabilities of a classifier in it.
     """
     kept = np.flatnonzero(~items.withdrawn)
-    probs = posterior[kept]
+    probs = decision_posterior(policy, evidence, items.override)[kept]
     override = items.override[kept]
     is_final = (items.final[kept] >= 0) & (override < 0).all(axis=1)
     codes = np.where(is_final, items.final[kept], costs.decide(probs)).astype(np.int32)
@@ -72,16 +82,15 @@ def make_decisions(
     cost = (probs @ costs.errors)[np.arange(len(kept)), codes]
     labels = classes[codes] if costs.errors.shape[1] == len(classes) else codes
     votes = items.votes.sum(axis=1)[kept].astype(np.int32)
-    reasons = np.asarray(DECIDED_BY)[_reasons(items, is_classified)[kept]]
+    sources = np.max([policy.sources(each) for each in evidence], axis=0)
+    reasons = np.asarray(DECIDED_BY)[_reasons(items, sources)[kept]]
     return Decisions(
         to_names(items.names)[kept], codes, labels, probs, cost, votes, items.done[kept], to_names(reasons)
     )
 
 
-def _reasons(items: ItemTable, is_classified: bool) -> Codes:
+def _reasons(items: ItemTable, sources: Codes) -> Codes:
     """For each item the number of the last of `DECIDED_BY` that holds; gold if all criteria are known."""
-    every = np.full(len(items.names), int(is_classified), np.int32)
-    holds = items.votes.any(axis=1), (items.gold >= 0).all(axis=1), (items.override >= 0).any(axis=1)
-    for number, which in enumerate(holds, start=2):
-        every[which] = number
-    return every
+    is_gold, is_overridden = (items.gold >= 0).all(axis=1), (items.override >= 0).any(axis=1)
+    numbers = DECIDED_BY.index("gold"), DECIDED_BY.index("expert")
+    return np.select([is_overridden, is_gold], numbers[::-1], sources).astype(np.int32)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -136,6 +136,10 @@ class ItemTable:
     override: Codes
     votes: Floats
     votes_wanted: Codes
+
+    def without_overrides(self) -> ItemTable:
+        """The same, as if no expert had decided."""
+        return replace(self, override=np.full_like(self.override, -1))
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from crowdpilot.arrays import Codes, Floats
+from crowdpilot.arrays import Codes, Floats, Names
 from crowdpilot.hybrid.campaign.acquisition import AcquisitionValues
+from crowdpilot.hybrid.campaign.decisions import Decisions, decision_posterior, make_decisions
+from crowdpilot.hybrid.campaign.estimates import ItemTable
 from crowdpilot.hybrid.campaign.estimation.classifier import CrossFittedClassifier
 from crowdpilot.hybrid.campaign.estimation.question import Question
 from crowdpilot.hybrid.campaign.input_checks import CheckedVote
@@ -19,6 +21,7 @@ from crowdpilot.hybrid.campaign.ledger import Ledger
 from crowdpilot.hybrid.campaign.workers import Cell, Workers
 from crowdpilot.hybrid.costs import Costs
 from crowdpilot.hybrid.plan import Plan
+from crowdpilot.hybrid.policy import Evidence
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +128,17 @@ class Parts:
         for q, question in enumerate(self.questions if votes else ()):
             question.add_votes(*codes[codes[:, 0] == q, 1:].T)
         self.values.recompute([vote.row for vote in votes])
+
+    def posterior(self) -> Floats:
+        """The posterior that decisions use, (items, classes); with criteria (items, out and in)."""
+        return decision_posterior(self.values.policy, self._evidence(), self.items.override)
+
+    def decide(self, costs: Costs, classes: Names, items: ItemTable) -> Decisions:
+        """The decision about every item that is not withdrawn, by these states of the items."""
+        return make_decisions(self.values.policy, self._evidence(), costs, classes, items)
+
+    def _evidence(self) -> list[Evidence]:
+        return [question.evidence() for question in self.questions]
 
     def refit(self) -> None:
         """Fit confusion matrices and classifier to all votes, and recompute all acquisition values."""

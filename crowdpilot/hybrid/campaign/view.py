@@ -102,8 +102,17 @@ class CampaignView:
         )
 
     def contributions(self, item: Any, criterion: str = "") -> list[Contribution]:
-        """What prior, classifier and each vote add to the log posterior of an item, as if it were unknown."""
-        return find_contributions(self._question(criterion), self._parts.items.row(item))
+        """What prior, classifier and each vote add to the log posterior of an item, as if it were unknown.
+
+        There are none where the policy does not decide by that posterior: see `decision_rule`.
+        """
+        row = self._parts.items.row(item)
+        return [] if self.decision_rule else find_contributions(self._question(criterion), row)
+
+    @property
+    def decision_rule(self) -> str:
+        """How the policy decides where it has a rule of its own, in words; empty if by the posterior."""
+        return self._parts.values.policy.decision_rule
 
     def _question(self, criterion: str) -> Question:
         return self._parts.questions[criterion_code(criterion, self._criteria)]

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crowdpilot.aggregation import parse_strategy
-from crowdpilot.arrays import Floats
-from crowdpilot.hybrid.policy import NEVER, Evidence, Policy, View, crowd_values
+from crowdpilot.arrays import Codes, Floats
+from crowdpilot.hybrid.policy import CLASSIFIER, NEVER, VOTES, Evidence, Policy, View, crowd_values
 
 
 @dataclass(frozen=True)
@@ -45,9 +46,25 @@ class ClassifierThreshold(Policy):
         return crowd_values(missing, view)
 
     def final_posterior(self, evidence: Evidence) -> Floats:
-        crowd = parse_strategy(self.strategy).fit(evidence.votes()).probs
-        classifier = evidence.classifier
+        votes, classifier = evidence.votes(), evidence.classifier()
+        crowd = parse_strategy(self.strategy).fit(votes).probs
         if classifier is None:
             return crowd
-        alone = (classifier.max(axis=1) >= self.confidence) | (evidence.tally.sum(axis=1) == 0)
-        return np.where(alone[:, None], classifier, crowd)
+        return votes.clamp(np.where(self._alone(classifier, evidence)[:, None], classifier, crowd))
+
+    @property
+    def decision_rule(self) -> str:
+        return (
+            f"the classifier decides where it is {self.confidence:.0%} sure and where there are no votes, "
+            f"{self.strategy} from the votes elsewhere"
+        )
+
+    def sources(self, evidence: Evidence) -> Codes:
+        classifier = evidence.classifier()
+        if classifier is None:
+            return super().sources(evidence)
+        return np.where(self._alone(classifier, evidence), CLASSIFIER, VOTES).astype(np.int32)
+
+    def _alone(self, classifier: Floats, evidence: Evidence) -> NDArray[np.bool_]:
+        """Where the classifier decides whatever the votes are, (items,)."""
+        return np.asarray((classifier.max(axis=1) >= self.confidence) | ~evidence.tally.any(axis=1))

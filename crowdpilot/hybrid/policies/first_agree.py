@@ -40,3 +40,7 @@ class FirstAgree(Policy):
 
     def final_posterior(self, evidence: Evidence) -> Floats:
         return parse_strategy("majority_voting").fit(evidence.votes()).probs
+
+    @property
+    def decision_rule(self) -> str:
+        return "the majority of the votes on an item decides"

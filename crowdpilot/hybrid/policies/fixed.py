@@ -33,3 +33,7 @@ class Fixed(Policy):
 
     def final_posterior(self, evidence: Evidence) -> Floats:
         return parse_strategy(self.strategy).fit(evidence.votes()).probs
+
+    @property
+    def decision_rule(self) -> str:
+        return f"{self.strategy} decides from the votes on all items"

@@ -79,10 +79,14 @@ FUSIONS: dict[str, Callable[..., Floats]] = {
 
 @dataclass(frozen=True)
 class FusionRule:
-    """A rule of `FUSIONS` with its options set, and the exponent that it gives the votes' likelihood."""
+    """A rule of `FUSIONS` with its options set.
+
+    It has the exponent that it gives the votes' likelihood, and whether it uses the classifier at all.
+    """
 
     rule: Rule
     crowd_weight: float = 1.0
+    uses_classifier: bool = True
 
     def __call__(self, classifier: Floats, log_likelihood: Floats, prior: Floats) -> Floats:
         return self.rule(classifier, log_likelihood, prior)
@@ -100,4 +104,4 @@ def find_fusion(text: str) -> FusionRule:
     """
     rule, options = choose(text, FUSIONS, "fusion")
     crowd_weight = options.get("b", CROWD_WEIGHT) if rule is tempered else 1.0
-    return FusionRule(partial(rule, **options), float(crowd_weight))
+    return FusionRule(partial(rule, **options), float(crowd_weight), rule is not crowd_only)

@@ -29,6 +29,32 @@ def test_an_override_wins_where_costs_would_decide_otherwise_and_over_a_closed_d
     assert campaign.decide().labels.tolist() == ["no", "no"]
 
 
+@pytest.mark.parametrize(("votes", "label"), [(0, "yes"), (3, "no")])
+def test_an_override_that_is_taken_back_leaves_a_closed_item_as_it_would_be_without(votes, label):
+    campaign, without = (Campaign("ab", ["no", "yes"], Costs.binary(crowd=0.02)) for _ in range(2))
+    for each in (campaign, without):
+        each.tell([("a", worker, "yes") for worker in range(votes)])
+    campaign.override({"a": label})
+    for each in (campaign, without):
+        each.close(["a"])
+    assert campaign.decide().labels[0] == label, "the expert still decides"
+    assert campaign.decide().decided_by[0] == "expert"
+    campaign.override({"a": None})
+    assert campaign.view.items().final.tolist() == without.view.items().final.tolist()
+    assert campaign.decide().labels.tolist() == without.decide().labels.tolist()
+    assert campaign.decide().codes[0] == int(votes > 0)
+
+
+def test_an_override_of_a_criterion_is_not_part_of_the_final_decision():
+    campaign = Campaign("a", ["no", "yes"], Costs.binary(), criteria=["old", "big"])
+    campaign.tell([("a", worker, "yes", c) for worker in "xyz" for c in ("old", "big")], refit=True)
+    campaign.override({"big": {"a": "no"}})
+    campaign.close()  # no vote can change the decision, so it is done
+    assert (campaign.decide().codes[0], campaign.view.items().final[0]) == (0, 1)
+    campaign.override({"big": {"a": None}})
+    assert campaign.decide().codes[0] == 1
+
+
 def test_an_override_of_one_criterion_decides_the_item():
     campaign = Campaign("ab", ["no", "yes"], Costs.binary(), criteria=["old", "big"])
     campaign.override({"big": {"a": "no"}})

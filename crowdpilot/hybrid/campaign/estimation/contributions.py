@@ -1,8 +1,9 @@
 """Contributions: what prior, classifier and each vote add to the log posterior of one item.
 
 The sum of all contributions is the log posterior, up to a constant, as votes and classifier give it; known
-classes and overrides are not in it. With fusions that multiply (Bayes' rule, tempered or not) what a vote
-contributes depends on nothing else; with others it depends on the votes before it.
+classes and overrides are not in it, and policies with a rule of their own do not decide by it. With fusions
+that multiply (Bayes' rule, tempered or not) what a vote contributes depends on nothing else; with others it
+depends on the votes before it.
 """
 
 from __future__ import annotations

@@ -128,6 +128,11 @@ class ItemPosteriors:
             return None
         return floored(to_probs(self.classifier_probs[rows] ** self.temperature), self._floor)
 
+    @property
+    def is_classified(self) -> bool:
+        """Whether a classifier has a part in the posteriors."""
+        return self.classifier_probs is not None and self.fusion.uses_classifier
+
     def update(self, rows: Rows, gold: Codes) -> None:
         """Recompute the posteriors of some items, with their known classes (rows,), -1 where unknown."""
         probs = self.calibrated_probs(rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,6 @@ from crowdpilot.votes import Votes
 
 MIN_VOTES_TO_TRAIN = 20  # before a classifier is fitted or scaled
 MIN_PRIOR = 1e-12
-ACCURACY_TOLERANCE = 1e-12
 
 
 class Question:
@@ -171,7 +171,9 @@ class Question:
 
     def evidence(self) -> Evidence:
         """What a policy may use to decide about all items."""
-        return Evidence(self.posterior, self.classifier_probs, self.tally, self.votes)
+        state, every = self.posteriors, np.arange(len(self.gold))
+        classifier = partial(state.calibrated_probs, every)
+        return Evidence(state.posterior, self.tally, state.is_classified, classifier, self.votes)
 
     def next_worker_confusion(self) -> Floats:
         """Confusion matrix of a new worker of each kind, with the vote weight; (kinds, true, said)."""
@@ -180,12 +182,6 @@ class Question:
     def worker_confusion(self, worker: int) -> Floats:
         """Confusion matrix of one worker, with the vote weight; (true, said)."""
         return to_probs(np.exp(self.matrices.of_worker(worker) * self.posteriors.fusion.crowd_weight))
-
-    def is_above_median(self, worker: int) -> bool:
-        """Whether a worker's accuracy is at least the median of their kind."""
-        accuracy = self.matrices.accuracy(self.class_prior)
-        median = np.median(accuracy[self.worker_kind == self.worker_kind[worker]])
-        return bool(accuracy[worker] >= median - ACCURACY_TOLERANCE)
 
     # Refit -----------------------------------------------------------------------------------
 

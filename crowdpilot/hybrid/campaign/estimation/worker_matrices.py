@@ -14,6 +14,8 @@ from crowdpilot.growing_arrays import append_rows
 from crowdpilot.json_values import pack, unpack
 from crowdpilot.votes import Votes
 
+ACCURACY_TOLERANCE = 1e-12
+
 Rows = NDArray[Any]  # whole numbers
 
 
@@ -91,6 +93,12 @@ class WorkerMatrices:
         right = np.exp(np.einsum("wkk->wk", self.own()))
         accuracy[self.with_votes] = np.einsum("wk,k->w", right, class_prior)
         return accuracy
+
+    def is_above_median(self, worker: int, class_prior: Floats) -> bool:
+        """Whether a worker's accuracy is at least the median of their kind."""
+        accuracy = self.accuracy(class_prior)
+        median = np.median(accuracy[self.worker_kind == self.worker_kind[worker]])
+        return bool(accuracy[worker] >= median - ACCURACY_TOLERANCE)
 
     def select(self, votes: Votes) -> Votes:
         """The same votes with workers numbered as in `own`; each has a matrix of their own now."""
