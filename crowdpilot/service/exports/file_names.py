@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import count
 from pathlib import PurePosixPath
 
 MAX_CHARACTERS = 120
@@ -34,15 +35,19 @@ class Names:
 
     def __init__(self) -> None:
         self._used: set[str] = set()
+        self._next_number: dict[str, int] = {}  # by the path without a number, so that none is tried twice
 
     def take(self, folder: str, name: str, suffix: str = "") -> str:
         """The path of a new file: a name that is taken gets a number."""
         plain = safe_name(name)
         stem = plain[: -len(suffix)] if suffix and plain.casefold().endswith(suffix) else plain
         stem = stem if suffix else PurePosixPath(plain).name
-        for n in range(1, len(self._used) + 2):
-            path = f"{folder}{stem or '_'}{f' ({n})' if n > 1 else ''}{suffix}"
+        begin = f"{folder}{stem or '_'}"
+        key = f"{begin}{suffix}".casefold()
+        for n in count(self._next_number.get(key, 1)):
+            path = f"{begin}{f' ({n})' if n > 1 else ''}{suffix}"
             if path.casefold() not in self._used:
                 break
         self._used.add(path.casefold())
+        self._next_number[key] = n + 1
         return path
