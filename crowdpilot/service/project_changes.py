@@ -14,8 +14,10 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 from sqlalchemy import Connection
 
+from crowdpilot.service import item_reviews
 from crowdpilot.service.errors import ConflictError, InvalidRequestError
 from crowdpilot.service.jobs.webhook_addresses import check_new_webhook
+from crowdpilot.service.labelling import onboarding
 from crowdpilot.service.labelling.guests import trust
 from crowdpilot.service.project_campaign import (
     TRAINED_CLASSIFIERS,
@@ -50,8 +52,10 @@ FIXED_BY_VOTES: Mapping[str, str] = {
     "plan.seed": "the seed cannot change any more, because the order of the items is drawn from it",
 }
 FIXED_BY_ITEMS: Mapping[str, str] = {
-    "classes": "the classes cannot change now, because items have known classes or probabilities",
-    "criteria": "the criteria cannot change now, because items have known classes or probabilities",
+    "classes": "the classes cannot change now, because items have known classes, probabilities or decisions "
+    "of an expert",
+    "criteria": "the criteria cannot change now, because items have known classes, probabilities or "
+    "decisions of an expert",
 }
 
 
@@ -167,10 +171,11 @@ def _change(c: Connection, project: Row, actor: str, new: dict[str, Any]) -> Row
 
 def _follow_up(c: Connection, project: Row, new: dict[str, Any], changes: Mapping[str, Change]) -> None:
     """Workers who wait for a quiz or a consent that is gone may begin; guests are checked as is said now."""
-    if not new["consent"] and not new["quiz"] and {"consent", "quiz"} & changes.keys():
-        workers.admit_new(c, project.id)
-    if "guests.checks" in changes and trust.review_all(c, project.id, new):
-        jobs.enqueue_refit(c, project.id)
+    if not new["quiz"] and {"consent", "quiz"} & changes.keys():
+        consent = onboarding.consent_version(new) if new["consent"] else None
+        workers.admit_new(c, project.id, consent=consent)
+    if {"guests.checks", "quiz"} & changes.keys() and trust.review_all(c, project.id, new):
+        item_reviews.fit_anew(c, project.id)
 
 
 def check(c: Connection, project: Row, new: Mapping[str, Any], changes: Mapping[str, Change]) -> None:
@@ -178,7 +183,7 @@ def check(c: Connection, project: Row, new: Mapping[str, Any], changes: Mapping[
     if changes.keys() & FIXED_BY_VOTES.keys() and votes.exist(c, project.id):
         name = next(name for name in FIXED_BY_VOTES if name in changes)
         raise ConflictError(f"{FIXED_BY_VOTES[name]}; {DUPLICATE}")
-    if changes.keys() & FIXED_BY_ITEMS.keys() and items.have_knowledge(c, project.id):
+    if changes.keys() & FIXED_BY_ITEMS.keys() and items.knowledge(c, project.id):
         name = next(name for name in FIXED_BY_ITEMS if name in changes)
         raise ConflictError(f"{FIXED_BY_ITEMS[name]}; delete these items first, or {DUPLICATE}")
     if "costs.classifier" in changes and items.exist(c, project.id):

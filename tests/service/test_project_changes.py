@@ -14,7 +14,7 @@ from crowdpilot.service.labelling.workers import pay
 from crowdpilot.service.project_campaign import make_limits
 from crowdpilot.service.store import projects
 from crowdpilot.service.store.answers.reservations import Reservations
-from tests.service.harness.service import Project, Service
+from tests.service.harness.service import Project, Service, Worker
 
 HONEST: list[dict[str, Any]] = [  # changes that are possible while votes come in
     {"question": "Is it any good?"},
@@ -112,6 +112,16 @@ def test_classes_that_items_name_cannot_change(service: Service) -> None:
     assert "delete these items first" in change(project, classes=["no", "yes"]).json()["detail"]
 
 
+def test_classes_that_an_expert_decided_on_cannot_change(service: Service) -> None:
+    project = service.project()
+    project.add_texts(2)
+    assert project.post("/items/override", json={"labels": {"i0": "good"}}).status_code == 200
+    assert "decisions of an expert" in change(project, classes=["no", "yes"]).json()["detail"]
+    project.post("/items/override", json={"labels": {"i0": None}})
+    assert changed(project, classes=["no", "yes"])["spec"]["classes"] == ["no", "yes"]
+    assert len(project.worker(worker="ann").next(2)) == 2
+
+
 def test_classes_that_changed_before_the_first_vote_are_those_of_votes(service: Service) -> None:
     project = service.project()
     project.add_texts(3)
@@ -187,6 +197,56 @@ def test_a_new_consent_text_is_asked_for_again_and_one_that_is_gone_stops_nobody
     assert worker.send("GET", "/api/next").status_code == 403
     changed(project, consent="")
     assert len(worker.next(2)) == 2
+
+
+QUIZ = [{"text": "Fine.", "label": "good"}]
+
+
+@pytest.mark.parametrize("consent", ["", "I agree."])
+def test_a_guest_who_came_while_there_was_a_quiz_gets_items_once_it_is_gone(
+    service: Service, consent: str
+) -> None:
+    project = service.project(quiz=QUIZ, consent=consent)
+    project.add_texts(2)
+    link = project.post("/invitations", json={}).json()["link"]
+    body = {"project": project.id, "invite": link.partition("invite=")[2], "consent": True}
+    guest = Worker(service, service.http.post("/api/sessions", json=body).json()["token"])
+    assert guest.send("GET", "/api/next").status_code == 403
+    changed(project, quiz=[])
+    assert len(guest.next(2)) == 2
+
+
+def test_who_has_not_agreed_does_not_begin_when_the_quiz_is_gone(service: Service) -> None:
+    project = service.project(quiz=QUIZ, consent="I agree.")
+    project.add_texts(2)
+    guest = project.worker()
+    changed(project, quiz=[])
+    assert guest.send("GET", "/api/next").status_code == 403
+
+
+@pytest.mark.parametrize("quiz", [[], QUIZ], ids=["no quiz", "quiz"])
+def test_answers_of_guests_count_when_they_are_not_checked_any_more(
+    service: Service, quiz: list[dict[str, str]]
+) -> None:
+    project = service.project(quiz=quiz, policy="fixed[votes=1]")
+    project.add_texts(3)
+    project.add(*({"name": f"g{n}", "text": "Known.", "gold": "good"} for n in range(4)))
+    link = project.post("/invitations", json={}).json()["link"]
+    body = {"project": project.id, "invite": link.partition("invite=")[2]}
+    passed = {**body, "quiz": ["good"]} if quiz else body
+    guest = Worker(service, service.http.post("/api/sessions", json=passed).json()["token"])
+    idle = Worker(service, service.http.post("/api/sessions", json=body).json()["token"])
+    leased = guest.next(7)
+    plain = next(one for one in leased if one["content"]["text"] != "Known.")
+    guest.vote(plain["item"], "bad")
+    assert replica_of(service, project.id).waiting_votes == 1
+    service.do_jobs()
+    changed(project, guests={"checks": 0})
+    assert replica_of(service, project.id).waiting_votes == 0
+    with service.store.reading() as c:
+        row = projects.find(c, project.id)
+    assert row.fitted == 0  # so that the next refit takes them
+    assert idle.send("GET", "/api/next").status_code == (403 if quiz else 200)
 
 
 def test_an_archived_project_is_closed_hidden_and_can_be_restored(service: Service) -> None:

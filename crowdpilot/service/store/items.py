@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, LargeBinary, Text, cast, func, insert, or_, select, update
+from sqlalchemy import Connection, LargeBinary, Text, case, cast, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from crowdpilot.service.errors import ConflictError, NotFoundError
@@ -115,11 +115,12 @@ def exist(c: Connection, project: str) -> bool:
     return c.execute(select(items.c.id).where(items.c.project == project).limit(1)).first() is not None
 
 
-def have_knowledge(c: Connection, project: str) -> bool:
-    """Whether the class of an item is known, or probabilities of its classes were uploaded."""
-    known = or_(*(cast(column, Text) != "null" for column in (items.c.gold, items.c.classifier_probs)))
-    own = select(items.c.id).where(items.c.project == project, known).limit(1)
-    return c.execute(own).first() is not None
+def knowledge(c: Connection, project: str) -> list[str]:
+    """In which of the columns gold, classifier_probs and override classes of an item are named; a scan."""
+    columns = items.c.gold, items.c.classifier_probs, items.c.override
+    present = [func.max(case((cast(column, Text) != "null", 1), else_=0)) for column in columns]
+    found = c.execute(select(*present).where(items.c.project == project)).one()
+    return [column.name for column, is_there in zip(columns, found, strict=True) if is_there]
 
 
 def some_open(c: Connection, project: str, n: int) -> list[int]:

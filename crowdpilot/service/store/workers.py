@@ -112,9 +112,26 @@ def kinds(c: Connection, project: str) -> set[str]:
     }
 
 
-def admit_new(c: Connection, project: str) -> None:
-    """Let everybody begin who has not passed the onboarding, in a write transaction: there is none now."""
-    own = workers.c.project == project, workers.c.state == NEW
-    if c.execute(select(workers.c.id).where(*own).limit(1)).first() is not None:
-        number = int(projects.next_change(c, project).change_number)
-        c.execute(update(workers).where(*own).values(state=ACTIVE, change_number=number))
+def admit_new(c: Connection, project: str, *, consent: str | None) -> None:
+    """Let everybody begin whom nothing keeps from it now, in a write transaction: there is no quiz any more.
+
+    `consent` is the version of the consent text to which they must have agreed; None if there is no text.
+    """
+    agreed = () if consent is None else (workers.c.consent == consent,)
+    _change_all(c, project, workers.c.state == NEW, *agreed, state=ACTIVE)
+
+
+def trust_guests(c: Connection, project: str, states: Sequence[str]) -> bool:
+    """Count the votes of all guests in these states, in a write transaction; whether some did not count."""
+    waiting = workers.c.guest, ~workers.c.trusted, workers.c.state.in_(states)
+    return _change_all(c, project, *waiting, trusted=True)
+
+
+def _change_all(c: Connection, project: str, *conditions: ColumnElement[bool], **values: Any) -> bool:
+    """Set columns of all workers of a kind, with one change number; whether there are any."""
+    own = workers.c.project == project, *conditions
+    if c.execute(select(workers.c.id).where(*own).limit(1)).first() is None:
+        return False
+    number = int(projects.next_change(c, project).change_number)
+    c.execute(update(workers).where(*own).values({**values, "change_number": number}))
+    return True

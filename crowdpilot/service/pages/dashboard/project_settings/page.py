@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fastapi import APIRouter
@@ -30,6 +30,10 @@ FIELD_OF_SETTING = {  # by how a message begins
     "the classes": "classes", "the criteria": "criteria", "the classifier": "machine", "the budget": "budget",
     "the webhook": "webhook", "there are workers": "price",
 }  # fmt: skip
+KNOWLEDGE_WORDS = {
+    "gold": "items with known answers", "classifier_probs": "items with the guesses of a classifier",
+    "override": "items that somebody decided by hand",
+}  # fmt: skip
 MAX_NUMBER_DIGITS = 18
 
 
@@ -55,13 +59,23 @@ def _page(
     c: Connection, requester: Requester, project: Row, typed: Typed, wrong: Mapping[str, str], *,
     is_saved: bool = False, meanwhile: Entry | None = None,
 ) -> Response:  # fmt: skip
-    has_votes = votes.exist(c, project.id)
-    fixed = ["classes"] if has_votes or items.have_knowledge(c, project.id) else []
+    has_votes, known = votes.exist(c, project.id), items.knowledge(c, project.id)
     status = 409 if meanwhile else 422 if wrong else 200
     return show(
-        "settings.html", requester, project, status=status, **form_data(typed, wrong), fixed=fixed,
+        "settings.html", requester, project, status=status, **form_data(typed, wrong),
+        fixed=["classes"] if has_votes or known else [], why_fixed=_why_fixed(has_votes, known),
         has_votes=has_votes, is_saved=is_saved, meanwhile=meanwhile, history=read_history(c, project.id),
     )  # fmt: skip
+
+
+def _why_fixed(has_votes: bool, known: Sequence[str]) -> str:
+    """Why the names of the answers cannot change, and what can be done; "" if they can."""
+    if has_votes:
+        return "The names cannot change any more: workers have answered with them."
+    if not known:
+        return ""
+    there = " and ".join(KNOWLEDGE_WORDS[name] for name in known)
+    return f"The names cannot change now: there are {there}. Delete these items, or duplicate the project."
 
 
 def save_settings(id: str, form: Form, requester: Writing, store: StoreOf, settings: SettingsOf) -> Response:

@@ -6,10 +6,11 @@ import re
 from html import unescape
 from typing import Any
 
+import pytest
 from fastapi.testclient import TestClient
 
 from crowdpilot.service.pages.dashboard.setup.form import to_typed
-from crowdpilot.service.store import projects
+from crowdpilot.service.store import items, projects
 from tests.service.harness.dashboard import DashboardService, csrf, post
 
 
@@ -59,6 +60,26 @@ def test_what_cannot_change_is_said_and_nothing_is_saved(service: DashboardServi
     assert "duplicate the project" in answer.text
     assert spec_of(service, id) == before
     assert "are spent or promised" in save(service, client, id, budget="0.01").text
+
+
+@pytest.mark.parametrize(("column", "value", "why"), [
+    ("gold", "Positive", "there are items with known answers"),
+    ("classifier_probs", [0.5, 0.5], "there are items with the guesses of a classifier"),
+    ("override", {"label": "Positive", "by": "ann", "time": 0.0}, "that somebody decided by hand"),
+])  # fmt: skip
+def test_the_page_says_truly_why_names_of_answers_cannot_change(
+    service: DashboardService, column: str, value: Any, why: str
+) -> None:
+    id, client = service.create(), service.signed_in()
+    address, votes = f"/projects/{id}/settings", "workers have answered with them"
+    assert "cannot change" not in client.get(address).text
+    with service.store.writing() as c:
+        items.change(c, id, ["item-0"], **{column: value})
+    page = client.get(address).text
+    assert why in page
+    assert votes not in page
+    service.work(id, 4)
+    assert votes in client.get(address).text
 
 
 def test_a_form_that_is_out_of_date_overwrites_nothing_in_silence(service: DashboardService) -> None:
