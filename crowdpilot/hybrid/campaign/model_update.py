@@ -59,6 +59,8 @@ def read_model_update(
         in_version_1 = np.arange(len(log_confusion))  # all workers, with votes or without
         workers = unpack(estimates["workers"]) if "workers" in estimates else in_version_1
         question.matrices.replace(workers, log_confusion)
+        if not estimates["learned_from_votes"]:
+            question.posteriors.forget_calibration()
         question.posteriors.class_prior = unpack(estimates["class_prior"])
         question.posteriors.temperature = estimates["temperature"]
         question.posteriors.set_shares(MisleadingShares(*estimates["misleading_shares"]))

@@ -108,8 +108,14 @@ class ItemPosteriors:
         crowd = votes.take(~self.experts[worker_kind[votes.worker]])
         voted = np.unique(crowd.task).astype(np.intp)
         consensus = combine(self.fusion, None, self.log_likelihood[voted], self.class_prior)
-        some = crowd.select(tasks=voted)
-        self.set_shares(fit_misleading_share(some, consensus, self.class_prior, experience))
+        fitted = crowd.select(tasks=voted), consensus, self.class_prior, experience
+        self.set_shares(fit_misleading_share(*fitted) if len(crowd) else MisleadingShares())
+
+    def forget_calibration(self) -> None:
+        """Take given class probabilities as they are, and none that were learned from votes."""
+        self.temperature = 1.0
+        if self.learned_from_votes:
+            self.classifier_probs, self.learned_from_votes = None, False
 
     def set_shares(self, shares: MisleadingShares) -> None:
         """Take these shares of misleading items: the expected one for posteriors, the least to buy votes."""

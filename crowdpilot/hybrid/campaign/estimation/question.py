@@ -188,13 +188,14 @@ class Question:
     def refit(self, fold: Rows) -> None:
         """Fit confusion matrices (EM) and classifier to all votes; their order does not matter.
 
-        `fold` of every item divides them for cross-fitting the classifier.
+        Nothing stays of votes that were deleted. `fold` of every item divides them for cross-fitting the
+        classifier.
         """
         votes = self.votes()
         workers, dropped_counts = self.matrices.to_fit(votes)
         voted = np.unique(votes.task).astype(np.intp)
-        if len(voted) == 0:
-            return
+        if dropped_counts is None and len(votes) < MIN_VOTES_TO_TRAIN:
+            self.posteriors.forget_calibration()
         some = votes.select(tasks=voted, workers=workers)
         fitted = fit_worker_model(
             some,
@@ -209,7 +210,7 @@ class Question:
         self.matrices.replace(workers, np.log(fitted.confusion))
         self.posteriors.class_prior = to_probs(fitted.posterior.sum(axis=0) + self.dropped_classes + 1)
         self._set_votes(votes)
-        if self.plan.honest:
+        if self.plan.honest and (len(votes) or dropped_counts is None):
             self.posteriors.fit_crowd_errors(votes, self.worker_kind, self.plan.experience)
         if self._classifier is not None and len(votes) >= MIN_VOTES_TO_TRAIN:
             confusion = np.exp(self.posteriors.fusion.crowd_weight * self.matrices.own())

@@ -98,6 +98,7 @@ def fit_worker_model(
     class_counts, earlier_counts = (np.zeros(1), np.zeros((1, 1, 1))) if earlier is None else earlier
     kind_counts = with_label_shares(kind_pseudo_counts, votes, earlier_counts)
     worker_counts = worker_pseudo_counts * to_probs(kind_counts)[kinds]
+    counts, posterior = earlier_counts + np.zeros_like(worker_counts), softmax(task_log_prior)
     model = DawidSkeneWithPriors(
         prior="estimated" if estimate_prior else "uniform",
         task_log_prior=task_log_prior,
@@ -106,14 +107,15 @@ def fit_worker_model(
         tol=1e-5,
         max_iter=100,
     )
-    fitted = model.fit(votes)
-    counts = fitted.params["stats"][1] + earlier_counts
+    if len(votes):
+        fitted = model.fit(votes)
+        counts, posterior = counts + fitted.params["stats"][1], fitted.probs
     kind_confusion = kind_counts.astype(np.float64)
     np.add.at(kind_confusion, kinds, counts)
     kind_confusion = to_probs(kind_confusion)
     new = counts.sum(axis=(1, 2), keepdims=True) == 0
     confusion = np.where(new, kind_confusion[kinds], to_probs(counts + worker_counts))
-    return WorkerModel(confusion, kind_confusion, counts, fitted.probs)
+    return WorkerModel(confusion, kind_confusion, counts, posterior)
 
 
 def with_label_shares(kind_pseudo_counts: Floats, votes: Votes, earlier_counts: Floats) -> Floats:
