@@ -35,7 +35,7 @@ class Action(NamedTuple):
 
 def recommend(
     diagnosis: Diagnosis,
-    source: str = "VOTES",
+    source: str | None = "VOTES",
     *,
     checked: bool = False,
     suggestion: GoldSuggestion | None = None,
@@ -47,7 +47,7 @@ def recommend(
     diagnosis
         The diagnosis.
     source
-        The file of votes, for the commands.
+        The file of votes, for the commands; None for a project of the service, whose pages are named instead.
     checked
         Whether labels have been compared with the truth.
     suggestion
@@ -64,7 +64,7 @@ def recommend(
     return [action for action in actions if action is not None]
 
 
-def _exclude_workers(diagnosis: Diagnosis, source: str) -> Action | None:
+def _exclude_workers(diagnosis: Diagnosis, source: str | None) -> Action | None:
     spammer, copier = diagnosis.flagged_as("spammer"), _copiers(diagnosis)
     workers = np.flatnonzero(spammer | copier)
     if not len(workers) or diagnosis.without_suspects is None:
@@ -73,9 +73,12 @@ def _exclude_workers(diagnosis: Diagnosis, source: str) -> Action | None:
     rest = [f"{len(workers) - MAX_NAMED_WORKERS:,} more"] if len(workers) > MAX_NAMED_WORKERS else []
     share = percent(float(diagnosis.workers["votes"][workers].sum()) / len(diagnosis.votes))
     note = " Of each group that copies, the one with most votes is kept." if copier.any() else ""
+    text = f"{listed([*names, *rest])} gave {share} of the votes.{note} Read some of their answers first."
+    if source is None:
+        how = " The page Workers shows what would change, and blocks them."
+        return Action(f"Leave out {count(len(workers), 'suspicious worker')}", text + how)
     return Action(
-        f"Leave out {count(len(workers), 'suspicious worker')} and run again",
-        f"{listed([*names, *rest])} gave {share} of the votes.{note} Read some of their answers first.",
+        f"Leave out {count(len(workers), 'suspicious worker')} and run again", text,
         f"crowdpilot aggregate {shlex.quote(source)} --exclude exclude.csv -o labels.csv",
         "workers", tuple(workers.tolist()), "exclude.csv",
     )  # fmt: skip
@@ -132,9 +135,11 @@ def _collect_votes(diagnosis: Diagnosis) -> Action | None:
     return Action(title, text, "", "tasks", tuple(np.sort(rows[:MAX_TABLE_ROWS]).tolist()), "more_votes.csv")
 
 
-def _check_labels(diagnosis: Diagnosis, source: str, suggestion: GoldSuggestion | None) -> Action:
+def _check_labels(diagnosis: Diagnosis, source: str | None, suggestion: GoldSuggestion | None) -> Action:
     """Check the tasks that narrow the range of the accuracy most; random ones if they would not."""
     suggested = suggest_gold(diagnosis.result, None) if suggestion is None else suggestion
+    if source is None:
+        return _check_on_pages(suggested)
     if gain := state_gain(suggested):
         text = (
             f"{gain.capitalize()}. They are chosen for what they tell about all others. Fill in the true "
@@ -158,3 +163,12 @@ def _record_more(diagnosis: Diagnosis) -> Action | None:
     }
     text = f"This would allow more checks: {listed([why[need] for need in unrecorded])}."
     return Action(f"Record {listed(unrecorded)}", text) if unrecorded else None
+
+
+def _check_on_pages(suggested: GoldSuggestion) -> Action:
+    """The same in a project of the service."""
+    if gain := state_gain(suggested):
+        text = f"{gain.capitalize()}. The overview of the project leads to them: “Check items here”."
+        return Action(f"Check {count(len(suggested), 'task')}", text)
+    text = "Check some items drawn at random: the page Audit then bounds how many labels are wrong."
+    return Action("Check the labels by an audit", text)

@@ -43,6 +43,22 @@ METRIC_NAMES = {
 }
 
 
+WORDS = {
+    "task": "one item that is to be classified: a text, a picture, a sound",
+    "vote": "one answer of one worker about one task",
+    "class": "one of the answers to choose from",
+    "label": "the class that is decided for a task",
+    "confidence": "how likely a label is right, by this estimate",
+    "expected accuracy": "the share of labels that are likely right; the range says how sure that is",
+    "skill": "how often a worker is right, by this estimate",
+    "gold": "tasks whose right answer was known before",
+    "Krippendorff's alpha": "how far workers agree beyond chance: 0 is chance, 1 is full agreement",
+    "entropy": "how much the votes of a task differ: 0 if all are the same",
+    "posterior": "the probabilities of the classes of a task, after all votes",
+    "spammer": "a worker whose answers do not depend on the task",
+}
+
+
 @overload
 def report(
     votes: Votes | Diagnosis,
@@ -53,7 +69,7 @@ def report(
     images: Images | None = None,
     decisions: ItemDecisions | None = None,
     title: str = "Crowd report",
-    source: str = "VOTES",
+    source: str | None = "VOTES",
     date: str = "",
 ) -> str: ...
 @overload
@@ -66,7 +82,7 @@ def report(
     images: Images | None = None,
     decisions: ItemDecisions | None = None,
     title: str = "Crowd report",
-    source: str = "VOTES",
+    source: str | None = "VOTES",
     date: str = "",
 ) -> Path: ...
 def report(
@@ -78,7 +94,7 @@ def report(
     images: Images | None = None,
     decisions: ItemDecisions | None = None,
     title: str = "Crowd report",
-    source: str = "VOTES",
+    source: str | None = "VOTES",
     date: str = "",
 ) -> str | Path:
     """Write a report about votes: one HTML file that loads nothing from anywhere.
@@ -104,7 +120,8 @@ def report(
     title
         Of the page.
     source
-        The file of votes, for the commands that the report recommends.
+        The file of votes, for the commands that the report recommends. None: the votes are those of a project
+        of the service, and the report names its pages and says what they call tasks and votes.
     date
         Of the report, as it is shown.
 
@@ -121,7 +138,8 @@ def report(
     cards = CardBuilder(diagnosis, known, texts, images)
     suggestion = suggest_gold(diagnosis.result, None)
     html = _environment().get_template("report.html").render(
-        title=title, date=date, known=known, metrics=metrics, metric_names=METRIC_NAMES,
+        title=title, date=date, words=WORDS, of_service=source is None, known=known, metrics=metrics,
+        metric_names=METRIC_NAMES,
         size=describe_size(diagnosis), headline=make_headline(diagnosis.result, suggestion),
         findings=list_findings(diagnosis, known, metrics),
         figures=_key_figures(diagnosis, metrics),

@@ -87,3 +87,13 @@ def test_there_is_always_something_to_do(odd: Diagnosis) -> None:
     actions = recommend(odd)
     assert actions
     assert all(action.text.endswith(".") for action in actions)
+
+
+def test_a_project_of_the_service_is_told_of_pages_not_of_commands(whole: Diagnosis, odd: Diagnosis) -> None:
+    for diagnosis in (whole, odd):
+        actions = recommend(diagnosis, None)
+        assert actions
+        assert [action for action in actions if action.command or "run again" in action.text] == []
+    leave_out = by_title(recommend(whole, None), "Leave out")
+    assert leave_out is not None
+    assert "page Workers" in leave_out.text

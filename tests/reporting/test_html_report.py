@@ -141,3 +141,10 @@ def test_a_page_that_fails_leaves_no_file(of: Of, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no folder"):
         report(of("one worker"), tmp_path / "report.html", **settings)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_words_are_explained_at_the_end_and_in_the_service_at_the_beginning(whole: Diagnosis) -> None:
+    for source, is_noted in (("votes.csv", False), (None, True)):
+        page = report(whole, source=source)
+        assert '<section id="words">' in page
+        assert ("A task is an item of the project" in page) is is_noted

@@ -45,6 +45,7 @@ def make_report(context: JobContext, job: Row) -> dict[str, Any]:
         images=ItemPictures(context.store, project.id),
         decisions=_item_decisions(replica, project),
         title=title,
+        source=None,
         date=date,
     )
     with context.store.writing() as c:
