@@ -47,6 +47,7 @@ from crowdpilot.service.store.engine import Row, Store
 __all__ = ["LabellingService", "LeasedItem"]
 T = TypeVar("T")
 MAX_RECOMPUTE_SECONDS = 0.05  # of acquisition values, while a worker waits for items
+ITEMS_PER_REQUEST = 10  # that a worker asks for who does not say how many
 MAX_WAIT_SECONDS = 10.0  # of a request for the replica of its project
 THREADS = 16  # projects whose replicas are used at the same time
 MAX_SEEN = 10_000  # workers whose last sign of life is remembered
@@ -127,13 +128,16 @@ class LabellingService:
             raise NotReadyError(LOADING) from None
         return [self._shown(session.project, one) for one in leased]
 
-    async def read(self, project: str, function: Callable[[Replica, Row], T]) -> T:
+    async def read(
+        self, project: str, function: Callable[[Replica, Row], T], max_seconds: float = math.inf
+    ) -> T:
         """The result of a function of a project's replica, as it is now, and row; it must not change them.
 
-        `NotReadyError` if the project is not loaded in time; the function may take longer.
+        `NotReadyError` if the project is not loaded in time; the function may take longer. Values of votes
+        are recomputed for at most `max_seconds`, in which workers who want items have to wait.
         """
         ready: Waiting[None] = Waiting()
-        submitted = self._executor.submit(project, self._read, project, function, ready)
+        submitted = self._executor.submit(project, self._read, project, function, max_seconds, ready)
         result: asyncio.Future[T] = asyncio.wrap_future(submitted)
         either: set[asyncio.Future[Any]] = {result, ready.future}
         await asyncio.wait(either, timeout=MAX_WAIT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
@@ -142,14 +146,23 @@ class LabellingService:
             raise NotReadyError(LOADING)
         return await result
 
-    def _read(self, project: str, function: Callable[[Replica, Row], T], ready: Waiting[None]) -> T:
-        replica, row = self._replicas.catch_up(project, math.inf)
+    def _read(
+        self,
+        project: str,
+        function: Callable[[Replica, Row], T],
+        max_seconds: float,
+        ready: Waiting[None],
+    ) -> T:
+        replica, row = self._replicas.catch_up(project, max_seconds)
         deliver([Delivery(ready, None)])
         return function(replica, row)
 
-    async def outlook(self, session: Session) -> Outlook:
-        """Whether there is work for a worker now, later or never again; the project has to be open."""
-        return await self._outlook(session.project, "", session)
+    async def outlook(self, session: Session, n: int = ITEMS_PER_REQUEST) -> Outlook:
+        """Whether there is work now, later or never again for a worker who asks for up to `n` items.
+
+        The project has to be open.
+        """
+        return await self._outlook(session.project, "", session, n)
 
     async def outlook_of_newcomer(self, project: str, kind: str) -> Outlook:
         """The same for somebody new of a kind; there is work as long as it is not known."""
@@ -158,24 +171,29 @@ class LabellingService:
         except NotReadyError:
             return Outlook(outlooks.NOW)
 
-    async def _outlook(self, project: str, kind: str, session: Session | None) -> Outlook:
+    async def _outlook(self, project: str, kind: str, session: Session | None, n: int = 1) -> Outlook:
         def find(replica: Replica, row: Row) -> Outlook:
             with self.store.reading() as c:
                 row_of_worker = None if session is None else finishing.find_session(c, session)
                 kind_of_worker = kind if row_of_worker is None else row_of_worker.kind
                 if row_of_worker is not None and row_of_worker.state == workers.NEW:
                     row_of_worker = None  # whoever passes the quiz
-                return outlooks.find_outlook(c, replica, row, kind_of_worker, row_of_worker)
+                return outlooks.find_outlook(c, replica, row, kind_of_worker, row_of_worker, n)
 
         await asyncio.to_thread(self._lease_queue.sweep, project)
-        found = await self.read(project, find)
+        found = await self.read(project, find, MAX_RECOMPUTE_SECONDS)
         if found == Outlook(outlooks.LATER):
-            await asyncio.to_thread(self._enqueue_completion, project)  # a refit tells whether more is needed
+            await asyncio.to_thread(self._enqueue_refit, project)  # which tells whether more is needed
         return found
 
-    def _enqueue_completion(self, project: str) -> None:
+    def _enqueue_refit(self, project: str) -> None:
+        """Queue a refit if there are new votes and none is pending; many pages that wait ask for it."""
+        with self.store.reading() as c:
+            row = projects.find(c, project)
+            if row.votes == row.fitted or jobs.is_pending(c, project, jobs.REFIT):
+                return
         with self.store.writing() as c:
-            jobs.enqueue(c, project, "completion")
+            jobs.enqueue(c, project, jobs.REFIT)
 
     # In other threads ------------------------------------------------------------------------
 
@@ -229,15 +247,16 @@ class LabellingService:
             finishing.find_session(c, session)
             leases.release(c, session.project, session.worker)
 
-    async def finish(self, session: Session) -> str:
+    async def finish(self, session: Session, n: int = ITEMS_PER_REQUEST) -> str:
         """End the work on an assignment; returns its completion code.
 
-        `ConflictError` if the worker has given too few answers and there are items left for them.
+        `ConflictError` if the worker has given too few answers and there are items left for them, who asks
+        for up to `n` at once.
         """
         work = await asyncio.to_thread(self._work_done, session)
         if work.is_enough:
             return await self.end(session, assignments.DONE)
-        found = await self._outlook_if_open(session)
+        found = await self._outlook_if_open(session, n)
         if found == outlooks.NOW:
             raise work.error
         complete = found == outlooks.COMPLETE
@@ -251,12 +270,12 @@ class LabellingService:
         with self.store.reading() as c:
             return finishing.work_done(c, session)
 
-    async def _outlook_if_open(self, session: Session) -> str:
+    async def _outlook_if_open(self, session: Session, n: int) -> str:
         """The outlook of a worker; of a project that is not open there is work later, or never again."""
         state = await asyncio.to_thread(self._project_state, session.project)
         if state != projects.OPEN:
             return outlooks.COMPLETE if state == projects.CLOSED else outlooks.LATER
-        return (await self.outlook(session)).work
+        return (await self.outlook(session, n)).work
 
     def _project_state(self, project: str) -> str:
         with self.store.reading() as c:

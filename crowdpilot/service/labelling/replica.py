@@ -73,6 +73,7 @@ class Replica:
         self.item_ids: dict[str, int] = {}
         self._reviews = ReviewChanges(self.campaign)
         self._workers, self._uncounted = set[int](), set[int]()  # all, and those whose votes do not count
+        self._kinds = {next(iter(self.campaign.costs.prices))}  # of workers whose votes have a value here
         self._waiting: dict[votes.VoteId, str] = {}  # votes that do not count, and the kind of their worker
         self.has_guests = False  # whether somebody came through a link for everybody
         self.is_half_changed = False  # after an error in the middle of `catch_up`: it is of no more use
@@ -161,6 +162,15 @@ class Replica:
         """The number of votes that do not count: of guests not yet, of blocked workers not any more."""
         return len(self._waiting)
 
+    @property
+    def has_outdated_values(self) -> bool:
+        """Whether the values of some votes were not recomputed since the last model update."""
+        return len(self._outdated) > 0
+
+    def has_met(self, kind: str) -> bool:
+        """Whether votes of a kind of worker have values: of the first kind, and of those that have come."""
+        return kind in self._kinds
+
     # Items -----------------------------------------------------------------------------------
 
     def _apply_items(self, c: Connection, project: str, number: int) -> None:
@@ -229,6 +239,7 @@ class Replica:
     def _apply_worker(self, worker: Row) -> bool:
         """Take over the state of a worker; whether all their votes are to be applied again."""
         self.campaign.register_worker(worker.id, worker.kind)
+        self._kinds.add(worker.kind)
         if worker.state in (workers.BLOCKED, workers.ERASED):
             self.campaign.release(worker.id)
         self.has_guests |= bool(worker.guest)

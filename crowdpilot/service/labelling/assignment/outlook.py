@@ -25,9 +25,9 @@ class Outlook(NamedTuple):
 
 
 def find_outlook(
-    c: Connection, replica: Replica, project: Row, kind: str, worker: Row | None = None
+    c: Connection, replica: Replica, project: Row, kind: str, worker: Row | None = None, n: int = 1
 ) -> Outlook:
-    """The outlook of a worker, or of somebody new of a kind, on a project that is open.
+    """The outlook of a worker who asks for `n` items, or of somebody new of a kind, on an open project.
 
     In a read transaction and the thread that has the replica, which is left as it was.
     """
@@ -35,18 +35,32 @@ def find_outlook(
         return Outlook(COMPLETE)
     if worker is not None and _may_not_be_asked(c, replica, project, worker):
         return Outlook(NEVER)
-    if _has_items(c, replica, project, kind, worker):
+    if _has_items(c, replica, project, kind, worker, n):
         return Outlook(NOW)
-    view = replica.campaign.view
-    name = None if worker is None else worker.id
-    waits = view.waits_for_others(name)
-    price = replica.campaign.costs.prices[kind]
-    if replica.campaign.costs.budget - view.spent < price - TOLERANCE:
+    return _without_budget(c, replica, project, kind) or _without_items(c, replica, project, kind, worker)
+
+
+def _without_budget(c: Connection, replica: Replica, project: Row, kind: str) -> Outlook | None:
+    """The outlook where a vote cannot be paid: at all, or while others hold items for the money."""
+    view, costs = replica.campaign.view, replica.campaign.costs
+    price = costs.prices[kind] - TOLERANCE
+    if costs.budget - view.spent < price:
         return Outlook(COMPLETE)
-    if waits or view.budget_left < price - TOLERANCE:
+    return Outlook(LATER, _seconds(c, project.id)) if view.budget_left < price else None
+
+
+def _without_items(c: Connection, replica: Replica, project: Row, kind: str, worker: Row | None) -> Outlook:
+    """The outlook where no vote of this worker has a value now."""
+    campaign, view = replica.campaign, replica.campaign.view
+    if replica.has_outdated_values:
+        return Outlook(LATER)
+    if worker is not None and campaign.propose(kind=kind):
+        return Outlook(NEVER)  # items are free, for others
+    name = None if worker is None else worker.id
+    if view.waits_for_others(name):
         return Outlook(LATER, _seconds(c, project.id))
-    may_refit = project.votes != project.fitted and view.has_unasked(name, replica.campaign.plan.per_item)
-    if may_refit or not len(replica.campaign):
+    may_refit = project.votes != project.fitted and view.has_unasked(name, campaign.plan.per_item)
+    if may_refit or not len(campaign):
         return Outlook(LATER)
     return Outlook(COMPLETE if worker is None or view.is_finished else NEVER)
 
@@ -60,17 +74,25 @@ def _may_not_be_asked(c: Connection, replica: Replica, project: Row, worker: Row
     return not held and (terms.most <= 0 or (limit is not None and asked >= limit))
 
 
-def _has_items(c: Connection, replica: Replica, project: Row, kind: str, worker: Row | None) -> bool:
-    """Whether a request for an item would be served."""
-    campaign = replica.campaign
+def _has_items(c: Connection, replica: Replica, project: Row, kind: str, worker: Row | None, n: int) -> bool:
+    """Whether a request for `n` items would be served."""
     if worker is None:
-        return bool(campaign.propose(1, kind=kind))
+        return _has_items_for_newcomer(replica, kind)
     if leases.held_by(c, [worker.id]):
         return True
     terms = trust.lease_terms(c, project.id, project.spec, [worker]).get(worker.id, trust.LeaseTerms())
-    chosen = replica.ask(worker.id, 1, kind, terms.gold_share)
-    campaign.release(worker.id, [replica.ask_of(*key) for key in chosen])
+    chosen = replica.ask(worker.id, int(min(n, terms.most)), kind, terms.gold_share)
+    replica.campaign.release(worker.id, [replica.ask_of(*key) for key in chosen])
     return bool(chosen)
+
+
+def _has_items_for_newcomer(replica: Replica, kind: str) -> bool:
+    """The same for somebody new; for the first of a kind whether any item is open: values are unknown."""
+    campaign, view = replica.campaign, replica.campaign.view
+    if replica.has_met(kind):
+        return bool(campaign.propose(kind=kind))
+    is_affordable = view.budget_left >= campaign.costs.prices[kind] - TOLERANCE
+    return is_affordable and view.has_unasked(None, campaign.plan.per_item)
 
 
 def _seconds(c: Connection, project: str) -> float | None:

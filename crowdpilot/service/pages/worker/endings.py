@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from fastapi import Form, Request
 from fastapi.responses import JSONResponse, Response
 
+from crowdpilot.service.errors import ConflictError, NotReadyError, ServiceUnavailableError
 from crowdpilot.service.http.auth import LabellingOf
 from crowdpilot.service.labelling import finishing
 from crowdpilot.service.labelling.assignment import outlook as outlooks
@@ -39,7 +40,7 @@ async def ending_by_outlook(
     request: Request, now: Visit, labelling: LabellingService, *, then: str = ""
 ) -> Response | None:
     """The same by the campaign: None if there is work now; `then` is where a page that waits goes."""
-    found = await labelling.outlook(now.session)
+    found = await labelling.outlook(now.session, now.wanted_items)
     if found.work == outlooks.NOW:
         return None
     if found.work == outlooks.LATER:
@@ -72,7 +73,7 @@ async def look(session: SessionOf, request: Request, labelling: LabellingOf) -> 
     stage = progress.stage(now)
     is_waiting = stage == progress.PAUSED
     if stage in (progress.CONSENT, progress.QUIZ, progress.LABEL):
-        is_waiting = (await labelling.outlook(session)).work == outlooks.LATER
+        is_waiting = (await labelling.outlook(session, now.wanted_items)).work == outlooks.LATER
     return JSONResponse({"wait": is_waiting}, headers=NO_STORE)
 
 
@@ -100,9 +101,13 @@ async def paused(session: SessionOf, request: Request, away: str = "") -> Respon
     return _message(now, status_message("away" if away else "break", now))
 
 
-async def finish(session: PostingSession, labelling: LabellingOf) -> Response:
-    """A worker finishes."""
-    await labelling.finish(session)
+async def finish(session: PostingSession, request: Request, labelling: LabellingOf) -> Response:
+    """A worker finishes, unless an item has come free for them meanwhile: then they go on."""
+    now = await visit(request, session)
+    try:
+        await labelling.finish(session, now.wanted_items)
+    except ConflictError:
+        return go(session, "/label")
     return go(session, "/done")
 
 
@@ -140,4 +145,7 @@ async def _may_carry_on(now: Visit, labelling: LabellingService) -> bool:
     """Whether more answers of a worker are wanted; on a platform the share is what was agreed."""
     if now.platform_name != "link" or now.project.state != projects.OPEN or now.project.done:
         return False
-    return (await labelling.outlook(now.session)).work == outlooks.NOW
+    try:
+        return (await labelling.outlook(now.session, now.wanted_items)).work == outlooks.NOW
+    except (NotReadyError, ServiceUnavailableError):
+        return False  # the code is what counts

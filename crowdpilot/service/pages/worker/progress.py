@@ -68,9 +68,9 @@ class Visit(NamedTuple):
 
     @property
     def wanted_items(self) -> int:
-        """How many items the worker may hold now: few at first, and no more than their share."""
+        """How many items the worker may hold now: few at first, and no more than are missing."""
         most = presence.items_at_once(self.project.spec, self.done)
-        return most if self.is_resumed else min(most, max(1, self.needed))
+        return min(most, self.needed) if self.needed else most
 
     @property
     def home(self) -> str:

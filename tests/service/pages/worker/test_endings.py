@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any
@@ -11,6 +13,7 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlalchemy import select
 
+from crowdpilot.service.labelling import labelling_service
 from crowdpilot.service.store import clock, projects, workers
 from crowdpilot.service.store.tables import assignments, votes
 from tests.service.harness.service import invite
@@ -212,6 +215,20 @@ def test_while_others_hold_all_items_a_worker_reads_when_to_come_back(make: Any)
     assert leased(others[0].get(f"{service.home}/label").text)
 
 
+def test_who_wants_to_stop_while_an_item_comes_free_goes_on_with_it(make: Any) -> None:
+    service = make(ONE_VOTE_EACH, contents=[{"text": f"Text {n}."} for n in range(4)])
+    first, _ = arrive(service, "link", 1)
+    second, _ = arrive(service, "link", 2)
+    page = first.get(f"{service.home}/label")
+    assert leased(label(second, service, 1).text) == []
+    waiting = second.get(f"{service.home}/label")
+    assert "Finish and see my code" in waiting.text
+    first.post(f"{service.home}/pause", data={"csrf": token(page.text)})
+    after = second.post(f"{service.home}/finish", data={"csrf": token(waiting.text)})
+    assert (after.status_code, after.url.path) == (200, f"{service.home}/label")
+    assert leased(after.text)
+
+
 def test_a_newcomer_waits_before_the_consent_while_others_hold_all_items(make: Any) -> None:
     service = make({**ONE_VOTE_EACH, "consent": "You take part."}, contents=[{"text": "One."}])
     first, page = arrive(service, "link", 1)
@@ -265,6 +282,26 @@ def test_who_carries_on_keeps_the_code_and_ends_when_nothing_is_left(make: Any) 
     assert page.url.path == f"{service.home}/done"
     assert code[1] in page.text
     assert "/carry-on" not in page.text, "all eight items are answered"
+
+
+def test_the_code_is_shown_while_the_project_is_being_loaded(
+    make: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service = make(PLAIN)
+    client, _ = arrive(service, "link")
+    assert "/carry-on" in label(client, service, 3).text
+    monkeypatch.setattr(labelling_service, "MAX_WAIT_SECONDS", 0.2)
+    begun, over = threading.Event(), threading.Event()
+    use = service.app.state.labelling.read(service.id, lambda *_: (begun.set(), over.wait(20)))
+    thread = threading.Thread(target=asyncio.run, args=(use,))
+    thread.start()
+    assert begun.wait(20)
+    page = client.get(f"{service.home}/done")
+    over.set()
+    thread.join()
+    assert page.status_code == 200
+    assert_code(page, "link")
+    assert "/carry-on" not in page.text, "it is not known whether there is more to do"
 
 
 def test_work_that_was_handed_in_is_not_taken_up_again(make: Any) -> None:
