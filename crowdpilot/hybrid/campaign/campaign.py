@@ -290,7 +290,7 @@ class Campaign:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, features: Any = None, classifier: Any = None) -> Self:
         """The campaign that `to_dict` has saved, with features of its items and classifier as before."""
-        check_header(data, CAMPAIGN_FORMAT, CAMPAIGN_VERSION, 1)
+        check_header(data, CAMPAIGN_FORMAT, CAMPAIGN_VERSION, 1, 2)
         if data["trains_classifier"] != (classifier is not None):
             raise ValueError("a campaign goes on with a classifier if and only if it had one before")
         settings = {"plan": Plan.from_dict(data["plan"]), "criteria": data["criteria"]}

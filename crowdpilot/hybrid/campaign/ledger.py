@@ -115,13 +115,15 @@ class Ledger:
         return {
             "spent": pack(self.spent),
             "reserved": pack(self.reserved),
+            "reserved_beside": pack(self.reserved_beside),
             "unpaid": self.unpaid,
             "leases": pack(self.leases),
             "pending": pack(self.pending),
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Take over what `to_state` returned."""
+        """Take over what `to_state` returned; versions 1 and 2 have nothing reserved at other prices."""
         self.spent, self.reserved, self.unpaid = state["spent"], state["reserved"], state["unpaid"]
+        self.reserved_beside = state.get("reserved_beside", 0.0)
         self.leases = unpack(state["leases"])
         self.pending = unpack(state["pending"])

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 CAMPAIGN_FORMAT = "crowdpilot-campaign"
-CAMPAIGN_VERSION = 2  # version 1 has neither overrides nor requests for votes
+CAMPAIGN_VERSION = 3  # 1 has neither overrides nor requests for votes, 2 no money reserved at other prices
 MODEL_UPDATE_FORMAT = "crowdpilot-model-update"
 MODEL_UPDATE_VERSION = 2  # version 1 has matrices of workers without votes too
 

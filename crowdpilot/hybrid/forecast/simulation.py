@@ -166,6 +166,7 @@ def _run(campaign: Campaign, draws: Sequence[PosteriorDraw], limit: VoteLimit, r
     """Run a campaign to its end with a simulated crowd."""
     for worker in campaign.view.workers().names if campaign.view.has_open_leases else ():
         campaign.release(worker)
+    campaign.synchronize(reserved_beside=0.0)  # there are no leases any more
     crowd = SimulatedCrowd(campaign, draws, limit, rng)
     size = max(campaign.plan.refit_every, len(campaign) // BATCHES_PER_PASS)
     campaign.stop(crowd.exhausted())

@@ -83,6 +83,7 @@ def test_a_saved_campaign_continues_exactly(criteria, learns, rounds):
     run(first, truth, rounds, 1)
     first.close([7, 8])
     first.withdraw([9])
+    first.synchronize(reserved_beside=0.05)
     text = json.dumps(first.to_dict(), allow_nan=False)
     second = Campaign.from_dict(json.loads(text), **extra)
     assert second.to_dict() == first.to_dict()
@@ -107,7 +108,7 @@ def test_a_campaign_that_trains_a_classifier_needs_it_again():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"version": 99}, "are of version 99 of 'crowdpilot-campaign', but this program reads 2"),
+        ({"version": 99}, "are of version 99 of 'crowdpilot-campaign', but this program reads 3"),
         ({"format": "other"}, "are of the format 'other', expected 'crowdpilot-campaign'"),
     ],
 )
@@ -143,6 +144,14 @@ def test_a_campaign_saved_in_version_2_has_its_overrides_and_requests():
     assert {ask.item for ask in campaign.ask("w9", 2)} == {"i1"}
 
 
+def test_a_campaign_saved_in_version_3_has_what_is_reserved_at_other_prices():
+    older, campaign = (
+        Campaign.from_dict(json.loads((SAVED / f"campaign_version_{n}.json").read_text())) for n in (2, 3)
+    )
+    assert older.view.budget_left - campaign.view.budget_left == pytest.approx(0.25)
+    np.testing.assert_array_equal(campaign.posterior(), older.posterior())
+
+
 def test_a_model_update_of_version_1_is_applied():
     campaign = Campaign.from_dict(json.loads((SAVED / "campaign_version_1.json").read_text()))
     campaign.apply_model_update(json.loads((SAVED / "model_update_version_1.json").read_text()))
@@ -158,7 +167,7 @@ def test_a_model_update_of_version_2_is_applied():
 
 def test_the_names_in_a_saved_campaign_are_those_of_its_version():
     """A renamed attribute must not rename a field."""
-    saved = json.loads((SAVED / "campaign_version_2.json").read_text())
+    saved = json.loads((SAVED / "campaign_version_3.json").read_text())
     written = Campaign.from_dict(saved).to_dict()
     assert names_in(written) == names_in(saved)
     update = json.loads((SAVED / "model_update_version_2.json").read_text())

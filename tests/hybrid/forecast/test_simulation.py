@@ -116,6 +116,15 @@ def test_a_budget_is_kept() -> None:
     assert found.spent.max() <= 3.0 / 80 + 1e-12
 
 
+def test_money_that_is_reserved_for_open_leases_may_be_spent_in_a_forecast() -> None:
+    campaign = piloted(simulated_source(80, 0), 30, costs=Costs.equal(2, crowd=0.02, budget=3.0))
+    before = forecast(campaign, runs=2, seed=0).spent
+    campaign.ask("ann", 5)
+    campaign.synchronize(reserved_beside=1.0)
+    assert forecast(campaign, runs=2, seed=0).spent.max() == pytest.approx(before.max())
+    assert campaign.view.budget_left == pytest.approx(3.0 - campaign.view.spent - 5 * 0.02 - 1.0)
+
+
 def test_no_item_gets_more_votes_than_can_be_had() -> None:
     campaign = piloted(simulated_source(60, 0), 20, "fixed[votes=5]")
     assert forecast(campaign, max_votes_per_item=5, runs=2, seed=0).votes.max() == 5
