@@ -42,14 +42,16 @@ def _page_or_queue(store: Store, project: str, criterion: str) -> str | None:
 
 
 def latest_report(c: Connection, project: str, criterion: str = "") -> str | None:
-    """The page that covers all votes, if there is one; a `ConflictError` if there are no votes."""
+    """The page that covers all votes and items, if there is one; a `ConflictError` if there are no votes."""
     row = projects.find(c, project)
     wanted = covered(c, row, _criterion(row, criterion))
     if row.votes == 0:
         raise ConflictError("there are no votes to report on yet; wait for the first")
     last = jobs.last_done(c, project, JOB_KIND)
     result = {} if last is None else last.result or {}
-    if {name: result.get(name) for name in wanted} != wanted:
+    if any(result.get(name) != value for name, value in wanted.items() if name != "change_number"):
+        return None
+    if next(items.changed_since(c, project, result["change_number"]), None) is not None:
         return None
     if "why" in result:
         raise ConflictError(result["why"])
@@ -57,9 +59,14 @@ def latest_report(c: Connection, project: str, criterion: str = "") -> str | Non
 
 
 def covered(c: Connection, project: Row, criterion: str) -> dict[str, Any]:
-    """What a report that is made now covers: when one of these changes, there is a newer one."""
-    return {"votes": project.votes, "update_number": project.update_number, "criterion": criterion,
-            "overrides": items.overrides_version(c, project.id)}  # fmt: skip
+    """What a report that is made now covers: when one of these changes, there is a newer one.
+
+    Except the change number, which grows with every lease: only items that changed after it count.
+    """
+    return {
+        "votes": project.votes, "update_number": project.update_number, "spec_number": project.spec_number,
+        "items": items.count(c, project.id), "change_number": project.change_number, "criterion": criterion,
+    }  # fmt: skip
 
 
 def queue_report(c: Connection, project: str, criterion: str = "") -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import threading
 
 from crowdpilot.service.jobs import runner, thumbnails
-from crowdpilot.service.store import items, jobs
+from crowdpilot.service.store import items, jobs, projects
 from tests.service.harness.jobs import JobService
 from tests.service.harness.service import PNG
 
@@ -123,6 +123,39 @@ def test_a_report_covers_items_without_votes_and_has_the_majority_beside_the_dec
         page = client.get(address)
         assert "by an expert, who overrode it" in page.text
         assert '<span class="flag">overridden</span>' in page.text
+
+
+def test_a_report_is_made_anew_when_items_or_settings_have_changed(any_service: JobService) -> None:
+    service = any_service
+    project = service.create(machine="given", classes=["no", "yes"])
+    service.add(project, 20, classifier_probs=[0.1, 0.9])
+    service.vote(project, NAMES[:20])
+    service.refit(project)
+    address = f"/api/projects/{project}/report?wait=0"
+    with service.requester() as client:
+
+        def is_made_anew() -> bool:
+            before = client.get(address).status_code
+            service.do_jobs()
+            page = client.get(address)
+            assert page.status_code == 200
+            return before == 202
+
+        assert is_made_anew()
+        assert not is_made_anew()
+        service.add(project, 10, first=20, classifier_probs=[0.1, 0.9])
+        assert is_made_anew()
+        assert "All 30 items of the project" in client.get(address).text
+        for values in ({"state": items.STOPPED}, {"state": items.WITHDRAWN}, {"gold": "yes"}):
+            with service.store.writing() as c:
+                items.change(c, project, ["i3"], **values)
+            assert is_made_anew()
+        with service.store.writing() as c:
+            projects.next_change(c, project, lease_requests=1)  # as for a lease, which changes no label
+        assert not is_made_anew()
+        assert client.patch(f"/api/projects/{project}", json={"name": "Other reviews"}).status_code == 200
+        assert is_made_anew()
+        assert "Other reviews" in client.get(address).text
 
 
 def test_a_report_shows_pictures_and_a_broken_one_does_no_harm() -> None:
