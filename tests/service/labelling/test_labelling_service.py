@@ -121,6 +121,18 @@ def test_an_undone_answer_is_leased_again(scene: Scene) -> None:
     asyncio.run(story())
 
 
+def test_the_answer_just_given_can_be_undone_however_often_the_page_got_more_items(scene: Scene) -> None:
+    async def story() -> None:
+        session = scene.sessions[0]
+        held = await scene.labelling.lease(session, 3)
+        for n, one in enumerate(held):
+            await scene.labelling.lease(session, 3 + n)  # on the way while the answer is
+            await scene.vote(session, one.item)
+        assert await scene.labelling.undo(session) == held[-1]
+
+    asyncio.run(story())
+
+
 def test_the_leases_of_a_worker_who_finishes_go_to_others(scene: Scene) -> None:
     async def story() -> None:
         held = await scene.labelling.lease(scene.sessions[0], ITEMS)

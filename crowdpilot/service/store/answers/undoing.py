@@ -12,7 +12,7 @@ from crowdpilot.service.store.engine import Row
 from crowdpilot.service.store.tables import votes
 from crowdpilot.service.store.votes import ANSWERED, LEASED, UNSURE, VOTED, ItemCriterion
 
-UNDO_LEASES = 2  # the last leases of a worker whose answers can be taken back
+UNDO_LEASES = 2  # the last leases with answers of a worker, which can be taken back
 TOO_OLD = translatable("there is nothing to take back; only the answers just given can be changed")
 CLOSED = translatable("the project is closed; answers stay as they are")
 
@@ -29,12 +29,12 @@ def undo(c: Connection, project: str, worker: Row, limits: Limits, lease_seconds
     if counters.state == projects.CLOSED:
         raise ConflictError(CLOSED)
     own = votes.c.worker == worker.id
-    numbers = select(votes.c.lease_number).where(own).distinct().order_by(votes.c.lease_number.desc())
+    answered = own, votes.c.state.in_(ANSWERED)
+    numbers = select(votes.c.lease_number).where(*answered).distinct().order_by(votes.c.lease_number.desc())
     recent = [row.lease_number for row in c.execute(numbers.limit(UNDO_LEASES))]
-    answered = votes.c.state.in_(ANSWERED), votes.c.lease_number.in_(recent)
-    here = votes.c.assignment == worker.assignment
+    here = votes.c.assignment == worker.assignment, votes.c.lease_number.in_(recent)
     order = votes.c.change_number.desc(), votes.c.lease_number.desc(), votes.c.position.desc()
-    row = c.execute(select(votes).where(own, here, *answered).order_by(*order).limit(1)).first()
+    row = c.execute(select(votes).where(*answered, *here).order_by(*order).limit(1)).first()
     if row is None:
         raise ConflictError(TOO_OLD)
     vote_id = row.item, row.criterion, worker.id
