@@ -15,17 +15,20 @@ from crowdpilot.service.store.requesters import action_log
 
 routes = APIRouter(prefix="/api/projects/{id}", tags=["analyses"], responses=ERRORS)
 JOB_KIND = "forecast"
+DONE = "the project is done, so that there is nothing to forecast"
 
 
 @routes.get("/forecast")
 def get_forecast(id: ProjectId, store: StoreOf, requester: Reader) -> dict[str, Any]:
     """The last forecast: loss and error against cost for each item, and totals in the end.
 
-    If there is none, one is queued, and the error says what it waits for.
+    If there is none, one is queued, and the error says what it waits for. A project that is done has none.
     """
     with store.reading() as c:
         project = projects.find(c, id)
         last = jobs.last_done(c, id, JOB_KIND)
+    if project.done:
+        raise NotFoundError(DONE)
     result: dict[str, Any] = {} if last is None else last.result or {}
     if "curves" in result:
         return result
