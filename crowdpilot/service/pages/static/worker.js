@@ -53,9 +53,10 @@ function labelling(work) {
     byId("problem").firstElementChild.textContent = words;
   }
 
-  function onRefused(vote, words) {
+  // What came too late, or was answered elsewhere, is done all the same.
+  function onRefused(vote, words, status) {
     answered.delete(nameOfVote(vote));
-    count(-1, vote.label);
+    if (status !== 409) count(-1, vote.label);
     showError(words);
   }
 
