@@ -36,12 +36,13 @@ address: ContextVar[str | None] = ContextVar("address", default=None)  # of the 
 
 
 class Filter(NamedTuple):
-    """Which entries are wanted: of a project, of categories, of an actor, and with a text."""
+    """Which entries are wanted: of a project, of categories, of an actor, with a text, of actions."""
 
     project: str | None = None
     categories: Sequence[str] = CATEGORIES
     actor: str = ""  # the name of a member, the id of a member or key
     text: str = ""  # in the action, its details or the address
+    actions: Sequence[str] = ()  # the only ones that are wanted, if any
 
 
 def write(
@@ -68,12 +69,13 @@ def _prune(c: Connection, category: str) -> None:
 
 def read(
     c: Connection, *, project: str | None = None, categories: Sequence[str] = CATEGORIES,
-    actor: str = "", text: str = "", before: int | None = None, n: int = 100,
+    actor: str = "", text: str = "", actions: Sequence[str] = (), before: int | None = None, n: int = 100,
 ) -> Sequence[Row]:  # fmt: skip
     """The last entries, as in `Filter`, with ids below `before`; the newest first."""
     query = select(action_log).where(action_log.c.category.in_(categories))
     query = query if project is None else query.where(action_log.c.project == project)
     query = query if before is None else query.where(action_log.c.id < before)
+    query = query.where(action_log.c.action.in_(actions)) if actions else query
     if actor:
         query = query.where(action_log.c.actor.in_(_ids_of(c, actor)))
     if text:

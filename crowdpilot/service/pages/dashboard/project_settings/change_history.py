@@ -88,13 +88,10 @@ def show_changes(changes: Mapping[str, Any]) -> list[FieldChange]:
 
 def read_history(c: Connection, project: str) -> list[Entry]:
     """What was changed in a project, the newest first."""
-    entries = read_entries(c, Filter(project, (PROJECT,)), n=MAX_ENTRIES)
-    history = []
-    for entry in entries:
-        action = entry["action"]
-        if action == ACTION:
-            changes = show_changes(entry["detail"].get("changes", {}))
-            history.append(Entry(entry["time"], entry["name"], "changed settings", changes))
-        elif action in STATE_WORDS:
-            history.append(Entry(entry["time"], entry["name"], STATE_WORDS[action], []))
-    return history
+    wanted = Filter(project, (PROJECT,), actions=(ACTION, *STATE_WORDS))
+    return [_describe(entry) for entry in read_entries(c, wanted, n=MAX_ENTRIES)]
+
+
+def _describe(entry: Mapping[str, Any]) -> Entry:
+    words = STATE_WORDS.get(entry["action"], "changed settings")
+    return Entry(entry["time"], entry["name"], words, show_changes(entry["detail"].get("changes", {})))
