@@ -20,9 +20,10 @@ from crowdpilot.service.pages.dashboard.project_settings.change_history import (
     show_changes,
 )
 from crowdpilot.service.pages.dashboard.setup.fields import Typed, read_typed
-from crowdpilot.service.pages.dashboard.setup.form import form_data, parse_form, to_typed
+from crowdpilot.service.pages.dashboard.setup.form import form_data, parse_changes, to_typed
 from crowdpilot.service.pages.dashboard.setup.pictures import read_pictures
 from crowdpilot.service.pages.rendering import sentence
+from crowdpilot.service.requesters.project_creation import Picture
 from crowdpilot.service.store import items, projects, votes
 from crowdpilot.service.store.engine import Row, Store
 
@@ -81,18 +82,14 @@ def _why_fixed(has_votes: bool, known: Sequence[str]) -> str:
 def save_settings(id: str, form: Form, requester: Writing, store: StoreOf, settings: SettingsOf) -> Response:
     """Save changed settings, or show the form again with what is wrong; nothing is overwritten in silence."""
     typed, pictures, wrong = read_pictures(form, read_typed(form), id)
-    seen = _number(form.get("spec_number"))
-    new, more = parse_form(typed)
+    _save_pictures(store, id, pictures)
+    with store.reading() as c:
+        changes, more = parse_changes(typed, projects.find(c, id).spec)
     wrong |= more
-    if new is not None and not wrong:
+    if changes is not None and not wrong:
         try:
-            if pictures:
-                with store.writing() as c:
-                    for picture in pictures:
-                        items.save_file(c, id, picture.type, picture.data)
-            project_changes.change_settings(
-                store, settings, id, requester.id, new.model_dump(), spec_number=seen
-            )
+            seen = _number(form.get("spec_number"))
+            project_changes.change_settings(store, settings, id, requester.id, changes, spec_number=seen)
             return go(f"/projects/{id}/settings?saved=yes")
         except (RequestError, ValueError) as error:
             if isinstance(error, ConflictError) and str(error) == project_changes.OUT_OF_DATE:
@@ -102,14 +99,21 @@ def save_settings(id: str, form: Form, requester: Writing, store: StoreOf, setti
         return _page(c, requester, projects.find(c, id), typed, wrong)
 
 
+def _save_pictures(store: Store, project: str, pictures: Sequence[Picture]) -> None:
+    """Save pictures whatever else is wrong: a form that is shown again has their addresses."""
+    if pictures:
+        with store.writing() as c:
+            for picture in pictures:
+                items.save_file(c, project, *picture)
+
+
 def _outdated_page(store: Store, requester: Requester, id: str, typed: Typed) -> Response:
     """The form as it was typed, with what somebody else has changed meanwhile."""
     with store.reading() as c:
         project = projects.find(c, id)
-        new, _ = parse_form(typed)
-        differing: dict[str, Any] = {}
-        if new is not None:
-            differing = project_changes.differences(project.spec, new.model_dump())
+        changes, _ = parse_changes(typed, project.spec)
+        typed_now = project_changes.merge(project.spec, changes or {})
+        differing = project_changes.differences(project.spec, typed_now)
         last = next((entry for entry in read_history(c, id) if entry.changes), None)
         who, when = (last.who, last.time) if last else ("somebody", 0.0)
         meanwhile = Entry(when, who, "", show_changes(project_changes.shorten_all(differing)))

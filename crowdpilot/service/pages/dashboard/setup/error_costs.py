@@ -9,7 +9,6 @@ from crowdpilot.service.pages.dashboard.setup.fields import (
     YES,
     Typed,
     plain_number,
-    scaled,
     shortest,
     try_scaled,
 )
@@ -46,13 +45,13 @@ def to_typed(errors: Matrix | None, price: float | None, classes: int) -> dict[s
 
 
 def _answers(cost: float, price: float | None) -> str:
-    return shortest(cost, unit(price), scaled) if cost else plain_number(0.0)
+    return shortest(cost, unit(price)) if cost else plain_number(0.0)
 
 
 def parse(typed: Typed, price: float | None, classes: int) -> list[list[Any]] | None:
     """The matrix of errors in money, or None if nothing is typed; what is no number stays as it is."""
     if typed["each"] and typed["table"]:
-        lines = [line.replace(",", " ").replace(";", " ").split() for line in typed["table"].splitlines()]
+        lines = [_cells(line, classes) for line in typed["table"].splitlines()]
         return [[_money(cell, price) for cell in line] for line in lines if line]
     missed, mistake = (typed[name] or typed["wrong"] for name in ("missed", "mistake"))
     if classes == 2 and missed and mistake:
@@ -61,6 +60,18 @@ def parse(typed: Typed, price: float | None, classes: int) -> list[list[Any]] | 
         return None
     cost = _money(typed["wrong"], price)
     return [[0.0 if d == k else cost for d in range(classes)] for k in range(classes)]
+
+
+def _cells(line: str, classes: int) -> list[str]:
+    """The numbers in a line of a table; commas are decimal marks if there is a number for each class so.
+
+    Examples
+    --------
+    >>> _cells("0 2,5", 2), _cells("0, 2.5", 2), _cells("0,2.5", 2), _cells("0;1,5;2", 3)
+    (['0', '2.5'], ['0', '2.5'], ['0', '2.5'], ['0', '1.5', '2'])
+    """
+    cells = [cell.removesuffix(",").replace(",", ".") for cell in line.replace(";", " ").split()]
+    return cells if len(cells) == classes else line.replace(",", " ").replace(";", " ").split()
 
 
 def _money(text: str, price: float | None) -> Any:

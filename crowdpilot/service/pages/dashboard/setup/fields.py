@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Context, Decimal
 from typing import Any, NamedTuple
+
+from crowdpilot.service.capacity import MAX_CLASSES
 
 Typed = Mapping[str, str]
 YES = "yes"  # of a ticked box
@@ -15,13 +18,14 @@ ROWS: Mapping[str, tuple[str, ...]] = {  # lists of the schema, and the fields o
     "examples": ("text", "image", "label", "criterion", "why"),
     "quiz": ("text", "image", "label", "criterion", "why"),
 }
-MAX_ROWS = {"classes": 1000, "criteria": 20, "pictures": 20, "examples": 50, "quiz": 50}
+MAX_ROWS = {"classes": MAX_CLASSES, "criteria": 20, "pictures": 20, "examples": 50, "quiz": 50}  # shown
 EMPTY_ROWS = {"classes": 2, "criteria": 1, "pictures": 1, "examples": 1, "quiz": 1}  # shown at the end
 GROUPS: Mapping[str, tuple[str, ...]] = {  # the fields of each partial template, besides those of its rows
     "question": ("name", "question", "language", "markdown", "comments", "flags"),
     "classes": ("classes", "criteria"),
     "readings": ("instructions", "consent", "quiz_pass", "quiz_tries", "pictures", "examples", "quiz"),
-    "costs": ("price", "currency", "expert", "budget", "wrong", "missed", "mistake", "table", "each"),
+    "costs": ("price", "currency", "expert", "kinds", "budget", "wrong", "missed", "mistake", "table",
+              "each"),
     "people": ("policy", "votes", "policy_other", "per_item", "machine", "gold"),
     "limits": ("per_worker", "min_answers", "batch", "lease", "seconds_per_answer", "guests_per_hour",
                "guests_per_address", "guests_checks", "retention_days", "retention_delete"),
@@ -51,7 +55,8 @@ LABELS: Mapping[str, str] = {  # of fields, where an error is shown away from th
     "notify_stuck": "E-mail", "notify_budget": "E-mail", "notify_worker": "E-mail", "webhook": "Webhook",
     "more": "More settings",
 }  # fmt: skip
-ROW_FIELD = re.compile(r"(classes|criteria|pictures|examples|quiz)-(\d{1,4})-([a-z]+)")
+ROW_FIELD = re.compile(r"(classes|criteria|pictures|examples|quiz)-([0-9]{1,9})-([a-z]+)")
+DIGITS = 3, 4, 6, 9, 12, 15, 17, 28  # that a number may be typed with; the last are exact
 
 
 class Row(NamedTuple):
@@ -71,7 +76,7 @@ def read_typed(form: Mapping[str, Any]) -> dict[str, str]:
 
 def _is_row_field(name: str) -> bool:
     found = ROW_FIELD.fullmatch(name)
-    return found is not None and found[3] in ROWS[found[1]] and int(found[2]) < MAX_ROWS[found[1]]
+    return found is not None and found[3] in ROWS[found[1]]
 
 
 def _text(value: Any) -> str:
@@ -99,13 +104,16 @@ def write_rows(group: str, records: Iterable[Mapping[str, Any]]) -> dict[str, st
 
 
 def shown_rows(typed: Typed, groups: Sequence[str] = tuple(ROWS)) -> dict[str, list[int]]:
-    """The numbers of the rows that a page shows: those that are filled in, and some that are empty."""
+    """The numbers of the rows that a page shows: those that are filled in, and some that are empty.
+
+    Where there would be more than there can be, it shows those that are filled in.
+    """
     shown = {}
     for group in groups:
-        last = max((row.number for row in read_rows(typed, group)), default=-1)
+        filled = [row.number for row in read_rows(typed, group)]
         least = 2 if group == "classes" else 0
-        count = max(last + 1 + EMPTY_ROWS[group] - (group == "classes"), least + 1)
-        shown[group] = list(range(min(count, MAX_ROWS[group])))
+        count = max(max(filled, default=-1) + 1 + EMPTY_ROWS[group] - (group == "classes"), least + 1)
+        shown[group] = list(range(count)) if count <= MAX_ROWS[group] else filled
     return shown
 
 
@@ -141,27 +149,33 @@ def plain_number(value: float | None) -> str:
     return str(int(value)) if value == int(value) else repr(value)
 
 
-def shortest(value: float, scale: float, parse: Callable[[str, float], float]) -> str:
-    """The shortest number that `parse` turns into `value`, which is so many times `scale`."""
-    texts = (f"{value / scale:.{digits}g}" for digits in (3, 4, 6, 9, 12, 15, 17))
-    plain = (plain_number(float(text)) for text in texts)
-    return next((text for text in plain if parse(text, scale) == value), plain_number(value / scale))
+def shortest(value: float, scale: float) -> str:
+    """The shortest number that `scaled` turns into `value`.
+
+    Examples
+    --------
+    >>> shortest(0.07, 0.01), shortest(1.0, 0.05), shortest(1 / 3, 0.01)
+    ('7', '20', '33.33333333333333')
+    """
+    parts = Decimal(repr(value)), Decimal(repr(scale))
+    texts = [f"{Context(prec=digits).divide(*parts).normalize():f}" for digits in DIGITS]
+    return next((text for text in texts if scaled(text, scale) == value), texts[-1])
 
 
 def scaled(text: str, scale: float) -> float:
-    """The typed number times `scale`, without the noise of floating-point numbers.
+    """The typed number times `scale`, in decimal arithmetic: so 7 times 0.01 is 0.07.
 
     Examples
     --------
     >>> scaled("7", 0.01), scaled("20", 0.05)
     (0.07, 1.0)
     """
-    return float(f"{float(text) * scale:.12g}")
+    return float(Decimal(text) * Decimal(repr(scale)))
 
 
 def try_scaled(text: str, scale: float) -> str | float:
     """The typed number times `scale`; what is no number is left alone, for the schema to refuse."""
     try:
         return scaled(text, scale)
-    except (ValueError, OverflowError):
+    except (ArithmeticError, ValueError):
         return text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -12,6 +13,7 @@ from crowdpilot.service.pages.dashboard.setup import error_costs
 from crowdpilot.service.pages.dashboard.setup.currencies import CURRENCIES
 from crowdpilot.service.pages.dashboard.setup.fields import (
     LABELS,
+    MAX_ROWS,
     ROWS,
     YES,
     Row,
@@ -19,14 +21,20 @@ from crowdpilot.service.pages.dashboard.setup.fields import (
     label_of,
     plain_number,
     read_rows,
-    scaled,
+    read_typed,
     shortest,
     shown_rows,
     try_scaled,
     write_rows,
 )
 from crowdpilot.service.pages.dashboard.setup.form_errors import field_of, message_of
-from crowdpilot.service.pages.dashboard.setup.other_settings import merge_others, other_settings
+from crowdpilot.service.pages.dashboard.setup.other_settings import (
+    merge_others,
+    other_settings,
+    prices_of,
+    read_others,
+)
+from crowdpilot.service.project_changes import GROUPS as SETTINGS_IN_PARTS
 from crowdpilot.service.schemas import ProjectIn
 from crowdpilot.service.schemas.project import LANGUAGES, NOTIFIED_EVENTS
 
@@ -64,10 +72,11 @@ def to_typed(spec: Spec) -> dict[str, str]:
         **error_costs.to_typed(costs["errors"], price, len(classes)),
         "price": plain_number((costs["prices"] or {}).get("crowd")),
         "expert": plain_number((costs["prices"] or {}).get("expert")),
+        "kinds": json.dumps(list(costs["prices"] or {})),
         "budget": plain_number(costs["budget"]),
         **_policy_typed(spec["policy"]),
         **_plan_typed(spec["plan"]),
-        "lease": shortest(spec["lease"], 60.0, scaled),
+        "lease": shortest(spec["lease"], 60.0),
         **{f"guests_{name}": plain_number(spec["guests"][name]) for name in GUESTS},
         "retention_days": plain_number(spec["retention"]["days"]),
         "retention_delete": YES if spec["retention"]["delete_project"] else "",
@@ -91,7 +100,7 @@ def _policy_typed(policy: str) -> dict[str, str]:
 
 def _plan_typed(plan: Mapping[str, Any]) -> dict[str, str]:
     limits = {name: plain_number(plan[name]) for name in ("per_worker", "per_item")}
-    return {**limits, "gold": shortest(plan["gold"], 0.01, scaled) if plan["gold"] else "0"}
+    return {**limits, "gold": shortest(plan["gold"], 0.01) if plan["gold"] else "0"}
 
 
 def _platforms_typed(spec: Spec) -> dict[str, str]:
@@ -112,13 +121,14 @@ def parse_form(typed: Typed) -> tuple[ProjectIn | None, dict[str, str]]:
     """
     rows = {group: read_rows(typed, group) for group in ROWS}
     wrong: dict[str, str] = {}
-    fields = _schema_fields(typed, rows)
+    others: dict[str, Any] = {}
     try:
-        fields = merge_others(fields, typed["more"])
+        others = read_others(typed["more"])
     except ValueError as error:
         wrong["more"] = str(error)
+    fields = _schema_fields(typed, rows, _prices(typed, prices_of(others)))
     try:
-        project = ProjectIn.model_validate(fields)
+        project = ProjectIn.model_validate(merge_others(fields, others))
     except ValidationError as error:
         for detail in error.errors():
             wrong.setdefault(field_of(detail, typed, rows), message_of(detail))
@@ -126,10 +136,34 @@ def parse_form(typed: Typed) -> tuple[ProjectIn | None, dict[str, str]]:
     return (None, wrong) if wrong else (project, {})
 
 
-def _schema_fields(typed: Typed, rows: Mapping[str, list[Row]]) -> dict[str, Any]:
+def parse_changes(typed: Typed, before: Spec) -> tuple[dict[str, Any] | None, dict[str, str]]:
+    """The settings of a form that are not those it was made from, or None and what is wrong by field.
+
+    What the form cannot tell apart, such as a name with a space at its end from one without, is no change.
+    """
+    project, wrong = parse_form(typed)
+    if project is None:
+        return None, wrong
+    same, _ = parse_form(read_typed(to_typed(before)))
+    new = project.model_dump()
+    return (new if same is None else _differing(new, same.model_dump())), {}
+
+
+def _differing(new: Mapping[str, Any], same: Mapping[str, Any]) -> dict[str, Any]:
+    differing = {name: value for name, value in new.items() if value != same[name]}
+    return {
+        name: {part: inner for part, inner in value.items() if inner != same[name][part]}
+        if name in SETTINGS_IN_PARTS and value is not None and same[name] is not None
+        else value
+        for name, value in differing.items()
+    }
+
+
+def _schema_fields(
+    typed: Typed, rows: Mapping[str, list[Row]], prices: Mapping[str, Any]
+) -> dict[str, Any]:  # fmt: skip
     """The fields of the schema, with texts where it has numbers: it parses them."""
     lists = {group: [row.fields for row in found] for group, found in rows.items()}
-    prices = _filled({"crowd": typed["price"], "expert": typed["expert"]})
     names = [row["name"] for row in lists["classes"]]
     price = _price(prices)
     return {
@@ -180,11 +214,25 @@ def _policy(typed: Typed) -> str:
     return choices.get(typed["policy"], "value")
 
 
-def _price(prices: Mapping[str, str]) -> float | None:
+def _prices(typed: Typed, others: Mapping[str, Any]) -> dict[str, Any]:
+    """Prices by kind of worker, in the order of before: the first kind is that of new links."""
+    prices = {**_filled({"crowd": typed["price"], "expert": typed["expert"]}), **others}
+    return {**{kind: prices[kind] for kind in _kinds(typed["kinds"]) if kind in prices}, **prices}
+
+
+def _kinds(text: str) -> list[str]:
+    try:
+        kinds = json.loads(text)
+    except ValueError:
+        return []
+    return [kind for kind in kinds if isinstance(kind, str)] if isinstance(kinds, list) else []
+
+
+def _price(prices: Mapping[str, Any]) -> float | None:
     """The price of an answer, as far as it is a number."""
     try:
         return error_costs.answer_price({kind: float(price) for kind, price in prices.items()})
-    except ValueError:
+    except (TypeError, ValueError):
         return None
 
 
@@ -202,6 +250,7 @@ def form_data(typed: Typed, wrong: Mapping[str, str]) -> dict[str, Any]:
         "typed": {**blank, **typed},
         "wrong": wrong,
         "rows": rows,
+        "max_rows": MAX_ROWS,
         "labels": LABELS,
         "label_of": label_of,
         "names": [row.fields["name"] for row in read_rows(typed, "classes")],

@@ -29,6 +29,7 @@ FIELD_OF_LOCATION: Mapping[tuple[Any, ...], str] = {
     ("mturk",): "mturk",
 }
 FIELD_OF_WORDS = {  # in the message of an error about several fields
+    "classes need": "classes",
     "the label": "quiz",
     "quiz_pass": "quiz_pass",
     "the key ": "classes",
@@ -112,8 +113,10 @@ def message_of(detail: Mapping[str, Any]) -> str:
     if kind in ("too_short", "string_too_short"):
         is_list = detail["loc"] == ("classes",)
         return "Give at least two answers, one in each row." if is_list else "Fill this in."
-    if kind in ("too_long", "string_too_long"):
-        return f"This is too long; {limits['max_length']} is the most."
+    if kind == "too_long":
+        return f"These are too many; {limits['max_length']} is the most."
+    if kind == "string_too_long":
+        return f"This is too long; {limits['max_length']:,} characters are the most."
     if kind == "string_pattern_mismatch":
         return _pattern(tuple(detail["loc"]))
     return sentence(str(detail["msg"]).removeprefix("Value error, "))

@@ -34,10 +34,9 @@ def _filled(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value}
 
 
-def merge_others(fields: Mapping[str, Any], text: str) -> dict[str, Any]:
-    """The fields of the schema with the settings of `other_settings`; a `ValueError` if others are there."""
+def read_others(text: str) -> dict[str, Any]:
+    """The settings that `other_settings` has written; a `ValueError` if there are others."""
     others = _read(text)
-    merged = dict(fields)
     allowed = {"plan": PLAN, "costs": ("classifier", "prices"), "prolific": ("keys",), "mturk": ("hits",)}
     for part, settings in others.items():
         if part not in allowed or not isinstance(settings, dict):
@@ -46,12 +45,22 @@ def merge_others(fields: Mapping[str, Any], text: str) -> dict[str, Any]:
             )
         if unknown := [name for name in settings if name not in allowed[part]]:
             raise ValueError(f"“{part}.{unknown[0][:40]}” has its own field or is unknown.")
-        if part in ("prolific", "mturk") and fields[part] is None:
-            continue  # they are not used
-        before = dict(merged[part])
-        if isinstance(settings.get("prices"), dict):
-            settings = {**settings, "prices": {**(before["prices"] or {}), **settings["prices"]}}
-        merged[part] = {**before, **settings}
+    if not isinstance(prices_of(others), dict):
+        raise ValueError('“costs.prices” is no JSON object. Write it as {"costs": {"prices": {...}}}.')
+    return others
+
+
+def prices_of(others: Mapping[str, Any]) -> Any:
+    """The prices of kinds of workers that have no field in the form."""
+    return others.get("costs", {}).get("prices", {})
+
+
+def merge_others(fields: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of the schema with settings of `read_others`; prices are in the fields already."""
+    merged = dict(fields)
+    for part, settings in others.items():
+        if fields[part] is not None:  # else Prolific or Mechanical Turk is not used
+            merged[part] = {**settings, **fields[part]}
     return merged
 
 

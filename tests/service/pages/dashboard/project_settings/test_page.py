@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from html import unescape
 from typing import Any
@@ -11,7 +12,9 @@ from fastapi.testclient import TestClient
 
 from crowdpilot.service.pages.dashboard.setup.form import to_typed
 from crowdpilot.service.store import items, projects
+from crowdpilot.service.store.requesters import action_log
 from tests.service.harness.dashboard import DashboardService, csrf, post
+from tests.service.harness.service import PNG
 
 
 def spec_of(service: DashboardService, id: str) -> Any:
@@ -38,6 +41,36 @@ def test_a_form_that_is_saved_unchanged_changes_nothing(service: DashboardServic
     assert "Saved." in save(service, client, id).text
     assert spec_of(service, id) == before
     assert "from “" not in client.get(f"/projects/{id}/settings").text
+
+
+@pytest.mark.parametrize("prices", [
+    {"volunteer": 0}, {"volunteer": 0.02, "expert": 0.5}, {"expert": 0.5, "crowd": 0.02},
+    {"expert": 0.5, "volunteer": 0, "crowd": 0}, {"crowd": 0.03, "expert": 0},
+], ids=lambda prices: " ".join(prices))  # fmt: skip
+def test_a_change_of_one_setting_leaves_costs_and_the_order_of_kinds_alone(
+    service: DashboardService, prices: dict[str, float]
+) -> None:
+    costs = {"prices": prices, "errors": [[0, 1 / 3], [7, 0]], "budget": 12.3}
+    id, client = service.create(costs=costs, plan={"gold": 1 / 3}, lease=100 / 3), service.signed_in()
+    before = spec_of(service, id)
+    assert "Saved." in save(service, client, id, question="Really?").text
+    assert json.dumps(spec_of(service, id)) == json.dumps({**before, "question": "Really?"})
+
+
+def test_a_picture_that_comes_with_another_error_is_kept(service: DashboardService) -> None:
+    id, client = service.create(), service.signed_in()
+    page = client.get(f"/projects/{id}/settings").text
+    number = re.findall(r'name="spec_number" value="(\d+)"', page)[0]
+    form = {**to_typed(spec_of(service, id)), "csrf": csrf(page), "spec_number": number, "batch": "none"}
+    form |= {"pictures-0-caption": "A nest"}
+    files = {"pictures-0-image-file": ("a.png", PNG)}
+    shown = client.post(f"/projects/{id}/settings", data=form, files=files)
+    assert shown.status_code == 422
+    address = re.findall(r'id="pictures-0-image" name="[^"]*" type="text" inputmode="url" value="([^"]+)"',
+                         shown.text)[0]  # fmt: skip
+    assert client.get(address).content == PNG
+    assert "Saved." in save(service, client, id, **{"pictures-0-image": address}).text
+    assert spec_of(service, id)["pictures"] == [{"image": address, "caption": ""}]
 
 
 def test_settings_change_in_the_middle_and_the_page_says_what_changed_when(service: DashboardService) -> None:
@@ -91,6 +124,15 @@ def test_a_form_that_is_out_of_date_overwrites_nothing_in_silence(service: Dashb
     assert "Nothing was saved" in shown
     assert "now “First?”, yours “Second?”" in shown
     assert spec_of(service, id)["question"] == "First?"
+
+
+def test_what_changed_is_shown_however_much_else_was_done_since(service: DashboardService) -> None:
+    id, client = service.create(), service.signed_in()
+    save(service, client, id, question="First?")
+    with service.store.writing() as c:
+        for _ in range(60):
+            action_log.write(c, "ann", "audit answers", id, answers=1)
+    assert "to “First?”" in words(client.get(f"/projects/{id}/settings").text)
 
 
 def test_texts_of_requesters_are_escaped_in_the_history(service: DashboardService) -> None:
