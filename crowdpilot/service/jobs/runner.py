@@ -66,7 +66,7 @@ def run(settings: Settings, name: str, stop: threading.Event) -> None:
                 erasure.enqueue_due(store)
                 looked = time.monotonic()
             if time.monotonic() - checked >= checks.EVERY_SECONDS:
-                checks.enqueue_all(store)
+                checks.enqueue_all(store, settings)
                 checked = time.monotonic()
             if not step(context, own):
                 stop.wait(POLL_SECONDS)

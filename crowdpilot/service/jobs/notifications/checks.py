@@ -31,10 +31,15 @@ def enqueue(c: Connection, project: Row, *, after: float = PAUSE_SECONDS) -> Non
         jobs.enqueue(c, project.id, JOB_KIND, after=after)
 
 
-def enqueue_all(store: Store) -> None:
-    """Queue the check of every project whose requesters want notifications."""
+def enqueue_all(store: Store, settings: Settings) -> None:
+    """Queue the check of every open project whose requesters want notifications.
+
+    Finished ones only if they wait for an e-mail about their end: the job that writes it down queues a check.
+    """
     with store.reading() as c:
         wanting = notifications.wanting_projects(c)
+        if settings.mail_server is not None:
+            wanting += notifications.finished_untold(c)
     for project in wanting:
         with store.writing() as c:
             jobs.enqueue(c, project, JOB_KIND)
@@ -47,17 +52,25 @@ def check_notifications(context: JobContext, job: Row) -> dict[str, Any]:
 
 def tell_new(context: JobContext, project: str, now: float | None = None) -> list[str]:
     """Queue messages about what is so and was not sent; the events of these."""
-    reasons = find_reasons(context, project, now)
+    found = find_reasons(context, project, now)
     with context.store.writing() as c:
         projects.next_change(c, project, change_number=0)  # locks the project until the commit
         row = projects.find(c, project)
-        sent = notifications.read(c, project)
-        new = {key: facts for key, facts in reasons.items() if key not in sent}
-        notifications.replace(c, project, sent - reasons.keys(), new)
-        wanted = {key: facts for key, facts in new.items() if key[0] in row.spec["notify"]["events"]}
-        _queue_webhooks(c, row, wanted)
-        _queue_emails(c, row, wanted, context.settings)
-    return sorted({event for event, _ in wanted})
+        told = notifications.read(c, project).keys()
+        gone = {key for key in told - found.reasons.keys() if key[0] not in found.unknown}
+        new = {key: facts for key, facts in found.reasons.items() if key not in told}
+        new = {key: facts for key, facts in new.items() if key[0] in row.spec["notify"]["events"]}
+        if not _has_channel(row.spec, context.settings):
+            new = {}  # told once there is one
+        notifications.replace(c, project, gone, new)
+        _queue_webhooks(c, row, new)
+        _queue_emails(c, row, new, context.settings)
+    return sorted({event for event, _ in new})
+
+
+def _has_channel(spec: Mapping[str, Any], settings: Settings) -> bool:
+    """Whether a message reaches somebody."""
+    return bool(spec["webhook"] or (spec["notify"]["emails"] and settings.mail_server is not None))
 
 
 def _queue_webhooks(c: Connection, project: Row, new: Reasons) -> None:

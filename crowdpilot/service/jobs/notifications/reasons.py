@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from crowdpilot.service.jobs.context import JobContext
@@ -19,6 +19,7 @@ from crowdpilot.service.store.messages.notifications import BUDGET, DONE, STUCK,
 QUIET_SECONDS = 24 * 3600.0  # without an answer, after which an open project is stuck
 FULL_SECONDS = 3600.0  # the same where nobody who is there may answer more
 NEARLY_SPENT = 0.9  # share of the budget
+ALL_EVENTS = frozenset({DONE, STUCK, BUDGET, WORKER})
 NEARLY, SPENT = "nearly", "spent"  # what a notification about the budget is about
 FLAG_WORDS = {
     "below chance": "their answers are worse than guesses",
@@ -29,6 +30,16 @@ FLAG_WORDS = {
 NOT_TRUSTED = "they failed the check by items whose answer is known, and their answers do not count"
 
 Reasons = dict[Key, dict[str, Any]]  # by event and what it is about: facts for the message
+
+
+class Findings(NamedTuple):
+    """What requesters should know, and the events of which nothing can be said now: what was told stays."""
+
+    reasons: Reasons
+    unknown: frozenset[str] = frozenset()
+
+    def __or__(self, other: Findings) -> Findings:
+        return Findings({**self.reasons, **other.reasons}, self.unknown | other.unknown)
 
 
 class Money(NamedTuple):
@@ -49,18 +60,21 @@ class Money(NamedTuple):
         return self.budget - self.spent < self.price * (1 - 1e-9)
 
 
-def find_reasons(context: JobContext, project: str, now: float | None = None) -> Reasons:
+def find_reasons(context: JobContext, project: str, now: float | None = None) -> Findings:
     """All that requesters should know of a project now."""
     replica, row = context.replica(project)
     if row.done:
-        return {(DONE, ""): _done_facts(replica, row), **_flagged_workers(context, replica, row)}
-    if row.state != projects.OPEN or not len(replica.campaign):
-        return {}
-    money = _money(replica, row.spec)
-    found = _budget_reasons(money)
-    if (BUDGET, SPENT) not in found:
-        found |= _stuck_reasons(context, replica, row, time.time() if now is None else now)
-    return {**found, **_flagged_workers(context, replica, row)}
+        found = Findings({(DONE, ""): _done_facts(replica, row)}, frozenset({BUDGET}))
+    elif row.state != projects.OPEN:
+        return Findings({}, ALL_EVENTS)
+    elif not len(replica.campaign):
+        return Findings({})
+    else:
+        found = Findings(_budget_reasons(_money(replica, row.spec)))
+        if (BUDGET, SPENT) not in found.reasons:
+            found |= _find_stuck(context, replica, row, time.time() if now is None else now)
+    found |= _flagged_workers(context, replica, row)
+    return found if row.state == projects.OPEN else Findings(found.reasons, ALL_EVENTS)
 
 
 def _done_facts(replica: Replica, project: Row) -> dict[str, Any]:
@@ -84,32 +98,40 @@ def _budget_reasons(money: Money | None) -> Reasons:
     return {**reasons, (BUDGET, SPENT): facts} if money.is_spent else reasons
 
 
-def _stuck_reasons(context: JobContext, replica: Replica, project: Row, now: float) -> Reasons:
-    if replica.campaign.view.has_open_leases or replica.campaign.view.is_finished:
-        return {}
+def _find_stuck(context: JobContext, replica: Replica, project: Row, now: float) -> Findings:
+    """Whether no answers come; what was told stays until one comes, whoever looks at the project."""
     with context.store.reading() as c:
-        quiet = now - notifications.last_progress(c, project)
+        last = notifications.last_progress(c, project)
+        told = notifications.read(c, project.id).get((STUCK, ""))
+        known_workers = workers.list_all(c, project.id)
+    if told is not None and last <= told:
+        return Findings({}, frozenset({STUCK}))
+    if replica.campaign.view.has_open_leases or replica.campaign.view.is_finished:
+        return Findings({})
     status = replica.campaign.status()
-    facts = {"hours": int(quiet // 3600), "open": status.open - status.done}
-    if quiet >= FULL_SECONDS and (most := _limit_reached(context, project)) is not None:
-        return {(STUCK, ""): {**facts, "per_worker": most}}
-    return {(STUCK, ""): facts} if quiet >= QUIET_SECONDS else {}
+    facts = {"hours": int((now - last) // 3600), "open": status.open - status.done}
+    if now - last >= FULL_SECONDS and (most := _limit_reached(replica, known_workers)) is not None:
+        return Findings({(STUCK, ""): {**facts, "per_worker": most}})
+    return Findings({(STUCK, ""): facts} if now - last >= QUIET_SECONDS else {})
 
 
-def _limit_reached(context: JobContext, project: Row) -> int | None:
+def _limit_reached(replica: Replica, known_workers: Sequence[Row]) -> int | None:
     """The number of answers a worker may give, if there are workers and all have given so many."""
-    most = project.spec["plan"]["per_worker"]
+    most: int | None = replica.spec["plan"]["per_worker"]
     if most is None:
         return None
-    listed = worker_quality.list_workers(context.store, project.id, {})
-    active = [worker for worker in listed if worker["state"] == workers.ACTIVE]
-    return most if active and all(worker["votes"] >= most for worker in active) else None
+    asked = [
+        replica.campaign.view.asked_count(worker.id)
+        for worker in known_workers
+        if worker.state == workers.ACTIVE
+    ]
+    return most if asked and min(asked) >= most else None
 
 
-def _flagged_workers(context: JobContext, replica: Replica, project: Row) -> Reasons:
+def _flagged_workers(context: JobContext, replica: Replica, project: Row) -> Findings:
     """Workers who are flagged, or whose votes do not count after they were checked."""
     if WORKER not in project.spec["notify"]["events"]:
-        return {}
+        return Findings({}, frozenset({WORKER}))
     skills = worker_quality.worker_skills(worker_quality.read_votes(replica, project))
     listed = worker_quality.list_workers(context.store, project.id, skills)
     with context.store.reading() as c:
@@ -123,4 +145,4 @@ def _flagged_workers(context: JobContext, replica: Replica, project: Row) -> Rea
         if why:
             about = {"worker": worker["worker"], "why": why, "votes": worker["votes"]}
             reasons[WORKER, str(worker["worker"])] = about
-    return reasons
+    return Findings(reasons)

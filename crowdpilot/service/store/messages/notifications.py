@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Sequence
 
-from sqlalchemy import Connection, delete, func, insert, or_, select
+from sqlalchemy import Connection, delete, exists, func, insert, or_, select
 
 from crowdpilot.service.store.engine import Row
-from crowdpilot.service.store.projects import DELETED
+from crowdpilot.service.store.projects import OPEN
 from crowdpilot.service.store.requesters.action_log import PROJECT
 from crowdpilot.service.store.tables import action_log, notifications, projects, votes
 from crowdpilot.service.store.votes import ANSWERED
@@ -17,12 +17,11 @@ DONE, STUCK, BUDGET, WORKER = "done", "stuck", "budget", "worker"
 Key = tuple[str, str]  # event, and what it is about
 
 
-def read(c: Connection, project: str) -> set[Key]:
-    """What requesters of a project were told and is still so."""
-    rows = c.execute(
-        select(notifications.c.event, notifications.c.about).where(notifications.c.project == project)
-    )
-    return {(row.event, row.about) for row in rows}
+def read(c: Connection, project: str) -> dict[Key, float]:
+    """What requesters of a project were told and is still so, and when."""
+    columns = notifications.c.event, notifications.c.about, notifications.c.created
+    rows = c.execute(select(*columns).where(notifications.c.project == project))
+    return {(row.event, row.about): float(row.created) for row in rows}
 
 
 def latest(c: Connection, project: str, n: int = 20) -> Sequence[Row]:
@@ -42,14 +41,23 @@ def replace(c: Connection, project: str, old: Iterable[Key], new: Iterable[Key])
         c.execute(insert(notifications), rows)
 
 
+_IS_OPEN = projects.c.state == OPEN, projects.c.archived.is_(None)
+_HAS_EMAILS = func.json_array_length(projects.c.spec["notify"]["emails"]) > 0
+
+
 def wanting_projects(c: Connection) -> list[str]:
-    """Ids of the projects whose requesters want to be told something, and which are not archived."""
-    wants = (
-        projects.c.spec["webhook"].as_string() != "",
-        func.json_array_length(projects.c.spec["notify"]["emails"]) > 0,
-    )
-    there = projects.c.state != DELETED, projects.c.archived.is_(None)
-    return list(c.execute(select(projects.c.id).where(*there, or_(*wants))).scalars())
+    """Ids of the open projects that are not finished and whose requesters want to be told something."""
+    wants = or_(projects.c.spec["webhook"].as_string() != "", _HAS_EMAILS)
+    query = select(projects.c.id).where(*_IS_OPEN, projects.c.done.is_(False), wants)
+    return list(c.execute(query).scalars())
+
+
+def finished_untold(c: Connection) -> list[str]:
+    """Ids of the finished projects whose requesters want an e-mail about the end and were not told of it."""
+    told = exists().where(notifications.c.project == projects.c.id, notifications.c.event == DONE)
+    query = select(projects.c.id, projects.c.spec["notify"]["events"].label("events"))
+    rows = c.execute(query.where(*_IS_OPEN, projects.c.done.is_(True), _HAS_EMAILS, ~told))
+    return [row.id for row in rows if DONE in row.events]
 
 
 def last_progress(c: Connection, project: Row) -> float:

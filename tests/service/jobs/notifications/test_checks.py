@@ -39,7 +39,39 @@ def mails(service: JobService, project: str) -> list[Any]:
 
 def reported(service: JobService, project: str) -> set[tuple[str, str]]:
     with service.store.reading() as c:
-        return notifications.read(c, project)
+        return set(notifications.read(c, project))
+
+
+def set_project(service: JobService, project: str, **values: Any) -> None:
+    with service.store.writing() as c:
+        projects.change(c, project, **values)
+
+
+def set_notify(service: JobService, project: str, **values: Any) -> None:
+    """Change who is told what, as the settings of a project do."""
+    with service.store.writing() as c:
+        spec = projects.find(c, project).spec
+        projects.change(c, project, spec={**spec, "notify": {**spec["notify"], **values}})
+
+
+def lease(service: JobService, project: str, worker: int, name: str) -> int:
+    """Lease an item to a worker; its id."""
+    with service.store.writing() as c:
+        (item,) = items.ids_by_name(c, project, [name]).values()
+        number = int(projects.next_change(c, project, lease_requests=1).change_number)
+        leases.create(c, project, [(worker, [(item, 0)])], 1e12, number)
+    return item
+
+
+def checked(service: JobService) -> set[str]:
+    """The projects that are checked again when it is time."""
+    checks.enqueue_all(service.store, service.settings)
+    with service.store.reading() as c:
+        rows = projects.list_all(c)
+        found = {row.id for row in rows if jobs.is_pending(c, row.id, checks.JOB_KIND)}
+    with service.store.writing() as c:
+        c.exec_driver_sql("DELETE FROM jobs")
+    return found
 
 
 def test_a_finished_project_is_told_once_to_each_address(mailing: JobService) -> None:
@@ -156,23 +188,151 @@ def test_only_the_events_of_the_settings_are_told(mailing: JobService) -> None:
     assert mails(mailing, project) == []
 
 
-def test_without_a_mail_server_nothing_is_queued(service: JobService) -> None:
+def test_what_reached_nobody_is_told_once_there_is_a_mail_server(any_service: JobService) -> None:
+    service = any_service
     project = service.create(notify=NOTIFY)
     service.add(project, 5)
-    assert checks.tell_new(service.context, project, time.time() + 3 * DAY) == ["stuck"]
+    now = time.time() + 3 * DAY
+    assert checks.tell_new(service.context, project, now) == []
+    assert (mails(service, project), reported(service, project)) == ([], set())
+    service.context.settings = _with_mail(service)
+    assert checks.tell_new(service.context, project, now) == ["stuck"]
+    assert checks.tell_new(service.context, project, now) == []
+    assert len(mails(service, project)) == len(NOTIFY["emails"])
+
+
+def test_what_the_webhook_got_is_not_told_again_by_another_channel(any_service: JobService) -> None:
+    service = any_service
+    project = service.create(notify=NOTIFY, webhook="http://127.0.0.1:9/hook")
+    service.add(project, 5)
+    now = time.time() + 3 * DAY
+    assert checks.tell_new(service.context, project, now) == ["stuck"]
+    service.context.settings = _with_mail(service)
+    assert checks.tell_new(service.context, project, now) == []
     assert mails(service, project) == []
+    with service.store.reading() as c:
+        assert len(webhook_deliveries.latest(c, project)) == 1
 
 
-def test_projects_that_want_to_be_told_are_checked_again_and_again(any_service: JobService) -> None:
+def test_an_event_or_an_address_that_is_switched_on_later_is_told_then_and_once(mailing: JobService) -> None:
+    project = mailing.create(notify={"emails": [], "events": ["done"]})
+    mailing.add(project, 5)
+    now = time.time() + 3 * DAY
+    assert checks.tell_new(mailing.context, project, now) == []
+    set_notify(mailing, project, emails=["ann@example.org"])
+    assert checks.tell_new(mailing.context, project, now) == []
+    set_notify(mailing, project, events=["stuck"])
+    assert checks.tell_new(mailing.context, project, now) == ["stuck"]
+    for events in ([], ["stuck"]):
+        set_notify(mailing, project, events=events)
+        assert checks.tell_new(mailing.context, project, now) == []
+    assert len(mails(mailing, project)) == 1
+
+
+def test_open_projects_that_want_to_be_told_are_checked_again_and_again(any_service: JobService) -> None:
     service = any_service
     wanted = [service.create(notify=NOTIFY), service.create(webhook="http://127.0.0.1:9/hook")]
-    other = service.create()
-    checks.enqueue_all(service.store)
-    with service.store.reading() as c:
-        pending = {id for id in (*wanted, other) if jobs.is_pending(c, id, checks.JOB_KIND)}
-    assert pending == set(wanted)
+    service.create()
+    assert checked(service) == set(wanted)
+    checks.enqueue_all(service.store, service.settings)
     service.do_jobs()
     assert service.result(wanted[0], checks.JOB_KIND) == {"sent": []}
+    set_project(service, wanted[0], state=projects.PAUSED)
+    set_project(service, wanted[1], state=projects.CLOSED)
+    assert checked(service) == set()
+
+
+def test_a_finished_project_is_checked_until_its_end_is_told_and_no_more(any_service: JobService) -> None:
+    service = any_service
+    project, other = service.create(notify=NOTIFY), service.create(notify={**NOTIFY, "events": ["stuck"]})
+    hooked = service.create(notify={"emails": []}, webhook="http://127.0.0.1:9/hook")
+    for finished in (project, other, hooked):
+        service.add(finished, 5)
+        set_project(service, finished, done=True)
+    assert checked(service) == set()  # there is no mail server
+    service.context.settings = service.settings = _with_mail(service)
+    assert checked(service) == {project}
+    assert checks.tell_new(service.context, project) == ["done"]
+    assert checked(service) == set()
+
+
+def test_pausing_a_project_tells_nothing_again(mailing: JobService) -> None:
+    costs = {"prices": {"crowd": 0.1}, "budget": 1.0}
+    spent, stuck = mailing.create(notify=NOTIFY, costs=costs), mailing.create(notify=NOTIFY)
+    for project in (spent, stuck):
+        mailing.add(project, 30)
+    mailing.vote(spent, [f"i{k}" for k in range(9)], 1)
+    now = time.time() + 3 * DAY
+    for project in (spent, stuck):
+        assert "stuck" in checks.tell_new(mailing.context, project, now)
+        before = reported(mailing, project)
+        for state in (projects.PAUSED, projects.CLOSED, projects.OPEN):
+            set_project(mailing, project, state=state)
+            assert checks.tell_new(mailing.context, project, now) == []
+            assert reported(mailing, project) == before
+    assert ("budget", "nearly") in reported(mailing, spent)
+
+
+def test_a_finished_project_that_goes_on_does_not_tell_of_its_budget_again(mailing: JobService) -> None:
+    project = mailing.create(notify=NOTIFY, costs={"prices": {"crowd": 0.1}, "budget": 1.0})
+    mailing.add(project, 30)
+    mailing.vote(project, [f"i{k}" for k in range(9)], 1)
+    assert checks.tell_new(mailing.context, project) == ["budget"]
+    set_project(mailing, project, done=True)
+    assert checks.tell_new(mailing.context, project) == ["done"]
+    assert ("budget", "nearly") in reported(mailing, project)
+    set_project(mailing, project, done=False)
+    assert checks.tell_new(mailing.context, project) == []
+    assert reported(mailing, project) == {("budget", "nearly")}
+    set_project(mailing, project, done=True)
+    assert checks.tell_new(mailing.context, project) == ["done"]  # it went on in between
+
+
+def test_visitors_who_answer_nothing_do_not_make_a_project_stuck_again(mailing: JobService) -> None:
+    project = mailing.create(notify=NOTIFY)
+    mailing.add(project, 30)
+    (visitor,) = mailing.workers(project, 1)
+    now = time.time() + 3 * DAY
+    assert checks.tell_new(mailing.context, project, now) == ["stuck"]
+    for name in ("i0", "i1"):
+        lease(mailing, project, visitor, name)
+        assert checks.tell_new(mailing.context, project, now) == []
+        with mailing.store.writing() as c:
+            leases.release(c, project, visitor)
+        assert checks.tell_new(mailing.context, project, now) == []
+    assert len(mails(mailing, project)) == len(NOTIFY["emails"])
+
+
+def test_a_newcomer_who_answers_nothing_does_not_make_a_full_project_stuck_again(mailing: JobService) -> None:
+    project = mailing.create(notify=NOTIFY, plan={"per_worker": 2})
+    mailing.add(project, 30)
+    mailing.vote(project, ["i0", "i1"], 1)
+    soon = time.time() + 2 * 3600
+    assert checks.tell_new(mailing.context, project, soon) == ["stuck"]
+    mailing.workers(project, 2)
+    for now in (soon, soon + DAY):
+        assert checks.tell_new(mailing.context, project, now) == []
+
+
+def test_while_somebody_holds_an_item_a_project_does_not_become_stuck(mailing: JobService) -> None:
+    project = mailing.create(notify=NOTIFY)
+    mailing.add(project, 30)
+    (visitor,) = mailing.workers(project, 1)
+    lease(mailing, project, visitor, "i0")
+    assert checks.tell_new(mailing.context, project, time.time() + 3 * DAY) == []
+
+
+def test_answers_that_say_cannot_tell_count_towards_the_limit_per_worker(mailing: JobService) -> None:
+    project = mailing.create(notify=NOTIFY, plan={"per_worker": 2})
+    mailing.add(project, 30)
+    (worker,) = mailing.workers(project, 1)
+    for name, label in (("i0", 1), ("i1", None)):
+        item = lease(mailing, project, worker, name)
+        with mailing.store.writing() as c:
+            answer = answer_of(session_of(c, project, worker), item, label)
+            assert write_answers(c, project, [answer]) == [None]
+    assert checks.tell_new(mailing.context, project, time.time() + 2 * 3600) == ["stuck"]
+    assert "Every worker has given 2 answers" in mails(mailing, project)[0].text
 
 
 def test_names_of_projects_do_not_reach_headers_with_line_ends(mailing: JobService) -> None:
