@@ -36,7 +36,7 @@ def arrive(
         if platform == "prolific" and study is not None:
             return prolific.arrive(query, study=study["study"], keys=study["keys"], audience=settings.address)
         if platform == "mturk" and study is not None:
-            own = [row.id for row in hits.list_all(c, project.id)]
+            own = [row.id for row in hits.list_all(c, project.id)] if study["hits"] else []  # none: any HIT
             return mturk_external_question.arrive(query, hits=[*study["hits"], *own])
     except NotFoundError:
         raise ForbiddenError(invitation_links.NOT_VALID) from None

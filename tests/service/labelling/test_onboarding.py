@@ -9,7 +9,7 @@ from crowdpilot.service.platforms import Arrival, invitation_links
 from crowdpilot.service.schemas import ProjectIn
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import Store, migrate, projects, workers
-from crowdpilot.service.store.arrivals import invitations
+from crowdpilot.service.store.arrivals import hits, invitations
 
 SETTINGS = Settings(secret="s" * 40)
 QUIZ = [{"text": "1 + 1 = 2", "label": "yes"}, {"text": "1 + 1 = 3", "label": "no"}]
@@ -138,3 +138,17 @@ def test_a_closed_project_admits_no_new_worker(c):
     projects.change(c, project.id, state=projects.CLOSED)
     with pytest.raises(RequestError, match="closed"):
         come(c, projects.find(c, project.id))
+
+
+@pytest.mark.parametrize("listed", [[], ["H1"]], ids=["any HIT", "one HIT"])
+def test_a_hit_of_the_dashboard_is_accepted_beside_those_of_before(c, listed):
+    project = make(c, mturk={"hits": listed})
+    query = {"assignmentId": "A1", "workerId": "W1", "turkSubmitTo": "https://www.mturk.com"}
+    own = {"sandbox": False, "title": "x", "reward": "1", "assignments": 1, "expires": 9e9, "preview_url": ""}
+    hits.add(c, project.id, "H2", **own)
+    for hit in ("H1", "H2"):
+        arrival = onboarding.arrive(c, SETTINGS, project, "mturk", {**query, "hitId": hit})
+        assert arrival.external == "W1"
+    if listed:
+        with pytest.raises(RequestError, match="another HIT"):
+            onboarding.arrive(c, SETTINGS, project, "mturk", {**query, "hitId": "H3"})
