@@ -18,36 +18,37 @@ MANY_FAST_VOTES = 0.1  # share from which they are worth a sentence
 MIN_TIMED_VOTES = 20
 FEW_WORKERS = 4  # at most so many
 MANY_BY_CLASSIFIER = 0.5  # share of the items that a classifier has decided alone
-WORDS = {"task": "item", "gold labels": "known answers", "for one class": "the same", "votes": "answers",
+WORDS = {"gold labels": "known answers", "for one class": "the same", "votes": "answers",
          "answer inversely": "answer the wrong way round"}  # fmt: skip
 
 
 class Circumstances(NamedTuple):
-    """Who gave the votes of a project, how fast, and how many items got none."""
+    """Who gave the votes of a project, how fast, and how many items (or questions about them) got none."""
 
     times: AnswerTimes = AnswerTimes()
     only_guests: bool = False  # all voters came through a link for everybody
-    items: int = 0
+    items: int = 0  # with criteria all questions about them
     without_votes: int = 0
     is_classified: bool = False
+    noun: str = "item"  # what is counted: with criteria a question
 
 
 def project_caveats(
     votes: Votes, gold: GoldCheck | None, about: Circumstances, labels: Codes | None = None
 ) -> list[str]:
     """Sentences that a requester should read beside the accuracy, the most important first."""
-    found = [_of_items(text) for text in find_caveats(votes, gold, labels)]
+    found = [_in_own_words(text, about.noun) for text in find_caveats(votes, gold, labels)]
     voters = np.unique(votes.worker)
     if 1 < len(voters) <= FEW_WORKERS:
         found.append(
             f"Only {len(voters)} people have answered. If they make the same mistake, nobody can see it."
         )
     if labels is not None and len(np.unique(labels)) == 1 and len(np.unique(votes.label)) > 1:
-        found.append("All items get the same label. Check a few by hand: either they are alike, or the "
-                     "question is misunderstood.")  # fmt: skip
+        found.append(f"All {about.noun}s get the same label. Check a few by hand: either they are alike, or "
+                     "workers do not understand what is asked.")  # fmt: skip
     if about.is_classified and about.without_votes > MANY_BY_CLASSIFIER * about.items:
         found.append(f"The classifier, a program, has decided {about.without_votes:,} of {about.items:,} "
-                     "items alone: no person has seen them. An audit tells how good these labels "
+                     f"{about.noun}s alone: no person has seen them. An audit tells how good these labels "
                      "are.")  # fmt: skip
     times = about.times
     if times.timed >= MIN_TIMED_VOTES and times.fast >= MANY_FAST_VOTES * times.timed:
@@ -60,8 +61,8 @@ def project_caveats(
     return found
 
 
-def _of_items(text: str) -> str:
+def _in_own_words(text: str, noun: str) -> str:
     """A caveat of the library, in the words of the service."""
-    for old, new in WORDS.items():
+    for old, new in {"task": noun, **WORDS}.items():
         text = text.replace(old, new)
     return text

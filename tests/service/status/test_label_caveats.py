@@ -40,3 +40,12 @@ def test_few_workers_and_one_label_are_named(votes: Votes) -> None:
     same = np.zeros(len(votes.tasks), np.int32)
     found = project_caveats(votes, None, Circumstances(), same)
     assert any(text.startswith("All items get the same label") for text in found)
+
+
+def test_with_criteria_questions_are_not_called_items(votes: Votes) -> None:
+    about = Circumstances(items=100, without_votes=80, is_classified=True, noun="question")
+    (found,) = project_caveats(votes, None, about)
+    assert "80 of 100 questions alone" in found
+    alone = one_coin(tasks=60, skill=[0.9] * 8, votes_per_task=1, seed=0).votes
+    found = project_caveats(alone, None, Circumstances(noun="question"))[0]
+    assert found.startswith("No question has answers of two workers")

@@ -30,7 +30,7 @@ from crowdpilot.service.pages.dashboard.access.requester import (
 )
 from crowdpilot.service.pages.dashboard.access.sign_in import sign_in_pages
 from crowdpilot.service.pages.dashboard.formatting import show
-from crowdpilot.service.pages.dashboard.items import item_list, item_page, review_queue
+from crowdpilot.service.pages.dashboard.items import check_queue, item_list, item_page, review_queue
 from crowdpilot.service.pages.dashboard.overview import page as overview
 from crowdpilot.service.pages.dashboard.project_settings import page as settings_page
 from crowdpilot.service.pages.dashboard.recruiting import hit_pages, links
@@ -71,7 +71,7 @@ def dashboard_pages() -> APIRouter:
         notifications,
     ):
         routes.include_router(each.pages())
-    for each in (item_list, item_page, review_queue, worker_list, worker_page, blocking):
+    for each in (item_list, item_page, review_queue, check_queue, worker_list, worker_page, blocking):
         routes.include_router(each.pages())
     return routes
 

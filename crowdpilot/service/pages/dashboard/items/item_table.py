@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
+from crowdpilot.arrays import Codes
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store import items
 from crowdpilot.service.store.answers import comments
@@ -32,8 +33,8 @@ class ItemTable(NamedTuple):
     expected: NDArray[np.float64]  # cost of a wrong decision
     votes: NDArray[np.int32]
     done: NDArray[np.bool_]
-    gold: NDArray[np.bool_]  # whether the answer of every question is known
-    certain: NDArray[np.bool_]  # whether every question has a known answer, or was decided by hand
+    gold: NDArray[np.bool_]  # whether known answers settle the label
+    certain: NDArray[np.bool_]  # whether known answers and decisions by hand settle it
     decided_by: NDArray[Any]
     rivals: NDArray[np.int32]  # the likeliest class beside the decided one
     is_likeliest: NDArray[np.bool_]  # whether the decided class is; another may cost less on average
@@ -62,8 +63,7 @@ def read_items(replica: Replica, _: Row | None = None) -> ItemTable:
     now = campaign.decide()
     table = campaign.view.items()
     kept = ~table.withdrawn
-    gold = np.asarray((table.gold >= 0).all(axis=1))
-    certain = np.asarray(((table.gold >= 0) | (table.override >= 0)).all(axis=1))
+    gold, certain = _settles(table.gold), _settles(np.where(table.gold >= 0, table.gold, table.override))
     names = now.items.tolist()
     ids = np.fromiter((replica.item_ids[name] for name in names), np.int64, len(names))
     labels = ["out", "in"] if campaign.has_criteria else [str(name) for name in campaign.classes]
@@ -77,6 +77,12 @@ def read_items(replica: Replica, _: Row | None = None) -> ItemTable:
         ids, now.items, labels, now.codes, now.probs[every, own], now.expected, now.votes, over, gold[kept],
         certain[kept], now.decided_by, rivals, now.probs[every, own] >= others.max(axis=1),
     )  # fmt: skip
+
+
+def _settles(known: Codes) -> NDArray[np.bool_]:
+    """Whether known classes of questions settle the label: all are known, or one criterion does not hold."""
+    is_out = (known == 0).any(axis=1) if known.shape[1] > 1 else False
+    return np.asarray((known >= 0).all(axis=1) | is_out)
 
 
 def find_rows(c: Connection, project: str, table: ItemTable, query: Query) -> NDArray[np.intp]:

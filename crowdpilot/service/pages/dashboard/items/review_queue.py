@@ -100,9 +100,14 @@ def _next(
         )
         chosen = [n for n in rows if int(table.ids[n]) == item][:1] or left[:1]
         shown = None if not chosen else _shown(c, project, table, chosen[0], flagged, flags_first)
-        last = reviews.last_review(c, id, requester.id, item_reviews.UNDOABLE)
-    last = None if last is None or last.time < time.time() - UNDO_SECONDS else last
+        last = last_undoable(c, id, requester)
     return {"project": project, "total": len(rows), "left": len(left), "last": last, "row": shown}
+
+
+def last_undoable(c: Connection, id: str, requester: Requester) -> Row | None:
+    """The last thing that a requester did to one item, if the page offers to undo it."""
+    last = reviews.last_review(c, id, requester.id, item_reviews.UNDOABLE)
+    return None if last is None or last.time < time.time() - UNDO_SECONDS else last
 
 
 def _order(table: ItemTable, flagged: dict[int, int], flags_first: bool) -> list[int]:

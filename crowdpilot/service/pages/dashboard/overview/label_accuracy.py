@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -10,23 +11,26 @@ import numpy as np
 from markupsafe import Markup
 
 from crowdpilot.aggregation import Aggregate, suggest_gold
-from crowdpilot.aggregation.accuracy.gold_suggestion import GoldSuggestion
-from crowdpilot.aggregation.accuracy.statements import state_gain, state_range
 from crowdpilot.aggregation.honest import make_honest
-from crowdpilot.arrays import Floats
+from crowdpilot.arrays import Codes, Floats
 from crowdpilot.calibration.experience import AccuracyEstimate, GoldCheck
 from crowdpilot.service.http.auth import LabellingOf
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.labelling.workers.worker_quality import VotesAndPosterior, read_votes
 from crowdpilot.service.pages.dashboard import svg_charts
-from crowdpilot.service.pages.dashboard.formatting import count, percent
+from crowdpilot.service.pages.dashboard.overview.accuracy_words import (
+    Scope,
+    state_claim,
+    state_gain_of_checks,
+    state_source,
+)
 from crowdpilot.service.status.label_caveats import (
     MIN_LOOKING_SECONDS,
     MIN_LOOKING_SHARE,
     Circumstances,
     project_caveats,
 )
-from crowdpilot.service.store import statistics
+from crowdpilot.service.store import items, statistics
 from crowdpilot.service.store.engine import Row, Store
 from crowdpilot.votes import Votes
 
@@ -39,11 +43,12 @@ class Basis(NamedTuple):
 
     update_number: int  # of the model update
     gold: int  # known classes
+    overrides: int  # decisions of experts
     votes: int
 
     def is_outdated(self, now: Basis) -> bool:
         """Whether there was a refit since, or a check, or a tenth more votes."""
-        return self[:2] != now[:2] or now.votes > VOTES_GROWTH * self.votes
+        return self[:3] != now[:3] or now.votes > VOTES_GROWTH * self.votes
 
 
 class LabelAccuracy(NamedTuple):
@@ -58,6 +63,8 @@ class LabelAccuracy(NamedTuple):
     basis: Basis
     estimate: AccuracyEstimate
     labels: int  # that the estimate is about
+    noun: str  # what has a label: an item, or with criteria a question
+    ids_to_check: list[int]  # of the same items
 
 
 class Snapshot(NamedTuple):
@@ -67,7 +74,7 @@ class Snapshot(NamedTuple):
     basis: Basis
     known: LabelAccuracy | None = None
     data: VotesAndPosterior | None = None
-    names: tuple[str, ...] = ()  # of the items
+    scope: Scope = Scope((), np.zeros(0, np.int32), 0, 0.0, False)
     about: Circumstances = Circumstances()
 
 
@@ -83,9 +90,17 @@ async def estimate_accuracy(id: str, labelling: LabellingOf) -> LabelAccuracy | 
     about = await asyncio.to_thread(_read_voters, labelling.store, id, snapshot.about)
     snapshot = snapshot._replace(about=about)
     found = await asyncio.to_thread(_compute, data, snapshot)
-    if found is not None:
-        _KNOWN[snapshot.replica] = found
+    if found is None:
+        return None
+    ids = await asyncio.to_thread(_read_ids, labelling.store, id, found.to_check)
+    _KNOWN[snapshot.replica] = found = found._replace(ids_to_check=ids)
     return found
+
+
+def _read_ids(store: Store, id: str, names: list[str]) -> list[int]:
+    with store.reading() as c:
+        ids = items.ids_by_name(c, id, names)
+    return [ids[name] for name in names if name in ids]
 
 
 def _read_voters(store: Store, id: str, about: Circumstances) -> Circumstances:
@@ -98,82 +113,66 @@ def _read_voters(store: Store, id: str, about: Circumstances) -> Circumstances:
 def _read_snapshot(replica: Replica, row: Row) -> Snapshot:
     """In the thread of the replica: nothing is computed here."""
     view, known = replica.campaign.view, _KNOWN.get(replica)
-    items = view.items()
-    basis = Basis(replica.update_number, int((items.gold >= 0).sum()), row.votes)
+    table = view.items()
+    is_gold, override = table.gold >= 0, table.override.T.ravel()
+    basis = Basis(replica.update_number, int(is_gold.sum()), int((override >= 0).sum()), row.votes)
     if row.votes == 0:
         return Snapshot(replica, basis)
     if known is not None and not known.basis.is_outdated(basis):
         return Snapshot(replica, basis, known)
     data = read_votes(replica, row)
-    withdrawn = np.tile(items.withdrawn, len(replica.campaign.criteria))
+    withdrawn = np.tile(table.withdrawn, len(replica.campaign.criteria))
     has_votes = np.bincount(data.votes.task, minlength=len(withdrawn)) > 0
     counted = np.flatnonzero(~withdrawn & has_votes)
-    names = tuple(str(items.names[n % len(items.names)]) for n in counted.tolist())
     kept = VotesAndPosterior(data.votes.select(tasks=counted), data.posterior[counted].copy())
-    unknown = ~withdrawn & ~(items.gold >= 0).T.ravel()
-    about = Circumstances(
-        items=int((~withdrawn).sum()),
-        without_votes=int((unknown & ~has_votes).sum()), is_classified=view.is_classified,
+    scope = Scope(
+        tuple(str(table.names[n % len(table.names)]) for n in counted.tolist()), override[counted],
+        int((is_gold.any(axis=1) & ~table.withdrawn).sum()), float(replica.spec["plan"]["gold"]),
+        replica.campaign.has_criteria,
     )  # fmt: skip
-    return Snapshot(replica, basis, None, kept, names, about)
+    unknown = ~withdrawn & ~is_gold.T.ravel() & (override < 0)
+    about = Circumstances(
+        items=int((~withdrawn).sum()), without_votes=int((unknown & ~has_votes).sum()),
+        is_classified=view.is_classified, noun="question" if scope.has_criteria else "item",
+    )  # fmt: skip
+    return Snapshot(replica, basis, None, kept, scope, about)
 
 
 def _compute(data: VotesAndPosterior, snapshot: Snapshot) -> LabelAccuracy | None:
     votes, posterior = data
+    about, scope = snapshot.about, snapshot.scope
     if len(votes) == 0:
         return None
     sample, rows = _sample(votes, posterior)
     result = make_honest(Aggregate(sample, rows, np.full(len(sample.workers), np.nan)))
-    suggestion, estimate = suggest_gold(result, None), result.expected_accuracy
-    check = result.params["gold_check"]
-    caveats = project_caveats(sample, check, snapshot.about, result.codes)
+    check: GoldCheck | None = result.params["gold_check"]
+    caveats = project_caveats(sample, check, about, result.codes)
+    decided = _with_overrides(result, scope.override)
+    suggestion, estimate = suggest_gold(decided, None), decided.expected_accuracy
+    chosen = np.asarray(sample.tasks)[suggestion.codes].tolist()
+    to_check = list(dict.fromkeys(scope.names[n] for n in chosen))
     return LabelAccuracy(
-        _claim(estimate, snapshot.about), _note(votes, estimate, check, snapshot.about),
+        state_claim(estimate, about), state_source(votes, estimate, check, scope, about),
         svg_charts.span(estimate.low, estimate.mean, estimate.high),
-        _gain(suggestion), caveats,
-        [snapshot.names[n] for n in np.asarray(sample.tasks)[suggestion.codes].tolist()], snapshot.basis,
-        estimate, len(votes.tasks),
+        state_gain_of_checks(suggestion, len(to_check)), caveats, to_check, snapshot.basis, estimate,
+        len(votes.tasks), about.noun, [],
     )  # fmt: skip
 
 
-def _claim(estimate: AccuracyEstimate, about: Circumstances) -> str:
-    """The range, of the labels that it is about."""
-    claim = state_range(estimate).replace(" %", "%")
-    if about.is_classified and about.without_votes:
-        return claim.replace("these labels", "the labels of items that people answered")
-    return claim
-
-
-def _gain(suggestion: GoldSuggestion) -> str:
-    """What it gains to check items; empty where it gains too little."""
-    if not state_gain(suggestion):
-        return ""
-    now, then = (100 * (each.high - each.low) for each in (suggestion.now, suggestion.predicted))
-    return (f"Check {count(len(suggestion), 'item')} yourself. Then we know it more exactly: the range is "
-            f"{now:.0f} percentage points wide now, and would be about {max(then, 1):.0f}")  # fmt: skip
-
-
-def _known(check: GoldCheck) -> str:
-    """How the items with known answers were used."""
-    if check.tasks == 1:
-        return f"You know the answer of 1 item: the workers have it {'right' if check.right else 'wrong'}."
-    return f"You know the answers of {check.tasks:,} items: the workers have {check.right:,} of them right."
-
-
-def _note(votes: Votes, estimate: AccuracyEstimate, check: GoldCheck | None, about: Circumstances) -> str:
-    """Where the range comes from, and what it does not cover."""
-    source = f"{count(len(votes), 'answer')} on {count(len(votes.tasks), 'item')}"
-    notes = [f"Our best guess is {percent(estimate.mean)}, from {source}."]
-    if check:
-        notes.append(_known(check))
-    else:
-        notes.append("You have given no known answers, so the range rests on how good other crowds were.")
-    if about.is_classified and about.without_votes:
-        notes.append(f"The other {count(about.without_votes, 'label')} come from the classifier alone: only "
-                     "an audit can tell how many of them are right.")  # fmt: skip
-    elif about.is_classified:
-        notes.append("The classifier helps to decide, so that somewhat more may be right.")
-    return " ".join(notes).replace(" %", "%")
+def _with_overrides(result: Aggregate, override: Codes) -> Aggregate:
+    """The same result where the labels that experts decided on are right; they do not judge the others."""
+    of_sample = override[np.asarray(result.votes.tasks, np.intp)]
+    gold = np.full(len(of_sample), -1, np.int32) if result.votes.gold is None else result.votes.gold
+    known = np.where(of_sample >= 0, of_sample, gold)
+    if (known == gold).all():
+        return result
+    crowd = result.crowd
+    accuracy = crowd.map.accuracy(crowd.features[known < 0], int((known >= 0).sum()))
+    return replace(
+        result,
+        votes=replace(result.votes, gold=known),
+        params={**result.params, "expected_accuracy": accuracy},
+    )
 
 
 def _sample(votes: Votes, posterior: Floats) -> tuple[Votes, Floats]:

@@ -133,3 +133,25 @@ def test_a_worker_is_blocked_after_a_preview(site: DashboardService, page: Any) 
     with site.store.reading() as c:
         row = workers.list_all(c, id)[0]
     assert (row.state, row.trusted, row.notes) == ("blocked", False, "Answers very fast.")
+
+
+def test_items_are_checked_by_keyboard_alone(site: DashboardService, page: Any) -> None:
+    id = site.create(40)
+    site.work(id)
+    sign_in(page, site, "write")
+    page.goto(f"{site.settings.address}/projects/{id}")
+    page.get_by_role("link", name="Check items here").click()
+    axe(page)
+    first = shown(page)
+    page.keyboard.press("Enter")  # nothing is chosen yet
+    page.get_by_text("Choose an answer first.").wait_for()
+    page.keyboard.press("1")
+    press(page, "Enter")
+    assert reviewed(site, id, first).gold == "Negative"
+    second = shown(page)
+    assert second != first
+    press(page, "s")
+    assert reviewed(site, id, second).gold is None
+    press(page, "u")
+    assert (shown(page), reviewed(site, id, first).gold) == (first, None)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
