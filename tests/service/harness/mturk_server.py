@@ -34,6 +34,8 @@ class MTurk:
 
     def add_assignment(self, id: str, hit: str, worker: str = "A1WORKER") -> None:
         """A worker hands in an assignment."""
+        if hit in self.hits:
+            self.hits[hit]["NumberOfAssignmentsAvailable"] -= 1
         self.assignments[id] = {"AssignmentId": id, "HITId": hit, "WorkerId": worker, "SubmitTime": 1.7e9,
                                 "AssignmentStatus": "Submitted"}  # fmt: skip
 

@@ -34,14 +34,18 @@ document.addEventListener("keydown", (event) => {
 
 document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 
-// The total of a form: the product of its fields, in whole cents.
+// The total of a form: the product of its fields, in whole cents, or MTurk's fee for it: a lower rate, and a higher one from
+// ten assignments on.
 function showProducts() {
   for (const output of document.querySelectorAll("[data-product]")) {
     const fields = output.dataset.product.split(" ").map((id) => document.getElementById(id)?.value.trim() ?? "");
     const texts = output.dataset.times ? [output.dataset.times, ...fields] : fields;
     const isTyped = texts.every((text) => /^[0-9]{1,5}(\.[0-9]{1,2})?$/.test(text));
-    const cents = isTyped ? Math.round(texts.map(Number).reduce((product, one) => product * one, 1) * 100) : 0;
-    output.textContent = isTyped ? `USD ${(cents / 100).toFixed(2)}` : "not known yet";
+    const numbers = texts.map(Number);
+    const [few, many] = (output.dataset.fee ?? "1 1").split(" ").map(Number);
+    const rate = numbers.at(-1) >= 10 ? many : few;
+    const cents = isTyped ? Math.round(numbers.reduce((product, one) => product * one, 1) * rate * 100) : 0;
+    output.textContent = isTyped ? `USD ${(cents / 100).toFixed(2)}` : "…";
   }
 }
 if (document.querySelector("[data-product]")) document.addEventListener("input", showProducts);

@@ -24,6 +24,8 @@ from crowdpilot.service.store.engine import Row, Store
 from crowdpilot.service.store.requesters import action_log
 
 DAY_SECONDS = 86400
+FEES = Decimal("0.2"), Decimal("0.4")  # https://requester.mturk.com/pricing, as of 2025; the higher one from
+MANY_ASSIGNMENTS = 10  # assignments on
 MAX_TOTAL = Decimal(100_000)  # dollars, for one HIT
 Token = Annotated[Plain, Field(pattern=r"^[0-9A-Za-z_-]{8,40}$")]
 Dollars = Annotated[Plain, Field(pattern=r"^[0-9]{1,5}(\.[0-9]{1,2})?$")]
@@ -87,6 +89,11 @@ class RejectionIn(Strict):
 def total_of(reward: str, assignments: int) -> Decimal:
     """What all assignments cost, without the fee of Amazon."""
     return Decimal(reward) * assignments
+
+
+def fee_rate(assignments: int) -> Decimal:
+    """The share that Amazon takes in addition to the reward, of a HIT with so many assignments."""
+    return FEES[assignments >= MANY_ASSIGNMENTS]
 
 
 def create(store: Store, settings: Settings, project: str, actor: str, new: HitIn) -> Row:

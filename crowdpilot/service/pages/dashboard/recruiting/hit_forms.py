@@ -17,6 +17,7 @@ from crowdpilot.service.requesters.recruiting.mturk_hits import (
     ConfirmationError,
     ExtensionIn,
     HitIn,
+    fee_rate,
     total_of,
 )
 from crowdpilot.service.schemas.fields import Strict
@@ -45,6 +46,13 @@ WORDS = {  # what to write, by the field
     "token": "The page is out of date. Load it again.",
 }
 Request = TypeVar("Request", bound=Strict)
+
+
+class Price(NamedTuple):
+    """What workers get, and about what Amazon gets, in dollars."""
+
+    workers: str
+    fee: str
 
 
 class Wrong(NamedTuple):
@@ -103,7 +111,10 @@ def refused(error: ValueError | RequestError) -> Wrong:
     return Wrong({}, sentence(str(error)))
 
 
-def total(reward: str, assignments: str) -> str:
-    """What the assignments cost as far as it is typed; empty if it is not."""
+def price(reward: str, assignments: str, in_all: int | None = None) -> Price | None:
+    """What assignments cost as far as it is typed, of a HIT with so many in all; None if it is not."""
     is_typed = re.fullmatch(r"[0-9]{1,5}(\.[0-9]{1,2})?", reward) and re.fullmatch(r"[0-9]{1,5}", assignments)
-    return f"{total_of(reward, int(assignments)):.2f}" if is_typed else ""
+    if not is_typed:
+        return None
+    total = total_of(reward, int(assignments))
+    return Price(f"{total:.2f}", f"{total * fee_rate(in_all or int(assignments)):.2f}")

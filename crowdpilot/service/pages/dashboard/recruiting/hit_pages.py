@@ -14,7 +14,8 @@ from crowdpilot.service.pages.dashboard.formatting import router, show
 from crowdpilot.service.pages.dashboard.recruiting import hit_forms
 from crowdpilot.service.pages.dashboard.recruiting.hit_forms import Wrong
 from crowdpilot.service.pages.rendering import sentence
-from crowdpilot.service.requesters.recruiting import mturk_hits, submissions
+from crowdpilot.service.platforms import mturk_client
+from crowdpilot.service.requesters.recruiting import mturk_hits, submissions, submissions_needed
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import projects
 from crowdpilot.service.store.arrivals import hits
@@ -62,12 +63,16 @@ def _new_page(
 ) -> Response:  # fmt: skip
     with store.reading() as c:
         project = projects.find(c, id)
+        found = submissions.list_submissions(c, settings.secret, project, "mturk")
+        needed = submissions_needed.places_needed(
+            c, project, [one.answers for one in found if one.minutes is not None]
+        )
     fields = {**hit_forms.NEW, "title": project.name[:128], "description": project.spec["question"][:2000]}
     shown = typed or hit_forms.empty(fields)
     return show(
         "recruiting/new_hit.html", requester, project, status=422 if wrong else 200, typed=shown,
         wrong=wrong.fields if wrong else {}, problem=wrong.problem if wrong else "",
-        total=hit_forms.total(shown["reward"], shown["assignments"]), secure=settings.secure,
+        price=hit_forms.price(shown["reward"], shown["assignments"]), secure=settings.secure, needed=needed,
     )  # fmt: skip
 
 
@@ -114,7 +119,9 @@ def _hit_page(
         done=done, state_words=_state_words(seen), problem=sentence(seen.problem) if seen.problem else "",
         forms=forms, panels=panels,
         shown=[(one, known.get(one.assignment)) for one in seen.assignments[:MAX_SHOWN]],
-        total=hit_forms.total(row.reward, str(forms["extend"]["assignments"])),
+        price=hit_forms.price(row.reward, str(forms["extend"]["assignments"]), row.assignments),
+        fee=f"{mturk_hits.fee_rate(row.assignments)}",
+        waiting=sum(one.status == mturk_client.SUBMITTED for one in seen.assignments),
     )  # fmt: skip
 
 

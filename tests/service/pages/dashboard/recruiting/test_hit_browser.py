@@ -46,16 +46,16 @@ def test_a_hit_is_created_extended_and_paid_by_clicks(
     page.get_by_label("Reward in dollars").fill("0.35")
     page.get_by_label("Assignments", exact=True).fill("6")
     page.get_by_label("Countries").fill("US, GB")
-    page.get_by_text("Reward × assignments: USD 2.10").wait_for()
+    page.get_by_text("You pay at most USD 2.10 to workers and about USD 0.42 to Amazon").wait_for()
     fits(page)
-    page.get_by_label("Type the total to confirm it").fill("2")
+    page.get_by_label("Type the amount for workers to confirm it").fill("2")
     page.get_by_role("button", name="Create the HIT").click()
     page.get_by_text("type 2.10 to confirm it").wait_for()
     assert page.get_by_label("Countries").input_value() == "US, GB"
     fits(page)
     assert [said for said in trouble if "422" not in said] == []  # the browser logs the status
     trouble.clear()
-    page.get_by_label("Type the total to confirm it").fill("2.10")
+    page.get_by_label("Type the amount for workers to confirm it").fill("2.10")
     page.get_by_role("button", name="Create the HIT").dblclick()
     page.get_by_text("The HIT is created.").wait_for()
     assert len(mturk.hits) == 1
@@ -64,15 +64,17 @@ def test_a_hit_is_created_extended_and_paid_by_clicks(
     mturk.add_assignment("3TESA3PJ31ZLBLMPZQ7AKEXAMPLE01", hit, "A2EXAMPLEWORKER")
     page.get_by_label("More assignments").fill("2")
     page.get_by_label("Days from now until it ends").fill("9")
-    page.get_by_text("Reward × more assignments: USD 0.70").wait_for()
-    page.get_by_label("Type the total to confirm it").fill("0.70")
+    page.get_by_text(
+        "More assignments cost at most USD 0.70 for workers and about USD 0.14 for Amazon"
+    ).wait_for()
+    page.get_by_label("Type the amount for workers to confirm it").fill("0.70")
     page.get_by_role("button", name="Extend the HIT").click()
     page.get_by_text("The HIT is extended.").wait_for()
-    assert mturk.hits[hit]["NumberOfAssignmentsAvailable"] == 8
+    assert mturk.hits[hit]["NumberOfAssignmentsAvailable"] == 6
     fits(page)
     page.get_by_label("Choose A1EXAMPLEWORKER").check()
-    page.get_by_role("button", name="Approve and pay").click()
+    page.get_by_role("button", name="Approve and pay USD 0.35 each").click()
     page.get_by_text("Your review is on MTurk.").wait_for()
     page.get_by_role("link", name="All HITs").click()
-    page.get_by_text("8 free, 0 being done").wait_for()
+    page.get_by_text("6 free, 0 being done").wait_for()
     fits(page)
