@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import smtplib
 import ssl
+from contextlib import suppress
 from email.errors import MessageError
 from email.headerregistry import Address
 from email.message import EmailMessage
@@ -42,18 +43,27 @@ def send(server: MailServer, recipient: str, subject: str, text: str) -> None:
         message = compose(server, recipient, subject, text)
     except (MessageError, ValueError, IndexError) as error:  # what the parser of addresses raises
         raise RejectedError(f"{recipient!r} is no address that can be written to") from error
-    with _connect(server) as connection:
-        try:
-            connection.send_message(message, server.sender, [recipient])
-        except smtplib.SMTPRecipientsRefused as error:
-            code, reply = next(iter(error.recipients.values()))
-            if code in PERMANENT:
-                raise RejectedError(
-                    f"the mail server refuses {recipient!r} ({_said(code, reply)})"
-                ) from error
-            raise
-        except smtplib.SMTPNotSupportedError as error:
-            raise RejectedError(f"the mail server does not take an address such as {recipient!r}") from error
+    connection = _connect(server)
+    try:
+        connection.send_message(message, server.sender, [recipient])
+        with suppress(smtplib.SMTPException, OSError):  # it is taken, however the server says goodbye
+            connection.quit()
+    except smtplib.SMTPRecipientsRefused as error:
+        code, reply = next(iter(error.recipients.values()))
+        _raise_if_permanent(f"refuses {recipient!r}", code, reply, error)
+        raise
+    except (smtplib.SMTPSenderRefused, smtplib.SMTPDataError) as error:
+        _raise_if_permanent("refuses this e-mail", error.smtp_code, error.smtp_error, error)
+        raise
+    except smtplib.SMTPNotSupportedError as error:
+        raise RejectedError(f"the mail server does not take an address such as {recipient!r}") from error
+    finally:
+        connection.close()
+
+
+def _raise_if_permanent(what: str, code: int, reply: bytes | str, error: Exception) -> None:
+    if code in PERMANENT:
+        raise RejectedError(f"the mail server {what} ({_said(code, reply)})") from error
 
 
 def _connect(server: MailServer) -> smtplib.SMTP:

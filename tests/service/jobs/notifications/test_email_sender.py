@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import socket
+import socketserver
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -95,6 +97,71 @@ def test_an_address_that_the_server_refuses_is_not_tried_again(service: JobServi
     row = only(service, project)
     assert row.state == FAILED
     assert "550" in row.error
+
+
+class Script(socketserver.StreamRequestHandler):
+    """A mail server that answers each command as the test says, and takes everything else."""
+
+    answers: ClassVar[dict[bytes, bytes]] = {}
+    taken: ClassVar[list[bytes]] = []
+
+    def handle(self) -> None:
+        self.wfile.write(b"220 here\r\n")
+        while command := self.rfile.readline()[:4].upper():
+            if command == b"DATA":
+                self.wfile.write(b"354 go on\r\n")
+                while (line := self.rfile.readline()) not in (b".\r\n", b""):
+                    self.taken.append(line)
+            answer = self.answers.get(command.strip(), b"250 OK")
+            if not answer:
+                return  # it hangs up
+            self.wfile.write(answer + b"\r\n")
+
+
+@pytest.fixture
+def script() -> Iterator[tuple[int, type[Script]]]:
+    """The port of such a server, and what it answers and takes."""
+    mine = type("Mine", (Script,), {"answers": {}, "taken": []})
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), mine) as server:
+        server.daemon_threads = True
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield server.server_address[1], mine
+        server.shutdown()
+        thread.join()
+
+
+@pytest.mark.parametrize("quit", [b"500 what?", b"421 closing", b""], ids=["unknown", "closing", "no answer"])
+def test_an_email_that_was_taken_is_not_sent_again_however_the_server_says_goodbye(
+    service: JobService, script: tuple[int, type[Script]], quit: bytes
+) -> None:
+    port, server = script
+    server.answers[b"QUIT"] = quit
+    project, settings = queued(service), mailing(service, port)
+    assert email_sender.step(service.store, settings)
+    assert (only(service, project).state, only(service, project).error) == (DONE, None)
+    assert not email_sender.step(service.store, settings, time.time() + 1000)
+    assert sum(line.startswith(b"Subject:") for line in server.taken) == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "answer", "state"),
+    [
+        (b"MAIL", b"550 no such sender", FAILED), (b"MAIL", b"451 later", QUEUED),
+        (b"DATA", b"554 this is spam", FAILED), (b"DATA", b"452 the disk is full", QUEUED),
+        (b"RCPT", b"550 no such mailbox", FAILED), (b"RCPT", b"450 busy", QUEUED),
+    ],
+)  # fmt: skip
+def test_what_the_server_refuses_for_good_is_not_tried_again_and_all_else_is(
+    service: JobService, script: tuple[int, type[Script]], command: bytes, answer: bytes, state: str
+) -> None:
+    port, server = script
+    server.answers[command] = answer
+    project = queued(service)
+    assert email_sender.step(service.store, mailing(service, port))
+    row = only(service, project)
+    assert row.state == state
+    assert answer.decode() in row.error or state == QUEUED
 
 
 @pytest.mark.parametrize("subject", ["Films\r\nBcc: eve@example.org", "Films\nX: y"])
