@@ -105,7 +105,7 @@ def test_members_sign_in_at_their_provider_and_out(site: DashboardService, deskt
     home = site.settings.address
     sign_in(desktop, site, "ann", "/keys")
     desktop.wait_for_url(f"{home}/keys")
-    assert desktop.get_by_role("heading", name="API keys").is_visible()
+    assert desktop.get_by_role("heading", name="Keys", exact=True).is_visible()
     desktop.goto(f"{home}/members")
     assert desktop.get_by_role("row", name="ann@example.org").get_by_text("operator", exact=True).is_visible()
     cookies = {cookie["name"]: cookie for cookie in desktop.context.cookies()}

@@ -26,8 +26,8 @@ from crowdpilot.service.store.requesters import members
 
 SCOPES = {
     "read": ("Read", "See projects and their results, change nothing."),
-    "label-ops": ("Label", "Run the labelling, too: workers, links, stopping items."),
-    "write": ("Write", "Make and change projects, too."),
+    "label-ops": ("Label", "Run the labelling, too: invite and block workers, decide items."),
+    "write": ("Write", "Make and change projects, too, and pay workers on Mechanical Turk."),
     "admin": ("Admin", "Manage members and keys, and delete, too."),
 }
 LIFETIMES = {"": "Never", "30": "In 30 days", "90": "In 90 days", "365": "In a year"}
