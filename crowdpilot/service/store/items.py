@@ -124,7 +124,7 @@ def knowledge(c: Connection, project: str) -> list[str]:
 
 
 def some_open(c: Connection, project: str, n: int) -> list[int]:
-    """Ids of up to `n` items that may be asked about; by the index on change numbers."""
+    """Ids of up to `n` items that may be asked about; by the partial index on open items."""
     own = items.c.project == project, items.c.state == OPEN
     return [row.id for row in c.execute(select(items.c.id).where(*own).limit(n))]
 

@@ -15,6 +15,7 @@ ANSWERED = (VOTED, UNSURE)
 ItemCriterion = tuple[int, int]  # id of an item, index of a criterion
 VoteId = tuple[int, int, int]  # item, criterion, worker: the primary key
 ROWS_PER_FETCH = 5000
+MAX_RECENT_ROWS = 2000  # of a project, among which the last times of votes are looked for
 IN_ORDER = votes.c.change_number, votes.c.worker, votes.c.item, votes.c.criterion
 SAME_VOTE: ColumnElement[bool] = and_(  # the primary key, for statements with many rows of parameters
     votes.c.item == bindparam("_item"),
@@ -108,9 +109,15 @@ def counts_by_worker(c: Connection, project: str) -> dict[int, dict[str, float]]
 
 
 def recent_seconds(c: Connection, project: str, n: int) -> list[float]:
-    """How long the last `n` votes of a project took, where that is known; by the index on change numbers."""
-    timed = votes.c.project == project, votes.c.state == VOTED, votes.c.seconds.is_not(None)
-    query = select(votes.c.seconds).where(*timed).order_by(votes.c.change_number.desc()).limit(n)
+    """How long the last `n` votes of a project took, where that is known; by the index on change numbers.
+
+    Among the last `MAX_RECENT_ROWS` leases and answers: votes from elsewhere may be many, and have no times.
+    """
+    columns = votes.c.seconds, votes.c.state, votes.c.change_number
+    last = select(*columns).where(votes.c.project == project).order_by(votes.c.change_number.desc())
+    recent = last.limit(MAX_RECENT_ROWS).subquery()
+    timed = recent.c.state == VOTED, recent.c.seconds.is_not(None)
+    query = select(recent.c.seconds).where(*timed).order_by(recent.c.change_number.desc()).limit(n)
     return [float(row.seconds) for row in c.execute(query)]
 
 

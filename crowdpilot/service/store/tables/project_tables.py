@@ -19,6 +19,8 @@ from sqlalchemy import (
 
 from crowdpilot.service.store.tables.common import HAS_GOLD, Long, project_column, table
 
+IS_OPEN = "state = 'open'"  # of items
+
 projects = table(
     "projects",
     Column("id", String(32), primary_key=True),
@@ -56,6 +58,7 @@ items = table(
     UniqueConstraint("project", "name"),
     Index("ix_items_project_change_number", "project", "change_number"),
     Index("ix_items_gold", "project", sqlite_where=text(HAS_GOLD), postgresql_where=text(HAS_GOLD)),
+    Index("ix_items_open", "project", sqlite_where=text(IS_OPEN), postgresql_where=text(IS_OPEN)),
 )
 
 files = table(

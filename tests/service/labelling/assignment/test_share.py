@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import insert
+from sqlalchemy import insert, update
 
 from crowdpilot.service.labelling.assignment.share import read_share
-from crowdpilot.service.store import projects, workers
-from crowdpilot.service.store.tables import votes
+from crowdpilot.service.store import Store, projects, workers
+from crowdpilot.service.store.tables import items, votes
 from tests.service.harness.service import create_project, migrated_store, sqlite_url
 
 SPEC: dict[str, Any] = {"name": "Films", "classes": ["bad", "good"], "min_answers": 25}
@@ -80,3 +80,27 @@ def test_pay_is_said_where_there_is_a_currency(
     tmp_path: Path, spec: dict[str, Any], platform: str, pay: float | None
 ) -> None:
     assert share(tmp_path, platform=platform, **spec).pay == (None if pay is None else pytest.approx(pay))
+
+
+def steps(store: Store, project: str) -> int:
+    """How many thousand steps SQLite takes to find the share of a worker."""
+    taken = []
+    with store.reading() as c:
+        c.connection.driver_connection.set_progress_handler(lambda: taken.append(1), 1000)
+        read_share(c, projects.find(c, project), "link", "crowd")
+        c.connection.driver_connection.set_progress_handler(None, 0)
+    return len(taken)
+
+
+def test_items_that_need_nothing_and_votes_without_times_cost_nothing(tmp_path: Path) -> None:
+    store = migrated_store(sqlite_url(tmp_path))
+    new = [{"name": f"i{k}", "content": {"text": "x"}} for k in range(20_000)]
+    id = create_project(store, SPEC, new)
+    with store.writing() as c:
+        worker = workers.register(c, id, "relay", "w", kind="crowd").id
+        number = int(projects.next_change(c, id).change_number)
+        given = {"project": id, "worker": worker, "state": "voted", "lease_number": 1, "expires": 0.0}
+        c.execute(insert(votes), [{**given, "item": k + 1, "change_number": number} for k in range(20_000)])
+        c.execute(update(items).where(items.c.id < 19_990).values(state="withdrawn", change_number=number))
+    assert steps(store, id) < 100
+    store.close()

@@ -29,6 +29,8 @@ def upgrade() -> None:
     _add("projects", sa.Column("spec_number", Long, nullable=False, server_default="0"))
     _add("projects", sa.Column("archived", sa.Float()), sa.Column("earlier_prices", sa.JSON()))
     _add("items", sa.Column("override", sa.JSON()), sa.Column("votes_wanted", sa.Integer()))
+    is_open = sa.text("state = 'open'")
+    op.create_index("ix_items_open", "items", ["project"], sqlite_where=is_open, postgresql_where=is_open)
     _add("workers", sa.Column("notes", sa.Text()))
     _add("assignments", sa.Column("resumed", sa.Float()))
     _add("assignments", sa.Column("outcome", sa.String(8)), sa.Column("review", sa.String(8)),
