@@ -1,4 +1,4 @@
-// The review queue by keyboard: keys choose answers, Enter confirms, S skips, G makes gold, A asks again, U undoes.
+// The review queue by keyboard: keys choose answers, Enter confirms, S skips, G makes gold, A asks again, R resolves flags, U undoes.
 "use strict";
 
 const groups = [...document.querySelectorAll("[data-group]")];

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from fastapi import APIRouter
 from fastapi.responses import Response
+from numpy.typing import NDArray
 
 from crowdpilot.service import item_reviews
 from crowdpilot.service.errors import InvalidRequestError, NotFoundError
@@ -96,7 +97,7 @@ def _details(store: Store, id: str, row: Row, seen: Seen, query: Query) -> tuple
         "open_comments": sum(one.resolved is None for one in said),
         "similar": [describe_row(seen.table, n, content) for n in similar], "at": None,
     }  # fmt: skip
-    return project, {**shown, **_neighbours(seen.table, rows.tolist(), row.id)}
+    return project, {**shown, **_neighbours(seen.table, rows, row.id)}
 
 
 def _answer(vote: Row, known: dict[int, Row], spec: dict[str, Any]) -> dict[str, Any]:
@@ -115,14 +116,15 @@ def _question(spec: dict[str, Any], criterion: int) -> str:
     return str(spec["criteria"][criterion]["name"]) if spec["criteria"] else ""
 
 
-def _neighbours(table: ItemTable, rows: list[int], id: int) -> dict[str, Any]:
+def _neighbours(table: ItemTable, rows: NDArray[np.intp], id: int) -> dict[str, Any]:
     """The items before and after one in the order of the list, and its number in it."""
-    ids = table.ids[rows].tolist()
-    if id not in ids:
+    ids = table.ids[rows]
+    at = np.flatnonzero(ids == id)
+    if not len(at):
         return {"before": None, "after": None, "number": 0, "total": len(ids)}
-    n = ids.index(id)
-    after = ids[n + 1] if n + 1 < len(ids) else None
-    return {"before": ids[n - 1] if n else None, "after": after, "number": n + 1, "total": len(ids)}
+    n = int(at[0])
+    after = int(ids[n + 1]) if n + 1 < len(ids) else None
+    return {"before": int(ids[n - 1]) if n else None, "after": after, "number": n + 1, "total": len(ids)}
 
 
 def _similar(table: ItemTable, id: int) -> list[int]:

@@ -64,12 +64,11 @@ def read_items(replica: Replica, _: Row | None = None) -> ItemTable:
     table = campaign.view.items()
     kept = ~table.withdrawn
     gold, certain = _settles(table.gold), _settles(np.where(table.gold >= 0, table.gold, table.override))
-    names = now.items.tolist()
-    ids = np.fromiter((replica.item_ids[name] for name in names), np.int64, len(names))
+    ids = np.fromiter(replica.item_ids.values(), np.int64, len(kept))[kept]  # in the order of the campaign
     labels = ["out", "in"] if campaign.has_criteria else [str(name) for name in campaign.classes]
     over = now.done | (table.final[kept] >= 0)
     own = np.minimum(now.codes, now.probs.shape[1] - 1)
-    every = np.arange(len(names))
+    every = np.arange(len(ids))
     others = now.probs.copy()
     others[every, own] = -1
     rivals = others.argmax(axis=1).astype(np.int32)

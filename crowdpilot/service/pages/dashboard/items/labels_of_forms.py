@@ -30,7 +30,7 @@ def votes_asked(form: FormData) -> int:
 
 def class_keys(spec: Mapping[str, Any]) -> dict[str, str]:
     """The key that chooses each class: that of the project, else digits, then letters that are free."""
-    taken = {"s", "g", "a", "u"}  # of the actions
+    taken = {"s", "g", "a", "r", "u"}  # of the actions
     own = {
         name: str(spec["class_details"].get(name, {}).get("key") or "").lower() for name in spec["classes"]
     }

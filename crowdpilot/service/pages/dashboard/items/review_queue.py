@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 import numpy as np
 from fastapi import APIRouter
 from fastapi.responses import Response
+from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from crowdpilot.service import access, item_reviews
@@ -28,7 +30,7 @@ from crowdpilot.service.store.requesters import reviews
 
 UNDO_SECONDS = 3600.0  # in which the page offers to undo
 MIN_COST = 1e-9  # below which a decision is taken for certain
-OVERRIDE, GOLD, ASK_AGAIN, SKIP = "override", "gold", "ask-again", "skip"
+OVERRIDE, GOLD, ASK_AGAIN, RESOLVE, SKIP = "override", "gold", "ask-again", "resolve", "skip"
 
 
 class Position(NamedTuple):
@@ -92,16 +94,13 @@ def _next(
 ) -> dict[str, Any]:  # fmt: skip
     with store.reading() as c:
         project, flagged = projects.find(c, id), comments.open_flags(c, id)
-        rows = _order(table, flagged, flags_first)
-        left = (
-            rows
-            if position is None
-            else [n for n in rows if _is_behind(table, flagged, n, position, flags_first)]
-        )
-        chosen = [n for n in rows if int(table.ids[n]) == item][:1] or left[:1]
-        shown = None if not chosen else _shown(c, project, table, chosen[0], flagged, flags_first)
+        queue = make_queue(table, list(flagged), flags_first=flags_first)
+        total = len(queue.rows)
+        start = 0 if position is None else queue.start_behind(position)
+        at = next(iter(np.flatnonzero(queue.ids == item).tolist()), start)
+        shown = None if at == total else _shown(c, project, table, queue, at)
         last = last_undoable(c, id, requester)
-    return {"project": project, "total": len(rows), "left": len(left), "last": last, "row": shown}
+    return {"project": project, "total": total, "left": total - start, "last": last, "row": shown}
 
 
 def last_undoable(c: Connection, id: str, requester: Requester) -> Row | None:
@@ -110,39 +109,45 @@ def last_undoable(c: Connection, id: str, requester: Requester) -> Row | None:
     return None if last is None or last.time < time.time() - UNDO_SECONDS else last
 
 
-def _order(table: ItemTable, flagged: dict[int, int], flags_first: bool) -> list[int]:
-    """Rows of items that are neither certain nor known, and of flagged ones; the highest cost first."""
-    has_flags = np.isin(table.ids, list(flagged))
-    is_open = ~table.certain
-    rows = np.flatnonzero(is_open & ((table.expected > MIN_COST) | has_flags))
-    first = -has_flags[rows].astype(int) if flags_first else np.zeros(len(rows))
-    found: list[int] = rows[np.lexsort((table.ids[rows], -table.expected[rows], first))].tolist()
-    return found
+class Queue(NamedTuple):
+    """The items to review in their order; each array has shape `(items,)`."""
+
+    rows: NDArray[np.intp]  # of the table
+    flagged: NDArray[np.bool_]  # whether open flags come first and the item has some
+    cost: NDArray[np.float64]
+    ids: NDArray[np.int64]
+
+    def position(self, n: int) -> Position:
+        """That of the n-th item."""
+        return Position(bool(self.flagged[n]), float(self.cost[n]), int(self.ids[n]))
+
+    def start_behind(self, position: Position) -> int:
+        """The number of items that come before the next one behind a position."""
+        same = self.flagged == position.flagged
+        dearer = (self.cost > position.cost) | ((self.cost == position.cost) & (self.ids <= position.id))
+        before = (self.flagged & (not position.flagged)) | (same & dearer)
+        return int(before.sum())
 
 
-def _key(table: ItemTable, flagged: dict[int, int], n: int, flags_first: bool) -> Position:
-    id = int(table.ids[n])
-    return Position(flags_first and id in flagged, float(table.expected[n]), id)
+def make_queue(table: ItemTable, with_flags: Sequence[int], *, flags_first: bool) -> Queue:
+    """Items that are neither certain nor known, and those with open flags; the highest cost first."""
+    has_flags = np.isin(table.ids, with_flags)
+    rows = np.flatnonzero((~table.certain & (table.expected > MIN_COST)) | has_flags)
+    first = has_flags[rows] & flags_first
+    order = np.lexsort((table.ids[rows], -table.expected[rows], ~first))
+    rows = rows[order]
+    return Queue(rows, first[order], table.expected[rows], table.ids[rows])
 
 
-def _is_behind(
-    table: ItemTable, flagged: dict[int, int], n: int, position: Position, flags_first: bool
-) -> bool:
-    own = _key(table, flagged, n, flags_first)
-    before = not position.flagged if flags_first else False, -position.cost, position.id
-    return (not own.flagged if flags_first else False, -own.cost, own.id) > before
-
-
-def _shown(
-    c: Connection, project: Row, table: ItemTable, n: int, flagged: dict[int, int], flags_first: bool
-) -> dict[str, Any]:
+def _shown(c: Connection, project: Row, table: ItemTable, queue: Queue, at: int) -> dict[str, Any]:
+    n = int(queue.rows[at])
     row = describe_row(table, n, items.contents(c, [int(table.ids[n])]))
     answers, said = votes.answers_about(c, row["id"]), comments.about(c, project.id, row["id"])
     known = workers.find_many(c, project.id, [vote.worker for vote in answers])
     criteria = [criterion["name"] for criterion in project.spec["criteria"]] or [""]
     classes = project.spec["classes"]
     return {
-        **row, "position": str(_key(table, flagged, n, flags_first)),
+        **row, "position": str(queue.position(at)),
         "answers": [
             {"worker": vote.worker, "question": criteria[vote.criterion], "kind": known[vote.worker].kind,
              "label": "can’t tell" if vote.label is None else classes[vote.label]}
@@ -152,16 +157,26 @@ def _shown(
             {"worker": one.worker, "text": one.text, "flagged": one.flagged, "resolved": one.resolved}
             for one in said
         ],
+        "open_comments": sum(one.resolved is None for one in said),
     }  # fmt: skip
 
 
 async def review(id: str, form: Form, requester: Labelling, store: StoreOf) -> Response:
-    """Do what was chosen with an item, and go on to the next."""
+    """Do what was chosen with an item, and go on to the next; one whose flags are resolved stays."""
     action, name = str(form.get("action") or OVERRIDE), str(form.get("item") or "")
-    position, flags = str(form.get("position") or ""), str(form.get("flags") or "")
+    address = _address(id, str(form.get("position") or ""), str(form.get("flags") or ""))
+    if action == RESOLVE:
+        return go(f"{address}&item={await asyncio.to_thread(_resolve, store, id, requester, name)}")
     if action != SKIP:
         await asyncio.to_thread(_review, store, id, form, requester, action, name)
-    return go(_address(id, position, flags))
+    return go(address)
+
+
+def _resolve(store: Store, id: str, requester: Requester, name: str) -> int:
+    with store.reading() as c:
+        item = int(items.require_named(c, id, [name])[name].id)
+    item_reviews.resolve(store, id, requester.access, item)
+    return item
 
 
 def _review(store: Store, id: str, form: Form, requester: Requester, action: str, name: str) -> None:

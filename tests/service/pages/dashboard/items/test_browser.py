@@ -109,6 +109,15 @@ def test_flags_are_seen_and_resolved(site: DashboardService, page: Any) -> None:
     page.get_by_role("link", name="Show flagged items").click()
     page.locator(".item-cell a").first.click()
     page.get_by_text("Which one?").wait_for()
+    page.goto(f"{site.settings.address}/projects/{id}/review?flags=1")
+    page.get_by_role("button", name="Mark as resolved").wait_for()
+    axe(page)
+    press(page, "r")
+    assert page.get_by_role("button", name="Mark as resolved").count() == 0
+    page.get_by_text("resolved", exact=True).wait_for()
+    with site.store.writing() as c:
+        comments.write(c, id, item, 0, workers.list_all(c, id)[0].id, text="Still odd", flagged=True)
+    page.goto(f"{site.settings.address}/projects/{id}/items/{item}")
     page.get_by_role("button", name="Mark as resolved").click()
     page.get_by_text("resolved", exact=True).wait_for()
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from crowdpilot.service.pages.dashboard.items.labels_of_forms import class_keys
+from crowdpilot.service.pages.dashboard.items.review_queue import Position, make_queue
 from crowdpilot.service.store import items, projects, workers
 from crowdpilot.service.store.answers import comments
 from crowdpilot.service.store.requesters import reviews
@@ -165,6 +168,59 @@ def test_flagged_items_come_first_if_wanted(service: DashboardService, id: str) 
     assert "1 item<" in client.get(f"/projects/{id}/items?only=commented").text
 
 
+def test_a_flag_stays_in_the_queue_until_it_is_resolved(service: DashboardService, id: str) -> None:
+    client = service.signed_in("label-ops")
+    with service.store.writing() as c:
+        item = items.ids_by_name(c, id, ["item-3"])["item-3"]
+        comments.write(c, id, item, 0, workers.list_all(c, id)[0].id, text="Which one?", flagged=True)
+    page = client.get(f"/projects/{id}/review").text
+    for _ in range(6):
+        page = act(client, id, page, "override", label="Negative")
+    page = client.get(f"/projects/{id}/review").text
+    assert item_of(page) == "item-3"
+    assert "Decided by hand. It is here because of an open flag." in page
+    page = act(client, id, page, "resolve")
+    assert "No item is in doubt, and no flag is open." in page
+    with service.store.reading() as c:
+        assert comments.open_flags(c, id) == {}
+
+
+def test_an_item_in_doubt_stays_on_the_page_when_its_flag_is_resolved(
+    service: DashboardService, id: str
+) -> None:
+    client = service.signed_in("label-ops")
+    first = client.get(f"/projects/{id}/review").text
+    name = item_of(first)
+    assert 'value="resolve"' not in first
+    with service.store.writing() as c:
+        item = items.ids_by_name(c, id, [name])[name]
+        comments.write(c, id, item, 0, workers.list_all(c, id)[0].id, text="Odd", flagged=True)
+    page = act(client, id, client.get(f"/projects/{id}/review").text, "resolve")
+    assert item_of(page) == name
+    assert 'value="resolve"' not in page
+
+
+@pytest.mark.parametrize("flags_first", [False, True])
+def test_the_queue_goes_on_behind_any_position(flags_first: bool) -> None:
+    rng = np.random.default_rng(0)
+    ids, cost = rng.permutation(200) + 1, rng.choice([0.0, 0.1, 0.2, 0.3], 200)
+    certain, flagged = rng.random(200) < 0.3, rng.choice(ids, 20, replace=False)
+    table: Any = SimpleNamespace(ids=ids, certain=certain, expected=cost)
+    queue = make_queue(table, flagged.tolist(), flags_first=flags_first)
+    wanted = sorted(
+        (not (flags_first and id in flagged), -c, id)
+        for id, c, sure in zip(ids.tolist(), cost.tolist(), certain.tolist(), strict=True)
+        if id in flagged or (c > 0 and not sure)
+    )
+    assert queue.ids.tolist() == [id for _, _, id in wanted]
+    for other in rng.integers(0, 210, 50).tolist():
+        position = Position(bool(rng.random() < 0.5) and flags_first, float(rng.choice(cost)), other)
+        key = (flags_first and not position.flagged, -position.cost, position.id)
+        if not flags_first:
+            key = (True, *key[1:])
+        assert queue.start_behind(position) == sum(one <= key for one in wanted)
+
+
 def test_criteria_are_reviewed_together(service: DashboardService) -> None:
     new = [{"name": f"p{n}", "content": {"text": f"Paper {n}"}} for n in range(3)]
     id = create_project(service.store, CRITERIA, new)
@@ -208,7 +264,7 @@ def test_every_class_has_a_key_of_its_own() -> None:
     keys = class_keys({"classes": names, "class_details": {"class 3": {"key": "X"}, "class 5": {"key": "s"}}})
     assert keys["class 3"] == "x"
     assert len(set(keys.values())) == 14
-    assert not set(keys.values()) & set("sgau")
+    assert not set(keys.values()) & set("sgaru")
 
 
 def test_a_label_that_is_chosen_for_its_cost_says_so(service: DashboardService) -> None:
