@@ -222,3 +222,17 @@ class CampaignView:
     def budget_left(self) -> float:
         """Money that is neither spent nor reserved."""
         return self._parts.ledger.left
+
+    @property
+    def worker_names(self) -> list[Any]:
+        """Names of all workers in the order in which they came; None is a worker without a name."""
+        return list(self._parts.workers.names)
+
+    def all_were_asked(self, rows: NDArray[np.intp]) -> bool:
+        """Whether every worker with a name was asked all about the items in these rows; False without any."""
+        workers, questions = self._parts.workers, range(len(self._parts.questions))
+        asked = [cells for name, cells in zip(workers.names, workers.asked, strict=True) if name is not None]
+        if not asked or not len(rows) or min(map(len, asked)) < len(rows) * len(questions):
+            return False  # no need to look at single votes, which may be many
+        wanted = [(q, row) for q in questions for row in rows.tolist()]
+        return all(cell in cells for cells in asked for cell in wanted)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from crowdpilot.hybrid import Ask, Campaign, Costs
 
 
@@ -37,3 +39,16 @@ def test_a_worker_has_unasked_questions_until_all_are_answered_or_full() -> None
     assert (campaign.view.asked_count("ann"), campaign.view.asked_count("bob")) == (2, 0)
     campaign.stop([Ask("a", ""), Ask("b", "")])
     assert not campaign.view.has_unasked("bob")
+
+
+def test_all_were_asked_once_every_worker_with_a_name_was() -> None:
+    campaign = make_campaign()
+    view, rows = campaign.view, np.arange(2)
+    assert (view.worker_names, view.all_were_asked(rows)) == ([], False)
+    campaign.tell([("a", "ann", "yes"), ("b", "ann", "no"), ("a", None, "yes")], refit=False)
+    assert view.worker_names == ["ann", None]
+    assert (view.all_were_asked(rows), view.all_were_asked(rows[:0])) == (True, False)
+    campaign.lease([Ask("b")], "ben")
+    assert (view.all_were_asked(rows), view.all_were_asked(rows[1:])) == (False, True)
+    campaign.lease([Ask("a")], "ben")
+    assert view.all_were_asked(rows)
