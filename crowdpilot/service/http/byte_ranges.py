@@ -21,6 +21,18 @@ class UnsatisfiableRangeError(Exception):
     """A range that lies behind the end of the file."""
 
 
+def is_unchanged(headers: Mapping[str, str], tag: str) -> bool:
+    """Whether a request has the version of a file with this entity tag already, or any (If-None-Match).
+
+    Examples
+    --------
+    >>> [is_unchanged({"if-none-match": has}, '"x"') for has in ("*", '"y", W/"x"', '"y"')]
+    [True, True, False]
+    """
+    has = headers.get("if-none-match", "").strip()
+    return has == "*" or tag in has
+
+
 def requested_range(headers: Mapping[str, str], tag: str, size: int) -> ByteRange | None:
     """The one range that is asked for; None if it is the whole file.
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import random
+import time
 from collections.abc import Iterator
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +15,10 @@ from hypothesis import strategies as st
 
 from crowdpilot.service.http.byte_ranges import UnsatisfiableRangeError, requested_range
 from crowdpilot.service.http.routes import files
+from crowdpilot.service.schemas import ProjectIn
+from crowdpilot.service.store import items, projects
 from tests.service.harness.media import wav
-from tests.service.harness.service import Project, Service
+from tests.service.harness.service import PLAIN, Project, Service, migrated_store, sqlite_url
 
 TAG = '"tag"'
 DATA = wav(0.4)
@@ -84,4 +89,27 @@ def test_a_sound_is_served_whole_and_in_ranges(sound: Any) -> None:
     assert sound(range="bytes=10-20", if_range='"other"').content == DATA
     behind = sound(range=f"bytes={len(DATA)}-")
     assert (behind.status_code, behind.headers["content-range"]) == (416, f"bytes */{len(DATA)}")
-    assert sound(if_none_match=whole.headers["etag"]).status_code == 304
+    for known in (whole.headers["etag"], f'"other", W/{whole.headers["etag"]}', "*"):
+        assert sound(if_none_match=known).status_code == 304
+    assert sound(if_none_match='"other"').status_code == 200
+    assert sound(if_none_match='"*"').status_code == 200, "which is a tag"
+
+
+def test_a_file_in_parts_costs_about_as_much_as_in_one_go(tmp_path: Path) -> None:
+    store = migrated_store(sqlite_url(tmp_path))
+    data = random.Random(0).randbytes(32 << 20)
+    with store.writing() as c:
+        project = projects.create(c, ProjectIn.model_validate(PLAIN).model_dump())
+        digest = items.save_file(c, project, "video/mp4", data)
+
+    def seconds(size: int) -> float:
+        begun = time.process_time()
+        with store.reading() as c:
+            parts = [items.file_part(c, project, digest, at, size) for at in range(0, len(data), size)]
+        taken = time.process_time() - begun
+        assert b"".join(parts) == data
+        return taken
+
+    whole = max(0.02, min(seconds(len(data)) for _ in range(3)))
+    assert min(seconds(1 << 20) for _ in range(3)) < 5 * whole
+    store.close()

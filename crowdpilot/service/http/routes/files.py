@@ -9,7 +9,12 @@ from fastapi import APIRouter, Path, Request
 from fastapi.responses import Response, StreamingResponse
 
 from crowdpilot.service.http.auth import ProjectId, StoreOf
-from crowdpilot.service.http.byte_ranges import ByteRange, UnsatisfiableRangeError, requested_range
+from crowdpilot.service.http.byte_ranges import (
+    ByteRange,
+    UnsatisfiableRangeError,
+    is_unchanged,
+    requested_range,
+)
 from crowdpilot.service.http.responses import error_schemas
 from crowdpilot.service.store import Store, items, projects
 from crowdpilot.service.uploads.media_types import TYPES
@@ -48,7 +53,7 @@ def get_file(
         "Cache-Control": "private, max-age=31536000, immutable", "Content-Disposition": "inline",
         "Accept-Ranges": "bytes", "ETag": tag,
     }  # fmt: skip
-    if tag in request.headers.get("if-none-match", ""):
+    if is_unchanged(request.headers, tag):
         return Response(status_code=304, headers=headers)
     try:
         part = requested_range(request.headers, tag, file.size)
