@@ -89,7 +89,7 @@ PLOTS: tuple[ReportPlot, ...] = (
     ),
     ReportPlot(
         "confidence", "votes", "Confidence",
-        "Probability of the labels. Those left of the dashed line need more votes.", plots.confidence,
+        "Probability of the labels. Left of the dashed line it is below the target.", plots.confidence,
     ),
     ReportPlot(
         "balance", "votes", "Class balance",

@@ -73,7 +73,7 @@ TASK_COLUMNS = {
     "margin": Column("margin", "Probability of the first class minus the second", "share", False),
     "difficulty": Column("difficulty", "Difficulty of GLAD", "number", False),
     "expected_accuracy": Column("votes right", "Expected share of right votes", "share", False),
-    "more_votes": Column("more votes", "Votes still needed to reach the target", "whole"),
+    "more_votes": Column("more votes", "Votes still needed to reach the target", "more"),
     "waum": Column(
         "WAUM", "Areas under the margin of its votes, weighted by trust: low is ambiguous", "number"
     ),

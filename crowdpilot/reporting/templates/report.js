@@ -32,6 +32,7 @@
       cell.title = text;
     },
     whole: (cell, value) => cell.append(whole(value)),
+    more: (cell, value) => cell.append(value >= 999 ? "would not help" : whole(value)),
     number: (cell, value, at, most) => cell.append(fixed(value, most)),
     share: (cell, value) => cell.append(fixed(100 * value, 1)),
     points: (cell, value) => cell.append(fixed(100 * value, 1)),
@@ -52,7 +53,7 @@
       cell.append(fixed(100 * value, 1), track);
     },
   };
-  const numeric = new Set(["whole", "number", "share", "points", "interval"]);
+  const numeric = new Set(["whole", "more", "number", "share", "points", "interval"]);
   const unit = { share: " (%)", points: " (points)", interval: " (%)" };
 
   class Table {

@@ -109,6 +109,7 @@ def _votes(c: Connection, replica: Replica, criterion: int) -> Votes:
     ids, task = np.unique([row.item for row in rows], return_inverse=True)
     workers, worker = np.unique([row.worker for row in rows], return_inverse=True)
     tasks = [names[item] for item in ids.tolist()]
+    gold = view.items().gold[view.item_rows(tasks), criterion]
     seconds = np.asarray([np.nan if row.seconds is None else row.seconds for row in rows])
     return Votes(
         task.astype(np.int32), worker.astype(np.int32),
@@ -116,5 +117,5 @@ def _votes(c: Connection, replica: Replica, criterion: int) -> Votes:
         replica.campaign.classes,
         time=np.asarray([row.time for row in rows], np.float64),
         seconds=seconds if np.isfinite(seconds).all() else None,
-        gold=view.items().gold[view.item_rows(tasks), criterion],
+        gold=gold if (gold >= 0).any() else None,
     )  # fmt: skip
