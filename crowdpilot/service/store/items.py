@@ -7,7 +7,19 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, LargeBinary, Text, case, cast, func, insert, literal_column, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    LargeBinary,
+    Text,
+    case,
+    cast,
+    func,
+    insert,
+    literal_column,
+    select,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
 
 from crowdpilot.service.errors import ConflictError, NotFoundError
@@ -279,7 +291,8 @@ def file_part(c: Connection, project: str, digest: str, start: int, size: int) -
     own = files.c.project == project, files.c.digest == digest
     is_sqlite = c.dialect.name == "sqlite"
     part = func.substr(files.c.data, start + 1, size, type_=LargeBinary)
-    found = c.execute(select(literal_column("files.rowid") if is_sqlite else part).where(*own)).scalar()
+    column: ColumnElement[Any] = literal_column("files.rowid") if is_sqlite else part
+    found = c.execute(select(column).where(*own)).scalar()
     if found is None:
         raise NotFoundError("there is no such file")
     return _blob_part(c, found, start, size) if is_sqlite else bytes(found)
