@@ -7,19 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    LargeBinary,
-    Text,
-    case,
-    cast,
-    func,
-    insert,
-    literal_column,
-    select,
-    update,
-)
+from sqlalchemy import Connection, Text, case, cast, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from crowdpilot.service.errors import ConflictError, NotFoundError
@@ -284,26 +272,6 @@ def file_size(c: Connection, project: str, digest: str) -> Row:
     if row is None:
         raise NotFoundError("there is no such file")
     return row
-
-
-def file_part(c: Connection, project: str, digest: str, start: int, size: int) -> bytes:
-    """So many bytes of a file from a position; `NotFoundError` if there is none."""
-    own = files.c.project == project, files.c.digest == digest
-    is_sqlite = c.dialect.name == "sqlite"
-    part = func.substr(files.c.data, start + 1, size, type_=LargeBinary)
-    column: ColumnElement[Any] = literal_column("files.rowid") if is_sqlite else part
-    found = c.execute(select(column).where(*own)).scalar()
-    if found is None:
-        raise NotFoundError("there is no such file")
-    return _blob_part(c, found, start, size) if is_sqlite else bytes(found)
-
-
-def _blob_part(c: Connection, row: int, start: int, size: int) -> bytes:
-    """The same by incremental I/O: `substr` of SQLite reads the whole file for each part."""
-    driver: Any = c.connection.driver_connection
-    with driver.blobopen("files", "data", row, readonly=True) as blob:
-        blob.seek(start)
-        return bytes(blob.read(size))
 
 
 def typed_file(c: Connection, project: str, digest: str) -> tuple[str, bytes] | None:

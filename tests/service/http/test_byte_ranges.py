@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from crowdpilot.service.http.byte_ranges import UnsatisfiableRangeError, requested_range
 from crowdpilot.service.http.routes import files
 from crowdpilot.service.schemas import ProjectIn
-from crowdpilot.service.store import items, projects
+from crowdpilot.service.store import file_parts, items, projects
 from tests.service.harness.media import wav
 from tests.service.harness.service import PLAIN, Project, Service, migrated_store, sqlite_url
 
@@ -105,7 +105,7 @@ def test_a_file_in_parts_costs_about_as_much_as_in_one_go(tmp_path: Path) -> Non
     def seconds(size: int) -> float:
         begun = time.process_time()
         with store.reading() as c:
-            parts = [items.file_part(c, project, digest, at, size) for at in range(0, len(data), size)]
+            parts = [file_parts.read(c, project, digest, at, size) for at in range(0, len(data), size)]
         taken = time.process_time() - begun
         assert b"".join(parts) == data
         return taken

@@ -16,7 +16,7 @@ from crowdpilot.service.http.byte_ranges import (
     requested_range,
 )
 from crowdpilot.service.http.responses import error_schemas
-from crowdpilot.service.store import Store, items, projects
+from crowdpilot.service.store import Store, file_parts, items, projects
 from crowdpilot.service.uploads.media_types import TYPES
 
 routes = APIRouter(tags=["items"], responses=error_schemas(404, 422, 503))
@@ -72,5 +72,5 @@ def _parts(store: Store, project: str, digest: str, wanted: ByteRange) -> Iterat
     """The bytes of a range, one part after the other; nothing is held between two parts."""
     for start in range(wanted.start, wanted.end, BYTES_PER_PART):
         with store.reading() as c:
-            part = items.file_part(c, project, digest, start, min(BYTES_PER_PART, wanted.end - start))
+            part = file_parts.read(c, project, digest, start, min(BYTES_PER_PART, wanted.end - start))
         yield part
