@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+import time
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from fastapi import APIRouter
 from fastapi.responses import Response
@@ -46,6 +48,8 @@ from crowdpilot.service.store.votes import VOTED
 
 STATES = {"pause": projects.PAUSED, "resume": projects.OPEN, "close": projects.CLOSED}
 MAX_PROJECTS_SHOWN = 200
+MANY_VOTES = 10_000  # from which on their cost is counted at most once in COUNT_SECONDS
+COUNT_SECONDS = 60.0
 
 
 def dashboard_pages() -> APIRouter:
@@ -94,16 +98,17 @@ def _cards(store: Store, requester: Requester) -> list[dict[str, Any]]:
             statistics.item_counts(c),
             statistics.last_progress(c),
         )
-        return [_card(c, row, sizes.get(row.id, 0), progress.get(row.id)) for row in rows]
+        spent = {row.id: _spent(store, c, row) for row in rows}
+    return [_card(row, sizes.get(row.id, 0), progress.get(row.id), spent[row.id]) for row in rows]
 
 
 def _card(
-    c: Connection, project: Row, items: int, progress: statistics.RefitProgress | None
+    project: Row, items: int, progress: statistics.RefitProgress | None, spent: float
 ) -> dict[str, Any]:
     return {
         "id": project.id, "name": project.name, "state": project.state, "done": project.done,
         "question": project.spec["question"], "created": project.created, "votes": project.votes,
-        "items": items, **_card_progress(project, items, progress), "spent": _spent(c, project),
+        "items": items, **_card_progress(project, items, progress), "spent": spent,
         "budget": project.spec["costs"]["budget"], "currency": project.spec["currency"],
     }  # fmt: skip
 
@@ -121,12 +126,33 @@ def _card_progress(project: Row, items: int, progress: statistics.RefitProgress 
             "bar": svg_charts.stacked(f"Progress of {project.name}", shares, words)}  # fmt: skip
 
 
-def _spent(c: Connection, project: Row) -> float:
-    """The cost of the votes of a project; they are counted by kind only where prices differ."""
+class CountedCost(NamedTuple):
+    """The cost of the votes of a project, and when they were counted."""
+
+    change_number: int  # of the project
+    time: float
+    cost: float
+
+    def holds(self, project: Row, now: float) -> bool:
+        """Whether it is the cost of now, or that of a moment ago where many votes would be counted."""
+        is_recent = now < self.time + COUNT_SECONDS and project.votes >= MANY_VOTES
+        return self.change_number == project.change_number or is_recent
+
+
+_COUNTED: WeakKeyDictionary[Store, dict[str, CountedCost]] = WeakKeyDictionary()  # by project
+
+
+def _spent(store: Store, c: Connection, project: Row) -> float:
+    """The cost of the votes of a project; they are counted by kind only where prices differ, and seldom."""
     prices = make_prices(project)
     if len(set(prices.now.values())) == 1 and not prices.earlier:
         return float(project.votes * next(iter(prices.now.values())))
-    return cost_of_votes(c, project.id, prices, [VOTED])
+    counted, now = _COUNTED.setdefault(store, {}), time.time()
+    known = counted.get(project.id)
+    if known is None or not known.holds(project, now):
+        cost = cost_of_votes(c, project.id, prices, [VOTED])
+        known = counted[project.id] = CountedCost(project.change_number, now, cost)
+    return known.cost
 
 
 def confirm_close(id: str, requester: Reading, store: StoreOf) -> Response:

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from crowdpilot.service.pages.dashboard import projects as projects_page
 from tests.service.harness.dashboard import DashboardService, csrf, post
 
 # Projects -------------------------------------------------------------------------------------
@@ -62,3 +63,24 @@ def test_the_live_part_changes_with_the_votes_and_is_not_sent_twice(service: Das
     assert f'id="votes">{n_votes}<' in after
     assert 'class="chart-line"' in after
     assert 'class="chart-column"' in after
+
+
+def test_votes_are_counted_for_a_card_only_when_some_came(
+    service: DashboardService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = []
+    count = projects_page.cost_of_votes
+    monkeypatch.setattr(projects_page, "cost_of_votes", lambda *a: counted.append(1) or count(*a))
+    client = service.signed_in("read")
+    id = service.create(12, costs={"prices": {"crowd": 0.05, "expert": 0.5}})
+    service.work(id, 4, names=("ann",))
+    for _ in range(3):
+        assert "<dd>0.25<" in client.get("/projects/cards").text
+    assert len(counted) == 1
+    service.work(id, 4, names=("dan",))
+    assert "<dd>0.50<" in client.get("/projects/cards").text
+    monkeypatch.setattr(projects_page, "MANY_VOTES", 5)
+    service.work(id, 4, names=("eve",))
+    assert "<dd>0.50<" in client.get("/projects/cards").text  # that of a moment ago
+    monkeypatch.setattr(projects_page, "COUNT_SECONDS", 0.0)
+    assert "<dd>0.75<" in client.get("/projects/cards").text

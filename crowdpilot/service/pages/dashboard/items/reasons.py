@@ -40,7 +40,7 @@ class Reasons(NamedTuple):
 
 def find_reasons(campaign: Campaign, item: str) -> list[Reasons]:
     """The reasons about each question of an item, whether its class is known or not."""
-    names = campaign.view.workers().names
+    names = campaign.view.worker_names
     classes = [str(name) for name in campaign.classes]
     return [
         _of_question(criterion, campaign.view.contributions(item, criterion), classes, names)

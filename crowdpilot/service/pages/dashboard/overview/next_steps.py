@@ -68,20 +68,13 @@ PREVIEW = Action("See it as a worker", "/preview", "labels")
 
 
 def read_supply(replica: Replica, spec: Mapping[str, Any]) -> Supply:
-    """Whether money or people have run out."""
-    view, plan = replica.campaign.view, replica.campaign.plan
-    items, workers = view.items(), view.workers()
+    """Whether money or people have run out; no single votes are looked at, which may be many."""
+    view, limit = replica.campaign.view, replica.campaign.plan.per_worker
+    table = view.items()
+    everybody = view.all_were_asked(np.flatnonzero(table.open & ~table.done))
+    named = [name for name in view.worker_names if name is not None]
+    is_full = limit is not None and bool(named) and all(view.asked_count(name) >= limit for name in named)
     price = min(make_costs(spec).prices.values(), default=0.0)
-    open_ = np.flatnonzero(items.open & ~items.done)
-    known = np.array([name is not None for name in workers.names], bool)
-    asked = np.zeros(len(known), np.intp)
-    about_open = workers.asked[np.isin(workers.asked[:, 1], open_)]
-    np.add.at(asked, about_open[:, 0], 1)
-    needed = len(open_) * len(replica.campaign.criteria)
-    everybody = bool(known.any() and len(open_) and (asked[known] >= needed).all())
-    votes = np.bincount(workers.asked[:, 0], minlength=len(known))
-    limit = plan.per_worker
-    is_full = limit is not None and bool(known.any() and (votes[known] >= limit).all())
     return Supply(view.budget_left < price * (1 - 1e-9), everybody, limit if is_full else None)
 
 

@@ -25,7 +25,7 @@ from crowdpilot.service.pages.dashboard.overview.next_steps import next_steps, r
 from crowdpilot.service.pages.dashboard.recruiting.links import Link, links_of
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.signing import digest
-from crowdpilot.service.status.item_progress import count_items
+from crowdpilot.service.status.item_progress import ItemProgress
 from crowdpilot.service.status.project_status import project_summary
 from crowdpilot.service.store import items, jobs, projects, statistics
 from crowdpilot.service.store.arrivals import invitations
@@ -103,7 +103,7 @@ def read_status(replica: Replica, project: Row) -> dict[str, Any]:
     return {
         "standing": summary["status"], "waiting": summary["waiting"], "guest_caveats": summary["caveats"],
         "classes": classes, "hardest": hardest, "balance": balance,
-        "progress": count_items(replica, project), "supply": read_supply(replica, project.spec),
+        "progress": ItemProgress(**summary["progress"]), "supply": read_supply(replica, project.spec),
     }  # fmt: skip
 
 

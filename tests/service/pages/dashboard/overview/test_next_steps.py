@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from crowdpilot.service.pages.dashboard.overview.next_steps import Supply, next_steps
+from crowdpilot.hybrid.campaign.view import CampaignView
+from crowdpilot.service.pages.dashboard.items.reasons import find_reasons
+from crowdpilot.service.pages.dashboard.overview.next_steps import Supply, next_steps, read_supply
 from crowdpilot.service.status.item_progress import ItemProgress
 from crowdpilot.service.store.statistics import LastVote
 from tests.service.harness.dashboard import DashboardService
@@ -47,6 +49,29 @@ def test_each_state_has_its_sentence_and_its_first_button(
 ) -> None:
     assert (found.state, found.title) == (state, title)
     assert (found.actions[0].path if found.actions else "") == first
+
+
+def test_people_have_run_out_once_all_of_them_were_asked(
+    service: DashboardService, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def listed(_: CampaignView) -> None:
+        raise AssertionError("a list of all votes grows with the project")
+
+    monkeypatch.setattr(CampaignView, "workers", listed)
+    plan = {"per_item": 3, "per_worker": 8}
+    id = service.create(8, plan=plan, costs={"prices": {"crowd": 0.01}})
+    replica, row = service.context.replica(id)
+    assert read_supply(replica, row.spec) == PLENTY
+    service.work(id, names=("ann",), votes=3)
+    replica, row = service.context.replica(id)
+    assert read_supply(replica, row.spec) == PLENTY
+    service.work(id, names=("ann",))
+    replica, row = service.context.replica(id)
+    assert read_supply(replica, row.spec) == Supply(False, everybody_asked=True, per_worker=8)
+    service.work(id, names=("ben",), votes=1)
+    replica, row = service.context.replica(id)
+    assert read_supply(replica, row.spec) == PLENTY
+    assert [part.best for part in find_reasons(replica.campaign, "item-1")] == ["Positive"]
 
 
 def test_a_finished_project_offers_export_report_audit_and_archive_first(service: DashboardService) -> None:
