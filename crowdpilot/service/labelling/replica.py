@@ -73,13 +73,12 @@ class Replica:
         self.item_ids: dict[str, int] = {}
         self._reviews = ReviewChanges(self.campaign)
         self._workers, self._uncounted = set[int](), set[int]()  # all, and those whose votes do not count
-        self._kinds = {next(iter(self.campaign.costs.prices))}  # of workers whose votes have a value here
         self._waiting: dict[votes.VoteId, str] = {}  # votes that do not count, and the kind of their worker
         self.has_guests = False  # whether somebody came through a link for everybody
         self.is_half_changed = False  # after an error in the middle of `catch_up`: it is of no more use
         self._classifier_cost = 0.0
         self._earlier: EarlierVotes | None = None  # read from the tables when it is needed
-        self._outdated = np.arange(0)  # rows whose values were not recomputed since the last model update
+        self.outdated = np.arange(0)  # rows whose values were not recomputed since the last model update
 
     def catch_up(self, c: Connection, max_seconds: float = np.inf) -> Row:
         """Apply all changes up to now, in a read transaction; returns the project's row.
@@ -101,7 +100,7 @@ class Replica:
             self._apply_changes(c)
             if model_update is not None:
                 self.campaign.apply_model_update(model_update, recompute_values=False)
-                self.update_number, self._outdated = row.update_number, np.arange(len(self.campaign))
+                self.update_number, self.outdated = row.update_number, np.arange(len(self.campaign))
             self.is_half_changed = False
         self._recompute_values(max_seconds)
         self.change_number = row.change_number
@@ -114,8 +113,8 @@ class Replica:
 
     def _recompute_values(self, max_seconds: float) -> None:
         end = time.monotonic() + max_seconds
-        while len(self._outdated) and time.monotonic() < end:
-            rows, self._outdated = np.split(self._outdated, [ITEMS_PER_RECOMPUTE])
+        while len(self.outdated) and time.monotonic() < end:
+            rows, self.outdated = np.split(self.outdated, [ITEMS_PER_RECOMPUTE])
             self.campaign.recompute_values(rows)
 
     def _apply_changes(self, c: Connection) -> None:
@@ -161,15 +160,6 @@ class Replica:
     def waiting_votes(self) -> int:
         """The number of votes that do not count: of guests not yet, of blocked workers not any more."""
         return len(self._waiting)
-
-    @property
-    def has_outdated_values(self) -> bool:
-        """Whether the values of some votes were not recomputed since the last model update."""
-        return len(self._outdated) > 0
-
-    def has_met(self, kind: str) -> bool:
-        """Whether votes of a kind of worker have values: of the first kind, and of those that have come."""
-        return kind in self._kinds
 
     # Items -----------------------------------------------------------------------------------
 
@@ -239,7 +229,6 @@ class Replica:
     def _apply_worker(self, worker: Row) -> bool:
         """Take over the state of a worker; whether all their votes are to be applied again."""
         self.campaign.register_worker(worker.id, worker.kind)
-        self._kinds.add(worker.kind)
         if worker.state in (workers.BLOCKED, workers.ERASED):
             self.campaign.release(worker.id)
         self.has_guests |= bool(worker.guest)

@@ -288,7 +288,7 @@ def test_a_model_update_is_applied_bit_by_bit_if_time_is_short(
     with walk.store.reading() as c:
         walk.live.catch_up(c, max_seconds=0.0)
         posterior = walk.live.campaign.posterior()
-        assert len(walk.live._outdated)
+        assert len(walk.live.outdated)
         walk.live.catch_up(c)
     np.testing.assert_array_equal(posterior, walk.live.campaign.posterior())
     assert_alike(walk.live, walk.anew())

@@ -9,7 +9,7 @@ from sqlalchemy import Connection
 
 from crowdpilot.service.labelling.guests import trust
 from crowdpilot.service.labelling.replica import Replica
-from crowdpilot.service.store import clock, leases
+from crowdpilot.service.store import clock, leases, workers
 from crowdpilot.service.store.engine import Row
 
 NOW, LATER = "now", "later"  # there are items; items may come free, or a refit may ask for more votes
@@ -52,7 +52,7 @@ def _without_budget(c: Connection, replica: Replica, project: Row, kind: str) ->
 def _without_items(c: Connection, replica: Replica, project: Row, kind: str, worker: Row | None) -> Outlook:
     """The outlook where no vote of this worker has a value now."""
     campaign, view = replica.campaign, replica.campaign.view
-    if replica.has_outdated_values:
+    if len(replica.outdated):
         return Outlook(LATER)
     if worker is not None and campaign.propose(kind=kind):
         return Outlook(NEVER)  # items are free, for others
@@ -77,7 +77,7 @@ def _may_not_be_asked(c: Connection, replica: Replica, project: Row, worker: Row
 def _has_items(c: Connection, replica: Replica, project: Row, kind: str, worker: Row | None, n: int) -> bool:
     """Whether a request for `n` items would be served."""
     if worker is None:
-        return _has_items_for_newcomer(replica, kind)
+        return _has_items_for_newcomer(c, replica, kind)
     if leases.held_by(c, [worker.id]):
         return True
     terms = trust.lease_terms(c, project.id, project.spec, [worker]).get(worker.id, trust.LeaseTerms())
@@ -86,10 +86,10 @@ def _has_items(c: Connection, replica: Replica, project: Row, kind: str, worker:
     return bool(chosen)
 
 
-def _has_items_for_newcomer(replica: Replica, kind: str) -> bool:
+def _has_items_for_newcomer(c: Connection, replica: Replica, kind: str) -> bool:
     """The same for somebody new; for the first of a kind whether any item is open: values are unknown."""
     campaign, view = replica.campaign, replica.campaign.view
-    if replica.has_met(kind):
+    if kind == next(iter(campaign.costs.prices)) or kind in workers.kinds(c, replica.project):
         return bool(campaign.propose(kind=kind))
     is_affordable = view.budget_left >= campaign.costs.prices[kind] - TOLERANCE
     return is_affordable and view.has_unasked(None, campaign.plan.per_item)
