@@ -38,28 +38,46 @@ def _items(spec: Spec, n_items: int) -> str:
 
 
 def _prices(spec: Spec, n_items: int) -> str:
-    prices, currency = spec["costs"]["prices"], spec["currency"]
-    price = error_costs.DEFAULT_PRICE if prices is None else error_costs.answer_price(prices)
+    currency, classifier = spec["currency"], _classifier_price(spec)
+    prices = dict(spec["costs"]["prices"] or {"crowd": error_costs.DEFAULT_PRICE})
+    price = error_costs.answer_price(prices) or 0.0
+    first = "crowd" if "crowd" in prices else next(iter(prices))
     each = f"Each answer costs {money(price, currency)}" if price else "Answers cost nothing"
-    most = most_money(spec, n_items, price or 0.0)
-    if not price:
-        return f"{each}."
-    return (
-        f"{each}, at most {money(most, currency)} in all."
-        if most is not None
-        else f"{each}; there is no limit to what is spent."
-    )
+    others = [f", one of “{kind}” {money(prices[kind], currency)}" for kind in prices if kind != first]
+    machine = f" The classifier costs {money(classifier, currency)} for each item." if classifier else ""
+    is_free = not any(prices.values()) and not classifier
+    return f"{each}{''.join(others)}{'' if is_free else _totals(spec, n_items, price)}.{machine}"
 
 
-def most_money(spec: Spec, n_items: int, price: float) -> float | None:
-    """The most that answers can cost: the budget, or what the limits allow; None if nothing limits it."""
+def _totals(spec: Spec, n_items: int, price: float) -> str:
+    """What the project will cost, as far as that is known, and the most that it can cost: its budget."""
+    budget, currency, usual = spec["costs"]["budget"], spec["currency"], usual_money(spec, n_items, price)
+    most = "" if budget is None else f"at most {money(budget, currency)}"
+    if usual is None or (budget is not None and usual >= budget):
+        return f", {most} in all" if most else "; there is no limit to what is spent"
+    about = f"{'about' if FIXED.fullmatch(spec['policy']) else 'up to about'} {money(usual, currency)}"
+    if most:
+        return f", {about} and {most} in all"
+    return f", {about} in all{', and more for items whose answer you know' if spec['plan']['gold'] else ''}"
+
+
+def usual_money(spec: Spec, n_items: int, price: float) -> float | None:
+    """What all items cost if each has as many answers as it may have; None if nothing limits that.
+
+    More can be spent: on items whose answer is known, and on answers of guests that do not count.
+    """
     fixed, questions = FIXED.fullmatch(spec["policy"]), max(len(spec["criteria"]), 1)
     limits = [int(fixed[1])] if fixed else []
     limits += [spec["plan"]["per_item"]] if spec["plan"]["per_item"] else []
     only_crowd = set(spec["costs"]["prices"] or {"crowd": price}) == {"crowd"}
-    by_items = [n_items * questions * min(limits) * price] if limits and n_items and only_crowd else []
-    budget = [spec["costs"]["budget"]] if spec["costs"]["budget"] is not None else []
-    return min(by_items + budget, default=None)
+    if not n_items or not only_crowd or (price and not limits):
+        return None
+    answers = questions * min(limits) * price if limits else 0.0
+    return n_items * (answers + _classifier_price(spec))
+
+
+def _classifier_price(spec: Spec) -> float:
+    return 0.0 if spec["machine"] == "none" else float(spec["costs"]["classifier"])
 
 
 def _errors(spec: Spec) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
 from fastapi.responses import JSONResponse, Response
+from sqlalchemy import Connection
 from starlette.datastructures import FormData, UploadFile
 
 from crowdpilot.service import access
@@ -16,18 +17,29 @@ from crowdpilot.service.http.base_path import url
 from crowdpilot.service.jobs.webhook_addresses import check_new_webhook
 from crowdpilot.service.pages.dashboard.access.requester import Form, Reading, Requester, Writing, go
 from crowdpilot.service.pages.dashboard.formatting import router, show
-from crowdpilot.service.pages.dashboard.setup.fields import Typed, group_of, read_rows, read_typed
+from crowdpilot.service.pages.dashboard.setup.copied_project import (
+    CopiedProject,
+    find_copied,
+    read_copied,
+    what_is_not_copied,
+)
+from crowdpilot.service.pages.dashboard.setup.fields import Typed, group_of, label_of, read_rows, read_typed
 from crowdpilot.service.pages.dashboard.setup.form import form_data, new_typed, parse_form, to_typed
 from crowdpilot.service.pages.dashboard.setup.pictures import read_pictures
 from crowdpilot.service.pages.dashboard.setup.summary import summarise
 from crowdpilot.service.pages.dashboard.setup.templates import list_templates, template_spec
 from crowdpilot.service.pages.dashboard.setup.upload_preview import preview_upload
 from crowdpilot.service.pages.rendering import sentence
-from crowdpilot.service.requesters.project_creation import PLACEHOLDER, NewContents, create_project
+from crowdpilot.service.requesters.project_creation import (
+    PLACEHOLDER,
+    MissingPictureError,
+    NewContents,
+    create_project,
+    drop_missing_pictures,
+)
 from crowdpilot.service.schemas import ProjectIn
 from crowdpilot.service.schemas.settings_files import read_settings, write_settings
 from crowdpilot.service.settings import Settings
-from crowdpilot.service.store import items as stored_items
 from crowdpilot.service.store import projects
 from crowdpilot.service.uploads import items
 
@@ -75,9 +87,9 @@ def show_new(requester: Reading, template: str = "") -> Response:
 def duplicate(id: str, requester: Reading, store: StoreOf) -> Response:
     """The form with the settings of another project."""
     with store.reading() as c:
-        project, count = projects.find(c, id), stored_items.count(c, id)
+        project, copied = projects.find(c, id), find_copied(c, requester, id)
     typed = to_typed({**project.spec, "name": f"Copy of {project.name}"[:MAX_NAME_CHARACTERS]})
-    return _form_page(requester, typed, copied={"id": id, "name": project.name, "items": count})
+    return _form_page(requester, typed, copied=copied)
 
 
 def export_settings(id: str, requester: Reading, store: StoreOf) -> Response:
@@ -91,8 +103,8 @@ def export_settings(id: str, requester: Reading, store: StoreOf) -> Response:
     return Response(write_settings(dict(project.spec)), 200, headers, "application/json")
 
 
-def import_settings(form: Form, requester: Creating) -> Response:
-    """The form with the settings of a file."""
+def import_settings(form: Form, requester: Creating, store: StoreOf) -> Response:
+    """The form with the settings of a file, without pictures that are not on this server."""
     file = form.get("settings")
     try:
         if not isinstance(file, UploadFile) or not file.filename:
@@ -100,7 +112,10 @@ def import_settings(form: Form, requester: Creating) -> Response:
         project = read_settings(file.filename, file.file.read())
     except ValueError as error:
         return _form_page(requester, new_typed(), {"settings": sentence(str(error))})
-    return _form_page(requester, to_typed(project.model_dump()), imported=file.filename)
+    with store.reading() as c:
+        spec, missing = drop_missing_pictures(c, project.model_dump())
+    dropped = [label_of(f"{group}-{row}-image") for group, row in missing]
+    return _form_page(requester, to_typed(spec), imported=file.filename, dropped=dropped)
 
 
 def preview_items(form: Form, requester: Creating) -> Response:
@@ -116,16 +131,25 @@ def preview_items(form: Form, requester: Creating) -> Response:
     return show("setup/preview.html", requester, found=found, question=question, classes=names["classes"])
 
 
-def check(form: Form, requester: Creating, settings: SettingsOf) -> Response:
+def check(form: Form, requester: Creating, store: StoreOf, settings: SettingsOf) -> Response:
     """What is wrong with the steps up to one, by field, and the summary if nothing is."""
     typed = read_typed(form)
     description, wrong = _parse(form, typed, settings)
     groups = [group for step in list(STEPS)[: _number(form.get("step"), len(STEPS))] for group in STEPS[step]]
     shown = {name: words for name, words in wrong.items() if (group_of(name) or "more") in groups}
-    summary = (
-        [] if description is None else summarise(description.model_dump(), _number(form.get("items"), 0))
-    )
+    summary: list[str] = []
+    if description is not None:
+        with store.reading() as c:
+            summary = _summarise(c, requester, form, description.model_dump())
     return JSONResponse({"wrong": shown, "summary": summary}, headers={"Cache-Control": "no-store"})
+
+
+def _summarise(c: Connection, requester: Requester, form: FormData, spec: dict[str, Any]) -> list[str]:
+    """What the project will be, with the items that are copied."""
+    n_items, copied = _number(form.get("items"), 0), find_copied(c, requester, read_copied(form))
+    if copied is None:
+        return summarise(spec, n_items)
+    return [*summarise(spec, n_items + copied.n_items), *what_is_not_copied(c, copied, spec)]
 
 
 def create(
@@ -135,7 +159,7 @@ def create(
     typed, pictures, wrong = read_pictures(form, read_typed(form), PLACEHOLDER)
     description, more = _parse(form, typed, settings)
     wrong |= more
-    files, copied = _files(form), _copied(form)
+    files, copied = _files(form), read_copied(form)
     if not files and not copied:
         wrong["files"] = NO_FILES
     if description is not None and not wrong:
@@ -144,10 +168,19 @@ def create(
             new = create_project(store, requester.access, description.model_dump(), contents)
             return _created(request, f"/projects/{new.id}")
         except (RequestError, ValueError) as error:
-            wrong = {"files": sentence(str(error))}
+            wrong = {_field(error, typed): sentence(str(error))}
     if _wants_json(request):
         return JSONResponse({"wrong": wrong}, 422, {"Cache-Control": "no-store"})
-    return _form_page(requester, read_typed(form), wrong)
+    with store.reading() as c:
+        shown = find_copied(c, requester, form.get("copied_project"), is_ticked=bool(copied))
+    return _form_page(requester, read_typed(form), wrong, copied=shown)
+
+
+def _field(error: Exception, typed: Typed) -> str:
+    """The field beside which an error of the creation stands: that of a picture, or the items."""
+    if isinstance(error, MissingPictureError):
+        return f"{error.group}-{read_rows(typed, error.group)[error.row].number}-image"
+    return "files"
 
 
 def _parse(form: FormData, typed: Typed, settings: Settings) -> tuple[ProjectIn | None, dict[str, str]]:
@@ -170,18 +203,12 @@ def _wants_json(request: Request) -> bool:
 
 def _form_page(
     requester: Requester, typed: Typed, wrong: Mapping[str, str] | None = None, *, template: str = "",
-    copied: Mapping[str, Any] | None = None, imported: str = "",
+    copied: CopiedProject | None = None, imported: str = "", dropped: Sequence[str] = (),
 ) -> Response:  # fmt: skip
     wrong = wrong or {}
     data = {**form_data(typed, wrong), "steps": list(STEPS), "templates": list_templates().values(),
-            "template": template, "copied": copied, "imported": imported}  # fmt: skip
+            "template": template, "copied": copied, "imported": imported, "dropped": dropped}  # fmt: skip
     return show("setup/wizard.html", requester, status=422 if wrong else 200, **data)
-
-
-def _copied(form: FormData) -> str:
-    """The project whose items are copied, if that was ticked; who may read it is checked later."""
-    chosen = form.get("copied_project") if form.get("copy_items") else ""
-    return chosen if isinstance(chosen, str) else ""
 
 
 def _files(form: FormData) -> list[items.File]:

@@ -192,6 +192,55 @@ def test_a_copy_has_the_settings_and_the_items_if_that_is_ticked(service: Dashbo
     assert client.get(spec["pictures"][0]["image"]).content == PNG
 
 
+def test_pictures_of_another_server_are_left_out_of_imported_settings_and_told(
+    service: DashboardService,
+) -> None:
+    client = service.signed_in()
+    send(client, files=[("files", ("birds.csv", CSV)), ("pictures-0-image-file", ("a.png", PNG))])
+    settings = client.get(f"/projects/{service.rows()[0].id}/settings.json").json()
+    token = csrf(client.get("/projects/new").text)
+
+    def imported(settings: dict[str, Any]) -> str:
+        file = {"settings": ("a.json", json.dumps(settings))}
+        return str(client.post("/projects/new/import", data={"csrf": token}, files=file).text)
+
+    own = settings["pictures"][0]["image"]
+    assert own in imported(settings)
+    assert 'id="dropped"' not in imported(settings)
+    page = imported({**settings, "pictures": [{"image": f"/files/{'a' * 12}/{'0' * 64}", "caption": ""}]})
+    assert "1 picture is not on this server, and left out: Pictures, row 1." in page
+    assert "/files/aaaaaaaaaaaa" not in page
+
+
+def test_a_picture_that_is_gone_is_named_beside_its_row(service: DashboardService) -> None:
+    gone = f"/files/{'a' * 12}/{'0' * 64}"
+    client = service.signed_in()
+    client.headers.update(JSON)
+    answer = send(client, **{"quiz-4-image": gone, "quiz-4-label": "Wren"})
+    assert list(answer.json()["wrong"]) == ["quiz-4-image"]
+
+
+def test_without_a_script_an_error_keeps_what_is_copied(service: DashboardService) -> None:
+    client, other = service.signed_in(), service.create()
+    for tick in ("yes", ""):
+        page = send(client, name="", copied_project=other, copy_items=tick, files={"other": ("", b"")}).text
+        assert f'name="copied_project" value="{other}"' in page
+        assert "Copy the 12 items of “Film reviews”" in page
+        assert bool(re.search(r'name="copy_items" value="yes" checked', page)) is bool(tick)
+
+
+def test_the_summary_says_if_known_answers_are_not_copied(service: DashboardService) -> None:
+    client = service.signed_in()
+    send(client)
+    (first,) = service.rows()
+    copied = {"copied_project": first.id, "copy_items": "yes", "step": "6"}
+    same = send(client, "/projects/new/check", **copied).json()["summary"]
+    assert same[0].startswith("3 items")
+    assert not any("not copied" in words for words in same)
+    other = send(client, "/projects/new/check", **copied, **{"classes-2-name": "Owl"}).json()["summary"]
+    assert "Known answers are not copied" in other[-1]
+
+
 def test_nobody_copies_the_items_of_a_project_that_is_not_theirs(service: DashboardService) -> None:
     other = service.create()
     with service.store.writing() as c:
@@ -203,4 +252,5 @@ def test_nobody_copies_the_items_of_a_project_that_is_not_theirs(service: Dashbo
         **FORM, "csrf": csrf(client.get("/projects/new").text), "copied_project": other, "copy_items": "yes",
     })  # fmt: skip
     assert made.status_code == 422
+    assert "Film reviews" not in made.text
     assert [row.id for row in service.rows()] == [other]
