@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,6 +23,18 @@ def make_costs(spec: Mapping[str, Any]) -> Costs:
 def make_plan(spec: Mapping[str, Any]) -> Plan:
     """The plan of a project."""
     return Plan.from_dict({**spec["plan"], "policy": spec["policy"]})
+
+
+def fixed_votes(policy: str) -> int | None:
+    """The number of votes that a policy asks for on every item, such as fixed[votes=3]; None if it varies.
+
+    Examples
+    --------
+    >>> fixed_votes("fixed[votes=3]"), fixed_votes("value")
+    (3, None)
+    """
+    found = re.fullmatch(r"fixed\[votes=(\d+)\]", policy)
+    return None if found is None else int(found[1])
 
 
 def make_prices(project: Row) -> Prices:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from fastapi import APIRouter
@@ -12,7 +14,7 @@ from sqlalchemy import Connection
 from crowdpilot.service import project_changes
 from crowdpilot.service.errors import RequestError
 from crowdpilot.service.exports import tables
-from crowdpilot.service.http.auth import SettingsOf, StoreOf
+from crowdpilot.service.http.auth import LabellingOf, SettingsOf, StoreOf
 from crowdpilot.service.http.responses import attachment
 from crowdpilot.service.network_addresses import is_loopback as is_loopback_address
 from crowdpilot.service.pages.dashboard.access.requester import (
@@ -31,6 +33,7 @@ from crowdpilot.service.pages.rendering import sentence
 from crowdpilot.service.platforms import prolific
 from crowdpilot.service.requesters.log import log_export
 from crowdpilot.service.requesters.recruiting import submissions, submissions_needed
+from crowdpilot.service.requesters.recruiting.submissions_needed import OpenItems
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import projects
 from crowdpilot.service.store.arrivals import hits, invitations
@@ -42,6 +45,16 @@ MAX_STATES = 10  # HITs whose state is asked for at once
 MAX_SHOWN = 500  # submissions on the page; the CSV file has all
 
 
+class Typed(NamedTuple):
+    """What was typed into a form that was refused, and why."""
+
+    study: Mapping[str, str] = {}
+    wrong: Mapping[str, str] = {}  # by field of the study
+    ticked: Sequence[int] = ()  # ids of submissions
+    reason: str = ""
+    problem: str = ""  # with the review of submissions
+
+
 def pages() -> APIRouter:
     """Routes about recruiting."""
     home = "/projects/{id}/recruiting"
@@ -51,28 +64,31 @@ def pages() -> APIRouter:
     ])  # fmt: skip
 
 
-def show_recruiting(id: str, requester: Reading, store: StoreOf, settings: SettingsOf) -> Response:
+async def show_recruiting(id: str, requester: Reading, labelling: LabellingOf) -> Response:
     """All ways by which workers come."""
     may("label-ops", requester)
-    return _page(store, settings, id, requester)
+    return await _page(labelling, id, requester, Typed())
 
 
-def _page(
-    store: Store, settings: Settings, id: str, requester: Requester, *, typed: dict[str, str] | None = None,
-    wrong: dict[str, str] | None = None, problem: str = "",
-) -> Response:  # fmt: skip
-    wrong = wrong or {}
+async def _page(labelling: LabellingOf, id: str, requester: Requester, typed: Typed) -> Response:
+    open_items = await labelling.read(id, submissions_needed.read_open_items)
+    about = labelling.store, labelling.settings, id, requester
+    return await asyncio.to_thread(_show, *about, open_items, typed)
+
+
+def _show(
+    store: Store, settings: Settings, id: str, requester: Requester, open_items: OpenItems, typed: Typed
+) -> Response:
     with store.reading() as c:
         project = projects.find(c, id)
         links = [link for link in links_of(settings, project, invitations.list_all(c, id)) if link.invitation]
-        study = _study(c, settings, project)
+        study = _study(c, settings, project, open_items)
         own_hits = hits.list_all(c, id)
-    shown = typed or _typed(project)
     return show(
-        "recruiting.html", requester, project, status=422 if wrong or problem else 200, links=links,
-        is_local=is_loopback(settings.address), typed=shown, wrong=wrong, problem=problem, hits=own_hits,
-        max_states=MAX_STATES, can_offer=hit_pages.can_offer(project),
-        verdicts=submissions.VERDICTS, **study,
+        "recruiting.html", requester, project, status=422 if typed.wrong or typed.problem else 200,
+        links=links, is_local=is_loopback(settings.address), typed=typed.study or _typed(project),
+        wrong=typed.wrong, problem=typed.problem, ticked=typed.ticked, reason=typed.reason, hits=own_hits,
+        max_states=MAX_STATES, can_offer=hit_pages.can_offer(project), verdicts=submissions.VERDICTS, **study,
     )  # fmt: skip
 
 
@@ -82,13 +98,15 @@ def is_loopback(address: str) -> bool:
     return host == "localhost" or host.endswith(".localhost") or is_loopback_address(host)
 
 
-def _study(c: Connection, settings: Settings, project: Row) -> dict[str, Any]:
+def _study(c: Connection, settings: Settings, project: Row, open_items: OpenItems) -> dict[str, Any]:
     """What the panel of Prolific shows."""
     found = submissions.list_submissions(c, settings.secret, project, "prolific")
-    finished = [one.answers for one in found if one.minutes is not None]
+    finished = [one for one in found if one.outcome == submissions.OUTCOMES["done"]]
     return {
         "url_to_paste": prolific.study_url(f"{settings.address}/w/{project.id}/prolific"),
-        "needed": submissions_needed.places_needed(c, project, finished),
+        "needed": submissions_needed.workers_needed(
+            c, project, [one.answers for one in finished], open_items
+        ),
         "pay": submissions_needed.hourly_pay(c, project, finished),
         "submissions": found[:MAX_SHOWN],
         "n_submissions": len(found),
@@ -102,26 +120,31 @@ def _typed(project: Row) -> dict[str, str]:
     return {name: "" if study.get(name) is None else f"{study[name]}" for name in STUDY}
 
 
-def save_study(id: str, form: Form, requester: Writing, store: StoreOf, settings: SettingsOf) -> Response:
+async def save_study(id: str, form: Form, requester: Writing, labelling: LabellingOf) -> Response:
     """Save what the project knows about its study on Prolific."""
     typed = {name: str(form.get(name, "")).strip()[:200] for name in STUDY}
     values = {name: (text or None) if name in NUMBERS else text for name, text in typed.items()}
     try:
-        project_changes.change_settings(store, settings, id, requester.id, {"prolific": values})
+        service = labelling.store, labelling.settings
+        await asyncio.to_thread(
+            project_changes.change_settings, *service, id, requester.id, {"prolific": values}
+        )
     except RequestError as error:
         field = next((name for name in STUDY if f"prolific.{name}:" in str(error)), "study")
-        return _page(store, settings, id, requester, typed=typed, wrong={field: sentence(str(error))})
+        wrong = {field: sentence(str(error))}
+        return await _page(labelling, id, requester, Typed(typed, wrong))
     return go(f"/projects/{id}/recruiting#prolific")
 
 
-def review(id: str, form: Form, requester: Labelling, store: StoreOf, settings: SettingsOf) -> Response:
+async def review(id: str, form: Form, requester: Labelling, labelling: LabellingOf) -> Response:
     """Note that submissions are approved or rejected."""
     ids = submissions.read_ids(form.getlist("submission"))
     verdict, reason = (str(form.get(name, "")) for name in ("verdict", "reason"))
     try:
-        submissions.review(store, id, requester.id, ids, verdict, reason)
+        await asyncio.to_thread(submissions.review, labelling.store, id, requester.id, ids, verdict, reason)
     except RequestError as error:
-        return _page(store, settings, id, requester, problem=sentence(str(error)))
+        typed = Typed(ticked=ids, reason=reason, problem=sentence(str(error)))
+        return await _page(labelling, id, requester, typed)
     return go(f"/projects/{id}/recruiting#submissions")
 
 

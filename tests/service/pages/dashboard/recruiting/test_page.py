@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from sqlalchemy import update
+
+from crowdpilot.service.store.tables import assignments
 from tests.service.harness.dashboard import DashboardService, csrf, post
 
 STUDY = "5f0000000000000000000001"
@@ -23,6 +26,16 @@ def work(service: DashboardService, id: str, participant: str) -> None:
     assert service.http.post("/api/finish", headers=headers).status_code == 200
 
 
+def take(service: DashboardService, id: str, minutes: float) -> None:
+    """Say that all submissions took so long."""
+    with service.store.writing() as c:
+        c.execute(
+            update(assignments)
+            .where(assignments.c.project == id)
+            .values(started=assignments.c.finished - 60 * minutes)
+        )
+
+
 def study(service: DashboardService, **more: Any) -> str:
     return service.create(prolific={"study": STUDY}, min_answers=2, currency="GBP", **more)
 
@@ -38,20 +51,36 @@ def test_a_link_to_this_computer_is_marked_with_what_to_do(service: DashboardSer
 
 
 def test_places_and_pay_are_computed_in_words(service: DashboardService) -> None:
-    id, client = study(service), service.signed_in()
+    id, client = study(service, seconds_per_answer=12), service.signed_in()
     page = client.get(f"/projects/{id}/recruiting").text
-    assert "There are 12 items" in page
+    assert "There is no forecast yet. 12 items are open; we guess that each gets 3 answers" in page
     assert re.search(r"Places still needed</dt><dd>18<", page)
+    assert "2 answers of 12.0 seconds each, as you expect, without the time for instructions and quiz" in page
+    assert "recommends at least GBP 9" not in page  # 0.10 for 24 seconds is 15 an hour
     for participant in PARTICIPANTS:
         work(service, id, participant)
-    for k in range(3, 6):
-        work(service, id, f"5f00000000000000000000a{k}")
+    take(service, id, minutes=2)
     page = client.get(f"/projects/{id}/recruiting").text
-    assert "the median of 12 answers" in page
-    assert "recommends at least GBP 9" not in page  # 0.10 for 24 seconds is 15 an hour
+    assert "the median time of 3 finished submissions, with instructions and quiz" in page
+    assert "2.0 minutes" in page
+    assert "Pay for an hour</dt><dd>GBP\u00a03.00<" in page  # 0.10 for 2 minutes
+    assert "below Prolific’s minimum of GBP 6" in page
     post(client, f"/projects/{id}/recruiting/prolific", f"/projects/{id}/recruiting", study=STUDY,
-         reward="0.01")  # fmt: skip
-    assert "below Prolific’s minimum of GBP 6" in client.get(f"/projects/{id}/recruiting").text
+         reward="0.25")  # fmt: skip
+    assert "recommends at least GBP 9" in client.get(f"/projects/{id}/recruiting").text
+
+
+def test_a_rejection_without_a_reason_keeps_what_was_ticked(service: DashboardService) -> None:
+    id, client = study(service), service.signed_in("label-ops")
+    for participant in PARTICIPANTS:
+        work(service, id, participant)
+    home = f"/projects/{id}/recruiting"
+    ids = re.findall(r'name="submission" value="(\d+)"', client.get(home).text)
+    refused = post(client, f"{home}/review", home, submission=ids[:2], verdict="reject").text
+    assert re.findall(r'name="submission" value="(\d+)" checked', refused) == ids[:2]
+    refused = post(client, f"{home}/review", home, verdict="reject", reason='Too "fast"').text
+    assert "no submission is chosen" in refused.lower()
+    assert 'name="reason" value="Too &#34;fast&#34;"' in refused
 
 
 def test_submissions_are_reviewed_and_listed_for_prolific(service: DashboardService) -> None:
