@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from sqlalchemy import Connection
 
 from crowdpilot.io.column_names import listed
+from crowdpilot.service.errors import ConflictError, NotFoundError
 from crowdpilot.service.schemas import ItemIn, ItemsIn
 from crowdpilot.service.store import items
 from crowdpilot.service.uploads.files import File as File
@@ -42,10 +43,11 @@ class Body(NamedTuple):
 
 
 class Media(NamedTuple):
-    """An image, a sound or a video to be kept."""
+    """An image, a sound or a video to be kept, with its SHA-256 digest."""
 
     type: str
     data: bytes
+    digest: str
 
 
 class Upload(NamedTuple):
@@ -56,9 +58,18 @@ class Upload(NamedTuple):
     ignored: list[str]
 
 
+class _Options(NamedTuple):
+    """How tables are read; see `read_items`."""
+
+    labels: bool
+    problems: list[str] | None
+    probabilities: bool
+
+
 def read_items(
-    project: str, spec: Spec, body: Body, *, labels: bool = False, problems: list[str] | None = None
-) -> Upload:
+    project: str, spec: Spec, body: Body, *, labels: bool = False, problems: list[str] | None = None,
+    probabilities: bool = True,
+) -> Upload:  # fmt: skip
     """Items from a request; a `ValueError` says in one sentence what is wrong and where.
 
     Parameters
@@ -71,12 +82,20 @@ def read_items(
         Whether a column called label holds known classes.
     problems
         If given, rows of tables that cannot be read are left out, and why is added to this list.
+    probabilities
+        Whether probabilities in tables are read; otherwise they are ignored, whatever they are.
     """
+    options = _Options(labels, problems, probabilities)
     if body.files:
-        return _read_files(project, spec, body.files, labels, problems)
+        return _read_files(project, spec, body.files, options)
     if body.type == JSON:
         return Upload(_from_model(body.data, spec), [], [])
-    return _read_table(*read_records(body.type, body.data), spec, {}, labels, problems)
+    return _read_table(*read_records(body.type, body.data), spec, {}, options)
+
+
+def holds_probabilities(column: str) -> bool:
+    """Whether a column is for what a classifier says, by its name."""
+    return column == "machine" or column.startswith("p_")
 
 
 def add(c: Connection, project: str, upload: Upload, ready: items.NewItems | None = None) -> int:
@@ -84,10 +103,32 @@ def add(c: Connection, project: str, upload: Upload, ready: items.NewItems | Non
 
     `ready` are its items as `items.encode` makes them before the transaction.
     """
-    for file in upload.media:
-        items.save_file(c, project, *file)
+    save_files(c, project, upload.media)
     items.add(c, project, upload.items if ready is None else ready)
     return len(upload.items)
+
+
+def save_files(c: Connection, project: str, media: Iterable[Media]) -> None:
+    """Save those files that are not there, in a write transaction."""
+    for file in media:
+        if not _is_saved(c, project, file.digest):
+            items.save_file(c, project, file.type, file.data)
+
+
+def _is_saved(c: Connection, project: str, digest: str) -> bool:
+    try:
+        items.file_size(c, project, digest)
+    except NotFoundError:
+        return False
+    return True
+
+
+def check_names(c: Connection, project: str, upload: Upload) -> None:
+    """Raise a `ConflictError` if an item of this name is there, as `add` does, before anything is written."""
+    if taken := items.ids_by_name(c, project, [item["name"] for item in upload.items]):
+        raise ConflictError(
+            f"an item called {next(iter(taken))!r} is there already; every item has a name of its own"
+        )
 
 
 def read_gold(spec: Spec, body: Body) -> dict[str, Any] | None:
@@ -125,18 +166,16 @@ def original_names(c: Connection, project: str, gold: dict[str, Any]) -> dict[st
 # Files -----------------------------------------------------------------------------------------
 
 
-def _read_files(
-    project: str, spec: Spec, files: Sequence[File], labels: bool, problems: list[str] | None
-) -> Upload:
+def _read_files(project: str, spec: Spec, files: Sequence[File], options: _Options) -> Upload:
     found = _sort(name_files(unpack(files), spec))
     uploaded = {
-        path: UploadedFile(kind_of(media.type), f"/files/{project}/{sha256(media.data).hexdigest()}")
+        path: UploadedFile(kind_of(media.type), f"/files/{project}/{media.digest}")
         for path, media in found.media.items()
     }
     by_name = {found.names[path]: file for path, file in uploaded.items()} | uploaded
     upload = Upload([], [], [])
     if found.table is not None:
-        upload = _read_table(*read_records(*found.table), spec, by_name, labels, problems)
+        upload = _read_table(*read_records(*found.table), spec, by_name, options)
     used = {item["content"].get(kind) for item in upload.items for kind in KINDS}
     contents: dict[str, dict[str, Any]] = {path: {"text": text} for path, text in found.texts.items()}
     contents |= {
@@ -148,7 +187,7 @@ def _read_files(
         )
         for path, content in contents.items()
     ]
-    if not upload.items and not more:
+    if not upload.items and not more and not options.problems:
         raise ValueError("there is no file with items; send a table, images, sounds, videos or texts")
     return Upload([*upload.items, *more], list(found.media.values()), upload.ignored)
 
@@ -187,7 +226,7 @@ def _sort(files: Sequence[NamedFile]) -> Sorted:
             raise ValueError(f"{file.path!r} is one file too many; send one table, and each other file once")
         if type is not None:
             _at_position(repr(file.path), lambda type=type, data=file.data: check_file(type, data))
-            media[file.path] = Media(type, file.data)
+            media[file.path] = Media(type, file.data, sha256(file.data).hexdigest())
         elif table is not None:
             tables.append((table, file.data))
         else:
@@ -211,16 +250,18 @@ def _read_table(
     records: Iterator[Record],
     spec: Spec,
     uploaded: Mapping[str, UploadedFile],
-    labels: bool,
-    problems: list[str] | None = None,
+    options: _Options,
 ) -> Upload:
-    columns = find(names, spec, labels=labels)
+    problems = options.problems
+    hidden = [] if options.probabilities else [name for name in names if holds_probabilities(name)]
+    columns = find([name for name in names if name not in hidden], spec, labels=options.labels)
     if not columns.has_content:
         raise ValueError(f"a column called text, image, audio or video is missing; found {listed(names)}")
     new, named = [], []
     for where, record in records:
         try:
-            item = read_record(record, columns, uploaded)
+            seen = {name: cell for name, cell in record.items() if name not in hidden} if hidden else record
+            item = read_record(seen, columns, uploaded)
             new.append(to_new(item, spec))
         except ValueError as error:
             if problems is None:
@@ -232,7 +273,7 @@ def _read_table(
             raise ValueError(f"there are more than {MAX_RECORDS} rows; send them in parts")
     if not new and not problems:
         raise ValueError("there is no row; send at least one")
-    return Upload(unique_names(new, named), [], columns.other)
+    return Upload(unique_names(new, named), [], [*columns.other, *hidden])
 
 
 def _at_position(where: str, what: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from crowdpilot.service import capacity
@@ -11,12 +12,14 @@ from crowdpilot.service.jobs.context import JobContext
 from crowdpilot.service.jobs.imports.addresses import check_allowed
 from crowdpilot.service.jobs.imports.reading import read_files
 from crowdpilot.service.store import items, jobs
-from crowdpilot.service.store.engine import Row
+from crowdpilot.service.store.engine import Row, Store
 from crowdpilot.service.store.requesters import action_log
 from crowdpilot.service.uploads import items as uploads
 
 PROGRESS_SECONDS = 1.0  # between two notes of how far it is
 MAX_IGNORED_SHOWN = 20
+BYTES_PER_TRANSACTION = 4 << 20  # of files, reached by the last file of a transaction
+PAUSE_SECONDS = 0.1  # between two transactions: other processes look so often whether SQLite is free
 
 
 def run_import(context: JobContext, job: Row) -> dict[str, Any]:
@@ -36,17 +39,42 @@ def _import(context: JobContext, job: Row, address: str, actor: str) -> dict[str
     upload = uploads.read_items(project.id, project.spec, uploads.Body("", files=files))
     with context.store.reading() as c:
         capacity.check_items(project.spec, items.count(c, project.id), len(upload.items))
+        uploads.check_names(c, project.id, upload)
     capacity.check_classifier_budget(replica.campaign, project.spec, len(upload.items))
+    _save_files(context.store, job, upload.media)
     ready = items.encode(upload.items)
     result = {"items": len(upload.items), "ignored": upload.ignored[:MAX_IGNORED_SHOWN]}
     with context.store.writing() as c:
         jobs.renew(c, job)
-        added = uploads.add(c, project.id, upload, ready)
+        added = uploads.add(c, project.id, upload, ready)  # with a file that was deleted since
         action_log.write(c, actor, "import", project.id, items=added, address=address)
         jobs.finish(
             c, job, {"address": address, **result}
         )  # with the items, so that a restart adds none twice
     return result
+
+
+def _save_files(store: Store, job: Row, media: Iterable[uploads.Media]) -> None:
+    """Save files before their items, so that no transaction is long; those without items do no harm."""
+    for part in _parts(media):
+        with store.writing() as c:
+            jobs.renew(c, job)
+            uploads.save_files(c, job.project, part)
+        time.sleep(PAUSE_SECONDS)
+
+
+def _parts(media: Iterable[uploads.Media]) -> Iterator[list[uploads.Media]]:
+    """Files in parts that end when they have reached `BYTES_PER_TRANSACTION`."""
+    part: list[uploads.Media] = []
+    size = 0
+    for file in media:
+        part.append(file)
+        size += len(file.data)
+        if size >= BYTES_PER_TRANSACTION:
+            yield part
+            part, size = [], 0
+    if part:
+        yield part
 
 
 class _Progress:

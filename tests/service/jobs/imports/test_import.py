@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -9,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from crowdpilot.service.jobs.imports import reading
+from crowdpilot.service.jobs.imports import job, reading
 from crowdpilot.service.store import items, jobs
+from crowdpilot.service.store.erasure.items import delete_items
 from tests.service.harness.receiver import LOOPBACK
 from tests.service.harness.service import GIF, PNG, Project, Service, sqlite_url
 
@@ -124,6 +129,116 @@ def test_an_import_whose_process_died_after_it_was_written_adds_nothing_twice(
     imported(service, project, folder.as_uri())
     with service.store.reading() as c:
         assert jobs.newest(c, project.id, "import").state == jobs.DONE  # type: ignore[union-attr]  # there is one
+
+
+KILLED = """
+import os, signal, sys
+from crowdpilot.service.jobs import runner
+from crowdpilot.service.jobs.context import JobContext
+from crowdpilot.service.jobs.imports import job
+from crowdpilot.service.settings import Settings
+from crowdpilot.service.store import Store, items
+
+job.BYTES_PER_TRANSACTION = 1
+function, left = getattr(items, sys.argv[3]), int(sys.argv[4])
+
+def call_or_die(*args):
+    global left
+    left -= 1
+    if left < 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return function(*args)
+
+setattr(items, sys.argv[3], call_or_die)
+settings = Settings(database=sys.argv[1], secret="s" * 40, import_from=(sys.argv[2],))
+runner.step(JobContext(Store(settings.database), settings), "killed")
+"""
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("function", "calls", "files"), [("save_file", 1, 1), ("add", 0, 2)])
+def test_an_import_that_is_killed_half_way_adds_no_item_and_all_of_them_when_it_runs_again(
+    service: Service, folder: Path, function: str, calls: int, files: int
+) -> None:
+    project = service.project()
+    assert project.post("/import", json={"address": folder.as_uri()}).status_code == 202
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, service.settings.database, folder.as_uri(), function, str(calls)],
+        capture_output=True,
+    )
+    assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
+    assert (names(service, project), len(saved(service, project))) == ({}, files)
+    with service.store.writing() as c:
+        jobs.requeue_abandoned(c, "killed")
+        c.exec_driver_sql("UPDATE jobs SET due = 0")
+    service.do_jobs()
+    assert project.get("/import").json()["items"] == 3
+    assert len(names(service, project)) == 3
+    assert len(saved(service, project)) == 2
+
+
+def saved(service: Service, project: Project) -> list[str]:
+    """Digests of the files of a project."""
+    with service.store.reading() as c:
+        found = c.exec_driver_sql(f"SELECT digest FROM files WHERE project = '{project.id}'")
+        return list(found.scalars())
+
+
+def test_an_import_with_names_that_are_taken_saves_no_file(service: Service, folder: Path) -> None:
+    project = service.project()
+    project.add({"name": "a.txt", "text": "Another text."})
+    assert "there already" in imported(service, project, folder.as_uri())["why"]
+    assert saved(service, project) == []
+
+
+def test_others_write_while_an_import_writes_its_files(
+    service: Service, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On SQLite there is one writer at a time, so that no transaction may be long."""
+    monkeypatch.setattr(job, "BYTES_PER_TRANSACTION", 1)
+    for n in range(20):
+        (folder / f"{n}.gif").write_bytes(GIF + bytes([n]))
+    save, begun = items.save_file, threading.Event()
+
+    def save_slowly(*args: Any) -> str:
+        begun.set()
+        time.sleep(0.05)
+        return save(*args)
+
+    monkeypatch.setattr(items, "save_file", save_slowly)
+    project = service.project()
+    assert project.post("/import", json={"address": folder.as_uri()}).status_code == 202
+    thread = threading.Thread(target=service.do_jobs)
+    thread.start()
+    begun.wait(10)
+    waited: list[float] = []
+    while thread.is_alive() and len(waited) < 5:
+        start = time.monotonic()
+        with service.store.writing() as c:
+            c.exec_driver_sql("UPDATE jobs SET due = due")
+        waited.append(time.monotonic() - start)
+    assert thread.is_alive()  # it was written between its files
+    thread.join()
+    assert max(waited) < 1
+    assert len(names(service, project)) == 23
+
+
+def test_a_file_that_is_deleted_while_an_import_runs_is_there_at_its_end(
+    service: Service, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = service.project()
+    sent = [("file", ("owl.png", PNG, "image/png"))]
+    assert project.post("/items", files=sent).status_code == 201
+    encode = items.encode
+
+    def delete_and_encode(new: Any) -> items.NewItems:
+        with service.store.writing() as c:
+            delete_items(c, project.id, ["owl.png"])
+        return encode(new)
+
+    monkeypatch.setattr(items, "encode", delete_and_encode)
+    assert imported(service, project, folder.as_uri())["items"] == 3
+    assert len(saved(service, project)) == 2
 
 
 class Site(BaseHTTPRequestHandler):
