@@ -8,7 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from crowdpilot.service.errors import RequestError, ServiceUnavailableError
@@ -18,6 +18,7 @@ from crowdpilot.service.jobs.completion import check_completion
 from crowdpilot.service.jobs.context import JobContext
 from crowdpilot.service.jobs.forecast import make_forecast
 from crowdpilot.service.jobs.imports.job import run_import
+from crowdpilot.service.jobs.imports.requests import JOB_KIND as IMPORT
 from crowdpilot.service.jobs.notifications import checks, email_sender
 from crowdpilot.service.jobs.refit import run_refit
 from crowdpilot.service.jobs.report import make_report
@@ -32,12 +33,13 @@ JOBS: dict[str, Job] = {
     "calibration": measure_calibration,
     "forecast": make_forecast,
     "report": make_report,
-    "import": run_import,
+    IMPORT: run_import,
     checks.JOB_KIND: checks.check_notifications,
     "deletion": erasure.delete_project,
     "retention": erasure.erase_workers,
     "purge": erasure.purge,
 }
+MAX_IMPORTS = 2  # that run at the same time in one process, each with all its files in memory
 POLL_SECONDS = 0.1  # between two looks for jobs
 RETENTION_SECONDS = 600.0  # between two looks for projects whose retention time is over
 RENEWAL_SECONDS = 3.0  # between two renewals of a claim, and between two sweeps
@@ -48,7 +50,7 @@ logger = logging.getLogger(__name__)
 def run(settings: Settings, name: str, stop: threading.Event) -> None:
     """Run jobs until `stop` is set; a job that is running is finished first."""
     store = Store(settings.database)
-    context = JobContext(store, settings)
+    context, imports = JobContext(store, settings), _ImportThreads(store, settings)
     own = _full_name(name)
     senders = [
         threading.Thread(target=send, args=(store, settings, stop), name=name, daemon=True)
@@ -68,18 +70,19 @@ def run(settings: Settings, name: str, stop: threading.Event) -> None:
             if time.monotonic() - checked >= checks.EVERY_SECONDS:
                 checks.enqueue_all(store, settings)
                 checked = time.monotonic()
-            if not step(context, own):
+            if not step(context, own, imports):
                 stop.wait(POLL_SECONDS)
         except ServiceUnavailableError:
             restarted = True  # its own jobs are queued again
             stop.wait(PAUSE_AFTER_ERROR_SECONDS)
+    imports.join()
     for sender in senders:
         sender.join()
     store.close()
 
 
-def step(context: JobContext, name: str) -> bool:
-    """Run one job, if one is due; whether there was one."""
+def step(context: JobContext, name: str, imports: _ImportThreads | None = None) -> bool:
+    """Run one job, if one is due; whether there was one. With threads for imports, one only begins."""
     with context.store.reading() as c:
         if not jobs.is_due(c):
             return False
@@ -87,8 +90,11 @@ def step(context: JobContext, name: str) -> bool:
         job = jobs.claim(c, name)
     if job is None:
         return False
+    if imports is not None and job.kind == IMPORT:
+        imports.start(job)
+        return True
     try:
-        _run_job(context, job)
+        _run_job(context, job, nullcontext())
     except BaseException:
         context.forget(job.project)  # it may have state that was not committed
         raise
@@ -96,9 +102,39 @@ def step(context: JobContext, name: str) -> bool:
     return True
 
 
-def _run_job(context: JobContext, job: Row) -> None:
+class _ImportThreads:
+    """Threads of imports, a few at a time, so that no other job waits for a server that is slow or far away.
+
+    Each has a context of its own, because a replica belongs to one thread.
+    """
+
+    def __init__(self, store: Store, settings: Settings) -> None:
+        self._store, self._settings = store, settings
+        self._turns = threading.Semaphore(MAX_IMPORTS)
+        self._threads: list[threading.Thread] = []
+
+    def start(self, job: Row) -> None:
+        """Begin an import that was claimed; its claim is renewed while it waits for its turn."""
+        thread = threading.Thread(target=self._run, args=(job,), name=f"import {job.id}", daemon=True)
+        self._threads = [*(other for other in self._threads if other.is_alive()), thread]
+        thread.start()
+
+    def join(self) -> None:
+        """Wait for all that have begun."""
+        for thread in self._threads:
+            thread.join()
+
+    def _run(self, job: Row) -> None:
+        try:
+            _run_job(JobContext(self._store, self._settings), job, self._turns)
+        except ServiceUnavailableError:
+            logger.warning("job %s has no database; it is queued again when its claim is over", job.id)
+
+
+def _run_job(context: JobContext, job: Row, turn: AbstractContextManager[Any]) -> None:
+    """Run a job when it is its turn, and write down how it ended."""
     try:
-        with _renewed_claim(context, job):
+        with _renewed_claim(context, job), turn:
             result = JOBS[job.kind](context, job)
         with context.store.writing() as c:
             jobs.finish(c, job, result)

@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+import socket
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from crowdpilot.service.errors import ServiceUnavailableError
 from crowdpilot.service.jobs import runner
 from crowdpilot.service.jobs.context import JobContext
 from crowdpilot.service.schemas import ProjectIn
@@ -238,6 +243,87 @@ def test_the_runner_expires_leases(any_service: JobService) -> None:
     finally:
         stop.set()
         thread.join()
+
+
+@contextmanager
+def running(service: JobService) -> Iterator[None]:
+    """A runner in a thread."""
+    stop = threading.Event()
+    thread = threading.Thread(target=runner.run, args=(service.settings, "jobs-1", stop))
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(30)
+    assert not thread.is_alive()
+
+
+def state_of(service: JobService, project: str) -> str:
+    return str(rows(service, project)[0].state)
+
+
+def test_an_import_that_hangs_keeps_no_other_job_waiting(service: JobService) -> None:
+    importing, other = service.create(), service.create()
+    service.add(other, 5)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"http://127.0.0.1:{silent.getsockname()[1]}/items.csv"
+        service.settings = replace(service.settings, import_from=(address,))
+        with running(service):
+            service.enqueue(importing, "import", address=address, actor="ann")
+            connection, _ = silent.accept()
+            service.enqueue(other, "completion")
+            eventually(lambda: state_of(service, other) == "done")
+            assert state_of(service, importing) == "running"
+            connection.recv(1 << 16)
+            connection.sendall(b"HTTP/1.1 200 OK\r\n\r\nname,text\na,Good.\n")
+            connection.close()
+            eventually(lambda: state_of(service, importing) == "done")
+    assert service.result(importing, "import")["items"] == 1
+
+
+def test_imports_take_turns_and_keep_their_claims_meanwhile(
+    service: JobService, jobs_of_mine: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "RENEWAL_SECONDS", 0.02)
+    monkeypatch.setattr(jobs, "CLAIM_SECONDS", 0.3)
+    monkeypatch.setattr(runner, "MAX_IMPORTS", 1)
+    busy, most = 0, 0
+
+    def slow(context: JobContext, job: Row) -> dict[str, Any]:
+        nonlocal busy, most
+        busy += 1
+        most = max(most, busy)
+        time.sleep(0.6)
+        busy -= 1
+        return {}
+
+    jobs_of_mine["import"] = slow
+    made = [service.create() for _ in range(3)]
+    with running(service):
+        for project in made:
+            service.enqueue(project, "import")
+        eventually(lambda: {state_of(service, project) for project in made} == {"done"})
+    assert most == 1
+    assert {row.tries for project in made for row in rows(service, project)} == {1}
+
+
+def test_an_import_that_finds_the_database_gone_is_done_later(
+    service: JobService, jobs_of_mine: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "CLAIM_SECONDS", 0.1)
+    monkeypatch.setattr(runner, "RENEWAL_SECONDS", 0.2)
+
+    def unlucky(context: JobContext, job: Row) -> dict[str, Any]:
+        if job.tries == 1:
+            raise ServiceUnavailableError("the database is gone")
+        return {}
+
+    jobs_of_mine["import"] = unlucky
+    project = service.create()
+    with running(service):
+        service.enqueue(project, "import")
+        eventually(lambda: state_of(service, project) == "done")
 
 
 def test_a_runner_survives_an_unavailable_database(

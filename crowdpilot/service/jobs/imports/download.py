@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import http.client
+import io
+import socket
 from collections.abc import Sequence
+from typing import Any
 
 from crowdpilot import __version__
 from crowdpilot.service.jobs.webhook_addresses import Resolver, checked_addresses, parse_url, resolve
@@ -18,6 +21,8 @@ def download(
     address: str, most_bytes: int, networks: Sequence[Network], resolver: Resolver = resolve
 ) -> bytes:
     """The file at an address; a `ValueError` says in one sentence what is wrong.
+
+    A `TimeoutError` if it takes too long.
 
     Parameters
     ----------
@@ -39,7 +44,8 @@ def download(
     with connect(url, addresses, deadline) as connection:
         connection.settimeout(deadline.left())
         connection.sendall(head.encode("ascii"))
-        response = http.client.HTTPResponse(connection)
+        received = _Received(connection, deadline)
+        response = http.client.HTTPResponse(received)  # type: ignore[arg-type]  # it calls makefile only
         try:
             response.begin()
             if response.status != 200:
@@ -48,7 +54,6 @@ def download(
                 )
             data = bytearray()
             while piece := response.read(CHUNK_BYTES):
-                connection.settimeout(deadline.left())
                 data += piece
                 if len(data) > most_bytes:
                     raise ValueError(f"the file is larger than {most_bytes >> 20} MiB; import it in parts")
@@ -57,3 +62,20 @@ def download(
             raise ValueError("the address gave no answer that can be read") from error
         finally:
             response.close()
+
+
+class _Received(io.RawIOBase):
+    """What a connection receives, all of it before a deadline: no piece is waited for any longer."""
+
+    def __init__(self, connection: socket.socket, deadline: Deadline) -> None:
+        self._connection, self._deadline = connection, deadline
+
+    def makefile(self, _: str) -> io.BufferedReader:
+        return io.BufferedReader(self)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        self._connection.settimeout(self._deadline.left())
+        return self._connection.recv_into(buffer)

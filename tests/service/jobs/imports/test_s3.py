@@ -8,8 +8,10 @@ from typing import Any
 
 import boto3
 import pytest
+import s3fs
 from moto.server import ThreadedMotoServer
 
+from crowdpilot.service.jobs.imports import reading
 from tests.service.harness.service import GIF, PNG, Service, sqlite_url
 from tests.service.harness.waiting import free_port
 
@@ -68,11 +70,24 @@ def test_a_folder_and_a_table_in_s3_are_imported(service: Service, s3: Any) -> N
     assert len(project.decisions()) == 4
 
 
-def test_a_folder_of_many_objects_is_read_page_by_page(service: Service, s3: Any) -> None:
+def test_a_folder_of_many_objects_is_read_page_by_page_until_there_are_too_many(
+    service: Service, s3: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for n in range(1100):  # a listing of S3 has a thousand
         s3.put_object(Bucket=BUCKET, Key=f"items/many/{n}.txt", Body=f"Text {n}.".encode())
     project = service.project()
     assert imported(service, project, f"s3://{BUCKET}/items/many/")["items"] == 1100
+    calls: list[str] = []
+    call = s3fs.S3FileSystem._call_s3
+
+    def noted(self: Any, method: str, *args: Any, **more: Any) -> Any:
+        calls.append(method)
+        return call(self, method, *args, **more)
+
+    monkeypatch.setattr(s3fs.S3FileSystem, "_call_s3", noted)
+    monkeypatch.setattr(reading, "MAX_FILES", 10)
+    assert "more than 10 files" in imported(service, project, f"s3://{BUCKET}/items/many/")["why"]
+    assert calls.count("list_objects_v2") == 1
 
 
 def test_what_is_missing_or_forbidden_is_said_in_one_sentence(
