@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple
 
+from crowdpilot.service.pages.dashboard.setup.trial_reading import (
+    Attempt,
+    Names,
+    final_attempt,
+    find_attempts,
+    find_columns,
+    look_into,
+    read_first,
+)
 from crowdpilot.service.pages.rendering import sentence
 from crowdpilot.service.requesters.project_creation import PLACEHOLDER
 from crowdpilot.service.uploads import items
-from crowdpilot.service.uploads.item_columns import Columns, find
-from crowdpilot.service.uploads.table_records import SUFFIXES, read_records
+from crowdpilot.service.uploads.item_columns import Columns
 
 MAX_SAMPLES = 3
 MAX_IMAGE_BYTES = 2 << 20  # that is shown in the preview
@@ -20,11 +27,6 @@ MAX_PROBLEMS_SHOWN = 5
 MAX_CLASSES_OFFERED = 30
 KIND_NAMES = {"text": ("text", "texts"), "image": ("image", "images"), "audio": ("sound", "sounds"),
               "video": ("video", "videos")}  # fmt: skip
-FORMAT_NAMES = {
-    "text/csv": "table (CSV)",
-    "application/x-ndjson": "table (NDJSON)",
-    "application/json": "table (JSON)",
-}
 
 
 class Column(NamedTuple):
@@ -50,7 +52,7 @@ class Preview(NamedTuple):
     problems, more_problems
         Rows that cannot be read with the reason, and how many more there are.
     classes
-        Known answers that might be the answers of the project.
+        Names in the files that might be the answers: known answers, columns of probabilities, folders.
     samples
         The contents of the first items.
     """
@@ -68,23 +70,25 @@ class Preview(NamedTuple):
     samples: Sequence[Mapping[str, Any]] = ()
 
 
-def preview_upload(files: Sequence[items.File], classes: Sequence[str], criteria: Sequence[str]) -> Preview:
-    """What is in files, for a project with these classes and criteria, of which there may be none yet."""
-    tables = [(type, file) for file in files if (type := SUFFIXES.get(_suffix(file.name)))]
-    header: list[str] = []
-    found: Counter[str] = Counter()
+def preview_upload(
+    files: Sequence[items.File], classes: Sequence[str], criteria: Sequence[str], *, is_final: bool = False
+) -> Preview:
+    """What is in files, for a project with these classes and criteria.
+
+    Before the classes are final, any that the files name are taken, and probabilities only where they fit.
+    """
     try:
-        if len(tables) == 1:
-            header, found = _known_answers(*tables[0])
-        offered = [name for name, _ in found.most_common(MAX_CLASSES_OFFERED)]
-        spec = _lenient_spec(header, [*classes, *found], criteria)
-        problems: list[str] = []
-        read = items.read_items(PLACEHOLDER, spec, items.Body("", files=files), problems=problems)
-        columns = find(header, spec) if header else None
+        names = look_into(files, criteria)
+        attempts = (
+            [final_attempt(names, classes, criteria)] if is_final else find_attempts(names, classes, criteria)
+        )
+        read, attempt, problems = read_first(files, attempts, criteria)
+        columns = find_columns(names.header, attempt, criteria)
     except ValueError as error:
-        return Preview(_format(files, tables), problems=[sentence(str(error))])
+        return Preview(problems=[sentence(str(error))])
+    offered = _offered(names, attempt)
     return Preview(
-        _format(files, tables),
+        names.format,
         _meanings(columns), _ignored(read.ignored),
         len(read.items), sum(item["gold"] is not None for item in read.items),
         sum(item["classifier_probs"] is not None for item in read.items), _kinds(read.items),
@@ -93,6 +97,13 @@ def preview_upload(files: Sequence[items.File], classes: Sequence[str], criteria
         offered if set(offered) - set(classes) else [],
         [_with_data(item["content"], read.media) for item in read.items[:MAX_SAMPLES]],
     )  # fmt: skip
+
+
+def _offered(names: Names, attempt: Attempt) -> list[str]:
+    """What might be the answers: columns of probabilities that fit, known answers, or else folders."""
+    if attempt.with_probabilities:
+        return attempt.classes
+    return [name for name, _ in names.known.most_common(MAX_CLASSES_OFFERED)] or names.folders
 
 
 def _with_data(content: Mapping[str, Any], media: Sequence[items.Media]) -> dict[str, Any]:
@@ -109,39 +120,6 @@ def _with_data(content: Mapping[str, Any], media: Sequence[items.Media]) -> dict
                     f"{content.get('text', '')}\n({KIND_NAMES[kind][0]}, {len(file.data):,} bytes)".strip()
                 )
     return shown
-
-
-def _suffix(name: str) -> str:
-    return name[name.rfind(".") :].lower()
-
-
-def _known_answers(type: str, file: items.File) -> tuple[list[str], Counter[str]]:
-    """The columns of a table, and how often each known answer occurs in it."""
-    header, records = read_records(type, file.data)
-    column = find(header, {"classes": [], "criteria": []}).gold.get("")
-    if column is None:
-        return header, Counter()
-    cells = (record.get(column) for _, record in records)
-    return header, Counter(cell.strip() for cell in cells if isinstance(cell, str) and cell.strip())
-
-
-def _lenient_spec(header: Sequence[str], classes: Iterable[str], criteria: Sequence[str]) -> dict[str, Any]:
-    """A description that takes whatever classes the files name."""
-    named = list(dict.fromkeys(classes))
-    has_probabilities = bool(named) and all(f"p_{name}" in header for name in named)
-    return {
-        "classes": named,
-        "criteria": [{"name": name} for name in criteria],
-        "machine": "given" if has_probabilities else "none",
-    }
-
-
-def _format(files: Sequence[items.File], tables: Sequence[tuple[str, items.File]]) -> str:
-    rest = len(files) - len(tables)
-    names = [FORMAT_NAMES[type] for type, _ in tables]
-    if rest:
-        names.append(f"{rest:,} file{'s' * (rest > 1)}")
-    return " and ".join(names)
 
 
 def _meanings(columns: Columns | None) -> list[Column]:
@@ -164,9 +142,11 @@ def _meanings(columns: Columns | None) -> list[Column]:
 
 def _ignored(names: Sequence[str]) -> list[Column]:
     """Columns that are not used, with the reason."""
-    probabilities = "it begins with p_, but there is no answer of this name for every such column"
+    probabilities = (
+        "guesses of a classifier need one column for each answer, such as p_spam, that add up to 1"
+    )
     return [
-        Column(name, probabilities if name.startswith("p_") else "no column of this name is known")
+        Column(name, probabilities if items.holds_probabilities(name) else "no column of this name is known")
         for name in names
     ]
 

@@ -23,7 +23,14 @@ from crowdpilot.service.pages.dashboard.setup.copied_project import (
     read_copied,
     what_is_not_copied,
 )
-from crowdpilot.service.pages.dashboard.setup.fields import Typed, group_of, label_of, read_rows, read_typed
+from crowdpilot.service.pages.dashboard.setup.fields import (
+    YES,
+    Typed,
+    group_of,
+    label_of,
+    read_rows,
+    read_typed,
+)
 from crowdpilot.service.pages.dashboard.setup.form import form_data, new_typed, parse_form, to_typed
 from crowdpilot.service.pages.dashboard.setup.pictures import read_pictures
 from crowdpilot.service.pages.dashboard.setup.summary import summarise
@@ -119,16 +126,18 @@ def import_settings(form: Form, requester: Creating, store: StoreOf) -> Response
 
 
 def preview_items(form: Form, requester: Creating) -> Response:
-    """What is in the chosen files; nothing is stored."""
+    """What is in the chosen files, perhaps with the answers that are final; nothing is stored."""
     typed = read_typed(form)
-    names = {
-        group: [row.fields["name"] for row in read_rows(typed, group)] for group in ("classes", "criteria")
-    }
-    files = _files(form)
-    found = preview_upload(files, names["classes"], names["criteria"]) if files else None
+    classes, criteria = (_names(typed, group) for group in ("classes", "criteria"))
+    files, is_final = _files(form), form.get("final") == YES
+    found = preview_upload(files, classes, criteria, is_final=is_final) if files else None
     questions = [row.fields["question"] or row.fields["name"] for row in read_rows(typed, "criteria")]
     question = (questions or [typed["question"] or "Your question"])[0]
-    return show("setup/preview.html", requester, found=found, question=question, classes=names["classes"])
+    return show("setup/preview.html", requester, found=found, question=question, classes=classes)
+
+
+def _names(typed: Typed, group: str) -> list[str]:
+    return [name for row in read_rows(typed, group) if (name := row.fields["name"])]
 
 
 def check(form: Form, requester: Creating, store: StoreOf, settings: SettingsOf) -> Response:

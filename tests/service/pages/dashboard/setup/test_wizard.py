@@ -145,6 +145,14 @@ def test_a_preview_stores_nothing_and_shows_the_first_items(service: DashboardSe
     assert service.rows() == []
 
 
+def test_a_preview_with_final_answers_says_what_does_not_fit_them(service: DashboardService) -> None:
+    client, other = service.signed_in(), {"classes-0-name": "Owl"}
+    assert "cannot be" not in send(client, "/projects/new/preview", **other).text
+    page = send(client, "/projects/new/preview", final="yes", **other).text
+    assert "Some rows cannot be read" in page
+    assert "is not a class" in page
+
+
 def test_a_template_fills_in_the_form(service: DashboardService) -> None:
     client = service.signed_in()
     page = client.get("/projects/new?template=spam").text
