@@ -12,6 +12,7 @@ from crowdpilot.service.pages.dashboard.formatting import count
 from crowdpilot.service.store.engine import Row
 
 Json = Mapping[str, Any]
+OWN_WORDS = {"votes are for one class": "answers are the same", "votes": "answers", "vote": "answer"}
 MIN_PERCENT = 1  # below which a share is said to be less than that
 
 
@@ -49,6 +50,17 @@ def describe_forecast(
             _against("Money", spent, total["spent"], money),
         ],
     )  # fmt: skip
+
+
+def explain_no_forecast(project: Row, result: Json | None) -> str:
+    """Why the last try gave no forecast, in one sentence; empty if it gave one, or the project is over."""
+    why = str((result or {}).get("why") or "")
+    if not why or project.done:
+        return ""
+    for old, new in OWN_WORDS.items():
+        why = why.replace(old, new)
+    tried = count(int((result or {}).get("votes") or 0), "answer")
+    return f"There is no forecast yet. When we tried after {tried}: {why}."
 
 
 def _votes(low: int, high: int) -> str:

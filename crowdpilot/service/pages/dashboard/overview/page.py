@@ -19,10 +19,10 @@ from crowdpilot.service.pages.dashboard.access.requester import Reading
 from crowdpilot.service.pages.dashboard.formatting import count, money, router, show
 from crowdpilot.service.pages.dashboard.overview.audit_claim import claim_of_audit
 from crowdpilot.service.pages.dashboard.overview.charts import make_charts
-from crowdpilot.service.pages.dashboard.overview.forecast_words import describe_forecast
+from crowdpilot.service.pages.dashboard.overview.forecast_words import describe_forecast, explain_no_forecast
 from crowdpilot.service.pages.dashboard.overview.label_accuracy import estimate_accuracy
 from crowdpilot.service.pages.dashboard.overview.next_steps import next_steps, read_supply
-from crowdpilot.service.pages.dashboard.recruiting.links import Link, links_of
+from crowdpilot.service.pages.dashboard.recruiting.links import Link, is_loopback, links_of
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.signing import digest
 from crowdpilot.service.status.item_progress import ItemProgress
@@ -53,7 +53,8 @@ async def show_project(id: str, requester: Reading, store: StoreOf, labelling: L
     """A project as it is now; the page keeps itself up to date."""
     live, row = await _live(id, store, labelling)
     links = await asyncio.to_thread(_links, labelling.settings, store, row) if requester.labels else []
-    return show("project.html", requester, row, live=live, links=links)
+    is_local = is_loopback(labelling.settings.address)
+    return show("project.html", requester, row, live=live, links=links, is_local=is_local)
 
 
 def _links(settings: Settings, store: Store, project: Row) -> list[Link]:
@@ -129,7 +130,7 @@ def _read_store(store: Store, id: str, status: dict[str, Any]) -> tuple[dict[str
         "jobs": [_job(job) for job in recent],
         "steps": next_steps(row, status["progress"], status["supply"], last),
         "forecast": describe_forecast(row, status["standing"]["spent"], result, write),
-        "forecast_why": (result or {}).get("why", ""),
+        "no_forecast": explain_no_forecast(row, result),
         "progress_bar": _progress_bar(status),
         "demo": None if demo is None else demo.result,
         **make_charts(status, row, pace, past),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter
 from fastapi.responses import Response
@@ -12,6 +13,7 @@ from fastapi.responses import Response
 from crowdpilot.service import requester_actions
 from crowdpilot.service.errors import RequestError
 from crowdpilot.service.http.auth import SettingsOf, StoreOf
+from crowdpilot.service.network_addresses import is_loopback as is_loopback_address
 from crowdpilot.service.pages.dashboard.access.requester import Form, Labelling, Reading, Requester, go, may
 from crowdpilot.service.pages.dashboard.formatting import clock, count, router, show
 from crowdpilot.service.pages.rendering import sentence
@@ -47,6 +49,12 @@ def pages() -> APIRouter:
         ("GET", home, show_links), ("POST", home, create_link), ("GET", one, show_link),
         ("POST", one, change_link), ("POST", f"{one}/revoke", revoke_link),
     ])  # fmt: skip
+
+
+def is_loopback(address: str) -> bool:
+    """Whether links with this address work only on the computer of the service."""
+    host = urlsplit(address).hostname or ""
+    return host == "localhost" or host.endswith(".localhost") or is_loopback_address(host)
 
 
 def links_of(settings: Settings, project: Row, rows: Sequence[Row]) -> list[Link]:
@@ -155,6 +163,7 @@ def _link_page(
         "link.html", requester, project, status=422 if wrong else 200, row=row, wrong=wrong,
         typed=typed or {"max_uses": str(row.max_uses or ""), "days": ""}, is_open=invitations.is_open(row),
         link=invitation_url(settings.address, settings.secret, id, row.id),
+        is_local=is_loopback(settings.address),
     )  # fmt: skip
 
 

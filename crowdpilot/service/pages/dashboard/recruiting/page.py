@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 from fastapi import APIRouter
 from fastapi.responses import Response
@@ -16,7 +15,6 @@ from crowdpilot.service.errors import RequestError
 from crowdpilot.service.exports import tables
 from crowdpilot.service.http.auth import LabellingOf, SettingsOf, StoreOf
 from crowdpilot.service.http.responses import attachment
-from crowdpilot.service.network_addresses import is_loopback as is_loopback_address
 from crowdpilot.service.pages.dashboard.access.requester import (
     Form,
     Labelling,
@@ -28,7 +26,7 @@ from crowdpilot.service.pages.dashboard.access.requester import (
 )
 from crowdpilot.service.pages.dashboard.formatting import router, show
 from crowdpilot.service.pages.dashboard.recruiting import hit_pages
-from crowdpilot.service.pages.dashboard.recruiting.links import links_of
+from crowdpilot.service.pages.dashboard.recruiting.links import is_loopback, links_of
 from crowdpilot.service.pages.rendering import sentence
 from crowdpilot.service.platforms import prolific
 from crowdpilot.service.requesters.log import log_export
@@ -90,12 +88,6 @@ def _show(
         wrong=typed.wrong, problem=typed.problem, ticked=typed.ticked, reason=typed.reason, hits=own_hits,
         max_states=MAX_STATES, can_offer=hit_pages.can_offer(project), verdicts=submissions.VERDICTS, **study,
     )  # fmt: skip
-
-
-def is_loopback(address: str) -> bool:
-    """Whether links with this address work only on the computer of the service."""
-    host = urlsplit(address).hostname or ""
-    return host == "localhost" or host.endswith(".localhost") or is_loopback_address(host)
 
 
 def _study(c: Connection, settings: Settings, project: Row, open_items: OpenItems) -> dict[str, Any]:

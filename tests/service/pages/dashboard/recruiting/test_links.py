@@ -74,3 +74,21 @@ def test_who_may_only_read_sees_no_link(service):
     assert "invite=" in writer.get(f"/projects/{id}").text
     assert "invite=" not in reader.get(f"/projects/{id}").text
     assert reader.get(f"/projects/{id}/links").status_code == 403
+
+
+def test_links_that_work_on_this_computer_only_say_so_wherever_they_are(service):
+    id = service.create()
+    token = service.invitation(id)
+    (row,) = stored(service, id)
+    pages = (f"/projects/{id}", f"/projects/{id}/links/{row.id}", f"/projects/{id}/recruiting")
+    client = service.signed_in()
+    assert token
+    for page in pages:
+        assert "Only on this computer" not in client.get(page).text
+    local = DashboardService(service.settings.database, "http://127.0.0.1:8000")
+    client = local.signed_in()
+    for page in pages:
+        text = client.get(page).text
+        assert "Only on this computer" in text, page
+        assert "crowdpilot serve --address" in text, page
+    local.close()
