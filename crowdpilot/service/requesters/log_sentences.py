@@ -18,46 +18,100 @@ def _after(words: str, value: Any) -> str:
     return f"{words}{value}" if value else ""
 
 
+def _items(detail: Detail) -> str:
+    """The items that an entry is about: one by its name, else how many."""
+    return f"the item {detail['item']}" if detail.get("item") else _n(detail, "items", "item")
+
+
+def _hit(words: str, detail: Detail) -> str:
+    """What was done on Mechanical Turk, and whether it was in its sandbox, where no money is paid."""
+    return f"{words} on Mechanical Turk{' (sandbox, no money)' if detail.get('sandbox') else ''}"
+
+
+def _restored(detail: Detail) -> str:
+    if "saved" in detail:
+        return "restored the service from a backup"
+    return "took the project out of the archive"
+
+
+def _overridden(detail: Detail) -> str:
+    if "override" in detail.get("after", {}) and detail["after"]["override"] is None:
+        return f"let the answers decide about {_items(detail)} again"
+    return f"decided about {_items(detail)} by hand"
+
+
+def _exported(detail: Detail) -> str:
+    what = str(detail.get("what", "data"))
+    own = {"votes": "answers", "decisions": "labels", "worker": f"data of worker {detail.get('worker')}"}
+    return f"exported the {own.get(what, what)}{_after(' as ', detail.get('format'))}"
+
+
+def _blocked(detail: Detail) -> str:
+    kept = {"keep": " and kept their answers", "leave out": " and left out their answers"}
+    return f"blocked worker {detail.get('worker')}{kept.get(str(detail.get('votes')), '')}"
+
+
 PLAIN = {
     "create": "created the project", "open": "opened the project", "paused": "paused the project",
     "closed": "stopped the project", "archive": "archived the project",
-    "change settings": "changed the settings", "restore": "took the project out of the archive",
-    "delete project": "deleted the project", "remove audit": "deleted the audit",
-    "forecast": "asked for a forecast", "sign in": "signed in", "sign in by link": "signed in by a link",
-    "sign in by OpenID Connect": "signed in by OpenID Connect", "sign out": "signed out",
-    "start service": "started the service", "revoke key": "revoked a key", "arrive": "came as a worker",
-    "undo review": "took back a change of an item",
+    "change settings": "changed the settings", "delete project": "deleted the project",
+    "remove audit": "deleted the audit", "forecast": "asked for a forecast", "sign in": "signed in",
+    "sign in by link": "signed in by a link", "sign in by OpenID Connect": "signed in by OpenID Connect",
+    "sign out": "signed out", "start service": "started the service", "revoke key": "revoked a key",
+    "arrive": "came as a worker", "wrong key": "showed a wrong key",
+    "wrong link": "came with a link for signing in that does not work",
+    "failed sign-in": "could not sign in by OpenID Connect", "test e-mails": "sent a test e-mail",
 }  # fmt: skip
 WITH_DETAIL: dict[str, Callable[[Detail], str]] = {
     "add items": lambda d: f"added {_n(d, 'items', 'item')}",
-    "import": lambda d: f"imported {_n(d, 'items', 'item')}{_after(' from ', d.get('address'))}",
-    "reveal": lambda d: f"made {_n(d, 'items', 'item')} gold",
-    "override": lambda d: f"decided about {_n(d, 'items', 'item')} as an expert",
-    "ask again": lambda d: f"asked for more answers on {_n(d, 'items', 'item')}",
-    "resolve": lambda d: f"saw to what workers said about the item {d.get('item', '')}",
+    "import": lambda d: (f"imported {_n(d, 'items', 'item')}"
+                         f"{_after(' and ', 'votes' in d and _n(d, 'votes', 'answer'))}"
+                         f"{_after(' from ', d.get('address'))}"),
+    "reveal": lambda d: f"set the known answer of {_items(d)}",
+    "override": _overridden,
+    "ask again": lambda d: f"asked for {_n(d, 'votes', 'more answer')} on {_items(d)}",
+    "resolve": lambda d: f"saw to what workers said about {_items(d)}",
+    "undo review": lambda d: f"took back a change of {_items(d) if d.get('item') else 'an item'}",
     "stop": lambda d: f"stopped {_n(d, 'items', 'item')}",
     "withdraw": lambda d: f"withdrew {_n(d, 'items', 'item')}",
     "delete items": lambda d: f"deleted {_n(d, 'items', 'item')}",
     "external votes": lambda d: f"sent {_n(d, 'votes', 'answer')} from another place",
-    "export": lambda d: f"exported the {d.get('what', 'data')}{_after(' as ', d.get('format'))}",
+    "export": _exported,
+    "restore": _restored,
+    "audit": lambda d: f"drew {_n(d, 'n', 'item')} for the audit",
+    "audit answers": lambda d: f"answered {_n(d, 'n', 'item')} of the audit",
     "approve": lambda d: f"approved the pay of worker {d.get('worker')}",
     "approve workers": lambda d: f"approved the pay of {_n(d, 'workers', 'worker')}",
-    "block": lambda d: f"blocked worker {d.get('worker')}",
+    "block": _blocked,
     "unblock": lambda d: f"let worker {d.get('worker')} work again",
+    "note": lambda d: f"wrote notes about worker {d.get('worker')}",
     "erase": lambda d: f"erased who worker {d.get('worker')} is",
     "erase workers": lambda d: f"erased who {_n(d, 'workers', 'worker')} are, after the time that was set",
+    "approve submissions": lambda d: f"approved {_n(d, 'submissions', 'submission')}",
+    "reject submissions": lambda d: f"rejected {_n(d, 'submissions', 'submission')}",
+    "undecide submissions": lambda d: f"took back the review of {_n(d, 'submissions', 'submission')}",
+    "create HIT": lambda d: _hit(f"created a HIT for {_n(d, 'assignments', 'worker')}"
+                                 f"{_after(' at USD ', d.get('reward'))}", d),
+    "extend HIT": lambda d: _hit("extended a HIT", d),
+    "expire HIT": lambda d: _hit("ended a HIT", d),
+    "approve assignment": lambda d: _hit("approved and paid a submission", d),
+    "reject assignment": lambda d: _hit("rejected a submission", d),
+    "pay bonus": lambda d: _hit(f"paid a bonus{_after(' of USD ', d.get('amount'))}", d),
     "invite": lambda d: f"made a link for {d.get('kind', 'worker')} workers",
     "change invitation": lambda d: f"changed the link {d.get('invitation', '')}",
     "revoke invitation": lambda d: f"revoked the link {d.get('invitation', '')}",
     "create key": lambda d: f"made a key for {d.get('member') or d.get('name') or 'somebody'}",
     "add member": lambda d: f"added {d.get('member', 'a member')}",
     "remove member": lambda d: f"removed {d.get('member', 'a member')}",
+    "remove from project": lambda d: f"removed {d.get('member', 'a member')} from the project",
     "set role": lambda d: f"gave {d.get('member', 'a member')} the role {d.get('role', '')}",
-    "test e-mails": lambda d: "sent a test e-mail",
+    "make operator": lambda d: f"made {d.get('member', 'a member')} an operator",
+    "no more operator": lambda d: f"took the rights of an operator from {d.get('member', 'a member')}",
 }  # fmt: skip
-SHOWN_KEYS = frozenset(  # that sentences have
-    {"items", "what", "format", "worker", "workers", "invitation", "kind", "address", "item", "number"}
-)
+SHOWN_KEYS = frozenset(  # that sentences have, and what is kept so that a change can be taken back
+    {"items", "what", "format", "worker", "workers", "invitation", "kind", "address", "item", "number",
+     "votes", "n", "submissions", "sandbox", "amount", "reward", "before", "after", "undoes"}
+)  # fmt: skip
 
 
 def write_sentence(action: str, detail: Detail) -> str:
