@@ -17,14 +17,13 @@ from __future__ import annotations
 
 import asyncio
 import math
-import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from crowdpilot.service.errors import InvalidRequestError, NotReadyError, translatable
 from crowdpilot.service.labelling import finishing
 from crowdpilot.service.labelling.assignment import outlook as outlooks
-from crowdpilot.service.labelling.assignment import presence
+from crowdpilot.service.labelling.assignment import signs_of_life
 from crowdpilot.service.labelling.assignment.outlook import Outlook
 from crowdpilot.service.labelling.guests import trust
 from crowdpilot.service.labelling.item_numbers import ItemNumbers
@@ -38,7 +37,7 @@ from crowdpilot.service.labelling.waiting_requests import Delivery, Waiting, del
 from crowdpilot.service.project_campaign import make_limits
 from crowdpilot.service.schemas import VoteIn
 from crowdpilot.service.settings import Settings
-from crowdpilot.service.store import clock, items, jobs, leases, projects, workers
+from crowdpilot.service.store import items, jobs, leases, projects, workers
 from crowdpilot.service.store.answers import undoing
 from crowdpilot.service.store.answers.writing import Answer
 from crowdpilot.service.store.arrivals import assignments
@@ -50,7 +49,6 @@ MAX_RECOMPUTE_SECONDS = 0.05  # of acquisition values, while a worker waits for 
 ITEMS_PER_REQUEST = 10  # that a worker asks for who does not say how many
 MAX_WAIT_SECONDS = 10.0  # of a request for the replica of its project
 THREADS = 16  # projects whose replicas are used at the same time
-MAX_SEEN = 10_000  # workers whose last sign of life is remembered
 LOADING = translatable("the project is being loaded; try again in a moment")
 
 
@@ -75,7 +73,7 @@ class LabellingService:
         )
         self._class_codes: dict[str, dict[str, int]] = {}
         self._numbers: dict[str, ItemNumbers] = {}
-        self._seen: dict[int, float] = {}  # when workers gave a sign of life, the newest last
+        self._last_signs = signs_of_life.LastSigns()
 
     def close(self) -> None:
         """Finish what was begun, and end all threads."""
@@ -197,32 +195,27 @@ class LabellingService:
 
     # In other threads ------------------------------------------------------------------------
 
-    async def stay(self, session: Session) -> int:
+    async def stay(self, session: Session, page: str = "") -> int:
         """A sign of life of a page: what the worker holds lasts on; how many items that are."""
-        return await asyncio.to_thread(self._stay, session)
+        return await asyncio.to_thread(self._stay, session, page)
 
-    def _stay(self, session: Session) -> int:
-        self._seen[session.worker] = time.monotonic()
-        while len(self._seen) > MAX_SEEN:
-            self._seen.pop(next(iter(self._seen)))
+    def _stay(self, session: Session, page: str) -> int:
+        self._last_signs.note(session.worker)
         with self.store.writing() as c:
-            spec = projects.find(c, session.project).spec
-            until = clock.now(c) + presence.stay_seconds(spec)
-            return leases.extend(c, [session.worker], until, spec["lease"])
+            return signs_of_life.stay(c, session, page)
 
     async def stay_if_due(self, session: Session) -> None:
         """The same, at most once in a while: an answer is a sign of life, too."""
-        seen = self._seen.get(session.worker, -math.inf)
-        if time.monotonic() - seen >= presence.STAY_SECONDS / presence.BEATS_PER_STAY:
+        if self._last_signs.is_due(session.worker):
             await self.stay(session)
 
-    async def leave(self, session: Session) -> None:
+    async def leave(self, session: Session, page: str = "") -> None:
         """A page was closed: what the worker holds is returned in a moment, unless it is loaded again."""
-        await asyncio.to_thread(self._leave, session)
+        await asyncio.to_thread(self._leave, session, page)
 
-    def _leave(self, session: Session) -> None:
+    def _leave(self, session: Session, page: str) -> None:
         with self.store.writing() as c:
-            leases.shorten(c, session.worker, clock.now(c) + presence.LEAVE_SECONDS)
+            signs_of_life.leave(c, session, page)
 
     async def undo(self, session: Session, seconds: float = math.inf) -> LeasedItem:
         """Delete the worker's last answer and lease its item to them again, in one transaction."""

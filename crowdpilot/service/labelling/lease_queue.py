@@ -157,10 +157,14 @@ class LeaseQueue:
         if not (n_new or has_holders or refit):
             return True
         with self.store.writing() as c:
-            expected = project.lease_requests
-            number = projects.claim_lease_requests(c, project.id, expected, n_new) if n_new else 0
-            if number is None:
-                return False
+            expected, number = project.lease_requests, 0
+            if n_new:
+                claimed = projects.claim_lease_requests(c, project.id, expected, n_new)
+                if claimed is None:
+                    return False
+                number = claimed
+            else:
+                projects.lock(c, project.id)  # as whoever writes answers, so that neither waits for the other
             for seconds in {request.seconds for request, _ in served}:
                 same = [(r.session.worker, choice) for r, choice in served if r.seconds == seconds]
                 _write_leases(c, project.id, same, seconds, replica.spec["lease"], number)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from sqlalchemy import ColumnElement, Connection, bindparam, case, func, insert, select, update
 
 from crowdpilot.service.store import clock, projects
-from crowdpilot.service.store.tables import votes
+from crowdpilot.service.store.tables import votes, workers
 from crowdpilot.service.store.votes import LEASED, RETURNED, SAME_VOTE, ItemCriterion
 
 MAX_EXTENSION = 4  # how many times its length a lease lasts at most, however often it is extended
@@ -77,6 +77,18 @@ def shorten(c: Connection, worker: int, until: float) -> None:
     """Let no lease of a worker last longer than until a time, in a write transaction."""
     own = votes.c.worker == worker, votes.c.state == LEASED, votes.c.expires > until
     c.execute(update(votes).where(*own).values(expires=until))
+
+
+def note_page(c: Connection, worker: int, page: str) -> None:
+    """A labelling page of a worker is there, in a write transaction; `page` is its random id."""
+    other = workers.c.id == worker, workers.c.page.is_distinct_from(page)
+    c.execute(update(workers).where(*other).values(page=page))
+
+
+def last_page(c: Connection, worker: int) -> str | None:
+    """The id of the labelling page of a worker that was there last, if one ever was."""
+    page: str | None = c.execute(select(workers.c.page).where(workers.c.id == worker)).scalar_one()
+    return page
 
 
 def last_expiry(c: Connection, project: str) -> float | None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from sqlalchemy import select, update
 
 from crowdpilot.service.errors import RequestError
 from crowdpilot.service.labelling.labelling_service import LabellingService
@@ -14,6 +17,7 @@ from crowdpilot.service.labelling.sessions import Session
 from crowdpilot.service.schemas import VoteIn
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import Store, jobs, migrate, projects
+from crowdpilot.service.store.tables import votes
 from tests.service.harness.fault_crowd import CLASSES, make_project
 from tests.service.harness.service import settings_of
 from tests.service.harness.sessions import new_session
@@ -159,3 +163,25 @@ def test_a_refit_is_enqueued_when_no_vote_has_a_value(scene: Scene) -> None:
     asyncio.run(story())
     with scene.store.reading() as c:
         assert [job.kind for job in jobs.latest(c, scene.project)] == ["refit"]
+
+
+@pytest.mark.parametrize("use", ["lease", "stay", "leave"])
+def test_who_holds_items_and_who_writes_answers_do_not_wait_for_each_other(scene: Scene, use: str) -> None:
+    """Rows in the opposite order would be a deadlock, which PostgreSQL ends with an error."""
+    session = scene.sessions[0]
+    held = asyncio.run(scene.labelling.lease(session, 10))
+    uses = {
+        "lease": lambda: scene.labelling.lease(session, len(held)),
+        "stay": lambda: scene.labelling.stay(session, "a"),
+        "leave": lambda: scene.labelling.leave(session, "a"),
+    }
+    with ThreadPoolExecutor(1) as thread:
+        with scene.store.writing() as c:
+            projects.lock(c, scene.project)
+            rows = [row.item for row in c.execute(select(votes).order_by(votes.c.position.desc()))]
+            c.execute(update(votes).where(votes.c.item == rows[0]).values(seconds=1.0))
+            other = thread.submit(lambda: asyncio.run(uses[use]()))
+            time.sleep(0.5)  # in which it takes what it can
+            for row in rows[1:]:
+                c.execute(update(votes).where(votes.c.item == row).values(seconds=1.0))
+        other.result(20)

@@ -78,13 +78,16 @@ async def look(session: SessionOf, request: Request, labelling: LabellingOf) -> 
 
 
 async def presence(
-    session: PostingSession, labelling: LabellingOf, left: Annotated[str, Form(max_length=1)] = ""
+    session: PostingSession,
+    labelling: LabellingOf,
+    page: Annotated[str, Form(max_length=32, pattern="^[0-9a-f]*$")] = "",
+    left: Annotated[str, Form(max_length=1)] = "",
 ) -> Response:
     """A sign of life of a labelling page, or the last one of a page that is closed."""
     if left:
-        await labelling.leave(session)
+        await labelling.leave(session, page)
         return Response(status_code=204)
-    return JSONResponse({"held": await labelling.stay(session)}, headers=NO_STORE)
+    return JSONResponse({"held": await labelling.stay(session, page)}, headers=NO_STORE)
 
 
 async def pause(session: PostingSession, labelling: LabellingOf) -> Response:

@@ -49,6 +49,7 @@ workers = table(
     Column("trusted", Boolean, nullable=False, default=True),  # whether their votes count
     Column("invitation", String(16)),  # id of the link they came through
     Column("notes", Text),  # of requesters
+    Column("page", String(32)),  # random id of the labelling page that gave the last sign of life
     Column("identity_digest", String(64)),  # of an erased worker, so that they are not registered again
     Column("change_number", Long, nullable=False),
     UniqueConstraint("project", "platform", "external"),

@@ -33,20 +33,20 @@ class Scene(Service):
     def __init__(self, url: str) -> None:
         super().__init__(url)
         self.labelling = LabellingService(self.store, self.settings)
-        self.project, self.ids = "", list[int]()
+        self.id, self.ids = "", list[int]()
 
     def create(self, n: int, more: Sequence[dict[str, Any]] = (), **spec: Any) -> None:
         names = [f"i{k}" for k in range(n)]
         new = [{"name": name, "content": {"text": name}} for name in names]
         known = [{**item, **one} for item, one in zip(new, more or [{}] * n, strict=True)]
-        self.project = create_project(self.store, {**BINARY, **spec}, known)
+        self.id = create_project(self.store, {**BINARY, **spec}, known)
         with self.store.reading() as c:
-            found = items.ids_by_name(c, self.project, names)
+            found = items.ids_by_name(c, self.id, names)
         self.ids = [found[name] for name in names]
 
     def worker(self, name: str, kind: str = "crowd") -> Session:
         with self.store.writing() as c:
-            return new_session(c, self.project, name, kind=kind)
+            return new_session(c, self.id, name, kind=kind)
 
     def votes(self, name: str, accuracy: float, some: range, kind: str = "crowd") -> Session:
         """A worker labels items, whose true classes are 0 and 1 in turn, with errors."""
@@ -57,19 +57,19 @@ class Scene(Service):
         session = self.worker(name, kind)
         said = [StoredVote(self.ids[n], 0, session.worker, label, 1.0) for n, label in labels.items()]
         with self.store.writing() as c:
-            external_votes.write(c, self.project, said)
+            external_votes.write(c, self.id, said)
         return session
 
     def refit(self) -> None:
         with self.store.writing() as c:
-            jobs.enqueue(c, self.project, "refit")
+            jobs.enqueue(c, self.id, "refit")
         self.do_jobs()
 
     def outlook(self, session: Session, n: int = 10) -> Outlook:
         return asyncio.run(self.labelling.outlook(session, n))
 
     def outlook_of_newcomer(self, kind: str = "crowd") -> Outlook:
-        return asyncio.run(self.labelling.outlook_of_newcomer(self.project, kind))
+        return asyncio.run(self.labelling.outlook_of_newcomer(self.id, kind))
 
     def lease(self, session: Session, n: int) -> int:
         return len(asyncio.run(self.labelling.lease(session, n)))
@@ -110,7 +110,7 @@ def test_who_waits_for_a_refit_gets_one_and_an_answer(scene: Scene) -> None:
     scene.votes("expert", 0.9, range(1), "expert")
     assert scene.outlook_of_newcomer() == Outlook(LATER)
     with scene.store.reading() as c:
-        assert [job.kind for job in jobs.latest(c, scene.project)] == ["refit"]
+        assert [job.kind for job in jobs.latest(c, scene.id)] == ["refit"]
     scene.do_jobs()
     assert scene.outlook_of_newcomer() == Outlook(COMPLETE)
 
@@ -140,7 +140,7 @@ def test_the_first_of_a_kind_is_told_when_no_item_is_open_or_no_money_left(scene
     assert scene.outlook_of_newcomer("expert") == Outlook(COMPLETE)
     scene.create(3, costs=TWO_KINDS)
     with scene.store.writing() as c:
-        items.change(c, scene.project, ["i0", "i1", "i2"], state=items.WITHDRAWN)
+        items.change(c, scene.id, ["i0", "i1", "i2"], state=items.WITHDRAWN)
     assert scene.outlook_of_newcomer("expert") == Outlook(COMPLETE)
 
 
@@ -174,13 +174,13 @@ def test_an_outlook_asks_for_as_many_items_as_the_page_would(scene: Scene) -> No
 
 
 def replica_of(scene: Scene) -> Replica:
-    return asyncio.run(scene.labelling.read(scene.project, lambda replica, _: replica))
+    return asyncio.run(scene.labelling.read(scene.id, lambda replica, _: replica))
 
 
 def test_an_outlook_leaves_the_campaign_as_it_was(scene: Scene) -> None:
     guesser = with_a_guesser(scene)
     with scene.store.reading() as c:
-        before = projects.find(c, scene.project).lease_requests
+        before = projects.find(c, scene.id).lease_requests
     scene.outlook(guesser)
     view = replica_of(scene).campaign.view
     assert view.requests == before

@@ -365,6 +365,39 @@ def test_leases_of_a_page_end_soon_without_a_sign_of_life(make: Any) -> None:
     assert client.post(f"{service.home}/presence", headers={"X-CSRF-Token": "x"}).status_code == 403
 
 
+def test_a_page_that_is_closed_leaves_the_items_to_another_page_of_the_worker(make: Any) -> None:
+    service = make(PLAIN)
+    client, _ = arrive(service, "link")
+    csrf = token(client.get(f"{service.home}/label").text)
+
+    def sign(page: str, **more: str) -> int:
+        fields = {"csrf": csrf, "page": page, **more}
+        return int(client.post(f"{service.home}/presence", data=fields).status_code)
+
+    def lasts() -> float:
+        with service.store.reading() as c:
+            return float(max(row.expires for row in c.execute(select(votes))) - clock.now(c))
+
+    assert [sign("aa"), sign("bb"), sign("aa", left="1")] == [200, 200, 204]
+    assert lasts() > 40, "the other page shows them"
+    assert sign("bb", left="1") == 204
+    assert lasts() <= 5
+    assert sign("\x00") == 422
+
+
+def test_who_has_signed_out_cannot_hold_items_any_more(make: Any) -> None:
+    service = make(PLAIN)
+    client, _ = arrive(service, "link")
+    page = client.get(f"{service.home}/label")
+    cookies = dict(client.cookies)
+    client.post(f"{service.home}/sign-out", data={"csrf": token(page.text)})
+    for name, value in cookies.items():
+        client.cookies.set(name, value)
+    for more in ({}, {"left": "1"}):
+        fields = {"csrf": token(page.text), "page": "aa", **more}
+        assert client.post(f"{service.home}/presence", data=fields).status_code == 401
+
+
 def test_an_answer_to_what_was_given_back_is_still_taken(make: Any) -> None:
     service = make(PLAIN)
     client, _ = arrive(service, "link")

@@ -31,7 +31,7 @@ def upgrade() -> None:
     _add("items", sa.Column("override", sa.JSON()), sa.Column("votes_wanted", sa.Integer()))
     is_open = sa.text("state = 'open'")
     op.create_index("ix_items_open", "items", ["project"], sqlite_where=is_open, postgresql_where=is_open)
-    _add("workers", sa.Column("notes", sa.Text()))
+    _add("workers", sa.Column("notes", sa.Text()), sa.Column("page", sa.String(32)))
     _add("assignments", sa.Column("resumed", sa.Float()))
     _add("assignments", sa.Column("outcome", sa.String(8)), sa.Column("review", sa.String(8)),
          sa.Column("review_reason", sa.Text()), sa.Column("reviewed", sa.Float()))  # fmt: skip
