@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from sqlalchemy import ColumnElement, Connection, delete, func, select, update
+from sqlalchemy import Connection, delete, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from crowdpilot.service.store.engine import Row
@@ -40,12 +40,6 @@ def may_write(c: Connection, item: int, criterion: int, worker: int) -> bool:
     return c.execute(select(votes.c.item).where(*same, states)).first() is not None
 
 
-def by_worker(c: Connection, project: str, worker: int) -> dict[tuple[int, int], Row]:
-    """What a worker said, by item and criterion."""
-    own = comments.c.project == project, comments.c.worker == worker
-    return {(row.item, row.criterion): row for row in c.execute(select(comments).where(*own))}
-
-
 def about(c: Connection, project: str, item: int) -> Sequence[Row]:
     """All comments and flags on an item, in the order in which they came."""
     own = comments.c.project == project, comments.c.item == item
@@ -64,17 +58,9 @@ def list_all(c: Connection, project: str, *, unresolved: bool = False) -> Sequen
 
 def open_flags(c: Connection, project: str) -> dict[int, int]:
     """The number of open flags of each item that has any."""
-    query = select(comments.c.item, func.count().label("n")).where(*_open(project)).group_by(comments.c.item)
+    is_open = comments.c.project == project, comments.c.flagged, comments.c.resolved.is_(None)
+    query = select(comments.c.item, func.count().label("n")).where(*is_open).group_by(comments.c.item)
     return {row.item: row.n for row in c.execute(query)}
-
-
-def count_open_flags(c: Connection, project: str) -> int:
-    """The number of open flags of a project."""
-    return int(c.execute(select(func.count()).where(*_open(project))).scalar_one())
-
-
-def _open(project: str) -> tuple[ColumnElement[bool], ...]:
-    return comments.c.project == project, comments.c.flagged, comments.c.resolved.is_(None)
 
 
 def resolve(c: Connection, project: str, item: int) -> int:
