@@ -1,5 +1,5 @@
-// The form of a project: rows that are added and removed, costs in words, a table of costs; and, in the wizard, one
-// step at a time. Without this script everything is one long form.
+// The form of a project: rows that are added and removed, costs in words, a table of costs. The steps of the wizard
+// are in wizard.js. Without these scripts everything is one long form.
 "use strict";
 
 const setup = document.getElementById("setup") ?? document.querySelector("[data-setup]");
@@ -7,37 +7,52 @@ const inForm = (id) => document.getElementById(id);
 
 // Rows ------------------------------------------------------------------------------------------
 
-function renumbered(text, number) {
-  return text.replace(/^(classes|criteria|pictures|examples|quiz)-\d+-/, `$1-${number}-`);
+const FIELDS = "input, textarea, select";
+const ROW = /(^| )(classes|criteria|pictures|examples|quiz)-\d+-/g;
+const listOf = (group) => setup.querySelector(`[data-rows="${group}"]`);
+const nameOf = (row) => row.querySelector('[name$="-name"]').value.trim();
+const valuesOf = (group) => [...listOf(group).children].map(nameOf).filter(Boolean);
+
+// After rows were added, removed or moved: they are numbered as they stand, so that no number is too large.
+function renumber(list) {
+  [...list.children].forEach((row, number) => {
+    for (const one of row.querySelectorAll("*")) {
+      for (const name of ["id", "name", "for", "aria-describedby"]) {
+        if (one.hasAttribute(name)) one.setAttribute(name, one.getAttribute(name).replace(ROW, `$1$2-${number}-`));
+      }
+    }
+    row.querySelectorAll('[name$="-key"]').forEach((one) => { one.placeholder = number < 9 ? number + 1 : ""; });
+  });
+  showRowButtons(list);
+  tableOfCosts();
+  answersChanged();
+}
+
+function emptyRow(list) {
+  const row = list.lastElementChild.cloneNode(true);
+  row.querySelectorAll(".error").forEach((one) => one.remove());
+  row.querySelectorAll(".field--bad").forEach((one) => one.classList.remove("field--bad"));
+  row.querySelectorAll("[aria-invalid]").forEach((one) => one.removeAttribute("aria-invalid"));
+  row.querySelectorAll(FIELDS).forEach((one) => { one.value = ""; });
+  return row;
 }
 
 function addRow(group) {
-  const list = setup.querySelector(`[data-rows="${group}"]`);
-  const last = list.lastElementChild;
-  const number = 1 + Math.max(...[...list.querySelectorAll("[name]")].map((one) => Number(one.name.split("-")[1])));
-  const row = last.cloneNode(true);
-  row.querySelectorAll(".error").forEach((one) => one.remove());
-  row.querySelectorAll(".field--bad").forEach((one) => one.classList.remove("field--bad"));
-  for (const one of row.querySelectorAll("*")) {
-    for (const name of ["id", "name", "for", "aria-describedby"]) {
-      if (one.hasAttribute(name)) one.setAttribute(name, renumbered(one.getAttribute(name), number));
-    }
-    if ("value" in one && one.matches("input, textarea, select")) one.value = "";
-    one.removeAttribute("aria-invalid");
-  }
-  row.querySelectorAll('[name$="-key"]').forEach((one) => { one.placeholder = list.children.length < 9 ? list.children.length + 1 : ""; });
+  const list = listOf(group);
+  const row = emptyRow(list);
   list.append(row);
-  showRowButtons(list);
+  renumber(list);
   return row;
 }
 
 function removeRow(row) {
   const list = row.parentElement;
-  if (list.children.length === 1) row.querySelectorAll("input, textarea, select").forEach((one) => { one.value = ""; });
+  const place = [...list.children].indexOf(row);
+  if (list.children.length === 1) row.querySelectorAll(FIELDS).forEach((one) => { one.value = ""; });
   else row.remove();
-  showRowButtons(list);
-  answersChanged();
-  (list.querySelector("input:not([type=hidden])") ?? list).focus();
+  renumber(list);
+  const next = list.children[Math.min(place, list.children.length - 1)];
+  next.querySelector("input:not([type=hidden]), textarea").focus();
 }
 
 function showRowButtons(list) {
@@ -46,17 +61,22 @@ function showRowButtons(list) {
     button.hidden = list.children.length <= least;
     button.setAttribute("aria-label", `Remove row ${place + 1}`);
   });
+  const add = setup.querySelector(`[data-add="${list.dataset.rows}"]`);
+  if (add) add.hidden = list.children.length >= Number(list.dataset.most);
 }
 
-const valuesOf = (group) => [...setup.querySelectorAll(`[name^="${group}-"][name$="-name"]`)].map((one) => one.value.trim()).filter(Boolean);
-
+// Rows of these names: one that is there stays whole, with its key, colour and description; others begin empty.
 function fillRows(group, names) {
-  const list = setup.querySelector(`[data-rows="${group}"]`);
-  while (list.children.length > Math.max(names.length, 2)) list.lastElementChild.remove();
-  while (list.children.length < names.length) addRow(group);
-  [...list.querySelectorAll('[name$="-name"]')].forEach((one, n) => { one.value = names[n] ?? ""; });
-  showRowButtons(list);
-  answersChanged();
+  const list = listOf(group);
+  const there = new Map([...list.children].map((row) => [nameOf(row), row]));
+  const rows = [...new Set(names)].map((name) => {
+    const row = there.get(name) ?? emptyRow(list);
+    row.querySelector('[name$="-name"]').value = name;
+    return row;
+  });
+  while (rows.length < 2) rows.push(emptyRow(list));
+  list.replaceChildren(...rows);
+  renumber(list);
 }
 
 // Several lines that are pasted into the name of an answer become several answers.
@@ -100,43 +120,76 @@ function costsInWords() {
   return words[0].toUpperCase() + words.slice(1);
 }
 
+const MAX_TABLE = 12; // answers; costs of more are typed as lines
+const cells = new WeakMap(); // by the row of the right answer, then by that of the label: so they outlast other names
+let isTableRead = false; // whether the lines that were typed are in the cells
+const answerRows = () => [...listOf("classes").children].filter(nameOf);
+const setCost = (right, label, cost) => cells.set(right, (cells.get(right) ?? new Map()).set(label, cost));
+
+function usualCost(right, label, rows) {
+  const id = rows.length !== 2 ? "wrong" : label === rows[1] ? "mistake" : "missed";
+  return right === label ? "0" : inForm(id).value.trim() || inForm("wrong").value.trim() || "20";
+}
+
+// A comma is a decimal mark if there is a number for each answer so, as on the server.
+function numbersIn(line, n) {
+  const typed = line.trim().split(/[\s;]+/).map((cell) => cell.replace(/,$/, "").replaceAll(",", "."));
+  return typed.length === n ? typed : line.trim().split(/[\s;,]+/);
+}
+
+// Whether the lines have a number for each pair of answers; a table of another shape is left as it was typed.
+function readTable(rows) {
+  const lines = inForm("table").value.split("\n").filter((line) => line.trim()).map((line) => numbersIn(line, rows.length));
+  if (lines.length && (lines.length !== rows.length || lines.some((line) => line.length !== rows.length))) return false;
+  lines.forEach((line, k) => line.forEach((cost, d) => setCost(rows[k], rows[d], cost)));
+  return true;
+}
+
+function writeTable(rows) {
+  const plain = (cost) => cost.replace(/\s/g, "").replace(",", ".") || "0";
+  const costOf = (right, label) => plain(cells.get(right)?.get(label) ?? usualCost(right, label, rows));
+  inForm("table").value = rows.map((right) => rows.map((label) => costOf(right, label)).join(" ")).join("\n");
+}
+
 function tableOfCosts() {
   const field = setup.querySelector("[data-table]");
-  const names = valuesOf("classes");
-  const on = inForm("each").checked;
-  field.hidden = !on;
-  field.querySelector("table")?.closest(".table-wrap").remove();
+  const rows = answerRows();
   const area = inForm("table");
-  const fits = names.length >= 2 && names.length <= 12;
-  area.hidden = on && fits;
-  if (!on || !fits) return;
-  const typed = area.value.trim().split("\n").map((line) => line.trim().split(/[\s,;]+/));
-  const usual = (inForm("wrong").value || "20").trim();
+  field.hidden = !inForm("each").checked;
+  field.querySelector("table")?.closest(".table-wrap").remove();
+  area.hidden = false;
+  if (field.hidden || rows.length < 2) return;
+  isTableRead ||= readTable(rows);
+  if (!isTableRead) return;
+  writeTable(rows);
+  area.hidden = rows.length <= MAX_TABLE;
+  if (area.hidden) area.before(makeTable(rows));
+}
+
+function makeTable(rows) {
   const wrap = document.createElement("div");
   wrap.className = "table-wrap";
   const table = document.createElement("table");
   table.className = "table table--tight setup-table";
   const cell = (tag, text, scope) => { const one = document.createElement(tag); one.textContent = text; if (scope) one.scope = scope; return one; };
   const head = table.createTHead().insertRow();
-  head.append(cell("th", "Right answer", "col"), ...names.map((name) => cell("th", `labelled ${name}`, "col")));
+  head.append(cell("th", "Right answer", "col"), ...rows.map((row) => cell("th", `labelled ${nameOf(row)}`, "col")));
   const body = table.createTBody();
-  names.forEach((right, k) => {
-    const row = body.insertRow();
-    row.append(cell("th", right, "row"));
-    names.forEach((label, d) => {
+  for (const right of rows) {
+    const line = body.insertRow();
+    line.append(cell("th", nameOf(right), "row"));
+    for (const label of rows) {
       const input = document.createElement("input");
       input.className = "input setup-number";
       input.inputMode = "decimal";
-      input.setAttribute("aria-label", `${right}, labelled ${label}, in answers`);
-      input.value = typed.length === names.length ? typed[k]?.[d] ?? "0" : k === d ? "0" : usual;
-      row.insertCell().append(input);
-    });
-  });
-  const write = () => { area.value = [...body.rows].map((row) => [...row.querySelectorAll("input")].map((one) => one.value.trim() || "0").join(" ")).join("\n"); };
-  table.addEventListener("input", write);
-  write();
+      input.setAttribute("aria-label", `${nameOf(right)}, labelled ${nameOf(label)}, in answers`);
+      input.value = cells.get(right)?.get(label) ?? usualCost(right, label, rows);
+      input.addEventListener("input", () => { setCost(right, label, input.value); writeTable(rows); });
+      line.insertCell().append(input);
+    }
+  }
   wrap.append(table);
-  area.before(wrap);
+  return wrap;
 }
 
 function answersChanged() {
@@ -155,176 +208,9 @@ function answersChanged() {
   if (meaning.textContent !== words) meaning.textContent = words;
 }
 
-// Steps -----------------------------------------------------------------------------------------
-
-function wizard() {
-  const sections = [...setup.querySelectorAll("[data-step]")];
-  const last = sections.length;
-  let now = 1;
-  let reached = 1;
-  let found = null; // the preview of the chosen files
-  let asked = 0;
-
-  const headers = { "X-CSRF-Token": setup.elements.csrf.value, Accept: "application/json" };
-  const withoutFiles = () => { const data = new FormData(setup); for (const [name, value] of [...data]) if (value instanceof File) data.delete(name); return data; };
-  const hasItems = () => inForm("files").files.length || inForm("folder").files.length || inForm("copy_items")?.checked;
-
-  function showProblem(words) {
-    const box = inForm("step-problem");
-    box.hidden = !words;
-    box.firstElementChild.textContent = words;
-  }
-
-  function clearErrors() {
-    showProblem("");
-    setup.querySelectorAll(".error[data-by-script], #problems").forEach((one) => one.remove());
-    document.getElementById("problems")?.remove();
-    setup.querySelectorAll(".field--bad").forEach((one) => { one.classList.remove("field--bad"); one.querySelectorAll(".error").forEach((error) => error.remove()); });
-    setup.querySelectorAll("[aria-invalid]").forEach((one) => one.removeAttribute("aria-invalid"));
-  }
-
-  function showErrors(wrong) {
-    let first = null;
-    for (const [name, words] of Object.entries(wrong)) {
-      const control = inForm(name) ?? setup.querySelector(`[name="${CSS.escape(name)}"]`) ?? setup.querySelector(`[data-rows="${name}"] input`);
-      const error = document.createElement("p");
-      error.className = "error";
-      error.dataset.byScript = "";
-      error.id = `${name}-error`;
-      error.textContent = words;
-      if (!control) { showProblem(words); first ??= inForm("step-problem"); continue; }
-      control.setAttribute("aria-invalid", "true");
-      control.setAttribute("aria-describedby", `${control.getAttribute("aria-describedby") ?? ""} ${error.id}`.trim());
-      const field = setup.querySelector(`[data-rows="${name}"]`) ? null : control.closest(".field, .fieldset");
-      field?.classList.add("field--bad");
-      if (field) field.append(error); else control.closest(".fieldset, .form").querySelector("[data-rows]").before(error);
-      for (let box = control.closest("details"); box; box = box.parentElement.closest("details")) box.open = true;
-      first ??= control;
-    }
-    if (!first) return;
-    const step = Number(first.closest("[data-step]")?.dataset.step ?? now);
-    if (step !== now) show(step, false);
-    first.focus();
-  }
-
-  function show(step, focus = true) {
-    now = step;
-    reached = Math.max(reached, step);
-    sections.forEach((section) => { section.hidden = Number(section.dataset.step) !== step; });
-    const start = inForm("start");
-    if (start) start.hidden = step > 1;
-    inForm("back").hidden = step === 1;
-    inForm("next").hidden = step === last;
-    inForm("create").hidden = step !== last;
-    inForm("steps").querySelectorAll(".step").forEach((one, n) => {
-      one.classList.toggle("step--done", n + 1 < step);
-      one.toggleAttribute("aria-current", false);
-      if (n + 1 === step) one.setAttribute("aria-current", "step");
-      one.firstElementChild.disabled = n + 1 > reached;
-    });
-    tableOfCosts();
-    answersChanged();
-    if (focus) { inForm(`part-${step}`).focus({ preventScroll: true }); inForm("setup").scrollIntoView({ block: "start" }); }
-  }
-
-  async function checked(step) {
-    const data = withoutFiles();
-    data.set("step", String(step));
-    data.set("items", String(found?.items ?? 0));
-    const answer = await fetch(setup.dataset.check, { method: "POST", body: data, headers, credentials: "same-origin" });
-    if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).detail ?? "That did not work. Please try again.");
-    return answer.json();
-  }
-
-  async function go(step) {
-    clearErrors();
-    if (step <= now) return show(step);
-    if (now === 1 && !hasItems()) return showErrors({ files: "Choose a file with items first." });
-    if (found && !found.usable && now === 1) return inForm("preview").scrollIntoView({ block: "nearest" });
-    busy(true);
-    try {
-      const { wrong, summary } = await checked(step - 1);
-      if (Object.keys(wrong).length) return showErrors(wrong);
-      inForm("summary").replaceChildren(...summary.map((words) => { const one = document.createElement("li"); one.textContent = words; return one; }));
-      show(step);
-    } catch (error) {
-      showProblem(error.message);
-    } finally {
-      busy(false);
-    }
-  }
-
-  function busy(on) {
-    for (const id of ["next", "create"]) inForm(id).setAttribute("aria-disabled", String(on));
-    setup.setAttribute("aria-busy", String(on));
-  }
-
-  async function preview() {
-    const box = inForm("preview");
-    const mine = ++asked;
-    found = null;
-    if (!inForm("files").files.length && !inForm("folder").files.length) { box.replaceChildren(); return; }
-    box.innerHTML = '<p class="row muted"><span class="spinner" aria-hidden="true"></span>Reading the files…</p>';
-    const data = withoutFiles();
-    for (const id of ["files", "folder"]) for (const file of inForm(id).files) data.append("files", file, file.webkitRelativePath || file.name);
-    try {
-      const answer = await fetch(setup.dataset.preview, { method: "POST", body: data, headers: { ...headers, Accept: "text/html" }, credentials: "same-origin" });
-      const text = await answer.text();
-      if (mine !== asked) return;
-      if (!answer.ok) throw new Error(answer.status === 413 ? "The files are too large for one upload." : "The files could not be read.");
-      box.innerHTML = text;
-      box.querySelectorAll("article[hidden]").forEach((one) => { one.hidden = false; });
-      const { items, gold, probabilities } = box.querySelector("[data-items]").dataset;
-      found = { items: Number(items), usable: Number(items) > 0 && !box.querySelector(".notice--bad") };
-      if (Number(gold) && ["", "0"].includes(inForm("gold").value.trim())) inForm("gold").value = "10";
-      if (!Number(gold) && inForm("gold").value.trim() === "10" && !inForm("gold").dataset.typed) inForm("gold").value = "0";
-      if (Number(probabilities)) setup.querySelector('[name="machine"][value="given"]').checked = true;
-    } catch (error) {
-      if (mine === asked) { box.replaceChildren(); showProblem(error.message); }
-    }
-  }
-
-  async function create(event) {
-    event.preventDefault();
-    if (now !== last) return go(now + 1);
-    if (setup.getAttribute("aria-busy") === "true") return;
-    clearErrors();
-    busy(true);
-    try {
-      const answer = await fetch(setup.action, { method: "POST", body: new FormData(setup), headers, credentials: "same-origin" });
-      const said = await answer.json().catch(() => ({}));
-      if (answer.status === 201) { location.assign(said.address); return; }
-      if (said.wrong) showErrors(said.wrong);
-      else showProblem(said.detail ? `${said.detail[0].toUpperCase()}${said.detail.slice(1)}.` : "That did not work. Please try again.");
-    } catch {
-      showProblem("The server cannot be reached. What you typed is still here; please try again.");
-    }
-    busy(false);
-  }
-
-  setup.noValidate = true;
-  inForm("steps").hidden = false;
-  inForm("next").addEventListener("click", () => go(now + 1));
-  inForm("back").addEventListener("click", () => go(now - 1));
-  inForm("steps").addEventListener("click", (event) => { const button = event.target.closest("[data-go]"); if (button) go(Number(button.dataset.go)); });
-  for (const id of ["files", "folder"]) inForm(id).addEventListener("change", preview);
-  inForm("gold").addEventListener("input", () => { inForm("gold").dataset.typed = "yes"; });
-  inForm("preview").addEventListener("click", (event) => {
-    if (!event.target.closest("[data-use-classes]")) return;
-    fillRows("classes", JSON.parse(inForm("preview").firstElementChild.dataset.classes));
-    event.target.closest(".notice").textContent = "These are the answers now. You can change them in the next step.";
-  });
-  setup.addEventListener("submit", create);
-  const wrongField = document.querySelector("#problems a");
-  const wrongStep = wrongField && document.querySelector(wrongField.hash)?.closest("[data-step]")?.dataset.step;
-  if (wrongStep) reached = last;
-  show(Number(wrongStep ?? 1), false);
-  preview();
-}
-
 if (setup) {
-  setup.querySelectorAll("[data-rows]").forEach(showRowButtons);
   setup.querySelectorAll("[data-add]").forEach((button) => { button.hidden = false; });
+  setup.querySelectorAll("[data-rows]").forEach(showRowButtons);
   setup.addEventListener("click", (event) => {
     const add = event.target.closest("[data-add]");
     if (add) addRow(add.dataset.add).querySelector("input, textarea").focus();
@@ -334,10 +220,10 @@ if (setup) {
   setup.addEventListener("paste", pasteLines);
   setup.addEventListener("input", (event) => {
     if (event.target.closest(".setup-table")) return;
-    if (event.target.id === "each" || /^classes-\d+-name$/.test(event.target.name ?? "")) if (inForm("each")) tableOfCosts();
+    if (event.target.id === "table") isTableRead = readTable(answerRows());
+    if (event.target.id === "each" || /^classes-\d+-name$/.test(event.target.name ?? "")) tableOfCosts();
     answersChanged();
   });
-  if (inForm("each")) tableOfCosts();
+  tableOfCosts();
   answersChanged();
-  if (setup.id === "setup") wizard();
 }
