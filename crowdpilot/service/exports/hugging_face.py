@@ -1,6 +1,8 @@
 """The layout of Hugging Face `datasets`: a card, and Parquet, or a folder of images with their metadata.
 
-`datasets.load_dataset(folder)` reads it: labels are a `ClassLabel` with the names of the classes.
+`datasets.load_dataset(folder)` reads it: labels are a `ClassLabel` with the names of the classes. The package
+reads all configurations of a data set as one kind, so what a project has besides is a data set of its own, in
+a folder below. Metadata are Parquet, because of JSON it would take texts such as `2026-01-31` for times.
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ from crowdpilot.service.uploads.media_types import KINDS
 
 PARQUET = "data/train-00000-of-00001.parquet"
 FOLDER, METADATA = "data/train/", "data/train/metadata.parquet"
+TABLE = "without_files"  # items that are texts, or lie at an address
+VERSION = "3.5.0"  # of `datasets`, the first that always takes `metadata.parquet` for metadata
 ROWS_PER_GROUP = 5_000
 FEATURES: Mapping[str, str] = {
     "id": "string", "text": "string", "probability": "float64", "votes": "int64", "decided_by": "string",
@@ -33,39 +37,57 @@ ADDRESSES: Mapping[str, str] = {f"{kind}_address": "string" for kind in KINDS}
 
 
 def hugging_face(store: Store, project: Row, decided: ProjectDecisions, confidence: float) -> Iterator[bytes]:
-    """A zip archive of a data set with labels; items with files are a folder, all others a table."""
+    """A zip archive of all items with labels: a data set for each kind of file, and one for all others."""
     return zip_stream(_entries(store, project, decided, confidence))
 
 
 def _entries(
     store: Store, project: Row, decided: ProjectDecisions, confidence: float
 ) -> Iterator[tuple[str, bytes]]:
-    def read() -> Iterator[LabelledItem]:
-        return labelled_items(store, project.id, decided, confidence)
+    def read(kind: str) -> Iterator[LabelledItem]:
+        items = labelled_items(store, project.id, decided, confidence)
+        return (item for item in items if _part_of(item) == kind)
 
-    counts = Counter(item.kind if item.file else "text" for item in read())
-    kind = next((kind for kind in KINDS if counts[kind]), "text")
+    counts = Counter(_part_of(item) for item in labelled_items(store, project.id, decided, confidence))
+    kinds = [kind for kind in (*KINDS, TABLE) if counts[kind]] or [TABLE]
     labels = [*decided.classes]
-    yield "README.md", card(project, kind, labels, counts)
-    code = {label: n for n, label in enumerate(labels)}
-    if kind == "text":
-        rows = ({**_values(item, code), **_addresses(item)} for item in read())
-        yield PARQUET, _parquet(rows, {**FEATURES, **ADDRESSES}, labels)
-        return
+    for kind in kinds:
+        folder = "" if kind == kinds[0] else f"{kind}/"
+        others = {} if folder else {other: counts[other] for other in kinds[1:]}
+        yield f"{folder}README.md", card(project, kind, labels, counts[kind], others)
+        rows = _table(read(kind), labels) if kind == TABLE else _folder(store, project, read(kind), labels)
+        yield from ((f"{folder}{path}", data) for path, data in rows)
+
+
+def _part_of(item: LabelledItem) -> str:
+    return item.kind if item.file else TABLE
+
+
+def _table(items: Iterator[LabelledItem], labels: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    """Items without files in one table."""
+    rows = ({**_values(item, labels), **_addresses(item)} for item in items)
+    yield PARQUET, _parquet(rows, {**FEATURES, **ADDRESSES}, labels)
+
+
+def _folder(
+    store: Store, project: Row, items: Iterator[LabelledItem], labels: Sequence[str]
+) -> Iterator[tuple[str, bytes]]:
+    """Files, and a table that names them."""
     names, metadata = Names(), []
-    for item in read():
-        found = read_file(store, project.id, item.file) if item.file and item.kind == kind else None
-        if found is not None:
+    for item in items:
+        found = read_file(store, project.id, item.file or "")
+        if found is not None:  # else it was deleted meanwhile
             path = names.take(FOLDER, item.name, SUFFIXES[found[0]])
             yield path, found[1]
-            metadata.append({"file_name": path.removeprefix(FOLDER), **_values(item, code)})
+            metadata.append({"file_name": path.removeprefix(FOLDER), **_values(item, labels)})
     yield METADATA, _parquet(iter(metadata), {"file_name": "string", **FEATURES}, labels)
 
 
-def _values(item: LabelledItem, code: Mapping[str, int]) -> dict[str, Any]:
+def _values(item: LabelledItem, labels: Sequence[str]) -> dict[str, Any]:
     """All that is known of an item besides its file."""
     return {
-        "id": item.name, "text": item.content.get("text", ""), "label": code.get(item.label),
+        "id": item.name, "text": item.content.get("text", ""),
+        "label": labels.index(item.label) if item.label in labels else None,
         "probability": round(item.probability, 6), "votes": item.votes, "decided_by": item.decided_by,
         "majority": item.majority or "",
     }  # fmt: skip
@@ -90,15 +112,23 @@ def _parquet(rows: Iterator[dict[str, Any]], columns: Mapping[str, str], labels:
     return buffer.getvalue()
 
 
-def card(project: Row, kind: str, labels: Sequence[str], counts: Mapping[str, int]) -> bytes:
-    """The card of the data set: YAML, whose texts are JSON strings, and a few sentences."""
+def card(project: Row, kind: str, labels: Sequence[str], items: int, others: Mapping[str, int]) -> bytes:
+    """The card of the data set: YAML, whose texts are JSON strings, and a few sentences.
+
+    Parameters
+    ----------
+    project, labels
+        Whose items these are, and the names of the classes.
+    kind, items
+        What the data set has, and how many.
+    others
+        How many items are in other data sets, by their folders.
+    """
     names = "\n".join(f"          '{n}': {_quoted(label)}" for n, label in enumerate(labels))
-    columns = {**FEATURES, **(ADDRESSES if kind == "text" else {})}
+    columns = {**FEATURES, **(ADDRESSES if kind == TABLE else {})}
     listed = "\n".join(f"  - name: {name}\n    dtype: {type}" for name, type in columns.items())
-    media = "" if kind == "text" else f"  - name: {kind}\n    dtype: {kind}\n"
-    path = PARQUET if kind == "text" else f"{FOLDER}**"
-    left_out = sum(n for other, n in counts.items() if other != kind)
-    note = f"\n{left_out:,} items without such a file are not in it.\n" if left_out and kind != "text" else ""
+    media = "" if kind == TABLE else f"  - name: {kind}\n    dtype: {kind}\n"
+    path = PARQUET if kind == TABLE else f"{FOLDER}**"
     title = " ".join(project.name.split()).replace("#", "").strip() or "Data set"
     return f"""---
 pretty_name: {_quoted(title)}
@@ -118,12 +148,24 @@ dataset_info:
 ---
 # {title}
 
-{counts[kind]:,} items, labelled by people and decided by Crowdpilot.
+{_count(items)}, labelled by people and decided by Crowdpilot.
 
 - `label`: the decision; `majority`: the class with the most votes, empty without votes or in a tie
 - `probability`: of the label; `votes`: how many there are on the item
 - `decided_by`: what the label rests on: `votes`, `classifier`, `gold` (known before), `expert`, `prior`
-{note}""".encode()
+{_note(kind, others)}""".encode()
+
+
+def _note(kind: str, others: Mapping[str, int]) -> str:
+    """What one has to know to load all of it."""
+    version = f"\nIts metadata are read by `datasets` {VERSION} and later.\n"
+    besides = "\nIn folders below are data sets of their own, which `load_dataset` reads by their paths:\n\n"
+    listed = "".join(f"- `{folder}`: {_count(items)}\n" for folder, items in others.items())
+    return ("" if kind == TABLE else version) + (besides + listed if others else "")
+
+
+def _count(items: int) -> str:
+    return "1 item" if items == 1 else f"{items:,} items"
 
 
 def _quoted(text: str) -> str:
