@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from crowdpilot.arrays import Codes
+from crowdpilot.service.labelling.guests import trust
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store import projects
 from crowdpilot.service.store.engine import Row
@@ -34,25 +36,30 @@ def item_states(replica: Replica, project: Row) -> NDArray[np.int8]:
     An item is final if no vote will be asked for that could change its decision, whatever the model learns:
 
     - each question about it has a known class, was decided by an expert, was stopped by the requester, or
-      has as many votes as an item may have, unless somebody has asked for more;
+      has as many votes as an item may have that cannot be left out, unless somebody has asked for more;
     - or the project is done, or stopped.
 
     It is settled if the campaign would not ask about it now. A refit may open it again. The model never takes
-    back that an item is final; only a person does, by an undone vote, a request for votes, new items in a
-    project that was done, or a project that is opened again.
+    back that an item is final; only a person does, by an undone vote, a request for votes, votes that are
+    left out by hand, new items in a project that was done, or a project that is opened again.
     """
     items = replica.campaign.view.items()
     if project.done or project.state == projects.CLOSED:
         return np.full(int((~items.withdrawn).sum()), FINAL, np.int8)
     per_item = replica.campaign.plan.per_item
     fixed = (items.gold >= 0) | (items.override >= 0) | items.stopped
-    if per_item is not None:
+    if per_item is not None and not _may_leave_out_votes(replica, items.gold):
         fixed |= items.votes >= per_item
     fixed &= (items.votes >= items.votes_wanted) | (items.gold >= 0)
     final = fixed.all(axis=1) | (items.final >= 0)
     states = np.where(final, FINAL, np.where(items.done, SETTLED, OPEN)).astype(np.int8)
     kept: NDArray[np.int8] = states[~items.withdrawn]
     return kept
+
+
+def _may_leave_out_votes(replica: Replica, gold: Codes) -> bool:
+    """Whether votes may stop to count by themselves: gold checks guests, who may come at any time."""
+    return bool((gold >= 0).any()) and int(trust.settings_of(replica.spec)["checks"]) > 0
 
 
 def count_items(replica: Replica, project: Row) -> ItemProgress:
