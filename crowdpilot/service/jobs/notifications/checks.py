@@ -39,7 +39,7 @@ def enqueue_all(store: Store, settings: Settings) -> None:
     with store.reading() as c:
         wanting = notifications.wanting_projects(c)
         if settings.mail_server is not None:
-            wanting += notifications.finished_untold(c)
+            wanting += notifications.finished_unsent(c)
     for project in wanting:
         with store.writing() as c:
             jobs.enqueue(c, project, JOB_KIND)
@@ -56,9 +56,9 @@ def tell_new(context: JobContext, project: str, now: float | None = None) -> lis
     with context.store.writing() as c:
         projects.next_change(c, project, change_number=0)  # locks the project until the commit
         row = projects.find(c, project)
-        told = notifications.read(c, project).keys()
-        gone = {key for key in told - found.reasons.keys() if key[0] not in found.unknown}
-        new = {key: facts for key, facts in found.reasons.items() if key not in told}
+        sent = notifications.read(c, project).keys()
+        gone = {key for key in sent - found.reasons.keys() if key[0] not in found.unknown}
+        new = {key: facts for key, facts in found.reasons.items() if key not in sent}
         new = {key: facts for key, facts in new.items() if key[0] in row.spec["notify"]["events"]}
         if not _has_channel(row.spec, context.settings):
             new = {}  # told once there is one

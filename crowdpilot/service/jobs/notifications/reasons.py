@@ -102,9 +102,9 @@ def _find_stuck(context: JobContext, replica: Replica, project: Row, now: float)
     """Whether no answers come; what was told stays until one comes, whoever looks at the project."""
     with context.store.reading() as c:
         last = notifications.last_progress(c, project)
-        told = notifications.read(c, project.id).get((STUCK, ""))
+        sent = notifications.read(c, project.id).get((STUCK, ""))
         known_workers = workers.list_all(c, project.id)
-    if told is not None and last <= told:
+    if sent is not None and last <= sent:
         return Findings({}, frozenset({STUCK}))
     if replica.campaign.view.has_open_leases or replica.campaign.view.is_finished:
         return Findings({})

@@ -52,11 +52,11 @@ def wanting_projects(c: Connection) -> list[str]:
     return list(c.execute(query).scalars())
 
 
-def finished_untold(c: Connection) -> list[str]:
+def finished_unsent(c: Connection) -> list[str]:
     """Ids of the finished projects whose requesters want an e-mail about the end and were not told of it."""
-    told = exists().where(notifications.c.project == projects.c.id, notifications.c.event == DONE)
+    sent = exists().where(notifications.c.project == projects.c.id, notifications.c.event == DONE)
     query = select(projects.c.id, projects.c.spec["notify"]["events"].label("events"))
-    rows = c.execute(query.where(*_IS_OPEN, projects.c.done.is_(True), _HAS_EMAILS, ~told))
+    rows = c.execute(query.where(*_IS_OPEN, projects.c.done.is_(True), _HAS_EMAILS, ~sent))
     return [row.id for row in rows if DONE in row.events]
 
 
