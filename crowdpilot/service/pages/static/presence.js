@@ -1,11 +1,12 @@
-// Signs of life of the labelling page: what it shows stays leased while the worker is here. Who is away for long goes
-// to the page of a break, and a page that is closed gives its items back at once.
+// Signs of life of the labelling page: what it shows stays leased while the worker does something there. After a while
+// without that they end, which nobody sees; the next move is a sign again, and the page gets other items if need be. Who
+// is away for long goes to the page of a break, and a page that is closed gives its items back at once.
 "use strict";
 
-(function watchPresence({ home, beat, idle, hidden }) {
-  const csrf = document.querySelector('meta[name="csrf"]').content;
-  const HURRY_MS = 3000; // after which a page that was just loaded gives its second sign of life
+(function watchPresence({ home, beat, quiet, idle, hidden }) {
+  const page = newKey();
   let active = Date.now(); // when the worker last did something
+  let signed = 0; // when the page last gave a sign of life
   let behind = null; // since when the page is behind others
   let leaving = false;
 
@@ -15,17 +16,36 @@
 
   // What the server holds for this page; null if it cannot be reached.
   async function stay() {
-    const options = { method: "POST", headers: { "X-CSRF-Token": csrf }, credentials: "same-origin" };
-    const answer = await fetch(`${home}/presence`, options).catch(() => null);
-    return answer?.ok ? (await answer.json()).held : null;
+    try {
+      const answer = await request(`${home}/presence`, { method: "POST", body: new URLSearchParams({ page }) });
+      return answer.ok ? (await answer.json()).held : null;
+    } catch {
+      return null;
+    }
   }
 
-  async function check() {
+  async function sign() {
     if (leaving || isUnsent()) return;
-    if (isPlaying()) active = Date.now();
-    if (isAway(Date.now())) return go(`${home}/pause?away=1`);
+    signed = Date.now();
     const shown = document.querySelector("#deck .item");
-    if (await stay() === 0 && shown?.isConnected && !isUnsent() && !leaving) go(`${home}/label`);
+    if (await stay() === 0 && shown?.isConnected && !isUnsent() && !leaving) document.dispatchEvent(new Event("items-gone"));
+  }
+
+  function check() {
+    const now = Date.now();
+    if (isPlaying()) {
+      active = now;
+      behind &&= now;
+    }
+    if (now - active <= quiet * 1000) sign();
+    else document.dispatchEvent(new Event("worker-quiet"));
+    if (isAway(now) && !leaving && !isUnsent()) go(`${home}/pause?away=1`);
+  }
+
+  // The worker does something: a sign of life at once, if the last one was long ago.
+  function note() {
+    active = Date.now();
+    if (active - signed > beat * 1000) sign();
   }
 
   function go(address) {
@@ -34,24 +54,31 @@
   }
 
   function close() {
-    navigator.sendBeacon(`${home}/presence`, new URLSearchParams({ csrf, left: "1" }));
+    navigator.sendBeacon(`${home}/presence`, new URLSearchParams({ csrf, page, left: "1" }));
   }
 
   for (const event of ["pointerdown", "pointermove", "keydown", "wheel", "touchstart", "scroll"]) {
-    addEventListener(event, () => { active = Date.now(); }, { passive: true, capture: true });
+    addEventListener(event, note, { passive: true, capture: true });
   }
   document.addEventListener("visibilitychange", () => {
     behind = document.visibilityState === "visible" ? null : Date.now();
-    if (behind === null) check();
+    if (behind !== null) return;
+    check();
+    note();
   });
   addEventListener("pagehide", close);
-  addEventListener("pageshow", (event) => { if (event.persisted) { leaving = false; check(); } });
-  stay();
-  setTimeout(stay, HURRY_MS);
+  addEventListener("pageshow", (event) => {
+    if (!event.persisted) return;
+    leaving = false;
+    signed = 0; // the page was closed
+    note();
+  });
+  sign();
   setInterval(check, beat * 1000);
 })({
   home: document.currentScript.dataset.home,
   beat: Number(document.currentScript.dataset.beat),
+  quiet: Number(document.currentScript.dataset.quiet),
   idle: Number(document.currentScript.dataset.idle),
   hidden: Number(document.currentScript.dataset.hidden),
 });

@@ -102,7 +102,10 @@ function labelling(work) {
   function show() {
     const items = ends && needed <= 0 ? [] : waiting();
     shown = items[0] ?? null;
-    waiting().forEach((item) => { item.hidden = item !== shown; });
+    for (const item of waiting()) {
+      item.hidden = item !== shown;
+      if (item.hidden) pauseMedia(item);
+    }
     byId("wait").hidden = shown !== null;
     search?.clear();
     remarks.show(shown);
@@ -163,22 +166,44 @@ function labelling(work) {
     fetching ??= fetchMore().finally(() => { fetching = null; });
   }
 
+  // What the server leases to this page, null if it cannot be reached; and whether it refuses that.
+  async function fetchBatch() {
+    const answer = await request(`${home}/batch`).catch(() => null);
+    const text = answer?.ok ? await answer.text().catch(() => null) : null;
+    const isRefused = answer !== null && !answer.ok && answer.status < 500 && answer.status !== 429;
+    return { items: text === null ? null : itemsOf(text), isRefused };
+  }
+
   async function fetchMore() {
     for (let wait = 1; ; wait = Math.min(wait * 2, 30)) {
       if (!waiting().length) await outbox.drained();
       const empty = !waiting().length; // then the server knows all that was answered here
-      const answer = await request(`${home}/batch`).catch(() => null);
-      if (answer?.ok) {
-        place(itemsOf(await answer.text()));
+      const { items, isRefused } = await fetchBatch();
+      if (isRefused) return goHome();
+      if (items) {
+        place(items);
         if (waiting().length) return shown ? null : show();
         if (empty) return goHome();
-      } else if (answer && answer.status < 500 && answer.status !== 429) {
-        return goHome();
       } else {
         showState("offline");
         await new Promise((next) => setTimeout(next, wait * 1000));
       }
     }
+  }
+
+  // The worker did nothing for a while, and holds nothing any more: what is still free they get again, else others.
+  async function renew() {
+    const { items, isRefused } = await fetchBatch();
+    if (isRefused || items?.length === 0) return goHome();
+    if (!items) return; // the next sign of life asks again
+    const held = new Set(items.map(nameOf));
+    place(items);
+    const lost = waiting().filter((item) => !held.has(nameOf(item)));
+    lost.forEach((item) => item.remove());
+    if (!lost.includes(shown)) return;
+    notice(say("You were away for a while, so the items that you had not answered went to other people."));
+    show();
+    toTop();
   }
 
   async function goHome() {
@@ -269,7 +294,8 @@ function labelling(work) {
     const key = event.key.toLowerCase();
     if (shown && playByKey(shown, event)) return true;
     if (event.repeat) return false;
-    if (event.shiftKey && event.key.length === 1 && key !== event.key) return actOnItem(key);
+    if (event.shiftKey && /^\p{L}$/u.test(key)) return actOnItem(key); // with Caps Lock it is a small letter
+    if (buttons[key]?.hidden) return false; // by the search
     if (buttons[key]) answer(buttons[key]);
     else if (key === "u" || key === "backspace") undo();
     else if (key === "p") byId("pause").requestSubmit();
@@ -314,6 +340,9 @@ function labelling(work) {
   });
   deck.addEventListener("media-state", onMediaState);
   byId("pause").addEventListener("submit", leave);
+  document.addEventListener("items-gone", () => { fetching ??= renew().finally(() => { fetching = null; }); });
+  document.addEventListener("worker-quiet", remarks.keep); // while the item is held
+  addEventListener("pagehide", remarks.keep);
   document.addEventListener("keydown", press);
   rememberKeys();
   for (const vote of outbox.unsent) {

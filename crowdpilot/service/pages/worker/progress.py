@@ -176,6 +176,7 @@ def label_data(c: Connection, now: Visit | Newcomer) -> dict[str, Any]:
     times = {
         "home": now.home,
         "beat": presence.beat_seconds(spec),
+        "quiet": presence.quiet_seconds(spec),
         "idle": presence.idle_seconds(answer_seconds(c, now.project)),
         "hidden": presence.HIDDEN_SECONDS,
     }
