@@ -1,4 +1,4 @@
-// The search field of projects with many classes: it leaves the answers that match, and Enter takes the first.
+// The search field of projects with many classes: it leaves the answers that match, and Enter takes the best of them.
 "use strict";
 
 const plainLetters = (text) => text.normalize("NFD").replace(/\p{M}/gu, "").toLowerCase().trim();
@@ -7,9 +7,13 @@ function makeAnswerSearch(field, buttons, { answer, leave }) {
   const found = document.getElementById("found");
   const names = new Map(buttons.map((button) => [button, plainLetters(button.dataset.label)]));
 
+  // The same name, then names that begin so, then all others.
   function matches() {
     const words = plainLetters(field.value).split(/\s+/).filter(Boolean);
-    return buttons.filter((button) => words.every((word) => names.get(button).includes(word)));
+    const typed = words.join(" ");
+    const rank = (button) => (names.get(button) === typed ? 0 : names.get(button).startsWith(typed) ? 1 : 2);
+    const found = buttons.filter((button) => words.every((word) => names.get(button).includes(word)));
+    return found.sort((one, other) => rank(one) - rank(other));
   }
 
   function filter() {

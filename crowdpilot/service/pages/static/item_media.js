@@ -27,7 +27,7 @@ function watchMedia(item) {
     if (box.dataset.watched) continue;
     box.dataset.watched = "yes";
     const element = elementOf(box);
-    const ready = () => setMediaState(box, "ready");
+    const ready = () => { if (box.dataset.state !== "ready") setMediaState(box, "ready"); }; // sounds suspend many times
     const failed = () => setMediaState(box, "failed");
     // A browser that saves data suspends before it has loaded anything: it loads when the worker plays.
     for (const event of ["load", "loadedmetadata", "suspend"]) element.addEventListener(event, ready);
@@ -55,12 +55,19 @@ function retryMedia(item, box) {
   hurryMedia(item);
 }
 
+function pauseMedia(item) {
+  item.querySelectorAll("audio, video").forEach((media) => media.pause());
+}
+
+const playOrPause = (media) => (media.paused ? media.play().catch(() => {}) : media.pause());
+
 // Whether a key was one that plays: space, or an arrow key. One with the focus has keys of its own.
 function playByKey(item, event) {
   const media = item.querySelector("video, audio");
   if (!media || event.target.closest("video, audio") || (event.key === " " && event.target.closest("button, a, summary"))) return false;
   const end = Number.isFinite(media.duration) ? media.duration : Infinity;
-  if (event.key === " ") media.paused ? media.play().catch(() => {}) : media.pause();
+  if (event.key === " " && event.repeat) return true;
+  if (event.key === " ") playOrPause(media);
   else if (event.key === "ArrowLeft") media.currentTime = Math.max(0, media.currentTime - SEEK_SECONDS);
   else if (event.key === "ArrowRight") media.currentTime = Math.min(end, media.currentTime + SEEK_SECONDS);
   else return false;
