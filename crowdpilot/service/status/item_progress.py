@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from crowdpilot.arrays import Codes
 from crowdpilot.service.labelling.guests import trust
 from crowdpilot.service.labelling.replica import Replica
+from crowdpilot.service.project_campaign import fixed_votes
 from crowdpilot.service.store import projects
 from crowdpilot.service.store.engine import Row
 
@@ -36,7 +37,8 @@ def item_states(replica: Replica, project: Row) -> NDArray[np.int8]:
     An item is final if no vote will be asked for that could change its decision, whatever the model learns:
 
     - each question about it has a known class, was decided by an expert, was stopped by the requester, or
-      has as many votes as an item may have that cannot be left out, unless somebody has asked for more;
+      has as many votes as an item may have, or as the policy gives every item, which cannot be left out,
+      unless somebody has asked for more;
     - or the project is done, or stopped.
 
     It is settled if the campaign would not ask about it now. A refit may open it again. The model never takes
@@ -46,10 +48,10 @@ def item_states(replica: Replica, project: Row) -> NDArray[np.int8]:
     items = replica.campaign.view.items()
     if project.done or project.state == projects.CLOSED:
         return np.full(int((~items.withdrawn).sum()), FINAL, np.int8)
-    per_item = replica.campaign.plan.per_item
+    limits = replica.campaign.plan.per_item, fixed_votes(replica.spec["policy"])
     fixed = (items.gold >= 0) | (items.override >= 0) | items.stopped
-    if per_item is not None and not _may_leave_out_votes(replica, items.gold):
-        fixed |= items.votes >= per_item
+    if any(limits) and not _may_leave_out_votes(replica, items.gold):
+        fixed |= items.votes >= min(limit for limit in limits if limit is not None)
     fixed &= (items.votes >= items.votes_wanted) | (items.gold >= 0)
     final = fixed.all(axis=1) | (items.final >= 0)
     states = np.where(final, FINAL, np.where(items.done, SETTLED, OPEN)).astype(np.int8)

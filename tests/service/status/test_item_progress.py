@@ -72,6 +72,14 @@ def test_full_items_are_final_where_no_vote_can_be_left_out(service: JobService)
     assert progress(service, without_gold) == ItemProgress(open=13, settled=0, final=7)
 
 
+def test_items_with_as_many_votes_as_every_item_gets_are_final(service: JobService) -> None:
+    project = service.create(costs=PRICE, policy="fixed[votes=2]")
+    service.add(project, 20)
+    service.vote(project, NAMES[:8], each=2, skill=0.7)
+    service.vote(project, NAMES[8:12], each=1, skill=0.7)
+    assert progress(service, project) == ItemProgress(open=12, settled=0, final=8)
+
+
 @pytest.mark.xfail(strict=True, reason="the completion job takes `done` back until the next refit")
 def test_the_final_count_does_not_fall_after_a_late_vote(service: JobService) -> None:
     project = service.create(costs=PRICE)

@@ -25,6 +25,7 @@ from crowdpilot.service.pages.dashboard.items.item_table import (
     read_items,
 )
 from crowdpilot.service.pages.dashboard.items.labels_of_forms import chosen_labels, votes_asked
+from crowdpilot.service.status.decision_confidence import decision_rule, weighs_votes
 from crowdpilot.service.store import items, projects, votes, workers
 from crowdpilot.service.store.answers import comments
 from crowdpilot.service.store.engine import Row, Store
@@ -39,6 +40,8 @@ class Seen(NamedTuple):
     reasons: list[reasons.Reasons]
     withdrawn: bool
     votes_wanted: int  # more than it has
+    rule: str  # by which the policy decides, if it is one of its own
+    weighs_votes: bool
 
 
 def pages() -> APIRouter:
@@ -64,7 +67,8 @@ async def show_item(
     most = max((abs(one.log_odds) for part in seen.reasons for one in part.reasons), default=1.0)
     return show(
         "items/item.html", requester, project, item=row, why=seen.reasons, withdrawn=seen.withdrawn,
-        wanted=seen.votes_wanted, draw=lambda x: reasons.drawing(x, most), query=query._asdict(), **shown,
+        wanted=seen.votes_wanted, rule=seen.rule, weighs_votes=seen.weighs_votes,
+        draw=lambda x: reasons.drawing(x, most), query=query._asdict(), **shown,
     )  # fmt: skip
 
 
@@ -76,8 +80,9 @@ def _look(replica: Replica, name: str) -> Seen:
     table = campaign.view.items()
     missing = int((table.votes_wanted[row] - table.votes[row]).max())
     return Seen(
-        read_items(replica), reasons.find_reasons(campaign, name), bool(table.withdrawn[row]), max(missing, 0)
-    )
+        read_items(replica), reasons.find_reasons(campaign, name), bool(table.withdrawn[row]),
+        max(missing, 0), decision_rule(campaign), weighs_votes(campaign),
+    )  # fmt: skip
 
 
 def _details(store: Store, id: str, row: Row, seen: Seen, query: Query) -> tuple[Row, dict[str, Any]]:

@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 
 from crowdpilot.arrays import Codes
 from crowdpilot.service.labelling.replica import Replica
+from crowdpilot.service.status.decision_confidence import confidence_in
 from crowdpilot.service.store import items
 from crowdpilot.service.store.answers import comments
 from crowdpilot.service.store.engine import Row
@@ -29,8 +30,8 @@ class ItemTable(NamedTuple):
     names: NDArray[Any]
     labels: list[str]
     codes: NDArray[np.int32]
-    probs: NDArray[np.float64]  # of the decided class
-    expected: NDArray[np.float64]  # cost of a wrong decision
+    probs: NDArray[np.float64]  # of the decided class, by the model
+    expected: NDArray[np.float64]  # cost of a wrong decision, by the model
     votes: NDArray[np.int32]
     done: NDArray[np.bool_]
     gold: NDArray[np.bool_]  # whether known answers settle the label
@@ -67,14 +68,16 @@ def read_items(replica: Replica, _: Row | None = None) -> ItemTable:
     ids = np.fromiter(replica.item_ids.values(), np.int64, len(kept))[kept]  # in the order of the campaign
     labels = ["out", "in"] if campaign.has_criteria else [str(name) for name in campaign.classes]
     over = now.done | (table.final[kept] >= 0)
-    own = np.minimum(now.codes, now.probs.shape[1] - 1)
+    sure = confidence_in(campaign, now)
+    own = np.minimum(now.codes, sure.probs.shape[1] - 1)
     every = np.arange(len(ids))
-    others = now.probs.copy()
+    others = sure.probs.copy()
     others[every, own] = -1
     rivals = others.argmax(axis=1).astype(np.int32)
+    prob = sure.probs[every, own]
     return ItemTable(
-        ids, now.items, labels, now.codes, now.probs[every, own], now.expected, now.votes, over, gold[kept],
-        certain[kept], now.decided_by, rivals, now.probs[every, own] >= others.max(axis=1),
+        ids, now.items, labels, now.codes, prob, sure.expected, now.votes, over, gold[kept], certain[kept],
+        now.decided_by, rivals, prob >= others.max(axis=1),
     )  # fmt: skip
 
 

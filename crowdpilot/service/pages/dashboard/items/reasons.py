@@ -28,7 +28,7 @@ class Reason(NamedTuple):
 
 
 class Reasons(NamedTuple):
-    """All reasons about one question of an item."""
+    """All reasons about one question of an item; none where the policy decides by a rule of its own."""
 
     criterion: str
     best: str
@@ -43,15 +43,24 @@ def find_reasons(campaign: Campaign, item: str) -> list[Reasons]:
     names = campaign.view.worker_names
     classes = [str(name) for name in campaign.classes]
     return [
-        _of_question(criterion, campaign.view.contributions(item, criterion), classes, names)
+        _of_question(criterion, *_posterior(campaign, item, criterion), classes, names)
         for criterion in campaign.criteria
     ]
 
 
+def _posterior(campaign: Campaign, item: str, criterion: str) -> tuple[Floats, list[Contribution]]:
+    """The posterior of an item, (classes,), and what adds up to it; nothing with a rule of its own."""
+    parts = campaign.view.contributions(item, criterion)
+    if parts:
+        return softmax(np.sum([part.log_probs for part in parts], axis=0)[None])[0], parts
+    row = int(campaign.view.item_rows([item])[0])
+    return campaign.view.estimates(criterion).posterior[row], []
+
+
 def _of_question(
-    criterion: str, parts: list[Contribution], classes: Sequence[str], workers: Sequence[Any]
-) -> Reasons:
-    posterior = softmax(np.sum([part.log_probs for part in parts], axis=0)[None])[0]
+    criterion: str, posterior: Floats, parts: list[Contribution], classes: Sequence[str],
+    workers: Sequence[Any],
+) -> Reasons:  # fmt: skip
     best, rival = (int(k) for k in np.argsort(-posterior, kind="stable")[:2])
     odds = [float(part.log_probs[best] - part.log_probs[rival]) for part in parts]
     reasons = [_reason(part, x, classes, (best, rival), workers) for part, x in zip(parts, odds, strict=True)]

@@ -23,6 +23,7 @@ from crowdpilot.service.pages.dashboard.formatting import router, show
 from crowdpilot.service.pages.dashboard.items import reasons
 from crowdpilot.service.pages.dashboard.items.item_table import ItemTable, describe_row, read_items
 from crowdpilot.service.pages.dashboard.items.labels_of_forms import chosen_labels, class_keys, votes_asked
+from crowdpilot.service.status.decision_confidence import decision_rule
 from crowdpilot.service.store import items, projects, votes, workers
 from crowdpilot.service.store.answers import comments
 from crowdpilot.service.store.engine import Row, Store
@@ -76,16 +77,17 @@ async def show_queue(
     flags_first = flags == "1"
     found = await asyncio.to_thread(_next, store, id, requester, table, parse_position(at), flags_first, item)
     name = found["row"]["name"] if found["row"] else ""
-    why = await labelling.read(id, lambda replica, _: _reasons(replica, name)) if name else []
+    why, rule = await labelling.read(id, lambda replica, _: _reasons(replica, name))
     project = found.pop("project")
     return show(
-        "items/review.html", requester, project, why=why, flags_first=flags_first, at=at,
+        "items/review.html", requester, project, why=why, rule=rule, flags_first=flags_first, at=at,
         keys=class_keys(project.spec), **found,
     )  # fmt: skip
 
 
-def _reasons(replica: Replica, name: str) -> list[reasons.Reasons]:
-    return reasons.find_reasons(replica.campaign, name)
+def _reasons(replica: Replica, name: str) -> tuple[list[reasons.Reasons], str]:
+    """Why an item is decided so, if there is one, and the rule of the policy, if it has one of its own."""
+    return reasons.find_reasons(replica.campaign, name) if name else [], decision_rule(replica.campaign)
 
 
 def _next(

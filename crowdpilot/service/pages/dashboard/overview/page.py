@@ -23,8 +23,10 @@ from crowdpilot.service.pages.dashboard.overview.forecast_words import describe_
 from crowdpilot.service.pages.dashboard.overview.label_accuracy import estimate_accuracy
 from crowdpilot.service.pages.dashboard.overview.next_steps import next_steps, read_supply
 from crowdpilot.service.pages.dashboard.recruiting.links import Link, is_loopback, links_of
+from crowdpilot.service.project_campaign import fixed_votes
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.signing import digest
+from crowdpilot.service.status.decision_confidence import confidence_in, weighs_votes
 from crowdpilot.service.status.item_progress import ItemProgress
 from crowdpilot.service.status.project_status import project_summary
 from crowdpilot.service.store import items, jobs, projects, statistics
@@ -54,7 +56,8 @@ async def show_project(id: str, requester: Reading, store: StoreOf, labelling: L
     live, row = await _live(id, store, labelling)
     links = await asyncio.to_thread(_links, labelling.settings, store, row) if requester.labels else []
     is_local = is_loopback(labelling.settings.address)
-    return show("project.html", requester, row, live=live, links=links, is_local=is_local)
+    fixed = fixed_votes(row.spec["policy"])
+    return show("project.html", requester, row, live=live, links=links, is_local=is_local, fixed=fixed)
 
 
 def _links(settings: Settings, store: Store, project: Row) -> list[Link]:
@@ -89,21 +92,23 @@ def _stamp(store: Store, id: str) -> str:
 def read_status(replica: Replica, project: Row) -> dict[str, Any]:
     """Status, class balance and hardest items of the campaign."""
     now = replica.campaign.decide()
+    sure = confidence_in(replica.campaign, now)
     summary = project_summary(replica, project)
-    unsure = np.where(now.expected > 1e-6, now.expected, 0.0)
+    unsure = np.where(sure.expected > 1e-6, sure.expected, 0.0)
     order = np.argsort(-unsure, kind="stable")[:MAX_HARDEST_ITEMS]
     classes = [str(name) for name in replica.campaign.classes]
     if replica.campaign.has_criteria:
         classes = ["out", "in"]
     hardest = [
         {"id": replica.item_ids[str(now.items[n])], "name": str(now.items[n]), "votes": int(now.votes[n]),
-         "loss": float(now.expected[n]), "likely": _likely(classes, now.probs[n])}
+         "loss": float(sure.expected[n]), "likely": _likely(classes, sure.probs[n])}
         for n in order.tolist() if unsure[n] > 0
     ]  # fmt: skip
     balance = np.bincount(now.codes, minlength=len(classes))[: len(classes)].tolist()
     return {
         "standing": summary["status"], "waiting": summary["waiting"], "guest_caveats": summary["caveats"],
         "classes": classes, "hardest": hardest, "balance": balance,
+        "weighs_votes": weighs_votes(replica.campaign),
         "progress": ItemProgress(**summary["progress"]), "supply": read_supply(replica, project.spec),
     }  # fmt: skip
 

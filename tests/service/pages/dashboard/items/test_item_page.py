@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from crowdpilot.service.store import items
@@ -71,3 +72,34 @@ def test_one_known_criterion_leaves_the_others_to_decide(service: DashboardServi
     text = post(client, f"{page}/gold", page, **{"label-1": "yes"}).text
     assert "The right answer is known." in text
     assert ">Decide</button>" not in text
+
+
+def test_a_rule_of_its_own_is_not_said_to_weigh_answers(service: DashboardService) -> None:
+    id, client = service.create(8, policy="fixed[votes=2]"), service.signed_in("label-ops")
+    service.work(id, names=("ann", "ben"))
+    service.do_jobs()
+    text = client.get(address(service, id, "item-1")).text
+    assert "By your settings, the majority decides from the answers on all items." in text
+    assert "By your settings it needs no more answers." in text
+    sure = re.search(r"Judged by how good each worker is, this label is (>?\d+)% likely", text)
+    assert sure
+    assert sure[1] != "100"
+    for untrue in ("All together", "We are", "would cost more than it is worth"):
+        assert untrue not in text
+    queue = client.get(f"/projects/{id}/review").text
+    assert "No item is in doubt" not in queue
+    assert re.search(r"Worker \d+ answered (Posi|Nega)tive", queue)
+    overview = client.get(f"/projects/{id}").text
+    assert "Nothing is in doubt." not in overview
+    assert "by your settings the item needs no more answers" in overview
+    assert "<dd>2 answers</dd>" in overview
+
+
+def test_where_answers_are_weighed_the_page_says_so(service: DashboardService) -> None:
+    id, client = service.create(8), service.signed_in("label-ops")
+    service.work(id)
+    service.do_jobs()
+    text = client.get(address(service, id, "item-1")).text
+    assert "All together" in text
+    assert "Another answer would cost more than it is worth." in text
+    assert "By your settings" not in text
