@@ -14,7 +14,7 @@ from crowdpilot.diagnosis import Diagnosis
 from crowdpilot.diagnosis.false_discovery_rate import Flags
 from crowdpilot.reporting.truth import KnownTasks
 
-Kind = Literal["text", "flags", "whole", "share", "points", "number", "yes", "interval"]
+Kind = Literal["text", "flags", "whole", "more", "share", "points", "number", "yes", "interval"]
 SIGNIFICANT_DIGITS = 5
 MIN_MAGNITUDE = 1e-100  # below this a number is shown as zero
 MAX_TABLE_ROWS = 50_000  # more would be too slow in a browser

@@ -2,7 +2,7 @@
 
 Parameters, preview and form: https://docs.aws.amazon.com/AWSMechTurk/latest/AWSMturkAPI/
 ApiReference_ExternalQuestionArticle.html. Nothing in the address is signed; who submitted an assignment
-is what `mturk_hits.submitted` says.
+is what `mturk_client.submitted` says.
 """
 
 from __future__ import annotations

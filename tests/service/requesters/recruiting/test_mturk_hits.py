@@ -84,7 +84,7 @@ def test_an_extension_whose_answer_was_lost_is_counted_once(service: Service, mt
         "NumberOfAdditionalAssignments": 3,
         "UniqueRequestToken": f"{project.id}-lost-token",
     }
-    mturk.answer("CreateAdditionalAssignmentsForHIT", body)  # MTurk did it, and nobody heard
+    mturk.answer("CreateAdditionalAssignmentsForHIT", body)  # MTurk did it, and its answer was lost
     again = project.post(f"/hits/{hit}/extend", json={"assignments": 3, "token": "lost-token"})
     assert again.json()["assignments"] == mturk.hits[hit]["MaxAssignments"] == 7
 
