@@ -65,9 +65,10 @@ Written = tuple[str, list[str], str]  # the title, lines, and the page of the pr
 def _done(facts: Mapping[str, Mapping[str, Any]], currency: str) -> Written:
     (about,) = facts.values()
     lines = [
-        "The project is finished: no further answer is worth its price.",
-        f"{about['items']:,} items, {about['votes']:,} answers, {_money(about['spent'], currency)} spent.",
-        "You can export the labels and open the report.",
+        "The project is finished: its items are decided, and nobody is asked any more.",
+        f"{about['items']:,} items, {about['votes']:,} answers. "
+        f"Workers have earned {_money(about['spent'], currency)}.",
+        "You can export the labels, open the report, and see under Workers who is to be paid.",
     ]
     return "finished", lines, "/export"
 
@@ -107,7 +108,7 @@ def _workers(facts: Mapping[str, Mapping[str, Any]], _: str) -> Written:
     ]
     if len(about) > MAX_WORKERS_LISTED:
         lines.append(f"And {len(about) - MAX_WORKERS_LISTED:,} more.")
-    title = "a worker needs a look" if len(about) == 1 else f"{len(about):,} workers need a look"
+    title = "please look at a worker" if len(about) == 1 else f"please look at {len(about):,} workers"
     return title, [*lines, "Look at their answers before you block anybody."], "/workers"
 
 

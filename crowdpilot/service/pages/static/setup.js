@@ -110,7 +110,7 @@ function costsInWords() {
   const names = valuesOf("classes");
   const price = number("price");
   const meant = names.length === 2
-    ? [[`a missed “${names[1]}”`, number("missed")], [`a “${names[1]}” by mistake`, number("mistake")]]
+    ? [[`a missed “${names[1]}”`, number("missed")], [`“${names[1]}” by mistake`, number("mistake")]]
     : [["a wrong label", number("wrong")]];
   if (inForm("each").checked || meant.some(([, answers]) => !(answers >= 0)) || !(price >= 0)) return "";
   const costs = meant.map(([what, answers]) => `${what} costs ${price ? money(answers * price) : `as much as ${answers} answers`}`);
@@ -199,7 +199,7 @@ function answersChanged() {
   if (!setup.querySelector("[data-costs]")) return;
   setup.querySelector("[data-two-classes]").hidden = names.length !== 2 || inForm("each").checked;
   setup.querySelector("[data-more-classes]").hidden = names.length === 2 || inForm("each").checked;
-  for (const [id, words] of [["missed", (name) => `A missed “${name}” costs me as much as`], ["mistake", (name) => `A “${name}” by mistake costs me as much as`]]) {
+  for (const [id, words] of [["missed", (name) => `A missed “${name}” costs me as much as`], ["mistake", (name) => `“${name}” by mistake costs me as much as`]]) {
     if (names.length === 2) setup.querySelector(`label[for="${id}"]`).textContent = words(names[1]);
   }
   const meaning = inForm("costs-meaning");

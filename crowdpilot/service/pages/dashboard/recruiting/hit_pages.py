@@ -64,7 +64,7 @@ def _new_page(
     with store.reading() as c:
         project = projects.find(c, id)
         found = submissions.list_submissions(c, settings.secret, project, "mturk")
-        needed = submissions_needed.places_needed(
+        needed = submissions_needed.workers_needed(
             c, project, [one.answers for one in found if one.minutes is not None]
         )
     fields = {**hit_forms.NEW, "title": project.name[:128], "description": project.spec["question"][:2000]}

@@ -90,7 +90,7 @@ def _errors(spec: Spec) -> str:
     unit = error_costs.unit(error_costs.answer_price(spec["costs"]["prices"]))
     if len(classes) == 2 and errors[0][1] != errors[1][0]:
         return (
-            f"A missed “{classes[1]}” costs as much as {_answers(errors[1][0] / unit)}, a “{classes[1]}” by "
+            f"A missed “{classes[1]}” costs as much as {_answers(errors[1][0] / unit)}, “{classes[1]}” by "
             f"mistake as much as {_answers(errors[0][1] / unit)}."
         )
     others = {cost for k, row in enumerate(errors) for d, cost in enumerate(row) if d != k}

@@ -55,7 +55,7 @@ STEPS: Mapping[str, tuple[str, ...]] = {  # title, and the groups of fields; ite
     "Items": ("files",),
     "Question": ("question", "classes"),
     "Instructions": ("readings",),
-    "Worth": ("costs",),
+    "Money": ("costs",),
     "Deciding": ("people",),
     "Workers": ("limits", "platforms", "notify", "more"),
     "Summary": (),
