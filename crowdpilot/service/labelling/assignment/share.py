@@ -77,8 +77,11 @@ def _guess_seconds(content: Mapping[str, Any]) -> float:
 
 
 def _pay(spec: Mapping[str, Any], platform: str, kind: str, size: int) -> float | None:
-    """What the platform pays for the share, else its price, if the project says in which currency."""
-    if not spec["currency"]:
+    """What the platform pays for the share, else its price, if the project says in which currency.
+
+    None for workers of MTurk: it pays the reward of the HIT, and shows it itself.
+    """
+    if not spec["currency"] or platform == "mturk":
         return None
     reward = (spec["prolific"] or {}).get("reward") if platform == "prolific" else None
     if reward is not None:

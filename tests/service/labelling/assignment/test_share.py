@@ -74,6 +74,7 @@ def test_the_time_is_the_median_of_the_last_votes_once_there_are_some(tmp_path: 
         (PRICED, "link", 0.75),
         ({**PRICED, "prolific": {"reward": 2.5}}, "prolific", 2.5),
         ({**PRICED, "prolific": {"reward": 2.5}}, "link", 0.75),
+        (PRICED, "mturk", None),
     ],
 )  # fmt: skip
 def test_pay_is_said_where_there_is_a_currency(

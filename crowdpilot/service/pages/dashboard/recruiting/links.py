@@ -85,11 +85,11 @@ def _invitation(settings: Settings, row: Row, *, first: bool) -> Link:
 
 
 def _mturk(settings: Settings, base: str) -> Link:
-    fields: dict[str, Any] = {"id": "link-mturk", "name": "MTurk question XML"}
+    fields: dict[str, Any] = {"id": "link-mturk", "name": "Mechanical Turk, by hand"}
     if not settings.secure:
         words = "Mechanical Turk shows only pages whose address begins with https. Whoever runs this service "
         return Link(**fields, words=words + "can set such an --address.")
-    words = "Paste it as the question of a HIT. Workers see the project inside MTurk."
+    words = "Recruiting creates HITs for you. To make one yourself, paste this as its question."
     return Link(**fields, words=words, text=mturk_external_question.external_question(f"{base}/mturk"))
 
 
