@@ -111,9 +111,6 @@ def workers_needed(
     return Needed(max(math.ceil(left / each), 1), f"{words}: {left:,.0f} are missing, and {each_words}.")
 
 
-places_needed = workers_needed  # the name by which the pages of HITs call it
-
-
 def _open_items_at_last_refit(c: Connection, project: Row) -> OpenItems:
     then = statistics.last_progress(c).get(project.id, statistics.RefitProgress(0, 0, 0))
     n = max(statistics.item_counts(c).get(project.id, 0) - then.settled - then.final, 0)
