@@ -5,6 +5,8 @@
 const SIGNED_OUT = "You are signed out. Sign in in another tab, then come back and press the button again. What you typed is still here.";
 const UNREACHABLE = "The server cannot be reached. What you typed is still here; please try again.";
 const FAILED = "That did not work. Please try again.";
+const UNREADABLE = "The files could not be read.";
+const TOO_LARGE = "The files are too large for one upload.";
 const FILE_INPUTS = ["files", "folder"];
 
 // Requests --------------------------------------------------------------------------------------
@@ -194,7 +196,7 @@ function wizard() {
       const answer = await send(setup.dataset.preview, data, "text/html");
       const text = await answer.text();
       if (mine !== asked) return;
-      if (!answer.ok) throw new Error(answer.status === 413 ? "The files are too large for one upload." : "The files could not be read.");
+      if (!answer.ok) throw new Error(answer.status === 413 ? TOO_LARGE : UNREADABLE);
       box.innerHTML = text;
       box.querySelectorAll("article[hidden]").forEach((one) => { one.hidden = false; });
       const { items, gold, probabilities } = box.querySelector("[data-items]").dataset;
@@ -219,11 +221,12 @@ function wizard() {
   async function useNames() {
     fillRows("classes", JSON.parse(inForm("preview").firstElementChild.dataset.classes));
     await preview();
+    if (!found) return;
     const said = document.createElement("p");
     said.className = "notice notice--info";
     said.tabIndex = -1;
     said.textContent = "These are the answers now. You can change them in the next step.";
-    inForm("preview").append(said);
+    inForm("preview").firstElementChild.append(said);
     said.focus();
   }
 
@@ -238,7 +241,7 @@ function wizard() {
       const said = await answer.json().catch(() => ({}));
       if (answer.status === 201) { location.assign(said.address); return; }
       if (said.wrong) showErrors(said.wrong);
-      else showProblem(answer.status === 413 ? "The files are too large for one upload." : sentence(said.detail), true);
+      else showProblem(answer.status === 413 ? TOO_LARGE : sentence(said.detail), true);
     } catch (error) {
       showProblem(error.message, true);
     }

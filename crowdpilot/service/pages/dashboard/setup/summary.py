@@ -46,7 +46,16 @@ def _prices(spec: Spec, n_items: int) -> str:
     others = [f", one of “{kind}” {money(prices[kind], currency)}" for kind in prices if kind != first]
     machine = f" The classifier costs {money(classifier, currency)} for each item." if classifier else ""
     is_free = not any(prices.values()) and not classifier
-    return f"{each}{''.join(others)}{'' if is_free else _totals(spec, n_items, price)}.{machine}"
+    totals = "" if is_free else _totals(spec, n_items, price)
+    return f"{each}{''.join(others)}{totals}.{machine}{_unlimited(spec)}"
+
+
+def _unlimited(spec: Spec) -> str:
+    """What a budget does not limit: pay on platforms goes by submission."""
+    used = [name for name, study in (("Prolific", "prolific"), ("Mechanical Turk", "mturk")) if spec[study]]
+    if spec["costs"]["budget"] is None or not used:
+        return ""
+    return f" The budget does not limit what you pay on {' and '.join(used)}."
 
 
 def _totals(spec: Spec, n_items: int, price: float) -> str:

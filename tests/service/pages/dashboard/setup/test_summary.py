@@ -42,6 +42,13 @@ def test_at_most_is_said_of_a_budget_and_about_of_all_else(more: dict[str, Any],
     assert money_of(**more) == words
 
 
+def test_what_is_paid_on_a_platform_is_not_limited_by_the_budget() -> None:
+    words = "The budget does not limit what you pay on Prolific."
+    assert words in money_of(prolific={"code": "C"}, costs={"budget": 9})
+    assert words not in money_of(costs={"budget": 9})
+    assert words not in money_of(prolific={"code": "C"})
+
+
 def test_without_a_number_of_items_only_the_budget_is_a_limit() -> None:
     assert "no limit" in money_of(0, **THREE)
     assert "at most EUR 9.00" in money_of(0, **THREE, costs={"budget": 9})
