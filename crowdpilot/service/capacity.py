@@ -73,7 +73,9 @@ def check_classifier_budget(campaign: Campaign, spec: Mapping[str, Any], n_items
     """Raise a `ConflictError` if the budget does not pay for classifying so many items more."""
     price = campaign.costs.classifier * n_items * (spec["machine"] != "none")
     if price > campaign.view.budget_left:
-        raise ConflictError(f"the budget does not pay for the machine to look at {n_items} items; add fewer")
+        raise ConflictError(
+            f"the budget does not pay for the classifier to look at {n_items} items; add fewer"
+        )
 
 
 def check_refit(spec: Mapping[str, Any], workers: int) -> None:

@@ -81,6 +81,12 @@ def _drawn_audit(site: Site, page: Page) -> None:
         page.locator(".audit-deck").wait_for()
 
 
+def _check(site: Site, page: Page) -> None:
+    _open("/projects/{id}")(site, page)
+    page.get_by_role("link", name="Check items here").click()
+    page.wait_for_url("**/check*")
+
+
 def _removed_audit(site: Site, page: Page) -> None:
     _drawn_audit(site, page)
     _open("/projects/{id}/audit/remove", "finished")(site, page)
@@ -200,6 +206,7 @@ SHOTS = (
     Shot("item-delete", "An item is deleted",
          _first_link("/projects/{id}/items", r"/items/[0-9]+$", "/delete")),
     Shot("review", "Decisions are reviewed", _open("/projects/{id}/review")),
+    Shot("check", "Known answers are given", _check),
     Shot("workers", "All workers", _open("/projects/{id}/workers")),
     Shot("worker", "One worker", _first_link("/projects/{id}/workers", r"/workers/[0-9]+$")),
     Shot("worker-block", "A worker is blocked",

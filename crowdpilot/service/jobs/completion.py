@@ -49,7 +49,8 @@ def close_if_done(context: JobContext, job: Row) -> bool:
 
 
 def _is_done(replica: Replica, project: Row) -> bool:
-    return bool(project.votes == project.fitted) and _needs_no_votes(replica)
+    """A project that is done stays so after a late vote, unless that makes another one worth its price."""
+    return bool(project.done or project.votes == project.fitted) and _needs_no_votes(replica)
 
 
 def _needs_no_votes(replica: Replica) -> bool:

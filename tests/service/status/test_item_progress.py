@@ -80,7 +80,6 @@ def test_items_with_as_many_votes_as_every_item_gets_are_final(service: JobServi
     assert progress(service, project) == ItemProgress(open=12, settled=0, final=8)
 
 
-@pytest.mark.xfail(strict=True, reason="the completion job takes `done` back until the next refit")
 def test_the_final_count_does_not_fall_after_a_late_vote(service: JobService) -> None:
     project = service.create(costs=PRICE)
     service.add(project, 20)

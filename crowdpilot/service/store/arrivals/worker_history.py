@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, func, select
 
 from crowdpilot.service.store.engine import Row
-from crowdpilot.service.store.tables import assignments, comments, items, votes
+from crowdpilot.service.store.tables import assignments, items, votes
 from crowdpilot.service.store.votes import ANSWERED, VOTED
 
 
@@ -40,12 +40,6 @@ def last_seen(c: Connection, project: str) -> dict[int, float]:
     own = votes.c.project == project, votes.c.state.in_(ANSWERED), votes.c.time.is_not(None)
     query = select(votes.c.worker, func.max(votes.c.time).label("time")).where(*own).group_by(votes.c.worker)
     return {row.worker: float(row.time) for row in c.execute(query)}
-
-
-def comments_by_worker(c: Connection, project: str) -> dict[int, int]:
-    """How many items each worker has commented on or flagged."""
-    query = select(comments.c.worker, func.count().label("n")).where(comments.c.project == project)
-    return {row.worker: row.n for row in c.execute(query.group_by(comments.c.worker))}
 
 
 def count_answers(c: Connection, worker: int) -> int:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path
 from fastapi.responses import Response
 
 from crowdpilot.service.errors import RequestError
-from crowdpilot.service.http.auth import SettingsOf, StoreOf
+from crowdpilot.service.http.auth import LabellingOf, SettingsOf, StoreOf
 from crowdpilot.service.pages.dashboard.access.requester import Form, Reading, Requester, Writing, go, may
 from crowdpilot.service.pages.dashboard.formatting import router, show
 from crowdpilot.service.pages.dashboard.recruiting import hit_forms
@@ -16,6 +17,7 @@ from crowdpilot.service.pages.dashboard.recruiting.hit_forms import Wrong
 from crowdpilot.service.pages.rendering import sentence
 from crowdpilot.service.platforms import mturk_client
 from crowdpilot.service.requesters.recruiting import mturk_hits, submissions, submissions_needed
+from crowdpilot.service.requesters.recruiting.submissions_needed import OpenItems
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import projects
 from crowdpilot.service.store.arrivals import hits
@@ -51,22 +53,23 @@ def pages() -> APIRouter:
     ])  # fmt: skip
 
 
-def show_new(id: str, requester: Reading, store: StoreOf, settings: SettingsOf) -> Response:
+async def show_new(id: str, requester: Reading, labelling: LabellingOf) -> Response:
     """A form for a new HIT."""
     may("write", requester)
-    return _new_page(store, settings, id, requester, {})
+    open_items = await labelling.read(id, submissions_needed.read_open_items)
+    about = labelling.store, labelling.settings, id, requester
+    return await asyncio.to_thread(_new_page, *about, {}, open_items=open_items)
 
 
 def _new_page(
     store: Store, settings: Settings, id: str, requester: Requester, typed: dict[str, str],
-    wrong: Wrong | None = None,
+    wrong: Wrong | None = None, *, open_items: OpenItems | None = None,
 ) -> Response:  # fmt: skip
     with store.reading() as c:
         project = projects.find(c, id)
         found = submissions.list_submissions(c, settings.secret, project, "mturk")
-        needed = submissions_needed.workers_needed(
-            c, project, [one.answers for one in found if one.minutes is not None]
-        )
+        finished = [one.answers for one in found if one.minutes is not None]
+        needed = submissions_needed.workers_needed(c, project, finished, open_items) if open_items else None
     fields = {**hit_forms.NEW, "title": project.name[:128], "description": project.spec["question"][:2000]}
     shown = typed or hit_forms.empty(fields)
     return show(
