@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.equip import chromium, postgres_binaries
+from tests.service.harness.mturk_server import MTurk, used_mturk
 from tests.service.harness.postgres import Postgres, shared_postgres
 from tests.service.harness.waiting import need
 
@@ -59,6 +60,13 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str
     else:
         with request.getfixturevalue("postgres").database() as address:
             yield address
+
+
+@pytest.fixture
+def mturk(monkeypatch: pytest.MonkeyPatch) -> Iterator[MTurk]:
+    """A server that stands in for Mechanical Turk, to which boto3 talks."""
+    with used_mturk(monkeypatch) as server:
+        yield server
 
 
 @pytest.fixture(scope="module")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from fastapi.testclient import TestClient
 
 from crowdpilot.service.store import projects
-from tests.service.harness.service import Service, create_project, invite
+from tests.service.harness.service import Service, create_project, invite, local_address
 
 HOSTILE = "<script>alert(1)</script>{{ 7 * 7 }}"
 REVIEWS: dict[str, Any] = {
@@ -69,6 +71,15 @@ class DashboardService(Service):
     def rows(self) -> list[Any]:
         with self.store.reading() as c:
             return list(projects.list_all(c))
+
+
+@contextmanager
+def listening_service(url: str, address: str = "", **options: Any) -> Iterator[DashboardService]:
+    """A service that listens, at a free address of this machine by default, with a process that does jobs."""
+    made = DashboardService(url, address or local_address(), **options)
+    with made.listening(), made.running_jobs():
+        yield made
+    made.close()
 
 
 def truth(text: str) -> str:

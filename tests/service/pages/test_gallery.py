@@ -21,7 +21,7 @@ from crowdpilot.service.store.requesters import members
 from docs.gallery.shots import SHOTS
 from docs.gallery.site import Site, fill
 from tests.service.harness.accessibility import fits
-from tests.service.harness.dashboard import DashboardService, sign_in
+from tests.service.harness.dashboard import DashboardService, listening_service, sign_in
 from tests.service.harness.mturk_server import used_mturk
 from tests.service.harness.service import MEMBER, local_address, sqlite_url
 
@@ -36,12 +36,10 @@ PREVIEW = "/projects/{id}/preview"  # shows the pages of workers
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DashboardService]:
     """A service that listens on loopback and has an https address, without which MTurk shows no page."""
     folder: Path = tmp_path_factory.mktemp("gallery")
-    made = DashboardService(sqlite_url(folder), local_address().replace("http:", "https:"))
-    with made.store.writing() as c:
-        members.set_operator(c, members.find_or_create(c, MEMBER).id, True)
-    with made.listening(), made.running_jobs():
+    with listening_service(sqlite_url(folder), local_address().replace("http:", "https:")) as made:
+        with made.store.writing() as c:
+            members.set_operator(c, members.find_or_create(c, MEMBER).id, True)
         yield made
-    made.close()
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.service.harness.dashboard import DashboardService
+from tests.service.harness.dashboard import DashboardService, listening_service
 from tests.service.harness.service import sqlite_url
 
 
@@ -17,3 +17,10 @@ def service(tmp_path: Path) -> Iterator[DashboardService]:
     made = DashboardService(sqlite_url(tmp_path))
     yield made
     made.close()
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[DashboardService]:
+    """One that browsers can reach."""
+    with listening_service(sqlite_url(tmp_path)) as made:
+        yield made

@@ -13,8 +13,8 @@ import pytest
 from crowdpilot.service.mail_server import MailServer
 from crowdpilot.service.pages.dashboard import exports
 from tests.service.harness.accessibility import axe
-from tests.service.harness.dashboard import HOSTILE, DashboardService, post
-from tests.service.harness.service import PNG, Project, local_address, sqlite_url
+from tests.service.harness.dashboard import HOSTILE, DashboardService, listening_service, post
+from tests.service.harness.service import PNG, Project, sqlite_url
 
 
 def test_every_export_of_the_page_is_there(service: DashboardService) -> None:
@@ -72,12 +72,8 @@ def test_without_addresses_the_page_says_who_can_allow_some(service: DashboardSe
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[DashboardService]:
     mail = MailServer(scheme="smtp", host="127.0.0.1", port=1, sender="study@example.org")
-    made = DashboardService(
-        sqlite_url(tmp_path), local_address(), import_from=(tmp_path.as_uri(),), mail_server=mail
-    )
-    with made.listening(), made.running_jobs():
+    with listening_service(sqlite_url(tmp_path), import_from=(tmp_path.as_uri(),), mail_server=mail) as made:
         yield made
-    made.close()
 
 
 @pytest.mark.thorough

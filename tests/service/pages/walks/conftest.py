@@ -6,14 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.service.harness.dashboard import DashboardService
-from tests.service.harness.service import local_address
+from tests.service.harness.dashboard import DashboardService, listening_service
 
 
 @pytest.fixture
 def site(database_url: str) -> Iterator[DashboardService]:
     """A service that listens, with a process that does jobs."""
-    made = DashboardService(database_url, local_address())
-    with made.listening(), made.running_jobs():
+    with listening_service(database_url) as made:
         yield made
-    made.close()

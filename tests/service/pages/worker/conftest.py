@@ -12,6 +12,36 @@ import pytest
 from tests.service.harness.service import local_address, sqlite_url
 from tests.service.harness.worker_pages import WorkerService
 
+PATIENCE_MS = 60_000  # with a browser, on a machine that has much else to do
+KEEP_NOTICES = """() => {
+  const notice = document.getElementById("notice");
+  window.notices = [];
+  new MutationObserver(() => notices.push(notice.textContent)).observe(notice, { childList: true });
+}"""
+
+
+@pytest.fixture
+def open_page(open_page: Any) -> Any:
+    """The same, with more patience."""
+
+    def show(*args: Any, **options: Any) -> Any:
+        page = open_page(*args, **options)
+        page.set_default_timeout(PATIENCE_MS)
+        return page
+
+    return show
+
+
+@pytest.fixture
+def noticed() -> Any:
+    """`noticed(page)`: from now on, `noticed(page)("words")` waits until a notice has them, however short it is."""
+
+    def watch(page: Any) -> Any:
+        page.evaluate(KEEP_NOTICES)
+        return lambda words: page.wait_for_function("words => notices.join().includes(words)", arg=words)
+
+    return watch
+
 
 @pytest.fixture
 def make(tmp_path: Path) -> Iterator[Any]:

@@ -72,7 +72,7 @@ def test_a_search_leaves_what_matches_and_enter_answers(serve: Any, desktop: Any
     eventually(lambda: labels(service) == [14, 0])
 
 
-def test_nobody_answers_before_the_image_is_there(serve: Any, desktop: Any) -> None:
+def test_nobody_answers_before_the_image_is_there(serve: Any, desktop: Any, noticed: Any) -> None:
     service = serve(WHOLE, contents=[{"image": "https://slow.example/a.png"}] * 4)
     arrived = threading.Event()
 
@@ -86,10 +86,11 @@ def test_nobody_answers_before_the_image_is_there(serve: Any, desktop: Any) -> N
     desktop.route("https://slow.example/**", answer)
     start_labelling(desktop, service)
     assert desktop.locator(".item:visible .item-waiting").is_visible()
+    has_notice = noticed(desktop)
     for key in ("1", "2", "0"):
         desktop.wait_for_timeout(170)
         desktop.keyboard.press(key)
-    assert "still loading" in desktop.locator("#notice").inner_text()
+    has_notice("still loading")
     desktop.get_by_role("button", name="Positive").click()
     assert desktop.locator("#done").inner_text() == "0"
     axe(desktop)
@@ -101,7 +102,9 @@ def test_nobody_answers_before_the_image_is_there(serve: Any, desktop: Any) -> N
     eventually(lambda: len(service.answers()) == 1)
 
 
-def test_an_image_that_failed_is_tried_again_or_flagged(serve: Any, page: Any, trouble: Any) -> None:
+def test_an_image_that_failed_is_tried_again_or_flagged(
+    serve: Any, page: Any, noticed: Any, trouble: Any
+) -> None:
     service = serve(WHOLE, contents=[{"image": "https://gone.example/a.png"}] * 4)
     fails = [True]
     page.route(
@@ -111,22 +114,24 @@ def test_an_image_that_failed_is_tried_again_or_flagged(serve: Any, page: Any, t
         ),
     )
     start_labelling(page, service)
+    has_notice = noticed(page)
     page.locator(".item:visible").get_by_text("The image did not load.").wait_for()
     page.wait_for_timeout(170)
     page.get_by_role("button", name="Positive").click()
-    assert "not loaded" in page.locator("#notice").inner_text()
+    has_notice("not loaded")
     assert page.locator("#done").inner_text() == "0"
     axe(page)
     page.locator(".item:visible").get_by_role("button", name="Not labellable").click()
-    eventually(lambda: [text.startswith("The image did not load.") for text, _ in said(service)] == [True])
-    eventually(lambda: labels(service) == [None])
+    flagged = [("The image did not load. Check your connection.", True)]
+    eventually(lambda: said(service) == flagged, seconds=60)
+    eventually(lambda: labels(service) == [None], seconds=60)
     page.locator(".item:visible").get_by_text("The image did not load.").wait_for()
     fails[0] = False
     page.locator(".item:visible").get_by_role("button", name="Try again").click()
-    page.locator(".item:visible .item-image").wait_for()
+    page.locator(".item:visible .item-media[data-state=ready]").wait_for()
     page.wait_for_timeout(170)
     page.get_by_role("button", name="Positive").click()
-    eventually(lambda: labels(service) == [None, 0])
+    eventually(lambda: labels(service) == [None, 0], seconds=60)
     trouble.clear()  # the browser notes what did not load
 
 

@@ -43,6 +43,7 @@ SPECS = {
 def look(page: Any) -> None:
     """Nothing overlaps, is outside of the page or scrolls sideways; axe finds nothing serious."""
     page.wait_for_load_state()
+    page.wait_for_function("() => !document.querySelector('.answer--pressed')")  # before its colours fade
     assert page.evaluate(OVERLAPS) == [], page.url
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), page.url
     axe(page)

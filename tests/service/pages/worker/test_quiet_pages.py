@@ -100,15 +100,18 @@ def test_who_moves_again_goes_on_with_the_item_that_is_still_free(serve: Any, de
     assert desktop.locator("#notice").inner_text() == ""
 
 
-def test_who_moves_again_reads_that_the_items_are_gone_and_gets_others(serve: Any, desktop: Any) -> None:
+def test_who_moves_again_reads_that_the_items_are_gone_and_gets_others(
+    serve: Any, desktop: Any, noticed: Any
+) -> None:
     service = serve(PLAIN)
     desktop.clock.install()
     start_labelling(desktop, service)
     before = desktop.locator(".item").evaluate_all("all => all.map((one) => one.dataset.item)")
     desktop.clock.run_for(100_000)
     give_back(service, stop=True)
+    has_notice = noticed(desktop)
     desktop.mouse.move(200, 200)
-    desktop.get_by_text("went to other people").wait_for()
+    has_notice("went to other people")
     after = desktop.locator(".item").evaluate_all("all => all.map((one) => one.dataset.item)")
     assert desktop.locator(".item:visible").count() == 1
     assert not set(before) & set(after)

@@ -8,18 +8,12 @@ from typing import Any
 import pytest
 
 from crowdpilot.service.store.arrivals import submissions
-from tests.service.harness.mturk_server import MTurk, used_mturk
+from tests.service.harness.mturk_server import MTurk
 from tests.service.harness.service import Project, Service, sqlite_url
 
 NEW: dict[str, Any] = {"title": "Films", "description": "Good or bad?", "reward": "0.50", "assignments": 4,
                        "percent_approved": 95, "countries": ["DE"], "token": "first-token"}  # fmt: skip
 ASSIGNMENT = "3TESA3PJ31ZLBLMPZQ7AKEXAMPLE00"
-
-
-@pytest.fixture
-def mturk(monkeypatch: pytest.MonkeyPatch) -> Iterator[MTurk]:
-    with used_mturk(monkeypatch) as server:
-        yield server
 
 
 @pytest.fixture

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,26 +11,10 @@ from crowdpilot.service.store import items, workers
 from crowdpilot.service.store.answers import comments
 from crowdpilot.service.store.requesters import reviews
 from tests.service.harness.accessibility import axe
-from tests.service.harness.dashboard import DashboardService
-from tests.service.harness.service import CRITERIA, create_project, local_address, sqlite_url
+from tests.service.harness.dashboard import DashboardService, sign_in
+from tests.service.harness.service import CRITERIA, create_project
 
 pytestmark = pytest.mark.thorough  # needs a browser
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[DashboardService]:
-    """A service that listens."""
-    made = DashboardService(sqlite_url(tmp_path), local_address())
-    with made.listening():
-        yield made
-    made.close()
-
-
-def sign_in(page: Any, site: DashboardService, scope: str = "admin") -> None:
-    page.goto(f"{site.settings.address}/login")
-    page.get_by_label("API key").fill(site.keys[scope])
-    page.get_by_role("button", name="Sign in").click()
-    page.wait_for_url("**/projects")
 
 
 def shown(page: Any) -> str:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from crowdpilot.service.store import projects
 from tests.service.harness.dashboard import DashboardService, sign_in
-from tests.service.harness.service import local_address, sqlite_url
 
 pytestmark = pytest.mark.thorough  # needs a browser
 BIRDS = {"classes": ["Owl", "Crow", "Wren"]}
@@ -44,15 +41,6 @@ SPECS: dict[str, dict[str, Any]] = {
         "criteria": [{"name": "human", "question": "People?"}, {"name": "trial"}],
     },
 }
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[DashboardService]:
-    """A service that listens."""
-    made = DashboardService(sqlite_url(tmp_path), local_address())
-    with made.listening():
-        yield made
-    made.close()
 
 
 def test_settings_that_nobody_touched_are_saved_as_they_were(site: DashboardService, desktop: Any) -> None:

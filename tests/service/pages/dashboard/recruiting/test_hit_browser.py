@@ -9,26 +9,18 @@ from typing import Any
 import pytest
 
 from tests.service.harness.accessibility import fits
-from tests.service.harness.dashboard import DashboardService
-from tests.service.harness.mturk_server import MTurk, used_mturk
+from tests.service.harness.dashboard import DashboardService, listening_service
+from tests.service.harness.mturk_server import MTurk
 from tests.service.harness.service import local_address, sqlite_url
 
 pytestmark = pytest.mark.thorough  # needs a browser
 
 
 @pytest.fixture
-def mturk(monkeypatch: pytest.MonkeyPatch) -> Iterator[MTurk]:
-    with used_mturk(monkeypatch) as server:
-        yield server
-
-
-@pytest.fixture
 def site(tmp_path: Path) -> Iterator[DashboardService]:
     """A service that listens on loopback and has an https address, without which MTurk shows no page."""
-    made = DashboardService(sqlite_url(tmp_path), local_address().replace("http:", "https:"))
-    with made.listening():
+    with listening_service(sqlite_url(tmp_path), local_address().replace("http:", "https:")) as made:
         yield made
-    made.close()
 
 
 def test_a_hit_is_created_extended_and_paid_by_clicks(

@@ -12,7 +12,7 @@ from fastapi.testclient import TestClient
 from crowdpilot.service.store.arrivals import hits
 from crowdpilot.service.store.tables import metadata
 from tests.service.harness.dashboard import DashboardService, csrf, post
-from tests.service.harness.mturk_server import MTurk, used_mturk
+from tests.service.harness.mturk_server import MTurk
 from tests.service.harness.service import sqlite_url
 
 NEW: dict[str, Any] = {
@@ -21,12 +21,6 @@ NEW: dict[str, Any] = {
     "countries": "us, GB",
 }  # fmt: skip
 ASSIGNMENTS = [f"3TESA3PJ31ZLBLMPZQ7AKEXAMPLE0{k}" for k in range(3)]
-
-
-@pytest.fixture
-def mturk(monkeypatch: pytest.MonkeyPatch) -> Iterator[MTurk]:
-    with used_mturk(monkeypatch) as server:
-        yield server
 
 
 @pytest.fixture

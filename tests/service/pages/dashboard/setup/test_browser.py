@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +12,9 @@ from crowdpilot.service.store import items, projects
 from tests.service.harness.accessibility import axe
 from tests.service.harness.dashboard import DashboardService, sign_in
 from tests.service.harness.media import png, wav
-from tests.service.harness.service import local_address, sqlite_url
 from tests.service.harness.wizard import LAST_STEP, create_by_clicks
 
 pytestmark = pytest.mark.thorough  # needs a browser
-
-
-@pytest.fixture
-def site(tmp_path: Path) -> Iterator[DashboardService]:
-    """A service that listens."""
-    made = DashboardService(sqlite_url(tmp_path), local_address())
-    with made.listening():
-        yield made
-    made.close()
 
 
 def begin(page: Any, site: DashboardService, template: str = "") -> None:
