@@ -51,6 +51,13 @@ function makeRemarks(outbox, { nameOf, notice }) {
     notice(remarkOf(item).flagged ? say("Flagged. Thank you. Please answer it all the same, or choose “Can’t tell”.") : say("The flag is taken off."));
   }
 
+  // Flag the item that is shown, with a reason unless the worker has written one.
+  function unusable(reason) {
+    keep();
+    write(item, field ? { flagged: true, text: remarkOf(item).text || reason } : { flagged: true });
+    render();
+  }
+
   function startComment() {
     if (!field || !item) return;
     open(true);
@@ -73,6 +80,6 @@ function makeRemarks(outbox, { nameOf, notice }) {
     startComment,
     keep,
     show(next) { item = next; render(); },
-    unusable(one, reason) { write(one, field ? { flagged: true, text: remarkOf(one).text || reason } : { flagged: true }); },
+    unusable,
   };
 }

@@ -235,7 +235,7 @@ function labelling(work) {
 
   // It cannot be labelled: flagged, and they cannot tell.
   function unusable() {
-    remarks.unusable(shown, shown.querySelector(".item-broken:not([hidden]) .item-broken-words")?.textContent ?? "");
+    remarks.unusable(shown.querySelector(".item-broken:not([hidden]) .item-broken-words")?.textContent ?? "");
     answer(unsure);
   }
 

@@ -34,7 +34,7 @@ def open_page(open_page: Any) -> Any:
 
 @pytest.fixture
 def noticed() -> Any:
-    """`noticed(page)`: from now on, `noticed(page)("words")` waits until a notice has them, however short it is."""
+    """`noticed(page)` watches the notices of a page; what it returns waits for one with these words."""
 
     def watch(page: Any) -> Any:
         page.evaluate(KEEP_NOTICES)

@@ -132,6 +132,7 @@ def test_an_image_that_failed_is_tried_again_or_flagged(
     page.wait_for_timeout(170)
     page.get_by_role("button", name="Positive").click()
     eventually(lambda: labels(service) == [None, 0], seconds=60)
+    assert said(service) == flagged, "the reason stays"
     trouble.clear()  # the browser notes what did not load
 
 

@@ -134,7 +134,7 @@ def test_a_page_behind_others_stays_while_its_sound_plays(serve: Any, desktop: A
     for _ in range(5):
         desktop.clock.run_for(20_000)
     assert desktop.url.endswith("/label")
-    assert len(signs) >= 5, "what is heard stays leased"
+    assert len(signs) >= 5, "what plays stays leased"
     desktop.evaluate("() => document.querySelectorAll('audio').forEach((one) => one.pause())")
     desktop.clock.run_for(80_000)
     desktop.wait_for_url("**/pause?away=1")
