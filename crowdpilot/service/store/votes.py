@@ -25,7 +25,7 @@ SAME_VOTE: ColumnElement[bool] = and_(  # the primary key, for statements with m
 
 
 class AnswerCounts(NamedTuple):
-    """How many answers have a label, also those too late to be votes, and how many say "can't tell"."""
+    """How many answers have a label, and how many say "can't tell"."""
 
     labelled: int
     unsure: int
@@ -79,15 +79,11 @@ def answers_about(c: Connection, item: int) -> Sequence[Row]:
 
 
 def count_answers(c: Connection, worker: int, assignment: int) -> AnswerCounts:
-    """The number of answers of a worker in an assignment; by the index on (worker, state).
-
-    A row has an assignment once it is answered; one that is no vote then was answered too late to be one.
-    """
-    own = votes.c.worker == worker, votes.c.assignment == assignment
+    """The number of answers of a worker in an assignment; by the index on (worker, state)."""
+    own = votes.c.worker == worker, votes.c.state.in_(ANSWERED), votes.c.assignment == assignment
     rows = c.execute(select(votes.c.state, func.count().label("n")).where(*own).group_by(votes.c.state))
     counts = {row.state: int(row.n) for row in rows}
-    unsure = counts.pop(UNSURE, 0)
-    return AnswerCounts(sum(counts.values()), unsure)
+    return AnswerCounts(counts.get(VOTED, 0), counts.get(UNSURE, 0))
 
 
 def counts_by_worker(c: Connection, project: str) -> dict[int, dict[str, float]]:

@@ -27,8 +27,8 @@ function store(storage, name, value) {
   try { window[storage].setItem(name, value); } catch { /* not stored */ }
 }
 
-// Callbacks: `showState(state)` with "saving", "saved" or "offline"; `onRefused(vote, words, status)` for an answer that
-// the server refuses; `onSessionEnd(words)`, after which answers wait until the worker has signed in again.
+// Callbacks: `showState(state)` with "saving", "saved" or "offline"; `onRefused(vote, words)` for an answer that the
+// server refuses; `onSessionEnd(words)`, after which answers wait until the worker has signed in again.
 function makeOutbox(address, { showState, onRefused, onSessionEnd }, kind = "") {
   const name = `unsent ${kind}${csrf}`;
   const unsent = JSON.parse(readStored("sessionStorage", name) ?? "[]");
@@ -45,7 +45,7 @@ function makeOutbox(address, { showState, onRefused, onSessionEnd }, kind = "") 
       const answer = await request(address, { method: "POST", body: JSON.stringify(vote), headers, keepalive: true });
       if (answer.status === 401) onSessionEnd(await wordsOf(answer));
       if ([401, 429].includes(answer.status) || answer.status >= 500) return false;
-      if (!answer.ok) onRefused(vote, await wordsOf(answer), answer.status);
+      if (!answer.ok) onRefused(vote, await wordsOf(answer));
       return true;
     } catch {
       return false;

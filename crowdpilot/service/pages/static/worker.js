@@ -53,10 +53,9 @@ function labelling(work) {
     byId("problem").firstElementChild.textContent = words;
   }
 
-  // What came too late, or was answered elsewhere, is done all the same.
-  function onRefused(vote, words, status) {
+  function onRefused(vote, words) {
     answered.delete(nameOfVote(vote));
-    if (status !== 409) count(-1, vote.label);
+    count(-1, vote.label);
     showError(words);
   }
 

@@ -61,9 +61,8 @@ def write_answers(
     """Write answers in a write transaction; an error for each refused one (else None), and the counters.
 
     An answer to a leased item takes what its lease has reserved. One to an item that was given back is late:
-    it is taken if money and limits leave room for it. Otherwise it is no vote, takes no place and is not
-    paid, but the assignment is noted: the worker has done it, so it counts towards their share. The same
-    answer sent again with the same key is accepted and changes nothing.
+    it is taken if money and limits leave room for it. The same answer sent again with the same key is
+    accepted and changes nothing.
     """
     labelled = sum(answer.label is not None for answer in answers)
     row = projects.next_change(c, project, votes=labelled)
@@ -93,8 +92,6 @@ def write_answers(
             in_time.append(answer)
         else:
             errors[n] = ConflictError(TOO_LATE)
-            if answer.label is not None:
-                _note_assignment(c, answer)
     correction = sum(answer.label is not None for answer in in_time) - labelled
     if correction:
         row = projects.next_change(c, project, change_number=0, votes=correction)
@@ -103,12 +100,6 @@ def write_answers(
 
 _WRITTEN = "state", "label", "seconds", "time", "key", "assignment", "change_number"
 _WRITE_ANSWER = update(votes).where(SAME_VOTE).values({name: bindparam(f"_{name}") for name in _WRITTEN})
-
-
-def _note_assignment(c: Connection, answer: Answer) -> None:
-    names = "item", "criterion", "worker"
-    own = (votes.c[name] == value for name, value in zip(names, answer.vote_id, strict=True))
-    c.execute(update(votes).where(*own).values(assignment=answer.assignment))
 
 
 def _parameters(answer: Answer, number: int) -> dict[str, Any]:

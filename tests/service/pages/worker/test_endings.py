@@ -410,18 +410,3 @@ def test_an_answer_to_what_was_given_back_is_still_taken(make: Any) -> None:
     ).json() == {"held": 0}  # fmt: skip
     assert vote(client, service.home, token(page.text), item).status_code == 204
     assert len(service.answers()) == 1
-
-
-def test_an_answer_that_comes_too_late_counts_towards_the_share(make: Any) -> None:
-    service = make({**ONE_VOTE_EACH, "min_answers": 3, "batch": 3})
-    late, _ = arrive(service, "prolific", 1)
-    page = late.get(f"{service.home}/label")
-    held = [item for item, _ in leased(page.text)]
-    late.post(f"{service.home}/pause", data={"csrf": token(page.text)})
-    other, _ = arrive(service, "link", 2)
-    theirs = label(other, service, 3)
-    assert DONE in theirs.text
-    statuses = [vote(late, service.home, token(page.text), item).status_code for item in held]
-    assert 409 in statuses
-    assert_code(late.get(f"{service.home}/label"), "prolific")
-    assert len(service.answers()) == 3 + statuses.count(204)

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from crowdpilot.service.store.tables import items, votes
 from tests.service.harness.waiting import eventually
 from tests.service.harness.worker_pages import PLAIN, press, start_labelling
 
@@ -89,21 +88,6 @@ def test_a_refused_answer_is_shown_and_the_work_goes_on(serve: Any, desktop: Any
     press(desktop, "1")
     assert not desktop.locator("#problem").is_visible()
     trouble.clear()
-
-
-def test_who_answers_too_late_reads_that_and_has_done_it_all_the_same(
-    serve: Any, desktop: Any, trouble: Any
-) -> None:
-    service = serve({**PLAIN, "batch": 6, "min_answers": 6})
-    start_labelling(desktop, service)
-    with service.store.writing() as c:
-        c.execute(items.update().values(state="stopped"))
-        c.execute(votes.update().values(state="returned"))
-    press(desktop, "1")
-    desktop.get_by_text("This item was given to somebody else meanwhile").wait_for()
-    assert desktop.locator(".work-done").inner_text() == "1 of 6"
-    assert service.answers() == []
-    trouble.clear()  # the browser notes that it was refused
 
 
 def test_items_run_through_batches_until_there_is_nothing_to_do(serve: Any, page: Any) -> None:
