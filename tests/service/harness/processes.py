@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,11 +62,13 @@ def _role(pid: int, shared: set[str]) -> str:
 
 
 def _open(pid: int) -> set[str]:
-    """What a process has open."""
-    try:
-        return {os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")}
-    except OSError:  # it has just ended
-        return set()
+    """What a process has open; what it closes meanwhile, or all if it has just ended, is left out."""
+    found = set()
+    with suppress(OSError):
+        for fd in os.listdir(f"/proc/{pid}/fd"):
+            with suppress(OSError):
+                found.add(os.readlink(f"/proc/{pid}/fd/{fd}"))
+    return found
 
 
 @contextmanager
