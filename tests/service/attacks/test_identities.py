@@ -104,10 +104,10 @@ RIGHTS: dict[str, str] = {
     f"GET {DASHBOARD}/settings.json": READ,
     f"GET {DASHBOARD}/preview": READ,
     **{f"GET {DASHBOARD}/preview/{page}": READ
-       for page in ("consent", "instructions", "quiz", "label", "done", "pause", "work", "work/batch",
-                    "work/{page}")},
+       for page in ("consent", "instructions", "quiz", "label", "done", "pause", "labelling",
+                    "labelling/batch", "labelling/{page}")},
     **{f"POST {DASHBOARD}/preview/{page}": READ
-       for page in ("consent", "quiz", "{change}", "work/vote", "work/{change}")},
+       for page in ("consent", "quiz", "{change}", "labelling/vote", "labelling/{change}")},
     f"GET {DASHBOARD}": READ, f"GET {DASHBOARD}/live": READ, f"GET {DASHBOARD}/close": READ,
     f"POST {DASHBOARD}/state/pause": LABEL, f"POST {DASHBOARD}/state/resume": LABEL,
     f"GET {DASHBOARD}/settings": READ, f"POST {DASHBOARD}/settings": WRITE, "GET /projects/archive": READ,

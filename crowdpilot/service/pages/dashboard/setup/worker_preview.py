@@ -43,7 +43,7 @@ class Reader(Newcomer):
 
 
 def pages() -> APIRouter:
-    """Routes of the preview; those below `work` are called by the scripts of the labelling page."""
+    """Routes of the preview; those below `labelling` are called by the scripts of the labelling page."""
     return router([
         ("GET", "/projects/{id}/preview", begin), ("GET", "/projects/{id}/preview/consent", consent),
         ("POST", "/projects/{id}/preview/consent", agree),
@@ -51,10 +51,11 @@ def pages() -> APIRouter:
         ("GET", "/projects/{id}/preview/quiz", quiz), ("POST", "/projects/{id}/preview/quiz", answer_quiz),
         ("GET", "/projects/{id}/preview/label", label), ("GET", "/projects/{id}/preview/done", done),
         ("GET", "/projects/{id}/preview/pause", pause), ("POST", "/projects/{id}/preview/{change}", change),
-        ("GET", "/projects/{id}/preview/work", finish), ("GET", "/projects/{id}/preview/work/batch", batch),
-        ("GET", "/projects/{id}/preview/work/{page}", leave_work),
-        ("POST", "/projects/{id}/preview/work/vote", vote),
-        ("POST", "/projects/{id}/preview/work/{change}", work),
+        ("GET", "/projects/{id}/preview/labelling", finish),
+        ("GET", "/projects/{id}/preview/labelling/batch", batch),
+        ("GET", "/projects/{id}/preview/labelling/{page}", leave_work),
+        ("POST", "/projects/{id}/preview/labelling/vote", vote),
+        ("POST", "/projects/{id}/preview/labelling/{change}", work),
     ])  # fmt: skip
 
 
@@ -117,7 +118,7 @@ def label(id: str, request: Request, requester: Reading, store: StoreOf) -> Resp
         data = progress.label_data(c, now._replace(needed=share_size(c, now.project)))
     if not some:
         return _message(request, requester, store, id, "complete")
-    work = f"{now.home}/work"
+    work = f"{now.home}/labelling"
     data["presence"] = {**data["presence"], "home": work}
     shown = {**progress.instructions_data(now.spec), **data, "items": some, "home": work}
     return _show(requester, now, "worker/label.html", **shown)

@@ -48,13 +48,13 @@ def test_a_whole_preview_writes_nothing(service: DashboardService) -> None:
     headers = {"X-CSRF-Token": token}
     for item in shown:
         vote = {"item": item, "criterion": 0, "label": "Positive", "seconds": 1.0, "key": f"{item:016}"}
-        assert client.post(f"{home}/work/vote", json=vote, headers=headers).status_code == 204
-    undone = client.post(f"{home}/work/undo", headers=headers).text
+        assert client.post(f"{home}/labelling/vote", json=vote, headers=headers).status_code == 204
+    undone = client.post(f"{home}/labelling/undo", headers=headers).text
     assert re.findall(r'data-item="(\d+)"', undone) == [str(shown[-1])]
-    assert client.post(f"{home}/work/presence", headers=headers).json() == {"held": 1}
-    assert client.post(f"{home}/work/comment", json={}, headers=headers).status_code == 204
-    assert "on a break" in client.post(f"{home}/work/pause", data={"csrf": token}).text
-    assert "PREVIEW" in client.get(f"{home}/work").text
+    assert client.post(f"{home}/labelling/presence", headers=headers).json() == {"held": 1}
+    assert client.post(f"{home}/labelling/comment", json={}, headers=headers).status_code == 204
+    assert "on a break" in client.post(f"{home}/labelling/pause", data={"csrf": token}).text
+    assert "PREVIEW" in client.get(f"{home}/labelling").text
     assert client.post(f"{home}/finish", data={"csrf": token}).url.path == f"{home}/done"
     assert "Signed out" in client.post(f"{home}/sign-out", data={"csrf": token}).text
     assert tables(service) == before
@@ -65,7 +65,9 @@ def test_the_cookies_of_a_preview_open_nothing_for_workers(service: DashboardSer
     token = csrf(client.get(f"/projects/{id}/preview/label").text)
     before, headers = tables(service), {"X-CSRF-Token": token}
     vote = {"item": 1, "criterion": 0, "label": "Positive", "seconds": 1.0, "key": "0" * 16}
-    assert client.post(f"/projects/{id}/preview/work/vote", json=vote, headers=headers).status_code == 204
+    assert (
+        client.post(f"/projects/{id}/preview/labelling/vote", json=vote, headers=headers).status_code == 204
+    )
     for path in (f"/w/{id}/vote", "/api/votes"):
         assert client.post(path, json=vote, headers=headers).status_code == 401
     assert client.get("/api/next").status_code == 401
@@ -74,7 +76,7 @@ def test_the_cookies_of_a_preview_open_nothing_for_workers(service: DashboardSer
 
 def test_a_preview_needs_the_token_of_the_page(service: DashboardService) -> None:
     id, client = service.create(5), service.signed_in("admin")
-    for path in ("consent", "quiz", "finish", "work/undo", "work/presence"):
+    for path in ("consent", "quiz", "finish", "labelling/undo", "labelling/presence"):
         assert client.post(f"/projects/{id}/preview/{path}", data={}).status_code == 403
 
 
