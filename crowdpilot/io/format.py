@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,11 @@ class VotesTable:
         What counts of the repeats of a vote, where the format decides it.
     numbers_as_text
         Numbers are written as text, so that `12` has to be distinguished from `012`.
+    left_out
+        How many rows or records hold no vote, by the reason for a sentence: `{"cancelled": 3}`.
+    notes
+        Sentences about what was assumed and may be wrong, with the option that settles it; each becomes a
+        `ReadingWarning`.
     name
         How errors call the source.
     position
@@ -56,6 +61,8 @@ class VotesTable:
     classes: Sequence[Any] | None = None
     repeats: Repeats | None = None
     numbers_as_text: bool = False
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    notes: Sequence[str] = ()
     name: str = "the table"
     position: Callable[[int], str] = row_text
 
