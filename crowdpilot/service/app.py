@@ -32,6 +32,7 @@ from crowdpilot.service.http.routes import (
     jobs,
     keys,
     label_studio,
+    label_studio_backend,
     labelling,
     log,
     members,
@@ -57,7 +58,7 @@ API_ROUTES = (  # tried in this order: what workers call comes first
     labelling.routes, health.routes, projects.routes, items.routes, files.routes, exports.routes,
     workers.routes, invitations.routes, hits.routes, external_votes.routes, forecast.routes, audit.routes,
     report.routes, imports.routes, jobs.routes, webhooks.routes, notifications.routes, label_studio.routes,
-    label_studio.backend_routes, members.routes, keys.routes, log.routes,
+    label_studio_backend.routes, members.routes, keys.routes, log.routes,
 )  # fmt: skip
 WORKERS_PER_ADDRESS = 50  # who may share a network address, such as that of a university
 

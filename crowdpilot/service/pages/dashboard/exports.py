@@ -10,12 +10,13 @@ import pyarrow as pa
 from fastapi import APIRouter
 from fastapi.responses import HTMLResponse, Response
 
-from crowdpilot.service import exports, label_studio_sync
+from crowdpilot.service import exports
 from crowdpilot.service.errors import InvalidRequestError, NotFoundError, NotReadyError
 from crowdpilot.service.exports.archives import ZIP
 from crowdpilot.service.http.auth import LabellingOf, SettingsOf, StoreOf
 from crowdpilot.service.http.responses import attachment, report_headers
 from crowdpilot.service.jobs import report_requests
+from crowdpilot.service.label_studio import importing
 from crowdpilot.service.labelling.labelling_service import LabellingService
 from crowdpilot.service.pages.dashboard.access.requester import Reading, Requester
 from crowdpilot.service.pages.dashboard.formatting import router, show
@@ -149,9 +150,9 @@ async def download_tasks(
     id: str, requester: Reading, store: StoreOf, labelling: LabellingOf, settings: SettingsOf
 ) -> Response:
     """All items as Label Studio tasks."""
-    project = await asyncio.to_thread(label_studio_sync.find_single_question_project, store, id)
+    project = await asyncio.to_thread(importing.find_single_question_project, store, id)
     decided = await labelling.read(id, exports.project_decisions)
-    tasks = await asyncio.to_thread(label_studio_sync.export_tasks, store, project, decided, settings.address)
+    tasks = await asyncio.to_thread(importing.export_tasks, store, project, decided, settings.address)
     await asyncio.to_thread(log_export, store, requester.id, id, "label studio tasks")
     return attachment([json.dumps(tasks).encode()], "label-studio.json", "application/json")
 
