@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
@@ -26,9 +26,26 @@ COMPRESSED = (".gz", ".bz2", ".zst", ".lz4")
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """A path, the columns and the question that the user has named, and the delimiter if known.
+    """A path, and what the user or a format says of it.
 
-    With `content` the bytes are those, and the path is only a name for errors.
+    Parameters
+    ----------
+    path
+        A file or a folder.
+    columns, question
+        The columns and the question that the user has named.
+    known_delimiter
+        The delimiter between columns, if known.
+    content
+        The bytes themselves; the path is then only a name for errors.
+    encoding
+        The encoding of the text; detected if not given.
+    header_names
+        The names of the columns, for text without a header.
+    sheet
+        Which sheet of a workbook.
+    notes
+        What was assumed and may be wrong, found while reading; shared with the sources made from this one.
     """
 
     path: Path
@@ -36,6 +53,10 @@ class Source:
     question: str | None = None
     known_delimiter: str | None = None
     content: bytes | None = None
+    encoding: str | None = None
+    header_names: Sequence[str] | None = None
+    sheet: str | None = None
+    notes: list[str] = field(default_factory=list)
 
     def error(self, problem: str, line: int | None = None) -> ValueError:
         """One sentence that says where the problem is."""
