@@ -81,6 +81,6 @@ images: .venv/core.stamp  ## Pin the images of Dockerfile and compose.yaml by di
 notes: .venv/core.stamp  ## Print the release notes of this version.
 	@$(BIN)/python scripts/notes.py $(VERSION)
 
-clean:  ## Remove .venv, the demo's files and all caches.
-	rm -rf .venv .cache htmlcov site demo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+clean:  ## Remove .venv, .programs, the demo's files and all caches.
+	rm -rf .venv .programs .cache htmlcov site demo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find crowdpilot tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,4 +1,4 @@
-"""Equip this machine for the tests of browser, database and proxy: `python -m tests.equip`."""
+"""Equip this machine for the tests of browser, database, proxy and Label Studio: `python -m tests.equip`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from pathlib import Path
 
 POLICY = Path("/usr/sbin/policy-rc.d")  # asked by Debian before it starts a server that it has just installed
 CREATE_CLUSTER = Path("/etc/postgresql-common/createcluster.conf")
+PROGRAMS = Path(__file__).parents[1] / ".programs"  # environments of programs that run beside ours
+REQUIREMENTS = Path(__file__).parent / "programs"
 QUIET = ["apt-get", "-qq", "-o", "Dpkg::Use-Pty=0", "-o", "DPkg::Lock::Timeout=120"]
 
 
@@ -38,16 +40,27 @@ def nginx() -> Path | None:
     return Path(found) if found else None
 
 
+def label_studio() -> Path | None:
+    """The program that `CROWDPILOT_LABEL_STUDIO` names, or that of `.programs`; or None."""
+    named = os.environ.get("CROWDPILOT_LABEL_STUDIO")
+    path = Path(named) if named else PROGRAMS / "label-studio" / "bin" / "label-studio"
+    return path if path.exists() else None
+
+
 NEEDS: dict[str, tuple[Callable[[], Path | None], str]] = {  # Debian's package: how to find it, who needs it
     "chromium": (chromium, "browser tests"),
     "postgresql": (postgres_binaries, "PostgreSQL tests"),
     "nginx-light": (nginx, "proxy tests"),
 }
 
+PIP_NEEDS: dict[str, tuple[Callable[[], Path | None], str]] = {  # the same for tests/programs/NAME.txt
+    "label-studio": (label_studio, "tests with Label Studio"),
+}
 
-def missing() -> list[str]:
+
+def missing(needs: dict[str, tuple[Callable[[], Path | None], str]] = NEEDS) -> list[str]:
     """The packages that are not here."""
-    return [package for package, (find, _) in NEEDS.items() if find() is None]
+    return [package for package, (find, _) in needs.items() if find() is None]
 
 
 def is_strict() -> bool:
@@ -104,6 +117,23 @@ def apt(*words: str) -> None:
         say(f"apt-get {' '.join(words)} failed: {(done.stdout.strip().splitlines() or ['no message'])[-1]}")
 
 
+def install_program(name: str) -> None:
+    """Install a program of Python into an environment of its own; one that is broken is made anew."""
+    say(f"installing {name} into .programs with pip")
+    folder = PROGRAMS / name
+    commands = [
+        [sys.executable, "-m", "venv", "--clear", folder],
+        [folder / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "install", "--quiet",
+         "-r", REQUIREMENTS / f"{name}.txt"],
+    ]  # fmt: skip
+    for command in commands:
+        done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if done.returncode:
+            last = (done.stdout.strip().splitlines() or ["no message"])[-1]
+            return say(f"{name} could not be installed: {last}")
+    return None
+
+
 def say(text: str) -> None:
     print(f"equip: {text}", file=sys.stderr, flush=True)
 
@@ -112,9 +142,12 @@ def main() -> int:
     """Install what is missing where that is allowed, and say which tests are left out otherwise."""
     if missing() and os.geteuid() == 0 and shutil.which("apt-get"):
         install(missing())
-    for package in (left := missing()):
+    for name in missing(PIP_NEEDS):
+        install_program(name)
+    needs = NEEDS | PIP_NEEDS
+    for package in (left := missing(needs)):
         fate = "fail" if is_strict() else "are skipped"
-        say(f"{package} is missing and cannot be installed from here: {NEEDS[package][1]} {fate}")
+        say(f"{package} is missing and cannot be installed from here: {needs[package][1]} {fate}")
     return int(bool(left) and is_strict())
 
 

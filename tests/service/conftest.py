@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.equip import chromium, postgres_binaries
+from tests.service.harness.label_studio_server import LabelStudio, running_label_studio
 from tests.service.harness.mturk_server import MTurk, used_mturk
 from tests.service.harness.postgres import Postgres, shared_postgres
 from tests.service.harness.waiting import need
@@ -60,6 +61,13 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str
     else:
         with request.getfixturevalue("postgres").database() as address:
             yield address
+
+
+@pytest.fixture(scope="session")
+def label_studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabelStudio]:
+    """A Label Studio that all tests of a process share; each makes projects and users of its own."""
+    with running_label_studio(tmp_path_factory.mktemp("label-studio")) as server:
+        yield server
 
 
 @pytest.fixture

@@ -144,6 +144,7 @@ def test_who_may_not_install_is_told_what_is_left_out(
     monkeypatch.setitem(equip.NEEDS, "chromium", (lambda: None, "browser tests"))
     monkeypatch.setitem(equip.NEEDS, "postgresql", (lambda: Path("/"), "PostgreSQL tests"))
     monkeypatch.setitem(equip.NEEDS, "nginx-light", (lambda: Path("/"), "proxy tests"))
+    monkeypatch.setitem(equip.PIP_NEEDS, "label-studio", (lambda: Path("/"), "tests with Label Studio"))
     assert equip.main() == code
     said = f"equip: chromium is missing and cannot be installed from here: browser tests {fate}\n"
     assert capsys.readouterr().err == said

@@ -18,7 +18,7 @@ def need(found: Path | None, package: str) -> Path:
     """What was found; else the test is skipped, or fails with CI=true."""
     if found:
         return found
-    message = f"{package} is not on this machine; `make test` installs it for root, with apt-get"
+    message = f"{package} is not on this machine; `make equip` installs it where that is allowed"
     return pytest.fail(message) if is_strict() else pytest.skip(message)
 
 
