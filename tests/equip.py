@@ -121,7 +121,7 @@ def install_program(name: str) -> None:
     """Install a program of Python into an environment of its own; one that is broken is made anew."""
     say(f"installing {name} into .programs with pip")
     folder = PROGRAMS / name
-    commands = [
+    commands: list[list[str | Path]] = [
         [sys.executable, "-m", "venv", "--clear", folder],
         [folder / "bin" / "python", "-m", "pip", "--disable-pip-version-check", "install", "--quiet",
          "-r", REQUIREMENTS / f"{name}.txt"],
