@@ -60,6 +60,7 @@ NONE = {
     "datasets get",
     "project create",
     "project settings",
+    "connect label-studio",
 }  # print no table
 
 

@@ -45,6 +45,10 @@ class ServiceClient(NamedTuple):
         """The response to a request with JSON, parsed."""
         return self._send(path, json.dumps(body).encode(), JSON)
 
+    def delete(self, path: str) -> None:
+        """Delete something; nothing is answered."""
+        self._send(path, method="DELETE")
+
     def post_files(self, path: str, files: Sequence[SentFile]) -> Any:
         """The response to a request with files, parsed."""
         boundary = secrets.token_hex(16)
@@ -52,14 +56,15 @@ class ServiceClient(NamedTuple):
         body = b"".join(parts) + f"--{boundary}--\r\n".encode()
         return self._send(path, body, f"multipart/form-data; boundary={boundary}")
 
-    def _send(self, path: str, body: bytes | None = None, type: str = JSON) -> Any:
+    def _send(self, path: str, body: bytes | None = None, type: str = JSON, method: str | None = None) -> Any:
         if not self.address.startswith(("http://", "https://")):
             raise ValueError(f"the address {self.address!r} begins neither with http:// nor with https://")
         headers = {"X-API-Key": self.key, "Content-Type": type, "Accept": JSON}
-        request = urllib.request.Request(f"{self.address.rstrip('/')}{path}", body, headers)  # checked
+        url = f"{self.address.rstrip('/')}{path}"
+        request = urllib.request.Request(url, body, headers, method=method)  # checked
         try:
             with OPENER.open(request, timeout=TIMEOUT_SECONDS) as response:
-                return json.loads(response.read())
+                return json.loads(response.read() or "null")
         except urllib.error.HTTPError as error:
             with error:
                 raise ValueError(_detail(error)) from None
