@@ -16,9 +16,9 @@ from sqlalchemy import Connection
 
 from crowdpilot.service import item_reviews
 from crowdpilot.service.errors import ConflictError, InvalidRequestError
-from crowdpilot.service.jobs.webhook_addresses import check_new_webhook
 from crowdpilot.service.labelling import onboarding
 from crowdpilot.service.labelling.guests import trust
+from crowdpilot.service.outgoing.addresses import check_new_webhook
 from crowdpilot.service.project_campaign import (
     TRAINED_CLASSIFIERS,
     campaign_settings,

@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 
 from crowdpilot import __version__
 from crowdpilot.service.errors import ServiceUnavailableError
-from crowdpilot.service.jobs.webhook_addresses import Resolver, checked_addresses, parse_url, resolve
-from crowdpilot.service.jobs.webhook_connection import Deadline, post
+from crowdpilot.service.outgoing.addresses import Resolver, checked_addresses, parse_url, resolve
+from crowdpilot.service.outgoing.connection import Deadline, post
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.signing import derive_all, webhook_signature
 from crowdpilot.service.store.engine import Row, Store

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from crowdpilot.service.jobs import webhook_sender
-from crowdpilot.service.jobs.webhook_addresses import Address
+from crowdpilot.service.outgoing.addresses import Address
 from crowdpilot.service.store.engine import Row
 from crowdpilot.service.store.messages import webhook_deliveries
 from tests.service.harness.dashboard import DashboardService, csrf

@@ -21,7 +21,7 @@ from crowdpilot.service.http.auth import (
     Writer,
 )
 from crowdpilot.service.http.responses import error_schemas
-from crowdpilot.service.jobs.webhook_addresses import check_new_webhook
+from crowdpilot.service.outgoing.addresses import check_new_webhook
 from crowdpilot.service.platforms.invitation_links import invitation_url
 from crowdpilot.service.requesters.project_creation import create_empty_project
 from crowdpilot.service.schemas import Name, ProjectIn, Strict

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from crowdpilot import __version__
-from crowdpilot.service.jobs.webhook_addresses import Resolver, checked_addresses, parse_url, resolve
-from crowdpilot.service.jobs.webhook_connection import Deadline, connect
+from crowdpilot.service.outgoing.addresses import Resolver, checked_addresses, parse_url, resolve
+from crowdpilot.service.outgoing.connection import Deadline, connect
 from crowdpilot.service.settings import Network
 
 DEADLINE_SECONDS = 300.0

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from crowdpilot.service.jobs.imports.addresses import LOCAL, WEB
 from crowdpilot.service.jobs.imports.download import download
 from crowdpilot.service.jobs.imports.time_limit import within
-from crowdpilot.service.jobs.webhook_connection import Deadline
+from crowdpilot.service.outgoing.connection import Deadline
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.uploads.files import File, is_ignored, parts_of
 

@@ -14,7 +14,7 @@ from crowdpilot.service import access
 from crowdpilot.service.errors import NotFoundError, RequestError
 from crowdpilot.service.http.auth import SettingsOf, StoreOf
 from crowdpilot.service.http.base_path import url
-from crowdpilot.service.jobs.webhook_addresses import check_new_webhook
+from crowdpilot.service.outgoing.addresses import check_new_webhook
 from crowdpilot.service.pages.dashboard.access.requester import Form, Reading, Requester, Writing, go
 from crowdpilot.service.pages.dashboard.formatting import router, show
 from crowdpilot.service.pages.dashboard.setup.copied_project import (

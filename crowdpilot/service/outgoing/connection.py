@@ -1,4 +1,4 @@
-"""Webhook connections: one POST to addresses that were checked, with one deadline for all of it."""
+"""Connections to addresses that were checked: one POST, with one deadline for all of it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import ssl
 import time
 from collections.abc import Mapping, Sequence
 
-from crowdpilot.service.jobs.webhook_addresses import Address, WebhookUrl
+from crowdpilot.service.outgoing.addresses import Address, OutgoingUrl
 
 MAX_HEAD_BYTES = 1 << 14  # of the status line and headers of a response; its body is not read
 READ_BYTES = 1 << 12
@@ -38,7 +38,11 @@ class Deadline:
 
 
 def post(
-    url: WebhookUrl, addresses: Sequence[Address], headers: Mapping[str, str], body: bytes, deadline: Deadline
+    url: OutgoingUrl,
+    addresses: Sequence[Address],
+    headers: Mapping[str, str],
+    body: bytes,
+    deadline: Deadline,
 ) -> int:
     """The status of the response to a POST; redirects are not followed, and no proxy is used.
 
@@ -61,7 +65,7 @@ def post(
         return _read_status(connection, deadline)
 
 
-def connect(url: WebhookUrl, addresses: Sequence[Address], deadline: Deadline) -> socket.socket:
+def connect(url: OutgoingUrl, addresses: Sequence[Address], deadline: Deadline) -> socket.socket:
     """A connection to the first address that answers."""
     for untried, address in zip(range(len(addresses), 0, -1), addresses, strict=True):
         try:

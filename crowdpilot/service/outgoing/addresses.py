@@ -1,4 +1,4 @@
-"""Webhook addresses: which URLs requesters may give, and which network addresses a delivery may reach.
+"""Addresses that requesters give: which URLs they may be, and which network addresses a request may reach.
 
 A requester must not reach the network of the service through it. So a name is resolved, every address it
 resolves to has to be public or in a network that the operator allows, and the delivery is sent to the
@@ -37,8 +37,8 @@ CREATION_RESOLVE_SECONDS = 2.0  # for the name of a new webhook
 ALLOW = "or ask the operator to allow its network (serve --webhook-network)"
 
 
-class WebhookUrl(NamedTuple):
-    """The parts of the URL of a webhook."""
+class OutgoingUrl(NamedTuple):
+    """The parts of a URL."""
 
     scheme: str
     host: str  # as it is resolved, and as the certificate names it
@@ -52,13 +52,13 @@ class WebhookUrl(NamedTuple):
         return host if self.port == DEFAULT_PORTS[self.scheme] else f"{host}:{self.port}"
 
 
-def parse_url(address: str) -> WebhookUrl:
+def parse_url(address: str) -> OutgoingUrl:
     """The parts of a URL; a `ValueError` says in one sentence what is wrong with it.
 
     Examples
     --------
     >>> parse_url("https://example.org:8443/hook?team=3")
-    WebhookUrl(scheme='https', host='example.org', port=8443, target='/hook?team=3')
+    OutgoingUrl(scheme='https', host='example.org', port=8443, target='/hook?team=3')
     """
     if re.search(r"[\x00-\x20\x7f\\]", address):
         raise ValueError("the address holds a space, a backslash or a control character; leave it out")
@@ -83,7 +83,7 @@ def parse_url(address: str) -> WebhookUrl:
         raise ValueError(f"port {port} is not one of the web; use 80, 443, or one from {FIRST_USER_PORT} on")
     path = quote(parts.path or "/", safe="/%:@!$&'()*+,;=~")
     query = quote(parts.query, safe="/%:@!$&'()*+,;=~?")
-    return WebhookUrl(parts.scheme, host, port, f"{path}?{query}" if query else path)
+    return OutgoingUrl(parts.scheme, host, port, f"{path}?{query}" if query else path)
 
 
 def is_allowed(address: Address, networks: Sequence[Network]) -> bool:
@@ -148,7 +148,7 @@ def resolve_within(resolver: Resolver, host: str, port: int, seconds: float) -> 
 
 
 def checked_addresses(
-    url: WebhookUrl, networks: Sequence[Network], seconds: float, resolver: Resolver = resolve
+    url: OutgoingUrl, networks: Sequence[Network], seconds: float, resolver: Resolver = resolve
 ) -> Sequence[Address]:
     """The addresses to send to; a `ValueError` if one of them is refused, an `OSError` if there is none.
 
