@@ -157,8 +157,8 @@ def _print_connection(found: Mapping[str, Any]) -> None:
     words = STATES.get(found["state"], found["state"])
     print_message(f"project {found['project']} of {found['address']} ({found['title']}): {words}")
     print_message(
-        f"{found['tasks']:,} tasks, {found['votes']:,} votes, {found['open_tasks']:,} tasks open now; compared: "
-        f"{moment(found['last_sync']) or 'not yet'}"
+        f"{found['tasks']:,} tasks, {found['votes']:,} votes, {found['open_tasks']:,} tasks open now; "
+        f"compared: {moment(found['last_sync']) or 'not yet'}"
     )
     for problem in found["problems"][:MAX_PROBLEMS_SHOWN]:
         print_message(f"{moment(problem['time'])}: {problem['sentence']}")

@@ -14,10 +14,10 @@ from crowdpilot.service.http.auth import LabellingOf, LabelOps, ProjectId, Reade
 from crowdpilot.service.http.json_bodies import body_schema, json_body
 from crowdpilot.service.http.routes.projects import ERRORS
 from crowdpilot.service.http.upload_checks import check_upload
-from crowdpilot.service.jobs.webhook_addresses import check_new_webhook
 from crowdpilot.service.label_studio import connection, importing
 from crowdpilot.service.label_studio.connection import Connection
 from crowdpilot.service.label_studio.importing import find_single_question_project
+from crowdpilot.service.outgoing.addresses import check_new_webhook
 from crowdpilot.service.platforms.invitation_links import invitation_url
 from crowdpilot.service.platforms.label_studio import backend
 from crowdpilot.service.platforms.label_studio.config import TAGS, write_config
