@@ -214,7 +214,7 @@ class _InDatabase(NamedTuple):
 
     def create(self, body: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
         module, to = self._read(body)
-        spec = module.read_spec(self.settings, to, body["settings"])
+        spec = module.read_spec(self.settings, self.requester, to, body["settings"])
         made = module.create_connected(self.store, self.settings, self.requester, spec, to)
         return made.new.id, _as_sent(made.connection)
 

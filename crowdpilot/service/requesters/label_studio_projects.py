@@ -86,8 +86,11 @@ def connect(store: Store, settings: Settings, project: str, actor: str, to: Conn
     return connection.connect(store, settings, project, actor, **to.arguments())
 
 
-def read_spec(settings: Settings, to: ConnectionIn, changes: Mapping[str, Any]) -> ProjectIn:
+def read_spec(
+    settings: Settings, requester: Requester, to: ConnectionIn, changes: Mapping[str, Any]
+) -> ProjectIn:
     """The settings of a new project after one of Label Studio, with changes."""
+    access.check_may_create(requester)
     found = connection.project_spec(settings, **to.arguments())
     try:
         return ProjectIn.model_validate({**{name: found[name] for name in TAKEN_OVER}, **changes})
@@ -106,7 +109,6 @@ def create_connected(
     store: Store, settings: Settings, requester: Requester, spec: ProjectIn, to: ConnectionIn
 ) -> Connected:
     """Create a project and connect it; if it cannot be connected, there is no project."""
-    access.check_may_create(requester)
     with store.writing() as c:
         new = create_empty_project(c, requester, spec.model_dump())
     try:

@@ -103,6 +103,9 @@ RIGHTS: dict[str, str] = {
     "POST /login": ANYBODY, "POST /logout": READ,
     "GET /projects": READ, "GET /projects/cards": READ, "GET /projects/new": READ,
     "POST /projects/new": WRITE, "POST /projects/new/check": WRITE, "POST /projects/new/preview": WRITE,
+    "GET /projects/new/label-studio": READ, "POST /projects/new/label-studio": WRITE,
+    f"GET {DASHBOARD}/label-studio": LABEL, f"POST {DASHBOARD}/label-studio": WRITE,
+    f"POST {DASHBOARD}/label-studio/sync": LABEL, f"POST {DASHBOARD}/label-studio/disconnect": WRITE,
     "POST /projects/new/import": WRITE, f"GET {DASHBOARD}/duplicate": READ,
     f"GET {DASHBOARD}/settings.json": READ,
     f"GET {DASHBOARD}/preview": READ,
@@ -353,7 +356,8 @@ def expected(person: Identity, need: str, route: str) -> tuple[int, ...]:
     if "{id}" in route and person.role is None:
         too_little = need != OPERATOR and SCOPES.index(person.scope) < SCOPES.index(need)
         return (403,) if _is_api(route.split(" ")[1]) and too_little else (404,)
-    if person.limited and (route == "POST /api/projects" or route.startswith("POST /projects/new")):
+    creating = "POST /api/projects", "POST /api/projects/label-studio"
+    if person.limited and (route in creating or route.startswith("POST /projects/new")):
         return 403, 422  # an empty description is refused first
     return (403,)
 

@@ -94,7 +94,7 @@ def post_connected_project(
 ) -> NewConnectedOut:
     """Create a project after one of Label Studio, and connect the two."""
     to = ConnectionIn(**body.model_dump(exclude={"settings"}))
-    spec = label_studio_projects.read_spec(settings, to, body.settings)
+    spec = label_studio_projects.read_spec(settings, requester, to, body.settings)
     check_new_webhook(spec.webhook, settings.webhook_networks)
     made = label_studio_projects.create_connected(store, settings, requester, spec, to)
     link = invitation_url(settings.address, settings.secret, *made.new)

@@ -35,7 +35,7 @@ from crowdpilot.service.pages.dashboard.formatting import show
 from crowdpilot.service.pages.dashboard.items import check_queue, item_list, item_page, review_queue
 from crowdpilot.service.pages.dashboard.overview import page as overview
 from crowdpilot.service.pages.dashboard.project_settings import page as settings_page
-from crowdpilot.service.pages.dashboard.recruiting import hit_pages, links
+from crowdpilot.service.pages.dashboard.recruiting import hit_pages, label_studio_pages, links
 from crowdpilot.service.pages.dashboard.recruiting import page as recruiting_page
 from crowdpilot.service.pages.dashboard.setup import more_items, wizard, worker_preview
 from crowdpilot.service.pages.dashboard.workers import blocking, worker_list, worker_page
@@ -58,7 +58,7 @@ def dashboard_pages() -> APIRouter:
     routes.add_api_route("/projects", list_projects, methods=["GET"], response_model=None)
     routes.add_api_route("/projects/cards", list_cards, methods=["GET"], response_model=None)
     routes.include_router(sign_in_pages())
-    for each in (openid_connect, wizard, more_items, worker_preview, keys, members, log):
+    for each in (openid_connect, label_studio_pages, wizard, more_items, worker_preview, keys, members, log):
         routes.include_router(each.pages())
     routes.include_router(settings_page.pages())
     routes.add_api_route("/projects/{id}/close", confirm_close, methods=["GET"], response_model=None)
