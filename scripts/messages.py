@@ -30,7 +30,8 @@ CODE = [  # whose messages reach workers
     *(SERVICE / "http" / name for name in ("responses.py", "rate_limits.py")),
     *sorted(set((SERVICE / "labelling").rglob("*.py")) - {SERVICE / "labelling" / "external_votes.py"}),
     *(SERVICE / "platforms" / name for name in (
-        "invitation_links.py", "mturk_external_question.py", "platform.py", "prolific.py", "signed_tokens.py",
+        "invitation_links.py", "mturk_external_question.py", "platform.py", "prolific/arrival.py",
+        "signed_tokens.py",
     )),
     *(SERVICE / "store" / name for name in (
         "answers/writing.py", "answers/undoing.py", "arrivals/assignments.py", "arrivals/invitations.py",

@@ -49,6 +49,7 @@ from crowdpilot.service.pages.known_senders import check_sender
 from crowdpilot.service.pages.languages import LanguageMiddleware, translate_error
 from crowdpilot.service.pages.rendering import STATIC, error_page
 from crowdpilot.service.pages.worker.routes import worker_pages
+from crowdpilot.service.platforms.prolific.public_keys import PublicKeys
 from crowdpilot.service.requesters.openid_connect import OpenIDConnect
 from crowdpilot.service.requesters.wrong_keys import KeyRing
 from crowdpilot.service.settings import Settings
@@ -81,6 +82,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.state.store = Store(settings.database)
     app.state.labelling = LabellingService(app.state.store, settings)
     app.state.keys = KeyRing(app.state.store)
+    app.state.prolific_keys = PublicKeys()
     provider = settings.identity_provider
     app.state.identity_provider = provider and OpenIDConnect(provider, settings.address + CALLBACK)
     rate, burst = settings.requests_per_second, settings.burst

@@ -13,6 +13,7 @@ from tests.equip import chromium, postgres_binaries
 from tests.service.harness.label_studio_server import LabelStudio, running_label_studio
 from tests.service.harness.mturk_server import MTurk, used_mturk
 from tests.service.harness.postgres import Postgres, shared_postgres
+from tests.service.harness.prolific_server import Prolific, used_prolific
 from tests.service.harness.waiting import need
 
 QUIET = [
@@ -74,6 +75,13 @@ def label_studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabelStud
 def mturk(monkeypatch: pytest.MonkeyPatch) -> Iterator[MTurk]:
     """A server that stands in for Mechanical Turk, to which boto3 talks."""
     with used_mturk(monkeypatch) as server:
+        yield server
+
+
+@pytest.fixture
+def prolific(monkeypatch: pytest.MonkeyPatch) -> Iterator[Prolific]:
+    """A server that stands in for Prolific, to which the service talks."""
+    with used_prolific(monkeypatch) as server:
         yield server
 
 

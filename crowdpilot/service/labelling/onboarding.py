@@ -16,6 +16,7 @@ from crowdpilot.service.labelling.guests import limits, trust
 from crowdpilot.service.labelling.sessions import Session
 from crowdpilot.service.labelling.workers import identities
 from crowdpilot.service.platforms import Arrival, invitation_links, mturk_external_question, prolific
+from crowdpilot.service.platforms.prolific.public_keys import PublicKeys
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import projects, workers
 from crowdpilot.service.store.arrivals import assignments, hits, invitations
@@ -23,10 +24,28 @@ from crowdpilot.service.store.engine import Row
 from crowdpilot.service.store.requesters import action_log
 
 
+def keys_of_link(
+    public_keys: PublicKeys, spec: Mapping[str, Any], platform: str, query: Mapping[str, str]
+) -> Mapping[str, Any] | None:
+    """The keys that Prolific signs the links of a project with, if it wants those of Prolific itself.
+
+    They may be fetched for it, so that no transaction may be open. `NotReadyError` if there are none.
+    """
+    study = spec.get(platform) if platform == "prolific" else None
+    token = query.get(prolific.TOKEN_PARAMETER, "")
+    if study is None or study["keys"] or not study.get("signed") or not token:
+        return None
+    return public_keys.keys_for(token)
+
+
 def arrive(
-    c: Connection, settings: Settings, project: Row, platform: str, query: Mapping[str, str]
-) -> Arrival:
-    """The platform, name and kind of a worker who opens this address; `ForbiddenError` if it is not valid."""
+    c: Connection, settings: Settings, project: Row, platform: str, query: Mapping[str, str], *,
+    keys: Mapping[str, Any] | None = None,
+) -> Arrival:  # fmt: skip
+    """The platform, name and kind of a worker who opens this address; `ForbiddenError` if it is not valid.
+
+    `keys` are those of `keys_of_link`.
+    """
     try:
         if platform == "link":
             id = invitation_links.read_invitation(settings.secret, project.id, query.get("invite", ""))
@@ -34,7 +53,10 @@ def arrive(
             return invitation_links.arrive(id, invitation.kind, invitation.worker)
         study = project.spec.get(platform)
         if platform == "prolific" and study is not None:
-            return prolific.arrive(query, study=study["study"], keys=study["keys"], audience=settings.address)
+            return prolific.arrive(
+                query, studies=list(filter(None, [study["study"]])), audience=settings.address,
+                keys=study["keys"] or keys or ({} if study.get("signed") else None),
+            )  # fmt: skip
         if platform == "mturk" and study is not None:
             own = [row.id for row in hits.list_all(c, project.id)] if study["hits"] else []  # none: any HIT
             return mturk_external_question.arrive(query, hits=[*study["hits"], *own])

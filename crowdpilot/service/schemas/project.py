@@ -101,7 +101,8 @@ class ProlificIn(Strict):
     code_complete: Code = ""
     reward: Money | None = None  # for a submission, in the currency of the project
     places: Annotated[int, Field(ge=1, le=100_000)] | None = None
-    keys: Annotated[dict[str, Any], Field(max_length=10)] | None = None  # JWKS, if the address is signed
+    signed: bool = False  # whether links have to be signed, with keys that are fetched from Prolific
+    keys: Annotated[dict[str, Any], Field(max_length=10)] | None = None  # a JWKS to use instead of those
 
 
 class MTurkIn(Strict):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import Response
 from pydantic import BaseModel
 
@@ -56,13 +56,16 @@ class CodeOut(BaseModel):
 
 
 @routes.post("/sessions", status_code=201)
-def post_session(body: SessionIn, store: StoreOf, settings: SettingsOf) -> SessionOut:
+def post_session(body: SessionIn, request: Request, store: StoreOf, settings: SettingsOf) -> SessionOut:
     """Start to work on a project: with an invitation, or with the parameters of a platform."""
     platform = "prolific" if body.prolific is not None else "mturk" if body.mturk is not None else "link"
     query = body.prolific or body.mturk or {"invite": body.invite}
+    with store.reading() as c:
+        spec = projects.find(c, body.project).spec
+    keys = onboarding.keys_of_link(request.app.state.prolific_keys, spec, platform, query)
     with store.writing() as c:
         project = projects.find(c, body.project)
-        arrival = onboarding.arrive(c, settings, project, platform, query)
+        arrival = onboarding.arrive(c, settings, project, platform, query, keys=keys)
         session = onboarding.open_session(c, settings, project, arrival)
         if body.consent:
             onboarding.agree(c, session, project.spec)

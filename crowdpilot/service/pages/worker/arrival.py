@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from fastapi import Request
@@ -49,10 +51,11 @@ async def from_mturk(project: str, request: Request, labelling: LabellingOf) -> 
 async def arrive(project: str, request: Request, labelling: LabellingService, platform: str) -> Response:
     """A session for a worker who opens a link, or why there is none."""
     settings, current = request.app.state.settings, sign_in.current_session(request)
+    keys = await _keys(project, request, platform)
 
     def look(c: Connection) -> Entry:
         row = projects.find(c, project)
-        arrival = onboarding.arrive(c, settings, row, platform, request.query_params)
+        arrival = onboarding.arrive(c, settings, row, platform, request.query_params, keys=keys)
         is_known = sign_in.kept_session(c, row, arrival, current) is not None
         is_known = is_known or workers.is_registered(c, row.id, arrival.platform, arrival.external)
         is_full = bool(arrival.invitation) and invitations.is_used_up(c, row.id, arrival.invitation)
@@ -73,6 +76,15 @@ async def arrive(project: str, request: Request, labelling: LabellingService, pl
 
     session = await visits.write(request, open_session)
     return sign_in.redirect_with_session(settings, session, entry.arrival.submit)
+
+
+async def _keys(project: str, request: Request, platform: str) -> Mapping[str, Any] | None:
+    """The keys that the link has to be signed with, if any."""
+    if platform != "prolific":
+        return None
+    spec = await visits.read(request, lambda c: projects.find(c, project).spec)
+    about = request.app.state.prolific_keys, spec, platform, request.query_params
+    return await asyncio.to_thread(onboarding.keys_of_link, *about)
 
 
 async def _message_instead(labelling: LabellingService, entry: Entry) -> dict[str, Any] | None:

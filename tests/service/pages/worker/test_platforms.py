@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import time
 from typing import Any
 
+from tests.service.harness.prolific_server import Prolific
 from tests.service.harness.worker_pages import PLAIN, leased, token, vote
 
 HIT = {"hitId": "H1", "assignmentId": "A1", "workerId": "W1", "turkSubmitTo": "https://www.mturk.com"}
@@ -90,3 +92,45 @@ def test_a_project_that_is_not_on_a_platform_has_no_door_there(make: Any) -> Non
     service = make(PLAIN)
     assert service.visitor().get(f"{service.home}/prolific", params=PROLIFIC).status_code == 404
     assert service.visitor().get(f"{service.home}/mturk", params=HIT).status_code == 404
+
+
+def signed(prolific: Prolific, name: str, audience: str = "https://label.example") -> dict[str, str]:
+    claims = {"aud": audience, "exp": time.time() + 300, "prolific": PROLIFIC}
+    return {**PROLIFIC, "prolific_token": prolific.sign(name, **claims)}
+
+
+def test_links_that_have_to_be_signed_are_checked_with_the_keys_of_prolific(
+    make: Any, prolific: Prolific
+) -> None:
+    prolific.rotate_keys("one")
+    service = make({**PLAIN, "prolific": {"signed": True}}, address="https://label.example")
+
+    def come(query: dict[str, str]) -> tuple[int, int]:
+        page = service.visitor().get(f"{service.home}/prolific", params=query).status_code
+        body = {"project": service.id, "prolific": query}
+        return page, service.visitor().post("/api/sessions", json=body).status_code
+
+    assert come(signed(prolific, "one")) == (200, 201)
+    assert come(PROLIFIC) == come(signed(prolific, "one", "https://other.example")) == (403, 403)
+    forged = signed(prolific, "one")
+    prolific.rotate_keys("one")
+    assert come(signed(prolific, "one")) == (403, 403)  # signed with another key of the same name
+    assert come(forged) == (200, 201)
+    assert prolific.count("GET", "jwks") == 1
+
+
+def test_signed_links_wait_for_the_keys_of_prolific(make: Any, prolific: Prolific) -> None:
+    prolific.rotate_keys("one")
+    service = make({**PLAIN, "prolific": {"signed": True}}, address="https://label.example")
+    prolific.is_down = True
+    answer = service.visitor().get(f"{service.home}/prolific", params=signed(prolific, "one"))
+    assert answer.status_code == 503
+    assert "Try again" in answer.text
+
+
+def test_nobody_makes_the_service_fetch_keys_that_it_does_not_use(make: Any, prolific: Prolific) -> None:
+    prolific.rotate_keys("one")
+    service = make({**PLAIN, "prolific": {}}, address="https://label.example")
+    token = signed(prolific, "one")
+    assert service.visitor().get(f"{service.home}/prolific", params=token).status_code == 200
+    assert prolific.calls == []

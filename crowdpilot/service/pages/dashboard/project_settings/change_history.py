@@ -31,6 +31,7 @@ FIELD_WORDS: Mapping[str, str] = {  # of settings that have no field of the same
     "prolific.code": "Completion code", "prolific.code_failed": "Code for a failed quiz",
     "prolific.code_complete": "Code when the study is complete", "prolific.reward": "Reward on Prolific",
     "prolific.places": "Places on Prolific", "prolific.keys": "Keys of signed links",
+    "prolific.signed": "Signed links of Prolific",
     "mturk.hits": "HITs on Mechanical Turk", "mturk.sandbox": "Sandbox of Mechanical Turk",
 }  # fmt: skip
 

@@ -24,6 +24,7 @@ FIELD_OF_LOCATION: Mapping[tuple[Any, ...], str] = {
     ("guests", "checks"): "guests_checks",
     ("retention",): "retention_days",
     ("notify",): "emails",
+    ("prolific", "signed"): "more",
     ("prolific", "keys"): "more",
     ("mturk", "hits"): "more",
     ("mturk",): "mturk",

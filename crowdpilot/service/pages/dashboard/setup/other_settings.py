@@ -11,6 +11,7 @@ from crowdpilot.service.schemas.project import PlanIn
 Spec = Mapping[str, Any]
 PLAN = ("fusion", "pilot", "pilot_votes", "explore", "refit_every", "refit_growth", "online", "seed")
 KINDS_WITH_A_FIELD = ("crowd", "expert")
+SIGNING = ("signed", "keys")  # of links from Prolific
 MAX_CHARACTERS = 100_000
 
 
@@ -23,7 +24,7 @@ def other_settings(spec: Spec) -> str:
     others = {
         "plan": {name: plan[name] for name in PLAN if plan[name] != usual[name]},
         "costs": _filled({"classifier": costs["classifier"], "prices": prices}),
-        "prolific": _filled({"keys": (spec["prolific"] or {}).get("keys")}),
+        "prolific": _filled({name: (spec["prolific"] or {}).get(name) for name in SIGNING}),
         "mturk": _filled({"hits": (spec["mturk"] or {}).get("hits")}),
     }
     found = _filled(others)
@@ -37,7 +38,7 @@ def _filled(fields: Mapping[str, Any]) -> dict[str, Any]:
 def read_others(text: str) -> dict[str, Any]:
     """The settings that `other_settings` has written; a `ValueError` if there are others."""
     others = _read(text)
-    allowed = {"plan": PLAN, "costs": ("classifier", "prices"), "prolific": ("keys",), "mturk": ("hits",)}
+    allowed = {"plan": PLAN, "costs": ("classifier", "prices"), "prolific": SIGNING, "mturk": ("hits",)}
     for part, settings in others.items():
         if part not in allowed or not isinstance(settings, dict):
             raise ValueError(

@@ -7,7 +7,7 @@ signed links: https://docs.prolific.com/api-reference/well-known-endpoints/get-s
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -16,7 +16,6 @@ from crowdpilot.service.platforms.platform import Arrival, Platform, parameter
 from crowdpilot.service.platforms.signed_tokens import read_claims
 
 PLATFORM = Platform("Prolific")
-JWKS_URL = "https://api.prolific.com/.well-known/study/jwks.json"  # to be fetched again at least daily
 COMPLETION_URL = "https://app.prolific.com/submissions/complete?cc="
 TOKEN_PARAMETER = "prolific_token"
 ID_PATTERNS = {  # a session that a requester previews is shorter than a real one
@@ -29,7 +28,7 @@ ID_PATTERNS = {  # a session that a requester previews is shorter than a real on
 def arrive(
     query: Mapping[str, str],
     *,
-    study: str = "",
+    studies: Collection[str] = (),
     keys: Mapping[str, Any] | None = None,
     audience: str = "",
 ) -> Arrival:
@@ -39,10 +38,10 @@ def arrive(
     ----------
     query
         The parameters of the address.
-    study
-        The only study that is accepted, if given.
+    studies
+        The only studies that are accepted, if any are given.
     keys
-        The public keys at `JWKS_URL`. With them only signed links are accepted.
+        The public keys of Prolific (a JWKS). With them only signed links are accepted.
     audience
         Address of this service; a signed link has to be meant for its host.
     """
@@ -54,7 +53,7 @@ def arrive(
             raise InvalidLinkError(
                 "the %(name)s in the address is not an id of Prolific; open the link there again", name=name
             )
-    if study and ids["STUDY_ID"] != study:
+    if studies and ids["STUDY_ID"] not in studies:
         raise InvalidLinkError("the link belongs to another study; open the study on Prolific again")
     return Arrival("prolific", ids["PROLIFIC_PID"], ids["SESSION_ID"])
 

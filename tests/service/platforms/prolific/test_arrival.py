@@ -54,12 +54,12 @@ def token(key: RSAPrivateKey = KEY, head: dict[str, object] | None = None, **cla
 
 
 def come(signed: str, **more: str):
-    return arrive({"prolific_token": signed, **more}, study=STUDY, keys=KEYS, audience=ADDRESS)
+    return arrive({"prolific_token": signed, **more}, studies=[STUDY], keys=KEYS, audience=ADDRESS)
 
 
 def test_a_worker_comes_with_three_ids():
     assert arrive(QUERY) == ("prolific", PID, SESSION, "crowd", False, "", "", False)
-    assert arrive(QUERY, study=STUDY).external == PID
+    assert arrive(QUERY, studies=[STUDY]).external == PID
     assert arrive({**QUERY, "SESSION_ID": "035orbpf1pk3"}).assignment == "035orbpf1pk3"  # of a preview
 
 
@@ -86,7 +86,7 @@ def test_a_session_is_letters_and_digits(session):
 
 def test_another_study_is_not_let_in():
     with pytest.raises(ValueError, match="the link belongs to another study"):
-        arrive(QUERY, study="a" * 24)
+        arrive(QUERY, studies=["a" * 24])
 
 
 def test_the_link_to_publish_has_the_placeholders():
