@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -16,6 +18,7 @@ from crowdpilot.io.formats import (
     doccano,
     jsonl,
     label_studio,
+    label_studio_csv,
     matrix,
     mturk,
     parquet,
@@ -28,17 +31,24 @@ from crowdpilot.io.formats import (
     zooniverse,
 )
 from crowdpilot.io.formats.soft import from_shares
+from crowdpilot.io.reading import Reading, ReadingWarning, read_table
+from crowdpilot.io.source import Source
 from crowdpilot.io.text_writing import delimited, write_delimited, write_jsonl
-from crowdpilot.io.votes_tables import as_table, from_table, labels_from_table
+from crowdpilot.io.votes_tables import as_table, labels_from_table
 from crowdpilot.votes import Repeats, Votes
 
-__all__ = ["FORMATS", "TABLES", "from_shares", "read", "read_labels", "write", "write_table"]
+__all__ = [
+    "FORMATS", "TABLES", "Reading", "ReadingWarning", "explain", "from_shares", "read", "read_labels",
+    "write", "write_table",
+]  # fmt: skip
 
+LOG = logging.getLogger(__name__)
 FORMATS: Mapping[str, Format] = {  # the first one that recognises a file reads it
     "peerannot": peerannot.FORMAT,
     "peerannot_inverse": peerannot_inverse.FORMAT,
     "parquet": parquet.FORMAT,
     "label_studio": label_studio.FORMAT,
+    "label_studio_csv": label_studio_csv.FORMAT,
     "argilla": argilla.FORMAT,
     "doccano": doccano.FORMAT,
     "jsonl": jsonl.FORMAT,
@@ -96,8 +106,38 @@ def read(
     >>> read({"item": ["a", "a", "b"], "rater": ["x", "y", "x"], "rating": [1, 2, 1]})
     Votes(3 votes, 2 tasks, 2 workers, 2 classes)
     """
-    encoded = from_table(parse_source(source, FORMATS, format, columns or {}, question))
-    return encoded.to_votes(classes, abstain, repeats)
+    reading = explain(
+        source, format=format, columns=columns, question=question, classes=classes, abstain=abstain,
+        repeats=repeats,
+    )  # fmt: skip
+    for note in reading.notes:
+        warnings.warn(f"{reading.name}: {note}", ReadingWarning, stacklevel=2)
+    LOG.info("%s", reading)
+    return reading.votes
+
+
+def explain(
+    source: Any,
+    *,
+    format: str | None = None,
+    columns: Mapping[str, str | None] | None = None,
+    question: str | None = None,
+    classes: Sequence[Any] | None = None,
+    abstain: Iterable[Any] = (),
+    repeats: Repeats = "last",
+) -> Reading:
+    """The same votes, and how they were read: `print(explain(source))` is one line that says it.
+
+    Parameters are those of `read`. What `read` would warn about is in `notes`.
+
+    Examples
+    --------
+    >>> print(explain({"item": ["a", "a", "b"], "rater": ["x", "y", "x"], "rating": [1, 2, 1]}))
+    the table: columns, task from 'item', worker from 'rater', label from 'rating'; 3 votes on 2 tasks by 2
+    workers, 2 classes (1, 2)
+    """
+    said = Source(Path(), columns or {}, question)
+    return read_table(parse_source(source, FORMATS, format, said), classes, abstain, repeats)
 
 
 def read_labels(
@@ -113,7 +153,8 @@ def read_labels(
     if isinstance(source, PATHS) and Path(source).suffix == ".npy":
         return read_numpy(Path(source))
     known = {name: FORMATS[name] for name in LABEL_FORMATS}
-    return labels_from_table(parse_source(source, known, format, columns or {}))
+    said = Source(Path(), columns or {}, required=("task",))
+    return labels_from_table(parse_source(source, known, format, said))
 
 
 def write(votes: Votes, path: AnyPath, *, format: str | None = None) -> None:

@@ -9,19 +9,42 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "task": ("task", "item", "example", "unit", "subject", "question", "instance", "document", "hit"),
     "worker": (
         "worker", "annotator", "rater", "performer", "user", "assessor", "labeler", "labeller", "judge",
-        "coder", "participant",
+        "coder", "participant", "respondent", "prolificpid", "crowdworker", "turker", "reviewer", "evaluator",
     ),
     "label": (
         "label", "rating", "value", "answer", "response", "annotation", "class", "category", "choice", "vote",
-        "judgment",
+        "judgment", "judgement",
     ),
     "weight": ("weight",),
     "seconds": (
         "seconds", "duration", "leadtime", "worktime", "worktimeinseconds", "timespent", "responsetime",
     ),
-    "time": ("time", "timestamp", "createdat", "submittedat", "submittime", "datetime", "date"),
+    "time": (
+        "time", "timestamp", "updatedat", "submittedat", "submittime", "createdat", "datetime", "date",
+    ),
     "gold": ("gold", "goldlabel", "goldanswer", "truth", "groundtruth", "truelabel", "trueclass"),
 }  # fmt: skip
+WEAK_ALIASES: Mapping[str, tuple[str, ...]] = {  # taken where no column has one of the names above
+    "task": (
+        "id", "uuid", "key", "index", "image", "picture", "photo", "video", "audio", "file", "filename",
+        "path", "url", "link", "tweet", "post", "comment", "message", "review", "sentence", "text", "query",
+        "pair", "product", "record", "sample", "case", "row", "page", "title", "stimulus", "trial",
+    ),
+    "worker": (
+        "person", "people", "email", "mail", "voter", "expert", "pid", "createdby", "completedby",
+        "labeledby", "labelledby", "annotatedby", "submittedby", "who",
+    ),
+    "label": (
+        "sentiment", "stance", "emotion", "verdict", "decision", "opinion", "relevance", "grade", "tag",
+        "selection", "selected", "option",
+    ),
+}  # fmt: skip
+ENDS: Mapping[str, tuple[str, ...]] = {  # of a name, after an alias; the id of an answer is no answer
+    "task": ("", "id", "name"),
+    "worker": ("", "id", "name", "email"),
+    "label": ("", "name"),
+}
+AMBIGUOUS_TASKS = frozenset(("subject", "subjectid", "subjectname", "case", "caseid"))  # may be people
 NAME_ROLES = ("task", "worker", "label", "gold")  # the other roles hold numbers
 MAX_LISTED_NAMES = 8
 
@@ -34,15 +57,25 @@ def find_columns(names: Iterable[str], roles: Iterable[str] = ALIASES) -> dict[s
     >>> find_columns(["Item ID", "annotator", "answer", "text"])
     {'task': 'Item ID', 'worker': 'annotator', 'label': 'answer'}
     """
+    listed = list(names)
+    found = {role: candidates(listed, role) for role in roles}
+    return {role: names[0] for role, names in found.items() if names}
+
+
+def candidates(
+    names: Iterable[str], role: str, aliases: Mapping[str, tuple[str, ...]] = ALIASES
+) -> list[str]:
+    """All columns that are called like a role, the best name first; the first of those with one key."""
     by_key: dict[str, str] = {}
     for name in names:
-        by_key.setdefault(_key(name), name)
-    columns: dict[str, str] = {}
-    for role in roles:
-        keys = (alias + end for alias in ALIASES[role] for end in ("", "id", "name"))
-        if (key := next((key for key in keys if key in by_key), None)) is not None:
-            columns[role] = by_key[key]
-    return columns
+        by_key.setdefault(name_key(name), name)
+    keys = (alias + end for alias in aliases[role] for end in ENDS.get(role, ("",)))
+    return [by_key[key] for key in keys if key in by_key]
+
+
+def is_own_name(name: str, role: str) -> bool:
+    """Whether a column is called by the word of the role itself, as in `Worker ID`."""
+    return name_key(name) in {role + end for end in ENDS.get(role, ("",))}
 
 
 def is_known(name: str) -> bool:
@@ -50,16 +83,12 @@ def is_known(name: str) -> bool:
     return bool(find_columns([name]))
 
 
-def resolve(
-    names: Sequence[str], chosen: Mapping[str, str | None], preset: Mapping[str, str] | None = None
-) -> dict[str, str]:
-    """The column of each role: as the user says, else as the format says, else by its name."""
+def check_choice(names: Sequence[str], chosen: Mapping[str, str | None]) -> None:
+    """Raise if the user has named a role or a column that does not exist."""
     if unknown := [role for role in chosen if role not in ALIASES]:
         raise ValueError(f"columns names {unknown[0]!r}, expected one of {', '.join(ALIASES)}")
     if absent := [name for name in chosen.values() if name is not None and name not in names]:
         raise ValueError(f"there is no column {absent[0]!r}, only {listed(names)}")
-    roles = {**(preset or find_columns(names)), **chosen}
-    return {role: name for role, name in roles.items() if name is not None}
 
 
 def listed(names: Sequence[str]) -> str:
@@ -69,5 +98,6 @@ def listed(names: Sequence[str]) -> str:
     return f"{shown}, and {more} more" if more > 0 else shown
 
 
-def _key(name: str) -> str:
+def name_key(name: str) -> str:
+    """A name without case, blanks and punctuation."""
     return re.sub(r"[\W_]", "", name.casefold())

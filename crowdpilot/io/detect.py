@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,22 +35,34 @@ BROKEN_FILE_ERRORS: tuple[type[Exception], ...] = (
 )
 
 
-def parse_source(
-    source: Any, formats: Formats, format: str | None, columns: Columns, question: str | None = None
-) -> VotesTable:
-    """The table of votes in a file or in memory, in whatever format."""
+def parse_source(source: Any, formats: Formats, format: str | None, said: Source) -> VotesTable:
+    """The table of votes in a file or in memory, in whatever format.
+
+    Parameters
+    ----------
+    source
+        A path, or a table in memory.
+    formats
+        Those that are tried.
+    format
+        The one of them that the user has named.
+    said
+        What the user says of the source: columns, question, encoding and the like; its path does not count.
+    """
     if not isinstance(source, PATHS):
-        return _from_memory(source, formats, format, columns, question)
-    file = Source(Path(source), columns, question)
+        return _from_memory(source, formats, format, said.columns, said.question)
+    file = replace(said, path=Path(source), notes=[])
     name = None if format is None else by_name(format, formats)
     try:
         _check_content(file)
-        return _parse(file, formats, name or by_content(file, formats))
+        detected = name or by_content(file, formats)
+        table = _parse(file, formats, detected)
     except UnicodeDecodeError as error:
         raise file.not_utf8() from error
     except BROKEN_FILE_ERRORS as error:
         reason = getattr(error, "strerror", None) or str(error).strip().partition("\n")[0]
         raise file.error(f"cannot be read{f' as {name}' if name else ''} ({reason})") from error
+    return replace(table, format=table.format or detected, notes=[*file.notes, *table.notes])
 
 
 def _check_content(source: Source) -> None:

@@ -46,8 +46,12 @@ class VotesTable:
     notes
         Sentences about what was assumed and may be wrong, with the option that settles it; each becomes a
         `ReadingWarning`.
-    name
-        How errors call the source.
+    described
+        Where each role comes from, for a sentence; by its column if not given.
+    ignored
+        Columns that are not read; all without a role if not given.
+    name, format
+        How errors call the source, and the format that was detected.
     position
         Where a row of the table stands in the source, rows counted from zero.
     """
@@ -63,7 +67,10 @@ class VotesTable:
     numbers_as_text: bool = False
     left_out: Mapping[str, int] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    described: Mapping[str, str] | None = None
+    ignored: Sequence[str] | None = None
     name: str = "the table"
+    format: str = ""
     position: Callable[[int], str] = row_text
 
     def require(self, *roles: str) -> None:
@@ -74,6 +81,20 @@ class VotesTable:
             raise self.error(f"{problem}; rename it or name it with columns= (--columns {lost[0]}=NAME)")
         if twice := [name for name in self.roles.values() if names.count(name) > 1]:
             raise self.error(f"column {twice[0]!r} occurs twice, expected each name once")
+
+    @property
+    def unread(self) -> list[str]:
+        """The columns that are not read."""
+        if self.ignored is not None:
+            return list(self.ignored)
+        return [name for name in self.names or self.table.column_names if name not in self.roles.values()]
+
+    @property
+    def origins(self) -> dict[str, str]:
+        """Where each role comes from, for a sentence."""
+        if self.described is not None:
+            return dict(self.described)
+        return {role: repr(name) for role, name in self.roles.items()}
 
     def error(self, problem: str, row: int | None = None) -> ValueError:
         """One sentence that says where the problem is."""

@@ -13,7 +13,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from crowdpilot.io.column_names import is_known, resolve
+from crowdpilot.io.column_names import is_known
+from crowdpilot.io.column_roles import REQUIRED_ROLES, Content, resolve
+from crowdpilot.io.encodings import UTF8, WESTERN, WESTERN_NOTE, detect_encoding, find_encoding
 from crowdpilot.io.engine import engine
 from crowdpilot.io.plain import long_fields
 from crowdpilot.option_strings import did_you_mean
@@ -46,6 +48,10 @@ class Source:
         Which sheet of a workbook.
     notes
         What was assumed and may be wrong, found while reading; shared with the sources made from this one.
+    members
+        The files in an archive of several.
+    required
+        Roles that must have a column.
     """
 
     path: Path
@@ -57,12 +63,18 @@ class Source:
     header_names: Sequence[str] | None = None
     sheet: str | None = None
     notes: list[str] = field(default_factory=list)
+    members: Sequence[Source] = ()
+    required: Sequence[str] = REQUIRED_ROLES
 
     def error(self, problem: str, line: int | None = None) -> ValueError:
         """One sentence that says where the problem is."""
         return ValueError(f"{self.path}{f', line {line}' if line else ''}: {problem}")
 
     def open(self) -> Any:
+        """The text of the file as a stream of UTF-8; what is no text, as it is."""
+        return self.open_bytes() if self.text_encoding == UTF8 else io.BytesIO(self._utf8)
+
+    def open_bytes(self) -> Any:
         """The bytes of the file as a stream; a compressed file is decompressed on the way."""
         if self.content is not None:
             return io.BytesIO(self.content)
@@ -74,6 +86,31 @@ class Source:
     def _piped(self) -> bytes:
         return self.path.read_bytes()  # a pipe can be read only once
 
+    @cached_property
+    def text_encoding(self) -> str:
+        """The encoding that the user has named, or the one that is detected."""
+        if self.encoding is None:
+            return detect_encoding(self.open_bytes)
+        try:
+            return find_encoding(self.encoding)
+        except ValueError as error:
+            raise self.error(str(error)) from error
+
+    @cached_property
+    def _utf8(self) -> bytes:
+        with self.open_bytes() as stream:
+            content = bytes(stream.read())
+        if self.encoding is None and self.text_encoding == WESTERN and WESTERN_NOTE not in self.notes:
+            self.notes.append(WESTERN_NOTE)
+        try:
+            return content.decode(self.text_encoding).encode()
+        except UnicodeError as error:  # half of a character of UTF-16 can be decoded, but is no text
+            line = content.count(b"\n", 0, getattr(error, "start", 0)) + 1
+            problem = f"found bytes that are not {self.encoding or self.text_encoding}"
+            raise self.error(
+                f"{problem}; name the encoding with encoding= (--encoding NAME)", line
+            ) from error
+
     def lines(self, errors: str = "strict") -> Iterator[str]:
         """The lines of the file, as they are."""
         with io.TextIOWrapper(self.open(), encoding="utf-8-sig", errors=errors, newline="") as stream:
@@ -81,13 +118,14 @@ class Source:
 
     def not_utf8(self) -> ValueError:
         """The error of the first line with bytes that are not UTF-8."""
-        with self.open() as stream:
+        with self.open_bytes() as stream:
             content = stream.read()
         try:
             content.decode("utf-8")
         except UnicodeDecodeError as error:
             line = content.count(b"\n", 0, error.start) + 1
-            return self.error("found bytes that are not UTF-8, expected UTF-8 text", line)
+            problem = "found bytes that are not UTF-8; name the encoding with encoding= (--encoding NAME)"
+            return self.error(problem, line)
         return self.error("expected UTF-8 text")
 
     @cached_property
@@ -108,12 +146,19 @@ class Source:
         """The first character that is not blank."""
         return self.start.lstrip()[:1]
 
-    def roles(self, names: Iterable[str], preset: Mapping[str, str] | None = None) -> dict[str, str]:
-        """The column of each role: as the user says, else as the format says, else by its name."""
+    def roles(
+        self,
+        names: Iterable[str],
+        preset: Mapping[str, str] | None = None,
+        content: Content | None = None,
+    ) -> dict[str, str]:
+        """The column of each role; see `column_roles.resolve`. What was assumed is added to the notes."""
         try:
-            return resolve(list(names), self.columns, preset)
+            roles = resolve(list(names), self.columns, preset, content, self.required)
         except ValueError as error:
             raise self.error(str(error)) from error
+        self.notes.extend(note for note in roles.notes if note not in self.notes)
+        return roles.columns
 
     # Text with a header ---------------------------------------------------------------------
 
@@ -123,6 +168,8 @@ class Source:
 
         def known_names(delimiter: str) -> tuple[int, int]:
             names = self._records(delimiter, 1)[0]
+            if self.header_names is not None:
+                return int(len(names) == len(self.header_names)), len(names)
             known = sum(is_known(name) or name in self.columns.values() for name in names)
             return known, len(names)
 
@@ -130,19 +177,30 @@ class Source:
 
     @cached_property
     def header(self) -> list[str]:
-        """The names of the columns."""
-        return self._records(self.delimiter, 1)[0]
+        """The names of the columns: as the user says, else those in the first line."""
+        first = self._records(self.delimiter, 1)[0]
+        if self.header_names is None:
+            return first
+        if len(first) != len(self.header_names):
+            found = f"found {len(first)} column{'' if len(first) == 1 else 's'}"
+            raise self.error(f"{found}, but header= (--header) names {len(self.header_names)}")
+        return list(self.header_names)
+
+    @property
+    def header_rows(self) -> int:
+        """How many rows hold names of columns and no data."""
+        return int(self.header_names is None)
 
     @cached_property
     def sample(self) -> list[list[str]]:
         """The first rows below the header."""
-        return self._records(self.delimiter, SAMPLE_ROWS + 1)[1:]
+        return self._records(self.delimiter, SAMPLE_ROWS + 1)[self.header_rows :]
 
     @cached_property
     def is_header_only(self) -> bool:
         """Whether nothing follows the names of the columns."""
         try:
-            return len(self._records(self.delimiter, 2)) < 2
+            return len(self._records(self.delimiter, 2)) <= self.header_rows
         except ValueError:
             return False
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from crowdpilot.arrays import Codes, Floats, Names, need_arrow
-from crowdpilot.io.column_names import resolve
+from crowdpilot.io.column_roles import resolve
 from crowdpilot.io.columns import NumberError, Table, column_of_names, encode_column
 from crowdpilot.io.engine import engine
 from crowdpilot.io.format import VotesTable
-from crowdpilot.names import Encoded, to_names
-from crowdpilot.votes import Repeats, Votes
+from crowdpilot.names import Encoded
+from crowdpilot.votes import Votes
 
 NUMBER_ROLES = ("weight", "seconds", "time")
 
@@ -35,40 +35,24 @@ def as_table(source: Any) -> Table:
 def from_frame(table: Table, columns: Mapping[str, str | None]) -> VotesTable:
     """A table in memory, whose columns are named by the user or by themselves."""
     try:
-        return VotesTable(table, resolve(table.column_names, columns), columns.keys())
+        roles = resolve(table.column_names, columns, content=table.select)
     except ValueError as error:
         raise ValueError(f"the table: {error}") from error
+    return VotesTable(table, roles.columns, columns.keys(), notes=roles.notes)
 
 
 class EncodedVotes(NamedTuple):
-    """The columns of a table of votes as codes and numbers."""
+    """The columns of a table of votes as codes and numbers, without the table."""
 
-    name: str
     task: Encoded
     worker: Encoded
     label: Encoded
     gold: dict[Any, Any]
     numbers: dict[str, Floats]
-    classes: Sequence[Any] | None
-    repeats: Repeats | None
-
-    def to_votes(self, classes: Sequence[Any] | None, abstain: Iterable[Any], repeats: Repeats) -> Votes:
-        """Votes, for which the memory of the table is free again."""
-        engine().release()
-        label = _with_classes(self.label, self.gold)
-        known = self.classes if classes is None else classes
-        try:
-            votes = Votes.from_codes(
-                self.task, self.worker, label, classes=known, abstain=abstain,
-                repeats=self.repeats or repeats, **self.numbers,
-            )  # fmt: skip
-            return votes.with_gold(self.gold) if self.gold else votes
-        except ValueError as error:
-            raise ValueError(f"{self.name}: {error}") from error
 
 
 def from_table(votes: VotesTable) -> EncodedVotes:
-    """The codes of the table that a format has found; every reader ends here."""
+    """The codes of the table that a format has found; every reader passes here."""
     votes.require("task", "worker", "label")
     task = _encode(votes, "task", votes.tasks)
     worker = _encode(votes, "worker", votes.workers)
@@ -76,7 +60,7 @@ def from_table(votes: VotesTable) -> EncodedVotes:
     gold = _truth(votes, task, _encode(votes, "gold")) if "gold" in votes.roles else {}
     numbers = _numbers(votes)
     _check_weights(votes, label, numbers.get("weight"))
-    return EncodedVotes(votes.name, task, worker, label, gold, numbers, votes.classes, votes.repeats)
+    return EncodedVotes(task, worker, label, gold, numbers)
 
 
 def labels_from_table(votes: VotesTable) -> dict[Any, Any]:
@@ -108,13 +92,6 @@ def _truth(votes: VotesTable, task: Encoded, gold: Encoded) -> dict[Any, Any]:
         raise votes.error(f"task {task.names.item(t)!r} has the true labels {both}, expected one", int(n))
     has = np.flatnonzero(known >= 0)
     return dict(zip(task.names[has].tolist(), gold.names[known[has]].tolist(), strict=True))
-
-
-def _with_classes(label: Encoded, gold: Mapping[Any, Any]) -> Encoded:
-    """Labels whose names include those that only occur as a true label."""
-    known = set(map(str, label.names.tolist()))
-    extra = [name for name in dict.fromkeys(gold.values()) if str(name) not in known]
-    return Encoded(label.codes, to_names([*label.names.tolist(), *extra])) if extra else label
 
 
 def _numbers(votes: VotesTable) -> dict[str, Floats]:

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowdpilot.io.column_names import ALIASES, find_columns, is_known, listed, resolve
+from crowdpilot.io.column_names import ALIASES, ENDS, candidates, find_columns, is_known, listed
 
 ROLES_AND_ALIASES = [(role, alias) for role, aliases in ALIASES.items() for alias in aliases]
-SPELLINGS = [str.upper, str.title, "{} ID".format, "{}_name".format, " {}".format, "{}-id".format]
+SPELLINGS = [str.upper, str.title, " {}".format]
 
 
 def test_no_alias_has_two_roles():
@@ -19,8 +19,18 @@ def test_no_alias_has_two_roles():
 
 @pytest.mark.parametrize(("role", "alias"), ROLES_AND_ALIASES)
 def test_an_alias_is_found_however_it_is_spelled(role, alias):
-    for name in (alias, *(spell(alias) for spell in SPELLINGS)):
+    ends = [f"{alias} {end.upper()}" for end in ENDS.get(role, ())]
+    for name in (alias, *ends, *(spell(alias) for spell in SPELLINGS)):
         assert find_columns(["text", name]) == {role: name}
+
+
+@pytest.mark.parametrize("alias", ALIASES["label"])
+def test_the_id_of_an_answer_is_no_answer(alias):
+    assert find_columns([f"{alias}_id", f"{alias}-ids"]) == {}
+
+
+def test_all_columns_that_are_called_like_a_role_are_found_the_best_first():
+    assert candidates(["category", "text", "rating", "Label"], "label") == ["Label", "rating", "category"]
 
 
 @given(names=st.permutations(["example", "item", "rater", "answer", "notes"]))
@@ -36,31 +46,6 @@ def test_other_names_have_no_role():
     assert is_known("Worker ID")
     assert not is_known("text")
     assert find_columns(["tasks per hour", ""]) == {}
-
-
-def test_the_user_comes_before_the_format_and_the_format_before_the_names():
-    names = ["task", "worker", "label", "x"]
-    assert resolve(names, {"task": "x"}, {"task": "worker", "label": "label"}) == {
-        "task": "x",
-        "label": "label",
-    }
-    assert resolve(names, {}) == {role: role for role in names[:3]}
-
-
-def test_a_role_is_given_up_with_none():
-    assert resolve(["task", "gold"], {"gold": None}) == {"task": "task"}
-
-
-@pytest.mark.parametrize(
-    ("chosen", "message"),
-    [
-        ({"tasks": "a"}, "columns names 'tasks', expected one of task, worker, label"),
-        ({"task": "z"}, "there is no column 'z', only 'a', 'b'$"),
-    ],
-)
-def test_a_wrong_choice_is_an_error(chosen, message):
-    with pytest.raises(ValueError, match=message):
-        resolve(["a", "b"], chosen)
 
 
 def test_a_sentence_lists_few_names():

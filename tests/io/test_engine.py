@@ -27,6 +27,7 @@ from crowdpilot.io.numbers_and_times import number_text, parse_floats, parse_tim
 from crowdpilot.names import Encoded
 from crowdpilot.votes import Votes
 
+pytestmark = pytest.mark.filterwarnings("ignore::crowdpilot.io.ReadingWarning")
 HOW = r'needs pyarrow: pip install "crowdpilot\[arrow\]"$'
 ARROW_ONLY = {"parquet"}
 MANY = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])

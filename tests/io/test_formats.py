@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import tempfile
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +15,15 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from crowdpilot.io import FORMATS, read, write
+from crowdpilot.io import FORMATS, ReadingWarning, read, write
 from crowdpilot.io.columns import MISSING_NUMBERS
 from crowdpilot.io.detect import by_content
+from crowdpilot.io.reading import MISSING_LABELS
+from crowdpilot.io.similar_names import blank_key
 from crowdpilot.io.source import Source
 from crowdpilot.votes import Votes
 
+pytestmark = pytest.mark.filterwarnings("ignore::crowdpilot.io.ReadingWarning")
 RECORD = {"task": "a", "worker": "x", "label": "cat"}
 SAMPLES = {name: format.sample for name, format in FORMATS.items() if format.sample}
 WRITABLE = [name for name, format in FORMATS.items() if format.write]
@@ -83,7 +87,7 @@ def test_what_cannot_be_written_says_what_can(tmp_path, name):
 
 def is_faithful(name: str) -> bool:
     """Whether a text that could be a number, or a word for none, is meant as such."""
-    return name not in sorted(MISSING_NUMBERS) and not re.fullmatch(r"-?\d+\.0", name)
+    return name not in MISSING_NUMBERS | MISSING_LABELS and not re.fullmatch(r"-?\d+\.0", name)
 
 
 LETTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
@@ -107,6 +111,12 @@ def by_name(votes: Votes) -> tuple[set[tuple[str, ...]], set[str], set[tuple[str
     return set(zip(*(map(str, column) for column in columns), strict=True)), set(map(str, votes.tasks)), gold
 
 
+def has_similar_names(votes: Votes) -> bool:
+    return any(
+        len({blank_key(name) for name in names}) < len(names) for names in (votes.tasks, votes.workers)
+    )
+
+
 @pytest.mark.parametrize("name", [name for name in WRITABLE if name != "matrix"])
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(said=PAIRS, silent=st.lists(NAMES, max_size=3))
@@ -124,7 +134,10 @@ def test_odd_names_come_back_as_they_were(name, said, silent):
         if name == "wide" and "gold" in worker:
             return
         write(votes, path, format=name)
-        assert by_name(read(path, format=name)) == by_name(votes)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ReadingWarning)  # of names that differ only in blanks
+            again = read(path, format=name, classes=votes.classes.tolist())
+        assert by_name(again) == by_name(votes) or has_similar_names(votes)
 
 
 @settings(max_examples=20, deadline=None)

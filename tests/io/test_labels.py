@@ -62,7 +62,7 @@ def test_the_same_label_twice_is_one_label(save):
     [
         ("task,label\na,cat\na,dog\n", "line 2: task 'a' has the true labels 'cat' and 'dog', expected one"),
         ("task,text\na,cat\n", "found no label column among 'task', 'text'"),
-        ("label,text\na,cat\n", "found no task column among 'label', 'text'"),
+        ("label,worker\na,cat\n", "found no task column among 'label', 'worker'"),
         ("", "the file is empty"),
     ],
 )

@@ -39,10 +39,12 @@ def column_names(file: Path) -> Sequence[str]:
     """The columns of a table of labels; none for a `.npy` file."""
     from crowdpilot.io import FORMATS, LABEL_FORMATS
     from crowdpilot.io.detect import parse_source
+    from crowdpilot.io.source import Source
 
     if file.suffix == ".npy":
         return ()
-    return parse_source(file, {name: FORMATS[name] for name in LABEL_FORMATS}, None, {}).names
+    formats = {name: FORMATS[name] for name in LABEL_FORMATS}
+    return parse_source(file, formats, None, Source(file, required=())).names
 
 
 def read_column(file: Path, column: str | None = None) -> dict[str, Any]:

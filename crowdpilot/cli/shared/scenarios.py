@@ -118,10 +118,13 @@ def _split(file: Path, column: str, columns: Mapping[str, str]) -> dict[str, tup
     """The rows of a table by the value of a column, and the names of the columns of each role."""
     from crowdpilot.io import FORMATS, LABEL_FORMATS
     from crowdpilot.io.detect import parse_source
+    from crowdpilot.io.source import Source
     from crowdpilot.io.votes_tables import split_rows
 
     formats = {name: FORMATS[name] for name in LABEL_FORMATS}
-    raw = parse_source(file, formats, None, {**columns, "gold": column})  # a role that this column may have
+    raw = parse_source(
+        file, formats, None, Source(file, {**columns, "gold": column})
+    )  # a role that this column may have
     roles = {role: name for role, name in raw.roles.items() if role in ("task", "worker", "label")}
     return {name: (table, roles) for name, table in split_rows(raw.table, column).items()}
 

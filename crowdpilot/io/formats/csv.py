@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from crowdpilot.io.csv_reading import read_columns, text_table
@@ -19,7 +20,7 @@ def sniff(source: Source) -> bool:
 
 def parse(source: Source) -> VotesTable:
     """The columns that have a role."""
-    roles = source.roles(source.header)
+    roles = source.roles(source.header, content=partial(read_columns, source))
     return text_table(source, read_columns(source, roles.values()), roles)
 
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from crowdpilot import io
 from crowdpilot.arrays import Codes, Names
 from crowdpilot.io.arrow import names_array
-from crowdpilot.io.column_names import resolve
+from crowdpilot.io.column_roles import resolve
 from crowdpilot.scale.files.name_hashes import Hashes, hash_names
 from crowdpilot.votes import Votes
 
@@ -87,7 +87,7 @@ def read_file(path: str, options: Mapping[str, Any]) -> FileVotes:
             "all processes must reach the files under the same path"
         )
     votes = io.read(path, format="parquet", **options)
-    roles = resolve(pq.read_schema(path).names, options["columns"])
+    roles = resolve(pq.read_schema(path).names, options["columns"]).columns
     columns = {role: name for role, name in roles.items() if role in ROLES_OF_COLUMNS}
     numbered = replace(votes, tasks=np.arange(len(votes.tasks)), seconds=None, time=None)
     return FileVotes(path, columns, numbered, names_array(votes.tasks))

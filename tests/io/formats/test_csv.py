@@ -7,7 +7,7 @@ import gzip
 import numpy as np
 import pytest
 
-from crowdpilot.io import read
+from crowdpilot.io import ReadingWarning, read
 
 pytestmark = pytest.mark.usefixtures("each_engine")
 
@@ -75,10 +75,10 @@ def test_quoted_values_hold_delimiters_quotes_and_newlines(save, rows):
 )
 def test_ids_are_integers_only_if_all_of_a_column_are_plain_ones(save, ids, expected):
     lines = "".join(f"{name},{name},{name}\n" for name in ids)
-    votes = read(save("votes.csv", "task,worker,label\n" + lines))
+    votes = read(save("votes.csv", "task,worker,label\n" + lines), classes=expected)
     assert votes.tasks.tolist() == expected
     assert votes.workers.tolist() == expected
-    assert sorted(votes.classes.tolist(), key=expected.index) == expected
+    assert votes.classes.tolist() == expected
 
 
 def test_a_row_without_a_label_is_no_vote_but_lists_its_task(save, rows):
@@ -95,9 +95,11 @@ def test_among_numbers_a_word_for_nothing_is_missing(save, rows, word):
     assert votes.dropped == 1
 
 
-def test_among_texts_such_a_word_is_a_label(save):
-    votes = read(save("votes.csv", "task,worker,label\n1,1,cat\n1,2,NA\n"))
-    assert votes.classes.tolist() == ["NA", "cat"]
+def test_among_texts_such_a_word_is_missing_too_unless_the_classes_are_named(save):
+    path = save("votes.csv", "task,worker,label\n1,1,cat\n1,2,NA\n")
+    with pytest.warns(ReadingWarning, match="1 labels NA are read as missing; if NA is a class, name all"):
+        assert read(path).classes.tolist() == ["cat"]
+    assert read(path, classes=["NA", "cat"]).classes.tolist() == ["NA", "cat"]
 
 
 def test_abstentions_are_dropped_and_counted(save, rows):

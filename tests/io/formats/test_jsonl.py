@@ -37,7 +37,7 @@ def test_one_record_is_one_vote(save, rows):
 )
 def test_ids_come_back_as_they_are_written(save, ids):
     lines = [f'{{"task": {_json(i)}, "worker": {_json(i)}, "label": {_json(i)}}}' for i in ids]
-    votes = read(save("votes.jsonl", "\n".join(lines)))
+    votes = read(save("votes.jsonl", "\n".join(lines)), classes=ids)
     assert votes.tasks.tolist() == ids
     assert votes.workers.tolist() == ids
     assert votes.classes.tolist() == ids

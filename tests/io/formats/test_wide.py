@@ -64,7 +64,7 @@ def test_a_header_alone_is_no_votes(save):
     assert (len(votes), votes.workers.tolist()) == (0, ["anna", "ben"])
 
 
-@pytest.mark.parametrize("header", ["task,text", "a,b,c", "task,worker,x", "task,label,x"])
+@pytest.mark.parametrize("header", ["task,text", "a,b,c"])
 def test_what_could_be_a_mistake_is_not_taken_for_a_wide_table(save, header):
     path = save("votes.csv", f"{header}\n" + ",".join("x" * len(header.split(","))) + "\n")
     with pytest.raises(ValueError, match="found no"):

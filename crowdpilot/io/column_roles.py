@@ -1,0 +1,255 @@
+"""Which column is the task, the worker and the label: by name, by content where names leave a doubt.
+
+Where two columns are plausible, reading is refused and both are named: a wrong column gives wrong labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowdpilot.arrays import Codes
+from crowdpilot.io.column_names import (
+    ALIASES,
+    AMBIGUOUS_TASKS,
+    WEAK_ALIASES,
+    candidates,
+    check_choice,
+    find_columns,
+    is_own_name,
+    listed,
+    name_key,
+)
+from crowdpilot.io.columns import Table
+
+REQUIRED_ROLES = ("task", "worker", "label")
+INDEX_KEYS = frozenset(("", "unnamed0", "indexlevel0", "rownames"))  # how programs call the number of a row
+MAX_UNCHECKED_VALUES = 20  # so few values may all be different
+MAX_REPEATED_SHARE = 0.1  # of votes of a worker on a task that has one already
+Content = Callable[[Sequence[str]], Table]
+
+
+@dataclass(frozen=True)
+class Roles:
+    """The column of each role, and sentences about what was assumed."""
+
+    columns: dict[str, str]
+    notes: list[str] = field(default_factory=list)
+
+
+def resolve(
+    names: Sequence[str],
+    chosen: Mapping[str, str | None],
+    preset: Mapping[str, str] | None = None,
+    content: Content | None = None,
+    required: Sequence[str] = REQUIRED_ROLES,
+) -> Roles:
+    """The column of each role: as the user says, else as the format says, else by its name and content.
+
+    Parameters
+    ----------
+    names
+        All columns.
+    chosen
+        What the user says; None instead of a name leaves a role without a column.
+    preset
+        What the format says, which then is all.
+    content
+        Columns of the table, read where names are not enough; without it, names alone decide.
+    required
+        Roles that must have a column.
+    """
+    check_choice(names, chosen)
+    if preset is not None:
+        return Roles(_filled({**preset, **chosen}))
+    free = [name for name in names if name not in chosen.values()]
+    by_name = {role: name for role, name in find_columns(free).items() if role not in chosen}
+    roles = {**by_name, **chosen}
+    doubtful = [role for role in REQUIRED_ROLES if role not in chosen and len(candidates(free, role)) > 1]
+    lost = [role for role in required if role not in roles]
+    if content is None or not (doubtful or lost):
+        return Roles(_filled(roles))
+    return _Inference(names, free, _filled(roles), content).result(doubtful, lost)
+
+
+def _filled(roles: Mapping[str, str | None]) -> dict[str, str]:
+    return {role: name for role, name in roles.items() if name is not None}
+
+
+@dataclass(eq=False)
+class _Inference:
+    """One table whose names leave a doubt; `roles` is filled step by step."""
+
+    names: Sequence[str]
+    free: Sequence[str]
+    roles: dict[str, str]
+    content: Content
+    notes: list[str] = field(default_factory=list)
+
+    def result(self, doubtful: Sequence[str], lost: Sequence[str]) -> Roles:
+        """Settle each doubt, then find what has no known name."""
+        for role in doubtful:
+            self.roles[role] = self._settle(role, candidates(self.free, role))
+        for role in lost:
+            if found := self._by_weak_name(role, alone=len(lost) == 1):
+                self.roles[role] = found
+        if len(left := [role for role in lost if role not in self.roles]) == 1:
+            self._eliminate(left[0])
+        return Roles(self.roles, self.notes)
+
+    # Several names fit ----------------------------------------------------------------------
+
+    def _settle(self, role: str, fitting: list[str]) -> str:
+        """The one of several columns that are all called like the role."""
+        plausible = [name for name in fitting if not self._is_constant(name)] or fitting
+        if role == "label" and (varying := [name for name in plausible if self._varies_within_tasks(name)]):
+            if plausible[0] not in varying and is_own_name(plausible[0], role):
+                self.notes.append(
+                    f"{plausible[0]!r} is the same for all votes of a task, so {varying[0]!r} is read as the "
+                    f"label; if that is wrong, use --columns label={plausible[0]}"
+                )
+            plausible = varying
+        best = plausible[0]
+        own = [name for name in plausible if is_own_name(name, role)]
+        rivals = own if own else plausible
+        others = [name for name in rivals if name != best and not self._say_the_same(best, name)]
+        if role == "task" and not others and self._repeats(best) > MAX_REPEATED_SHARE:
+            others = [
+                name for name in plausible if name != best and self._repeats(name) < self._repeats(best)
+            ]
+        if others:
+            raise _ambiguous(role, [best, *others])
+        return best
+
+    # No name fits ---------------------------------------------------------------------------
+
+    def _by_weak_name(self, role: str, *, alone: bool) -> str | None:
+        """The only plausible column with a name that is usual for a role, though not only for it."""
+        rest = self._unused()
+        fitting = [name for name in _weak(rest, role) if self._is_plausible(name, role)]
+        if role == "task" and fitting:
+            return self._task_among(fitting, [name for name in rest if self._is_plausible(name, role)])
+        if len(fitting) > 1 and not alone:
+            raise _ambiguous(role, fitting)
+        return fitting[0] if len(fitting) == 1 else None
+
+    def _task_among(self, fitting: list[str], plausible: list[str]) -> str:
+        """Of several, one that repeats: a number of each row is no task, if another column could be one."""
+        repeating = [name for name in fitting if not self._is_unique(name)]
+        best = (repeating or fitting)[0]
+        others = [name for name in repeating if name != best and not self._say_the_same(best, name)]
+        if others and not all(self._follows(name, best) for name in others):
+            raise _ambiguous("task", [best, *others])
+        unknown = [name for name in plausible if name not in fitting and not self._is_unique(name)]
+        if not repeating and len(unknown) == 1 and self._repeats(unknown[0]) <= MAX_REPEATED_SHARE:
+            raise _ambiguous("task", [best, *unknown])
+        return best
+
+    def _eliminate(self, role: str) -> None:
+        """The only column that is left and plausible takes the role, unless it is called like another one."""
+        if role == "worker" and name_key(self.roles.get("task", "")) in AMBIGUOUS_TASKS:
+            return  # a subject may be a person, and then the column that is left is the task
+        rest = self._unused()
+        foreign = {name for other in WEAK_ALIASES if other != role for name in _weak(rest, other)}
+        plausible = [name for name in rest if name not in foreign and self._is_plausible(name, role)]
+        first = plausible[:1]
+        others = [name for name in plausible[1:] if not self._say_the_same(plausible[0], name)]
+        if role == "task" and others:
+            others = [name for name in others if not self._follows(name, plausible[0])]
+        if others:
+            raise _ambiguous(role, [*first, *others])
+        if first:
+            self.roles[role] = first[0]
+
+    def _unused(self) -> list[str]:
+        """Columns without a role, but for those that only number the rows."""
+        used = {*self.roles.values(), *(name for role in ALIASES for name in candidates(self.free, role))}
+        return [
+            name
+            for n, name in enumerate(self.free)
+            if name not in used and not (name_key(name) in INDEX_KEYS and n == 0 and self._is_unique(name))
+        ]
+
+    def _is_plausible(self, name: str, role: str) -> bool:
+        if self._is_constant(name):
+            return False
+        if role == "task":
+            return self._repeats(name) <= MAX_REPEATED_SHARE
+        if self._is_mostly_different(name):
+            return False
+        if role == "worker":
+            return not self._is_fixed_by_task(name) and self._repeats(name) <= MAX_REPEATED_SHARE
+        return not self._is_fixed_by_task(name)
+
+    # What the content says ------------------------------------------------------------------
+
+    @cached_property
+    def _table(self) -> Table:
+        wanted = {name for name in self.names if self.names.count(name) == 1}
+        return self.content([name for name in dict.fromkeys(self.names) if name in wanted])
+
+    def _codes(self, name: str) -> Codes:
+        return self._table[name].distinct.codes
+
+    def _count(self, name: str) -> int:
+        return len(self._table[name].distinct.names)
+
+    def _is_constant(self, name: str) -> bool:
+        return len(self._table) > 1 and self._count(name) < 2
+
+    def _is_unique(self, name: str) -> bool:
+        """Whether no value repeats."""
+        return self._count(name) == int((self._codes(name) >= 0).sum())
+
+    def _is_mostly_different(self, name: str) -> bool:
+        filled = int((self._codes(name) >= 0).sum())
+        return filled > MAX_UNCHECKED_VALUES and 2 * self._count(name) > filled
+
+    def _say_the_same(self, first: str, second: str) -> bool:
+        """Whether two columns name the same things, each value of one with one of the other."""
+        return self._follows(first, second) and self._follows(second, first)
+
+    def _follows(self, name: str, key: str) -> bool:
+        """Whether the value of a column is fixed by that of another."""
+        keys, pairs = _pairs(self._codes(key), self._codes(name))
+        return len(np.unique(pairs)) == len(np.unique(keys))
+
+    def _is_fixed_by_task(self, name: str) -> bool:
+        """Whether tasks that have several rows have one value in all of them."""
+        if "task" not in self.roles:
+            return False
+        task = self._codes(self.roles["task"])
+        several = np.bincount(task[task >= 0]) > 1 if (task >= 0).any() else np.zeros(0, bool)
+        return bool(several.any()) and self._follows(name, self.roles["task"])
+
+    def _varies_within_tasks(self, name: str) -> bool:
+        return "task" in self.roles and not self._follows(name, self.roles["task"])
+
+    def _repeats(self, name: str) -> float:
+        """Share of rows whose task and worker were there before, if this is the one that is not known."""
+        known = next((role for role in ("worker", "task") if self.roles.get(role, name) != name), None)
+        if known is None:
+            return 0.0
+        _, pairs = _pairs(self._codes(self.roles[known]), self._codes(name))
+        return 1 - len(np.unique(pairs)) / max(len(pairs), 1)
+
+
+def _weak(names: Sequence[str], role: str) -> list[str]:
+    return candidates(names, role, WEAK_ALIASES)
+
+
+def _pairs(first: Codes, second: Codes) -> tuple[Codes, NDArray[np.int64]]:
+    """Where two columns both have a value, the code of the first, and one number for the pair."""
+    both = (first >= 0) & (second >= 0)
+    return first[both], first[both] * np.int64(second.max(initial=0) + 1) + second[both]
+
+
+def _ambiguous(role: str, names: Collection[str]) -> ValueError:
+    found = listed(list(names))
+    return ValueError(
+        f"the {role} could be any of {found}; name the right one with columns= (--columns {role}=NAME)"
+    )
