@@ -110,7 +110,11 @@ def table_errors() -> Iterator[None]:
 
 
 def read_csv(
-    stream: Any, delimiter: str, header: Sequence[str], names: Sequence[str] | None
+    stream: Any,
+    delimiter: str,
+    header: Sequence[str],
+    names: Sequence[str] | None,
+    has_header: bool = True,
 ) -> tuple[Table, str]:
     """Some columns of a text file (None: all, by position), and the last value in it."""
     positions = [str(n) for n in range(len(header))] if names is None else None
@@ -118,7 +122,9 @@ def read_csv(
     with table_errors():
         table = arrow_csv.read_csv(
             stream,
-            arrow_csv.ReadOptions(block_size=BLOCK_BYTES, column_names=positions),
+            arrow_csv.ReadOptions(
+                block_size=BLOCK_BYTES, column_names=positions or (None if has_header else header)
+            ),
             arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
             arrow_csv.ConvertOptions(
                 include_columns=included, column_types=dict.fromkeys(included, pa.string())
@@ -126,7 +132,7 @@ def read_csv(
         )
     last = str(table[positions[-1] if positions else header[-1]][-1]) if table.num_rows else ""
     if positions:
-        return _table(table.slice(1).rename_columns(list(header))), last
+        return _table(table.slice(int(has_header)).rename_columns(list(header))), last
     return _table(table.select(list(names or ()))), last
 
 

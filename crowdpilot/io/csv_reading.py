@@ -13,6 +13,7 @@ from crowdpilot.io.column_names import listed
 from crowdpilot.io.columns import Table, TableError, column_of_names, table_of
 from crowdpilot.io.engine import engine
 from crowdpilot.io.format import VotesTable, row_text
+from crowdpilot.io.headers import check_header
 from crowdpilot.io.plain import long_fields
 from crowdpilot.io.source import Source
 from crowdpilot.names import to_names
@@ -43,9 +44,12 @@ def read_rows(source: Source) -> Table:
 
 
 def _read(source: Source, names: list[str] | None) -> Table:
+    check_header(source)
     try:
         with source.open() as stream:
-            table, last = engine().read_csv(stream, source.delimiter, source.header, names)
+            table, last = engine().read_csv(
+                stream, source.delimiter, source.header, names, source.header_names is None
+            )
     except TableError as error:
         check(source)
         raise source.error(f"cannot be read as text with columns ({error})") from error
@@ -61,7 +65,7 @@ def check(source: Source) -> None:
 
 
 def checked_rows(source: Source) -> Iterator[list[str]]:
-    """Each row, the header included; an error says which line is wrong."""
+    """Each row, a header included; an error says which line is wrong."""
     width = len(source.header)
     line = 0
     try:
@@ -92,7 +96,7 @@ def numbered_rows(source: Source, strict: bool = True) -> Iterator[tuple[int, li
 def line_of(source: Source, row: int) -> int | None:
     """The line of a row of data, the header not counted."""
     lines = (line for line, fields in numbered_rows(source, strict=False) if fields)
-    return next(islice(lines, row + 1, None), None)
+    return next(islice(lines, row + source.header_rows, None), None)
 
 
 def position_of(source: Source, row: int) -> str:

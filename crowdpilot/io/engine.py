@@ -25,9 +25,17 @@ class Engine(Protocol):
         """A stream into a new file, which is compressed if its suffix says so."""
 
     def read_csv(
-        self, stream: Any, delimiter: str, header: Sequence[str], names: Sequence[str] | None
+        self,
+        stream: Any,
+        delimiter: str,
+        header: Sequence[str],
+        names: Sequence[str] | None,
+        has_header: bool = True,
     ) -> tuple[Table, str]:
-        """Some columns of a text file (None: all, by position), and the last value in it."""
+        """Some columns of a text file (None: all, by position), and the last value in it.
+
+        Without a header in the file, the names are only in `header`.
+        """
 
     def read_json_lines(
         self, open: Callable[[], Any], roles: Callable[[list[str]], Mapping[str, str]]

@@ -61,18 +61,22 @@ class Codes(dict[str, int]):
 
 
 def read_csv(
-    stream: Any, delimiter: str, header: Sequence[str], names: Sequence[str] | None
+    stream: Any,
+    delimiter: str,
+    header: Sequence[str],
+    names: Sequence[str] | None,
+    has_header: bool = True,
 ) -> tuple[Table, str]:
     """Some columns of a text file (None: all, by position), and the last value in it."""
     positions = [*range(len(header))] if names is None else [*map(header.index, names)]
     needed = list(dict.fromkeys([*positions, len(header) - 1]))
     code_of = {position: Codes() for position in needed}
     codes = {position: array("i") for position in needed}
-    last = header[-1] if names is None else ""
+    last = header[-1] if names is None and has_header else ""
     with long_fields(), io.TextIOWrapper(stream, "utf-8-sig", "surrogateescape", newline="") as lines:
         rows = filter(None, csv.reader(lines, delimiter=delimiter))
-        first = next(rows, [])
-        if any(first[position : position + 1] != [header[position]] for position in needed):
+        first = next(rows, []) if has_header else header
+        if any(list(first[position : position + 1]) != [header[position]] for position in needed):
             raise TableError("the header is no text")
         while chunk := list(islice(rows, ROWS_PER_CHUNK)):
             columns = _transpose(chunk, len(header))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from crowdpilot.arrays import need_arrow
-from crowdpilot.io.columns import TableError
+from crowdpilot.io.column_files import broken_file_errors, column_votes
+from crowdpilot.io.columns import Table
 from crowdpilot.io.format import Format, VotesTable
 from crowdpilot.io.source import COMPRESSED, Source
 from crowdpilot.io.votes_tables import votes_columns
@@ -21,22 +24,26 @@ def sniff(source: Source) -> bool:
 
 
 def parse(source: Source) -> VotesTable:
-    """Only the columns that matter."""
+    """Only the columns that matter; numbers of classes become their names."""
     need_arrow(f"{source.path}: Parquet")
     import pyarrow.parquet as pq
 
     from crowdpilot.io import arrow
+    from crowdpilot.io.class_labels import class_names, with_class_names
 
-    try:
-        with arrow.table_errors():
-            schema = pq.ParquetDataset(source.path).schema
-            roles = source.roles(schema.names)
-            names = [name for name in schema.names if name in roles.values()]
-            table = arrow.as_table(pq.read_table(source.path, columns=names))
-    except (OSError, TableError) as error:
-        reason = str(error).splitlines()[0]
-        raise source.error(f"found a broken Parquet file ({reason}), expected a whole one") from error
-    return VotesTable(table, roles, source.columns.keys(), schema.names, name=str(source.path))
+    def load(names: Sequence[str]) -> Table:
+        with broken_file_errors(source, "Parquet file"), arrow.table_errors():
+            table = pq.read_table(_file(source), columns=list(names))
+            return arrow.as_table(with_class_names(table, classes))
+
+    with broken_file_errors(source, "Parquet file"), arrow.table_errors():
+        schema = pq.ParquetDataset(_file(source)).schema
+        classes = class_names(schema)
+    return column_votes(source, schema.names, load)
+
+
+def _file(source: Source) -> Any:
+    return source.path if source.content is None else BytesIO(source.content)
 
 
 def write(votes: Votes, path: Path) -> None:

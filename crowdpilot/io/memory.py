@@ -1,0 +1,156 @@
+"""Votes in memory: data frames, columns, records, triples, nested dicts and matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowdpilot.io.columns import Table, column_of_names, table_of
+from crowdpilot.io.engine import engine
+from crowdpilot.io.format import VotesTable
+from crowdpilot.io.frames import frame_table, is_frame, readable_column, with_row_numbers
+from crowdpilot.io.nested_votes import nested_votes
+from crowdpilot.names import to_names
+
+TRIPLE = ("task", "worker", "label")
+SETTLED = "give the three columns as {'task': ..., 'worker': ..., 'label': ...}, or say format='wide'"
+
+
+def table_in_memory(
+    given: Any, columns: Mapping[str, str | None] | None = None, format: str | None = None
+) -> Table | VotesTable:
+    """The table of anything in memory; the votes themselves where it is clear which value is what.
+
+    Parameters
+    ----------
+    given
+        A data frame of any library, a mapping of columns, `{task: {worker: label}}`, records as dicts,
+        triples of task, worker and label, or an array (tasks, workers).
+    columns
+        The columns that the user has named.
+    format
+        `"wide"` for a row for each task, where an array may also hold triples; `"peerannot_inverse"`
+        for a nested dict with the workers outside.
+    """
+    try:
+        return _table(given, columns or {}, format)
+    except (TypeError, ValueError, OverflowError) as error:
+        found = f"{type(given).__module__}.{type(given).__qualname__}"
+        reason = str(error).partition("\n")[0]
+        raise ValueError(f"{found} cannot be read as votes ({reason})") from error
+
+
+def _table(given: Any, columns: Mapping[str, str | None], format: str | None) -> Table | VotesTable:
+    if isinstance(given, Table):
+        return given
+    if is_frame(given) or type(given).__module__.startswith("datasets."):
+        return with_row_numbers(frame_table(given, columns), columns)
+    if isinstance(given, np.ndarray):
+        return _of_array(given, columns, format)
+    if isinstance(given, Mapping):
+        if given and all(isinstance(inner, Mapping) for inner in given.values()):
+            return nested_votes(given, format)
+        return table_of({str(name): readable_column(values) for name, values in given.items()})
+    if isinstance(given, (Sequence, Iterator)):
+        return _of_rows(list(given), format)
+    raise TypeError("expected a path, a stream, a data frame, a dict of columns, records or an array")
+
+
+# Rows ----------------------------------------------------------------------------------------
+
+
+def _of_rows(rows: list[Any], format: str | None) -> Table | VotesTable:
+    rows = [row._asdict() if hasattr(row, "_asdict") else row for row in rows]
+    if all(isinstance(row, Mapping) for row in rows):
+        names = dict.fromkeys(str(name) for row in rows for name in row) or dict.fromkeys(TRIPLE)
+        texts = [{str(name): value for name, value in row.items()} for row in rows]
+        return table_of({name: readable_column([row.get(name) for row in texts]) for name in names})
+    wrong = next((row for row in rows if not isinstance(row, (tuple, list)) or len(row) != len(TRIPLE)), None)
+    if wrong is not None:
+        raise TypeError(f"found {str(wrong)[:40]}, expected a dict, or three values: task, worker, label")
+    if isinstance(rows[0], list) and _may_be_matrix(rows):
+        raise TypeError(f"its rows may be tasks with three workers or task, worker and label; {SETTLED}")
+    values = list(zip(*rows, strict=True))
+    return table_of({name: readable_column(list(values[n])) for n, name in enumerate(TRIPLE)})
+
+
+def _may_be_matrix(rows: Sequence[Sequence[Any]]) -> bool:
+    """Whether three columns hold values of one kind, as those of three workers do."""
+    columns = [{value for value in column if _is_label(value)} for column in zip(*rows, strict=True)]
+    return all(
+        2 * len(column & (columns[n - 1] | columns[n - 2])) >= len(column) for n, column in enumerate(columns)
+    )
+
+
+def _may_be_triples(rows: Sequence[Sequence[Any]]) -> bool:
+    """Whether no pair of the first two values occurs twice, and there are more tasks than labels."""
+    tasks, workers, labels = (list(column) for column in zip(*rows, strict=True))
+    is_unique = len(set(zip(tasks, workers, strict=True))) == len(rows)
+    return is_unique and len(set(tasks)) > len(set(labels)) and all(map(_is_label, chain(tasks, workers)))
+
+
+def _is_label(value: Any) -> bool:
+    """Whether it is a value and not one for none: None, NaN, an empty text or a number below zero."""
+    if value is None or value == "" or value != value:
+        return False
+    return not (isinstance(value, (int, float)) and value < 0)
+
+
+# Matrices ------------------------------------------------------------------------------------
+
+
+def _of_array(
+    array: NDArray[Any], columns: Mapping[str, str | None], format: str | None
+) -> Table | VotesTable:
+    if array.dtype.names:
+        return table_of({name: readable_column(array[name].tolist()) for name in array.dtype.names})
+    if array.ndim != 2:
+        raise TypeError(f"it has the shape {array.shape}, expected (tasks, workers)")
+    if array.shape[1] == len(TRIPLE) and format is None:
+        _check_matrix(array)
+    has_vote = _votes_in(array)
+    task, worker = np.nonzero(has_vote)
+    labels = _whole(array[task, worker])
+    tasks, workers = (np.arange(size) for size in array.shape)
+    table = table_of(
+        {
+            "task": column_of_names(task, tasks),
+            "worker": column_of_names(worker, workers),
+            "label": engine().column(labels),
+        }
+    )
+    return VotesTable(
+        table, {name: name for name in table.column_names}, tasks=tasks, workers=workers, name="the array"
+    )
+
+
+def _check_matrix(array: NDArray[Any]) -> None:
+    """Raise if an array of three columns may hold triples of task, worker and label."""
+    rows = np.ma.filled(array, None).tolist() if array.dtype == object else array.tolist()
+    if not _may_be_matrix(rows) or _may_be_triples(rows):
+        raise TypeError(f"its three columns may be workers, or task, worker and label; {SETTLED}")
+
+
+def _votes_in(array: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where there is a vote: neither masked nor empty, NaN or negative."""
+    present: NDArray[np.bool_] = ~np.ma.getmaskarray(array)
+    values = np.ma.getdata(array)
+    if values.dtype.kind in "iuf":
+        votes: NDArray[np.bool_] = present & (values >= 0)  # NaN is not
+        return votes
+    filled = np.asarray([_is_label(value) for value in values.ravel().tolist()], bool)
+    present &= filled.reshape(values.shape)
+    return present
+
+
+def _whole(values: NDArray[Any]) -> Any:
+    """Labels; of numbers, whole ones."""
+    data = np.ma.getdata(values)
+    if data.dtype.kind == "f" and (data != np.floor(data)).any():
+        wrong = data[data != np.floor(data)][0]
+        raise TypeError(f"found {wrong:g}, expected whole numbers; shares of classes are read by from_shares")
+    return data.astype(np.int64) if data.dtype.kind in "iuf" else to_names(data.tolist())
