@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from crowdpilot.io.columns import Table, TableError
 from crowdpilot.io.format import VotesTable
-from crowdpilot.io.formats.wide import is_wide, looks_wide, to_long
+from crowdpilot.io.formats.wide import looks_wide, may_be_wide, to_long
 from crowdpilot.io.source import Source
 
 Load = Callable[[Sequence[str]], Table]
@@ -16,7 +16,7 @@ Load = Callable[[Sequence[str]], Table]
 def column_votes(source: Source, names: Sequence[str], load: Load) -> VotesTable:
     """The votes in a table with these columns, of which `load` reads some."""
     name = str(source.path)
-    if is_wide(names, source.columns) and looks_wide(table := load(names), source.columns):
+    if may_be_wide(names, source.columns) and looks_wide(table := load(names), source.columns):
         return to_long(VotesTable(table, {}, source.columns.keys(), name=name), source.columns)
     roles = source.roles(names, content=load)
     needed = [column for column in names if column in roles.values()]

@@ -27,7 +27,7 @@ from crowdpilot.io.column_names import (
 from crowdpilot.io.columns import Table
 
 REQUIRED_ROLES = ("task", "worker", "label")
-INDEX_KEYS = frozenset(("", "unnamed0", "indexlevel0", "rownames"))  # how programs call the number of a row
+INDEX_KEYS = frozenset(("unnamed0", "indexlevel0", "rownames"))  # how programs call the number of a row
 MAX_UNCHECKED_VALUES = 20  # so few values may all be different
 MAX_REPEATED_SHARE = 0.1  # of votes of a worker on a task that has one already
 Content = Callable[[Sequence[str]], Table]
@@ -39,6 +39,11 @@ class Roles:
 
     columns: dict[str, str]
     notes: list[str] = field(default_factory=list)
+
+
+def is_index_name(name: str) -> bool:
+    """Whether a column is called as programs call the number of a row."""
+    return not name.strip() or name_key(name) in INDEX_KEYS
 
 
 def resolve(
@@ -171,7 +176,7 @@ class _Inference:
         return [
             name
             for n, name in enumerate(self.free)
-            if name not in used and not (name_key(name) in INDEX_KEYS and n == 0 and self._is_unique(name))
+            if name not in used and not (is_index_name(name) and n == 0 and self._is_unique(name))
         ]
 
     def _is_plausible(self, name: str, role: str) -> bool:

@@ -41,6 +41,8 @@ class VotesTable:
         What counts of the repeats of a vote, where the format decides it.
     numbers_as_text
         Numbers are written as text, so that `12` has to be distinguished from `012`.
+    missing_labels
+        Labels that mean no vote here, unless the user names them as classes.
     left_out
         How many rows or records hold no vote, by the reason for a sentence: `{"cancelled": 3}`.
     notes
@@ -65,6 +67,7 @@ class VotesTable:
     classes: Sequence[Any] | None = None
     repeats: Repeats | None = None
     numbers_as_text: bool = False
+    missing_labels: Collection[str] = ()
     left_out: Mapping[str, int] = field(default_factory=dict)
     notes: Sequence[str] = ()
     described: Mapping[str, str] | None = None

@@ -20,6 +20,7 @@ from crowdpilot.votes import Repeats, Votes
 
 MISSING_LABELS = frozenset(("NaN", "nan", "NAN", "<NA>", "NaT", "null", "NULL", "NA"))  # written by programs
 MISSING_WORKERS = frozenset(("NaN", "nan", "<NA>", "NaT", "null", "NULL"))
+DOUBTFUL_MARKERS = ("NA", "-1")
 DOUBTFUL_LABELS = ("None", "N/A", "n/a", "#N/A", "?", "-", "--", ".")  # answers, or no answer
 MIN_DATE_SECONDS = 1e8  # since 1970; less is a time on another clock, or how long something took
 MIN_VOTES_TO_DOUBT = 50
@@ -153,14 +154,15 @@ class _Reader:
 
     def _labels(self, known: set[str]) -> tuple[Encoded, dict[Any, Any]]:
         """Labels and true labels, each class under one name."""
-        markers = MISSING_LABELS - known - {*self.abstain}
+        markers = MISSING_LABELS.union(self.about.missing_labels) - known - {*self.abstain}
         label, missing = without(self.encoded.label, markers)
         if missing:
             found = sorted(markers.intersection(map(str, self.encoded.label.names.tolist())))
             self.left_out[f"labelled {', '.join(found)}"] = missing
-            if "NA" in found:
+            if doubtful := [name for name in found if name in DOUBTFUL_MARKERS]:
                 self.notes.append(
-                    f"{missing} labels NA are read as missing; if NA is a class, name all classes"
+                    f"{missing} labels {doubtful[0]} are read as missing; if {doubtful[0]} is a class, name "
+                    "all classes (--classes)"
                 )
         gold = {task: name for task, name in self.encoded.gold.items() if str(name) not in markers}
         everything = _with_classes(label, gold)
@@ -208,8 +210,10 @@ class _Reader:
         valid = np.flatnonzero((task.codes >= 0) & (worker.codes >= 0) & (label.codes >= 0))
         pairs = pair(task.codes[valid], worker.codes[valid], (len(task.names), len(worker.names)))
         time = numbers.get("time")
-        repeated = valid[np.isin(pairs, _repeated(pairs))] if time is not None and has_repeats(pairs) else []
-        if time is None or not len(repeated) or not (time[repeated] > MIN_DATE_SECONDS).all():
+        if time is None or not has_repeats(pairs):
+            return task, worker, label, numbers
+        repeated = valid[np.isin(pairs, _repeated(pairs))]
+        if not (time[repeated] > MIN_DATE_SECONDS).all():
             return task, worker, label, numbers
         self.order = f"the {repeats} by time counts"
         group = pair(task.codes[repeated], worker.codes[repeated], (len(task.names), len(worker.names)))
@@ -246,7 +250,8 @@ class _Reader:
 def _repeated(values: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
     """The values that occur more than once."""
     distinct, counts = np.unique(values, return_counts=True)
-    return distinct[counts > 1]
+    several: NDArray[np.integer[Any]] = distinct[counts > 1]
+    return several
 
 
 def _has_minus_one(classes: Names) -> bool:

@@ -95,7 +95,8 @@ def quoted(groups: Mapping[str, Sequence[str]]) -> str:
 def without(encoded: Encoded, names: Collection[str]) -> tuple[Encoded, int]:
     """The same with some names missing, and in how many rows they stood."""
     listed: Names = encoded.names
-    if listed.dtype != object or not (gone := np.asarray([name in names for name in listed.tolist()])).any():
+    gone = np.asarray([str(name) in names for name in listed.tolist()], bool)
+    if not gone.any():
         return encoded, 0
     code = np.full(len(listed) + 1, -1, np.int32)
     code[:-1][~gone] = np.arange((~gone).sum())

@@ -5,86 +5,113 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from crowdpilot.io.column_names import find_columns
+from crowdpilot.io.column_names import find_columns, listed
 from crowdpilot.io.columns import Table, column_of_names, encode_column, stack, table_of
 from crowdpilot.io.csv_reading import read_rows, text_table
 from crowdpilot.io.format import Format, VotesTable
-from crowdpilot.io.source import SAMPLE_ROWS, Source
+from crowdpilot.io.source import Source
 from crowdpilot.io.text_writing import csv_style, header_line, join_lines, texts, write_text
 from crowdpilot.io.votes_tables import label_matrix
-from crowdpilot.names import to_names
+from crowdpilot.io.wide_layout import Layout, Summary, find_layout, summarize, summarize_column
+from crowdpilot.names import Encoded, to_names
 from crowdpilot.votes import Votes
 
-INDEX = {"", "id", "index", "unnamed: 0"}  # names of a first column that only numbers the rows
-GOLD = "gold"  # the column of true labels; any other column but the task is a worker
-MAX_UNCHECKED_VALUES = 20  # so few values may all be different
+GOLD = "gold"  # how the column of true labels is written
 CELLS_PER_PIECE = 1 << 20  # written at once
 
 
-def is_wide(names: Sequence[str], columns: Mapping[str, str | None]) -> bool:
-    """Whether there is a task and two more columns, but neither a worker nor a label."""
-    roles = {*find_columns(names), *columns}
-    has_task = "task" in roles or (len(names) > 0 and names[0].casefold() in INDEX)
-    return has_task and len(names) > 2 and not roles & {"worker", "label"}
-
-
-def has_labels(
-    names: Sequence[str], columns: Mapping[str, str | None], sample: Iterable[Sequence[Any]]
-) -> bool:
-    """Whether the workers repeat themselves, as people do who choose from a few classes."""
-    special = _special(names, columns).values()
-    cells = [values for n, values in enumerate(sample) if n not in special]
-    filled = [[str(value) for value in values if value not in ("", None)] for values in cells]
-    return all(
-        len(values) <= MAX_UNCHECKED_VALUES or 2 * len(set(values)) <= len(values) for values in filled
-    )
+def may_be_wide(names: Sequence[str], columns: Mapping[str, str | None]) -> bool:
+    """Whether the names of columns do not say that each row is a vote."""
+    return "label" not in columns and not {"worker", "label"} <= find_columns(names).keys()
 
 
 def looks_wide(table: Table, columns: Mapping[str, str | None]) -> bool:
-    """The same for a table in memory."""
-    if not is_wide(table.column_names, columns):
-        return False
+    """Whether a table in memory is wide; one that is not clear is, so that reading it says why."""
     names = table.column_names
-    return has_labels(names, columns, [column.values(SAMPLE_ROWS) for column in table.columns])
+    return may_be_wide(names, columns) and _is_wide(names, map(summarize_column, table.columns), columns)
 
 
 def sniff(source: Source) -> bool:
     """Whether it is such a table, as text."""
-    is_table = "\0" not in source.start and is_wide(source.header, source.columns)
-    return is_table and has_labels(source.header, source.columns, zip(*source.sample, strict=False))
+    if "\0" in source.start or not may_be_wide(source.header, source.columns):
+        return False
+    sample = list(zip(*source.sample, strict=False)) or [()] * len(source.header)
+    return len(sample) == len(source.header) and _is_wide(
+        source.header, map(summarize, sample), source.columns
+    )
+
+
+def _is_wide(names: Sequence[str], columns: Iterable[Summary], chosen: Mapping[str, str | None]) -> bool:
+    try:
+        return find_layout(names, list(columns), chosen) is not None
+    except ValueError:
+        return True
 
 
 def parse(source: Source) -> VotesTable:
     """Every cell as text."""
-    source.roles(source.header)
+    source.roles(source.header, {})
     return to_long(text_table(source, read_rows(source), {}), source.columns)
 
 
 def to_long(votes: VotesTable, columns: Mapping[str, str | None]) -> VotesTable:
     """One row for each cell that is not empty, and one for each task that has none."""
     names = votes.table.column_names
-    special = _special(names, columns)
-    workers = [n for n in range(len(names)) if n not in special.values()]
-    if not workers:
-        raise votes.error("found no column of a worker, expected one for each of them")
-    cells = encode_column(stack([votes.table.columns[n] for n in workers]), votes.numbers_as_text)
-    labels = cells.codes.reshape(len(workers), -1).T  # (tasks, workers)
-    row, worker = np.nonzero(labels >= 0)
+    layout = _layout(votes, columns)
+    voters = to_names([names[n] for n in layout.votes])
+    cells = encode_column(stack([votes.table.columns[n] for n in layout.votes]), votes.numbers_as_text)
+    labels = cells.codes.reshape(len(voters), -1).T  # (rows, columns of votes)
+    row, voter = np.nonzero(labels >= 0)
     unlabelled = np.flatnonzero((labels < 0).all(axis=1))
     rows, none = np.append(row, unlabelled), np.full(len(unlabelled), -1)
-    worker_names = to_names([names[n] for n in workers])
-    known = {role: votes.table.columns[n].distinct for role, n in special.items()}
-    long = {role: column_of_names(codes[rows], values) for role, (codes, values) in known.items()}
-    long["worker"] = column_of_names(np.append(worker, none), worker_names)
-    long["label"] = column_of_names(np.append(labels[row, worker], none), cells.names)
+    row_names, row_role = _rows(votes.table, layout), "worker" if layout.rows_are_workers else "task"
+    other_role = "task" if layout.rows_are_workers else "worker"
+    long = {
+        row_role: column_of_names(row_names.codes[rows], row_names.names),
+        other_role: column_of_names(np.append(voter, none), voters),
+        "label": column_of_names(np.append(labels[row, voter], none), cells.names),
+    }
+    if layout.gold is not None:
+        gold = votes.table.columns[layout.gold].distinct
+        long["gold"] = column_of_names(gold.codes[rows], gold.names)
+    every = {row_role: row_names.names, other_role: voters}
     return replace(
-        votes, table=table_of(long), roles={role: role for role in long}, names=(),
-        tasks=known["task"].names, workers=worker_names, position=lambda n: votes.position(int(rows[n])),
+        votes, table=table_of(long), roles={role: role for role in long}, names=(), tasks=every["task"],
+        workers=every["worker"], position=lambda n: votes.position(int(rows[n])),
+        missing_labels=layout.missing, notes=[*votes.notes, *layout.notes],
+        described=_described(names, layout, row_role, other_role),
+        ignored=[names[n] for n in layout.ignored],
     )  # fmt: skip
+
+
+def _layout(votes: VotesTable, columns: Mapping[str, str | None]) -> Layout:
+    """The layout that was found, or the one that the user forces."""
+    names, summaries = votes.table.column_names, [summarize_column(column) for column in votes.table.columns]
+    try:
+        found = None if "task" in columns else find_layout(names, summaries, columns)
+        layout = found or find_layout(names, summaries, columns, is_forced=True)
+    except ValueError as error:
+        raise votes.error(str(error)) from error
+    if layout is None:
+        raise votes.error("found no column of a worker, expected one for each of them")
+    return layout
+
+
+def _rows(table: Table, layout: Layout) -> Encoded:
+    """What names the rows, or their number."""
+    if layout.row is None:
+        return Encoded(np.arange(len(table), dtype=np.int32), np.arange(len(table)))
+    return table.columns[layout.row].distinct
+
+
+def _described(names: Sequence[str], layout: Layout, row_role: str, other_role: str) -> dict[str, str]:
+    row = "the number of the row" if layout.row is None else repr(names[layout.row])
+    shown = f"{len(layout.votes)} columns ({listed([names[n] for n in layout.votes])})"
+    gold = {} if layout.gold is None else {"gold": repr(names[layout.gold])}
+    return {row_role: row, other_role: shown} | gold
 
 
 def write(votes: Votes, path: Path) -> None:
@@ -112,15 +139,6 @@ def _pieces(votes: Votes, delimiter: str) -> Iterator[str]:
             cells = texts(column_of_names(part.ravel(), votes.classes), style)
             columns.append([delimiter.join(cells[n : n + width]) for n in range(0, len(cells), width)])
         yield join_lines(map(delimiter.join, zip(*columns, strict=True)))
-
-
-def _special(names: Sequence[str], columns: Mapping[str, str | None]) -> dict[str, int]:
-    """Where the task stands, and the true label if there is one; the first column, if in doubt."""
-    known = find_columns(names, ["task"])
-    is_first = "task" in find_columns(names[:1], ["task"]) or names[0].casefold() in INDEX
-    task = columns.get("task") or (names[0] if is_first else known.get("task", names[0]))
-    gold = columns.get("gold", GOLD)
-    return {role: names.index(n) for role, n in (("task", task), ("gold", gold)) if n in names}
 
 
 FORMAT = Format(

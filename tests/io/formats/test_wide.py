@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from crowdpilot.io import read, write
+from crowdpilot.io import ReadingWarning, explain, read, write
 from crowdpilot.votes import Votes
 
 WIDE = "task,anna,ben,carl\na,cat,,dog\nb,,,\nc,cat,cat,\n"
@@ -83,7 +84,86 @@ def test_a_column_of_texts_is_no_worker_unless_the_format_is_named(save):
         ValueError, match="found no worker and no label column among 'task', 'price', 'review'"
     ):
         read(frame)
-    assert len(read(path, format="wide")) == len(read(frame, format="wide")) == 60
+    for source in (path, frame):
+        with pytest.warns(ReadingWarning, match="'review' are not read"):
+            assert len(read(source, format="wide")) == 30
+
+
+MATRIX = {"a": [0, -1, 1], "b": [1, 1, 2], "c": [2, 0, -1]}
+ANSWERS = "yes,no,yes\nno,no,yes\nyes,yes,no\nno,yes,yes\n"
+
+
+def numbered(answers: str, *before: str, header: str) -> str:
+    """Rows of answers with more columns before them."""
+    rows = answers.splitlines()
+    columns = [[form.format(n) for n in range(len(rows))] for form in before]
+    lines = [",".join(cells) for cells in zip(*columns, rows, strict=True)]
+    return "\n".join([header, *lines]) + "\n"
+
+
+def test_without_an_id_the_first_worker_is_no_task_but_rows_are_numbered(save, rows):
+    votes = read(save("votes.csv", "anna,ben,carl\n" + ANSWERS))
+    assert votes.workers.tolist() == ["anna", "ben", "carl"]
+    assert votes.tasks.tolist() == [0, 1, 2, 3]
+    assert rows(votes)[:2] == [(0, "anna", "yes"), (0, "ben", "no")]
+
+
+@pytest.mark.parametrize("header", ["", "Unnamed: 0", "id", "tweet"])
+def test_texts_and_numbers_of_rows_are_no_workers(save, header):
+    content = numbered(ANSWERS, "{}", "I liked film {}", header=f"{header},text,anna,ben,carl")
+    reading = explain(save("votes.csv", content))
+    assert reading.votes.workers.tolist() == ["anna", "ben", "carl"]
+    assert len(reading.votes.tasks) == 4
+    assert reading.ignored in (["text"], [header])
+    assert "worker from 3 columns ('anna', 'ben', 'carl')" in str(reading)
+
+
+def test_facts_about_tasks_are_no_workers_and_are_named(save):
+    content = "task,source,anna,ben\na,web,yes,no\nb,book,no,no\nc,web,yes,yes\n"
+    reading = explain(save("votes.csv", content))
+    assert reading.votes.workers.tolist() == ["anna", "ben"]
+    assert reading.notes == ("'source' are not read, since their values are not those of workers",)
+    majority = explain(save("votes.csv", content.replace("source", "majority").replace("web", "yes")))
+    assert majority.votes.workers.tolist() == ["anna", "ben"]
+
+
+@pytest.mark.parametrize("end", ["", ".0"])
+def test_minus_one_beside_numbers_is_no_vote_unless_it_is_named_as_a_class(save, end):
+    lines = [",".join([task, *(f"{n}{end}" for n in labels)]) for task, labels in MATRIX.items()]
+    path = save("votes.csv", "\n".join(["task,anna,ben,carl", *lines]))
+    with pytest.warns(ReadingWarning, match="2 labels -1 are read as missing; if -1 is a class, name all"):
+        votes = read(path)
+    assert (len(votes), votes.classes.tolist()) == (7, [0, 1, 2])
+    assert len(read(path, classes=[-1, 0, 1, 2])) == 9
+
+
+def test_minus_one_and_one_are_two_classes(save):
+    votes = read(save("votes.csv", "task,anna,ben\na,1,-1\nb,-1,-1\nc,1,1\n"))
+    assert votes.classes.tolist() == [-1, 1]
+
+
+def test_rows_may_be_workers(save, rows):
+    path = save("votes.csv", "respondent,picture 1,picture 2\nx,cat,dog\ny,cat,cat\nz,dog,dog\n")
+    with pytest.warns(
+        ReadingWarning, match=r"each row is a worker \('respondent'\), and 2 columns are read as"
+    ):
+        votes = read(path)
+    assert rows(votes)[:2] == [("picture 1", "x", "cat"), ("picture 2", "x", "dog")]
+
+
+def test_a_label_beside_workers_is_refused(save):
+    path = save("votes.csv", "id,anna,ben,label\n1,yes,no,yes\n2,no,no,no\n3,yes,yes,yes\n")
+    with pytest.raises(ValueError, match="'label' may be a worker or the label of all"):
+        read(path)
+    assert len(read(path, format="wide", columns={"gold": "label"}).workers) == 2
+
+
+def test_the_frame_of_cleanlab_is_read(rows):
+    frame = pd.DataFrame({"anna": [0, 1, np.nan, 1], "ben": [0, np.nan, 1, 1], "carl": [np.nan, 1, 1, 0]})
+    votes = read(frame)
+    assert votes.workers.tolist() == ["anna", "ben", "carl"]
+    assert len(votes.tasks) == 4
+    assert len(votes) == 9
 
 
 def test_no_worker_at_all_is_an_error(save):

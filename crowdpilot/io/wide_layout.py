@@ -1,0 +1,220 @@
+"""The layout of a table with a row for each task, or for each worker: which columns hold votes.
+
+Columns of votes share a few values, as people do who choose from the same classes. Other columns are texts,
+numbers of rows, or facts about the tasks, and are not read as people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from crowdpilot.io.column_names import WEAK_ALIASES, candidates, listed, name_key
+from crowdpilot.io.column_roles import MAX_UNCHECKED_VALUES, is_index_name
+from crowdpilot.io.columns import Column, value_text
+from crowdpilot.io.similar_names import label_key
+from crowdpilot.names import is_missing
+
+MISSING_CELLS = frozenset(("", "NA", "N/A", "NaN", "nan", "<NA>", "null", "NULL", "None"))
+MIN_TEXT_CHARACTERS = 40  # longer values are texts, not labels
+NO_VOTE = "-1"
+METADATA_KEYS = frozenset(
+    (
+        "majority", "majorityvote", "majoritylabel", "mv", "consensus", "consensuslabel", "final",
+        "finallabel", "aggregated", "agreement", "confidence", "entropy", "count", "total", "sum", "votes",
+        "nvotes", "n", "numvotes", "mean", "average", "avg", "median", "split", "fold", "difficulty",
+        "length", "age",
+    )
+)  # fmt: skip
+
+
+class Summary(NamedTuple):
+    """What a column holds: how many cells are filled, with which values."""
+
+    filled: int
+    values: frozenset[str]
+
+    @property
+    def is_unique(self) -> bool:
+        """Whether no value repeats."""
+        return self.filled == len(self.values)
+
+    @property
+    def are_labels(self) -> bool:
+        """Whether the values may be labels: short ones that repeat, if there are enough to repeat."""
+        repeats = self.filled <= MAX_UNCHECKED_VALUES or 2 * len(self.values) <= self.filled
+        return repeats and all(len(value) <= MIN_TEXT_CHARACTERS for value in self.values)
+
+
+def summarize(values: Iterable[Any]) -> Summary:
+    """Summary of the values in some rows."""
+    texts = [value_text(value) for value in values if not is_missing(value)]
+    filled = [text for text in texts if text.strip() not in MISSING_CELLS]
+    return Summary(len(filled), frozenset(filled))
+
+
+def summarize_column(column: Column) -> Summary:
+    """Summary of a whole column."""
+    codes, names = column.distinct
+    texts = [value_text(name) for name in names.tolist()]
+    empty = [n for n, text in enumerate(texts) if text.strip() in MISSING_CELLS]
+    filled = sum(int((codes == n).sum()) for n in empty)
+    kept = frozenset(text for n, text in enumerate(texts) if n not in empty)
+    return Summary(int((codes >= 0).sum()) - filled, kept)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Positions of columns: what names the rows (None: their number), the true label, and the votes.
+
+    Rows are tasks, or workers if `rows_are_workers`. `missing` are labels that mean no vote.
+    """
+
+    row: int | None
+    gold: int | None
+    votes: list[int]
+    ignored: list[int] = field(default_factory=list)
+    rows_are_workers: bool = False
+    missing: frozenset[str] = frozenset()
+    notes: list[str] = field(default_factory=list)
+
+
+def find_layout(
+    names: Sequence[str],
+    columns: Sequence[Summary],
+    chosen: Mapping[str, str | None],
+    *,
+    is_forced: bool = False,
+) -> Layout | None:
+    """The layout of a table; None if it does not look like one with a row for each task or worker.
+
+    Parameters
+    ----------
+    names, columns
+        Of the table, in their order.
+    chosen
+        Columns that the user has named.
+    is_forced
+        The user says that it is such a table: then all columns but that of the task and the true label
+        are workers, unless they hold texts.
+    """
+    if "label" in chosen or len(names) < 2:
+        return None
+    table = _Wide(names, columns, chosen)
+    if is_forced:
+        return table.layout(table.row_column(), is_forced=True)
+    workers, labels = candidates(names, "worker"), candidates(names, "label")
+    if "worker" in chosen or (workers and not labels):
+        return table.of_workers(chosen.get("worker") or workers[0])
+    if workers or len(names) < 3:
+        return None
+    layout = table.layout(table.row_column())
+    if layout and labels and len(layout.votes) > 2:
+        raise ValueError(
+            f"{labels[0]!r} may be a worker or the label of all: leave the column out, or name it as the "
+            f"true label with --format wide --columns gold={labels[0]}"
+        )
+    return None if labels else layout
+
+
+@dataclass(frozen=True)
+class _Wide:
+    names: Sequence[str]
+    columns: Sequence[Summary]
+    chosen: Mapping[str, str | None]
+
+    def row_column(self) -> int | None:
+        """What names the tasks: a column with such a name, else the only one whose values do not repeat."""
+        if named := self.chosen.get("task"):
+            return self.names.index(named)
+        strong = [self.names.index(name) for name in candidates(self.names, "task")]
+        if strong:
+            return 0 if 0 in strong else strong[0]
+        unique = [n for n, column in enumerate(self.columns) if column.is_unique and column.filled]
+        first = [n for n in unique if n == 0 and is_index_name(self.names[0])]
+        weak = [self.names.index(name) for name in candidates(self.names, "task", WEAK_ALIASES)]
+        usual = [n for n in weak if n in unique]
+        texts = [n for n in unique if not self.columns[n].are_labels]
+        return next(iter([*usual, *first, *texts]), None)
+
+    def gold_column(self) -> int | None:
+        """The column of true labels."""
+        if "gold" in self.chosen:
+            named = self.chosen["gold"]
+            return None if named is None else self.names.index(named)
+        found = candidates(self.names, "gold")
+        return self.names.index(found[0]) if found else None
+
+    def of_workers(self, name: str) -> Layout | None:
+        """The layout with a row for each worker and a column for each task, as surveys have it."""
+        row = self.names.index(name)
+        layout = self.layout(row)
+        if layout is None or candidates(self.names, "task") or not self.columns[row].is_unique:
+            return None
+        count = f"{len(layout.votes)} columns are read as tasks"
+        settle = f"if rows are tasks, use --format wide --columns task={name}"
+        note = f"each row is a worker ({name!r}), and {count}; {settle}"
+        return Layout(row, None, layout.votes, layout.ignored, True, layout.missing, [note, *layout.notes])
+
+    def layout(self, row: int | None, *, is_forced: bool = False) -> Layout | None:
+        """The columns of votes around that which names the rows."""
+        gold = self.gold_column()
+        rest = [n for n in range(len(self.names)) if n not in (row, gold)]
+        special = [] if is_forced else [n for n in rest if self._is_metadata(n)]
+        texts = [n for n in rest if n not in special and not self.columns[n].are_labels]
+        likely = [n for n in rest if n not in special and n not in texts]
+        votes = likely if is_forced else self._sharing(likely)
+        if is_forced and not votes:
+            votes, texts = rest, []
+        if len(votes) < (1 if is_forced else 2) or (
+            row is None and not is_forced and not self._is_clear(votes)
+        ):
+            return None
+        ignored = [n for n in rest if n not in votes]
+        foreign = [self.names[n] for n in ignored if is_forced or n in likely or n in special]
+        notes = [f"{listed(foreign)} are not read, since their values are not those of workers"] * bool(
+            foreign
+        )
+        return Layout(row, gold, votes, ignored, False, self._missing(votes), notes)
+
+    def _is_metadata(self, n: int) -> bool:
+        key = name_key(self.names[n])
+        is_index = is_index_name(self.names[n]) and self.columns[n].is_unique
+        is_number = any(
+            self.names[n] in candidates(self.names, role) for role in ("weight", "seconds", "time")
+        )
+        return key in METADATA_KEYS or is_index or is_number
+
+    def _sharing(self, likely: Sequence[int]) -> list[int]:
+        """The largest group of columns that share values; those with one value join it, as it says little."""
+        groups: list[tuple[set[str], list[int]]] = []
+        for n in likely:
+            values = set(self.columns[n].values)
+            if len(values) > 1:
+                linked = [group for group in groups if group[0] & values]
+                groups = [group for group in groups if not group[0] & values]
+                members = [n, *(m for _, inner in linked for m in inner)]
+                groups.append((values.union(*(inner for inner, _ in linked)), members))
+        large = [members for _, members in groups if len(members) > 1]
+        if len(large) > 1:
+            shown = " or ".join(f"{self.names[min(m)]!r} …" for m in large[:2])
+            raise ValueError(f"there are several groups of columns with votes, {shown}; keep one of them")
+        if groups and not large and len(likely) - len(groups) < 1:
+            return []
+        kept = large[0] if large else (groups[0][1] if len(groups) == 1 else [])
+        single = [n for n in likely if len(self.columns[n].values) < 2]
+        return sorted([*kept, *single]) if kept or not groups else []
+
+    def _is_clear(self, votes: Sequence[int]) -> bool:
+        """Whether two columns share two values, so that rows without a name may be tasks."""
+        sets = [self.columns[n].values for n in votes]
+        return any(len(a & b) > 1 for n, a in enumerate(sets) for b in sets[:n])
+
+    def _missing(self, votes: Sequence[int]) -> frozenset[str]:
+        """-1 among whole numbers from 0 means no vote, if no cell is empty; 1 and -1 alone are classes."""
+        values = {label_key(value) for n in votes for value in self.columns[n].values}
+        rest = values - {NO_VOTE}
+        is_full = len({self.columns[n].filled for n in votes}) == 1
+        numbers = rest != {"1"} and all(value.isdecimal() for value in rest)
+        return frozenset((NO_VOTE,)) if NO_VOTE in values and rest and numbers and is_full else frozenset()
