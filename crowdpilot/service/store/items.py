@@ -141,9 +141,14 @@ def ids_by_name(c: Connection, project: str, names: Sequence[str]) -> dict[str, 
 
 def require_named(c: Connection, project: str, names: Sequence[str]) -> dict[str, Row]:
     """Id, gold and state of items by name; `NotFoundError` if one is missing."""
-    found = {row.name: row for row in _named(c, project, names)}
+    found = named(c, project, names)
     _require(names, found)
     return found
+
+
+def named(c: Connection, project: str, names: Sequence[str]) -> dict[str, Row]:
+    """Id, gold and state of those of the named items that exist, by name."""
+    return {row.name: row for row in _named(c, project, names)}
 
 
 def _named(c: Connection, project: str, names: Sequence[str]) -> Iterable[Row]:

@@ -15,7 +15,6 @@ from crowdpilot.service.label_studio import importing
 from crowdpilot.service.label_studio.importing import find_single_question_project
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.platforms.label_studio import backend
-from crowdpilot.service.platforms.label_studio.tasks import MODEL_VERSION
 from crowdpilot.service.store.engine import Row
 
 
@@ -68,7 +67,7 @@ async def post_predict(project: BackendProject, body: JsonBody, labelling: Label
 
 
 def _version(project: Row) -> str:
-    return f"{MODEL_VERSION}-{project.votes}-{project.update_number}"
+    return backend.model_version(project.update_number)
 
 
 def _probabilities(replica: Replica, names: Sequence[str]) -> dict[str, list[float]]:

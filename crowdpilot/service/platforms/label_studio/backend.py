@@ -9,20 +9,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from crowdpilot.service.platforms.label_studio.config import Config, any_config, read_config
-from crowdpilot.service.platforms.label_studio.tasks import (
+from crowdpilot.service.platforms.label_studio.annotations import (
     MODEL_VERSION,
+    OwnPredictions,
+    Users,
     Vote,
     key_of,
-    name_of,
     read_vote,
     records,
 )
+from crowdpilot.service.platforms.label_studio.config import Config, any_config, read_config
+from crowdpilot.service.platforms.label_studio.tasks import name_of
 from crowdpilot.service.platforms.label_studio.writing import write_prediction
 from crowdpilot.service.signing import derive, is_derived
 
 CREATED_EVENTS = ("ANNOTATION_CREATED", "ANNOTATIONS_CREATED")
 UPDATED_EVENT, DELETED_EVENT = "ANNOTATION_UPDATED", "ANNOTATIONS_DELETED"
+TASKS_CREATED, TASKS_DELETED, PROJECT_UPDATED = "TASKS_CREATED", "TASKS_DELETED", "PROJECT_UPDATED"
 
 
 class Change(NamedTuple):
@@ -51,18 +54,33 @@ def health() -> dict[str, str]:
     return {"status": "UP", "model_class": MODEL_VERSION}
 
 
-def setup(body: Mapping[str, Any], classes: Sequence[str], *, version: str = MODEL_VERSION) -> dict[str, str]:
+def model_version(update_number: int) -> str:
+    """The version of predictions after so many model updates: the same until the next, and sorted as text.
+
+    Label Studio asks for predictions again only where a task has none of the version of now.
+    """
+    return f"{MODEL_VERSION}-{update_number:08d}"
+
+
+def setup(
+    body: Mapping[str, Any], classes: Sequence[str], *, version: str = MODEL_VERSION, control: str = ""
+) -> dict[str, str]:
     """The answer to `POST /setup`; a `ValueError` if the labelling configuration does not fit the project.
 
     Label Studio asks again for predictions only if the version has changed: give one that changes when
-    the probabilities do.
+    the probabilities do. `control` is the name of the choices that are asked, where there are several.
     """
-    config = read_config(_text(body, "schema"))
+    config = read_config(_text(body, "schema"), control)
+    check_classes(config, classes)
+    return {"model_version": version}
+
+
+def check_classes(config: Config, classes: Sequence[str]) -> None:
+    """Check that the choices are the classes of the project; a `ValueError` if not."""
     if {*config.classes} != {*classes}:
         raise ValueError(
             f"the choices in Label Studio are not those of the project; use {', '.join(classes)}"
         )
-    return {"model_version": version}
 
 
 def predict(
@@ -71,6 +89,7 @@ def predict(
     classes: Sequence[str],
     *,
     version: str = MODEL_VERSION,
+    control: str = "",
 ) -> dict[str, Any]:
     """The answer to `POST /predict`: a result for each task in its order, empty where we know nothing.
 
@@ -82,10 +101,10 @@ def predict(
         Probabilities of the classes, by the name of the item.
     classes
         Of the project, in their order.
-    version
+    version, control
         As in `setup`.
     """
-    config = read_config(_text(body, "label_config"))._replace(classes=tuple(classes))
+    config = read_config(_text(body, "label_config"), control)._replace(classes=tuple(classes))
     results = [_prediction(posterior.get(name), config, version) for name in requested_items(body)]
     return {"results": results, "model_version": version}
 
@@ -95,41 +114,70 @@ def requested_items(body: Mapping[str, Any]) -> list[str]:
     return [name_of(task, position) for position, task in enumerate(records(body.get("tasks"), "tasks"))]
 
 
-def changes(body: Mapping[str, Any], classes: Sequence[str]) -> list[Change]:
-    """The changes of votes by an event (`POST /webhook`); none if it is not about annotations."""
+def changes(
+    body: Mapping[str, Any],
+    classes: Sequence[str],
+    config: Config | None = None,
+    *,
+    own: OwnPredictions | None = None,
+    users: Users | None = None,
+) -> list[Change]:
+    """The changes of votes by an event (`POST /webhook`); none if it is not about annotations.
+
+    Parameters
+    ----------
+    body
+        The event.
+    classes
+        Of the project, in their order.
+    config
+        The labelling configuration, if it is known; else the one of the event.
+    own, users
+        As for `read_vote`.
+    """
     action = body.get("action")
     if action == DELETED_EVENT:
         deleted = records(body.get("annotations"), "annotations")
         return [Change("remove", key_of(one)) for one in deleted if key_of(one)]
     if action not in (*CREATED_EVENTS, UPDATED_EVENT):
         return []
-    config = _config(body, classes)
-    tasks = {str(task.get("id")): name_of(task) for task in _several(body.get("task") or [], "task")}
-    return [
-        change
-        for one in _several(body.get("annotation"), "annotation")
-        for change in _change(one, tasks, classes, config, is_new=action != UPDATED_EVENT)
-    ]
+    config = config or event_config(body, classes)
+    tasks = {str(task.get("id")): name_of(task) for task in tasks_of(body)}
+    found: list[Change] = []
+    for annotation in annotations_of(body):
+        key, number = key_of(annotation), str(annotation.get("task"))
+        if not key or annotation.get("task") is None:
+            raise ValueError("an annotation has no id or no task; send the payload with the event")
+        item, is_new = tasks.get(number, number), action != UPDATED_EVENT
+        if vote := read_vote(annotation, item, classes, config, own=own, users=users):
+            found.append(Change("add" if is_new else "change", key, vote))
+        elif not is_new:
+            found.append(Change("remove", key))
+    return found
 
 
-def _change(
-    annotation: Mapping[str, Any],
-    tasks: Mapping[str, str],
-    classes: Sequence[str],
-    config: Config,
-    *,
-    is_new: bool,
-) -> list[Change]:
-    key, number = key_of(annotation), str(annotation.get("task"))
-    if not key or annotation.get("task") is None:
-        raise ValueError("an annotation has no id or no task; send the payload with the event")
-    vote = read_vote(annotation, tasks.get(number, number), classes, config)
-    if vote:
-        return [Change("add" if is_new else "change", key, vote)]
-    return [] if is_new else [Change("remove", key)]
+def annotations_of(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The annotations that an event is about, in full."""
+    is_about = body.get("action") in (*CREATED_EVENTS, UPDATED_EVENT)
+    return _several(body.get("annotation"), "annotation") if is_about else []
 
 
-def _config(body: Mapping[str, Any], classes: Sequence[str]) -> Config:
+def tasks_of(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The tasks in an event: those that were created, or those that were annotated."""
+    if body.get("action") == TASKS_CREATED:
+        return _several(body.get("tasks"), "tasks")
+    return _several(body.get("task") or [], "task")
+
+
+def deleted_tasks(body: Mapping[str, Any]) -> list[int]:
+    """Numbers of the tasks that an event says were deleted."""
+    if body.get("action") != TASKS_DELETED:
+        return []
+    return [one["id"] for one in _several(body.get("tasks"), "tasks") if isinstance(one.get("id"), int)]
+
+
+def event_config(body: Mapping[str, Any], classes: Sequence[str]) -> Config:
+    """The labelling configuration that an event carries; if it has none, one that takes any choices."""
     project = body.get("project")
     text = project.get("label_config") if isinstance(project, dict) else None
     return read_config(text) if isinstance(text, str) and text else any_config(classes)

@@ -1,7 +1,8 @@
 """Labelling configurations of Label Studio: one question with one choice about a text, image, sound or video.
 
 Tags: https://labelstud.io/tags/choices, https://labelstud.io/tags/choice, https://labelstud.io/tags/text,
-https://labelstud.io/tags/image, https://labelstud.io/tags/audio and https://labelstud.io/tags/video.
+https://labelstud.io/tags/hypertext, https://labelstud.io/tags/paragraphs, https://labelstud.io/tags/image,
+https://labelstud.io/tags/audio and https://labelstud.io/tags/video.
 """
 
 from __future__ import annotations
@@ -13,6 +14,10 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 from crowdpilot.service.platforms.platform import parse_xml
 
 TAGS = {"text": "Text", "image": "Image", "audio": "Audio", "video": "Video"}  # by the kind of content
+KINDS = {  # by tags in lower case
+    "text": "text", "hypertext": "text", "paragraphs": "text", "image": "image", "audio": "audio",
+    "audioplus": "audio", "video": "video",
+}  # fmt: skip
 CONTROL_NAME = "label"
 
 
@@ -75,30 +80,71 @@ def write_config(classes: Sequence[str], *, question: str = "", shows: Sequence[
     return text
 
 
-def read_config(text: str) -> Config:
-    """The question of a configuration; a `ValueError` unless it has exactly one single choice."""
+def read_config(text: str, control: str = "") -> Config:
+    """The question of a configuration; a `ValueError` unless it has exactly one single choice.
+
+    Parameters
+    ----------
+    text
+        XML.
+    control
+        Name of the choices that are meant, where there are several.
+    """
     root = parse_xml(text, "the labelling configuration")
-    choices = [
-        element for element in root.iter("Choices") if element.get("choice", "single").startswith("single")
-    ]
-    if len(choices) != 1:
-        raise ValueError(
-            f"the labelling configuration has {len(choices)} single choices; keep one Choices tag"
-        )
-    classes = [one.get("alias") or one.get("value") or "" for one in choices[0].iter("Choice")]
+    choices = _find_choices(root, control)
+    classes = [one.get("alias") or one.get("value") or "" for one in choices.iter("Choice")]
     if len(classes) < 2 or len({*classes}) < len(classes) or "" in classes:
         raise ValueError("the labelling configuration needs two or more Choice tags with different values")
-    fields = _fields(root)
-    about = (choices[0].get("toName") or "").split(",")[0]
-    if not fields or not choices[0].get("name") or about not in {one.get("name") for one in root.iter()}:
+    about = (choices.get("toName") or "").split(",")[0]
+    fields = _fields(root, about)
+    if not fields or not choices.get("name") or about not in {one.get("name") for one in root.iter()}:
         raise ValueError(
             "the labelling configuration has to ask about a Text, Image, Audio or Video that it names"
         )
-    return Config(tuple(classes), fields, choices[0].get("name", ""), about)
+    return Config(tuple(classes), fields, choices.get("name", ""), about)
 
 
-def _fields(root: Element) -> dict[str, str]:
-    """The field of the first of each kind."""
-    shown = {kind: root.find(f".//{tag}") for kind, tag in TAGS.items()}
-    values = {kind: one.get("value", "") for kind, one in shown.items() if one is not None}
-    return {kind: value.removeprefix("$") for kind, value in values.items() if value.startswith("$")}
+def read_question(text: str, control: str) -> str:
+    """What annotators are asked: the header that stands last before the choices; empty if there is none."""
+    header = ""
+    for element in parse_xml(text, "the labelling configuration").iter():
+        if element.tag == "Header":
+            header = element.get("value", "")
+        if element.tag == "Choices" and element.get("name") == control:
+            break
+    return "" if header.startswith("$") else header
+
+
+def _find_choices(root: Element, control: str) -> Element:
+    """The single choice of this name, or the only one; those about parts of a task do not count."""
+    single = [
+        element
+        for element in root.iter("Choices")
+        if element.get("choice", "single").startswith("single")
+        and "true" not in (element.get("perRegion"), element.get("perItem"))
+    ]
+    names = [element.get("name", "") for element in single]
+    found = [element for element in single if control in ("", element.get("name"))]
+    if control and len(found) != 1:
+        raise ValueError(
+            f"the labelling configuration has no single choice {control!r}; it has "
+            f"{', '.join(names) or 'none'}"
+        )
+    if len(found) > 1:
+        raise ValueError(
+            f"the labelling configuration has {len(found)} single choices; say which is asked: "
+            f"{', '.join(names)}"
+        )
+    if not found:
+        raise ValueError("the labelling configuration has 0 single choices; add one Choices tag")
+    return found[0]
+
+
+def _fields(root: Element, about: str) -> dict[str, str]:
+    """The field of the first of each kind; what the choices belong to goes before others of its kind."""
+    fields: dict[str, str] = {}
+    for element in sorted(root.iter(), key=lambda one: one.get("name") != about):
+        kind, value = KINDS.get(element.tag.lower()), element.get("value", "")
+        if kind is not None and value.startswith("$") and len(value) > 1:
+            fields.setdefault(kind, value[1:])
+    return {kind: fields[kind] for kind in TAGS if kind in fields}

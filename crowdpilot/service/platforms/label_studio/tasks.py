@@ -5,21 +5,33 @@ Format: https://labelstud.io/guide/task_format; predictions: https://labelstud.i
 
 from __future__ import annotations
 
-import math
+import json
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from pathlib import PurePosixPath
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
-from crowdpilot.io.nested_answers import label_of
-from crowdpilot.io.numbers_and_times import MAX_SECONDS
+from crowdpilot.service.platforms.label_studio.annotations import (
+    OwnPredictions,
+    Users,
+    Vote,
+    is_own,
+    own_predictions,
+    read_label,
+    read_number,
+    read_vote,
+    records,
+    users_of,
+)
 from crowdpilot.service.platforms.label_studio.config import Config, any_config
 
-MAX_VOTE_SECONDS = 86_400.0  # that a vote may have taken, as in our own pages; more is taken as that
-MODEL_VERSION = "crowdpilot"  # of our predictions, or its beginning
-ITEM_FIELD, WORKER_FIELD = (
-    "crowdpilot_item",
-    "crowdpilot_worker",
-)  # fields for our names, as Label Studio has its own ids
+ITEM_FIELD = "crowdpilot_item"  # for our names, as Label Studio has its own ids
+OWN_FIELDS = "crowdpilot_"  # how fields of task data begin that we write
+SUFFIXES = {
+    "image": (".png", ".jpg", ".jpeg", ".gif", ".webp", ".svg", ".bmp"),
+    "audio": (".mp3", ".wav", ".ogg", ".flac", ".m4a"),
+    "video": (".mp4", ".webm", ".mov"),
+}
 
 
 class Item(NamedTuple):
@@ -31,17 +43,6 @@ class Item(NamedTuple):
     gold: int | None = None
 
 
-class Vote(NamedTuple):
-    """A vote of a worker for the class of this number; the key names the annotation."""
-
-    key: str
-    item: str
-    worker: str
-    label: int
-    seconds: float | None = None
-    time: float | None = None
-
-
 class Export(NamedTuple):
     """Items and votes; annotations that are cancelled, empty, repeated or of no worker are skipped."""
 
@@ -50,7 +51,15 @@ class Export(NamedTuple):
     skipped: int
 
 
-def read_tasks(tasks: Any, classes: Sequence[str], config: Config | None = None) -> Export:
+def read_tasks(
+    tasks: Any,
+    classes: Sequence[str],
+    config: Config | None = None,
+    *,
+    address: str = "",
+    users: Users | None = None,
+    own: OwnPredictions | None = None,
+) -> Export:
     """Items and votes of an export (JSON); of two annotations of a worker the later one counts.
 
     Parameters
@@ -61,56 +70,48 @@ def read_tasks(tasks: Any, classes: Sequence[str], config: Config | None = None)
         Of the project, in their order.
     config
         The labelling configuration, if it is known.
+    address
+        Of the Label Studio server, for files that were uploaded there.
+    users
+        For annotations that name users by their e-mail addresses alone.
+    own
+        Our predictions, where the tasks have their numbers alone.
     """
     config = config or any_config(classes)
     items: dict[str, Item] = {}
     votes: dict[tuple[str, str], Vote] = {}
     seen = 0
-    for position, task in enumerate(records(tasks, "tasks")):
-        name = name_of(task, position)
+    all_tasks = [(name_of(task, position), task) for position, task in enumerate(records(tasks, "tasks"))]
+    known = {**(users or {}), **users_of([a for name, task in all_tasks for a in annotations_of(task, name)])}
+    for name, task in all_tasks:
         if name in items:
             raise ValueError(f"the export has two tasks called {name}; remove one of them")
-        annotations = records(task.get("annotations") or [], f"annotations of task {name}")
-        seen += len(annotations)
-        gold = None
-        for annotation in annotations:
-            if vote := read_vote(annotation, name, classes, config):
-                votes[vote.item, vote.worker] = vote
-                gold = vote.label if annotation.get("ground_truth") else gold
-        items[name] = Item(name, _content(task, name, config), _machine(task, classes, config), gold)
+        items[name] = read_item(task, name, classes, config, address)
+        predicted = {**(own or {}), **own_predictions(task.get("predictions"), name, classes, config)}
+        for annotation in annotations_of(task, name):
+            seen += 1
+            if vote := read_vote(annotation, name, classes, config, own=predicted, users=known):
+                before = votes.get((vote.item, vote.worker))
+                if before is None or (before.time or 0.0) <= (vote.time or before.time or 0.0):
+                    votes[vote.item, vote.worker] = vote
     return Export([*items.values()], [*votes.values()], seen - len(votes))
 
 
-def read_vote(
-    annotation: Mapping[str, Any], item: str, classes: Sequence[str], config: Config
-) -> Vote | None:
-    """The vote of an annotation; None if it is cancelled, empty or of nobody."""
-    worker = annotation.get(WORKER_FIELD) or _worker(annotation.get("completed_by"))
-    label = None if annotation.get("was_cancelled") else read_label(annotation, item, classes, config)
-    if label is None or worker is None:
-        return None
-    moment = _moment(annotation.get("updated_at") or annotation.get("created_at"))
-    seconds = _number(annotation.get("lead_time"))
-    seconds = None if seconds is None else min(seconds, MAX_VOTE_SECONDS)
-    return Vote(key_of(annotation), item, str(worker), label, seconds, moment)
+def read_item(
+    task: Mapping[str, Any], name: str, classes: Sequence[str], config: Config, address: str = ""
+) -> Item:
+    """The item of a task; an annotation that is ground truth there is gold."""
+    gold = None
+    for annotation in annotations_of(task, name):
+        if annotation.get("ground_truth") and not annotation.get("was_cancelled"):
+            label = read_label(annotation, name, classes, config)
+            gold = gold if label is None else label
+    return Item(name, _content(task, name, config, address), _machine(task, classes, config), gold)
 
 
-def read_label(holder: Mapping[str, Any], item: str, classes: Sequence[str], config: Config) -> int | None:
-    """The number of the class in an annotation or a prediction; None if it has none."""
-    results = records(holder.get("result") or [], f"results of task {item}")
-    values = [one.get("value") for one in results if one.get("type") == "choices" and _asked(one, config)]
-    try:
-        label = label_of(values)
-        return None if label is None else list(classes).index(str(label))
-    except (ValueError, RecursionError):
-        raise ValueError(f"task {item} has an answer that is not one of {', '.join(classes)}") from None
-
-
-def records(value: Any, what: str) -> list[dict[str, Any]]:
-    """A list of records; a `ValueError` if it is anything else."""
-    if isinstance(value, list) and all(isinstance(one, dict) for one in value):
-        return value
-    raise ValueError(f"{what} are not a list of records; send JSON as Label Studio writes it")
+def annotations_of(task: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    """The annotations of a task."""
+    return records(task.get("annotations") or [], f"annotations of task {name}")
 
 
 def name_of(task: Mapping[str, Any], position: int = 0) -> str:
@@ -120,16 +121,17 @@ def name_of(task: Mapping[str, Any], position: int = 0) -> str:
     return str(ours or (position if number is None else number))
 
 
-def key_of(annotation: Mapping[str, Any]) -> str:
-    """What names an annotation among the votes of a project; empty if it has no number."""
-    number = annotation.get("id")
-    return "" if number is None else f"label_studio-{number}"[:64]
-
-
-def _content(task: Mapping[str, Any], name: str, config: Config) -> dict[str, str]:
+def _content(task: Mapping[str, Any], name: str, config: Config, address: str) -> dict[str, str]:
     data = task.get("data")
-    found = {kind: data.get(field) for kind, field in config.fields.items()} if isinstance(data, dict) else {}
-    content = {kind: value for kind, value in found.items() if isinstance(value, str) and value}
+    data = data if isinstance(data, dict) else {}
+    content: dict[str, str] = {}
+    for kind, field in (_guess(data) or config.fields if config.control == "" else config.fields).items():
+        value = _value(data, field)
+        shown = _text(value) if kind == "text" else _media(value, address)
+        if shown and kind != "text" and not shown.startswith(("http://", "https://", "/")):
+            content.setdefault("text", shown)  # such as s3://, which no browser of ours can open
+        elif shown:
+            content[kind] = shown
     if not content:
         raise ValueError(
             f"task {name} has no {' or '.join(config.fields.values())} in its data; add it there"
@@ -137,45 +139,74 @@ def _content(task: Mapping[str, Any], name: str, config: Config) -> dict[str, st
     return content
 
 
+def _value(data: Mapping[str, Any], field: str) -> Any:
+    """The value of a field, which may be one within another, such as `page.title`."""
+    if field in data:
+        return data[field]
+    value: Any = data
+    for part in field.split("."):
+        value = value.get(part) if isinstance(value, dict) else None
+    return value
+
+
+def _text(value: Any) -> str:
+    """A text; of paragraphs what each author says, of other values their JSON."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
+        return "\n".join(": ".join(filter(None, map(_line, _said(one)))) for one in value)
+    if isinstance(value, int | float):
+        return str(value)
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) and value else ""
+
+
+def _said(paragraph: Mapping[str, Any]) -> tuple[Any, Any]:
+    who = paragraph.get("author") or paragraph.get("name") or paragraph.get("speaker")
+    return who, paragraph.get("text") or paragraph.get("dialogue") or paragraph.get("content")
+
+
+def _line(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _media(value: Any, address: str) -> str:
+    """An address; of several the first. Files that lie at the server have no host in theirs."""
+    value = value[0] if isinstance(value, list) and value else value
+    if not isinstance(value, str):
+        return ""
+    return address.rstrip("/") + value if value.startswith("/") else value
+
+
+def _guess(data: Mapping[str, Any]) -> dict[str, str]:
+    """The only text of a task, and its kind by how it ends, where no configuration says what is shown."""
+    if any(isinstance(data.get(kind), str) for kind in ("text", *SUFFIXES)):
+        return {}
+    texts = [
+        name for name, value in data.items() if isinstance(value, str) and not name.startswith(OWN_FIELDS)
+    ]
+    if len(texts) != 1:
+        return {}
+    try:
+        ending = PurePosixPath(urlsplit(data[texts[0]]).path).suffix.lower()
+    except ValueError:
+        ending = ""
+    kind = next((kind for kind, endings in SUFFIXES.items() if ending in endings), "text")
+    return {kind: texts[0]}
+
+
 def _machine(task: Mapping[str, Any], classes: Sequence[str], config: Config) -> tuple[float, ...] | None:
     """Probabilities of the last prediction with a score; what is left is shared by the other classes.
 
-    Our own predictions are made from votes, which would count twice.
+    Our own predictions are made from votes, which would count twice; of some only the number is given.
     """
     found = None
-    for prediction in records(task.get("predictions") or [], "predictions"):
-        score = _number(prediction.get("score"))
+    given = task.get("predictions") or []
+    if isinstance(given, list):
+        given = [one for one in given if not isinstance(one, int)]
+    for prediction in records(given, "predictions"):
+        score = read_number(prediction.get("score"))
         label = read_label(prediction, name_of(task), classes, config)
-        is_ours = str(prediction.get("model_version")).startswith(MODEL_VERSION)
-        if label is not None and score is not None and score <= 1 and not is_ours:
+        if label is not None and score is not None and score <= 1 and not is_own(prediction):
             rest = (1 - score) / (len(classes) - 1)
             found = tuple(score if k == label else rest for k in range(len(classes)))
     return found
-
-
-def _asked(result: Mapping[str, Any], config: Config) -> bool:
-    return config.control in ("", result.get("from_name"))
-
-
-def _worker(by: Any) -> Any:
-    return by.get("email", by.get("id")) if isinstance(by, dict) else by
-
-
-def _number(value: Any) -> float | None:
-    """A number that is not negative; None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    try:
-        return float(value) if math.isfinite(value) and value >= 0 else None
-    except OverflowError:
-        return None
-
-
-def _moment(text: Any) -> float | None:
-    """Seconds since 1970 of a time as Label Studio writes it; None if it is none, 0 if it is before."""
-    try:
-        found = datetime.fromisoformat(text)
-        seconds = (found if found.tzinfo else found.replace(tzinfo=UTC)).timestamp()
-        return min(max(seconds, 0.0), MAX_SECONDS)
-    except (TypeError, ValueError, OverflowError):
-        return None

@@ -9,14 +9,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from crowdpilot.io.numbers_and_times import utc_datetime
+from crowdpilot.service.platforms.label_studio.annotations import MODEL_VERSION, WORKER_FIELD, Vote
 from crowdpilot.service.platforms.label_studio.config import TAGS, Config, read_config, write_config
-from crowdpilot.service.platforms.label_studio.tasks import (
-    ITEM_FIELD,
-    MODEL_VERSION,
-    WORKER_FIELD,
-    Item,
-    Vote,
-)
+from crowdpilot.service.platforms.label_studio.tasks import ITEM_FIELD, Item
 
 
 class Decision(NamedTuple):

@@ -16,6 +16,7 @@ from crowdpilot.service.store.tables.background_tables import (
     webhook_deliveries,
 )
 from crowdpilot.service.store.tables.common import HAS_GOLD, metadata
+from crowdpilot.service.store.tables.label_studio_tables import label_studio_connections, label_studio_tasks
 from crowdpilot.service.store.tables.project_tables import audits, files, items, model_updates, projects
 from crowdpilot.service.store.tables.requester_tables import (
     action_log,
@@ -48,6 +49,8 @@ __all__ = [
     "invitations",
     "items",
     "jobs",
+    "label_studio_connections",
+    "label_studio_tasks",
     "members",
     "metadata",
     "model_updates",
