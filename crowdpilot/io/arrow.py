@@ -269,7 +269,8 @@ def _encodable(column: pa.ChunkedArray) -> pa.ChunkedArray:
     is_dictionary = pa.types.is_dictionary(column.type)
     kind = column.type.value_type if is_dictionary else column.type
     if pa.types.is_nested(kind):
-        raise TableError(f"found values of type {kind}")
+        is_record = pa.types.is_struct(kind) or pa.types.is_map(kind)
+        raise TableError(f"found values of type {'dict' if is_record else 'list'}")
     if not (pa.types.is_string_view(kind) or pa.types.is_null(kind)):
         return column
     text = pa.large_string()

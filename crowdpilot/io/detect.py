@@ -14,12 +14,14 @@ import numpy as np
 from crowdpilot.io.columns import TableError
 from crowdpilot.io.format import Format, VotesTable
 from crowdpilot.io.formats.wide import looks_wide, to_long
+from crowdpilot.io.memory import table_in_memory
+from crowdpilot.io.opening import PATHS as PATHS
+from crowdpilot.io.opening import members_error, open_source
 from crowdpilot.io.source import COMPRESSED, Source
-from crowdpilot.io.votes_tables import as_table, from_frame
+from crowdpilot.io.votes_tables import from_frame
 from crowdpilot.option_strings import did_you_mean
 
 AnyPath = str | os.PathLike[str]
-PATHS = (str, os.PathLike)
 Formats = Mapping[str, Format]
 Columns = Mapping[str, str | None]
 
@@ -49,13 +51,15 @@ def parse_source(source: Any, formats: Formats, format: str | None, said: Source
     said
         What the user says of the source: columns, question, encoding and the like; its path does not count.
     """
-    if not isinstance(source, PATHS):
+    file = open_source(source, said)
+    if file is None:
         return _from_memory(source, formats, format, said.columns, said.question)
-    file = replace(said, path=Path(source), notes=[])
     name = None if format is None else by_name(format, formats)
     try:
         _check_content(file)
         detected = name or by_content(file, formats)
+        if file.members and not formats[detected].sniff(file):
+            raise members_error(file)
         table = _parse(file, formats, detected)
     except UnicodeDecodeError as error:
         raise file.not_utf8() from error
@@ -66,7 +70,7 @@ def parse_source(source: Any, formats: Formats, format: str | None, said: Source
 
 
 def _check_content(source: Source) -> None:
-    if not source.path.exists():
+    if source.content is None and not source.path.exists():
         folder = source.path.parent
         names = os.listdir(folder) if folder.is_dir() else []
         hint = did_you_mean(source.path.name, names, otherwise="check its name")
@@ -97,6 +101,8 @@ def by_content(source: Source, formats: Formats) -> str:
     for name, format in formats.items():
         if format.sniff(source):
             return name
+    if source.members:
+        raise members_error(source)
     folder = source.path.is_dir()
     kind = "a folder without answers.json" if folder else "of no known format"
     then = "name a file in it" if folder else "if it is one of these, say so with format= (--format)"
@@ -134,10 +140,13 @@ def read_numpy(path: Path) -> dict[int, Any]:
 def _from_memory(
     source: Any, formats: Formats, format: str | None, columns: Columns, question: str | None
 ) -> VotesTable:
-    votes = from_frame(as_table(source), columns)
+    found = table_in_memory(source, columns, format)
+    votes = found if isinstance(found, VotesTable) else from_frame(found, columns)
     if question is not None:
         raise votes.error("a table in memory has no questions to choose from")
-    if format not in (None, "wide"):
+    if format not in (None, "wide") and votes is not found:
         raise votes.error(f"a table in memory has no format {format!r}, only wide or none")
+    if votes is found:
+        return votes
     is_wide = format or ("wide" in formats and looks_wide(votes.table, columns))
     return to_long(votes, columns) if is_wide else votes

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from crowdpilot.arrays import need_arrow
 from crowdpilot.io.column_names import find_columns, is_known, listed
-from crowdpilot.io.columns import Column, EncodedColumn, Table, TableError
+from crowdpilot.io.columns import Column, Table, TableError
 from crowdpilot.io.engine import engine
 from crowdpilot.names import Encoded
 
@@ -34,18 +33,17 @@ class UnreadableColumn(Column):
 
 def is_frame(given: Any) -> bool:
     """Whether it is a data frame or a data set of any library."""
-    known = ("__arrow_c_stream__", "__dataframe__", "collect_schema", "features")
-    return any(hasattr(given, name) for name in known) or _library(given) == "pandas"
+    known = ("__arrow_c_stream__", "__dataframe__", "collect_schema")
+    return any(hasattr(given, name) for name in known) or _library(given) in ("datasets", "pandas")
 
 
 def frame_table(given: Any, columns: Mapping[str, str | None]) -> Table:
     """The table of a data frame; `columns` are those that the user has named."""
-    need_arrow("a data frame")
     if _library(given) == "datasets":
         return _of_dataset(given)
     if _library(given) == "pandas":
         return _of_pandas(given, columns)
-    return engine().as_table(given.collect() if hasattr(given, "collect_schema") else given)
+    return engine().as_table(given.collect() if hasattr(given, "collect") else given)
 
 
 def _library(given: Any) -> str:
@@ -117,26 +115,3 @@ def _index(index: Any, names: list[str], columns: Mapping[str, str | None]) -> d
     if is_known(name) or name in columns.values():
         return {} if name in names else {name: index}
     return {} if find_columns(names, ["task"]) or "task" in columns else {INDEX_TASK: index}
-
-
-# Rows without a name -------------------------------------------------------------------------
-
-
-def with_row_numbers(table: Table, columns: Mapping[str, str | None]) -> Table:
-    """The same table; if all columns hold labels of the same kind, the tasks are the rows, from zero."""
-    if columns or len(table.columns) < 2 or find_columns(table.column_names):
-        return table
-    samples = [
-        {str(value) for value in column.values() if value not in (None, "")} for column in table.columns
-    ]
-    rest = set().union(*samples[1:])
-    if not samples[0] or 2 * len(samples[0] & rest) < len(samples[0]):
-        return table
-    number = EncodedColumn(Encoded(*_row_numbers(len(table))))
-    return Table([INDEX_TASK, *table.column_names], [number, *table.columns])
-
-
-def _row_numbers(count: int) -> tuple[Any, Any]:
-    import numpy as np
-
-    return np.arange(count, dtype=np.int32), np.arange(count, dtype=np.int64)

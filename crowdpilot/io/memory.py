@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crowdpilot.arrays import need_arrow
 from crowdpilot.io.columns import Table, column_of_names, table_of
 from crowdpilot.io.engine import engine
 from crowdpilot.io.format import VotesTable
-from crowdpilot.io.frames import frame_table, is_frame, readable_column, with_row_numbers
+from crowdpilot.io.frames import frame_table, is_frame, readable_column
 from crowdpilot.io.nested_votes import nested_votes
 from crowdpilot.names import to_names
 
@@ -36,19 +37,21 @@ def table_in_memory(
         `"wide"` for a row for each task, where an array may also hold triples; `"peerannot_inverse"`
         for a nested dict with the workers outside.
     """
+    if is_frame(given):
+        need_arrow("a data frame")
     try:
         return _table(given, columns or {}, format)
     except (TypeError, ValueError, OverflowError) as error:
         found = f"{type(given).__module__}.{type(given).__qualname__}"
         reason = str(error).partition("\n")[0]
-        raise ValueError(f"{found} cannot be read as votes ({reason})") from error
+        raise ValueError(f"{found} is no path and no table of votes ({reason})") from error
 
 
 def _table(given: Any, columns: Mapping[str, str | None], format: str | None) -> Table | VotesTable:
     if isinstance(given, Table):
         return given
-    if is_frame(given) or type(given).__module__.startswith("datasets."):
-        return with_row_numbers(frame_table(given, columns), columns)
+    if is_frame(given):
+        return frame_table(given, columns)
     if isinstance(given, np.ndarray):
         return _of_array(given, columns, format)
     if isinstance(given, Mapping):

@@ -84,7 +84,10 @@ def unpack(source: Source) -> Source:
 
     An archive with several files becomes a source whose `members` are those.
     """
-    start = _start(source)
+    try:
+        start = _start(source)
+    except OSError as error:
+        raise source.error(f"cannot be read ({error.strerror})") from error
     if start == OLD_OFFICE:
         raise source.error("it is a workbook in an old or encrypted format; save it as .xlsx or CSV")
     if start.startswith(ZIP):

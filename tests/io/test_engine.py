@@ -29,7 +29,7 @@ from crowdpilot.votes import Votes
 
 pytestmark = pytest.mark.filterwarnings("ignore::crowdpilot.io.ReadingWarning")
 HOW = r'needs pyarrow: pip install "crowdpilot\[arrow\]"$'
-ARROW_ONLY = {"parquet"}
+ARROW_ONLY = {"parquet", "arrow", "datasets"}
 MANY = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
@@ -259,7 +259,7 @@ def test_labels_of_rare_types_need_arrow(without_arrow, value):
 
 def test_columns_of_different_lengths_are_no_table(same):
     said = same(lambda: read({"task": [1], "worker": [1, 2], "label": [1]}))
-    assert said == "builtins.dict is no path and no table of columns of one type"
+    assert said == "builtins.dict is no path and no table of votes"
 
 
 @pytest.mark.parametrize("name", [name for name in FORMATS if name not in ARROW_ONLY])

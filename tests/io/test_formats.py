@@ -36,9 +36,21 @@ def sample(request, tmp_path) -> tuple[str, Path]:
     if request.param in SAMPLES:
         path.write_text(SAMPLES[request.param])
     else:
-        assert request.param == "parquet", "a format of text has a sample"
-        pq.write_table(pa.table({name: [value] for name, value in RECORD.items()}), path)
+        save_columns(request.param, pa.table({name: [value] for name, value in RECORD.items()}), path)
     return request.param, path
+
+
+def save_columns(format: str, table: pa.Table, path: Path) -> None:
+    """Write a file or folder of a format that is no text."""
+    if format == "parquet":
+        pq.write_table(table, path)
+        return
+    if format == "datasets":
+        path.mkdir()
+        (path / "state.json").write_text('{"_data_files": [{"filename": "data.arrow"}]}')
+        path = path / "data.arrow"
+    with pa.ipc.new_stream(path, table.schema) as stream:
+        stream.write_table(table)
 
 
 def test_a_format_is_told_by_its_content(sample, rows):

@@ -138,9 +138,9 @@ def test_a_wide_frame_may_mix_types(rows):
     [
         (3, "builtins.int is no path and no table"),
         ([1, 2], "builtins.list is no path and no table"),
-        (pd.DataFrame({**COLUMNS, "label": [1, "a", [2]]}), "pandas.*DataFrame is no path and no table"),
+        (pd.DataFrame({**COLUMNS, "label": [1, "a", [2]]}), "the table: found \\[2\\] in column 'label'"),
         ({"task": [1], "worker": [2]}, "the table: found no label column among 'task', 'worker'"),
-        ({**COLUMNS, "label": [["cat"], [], []]}, "the table: found values of type list.* in column 'label'"),
+        ({**COLUMNS, "label": [["cat"], [], []]}, "the table: found values of type list in column 'label'"),
         ({**COLUMNS, "task": [1, 2]}, "builtins.dict is no path and no table"),
         ({**COLUMNS, "weight": [1, -1, 0]}, "the table, row 2: found the weight -1.0"),
     ],
@@ -160,7 +160,7 @@ def test_times_of_no_use_do_not_matter_unless_they_are_named(rows):
     votes = read(columns)
     assert (votes.time, votes.seconds) == (None, None)
     with pytest.raises(
-        ValueError, match=r"the table: found values of type list.* in column 'time', expected a t"
+        ValueError, match=r"the table: found values of type list in column 'time', expected a t"
     ):
         read(columns, columns={"time": "time"})
 
