@@ -71,6 +71,7 @@ RIGHTS: dict[str, str] = {
     "POST /label-studio/{project}/{password}/webhook": BACKEND,
     f"GET {PROJECT}/comments": READ, f"GET {PROJECT}/dataset": READ,
     f"GET {DASHBOARD}/export/comments.{{format}}": READ, f"GET {DASHBOARD}/export/class-folders.zip": READ,
+    f"GET {DASHBOARD}/export/argilla.zip": READ,
     f"GET {DASHBOARD}/export/hugging-face.zip": READ, f"GET {DASHBOARD}/export/report/open": READ,
     f"POST {PROJECT}/import": WRITE, f"GET {PROJECT}/import": READ,
     f"POST {DASHBOARD}/import": WRITE, f"GET {DASHBOARD}/import": READ,

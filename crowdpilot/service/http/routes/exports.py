@@ -10,7 +10,7 @@ from fastapi.responses import Response
 
 from crowdpilot.service import exports
 from crowdpilot.service.exports.archives import ZIP
-from crowdpilot.service.http.auth import LabellingOf, ProjectId, Reader, StoreOf
+from crowdpilot.service.http.auth import LabellingOf, ProjectId, Reader, SettingsOf, StoreOf
 from crowdpilot.service.http.responses import attachment
 from crowdpilot.service.http.routes.projects import ERRORS
 from crowdpilot.service.requesters.log import log_export
@@ -71,20 +71,23 @@ def get_comments(id: ProjectId, requester: Reader, store: StoreOf, format: Forma
 
 @routes.get("/dataset", response_class=Response, responses={200: {"content": {ZIP: {}}}})
 async def get_dataset(
-    id: ProjectId, requester: Reader, labelling: LabellingOf, store: StoreOf,
+    id: ProjectId, requester: Reader, labelling: LabellingOf, store: StoreOf, settings: SettingsOf,
     format: Annotated[exports.Archive, Query()] = "class-folders",
     confidence: Annotated[float, Query(ge=0, le=1)] = 0.0,
 ) -> Response:  # fmt: skip
     """All items with their labels as a zip archive.
 
     `class-folders`: a folder for each class with images, sounds, videos and texts, and `items.csv`.
-    `hugging-face`: what `datasets.load_dataset` reads. `confidence` leaves out items whose label has a lower
-    probability.
+    `hugging-face`: what `datasets.load_dataset` reads. `argilla`: what `argilla.Dataset.from_disk` reads,
+    with labels as suggestions. `confidence` leaves out items whose label has a lower probability.
     """
     decided = await labelling.read(id, exports.project_decisions)
     project = await asyncio.to_thread(_project, store, id)
+    pieces = await asyncio.to_thread(
+        exports.make_archive, format, store, project, decided, confidence, settings.address
+    )
     await asyncio.to_thread(log_export, store, requester.actor, id, format, confidence=confidence)
-    return attachment(exports.make_archive(format, store, project, decided, confidence), f"{format}.zip", ZIP)
+    return attachment(pieces, f"{format}.zip", ZIP)
 
 
 def _project(store: Store, id: str) -> Row:

@@ -40,6 +40,7 @@ def pages() -> APIRouter:
         ("GET", f"{home}/comments.{{format}}", download_comments),
         ("GET", f"{home}/class-folders.zip", download_class_folders),
         ("GET", f"{home}/hugging-face.zip", download_hugging_face),
+        ("GET", f"{home}/argilla.zip", download_argilla),
         ("GET", f"{home}/report", show_report), ("GET", f"{home}/report.html", download_report),
         ("GET", f"{home}/report/open", open_report),
     ])  # fmt: skip
@@ -108,6 +109,13 @@ async def download_hugging_face(
     return await _archive("hugging-face", id, requester, store, labelling, confidence)
 
 
+async def download_argilla(
+    id: str, requester: Reading, store: StoreOf, labelling: LabellingOf, confidence: str = ""
+) -> Response:
+    """All items for Argilla, with labels as suggestions."""
+    return await _archive("argilla", id, requester, store, labelling, confidence)
+
+
 async def _archive(
     name: exports.Archive, id: str, requester: Requester, store: Store, labelling: LabellingService,
     confidence: str,
@@ -115,8 +123,10 @@ async def _archive(
     least = read_percent(confidence)
     decided = await labelling.read(id, exports.project_decisions)
     project = await asyncio.to_thread(_project, store, id)
+    address = labelling.settings.address
+    pieces = await asyncio.to_thread(exports.make_archive, name, store, project, decided, least, address)
     await asyncio.to_thread(log_export, store, requester.id, id, name, confidence=least)
-    return attachment(exports.make_archive(name, store, project, decided, least), f"{name}.zip", ZIP)
+    return attachment(pieces, f"{name}.zip", ZIP)
 
 
 def read_percent(typed: str) -> float:
