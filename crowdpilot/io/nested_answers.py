@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -19,13 +21,18 @@ from crowdpilot.io.source import Source
 from crowdpilot.names import Encoded
 
 LABEL_FIELDS = ("choices", "labels", "label", "choice", "value", "rating", "number", "selected")
+PART_FIELDS = ("start", "start_offset", "x", "rank")  # in answers that are no label of a whole task
 LABEL_COLUMN = "(label)"  # no column of a file is called like this
 MAX_QUOTED_CHARACTERS = 40
 LabelColumns = Mapping[str, Callable[[], Column]]  # the labels of each question, read when asked for
+Mask = NDArray[np.bool_]
 
 
 class Answer(NamedTuple):
-    """One answer of a worker; without a question it is no answer to any of them."""
+    """One answer of a worker; without a question it is no answer to any of them.
+
+    `void` is the reason why it is no vote, such as "cancelled"; empty if it is one.
+    """
 
     task: Any
     worker: Any
@@ -34,19 +41,25 @@ class Answer(NamedTuple):
     seconds: Any = None
     time: Any = None
     gold: Any = None
+    void: str = ""
 
 
-def from_answers(source: Source, answers: Sequence[Answer], tasks: Iterable[Any]) -> VotesTable:
+def from_answers(
+    source: Source, answers: Sequence[Answer], tasks: Iterable[Any], notes: Sequence[str] = ()
+) -> VotesTable:
     """The answers to one question, and the tasks in their order."""
     questions = {answer.question for answer in answers if answer.question is not None}
     chosen = source.choose(sorted(questions)) if questions or source.question else None
     rows = [answer for answer in answers if answer.question in (chosen, None)]
     columns = {role: [getattr(row, role) for row in rows] for role in ("task", "worker", "seconds", "time")}
-    for role, values in (("label", "value"), ("gold", "gold")):
-        columns[role] = [_label(source, row, getattr(row, values)) for row in rows]
+    columns["label"] = [None if row.void else _label(source, row, row.value) for row in rows]
+    columns["gold"] = [_label(source, row, row.gold) for row in rows]
     table = table_of({role: engine().column(values) for role, values in columns.items()})
     names = engine().column(list(dict.fromkeys(tasks))).distinct.names
-    return VotesTable(table, {role: role for role in columns}, tasks=names, name=str(source.path))
+    return VotesTable(
+        table, {role: role for role in columns}, tasks=names, name=str(source.path), notes=notes,
+        left_out=Counter(row.void for row in rows if row.void),
+    )  # fmt: skip
 
 
 def label_of(value: Any) -> Any:
@@ -68,11 +81,15 @@ def label_of(value: Any) -> Any:
 
 
 def _unwrap(value: dict[str, Any]) -> Any:
+    if all(isinstance(ticked, bool) for ticked in value.values()):
+        return [name for name, ticked in value.items() if ticked]
+    if part := next((name for name in PART_FIELDS if name in value), None):
+        raise ValueError(
+            f"an answer with {part!r}, which is about a part or a rank and no label of the whole"
+        )
     for name in LABEL_FIELDS:
         if name in value:
             return value[name]
-    if all(isinstance(ticked, bool) for ticked in value.values()):
-        return [name for name, ticked in value.items() if ticked]
     raise ValueError(f"an answer that is no label ({', '.join(value)})")
 
 
@@ -92,21 +109,23 @@ def chosen_answers(
     table: Table,
     roles: Mapping[str, str],
     questions: LabelColumns,
-    void: NDArray[np.bool_] | None = None,
+    void: Mapping[str, Mask] | None = None,
 ) -> VotesTable:
-    """The answers to the chosen question; where `void` is true there is none.
+    """The answers to the chosen question; where a mask of `void` is true there is none, for its reason.
 
     A column that the user has named as the label comes before all questions.
     """
     named = roles.get("label")
     label = table[named] if named else questions[source.choose(questions)]()
-    if void is not None:
+    for mask in (void or {}).values():
         codes, names = label.encoded
-        label = EncodedColumn(Encoded(np.where(void, np.int32(-1), codes), names))
-    return text_table(source, table.append_column(LABEL_COLUMN, label), {**roles, "label": LABEL_COLUMN})
+        label = EncodedColumn(Encoded(np.where(mask, np.int32(-1), codes), names))
+    left_out = {reason: int(mask.sum()) for reason, mask in (void or {}).items() if mask.any()}
+    votes = text_table(source, table.append_column(LABEL_COLUMN, label), {**roles, "label": LABEL_COLUMN})
+    return replace(votes, left_out=left_out)
 
 
-def is_one_of(column: Column, *words: str) -> NDArray[np.bool_]:
+def is_one_of(column: Column, *words: str) -> Mask:
     """Whether each text is one of the words, in small or capital letters."""
     codes, names = column.encoded
     matches = [str(text).lower() in words for text in names.tolist()]
@@ -117,12 +136,19 @@ def json_questions(
     source: Source, column: Column, answers: Callable[[Any], Mapping[str, Any]]
 ) -> dict[str, Callable[[], Column]]:
     """The questions in a column of JSON texts, each distinct one parsed once."""
+    return text_questions(source, column, lambda text: answers(json.loads(text)))
+
+
+def text_questions(
+    source: Source, column: Column, answers: Callable[[str], Mapping[str, Any]]
+) -> dict[str, Callable[[], Column]]:
+    """The same, where `answers` reads the text."""
     codes, names = column.distinct
     parsed: list[Mapping[str, Any]] = []
     for n, text in enumerate(names.tolist()):
         try:
-            parsed.append(answers(json.loads(text)) if text else {})
-        except (ValueError, TypeError, LookupError, AttributeError) as error:
+            parsed.append(answers(text) if text else {})
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
             problem = f"found {text[:MAX_QUOTED_CHARACTERS]!r}, expected answers as JSON"
             raise source.error(problem, line_of(source, int(np.argmax(codes == n)))) from error
     questions = dict.fromkeys(question for cell in parsed for question in cell)

@@ -1,4 +1,7 @@
-"""Votes in the assignments of a Toloka pool: a TSV with a row for each task of each assignment."""
+"""Votes in the assignments of a Toloka pool: a TSV with a row for each task of each assignment.
+
+Layout: https://toloka.ai/docs/guide/result-of-eval
+"""
 
 from __future__ import annotations
 
@@ -28,9 +31,8 @@ def parse(source: Source) -> VotesTable:
     status = [STATUS] if STATUS in header else []
     table = read_columns(source, [*roles.values(), *status, *(OUTPUT + name for name in outputs)])
     questions = {name: partial(table.__getitem__, OUTPUT + name) for name in outputs}
-    return chosen_answers(
-        source, table, roles, questions, is_one_of(table[STATUS], *VOID) if status else None
-    )
+    void = {word: is_one_of(table[STATUS], word) for word in VOID} if status else {}
+    return chosen_answers(source, table, roles, questions, void)
 
 
 def _preset(source: Source, outputs: list[str]) -> dict[str, str]:

@@ -1,4 +1,7 @@
-"""Votes in the classification export of a Zooniverse project: a CSV with JSON in its cells."""
+"""Votes in the classification export of a Zooniverse project: a CSV with JSON in its cells.
+
+Layout: https://help.zooniverse.org/next-steps/data-exports
+"""
 
 from __future__ import annotations
 
@@ -66,7 +69,8 @@ def _by_task(annotations: Any) -> dict[str, Any]:
     for one in annotations:
         inner = one.get("value")
         is_combined = isinstance(inner, list) and any(isinstance(i, dict) and "task" in i for i in inner)
-        answers |= _by_task(inner) if is_combined else {one["task"]: inner}
+        for task, value in (_by_task(inner) if is_combined else {one["task"]: inner}).items():
+            answers[task] = [answers[task], value] if task in answers else value  # two have to agree
     return answers
 
 
