@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from crowdpilot.io.columns import Table, table_of
 from crowdpilot.io.engine import engine
-from crowdpilot.io.format import Format, VotesTable
+from crowdpilot.io.format import Format, VotesTable, row_text
+from crowdpilot.io.frames import readable_column
+from crowdpilot.io.json_layouts import records_of
 from crowdpilot.io.source import Source
 from crowdpilot.io.text_writing import write_jsonl
 from crowdpilot.io.votes_tables import to_table
 from crowdpilot.votes import Votes
+
+TRIPLE = ("task", "worker", "label")
 
 
 def sniff(source: Source) -> bool:
@@ -20,25 +27,43 @@ def sniff(source: Source) -> bool:
 
 def parse(source: Source) -> VotesTable:
     """The quick way if there is one, else record by record, which is slower but knows the lines."""
-    table = engine().read_json_lines(source.open, source.roles) if source.opening == "{" else None
-    names = table.column_names if table else _names(source)
-    roles = source.roles(names)
+    laid_out = _laid_out(source)
+    is_lines = source.opening == "{" and laid_out is None
+    table = engine().read_json_lines(source.open, source.roles) if is_lines else None
+    if table is None:
+        table = _table(source.records if laid_out is None else laid_out)
+    roles = source.roles(table.column_names, content=table.select)
     chosen = list(dict.fromkeys(roles.values()))
     return VotesTable(
-        table.select(chosen) if table else _read_records(source, chosen), roles, source.columns.keys(), names,
-        name=str(source.path), position=source.json_position,
+        table.select(chosen), roles, source.columns.keys(), table.column_names,
+        name=str(source.path), position=source.json_position if laid_out is None else row_text,
     )  # fmt: skip
 
 
-def _names(source: Source) -> list[str]:
-    names = dict.fromkeys(name for record in source.records for name in record)
-    return list(names) or ["task", "worker", "label"]
+def _laid_out(source: Source) -> list[dict[str, Any]] | None:
+    """The records of a table that is one JSON value; None if each line or element is a record."""
+    if isinstance(source.record, list):
+        return _triples(source)
+    if source.opening != "{" or records_of(source.record) is None:
+        return None
+    try:
+        return records_of(source.document)
+    except ValueError:  # several values, one in each line
+        return None
 
 
-def _read_records(source: Source, names: list[str]) -> Table:
-    return table_of(
-        {name: engine().column([record.get(name) for record in source.records]) for name in names}
-    )
+def _triples(source: Source) -> list[dict[str, Any]] | None:
+    rows = source.document
+    wrong = next((row for row in rows if not isinstance(row, list) or len(row) != len(TRIPLE)), None)
+    if wrong is not None:
+        raise source.error(f"found {json.dumps(wrong)[:40]}, expected a record like {{...}}")
+    return [dict(zip(TRIPLE, row, strict=True)) for row in rows]
+
+
+def _table(records: Sequence[Mapping[str, Any]]) -> Table:
+    """Each column as it is; what is wrong with the values of one is said when it is needed."""
+    names = list(dict.fromkeys(name for record in records for name in record)) or TRIPLE
+    return table_of({name: readable_column([record.get(name) for record in records]) for name in names})
 
 
 def write(votes: Votes, path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import chain, pairwise
 from pathlib import Path
@@ -12,48 +12,54 @@ from typing import Any
 import numpy as np
 
 from crowdpilot.arrays import Codes, Names
-from crowdpilot.io.columns import column_of_names, objects, table_of, value_text
-from crowdpilot.io.engine import engine
+from crowdpilot.io.columns import column_of_names, objects, value_text
 from crowdpilot.io.format import Format, VotesTable
+from crowdpilot.io.json_layouts import records_of
+from crowdpilot.io.nested_votes import INVERSE, doubts, nested_votes
 from crowdpilot.io.source import Source
 from crowdpilot.io.text_writing import JSON, texts, write_text
 from crowdpilot.io.votes_tables import check_single
-from crowdpilot.names import to_names
 from crowdpilot.votes import Votes
 
 ANSWERS, METADATA = "answers.json", "metadata.json"
 
 
 def sniff(source: Source) -> bool:
-    """Whether it is such a file, or a folder with one."""
+    """Whether it is such a file, or a folder with one; an error if it looks like the other way round."""
     if source.path.is_dir():
         return (source.path / ANSWERS).is_file()
     record = source.record if source.opening == "{" else None
-    return isinstance(record, dict) and all(isinstance(labels, dict) for labels in record.values())
+    if not isinstance(record, dict) or not all(isinstance(labels, dict) for labels in record.values()):
+        return False
+    if records_of(record) is not None:
+        return False
+    _check_direction(source, record)
+    return True
+
+
+def _check_direction(source: Source, answers: Mapping[str, Mapping[str, Any]]) -> None:
+    """Note, or raise, if the workers may be outside; a file of peerannot's own name is as it says."""
+    if source.path.name == ANSWERS:
+        return
+    try:
+        notes = doubts(answers, set(chain.from_iterable(answers.values())))
+    except ValueError as error:
+        raise source.error(str(error)) from error
+    source.notes.extend(notes)
 
 
 def parse(source: Source) -> VotesTable:
     """The tasks are outside, the workers inside."""
-    return parse_nested(source, "task", "worker")
+    return parse_nested(source, "peerannot")
 
 
-def parse_nested(source: Source, outer: str, inner: str) -> VotesTable:
+def parse_nested(source: Source, format: str) -> VotesTable:
     """The answers, and the classes if there is a file of metadata beside them."""
     file = replace(source, path=source.path / ANSWERS) if source.path.is_dir() else source
-    answers = _answers(file, outer, inner)
-    names = to_names(list(answers))
-    code = np.repeat(np.arange(len(answers)), [len(by_inner) for by_inner in answers.values()])
-    labels = list(chain.from_iterable(by_inner.values() for by_inner in answers.values()))
-    columns = {
-        outer: column_of_names(code, names),
-        inner: engine().column(list(chain.from_iterable(answers.values()))),
-        "label": engine().column(labels),
-    }
-    votes = VotesTable(
-        table_of(columns), {name: name for name in columns}, classes=_classes(file, labels),
-        numbers_as_text=True, name=str(file.path),
-    )  # fmt: skip
-    return replace(votes, tasks=names) if outer == "task" else replace(votes, workers=names)
+    outer, inner = ("worker", "task") if format == INVERSE else ("task", "worker")
+    votes = nested_votes(_answers(file, outer, inner), format)
+    classes = _classes(file, votes.table["label"].values())
+    return replace(votes, classes=classes, numbers_as_text=True, name=str(file.path))
 
 
 def _answers(source: Source, outer: str, inner: str) -> dict[str, dict[str, Any]]:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from crowdpilot.io.format import Format, VotesTable
 from crowdpilot.io.formats.peerannot import parse_nested, write_nested
+from crowdpilot.io.nested_votes import INVERSE
 from crowdpilot.io.source import Source
 from crowdpilot.votes import Votes
 
@@ -17,13 +18,13 @@ def sniff(source: Source) -> bool:
 
 def parse(source: Source) -> VotesTable:
     """The workers are outside, the tasks inside."""
-    return parse_nested(source, "worker", "task")
+    return parse_nested(source, INVERSE)
 
 
 def write(votes: Votes, path: Path) -> None:
     """A file if the name ends in .json, else a folder."""
     pair = (votes.worker, votes.workers), (votes.task, votes.tasks)
-    write_nested(votes, path, *pair, "peerannot_inverse")
+    write_nested(votes, path, *pair, INVERSE)
 
 
 FORMAT = Format(
