@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from crowdpilot.io.columns import Table, TableError
 from crowdpilot.io.format import VotesTable
@@ -21,6 +23,16 @@ def column_votes(source: Source, names: Sequence[str], load: Load) -> VotesTable
     roles = source.roles(names, content=load)
     needed = [column for column in names if column in roles.values()]
     return VotesTable(load(needed), roles, source.columns.keys(), names, name=name)
+
+
+def names_of(schema: Any) -> list[str]:
+    """All columns; those that were the index of pandas come first, as they do there."""
+    try:
+        index = json.loads((schema.metadata or {}).get(b"pandas", b"{}")).get("index_columns", [])
+    except (ValueError, AttributeError):
+        index = []
+    first = [name for name in index if isinstance(name, str) and name in schema.names]
+    return [*first, *(name for name in schema.names if name not in first)]
 
 
 @contextmanager

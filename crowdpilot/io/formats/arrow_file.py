@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from crowdpilot.arrays import need_arrow
-from crowdpilot.io.column_files import broken_file_errors, column_votes
+from crowdpilot.io.column_files import broken_file_errors, column_votes, names_of
 from crowdpilot.io.format import Format, VotesTable
 from crowdpilot.io.source import Source
 
@@ -32,7 +32,9 @@ def parse(source: Source) -> VotesTable:
         )
     with broken_file_errors(source, "file of Arrow"), arrow.table_errors(), source.open_bytes() as stream:
         table = with_class_names(read_stream(stream.read(), source.head.startswith(FILE_MAGIC)))
-    return column_votes(source, table.column_names, lambda names: arrow.as_table(table.select(list(names))))
+    return column_votes(
+        source, names_of(table.schema), lambda names: arrow.as_table(table.select(list(names)))
+    )
 
 
 def read_stream(content: bytes, has_footer: bool) -> Any:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from crowdpilot.arrays import need_arrow
-from crowdpilot.io.column_files import broken_file_errors, column_votes
+from crowdpilot.io.column_files import broken_file_errors, column_votes, names_of
 from crowdpilot.io.column_names import listed
 from crowdpilot.io.format import Format, VotesTable
 from crowdpilot.io.formats.arrow_file import read_path
@@ -33,7 +33,9 @@ def parse(source: Source) -> VotesTable:
     with broken_file_errors(source, "data set"), arrow.table_errors():
         parts = [read_path(path) for path in _files(folder)]
         table = with_class_names(pa.concat_tables(parts))
-    return column_votes(source, table.column_names, lambda names: arrow.as_table(table.select(list(names))))
+    return column_votes(
+        source, names_of(table.schema), lambda names: arrow.as_table(table.select(list(names)))
+    )
 
 
 def _is_data_set(path: Path) -> bool:

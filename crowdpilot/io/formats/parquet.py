@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from crowdpilot.arrays import need_arrow
-from crowdpilot.io.column_files import broken_file_errors, column_votes
+from crowdpilot.io.column_files import broken_file_errors, column_votes, names_of
 from crowdpilot.io.columns import Table
 from crowdpilot.io.format import Format, VotesTable
 from crowdpilot.io.source import COMPRESSED, Source
@@ -39,7 +39,7 @@ def parse(source: Source) -> VotesTable:
     with broken_file_errors(source, "Parquet file"), arrow.table_errors():
         schema = pq.ParquetDataset(_file(source)).schema
         classes = class_names(schema)
-    return column_votes(source, schema.names, load)
+    return column_votes(source, names_of(schema), load)
 
 
 def _file(source: Source) -> Any:
