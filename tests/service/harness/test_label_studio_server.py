@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import urllib.error
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests import equip
-from tests.service.harness.label_studio_server import LabelStudio, choices_config
+from tests.service.harness.label_studio_server import LabelStudio, choices_config, running_label_studio
 
 CLASSES = ["bird", "cat"]
+
+
+@pytest.fixture(scope="module")
+def guarded_label_studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabelStudio]:
+    """One that is started as it is by default."""
+    with running_label_studio(tmp_path_factory.mktemp("guarded"), guarded=True) as server:
+        yield server
 
 
 @pytest.mark.thorough
@@ -55,6 +64,27 @@ def test_a_personal_token_is_not_the_token_of_before(label_studio: LabelStudio) 
     assert user.personal_token().count(".") == 2
     with pytest.raises(urllib.error.HTTPError):
         user.call("POST", "/api/token/refresh/", {"refresh": user.token})
+
+
+def status_of(call: Callable[[], Any]) -> int:
+    try:
+        call()
+    except urllib.error.HTTPError as error:
+        error.close()
+        return error.code
+    return 200
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("path", "expected"), [("/api/webhooks/", 200), ("/api/ml", 400)])
+def test_addresses_of_this_machine_are_refused_by_a_guarded_server_only(
+    path: str, expected: int, label_studio: LabelStudio, guarded_label_studio: LabelStudio
+) -> None:
+    found = []
+    for server in (guarded_label_studio, label_studio):
+        body = {"url": "http://127.0.0.1:9/nobody", "project": server.add_project(choices_config(CLASSES))}
+        found.append(status_of(lambda: server.admin.call("POST", path, body)))  # noqa: B023  called at once
+    assert found == [403, expected]  # an ML backend has to answer, too
 
 
 def test_the_program_is_the_one_that_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

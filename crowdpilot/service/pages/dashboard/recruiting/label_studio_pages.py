@@ -14,7 +14,7 @@ from crowdpilot.service import access
 from crowdpilot.service.errors import NotFoundError, RequestError
 from crowdpilot.service.http.auth import SettingsOf, StoreOf
 from crowdpilot.service.label_studio import connection
-from crowdpilot.service.label_studio.connection import Connection
+from crowdpilot.service.label_studio.connection import Connection, Problem
 from crowdpilot.service.pages.dashboard.access.requester import (
     Form,
     Labelling,
@@ -34,6 +34,7 @@ from crowdpilot.service.store import projects
 from crowdpilot.service.store.engine import Store
 
 MAX_TYPED_CHARACTERS = 4000
+MAX_PROBLEMS_SHOWN = 100
 EMPTY = {"address": "", "token": "", "project": "", "control": ""}
 EMPTY_NEW = {**EMPTY, "price": "0.05"}
 WORDS = {  # what to write, by the field
@@ -102,12 +103,18 @@ def _page(
     found = connection.find(store, id)
     return show(
         "recruiting/label_studio.html", requester, project, status=typed.status, found=found,
-        state=_state(found), done=_done(done), **_about(settings), **typed.shown(),
+        state=_state(found), problems=_problems(found), done=_done(done), **_about(settings), **typed.shown(),
     )  # fmt: skip
 
 
 def _state(found: Connection | None) -> tuple[str, str, str] | None:
     return None if found is None else STATES.get(found.state, (found.state, "info", ""))
+
+
+def _problems(found: Connection | None) -> list[Problem]:
+    """The newest first, as sentences."""
+    shown = [] if found is None else found.problems[:MAX_PROBLEMS_SHOWN]
+    return [problem._replace(sentence=sentence(problem.sentence)) for problem in shown]
 
 
 def _done(done: str) -> str:
