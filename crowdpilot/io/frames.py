@@ -58,7 +58,7 @@ def only_split(splits: Mapping[str, Any]) -> Any:
     if len(splits) == 1:
         return next(iter(splits.values()))
     first = next(iter(splits), "train")
-    raise ValueError(f"there are the splits {listed(list(splits))}; choose one, such as dataset[{first!r}]")
+    raise TableError(f"there are the splits {listed(list(splits))}; choose one, such as dataset[{first!r}]")
 
 
 def _of_dataset(given: Any) -> Table:

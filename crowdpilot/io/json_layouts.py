@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from crowdpilot.io.column_names import NAME_ROLES, find_columns
@@ -20,7 +20,7 @@ def records_of(document: Any) -> list[dict[str, Any]] | None:
     ... )
     True
     """
-    if not isinstance(document, dict) or not document:
+    if not isinstance(document, Mapping) or not document:
         return None
     return _split(document) or _by_column(document) or _by_row(document)
 
@@ -51,5 +51,8 @@ def _by_row(document: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     return rows if are_records and _are_columns(rows[0]) else None
 
 
-def _are_columns(names: Iterable[str]) -> bool:
-    return len(find_columns(names, NAME_ROLES)) >= MIN_KNOWN_ROLES
+def _are_columns(names: Collection[Any]) -> bool:
+    return (
+        all(isinstance(name, str) for name in names)
+        and len(find_columns(names, NAME_ROLES)) >= MIN_KNOWN_ROLES
+    )

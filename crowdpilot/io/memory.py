@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdpilot.arrays import need_arrow
-from crowdpilot.io.columns import Table, column_of_names, table_of
+from crowdpilot.io.columns import Table, TableError, column_of_names, table_of
 from crowdpilot.io.engine import engine
 from crowdpilot.io.format import VotesTable
 from crowdpilot.io.frames import frame_table, is_frame, readable_column
+from crowdpilot.io.json_layouts import records_of
 from crowdpilot.io.nested_votes import nested_votes
 from crowdpilot.names import to_names
 
@@ -41,10 +42,16 @@ def table_in_memory(
         need_arrow("a data frame")
     try:
         return _table(given, columns or {}, format)
+    except TableError as error:
+        raise ValueError(f"{_kind(given)}: {error}") from error
     except (TypeError, ValueError, OverflowError) as error:
         found = f"{type(given).__module__}.{type(given).__qualname__}"
         reason = str(error).partition("\n")[0]
         raise ValueError(f"{found} is no path and no table of votes ({reason})") from error
+
+
+def _kind(given: Any) -> str:
+    return "the array" if isinstance(given, np.ndarray) else "the table"
 
 
 def _table(given: Any, columns: Mapping[str, str | None], format: str | None) -> Table | VotesTable:
@@ -55,18 +62,21 @@ def _table(given: Any, columns: Mapping[str, str | None], format: str | None) ->
     if isinstance(given, np.ndarray):
         return _of_array(given, columns, format)
     if isinstance(given, Mapping):
-        if given and all(isinstance(inner, Mapping) for inner in given.values()):
+        is_nested = bool(given) and all(isinstance(inner, Mapping) for inner in given.values())
+        if (is_nested or "data" in given) and (records := records_of(given)) is not None:
+            return _of_rows(records)
+        if is_nested:
             return nested_votes(given, format)
         return table_of({str(name): readable_column(values) for name, values in given.items()})
     if isinstance(given, (Sequence, Iterator)):
-        return _of_rows(list(given), format)
+        return _of_rows(list(given))
     raise TypeError("expected a path, a stream, a data frame, a dict of columns, records or an array")
 
 
 # Rows ----------------------------------------------------------------------------------------
 
 
-def _of_rows(rows: list[Any], format: str | None) -> Table | VotesTable:
+def _of_rows(rows: list[Any]) -> Table:
     rows = [row._asdict() if hasattr(row, "_asdict") else row for row in rows]
     if all(isinstance(row, Mapping) for row in rows):
         names = dict.fromkeys(str(name) for row in rows for name in row) or dict.fromkeys(TRIPLE)
@@ -76,7 +86,7 @@ def _of_rows(rows: list[Any], format: str | None) -> Table | VotesTable:
     if wrong is not None:
         raise TypeError(f"found {str(wrong)[:40]}, expected a dict, or three values: task, worker, label")
     if isinstance(rows[0], list) and _may_be_matrix(rows):
-        raise TypeError(f"its rows may be tasks with three workers or task, worker and label; {SETTLED}")
+        raise TableError(f"its rows may be tasks with three workers, or task, worker and label; {SETTLED}")
     values = list(zip(*rows, strict=True))
     return table_of({name: readable_column(list(values[n])) for n, name in enumerate(TRIPLE)})
 
@@ -90,10 +100,11 @@ def _may_be_matrix(rows: Sequence[Sequence[Any]]) -> bool:
 
 
 def _may_be_triples(rows: Sequence[Sequence[Any]]) -> bool:
-    """Whether no pair of the first two values occurs twice, and there are more tasks than labels."""
-    tasks, workers, labels = (list(column) for column in zip(*rows, strict=True))
-    is_unique = len(set(zip(tasks, workers, strict=True))) == len(rows)
-    return is_unique and len(set(tasks)) > len(set(labels)) and all(map(_is_label, chain(tasks, workers)))
+    """Whether the first two values are never missing, and name one vote or differ from the third in kind."""
+    pairs = [(task, worker) for task, worker, _ in rows]
+    if not all(map(_is_label, chain.from_iterable(pairs))):
+        return False
+    return len(set(pairs)) == len(pairs) or not _may_be_matrix(rows)
 
 
 def _is_label(value: Any) -> bool:
@@ -112,7 +123,7 @@ def _of_array(
     if array.dtype.names:
         return table_of({name: readable_column(array[name].tolist()) for name in array.dtype.names})
     if array.ndim != 2:
-        raise TypeError(f"it has the shape {array.shape}, expected (tasks, workers)")
+        raise TableError(f"it has the shape {array.shape}, expected (tasks, workers)")
     if array.shape[1] == len(TRIPLE) and format is None:
         _check_matrix(array)
     has_vote = _votes_in(array)
@@ -126,16 +137,17 @@ def _of_array(
             "label": engine().column(labels),
         }
     )
+    described = {"task": "the number of the row", "worker": "the number of the column"}
     return VotesTable(
-        table, {name: name for name in table.column_names}, tasks=tasks, workers=workers, name="the array"
-    )
+        table, {name: name for name in table.column_names}, tasks=tasks, workers=workers, described=described,
+        name="the array", format="matrix", position=lambda n: f"row {task[n] + 1}",
+    )  # fmt: skip
 
 
 def _check_matrix(array: NDArray[Any]) -> None:
     """Raise if an array of three columns may hold triples of task, worker and label."""
-    rows = np.ma.filled(array, None).tolist() if array.dtype == object else array.tolist()
-    if not _may_be_matrix(rows) or _may_be_triples(rows):
-        raise TypeError(f"its three columns may be workers, or task, worker and label; {SETTLED}")
+    if len(array) and _may_be_triples(array.tolist()):  # what is masked is None there
+        raise TableError(f"its three columns may be workers, or task, worker and label; {SETTLED}")
 
 
 def _votes_in(array: NDArray[Any]) -> NDArray[np.bool_]:
@@ -155,5 +167,7 @@ def _whole(values: NDArray[Any]) -> Any:
     data = np.ma.getdata(values)
     if data.dtype.kind == "f" and (data != np.floor(data)).any():
         wrong = data[data != np.floor(data)][0]
-        raise TypeError(f"found {wrong:g}, expected whole numbers; shares of classes are read by from_shares")
+        raise TableError(
+            f"found {wrong:g}, expected whole numbers; shares of classes are read by from_shares"
+        )
     return data.astype(np.int64) if data.dtype.kind in "iuf" else to_names(data.tolist())

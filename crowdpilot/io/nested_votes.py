@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from crowdpilot.io.column_names import find_columns
-from crowdpilot.io.columns import column_of_names, table_of
+from crowdpilot.io.columns import TableError, column_of_names, table_of
 from crowdpilot.io.engine import engine
 from crowdpilot.io.format import VotesTable
 from crowdpilot.names import to_names
@@ -34,7 +34,11 @@ def nested_votes(answers: Mapping[Any, Mapping[Any, Any]], format: str | None = 
         inside: engine().column(inner),
         "label": engine().column(list(chain.from_iterable(labels.values() for labels in answers.values()))),
     }
-    votes = VotesTable(table_of(columns), {name: name for name in columns}, notes=notes)
+    described = {outside: "the outer names", inside: "the inner names"}
+    votes = VotesTable(
+        table_of(columns), {name: name for name in columns}, notes=notes, described=described,
+        format=format or "peerannot",
+    )  # fmt: skip
     return replace(votes, workers=names) if is_inverse else replace(votes, tasks=names)
 
 
@@ -43,7 +47,7 @@ def doubts(outer: Collection[Any], inner: Collection[Any]) -> list[str]:
     how = f"if workers are outside, say format={INVERSE!r} (--format {INVERSE})"
     if _are_called(outer, "worker") or _are_called(inner, "task"):
         shown = f"{next(iter(outer))!r} outside and {next(iter(inner), '')!r} inside"
-        raise ValueError(
+        raise TableError(
             f"found {shown}, expected {{task: {{worker: label}}}}; {how}, else format='peerannot'"
         )
     if len(inner) < MIN_NAMES_TO_DOUBT or len(inner) < MIN_TIMES_MORE_WORKERS * len(outer):

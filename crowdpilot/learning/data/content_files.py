@@ -78,7 +78,7 @@ def _read_numpy(path: Path) -> tuple[Names | None, Any]:
 
 
 def _read_text(path: Path) -> tuple[Names | None, Any]:
-    source = Source(path)
+    source = Source(path, encoding="utf-8")
     try:
         if not source.opening:
             raise source.error("the file is empty, expected the content of tasks")

@@ -38,7 +38,7 @@ def read_records(type: str, data: bytes) -> tuple[list[str], Iterator[Record]]:
         raise UnsupportedMediaTypeError(
             "send JSON, CSV, NDJSON or a form with files, and say which in Content-Type"
         )
-    source = Source(Path("the table"), content=data)
+    source = Source(Path("the table"), content=data, encoding="utf-8")
     try:
         if type == CSV:
             _check_width(source)
