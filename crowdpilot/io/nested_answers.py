@@ -45,9 +45,13 @@ class Answer(NamedTuple):
 
 
 def from_answers(
-    source: Source, answers: Sequence[Answer], tasks: Iterable[Any], notes: Sequence[str] = ()
+    source: Source,
+    answers: Sequence[Answer],
+    tasks: Iterable[Any],
+    notes: Sequence[str] = (),
+    fields: Mapping[str, str] | None = None,
 ) -> VotesTable:
-    """The answers to one question, and the tasks in their order."""
+    """The answers to one question, the tasks in their order, and the fields from which roles come."""
     questions = {answer.question for answer in answers if answer.question is not None}
     chosen = source.choose(sorted(questions)) if questions or source.question else None
     rows = [answer for answer in answers if answer.question in (chosen, None)]
@@ -59,7 +63,14 @@ def from_answers(
     return VotesTable(
         table, {role: role for role in columns}, tasks=names, name=str(source.path), notes=notes,
         left_out=Counter(row.void for row in rows if row.void),
+        described=_origins(columns, {"label": chosen or "label", **(fields or {})}),
     )  # fmt: skip
+
+
+def _origins(columns: Mapping[str, Sequence[Any]], fields: Mapping[str, str]) -> dict[str, str]:
+    """Where each role comes from that has a value, the task and the worker first."""
+    filled = [role for role, values in columns.items() if any(value is not None for value in values)]
+    return {role: repr(fields[role]) for role in ("task", "worker", "label", *filled) if role in fields}
 
 
 def label_of(value: Any) -> Any:
@@ -110,19 +121,29 @@ def chosen_answers(
     roles: Mapping[str, str],
     questions: LabelColumns,
     void: Mapping[str, Mask] | None = None,
+    origins: Mapping[str, str] | None = None,
 ) -> VotesTable:
     """The answers to the chosen question; where a mask of `void` is true there is none, for its reason.
 
-    A column that the user has named as the label comes before all questions.
+    A column that the user has named as the label comes before all questions. `origins` says where a
+    role comes from that is not one column.
     """
     named = roles.get("label")
-    label = table[named] if named else questions[source.choose(questions)]()
+    question = named or source.choose(questions)
+    label = table[named] if named else questions[question]()
     for mask in (void or {}).values():
         codes, names = label.encoded
         label = EncodedColumn(Encoded(np.where(mask, np.int32(-1), codes), names))
     left_out = {reason: int(mask.sum()) for reason, mask in (void or {}).items() if mask.any()}
     votes = text_table(source, table.append_column(LABEL_COLUMN, label), {**roles, "label": LABEL_COLUMN})
-    return replace(votes, left_out=left_out)
+    said = {**roles, "label": question}
+    order = dict.fromkeys(role for role in ("task", "worker", "label", *roles) if role in said)
+    described = {role: repr(said[role]) for role in order}
+    read = {*table.column_names}
+    return replace(
+        votes, left_out=left_out, described={**described, **(origins or {})},
+        ignored=[name for name in source.header if name not in read],
+    )  # fmt: skip
 
 
 def is_one_of(column: Column, *words: str) -> Mask:

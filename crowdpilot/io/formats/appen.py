@@ -53,8 +53,18 @@ def parse(source: Source) -> VotesTable:
             {**roles, "gold": ONE_GOLD},
         )
     labels = {name: partial(table.__getitem__, name) for name in questions}
-    votes = chosen_answers(source, table, roles, labels, {"tainted": _tainted(table)})
+    votes = chosen_answers(source, table, roles, labels, {"tainted": _tainted(table)}, _origins(roles, gold))
     return replace(votes, notes=[*votes.notes, *notes])
+
+
+def _origins(roles: dict[str, str], gold: list[str]) -> dict[str, str]:
+    """Where the roles come from whose values are calculated."""
+    columns = {
+        TIME: repr(CREATED),
+        SECONDS: f"{STARTED!r} and {CREATED!r}",
+        ONE_GOLD: "".join(map(repr, gold)),
+    }
+    return {role: columns[name] for role, name in roles.items() if name in columns}
 
 
 def _questions(source: Source) -> list[str]:

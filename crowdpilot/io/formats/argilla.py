@@ -70,7 +70,7 @@ def parse(source: Source) -> VotesTable:
     has_status = any("status" in answer for record in records for answer in _by_question(record))
     given = any(answer.value is not None for answer in answers)
     is_silent = given and not has_status and any(isinstance(one.get("responses"), dict) for one in records)
-    return from_answers(source, answers, tasks, [NO_STATUS] if is_silent else [])
+    return from_answers(source, answers, tasks, [NO_STATUS] if is_silent else [], _fields(records))
 
 
 def _records(source: Source) -> list[Record]:
@@ -90,6 +90,13 @@ def _records(source: Source) -> list[Record]:
 
 def _is_index(record: Record) -> bool:
     return bool(record) and all(isinstance(one, dict) and "responses" in one for one in record.values())
+
+
+def _fields(records: list[Record]) -> dict[str, str]:
+    """Where the task and the worker come from."""
+    task = next((name for name in IDS if any(one.get(name) is not None for one in records)), "its place")
+    is_old = any({ANNOTATION, AGENT} <= one.keys() for one in records)
+    return {"task": task, "worker": AGENT if is_old else "user_id", "time": "updated_at"}
 
 
 def _tasks(records: list[Record]) -> list[Any]:

@@ -63,7 +63,9 @@ def parse(source: Source) -> VotesTable:
     worker = _worker_field(source, rows, notes)
     label = source.columns.get("label") or _label_field(source, rows)
     answers = [answer for row in rows for answer in _answers(source, row, worker, label)]
-    votes = from_answers(source, answers, [answer.task for answer in answers], notes)
+    fields = {"task": "id", "worker": "user" if all(map(_has_users, rows)) else worker, **source.columns}
+    origins = {role: name or FILE_NAME for role, name in fields.items()} | {"label": label}
+    votes = from_answers(source, answers, [answer.task for answer in answers], notes, origins)
     is_text = any(file.opening not in ("{", "[") for file in files)
     return replace(votes, numbers_as_text=is_text, chosen_roles=source.columns.keys())
 
@@ -175,8 +177,7 @@ def _check_file_names(source: Source, files: set[str]) -> None:
 def _label_field(source: Source, rows: list[Row]) -> str:
     """The field with lists of labels; a field of uploaded data may have a similar name."""
     lists = [name for name in LABELS if any(isinstance(row.record.get(name), (list, dict)) for row in rows)]
-    plain = [name for name in LABELS if any(row.record.get(name) is not None for row in rows)]
-    found = lists or plain or ["label"]
+    found = lists or ["label"]  # which it is in CSV
     if len(found) > 1:
         shown = " or ".join(map(repr, found))
         raise source.error(f"the labels may be in {shown}; name the field with --columns label={found[0]}")

@@ -21,6 +21,13 @@ from crowdpilot.io.source import Source
 
 RESULT_TYPES = ("choices", "rating", "number", "pairwise", "taxonomy")  # about the whole task
 REGION_FIELDS = {"x", "start", "points", "ranges", "sequence", "rle"}  # of a part of the task
+FIELDS = {
+    "task": "id",
+    "worker": "completed_by",
+    "seconds": "lead_time",
+    "time": TIMES[0],
+    "gold": "ground_truth",
+}
 Emails = Mapping[Any, Any]
 
 
@@ -45,7 +52,7 @@ def parse(source: Source) -> VotesTable:
     answers = [answer for task, record in pairs for answer in _answers(source, task, record, emails)]
     if not any(answer.question for answer in answers):
         _check_types(source)
-    return from_answers(source, answers, tasks, [*_notes(source)])
+    return from_answers(source, answers, tasks, [*_notes(source)], FIELDS)
 
 
 def _annotations(record: Mapping[str, Any]) -> Any:
@@ -148,7 +155,11 @@ def _parse_min(source: Source) -> VotesTable:
     notes: list[str] = []
     name = answer_column(source, table_of(columns), columns["id"], notes)
     answers = [_min_answer(record, name) for record in records]
-    return from_answers(replace(source, question=name), answers, [answer.task for answer in answers], notes)
+    tasks = [answer.task for answer in answers]
+    votes = from_answers(
+        replace(source, question=name), answers, tasks, notes, {**FIELDS, "worker": "annotator"}
+    )
+    return replace(votes, ignored=[other for other in names if other not in (name, *ABOUT)])
 
 
 def _text(value: Any) -> str | None:

@@ -46,6 +46,7 @@ def parse(source: Source) -> VotesTable:
     notes: list[str] = []
     answer = roles.pop("label", None) or answer_column(source, table, table[roles.get("task", "id")], notes)
     questions = {answer: partial(_labels, source, table[answer])}
+    table = table.select([*roles.values(), answer])
     votes = chosen_answers(replace(source, question=answer), table, roles, questions)
     return replace(votes, notes=[*votes.notes, *notes])
 

@@ -15,6 +15,7 @@ from crowdpilot.io.source import Source
 
 TASKS = ("_input_hash", "_task_hash")
 WORKERS = ("_annotator_id", "_session_id")
+FIELDS = {"task": TASKS[0], "worker": WORKERS[0], "time": "_timestamp"}
 CHOICE = "choice"  # the question where annotators choose among options
 SESSION = re.compile(r"(.*-)?\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d")  # named by the time when it was started
 Record = dict[str, Any]
@@ -32,7 +33,7 @@ def parse(source: Source) -> VotesTable:
     if source.records and not any(_has_label(record) for record in source.records):
         problem = "found neither options that were chosen (accept) nor a label that was accepted or rejected"
         raise source.error(f"{problem}; spans, relations and texts are no labels of whole tasks")
-    return from_answers(source, answers, [answer.task for answer in answers], [*_notes(answers)])
+    return from_answers(source, answers, [answer.task for answer in answers], [*_notes(answers)], FIELDS)
 
 
 def _has_label(record: Record) -> bool:

@@ -134,6 +134,11 @@ def _to_long(votes: VotesTable, names: Sequence[str], is_trial: Mask) -> VotesTa
     return replace(
         votes, table=table_of(columns), roles={role: role for role in columns}, names=(),
         tasks=to_names(list(names)), left_out={"of previews, tests or spam": trials} if trials else {},
+        described={
+            "task": "the names of questions", "worker": repr(votes.roles.get("worker", WORKER)),
+            "label": "the answers", **({"time": repr(votes.roles["time"])} if "time" in votes.roles else {}),
+        },
+        ignored=[name for name in votes.names if name not in (*names, *votes.roles.values())],
         position=lambda n: votes.position(int(rows[n]) + HEADER_ROWS),
     )  # fmt: skip
 

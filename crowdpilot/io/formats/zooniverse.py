@@ -22,6 +22,8 @@ from crowdpilot.io.source import Source
 
 USERS = ("user_name", "user_id", "user_ip")
 ANNOTATIONS, METADATA, FLOW, ADDRESS = "annotations", "metadata", "workflow_id", "user_ip"
+PERSON, SECONDS = "(worker)", "(seconds)"
+ORIGINS = {PERSON: "'user_name' or 'user_ip'", SECONDS: "'metadata'"}
 STARTED, FINISHED = (re.compile(rf'"{name}": *"([^"]+)"') for name in ("started_at", "finished_at"))
 
 
@@ -39,7 +41,9 @@ def parse(source: Source) -> VotesTable:
     extra = [name for name in (ANNOTATIONS, METADATA, FLOW, ADDRESS) if name in header]
     table = read_columns(source, [*roles.values(), *extra])
     questions = json_questions(source, *_annotations(table))
-    votes = chosen_answers(source, *_with_seconds(*_with_addresses(table, roles)), questions)
+    table, roles = _with_seconds(*_with_addresses(table, roles))
+    origins = {role: ORIGINS[name] for role, name in roles.items() if name in ORIGINS}
+    votes = chosen_answers(source, table, roles, questions, origins=origins)
     if not _has_flows(table) or "label" in source.columns:
         return votes
     flow = source.choose(questions).rpartition("/")[0]
@@ -81,7 +85,7 @@ def _with_addresses(table: Table, roles: dict[str, str]) -> tuple[Table, dict[st
         return table, roles
     pairs = zip(table[name].values(), table[ADDRESS].values(), strict=True)
     workers = engine().column([user or address for user, address in pairs])
-    return table.append_column("(worker)", workers), {**roles, "worker": "(worker)"}
+    return table.append_column(PERSON, workers), {**roles, "worker": PERSON}
 
 
 def _with_seconds(table: Table, roles: dict[str, str]) -> tuple[Table, dict[str, str]]:
@@ -93,7 +97,7 @@ def _with_seconds(table: Table, roles: dict[str, str]) -> tuple[Table, dict[str,
     except NumberError:
         return table, roles
     seconds = engine().column(finish - start)
-    return table.append_column("(seconds)", seconds), {**roles, "seconds": "(seconds)"}
+    return table.append_column(SECONDS, seconds), {**roles, "seconds": SECONDS}
 
 
 def _times(metadata: Column, pattern: re.Pattern[str]) -> Floats:
