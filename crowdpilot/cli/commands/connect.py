@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -19,6 +19,7 @@ from crowdpilot.cli.shared.service_options import (
     DATABASE,
     Database,
     SecretFile,
+    WebhookNetworks,
     load_service,
     moment,
     open_store,
@@ -117,6 +118,7 @@ def label_studio(
     address: Address = LOCAL_ADDRESS,
     key: Key = "",
     secret_file: SecretFile = None,
+    webhook_network: WebhookNetworks = None,
 ) -> None:
     """Pull the tasks and annotations of a project of Label Studio, and choose there what is labelled next."""
     changes = _read_changes(settings) | ({"name": name} if name else {})
@@ -130,7 +132,8 @@ def label_studio(
     if key:
         _run(_OverHttp(ServiceClient(address, key)), target, address, status, disconnect)
     else:
-        with _in_database(database, address, secret_file) as service:
+        networks = webhook_network or []
+        with _in_database(database, address, secret_file, networks) as service:
             _run(service, target, address, status, disconnect)
 
 
@@ -247,11 +250,13 @@ def _as_sent(connection: Any) -> dict[str, Any]:
 
 
 @contextmanager
-def _in_database(database: str, address: str, secret_file: Path | None) -> Iterator[_InDatabase]:
+def _in_database(
+    database: str, address: str, secret_file: Path | None, networks: Sequence[str]
+) -> Iterator[_InDatabase]:
     module = load_service("settings")
     store = open_store(module.database_url(database))
     try:
-        settings = module.load_settings(database, address, secret=secret_file)
+        settings = module.load_settings(database, address, secret=secret_file, webhook_networks=networks)
         with store.writing() as c:
             keys = load_service("store.requesters.keys")
             requester = load_service("access").requester_of_key(keys.find_by_id(c, keys.local_key_id(c)))

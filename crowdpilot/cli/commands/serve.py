@@ -15,7 +15,14 @@ from crowdpilot.cli.shared.options import examples
 from crowdpilot.cli.shared.output import on_terminal, print_message
 from crowdpilot.cli.shared.serve_options.mail import MailOptions
 from crowdpilot.cli.shared.serve_options.openid import OpenIDOptions
-from crowdpilot.cli.shared.service_options import DATABASE, Database, SecretFile, load_service, open_store
+from crowdpilot.cli.shared.service_options import (
+    DATABASE,
+    Database,
+    SecretFile,
+    WebhookNetworks,
+    load_service,
+    open_store,
+)
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 LOG_FORMATS = ("text", "json")
@@ -51,14 +58,7 @@ def serve(
             help="Proxies whose X-Forwarded-For is trusted: IP addresses, or networks as in 10.0.0.0/8.",
         ),
     ] = "",
-    webhook_network: Annotated[
-        list[str] | None,
-        typer.Option(
-            envvar="CROWDPILOT_WEBHOOK_NETWORKS",
-            metavar="CIDR",
-            help="Network that webhooks may reach although it is not public, as in 10.20.0.0/16.",
-        ),
-    ] = None,
+    webhook_network: WebhookNetworks = None,
     import_from: Annotated[
         list[str] | None,
         typer.Option(

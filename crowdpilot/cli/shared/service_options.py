@@ -33,7 +33,15 @@ SecretFile = Annotated[
     ),
 ]
 
-
+WebhookNetworks = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--webhook-network",
+        envvar="CROWDPILOT_WEBHOOK_NETWORKS",
+        metavar="CIDR",
+        help="Network that the service may call although it is not public, as in 10.20.0.0/16.",
+    ),
+]
 IsOperator = Annotated[
     bool, typer.Option("--operator", help="The member sees and may change everything in the service.")
 ]
