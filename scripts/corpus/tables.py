@@ -78,7 +78,7 @@ def write_wide(votes: Any) -> None:
     plain.insert(0, "text", list(TEXTS))
     by_text = [(TEXTS[task], worker, label) for task, worker, label in numbered]
     write_folder("pandas-wide-text", {"votes.csv": csv_of(plain, index=False)}, by_text, about("pandas"))
-    write_folder("pandas-wide-index-and-text", {"votes.csv": csv_of(plain)}, numbered, about("pandas"))
+    write_folder("pandas-wide-index-and-text", {"votes.csv": csv_of(plain)}, by_text, about("pandas"))
 
 
 def write_cleanlab(votes: Any) -> None:

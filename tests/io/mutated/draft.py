@@ -1,0 +1,162 @@
+"""A file on its way: columns or text, the votes in each of its rows, and how it will be written."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from tests.io.mutated.crowd import Vote, counted
+
+
+def iso(time: int) -> str:
+    """A time as most programs write it."""
+    return datetime.fromtimestamp(time, UTC).isoformat().replace("+00:00", "Z")
+
+
+@dataclass
+class Column:
+    """One column: its role is task, worker, label, time or nothing."""
+
+    name: str
+    values: list[str]
+    role: str = ""
+
+
+@dataclass
+class Draft:
+    """What is written and what is true of it.
+
+    Parameters
+    ----------
+    layout
+        Its name.
+    columns
+        Of a table; empty where `text` is all there is.
+    votes
+        Those in each row of the table; of a text, all of them in one row.
+    tasks_named
+        Whether the file says what tasks are called, or only numbers them.
+    kind
+        How a table is written: csv, jsonl or json.
+    kept_share
+        Of the characters; the rest is cut off.
+    words
+        A warning that has one of them names what was done to the file.
+    merges_spellings
+        Whether labels that differ in spelling are one class.
+    options
+        Of `crowdpilot.read`.
+    is_real
+        Whether a program has written it.
+    """
+
+    layout: str
+    columns: list[Column] = field(default_factory=list)
+    votes: list[list[Vote]] = field(default_factory=list)
+    text: str | None = None
+    archive: bytes | None = None
+    tasks_named: bool = True
+    kind: str = "csv"
+    suffix: str = ".csv"
+    delimiter: str = ","
+    quoting: int = csv.QUOTE_MINIMAL
+    encoding: str = "utf-8"
+    newline: str = "\n"
+    has_header: bool = True
+    before: str = ""
+    kept_share: float = 1.0
+    words: list[str] = field(default_factory=list)
+    mutations: list[str] = field(default_factory=list)
+    merges_spellings: bool = False
+    time_text: Callable[[int], str] = iso
+    options: dict[str, Any] = field(default_factory=dict)
+    is_real: bool = False
+
+    def column(self, role: str) -> Column | None:
+        """The column of a role."""
+        return next((column for column in self.columns if column.role == role), None)
+
+    def rows(self) -> list[list[str]]:
+        """The cells of each row."""
+        return [list(cells) for cells in zip(*(column.values for column in self.columns), strict=True)]
+
+    def insert(self, place: int, cells: Sequence[str], votes: list[Vote]) -> None:
+        """A new row before the row of this number."""
+        for column, cell in zip(self.columns, cells, strict=True):
+            column.values.insert(place, cell)
+        self.votes.insert(place, votes)
+
+    def content(self) -> bytes:
+        """The bytes of the file; `truth` speaks of them."""
+        if self.archive is not None:
+            return self.archive
+        return "".join(self._kept_lines()).replace("\n", self.newline).encode(self.encoding)
+
+    def truth(self) -> frozenset[tuple[str, str, str]]:
+        """The votes in the rows that are complete."""
+        is_kept = self._kept_rows()
+        votes = [vote for kept, row in zip(is_kept, self.votes, strict=True) if kept for vote in row]
+        return counted(votes, self.column("time") is not None or self.text is not None or bool(self.archive))
+
+    # Text -------------------------------------------------------------------------------------
+
+    def _lines(self) -> tuple[list[str], list[str]]:
+        """What stands before the rows, and the text of each row."""
+        if self.text is not None:
+            return [self.before], [self.text]
+        if self.kind == "csv":
+            lines = [self._line([column.name for column in self.columns])] if self.has_header else []
+            return [self.before, *lines], [self._line(row) for row in self.rows()]
+        records = [json.dumps(record, ensure_ascii=False) for record in self._records()]
+        if self.kind == "jsonl":
+            return [self.before], [record + "\n" for record in records]
+        return [self.before + "["], [
+            f"{record}{']' if n + 1 == len(records) else ','}\n" for n, record in enumerate(records)
+        ]
+
+    def _records(self) -> list[dict[str, Any]]:
+        """The rows by name; numbers are numbers in a column that has nothing else."""
+        columns = {column.name: column.values for column in self.columns}
+        typed = {
+            name: [int(value) for value in values] if all(map(_is_number, values)) else values
+            for name, values in columns.items()
+        }
+        return [dict(zip(typed, row, strict=True)) for row in zip(*typed.values(), strict=True)]
+
+    def _line(self, cells: Sequence[Any]) -> str:
+        stream = io.StringIO()
+        csv.writer(stream, delimiter=self.delimiter, quoting=self.quoting, lineterminator="\n").writerow(
+            cells
+        )
+        return stream.getvalue()
+
+    def _cut(self) -> int:
+        head, rows = self._lines()
+        length = sum(map(len, [*head, *rows]))
+        return length if self.kept_share == 1.0 else int(length * self.kept_share)
+
+    def _kept_lines(self) -> list[str]:
+        head, rows = self._lines()
+        text = "".join([*head, *rows])
+        return [text[: self._cut()]]
+
+    def _kept_rows(self) -> list[bool]:
+        if self.archive is not None:
+            return [True] * len(self.votes)
+        head, rows = self._lines()
+        cut = self._cut()
+        end = sum(map(len, head))
+        kept = []
+        for row in rows:
+            end += len(row)
+            kept.append(end - 1 <= cut)
+        return kept
+
+
+def _is_number(text: str) -> bool:
+    return text.isdigit() and str(int(text)) == text

@@ -1,0 +1,128 @@
+"""Trials: a file is written, read, and what was read is compared with what was written."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+import crowdpilot
+from crowdpilot.io.reading import ReadingWarning
+from crowdpilot.votes import Votes
+from tests.io.mutated.crowd import simulated
+from tests.io.mutated.draft import Draft
+from tests.io.mutated.layouts import LAYOUTS
+from tests.io.mutated.mutations import apply, fitting, without_conflicts
+from tests.io.mutated.real import real
+
+READ, REFUSED, WARNED = "read", "refused", "warned"
+MISREAD, CRASHED = "misread", "crashed"  # never
+REAL_SHARE = 0.1  # files of the corpus
+NUMBERS_OF_MUTATIONS = (0, 1, 1, 2, 2, 3)  # each as often as the others
+Triple = tuple[str, str, str]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came of one file: `outcome` is one of the five, `detail` says why."""
+
+    seed: int
+    layout: str
+    mutations: tuple[str, ...]
+    content: bytes
+    truth: frozenset[Triple]
+    outcome: str
+    detail: str
+
+
+def draft_of(seed: int) -> Draft:
+    """The file of a seed."""
+    random = Random(seed)
+    weights = [weight for _, weight in LAYOUTS.values()]
+    layout = random.choices([make for make, _ in LAYOUTS.values()], weights)[0]
+    draft = real(random) if random.random() < REAL_SHARE else layout(random, simulated(random))
+    possible = fitting(draft)
+    chosen = random.sample(possible, k=min(random.choice(NUMBERS_OF_MUTATIONS), len(possible)))
+    for mutation in without_conflicts(sorted(chosen, key=possible.index)):
+        apply(random, draft, mutation)
+    return draft
+
+
+def run(seeds: Iterable[int]) -> Iterator[Trial]:
+    """A trial for each seed."""
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in seeds:
+            draft = draft_of(seed)
+            path = Path(folder) / f"votes{draft.suffix}"
+            path.write_bytes(draft.content())
+            outcome, detail = tried(path, draft)
+            yield Trial(
+                seed, draft.layout, tuple(draft.mutations), draft.content(), draft.truth(), outcome, detail
+            )
+
+
+def tried(path: Path, draft: Draft) -> tuple[str, str]:
+    """The outcome of reading, and why."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            votes = crowdpilot.read(path, **draft.options)
+        except ValueError as error:
+            return (CRASHED if "\n" in str(error) else REFUSED), str(error)
+        except Exception as error:  # whatever it is, it must not happen
+            return CRASHED, f"{type(error).__name__}: {error}"
+    said = [str(one.message) for one in caught if issubclass(one.category, ReadingWarning)]
+    is_named = any(word in sentence for sentence in said for word in draft.words)
+    if agrees(votes, draft):
+        needs_word = draft.merges_spellings and _has_spellings(draft)
+        return (
+            (READ, "; ".join(said))
+            if is_named or not needs_word
+            else (MISREAD, "spellings merged in silence")
+        )
+    return (WARNED if is_named else MISREAD), "; ".join(said)
+
+
+def agrees(votes: Votes, draft: Draft) -> bool:
+    """Whether the votes are those that were written, up to how numbers and numbered tasks are called."""
+    names = [[key(name, draft.merges_spellings) for name in votes.classes.tolist()]]
+    names += [[key(name) for name in each.tolist()] for each in (votes.tasks, votes.workers)]
+    if any(len(set(each)) < len(each) for each in names):
+        return False  # one name became two
+    classes, tasks, workers = names
+    codes = zip(votes.task, votes.worker, votes.label, strict=True)
+    found = {(tasks[t], workers[w], classes[c]) for t, w, c in codes}
+    written = {(key(t), key(w), key(c, draft.merges_spellings)) for t, w, c in draft.truth()}
+    if draft.tasks_named:
+        return found == written
+    return _without_names(found) == _without_names(written)
+
+
+def key(name: object, folded: bool = False) -> str:
+    """A name, however it is typed: 3, 3.0 and "3" are the same."""
+    text = str(name).strip()
+    text = text[:-2] if re.fullmatch(r"-?\d+\.0", text) else text
+    return text.casefold() if folded else text
+
+
+def _has_spellings(draft: Draft) -> bool:
+    """Whether a class really is written in two ways that are not blanks alone."""
+    labels = {
+        value.strip()
+        for column in draft.columns
+        if column.role in ("label", "votes")
+        for value in column.values
+    }
+    return len({key(label, True) for label in labels}) < len(labels)
+
+
+def _without_names(votes: Iterable[Triple]) -> Counter[frozenset[tuple[str, str]]]:
+    tasks: dict[str, set[tuple[str, str]]] = {}
+    for task, worker, label in votes:
+        tasks.setdefault(task, set()).add((worker, label))
+    return Counter(frozenset(said) for said in tasks.values())
