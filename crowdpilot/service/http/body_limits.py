@@ -17,7 +17,15 @@ from crowdpilot.service.uploads.table_records import MAX_JSON_CONTAINERS
 STRANGER_BYTES = 64 << 10  # of a body that is read before the sender is known
 WORKER_PATHS = ("/w/", "/api/votes", "/api/next", "/api/finish", "/api/sessions")
 UPLOAD_PATHS = ("/items", "/gold", "/projects/new")  # how paths end that take tables and files
-LARGE_JSON_PATHS = (*UPLOAD_PATHS, "/external-votes", "/stop", "/withdraw", "/label-studio")
+LARGE_JSON_PATHS = (
+    *UPLOAD_PATHS,
+    "/external-votes",
+    "/stop",
+    "/withdraw",
+    "/label-studio",
+    "/webhook",
+    "/predict",
+)
 UPLOAD_TYPES = (
     b"multipart/form-data", b"text/csv", b"text/tab-separated-values", b"application/x-ndjson",
     b"application/jsonl", b"application/jsonlines",

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 from crowdpilot.service.errors import RequestError, ServiceUnavailableError
-from crowdpilot.service.jobs import erasure, webhook_sender
+from crowdpilot.service.jobs import erasure, label_studio, webhook_sender
 from crowdpilot.service.jobs.calibration import measure_calibration
 from crowdpilot.service.jobs.completion import check_completion
 from crowdpilot.service.jobs.context import JobContext
@@ -35,6 +35,7 @@ JOBS: dict[str, Job] = {
     "report": make_report,
     IMPORT: run_import,
     checks.JOB_KIND: checks.check_notifications,
+    label_studio.JOB_KIND: label_studio.run_sync,
     "deletion": erasure.delete_project,
     "retention": erasure.erase_workers,
     "purge": erasure.purge,
@@ -50,7 +51,7 @@ logger = logging.getLogger(__name__)
 def run(settings: Settings, name: str, stop: threading.Event) -> None:
     """Run jobs until `stop` is set; a job that is running is finished first."""
     store = Store(settings.database)
-    context, imports = JobContext(store, settings), _ImportThreads(store, settings)
+    context, threads = JobContext(store, settings), _JobThreads(store, settings)
     own = _full_name(name)
     senders = [
         threading.Thread(target=send, args=(store, settings, stop), name=name, daemon=True)
@@ -59,6 +60,7 @@ def run(settings: Settings, name: str, stop: threading.Event) -> None:
     for sender in senders:
         sender.start()
     restarted, swept, looked, checked = True, 0.0, -RETENTION_SECONDS, -checks.EVERY_SECONDS
+    synced = -label_studio.EVERY_SECONDS
     while not stop.is_set():
         try:
             if restarted or time.monotonic() - swept >= RENEWAL_SECONDS:
@@ -70,19 +72,22 @@ def run(settings: Settings, name: str, stop: threading.Event) -> None:
             if time.monotonic() - checked >= checks.EVERY_SECONDS:
                 checks.enqueue_all(store, settings)
                 checked = time.monotonic()
-            if not step(context, own, imports):
+            if time.monotonic() - synced >= label_studio.EVERY_SECONDS:
+                label_studio.enqueue_all(store)
+                synced = time.monotonic()
+            if not step(context, own, threads):
                 stop.wait(POLL_SECONDS)
         except ServiceUnavailableError:
             restarted = True  # its own jobs are queued again
             stop.wait(PAUSE_AFTER_ERROR_SECONDS)
-    imports.join()
+    threads.join()
     for sender in senders:
         sender.join()
     store.close()
 
 
-def step(context: JobContext, name: str, imports: _ImportThreads | None = None) -> bool:
-    """Run one job, if one is due; whether there was one. With threads for imports, one only begins."""
+def step(context: JobContext, name: str, threads: _JobThreads | None = None) -> bool:
+    """Run one job, if one is due; whether there was one. With threads, one that waits for others begins."""
     with context.store.reading() as c:
         if not jobs.is_due(c):
             return False
@@ -90,8 +95,8 @@ def step(context: JobContext, name: str, imports: _ImportThreads | None = None) 
         job = jobs.claim(c, name)
     if job is None:
         return False
-    if imports is not None and job.kind == IMPORT:
-        imports.start(job)
+    if threads is not None and job.kind in (IMPORT, label_studio.JOB_KIND):
+        threads.start(job)
         return True
     try:
         _run_job(context, job, nullcontext())
@@ -102,20 +107,22 @@ def step(context: JobContext, name: str, imports: _ImportThreads | None = None) 
     return True
 
 
-class _ImportThreads:
-    """Threads of imports, a few at a time, so that no other job waits for a server that is slow or far away.
+class _JobThreads:
+    """Threads of jobs that wait for servers which may be slow or far away, so that no other job has to.
 
-    Each has a context of its own, because a replica belongs to one thread.
+    A few imports run at a time, each with a context of its own, because a replica belongs to one thread;
+    synchronisations with Label Studio one after the other.
     """
 
     def __init__(self, store: Store, settings: Settings) -> None:
         self._store, self._settings = store, settings
-        self._turns = threading.Semaphore(MAX_IMPORTS)
+        self._turns, self._sync_turn = threading.Semaphore(MAX_IMPORTS), threading.Lock()
+        self._sync_context = JobContext(store, settings)
         self._threads: list[threading.Thread] = []
 
     def start(self, job: Row) -> None:
-        """Begin an import that was claimed; its claim is renewed while it waits for its turn."""
-        thread = threading.Thread(target=self._run, args=(job,), name=f"import {job.id}", daemon=True)
+        """Begin a job that was claimed; its claim is renewed while it waits for its turn."""
+        thread = threading.Thread(target=self._run, args=(job,), name=f"{job.kind} {job.id}", daemon=True)
         self._threads = [*(other for other in self._threads if other.is_alive()), thread]
         thread.start()
 
@@ -126,7 +133,10 @@ class _ImportThreads:
 
     def _run(self, job: Row) -> None:
         try:
-            _run_job(JobContext(self._store, self._settings), job, self._turns)
+            if job.kind == IMPORT:
+                _run_job(JobContext(self._store, self._settings), job, self._turns)
+            else:
+                _run_job(self._sync_context, job, self._sync_turn)
         except ServiceUnavailableError:
             logger.warning("job %s has no database; it is queued again when its claim is over", job.id)
 
@@ -138,6 +148,7 @@ def _run_job(context: JobContext, job: Row, turn: AbstractContextManager[Any]) -
             result = JOBS[job.kind](context, job)
         with context.store.writing() as c:
             jobs.finish(c, job, result)
+            label_studio.enqueue_after(c, job)
     except ServiceUnavailableError:
         raise
     except jobs.JobLostError:

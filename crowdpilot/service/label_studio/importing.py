@@ -87,7 +87,7 @@ def add_items(c: Connection, project: Row, found: Sequence[Item]) -> int:
     """
     projects.next_change(c, project.id)
     known = items.named(c, project.id, [item.name for item in found])
-    new = [_new_item(item, project.spec) for item in found if item.name not in known]
+    new = [to_new_item(item, project.spec) for item in found if item.name not in known]
     if new:
         items.add(c, project.id, new)
     classes = project.spec["classes"]
@@ -102,8 +102,8 @@ def add_items(c: Connection, project: Row, found: Sequence[Item]) -> int:
     return len(new)
 
 
-def record_votes(c: Connection, project: str, votes: Sequence[Vote]) -> None:
-    """Write votes so that each annotation is one vote, of one worker, in a write transaction.
+def record_votes(c: Connection, project: str, votes: Sequence[Vote]) -> list[Vote]:
+    """Write votes so that each annotation is one vote, of one worker, in a write transaction; which were new.
 
     An annotation that is known with the same label stays the vote of whoever gave it, whatever name a
     payload has for them. What a reviewer has changed is their vote. Of two annotations of a worker about
@@ -132,6 +132,7 @@ def record_votes(c: Connection, project: str, votes: Sequence[Vote]) -> None:
         external_votes.record_votes(
             c, project, PLATFORM, [_external_vote(vote) for vote in new.values()], replace=True
         )
+    return list(new.values())
 
 
 def _is_later(time: float | None, than: float | None) -> bool:
@@ -164,7 +165,8 @@ def _decisions(decided: exports.ProjectDecisions) -> dict[str, Decision]:
     }
 
 
-def _new_item(item: Item, spec: Mapping[str, Any]) -> dict[str, Any]:
+def to_new_item(item: Item, spec: Mapping[str, Any]) -> dict[str, Any]:
+    """An item as it is stored; a `ValueError` if it does not fit the schema of other uploads."""
     _check(f"task {item.name[:60]!r}", ItemIn, {"name": item.name, **item.content})
     machine = item.machine if spec["machine"] == "given" else None
     return {

@@ -47,6 +47,13 @@ def voters(c: Connection, project: str) -> set[str]:
     return {name for name in c.execute(voted).scalars() if name is not None}
 
 
+def last_time(c: Connection, project: str) -> float | None:
+    """When the last vote came from Label Studio, in seconds since 1970."""
+    last = select(func.max(votes.c.time)).select_from(_joined()).where(*_own(project))
+    found = c.execute(last).scalar_one()
+    return None if found is None else float(found)
+
+
 def _joined() -> Join:
     found = votes.join(workers, workers.c.id == votes.c.worker)
     return found.join(items, items.c.id == votes.c.item)
