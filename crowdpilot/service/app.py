@@ -38,6 +38,7 @@ from crowdpilot.service.http.routes import (
     members,
     notifications,
     projects,
+    prolific,
     report,
     webhooks,
     workers,
@@ -57,9 +58,9 @@ from crowdpilot.service.store import Store
 
 API_ROUTES = (  # tried in this order: what workers call comes first
     labelling.routes, health.routes, projects.routes, items.routes, files.routes, exports.routes,
-    workers.routes, invitations.routes, hits.routes, external_votes.routes, forecast.routes, audit.routes,
-    report.routes, imports.routes, jobs.routes, webhooks.routes, notifications.routes, label_studio.routes,
-    label_studio_backend.routes, members.routes, keys.routes, log.routes,
+    workers.routes, invitations.routes, hits.routes, prolific.routes, external_votes.routes, forecast.routes,
+    audit.routes, report.routes, imports.routes, jobs.routes, webhooks.routes, notifications.routes,
+    label_studio.routes, label_studio_backend.routes, members.routes, keys.routes, log.routes,
 )  # fmt: skip
 WORKERS_PER_ADDRESS = 50  # who may share a network address, such as that of a university
 

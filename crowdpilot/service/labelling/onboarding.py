@@ -19,7 +19,7 @@ from crowdpilot.service.platforms import Arrival, invitation_links, mturk_extern
 from crowdpilot.service.platforms.prolific.public_keys import PublicKeys
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import projects, workers
-from crowdpilot.service.store.arrivals import assignments, hits, invitations
+from crowdpilot.service.store.arrivals import assignments, hits, invitations, prolific_studies
 from crowdpilot.service.store.engine import Row
 from crowdpilot.service.store.requesters import action_log
 
@@ -53,13 +53,17 @@ def arrive(
             return invitation_links.arrive(id, invitation.kind, invitation.worker)
         study = project.spec.get(platform)
         if platform == "prolific" and study is not None:
+            named = [study["study"]] if study["study"] else []
+            own = (
+                [row.study for row in prolific_studies.list_all(c, project.id)] if named else []
+            )  # none: any
             return prolific.arrive(
-                query, studies=list(filter(None, [study["study"]])), audience=settings.address,
+                query, studies=[*named, *own], audience=settings.address,
                 keys=study["keys"] or keys or ({} if study.get("signed") else None),
             )  # fmt: skip
         if platform == "mturk" and study is not None:
-            own = [row.id for row in hits.list_all(c, project.id)] if study["hits"] else []  # none: any HIT
-            return mturk_external_question.arrive(query, hits=[*study["hits"], *own])
+            made = [row.id for row in hits.list_all(c, project.id)] if study["hits"] else []  # none: any HIT
+            return mturk_external_question.arrive(query, hits=[*study["hits"], *made])
     except NotFoundError:
         raise ForbiddenError(invitation_links.NOT_VALID) from None
     raise NotFoundError("this project is not offered there; check the address")

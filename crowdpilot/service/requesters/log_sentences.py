@@ -60,6 +60,8 @@ PLAIN = {
     "sign out": "signed out", "start service": "started the service", "revoke key": "revoked a key",
     "arrive": "came as a worker", "wrong key": "showed a wrong key",
     "wrong link": "came with a link for signing in that does not work",
+    "pause study": "paused a study on Prolific", "start study": "started a study on Prolific again",
+    "stop study": "stopped a study on Prolific",
     "failed sign-in": "could not sign in by OpenID Connect", "test e-mails": "sent a test e-mail",
 }  # fmt: skip
 WITH_DETAIL: dict[str, Callable[[Detail], str]] = {
@@ -97,6 +99,17 @@ WITH_DETAIL: dict[str, Callable[[Detail], str]] = {
     "approve assignment": lambda d: _hit("approved and paid a submission", d),
     "reject assignment": lambda d: _hit("rejected a submission", d),
     "pay bonus": lambda d: _hit(f"paid a bonus{_after(' of USD ', d.get('amount'))}", d),
+    "create study": lambda d: f"drafted a study on Prolific for {_n(d, 'places', 'participant')}",
+    "publish study": lambda d: (f"published a study on Prolific for {_n(d, 'places', 'participant')}"
+                                f"{_after(', who get ', d.get('total'))}"),
+    "raise places": lambda d: f"gave a study on Prolific {_n(d, 'places', 'place')}",
+    "approve on Prolific": lambda d: f"approved and paid {_n(d, 'submissions', 'submission')} on Prolific",
+    "reject on Prolific": lambda d: f"rejected {_n(d, 'submissions', 'submission')} on Prolific",
+    "pay bonus on Prolific": lambda d: (f"paid a bonus of {d.get('currency', '')} {d.get('amount', '')} "
+                                        "on Prolific"),
+    "connect label studio": lambda d: (f"connected project {d.get('number', '')} of Label Studio"
+                                       f"{_after(' at ', d.get('server'))}"),
+    "disconnect label studio": lambda d: f"disconnected Label Studio{_after(' at ', d.get('server'))}",
     "invite": lambda d: f"made a link for {d.get('kind', 'worker')} workers",
     "change invitation": lambda d: f"changed the link {d.get('invitation', '')}",
     "revoke invitation": lambda d: f"revoked the link {d.get('invitation', '')}",
@@ -110,7 +123,9 @@ WITH_DETAIL: dict[str, Callable[[Detail], str]] = {
 }  # fmt: skip
 SHOWN_KEYS = frozenset(  # that sentences have, and what is kept so that a change can be taken back
     {"items", "what", "format", "worker", "workers", "invitation", "kind", "address", "item", "number",
-     "votes", "n", "submissions", "sandbox", "amount", "reward", "before", "after", "undoes"}
+     "votes", "n", "submissions", "sandbox", "amount", "currency", "reward", "places",
+     "total", "before", "after", "undoes",
+     "server"}
 )  # fmt: skip
 
 

@@ -38,6 +38,14 @@ RIGHTS: dict[str, str] = {
     # Projects
     "POST /api/projects": WRITE, "GET /api/projects": READ, f"GET {PROJECT}": READ,
     f"POST {PROJECT}/pause": LABEL, f"POST {PROJECT}/resume": LABEL, f"POST {PROJECT}/close": WRITE,
+    f"GET {PROJECT}/studies": LABEL, f"POST {PROJECT}/studies": WRITE,
+    f"GET {PROJECT}/studies/{{study}}": LABEL,
+    f"POST {PROJECT}/studies/{{study}}/publish": WRITE, f"POST {PROJECT}/studies/{{study}}/places": WRITE,
+    f"POST {PROJECT}/studies/{{study}}/{{move}}": WRITE,
+    f"GET {PROJECT}/studies/{{study}}/submissions": LABEL,
+    f"POST {PROJECT}/studies/{{study}}/submissions/approve": WRITE,
+    f"POST {PROJECT}/studies/{{study}}/submissions/reject": WRITE,
+    f"POST {PROJECT}/studies/{{study}}/submissions/{{submission}}/bonus": WRITE,
     f"GET {PROJECT}/hits": LABEL, f"POST {PROJECT}/hits": WRITE, f"POST {PROJECT}/hits/{{hit}}/extend": WRITE,
     f"POST {PROJECT}/hits/{{hit}}/expire": WRITE, f"GET {PROJECT}/hits/{{hit}}/assignments": LABEL,
     f"POST {PROJECT}/hits/{{hit}}/assignments/{{assignment}}/approve": WRITE,
@@ -279,7 +287,8 @@ class World:
         "member": self.member,
                  "key": self.people["write key"].key.split("_")[1], "digest": "0" * 64, "password": "wrong",
                  "invitation": "0" * 12, "format": "csv", "change": "finish", "page": "pause",
-                 "hit": "0HIT", "assignment": "0ASSIGNMENT"}  # fmt: skip
+                 "hit": "0HIT", "assignment": "0ASSIGNMENT", "study": "0" * 24, "move": "pause",
+                 "submission": "0" * 24}  # fmt: skip
         return method, path.format_map(known)
 
     def state(self) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from pydantic import ValidationError
 from tests.service.harness import prolific_schema as schema
 
 TOKEN = "token-of-the-operator"
+POLL_SECONDS = 0.02  # after which the server looks whether it should end
 FEE = 3  # of which the reward is so many times the fee
 STUDY, SUBMISSION, PARTICIPANT, BONUS = (f"{kind}{{:023x}}" for kind in "abcd")
 Answer = tuple[int, Any]
@@ -230,7 +231,7 @@ def running_prolific() -> Iterator[Prolific]:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(POLL_SECONDS,), daemon=True)
     thread.start()
     prolific.address = f"http://127.0.0.1:{server.server_address[1]}"
     try:

@@ -18,6 +18,7 @@ from crowdpilot.service.store.tables.background_tables import (
 from crowdpilot.service.store.tables.common import HAS_GOLD, metadata
 from crowdpilot.service.store.tables.label_studio_tables import label_studio_connections, label_studio_tasks
 from crowdpilot.service.store.tables.project_tables import audits, files, items, model_updates, projects
+from crowdpilot.service.store.tables.prolific_tables import prolific_bonuses, prolific_studies
 from crowdpilot.service.store.tables.requester_tables import (
     action_log,
     api_keys,
@@ -57,6 +58,8 @@ __all__ = [
     "notifications",
     "project_members",
     "projects",
+    "prolific_bonuses",
+    "prolific_studies",
     "requester_sessions",
     "sent_labels",
     "votes",
