@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from crowdpilot.io.atomic_write import atomic_path
-from crowdpilot.io.detect import PATHS, AnyPath, by_name, by_suffix, parse_source, read_numpy, suffix_of
+from crowdpilot.io.detect import AnyPath, by_name, by_suffix, parse_source, read_numpy, suffix_of
 from crowdpilot.io.format import Format
 from crowdpilot.io.formats import (
+    appen,
     argilla,
+    arrow_file,
     csv,
+    datasets_folder,
     doccano,
     jsonl,
     label_studio,
@@ -24,6 +27,8 @@ from crowdpilot.io.formats import (
     parquet,
     peerannot,
     peerannot_inverse,
+    prodigy,
+    qualtrics,
     soft,
     toloka,
     tsv,
@@ -31,6 +36,7 @@ from crowdpilot.io.formats import (
     zooniverse,
 )
 from crowdpilot.io.formats.soft import from_shares
+from crowdpilot.io.opening import PATHS
 from crowdpilot.io.reading import Reading, ReadingWarning, read_table
 from crowdpilot.io.source import Source
 from crowdpilot.io.text_writing import delimited, write_delimited, write_jsonl
@@ -46,22 +52,27 @@ LOG = logging.getLogger(__name__)
 FORMATS: Mapping[str, Format] = {  # the first one that recognises a file reads it
     "peerannot": peerannot.FORMAT,
     "peerannot_inverse": peerannot_inverse.FORMAT,
-    "parquet": parquet.FORMAT,
-    "label_studio": label_studio.FORMAT,
-    "label_studio_csv": label_studio_csv.FORMAT,
+    "datasets": datasets_folder.FORMAT,
     "argilla": argilla.FORMAT,
+    "parquet": parquet.FORMAT,
+    "arrow": arrow_file.FORMAT,
+    "label_studio": label_studio.FORMAT,
+    "prodigy": prodigy.FORMAT,
     "doccano": doccano.FORMAT,
     "jsonl": jsonl.FORMAT,
+    "label_studio_csv": label_studio_csv.FORMAT,
     "mturk": mturk.FORMAT,
     "toloka": toloka.FORMAT,
     "zooniverse": zooniverse.FORMAT,
+    "appen": appen.FORMAT,
+    "qualtrics": qualtrics.FORMAT,
     "matrix": matrix.FORMAT,
     "soft": soft.FORMAT,
     "wide": wide.FORMAT,
     "tsv": tsv.FORMAT,
     "csv": csv.FORMAT,
 }
-LABEL_FORMATS = ("parquet", "jsonl", "tsv", "csv")
+LABEL_FORMATS = ("datasets", "parquet", "arrow", "jsonl", "tsv", "csv")
 TABLES: Mapping[str, Callable[[Any, Path], None]] = {
     ".csv": partial(write_delimited, delimiter=","),
     ".tsv": partial(write_delimited, delimiter="\t"),
@@ -76,16 +87,24 @@ def read(
     format: str | None = None,
     columns: Mapping[str, str | None] | None = None,
     question: str | None = None,
+    sheet: str | None = None,
+    header: Sequence[str] | None = None,
+    encoding: str | None = None,
     classes: Sequence[Any] | None = None,
     abstain: Iterable[Any] = (),
     repeats: Repeats = "last",
 ) -> Votes:
-    """Votes from a file, a folder, a data frame or a mapping of columns.
+    """Votes from a file, a folder, a stream, a data frame, or any other table in memory.
+
+    What was assumed and may be wrong is a `ReadingWarning`; what has two plausible readings is an error that
+    names both. `explain` says how the votes were read.
 
     Parameters
     ----------
     source
-        A path, or any table that Arrow understands (pandas, polars, duckdb, a dict of columns).
+        A path, `-` for standard input, an open file, or a table in memory: a data frame of pandas, polars,
+        duckdb or Hugging Face, a dict of columns, a list of records, `{task: {worker: label}}`, or an array
+        (tasks, workers).
     format
         One of `FORMATS`; found by the content if not given.
     columns
@@ -93,13 +112,19 @@ def read(
         worker, label, weight, seconds, time and gold. None as a name leaves a column out.
     question
         Which one, if the workers were asked several.
+    sheet
+        Which one of a workbook.
+    header
+        The names of the columns, if the first line is a vote already.
+    encoding
+        Of the text; detected if not given.
     classes
         All classes in the order wanted; otherwise those that occur, in natural order.
     abstain
         Labels that mean "can't tell": such a row is no vote, and neither is a missing label.
     repeats
         What counts when a worker labels a task again: the last vote, the first, all of them, or
-        an error.
+        an error; by time, if the votes have one, else in the order of the source.
 
     Examples
     --------
@@ -107,8 +132,8 @@ def read(
     Votes(3 votes, 2 tasks, 2 workers, 2 classes)
     """
     reading = explain(
-        source, format=format, columns=columns, question=question, classes=classes, abstain=abstain,
-        repeats=repeats,
+        source, format=format, columns=columns, question=question, sheet=sheet, header=header,
+        encoding=encoding, classes=classes, abstain=abstain, repeats=repeats,
     )  # fmt: skip
     for note in reading.notes:
         warnings.warn(f"{reading.name}: {note}", ReadingWarning, stacklevel=2)
@@ -122,6 +147,9 @@ def explain(
     format: str | None = None,
     columns: Mapping[str, str | None] | None = None,
     question: str | None = None,
+    sheet: str | None = None,
+    header: Sequence[str] | None = None,
+    encoding: str | None = None,
     classes: Sequence[Any] | None = None,
     abstain: Iterable[Any] = (),
     repeats: Repeats = "last",
@@ -136,7 +164,9 @@ def explain(
     the table: columns, task from 'item', worker from 'rater', label from 'rating'; 3 votes on 2 tasks by 2
     workers, 2 classes (1, 2)
     """
-    said = Source(Path(), columns or {}, question)
+    said = Source(
+        Path(), columns or {}, question, sheet=sheet, header_names=header, encoding=encoding,
+    )  # fmt: skip
     return read_table(parse_source(source, FORMATS, format, said), classes, abstain, repeats)
 
 

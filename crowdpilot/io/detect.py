@@ -53,7 +53,7 @@ def parse_source(source: Any, formats: Formats, format: str | None, said: Source
     """
     file = open_source(source, said)
     if file is None:
-        return _from_memory(source, formats, format, said.columns, said.question)
+        return _from_memory(source, formats, format, said)
     name = None if format is None else by_name(format, formats)
     try:
         _check_content(file)
@@ -137,16 +137,15 @@ def read_numpy(path: Path) -> dict[int, Any]:
     return dict(enumerate(labels.tolist()))
 
 
-def _from_memory(
-    source: Any, formats: Formats, format: str | None, columns: Columns, question: str | None
-) -> VotesTable:
+def _from_memory(source: Any, formats: Formats, format: str | None, said: Source) -> VotesTable:
+    columns, question = said.columns, said.question
     found = table_in_memory(source, columns, format)
-    votes = found if isinstance(found, VotesTable) else from_frame(found, columns)
     if question is not None:
-        raise votes.error("a table in memory has no questions to choose from")
-    if format not in (None, "wide") and votes is not found:
-        raise votes.error(f"a table in memory has no format {format!r}, only wide or none")
-    if votes is found:
-        return votes
-    is_wide = format or ("wide" in formats and looks_wide(votes.table, columns))
-    return to_long(votes, columns) if is_wide else votes
+        raise ValueError("a table in memory has no questions to choose from; leave out question=")
+    if isinstance(found, VotesTable):
+        return found
+    if format not in (None, "wide"):
+        raise ValueError(f"a table in memory has no format {format!r}, only wide or none")
+    if format or ("wide" in formats and looks_wide(found, said.columns)):
+        return replace(to_long(VotesTable(found, {}, columns.keys()), columns), format="wide")
+    return from_frame(found, columns, said.required)

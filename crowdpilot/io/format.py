@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from crowdpilot.arrays import Names
-from crowdpilot.io.column_names import listed
+from crowdpilot.io.column_names import ALIASES, listed
 from crowdpilot.io.columns import Table
 from crowdpilot.io.source import Source
 from crowdpilot.votes import Repeats, Votes
@@ -97,7 +97,7 @@ class VotesTable:
         """Where each role comes from, for a sentence."""
         if self.described is not None:
             return dict(self.described)
-        return {role: repr(name) for role, name in self.roles.items()}
+        return {role: repr(self.roles[role]) for role in ALIASES if role in self.roles}
 
     def error(self, problem: str, row: int | None = None) -> ValueError:
         """One sentence that says where the problem is."""

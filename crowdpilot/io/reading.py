@@ -73,13 +73,15 @@ class Reading:
         yield f"{self.format}{f', {columns}' if columns else ''}"
         classes = ", ".join(map(str, votes.classes[:MAX_SHOWN_CLASSES].tolist()))
         more = ", …" if len(votes.classes) > MAX_SHOWN_CLASSES else ""
-        sizes = f"{len(votes.tasks):,} tasks by {len(votes.workers):,} workers"
-        yield f"{len(votes):,} votes on {sizes}, {len(votes.classes)} classes ({classes}{more})"
+        sizes = f"{_count(len(votes.tasks), 'task')} by {_count(len(votes.workers), 'worker')}"
+        kinds = _count(len(votes.classes), "class", "classes")
+        yield f"{_count(len(votes), 'vote')} on {sizes}, {kinds} ({classes}{more})"
         if self.repeated:
-            yield f"{self.repeated:,} repeats, of which {self.order}"
+            yield f"{_count(self.repeated, 'repeat')}, of which {self.order}"
         if votes.dropped:
             reasons = ", ".join(f"{count:,} {reason}" for reason, count in self.left_out.items())
-            yield f"{votes.dropped:,} rows without a vote{f' ({reasons})' if reasons else ''}"
+            rows = _count(votes.dropped, "row")
+            yield f"{rows} without a vote{f' ({reasons})' if reasons else ''}"
         if self.ignored:
             yield f"ignored {listed(self.ignored)}"
 
@@ -96,6 +98,10 @@ class Reading:
             classes = [*votes.classes.tolist(), None]
             known["gold"] = to_names([classes[code] for code in votes.gold[votes.task].tolist()])
         return {name: list(values.tolist()) for name, values in (columns | known).items()}
+
+
+def _count(number: int, one: str, many: str | None = None) -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def read_table(

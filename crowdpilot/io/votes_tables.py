@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,10 +32,10 @@ def as_table(source: Any) -> Table:
         raise ValueError(f"{found} is no path and no table of columns of one type ({reason})") from error
 
 
-def from_frame(table: Table, columns: Mapping[str, str | None]) -> VotesTable:
+def from_frame(table: Table, columns: Mapping[str, str | None], required: Sequence[str]) -> VotesTable:
     """A table in memory, whose columns are named by the user or by themselves."""
     try:
-        roles = resolve(table.column_names, columns, content=table.select)
+        roles = resolve(table.column_names, columns, content=table.select, required=required)
     except ValueError as error:
         raise ValueError(f"the table: {error}") from error
     return VotesTable(table, roles.columns, columns.keys(), notes=roles.notes)

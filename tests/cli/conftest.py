@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from typer.testing import CliRunner, Result
 import crowdpilot
 from crowdpilot.cli import app
 
+READING = re.compile(r"crowdpilot: .*; [\d,]+ votes? on [\d,]+ tasks? by .*\n")
 VOTES = """\
 task,worker,label
 owl,ann,bird
@@ -81,10 +83,16 @@ def load() -> Callable[[str], dict[str, np.ndarray]]:
 
 @pytest.fixture
 def cli() -> Callable[..., Result]:
-    """Run a command here; the result has `stdout`, `stderr` and `exit_code`."""
+    """Run a command here; the result has `stdout`, `stderr` and `exit_code`.
+
+    The line that says how votes were read is not in `stderr`, but in `reading`.
+    """
 
     def run(*args: str, **options: Any) -> Result:
-        return CliRunner().invoke(app, args, prog_name="crowdpilot", catch_exceptions=False, **options)
+        done = CliRunner().invoke(app, args, prog_name="crowdpilot", catch_exceptions=False, **options)
+        done.reading = "".join(READING.findall(done.stderr))
+        done.stderr_bytes = READING.sub("", done.stderr).encode()
+        return done
 
     return run
 

@@ -183,7 +183,7 @@ def test_what_the_system_refuses_is_said_with_the_file(
     def refuse(*_: object, **__: object) -> None:
         raise OSError(number, "Refused", "votes.csv")
 
-    monkeypatch.setattr("crowdpilot.io.read", refuse)
+    monkeypatch.setattr("crowdpilot.io.explain", refuse)
     result = cli("aggregate", "votes.csv")
     assert result.exit_code == 2
     assert result.stderr.startswith("crowdpilot: votes.csv: refused; ")

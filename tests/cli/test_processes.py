@@ -20,7 +20,11 @@ def test_results_and_messages_go_to_different_streams(here: Path, start: Start) 
     assert [line.split(",")[:2] for line in out.splitlines()] == [
         ["task", "label"], ["owl", "bird"], ["eel", "fish"], ["emu", "bird"],
     ]  # fmt: skip
-    accuracy, auto = err.splitlines()
+    reading, accuracy, auto = err.splitlines()
+    assert reading == (
+        "crowdpilot: votes.csv: csv, task from 'task', worker from 'worker', label from 'label'; "
+        "9 votes on 3 tasks by 3 workers, 2 classes (bird, fish)"
+    )
     assert accuracy.startswith("crowdpilot: about ")
     assert auto.startswith("crowdpilot: auto ")
 
@@ -39,7 +43,7 @@ def test_a_reader_that_leaves_early_is_no_reason_to_complain(here: Path, start: 
     assert process.stderr is not None
     process.stdout.close()
     with process.stderr as stream:
-        (accuracy,) = stream.read().splitlines()
+        _, accuracy = stream.read().splitlines()
     assert accuracy.startswith("crowdpilot: about ")
     assert process.wait() != 0
 

@@ -76,12 +76,10 @@ def convert(
     if shards is not None:
         _write_shards(source, target, to, shards, reading)
         return
-    with show_status(f"reading {source}"):
-        votes = io.read(source, **reading.for_files())
+    votes = reading.load(source)
     with show_status(f"writing {target}"):
         io.write(votes, target, format=to)
-    left_out = f", {votes.dropped} rows without a vote left out" if votes.dropped else ""
-    print_message(f"{len(votes)} votes written to {target}{left_out}")
+    print_message(f"{len(votes)} votes written to {target}")
 
 
 def _write_shards(source: Path, target: Path, to: str | None, shards: int, reading: ReadingOptions) -> None:

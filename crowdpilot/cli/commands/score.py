@@ -19,6 +19,7 @@ from crowdpilot.cli.shared.reading_options import check_tasks
 from crowdpilot.metrics import LABEL_METRICS, SHOWN_METRICS, interval, per_class
 from crowdpilot.names import encode, to_names
 
+MAX_SHOWN_CLASSES = 5
 COLUMNS = ("measure", "class", "value", "low", "high")
 
 Row = tuple[str, str | None, float, float | None, float | None]
@@ -47,6 +48,7 @@ def score(
         check_tasks(labels, label_of, to_names(list(truth_of)))
         tasks = [task for task in truth_of if task in label_of]
         label, answer = [label_of[t] for t in tasks], [truth_of[t] for t in tasks]
+        _check_classes(labels, label, truth, answer)
         codes, probs = _probabilities(labels, tasks, label, answer)
     if len(tasks) < len(truth_of):
         print_message(
@@ -61,6 +63,20 @@ def score(
             rows += [(name, None, *between(f, codes, probs)) for name, f in SHOWN_METRICS.items()]
         rows += _rows_of_classes(answer, label, between)
     print_table(COLUMNS, rows, as_json=as_json)
+
+
+def _check_classes(labels: Path, label: list[Any], truth: Path, answer: list[Any]) -> None:
+    """Raise if no label is a true label of any task, as it is if classes have other names there."""
+    known, true = (list(dict.fromkeys(map(str, names))) for names in (label, answer))
+    if not {*known}.intersection(true):
+        raise ValueError(
+            f"{labels} and {truth} share no class, so that no label could be right; they are called "
+            f"{_few(known)} in one and {_few(true)} in the other: rename them"
+        )
+
+
+def _few(names: list[str]) -> str:
+    return ", ".join(map(repr, names[:MAX_SHOWN_CLASSES])) + (" …" if len(names) > MAX_SHOWN_CLASSES else "")
 
 
 def _compare(truth: Codes, probs: Floats) -> str:

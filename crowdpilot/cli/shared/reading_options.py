@@ -13,7 +13,7 @@ import typer
 from crowdpilot.arrays import Names
 from crowdpilot.cli.shared.completion import complete_format
 from crowdpilot.cli.shared.options import Classes, split_commas
-from crowdpilot.cli.shared.output import print_message, show_status
+from crowdpilot.cli.shared.output import print_message, print_table, show_status
 from crowdpilot.votes import Repeats, Votes
 
 if TYPE_CHECKING:
@@ -49,6 +49,21 @@ class ReadingOptions:
     question: Annotated[
         str | None, typer.Option(metavar="NAME", help="The question to read, where a file has several.")
     ] = None
+    sheet: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The sheet to read, where a workbook has several.")
+    ] = None
+    header: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="A,B,...", help="Names of the columns, if the first line is a vote: task,worker,label."
+        ),
+    ] = None
+    encoding: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Encoding of the text; if not given, it is detected.")
+    ] = None
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Show how the votes are read and their first rows, and stop.")
+    ] = False
 
     @property
     def class_names(self) -> list[str] | None:
@@ -73,7 +88,23 @@ class ReadingOptions:
         """All arguments of `io.read` but the file."""
         return self.for_tables() | {
             "format": self.format, "columns": self.columns_by_role, "question": self.question,
+            "sheet": self.sheet, "header": split_commas(self.header) or None, "encoding": self.encoding,
         }  # fmt: skip
+
+    def load(self, source: Path) -> Votes:
+        """Votes of a file; one line says how they were read, and others what may be wrong."""
+        from crowdpilot import io
+
+        with show_status(f"reading {source}"):
+            reading = io.explain(source, **self.for_files())
+        print_message(str(reading))
+        for note in reading.notes:
+            print_message(f"warning: {note}")
+        if self.explain:
+            rows = reading.preview()
+            print_table(list(rows), zip(*rows.values(), strict=True))
+            raise typer.Exit
+        return reading.votes
 
     def changed(self) -> dict[str, Any]:
         """The options that do not have their default."""
@@ -84,19 +115,13 @@ class ReadingOptions:
         self, source: Path, *, gold: Mapping[Any, Any] | None = None, exclude: Path | None = None
     ) -> Votes:
         """Votes without those of excluded workers, with the true labels of the file and of `gold`."""
-        from crowdpilot import io
-
-        with show_status(f"reading {source}"):
-            votes = io.read(source, **self.for_files())
-            if not len(votes):
-                raise ValueError(f"{source} has no vote, expected one in every row below the first")
-            if gold:
-                check_tasks("the file of true labels", gold, votes.tasks)
-            votes = votes if gold is None else votes.with_gold({**_gold_labels(votes), **gold})
-            votes = votes if exclude is None else _exclude_workers(votes, exclude)
-        if votes.dropped:
-            print_message(f"{votes.dropped} rows hold no vote (missing or “can't tell”) and were left out")
-        return votes
+        votes = self.load(source)
+        if not len(votes):
+            raise ValueError(f"{source} has no vote, expected one in every row below the first")
+        if gold:
+            check_tasks("the file of true labels", gold, votes.tasks)
+        votes = votes if gold is None else votes.with_gold({**_gold_labels(votes), **gold})
+        return votes if exclude is None else _exclude_workers(votes, exclude)
 
     def shards(self, source: Path, *, gold: Path | None, exclude: Path | None) -> Shards:
         """Votes in many Parquet files, which are read one at a time."""

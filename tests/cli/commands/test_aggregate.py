@@ -103,7 +103,7 @@ def test_classes_have_the_order_that_was_asked_for(args: list[str], here: Path, 
 def test_abstentions_are_no_votes_and_are_counted(here: Path, cli: Run) -> None:
     result = cli("aggregate", "votes.csv", "-s", "mv", "--abstain", "fish")
     assert set(labels(result.stdout).values()) == {"bird"}
-    assert "3 rows hold no vote" in result.stderr
+    assert "; 3 rows without a vote" in result.reading
 
 
 @pytest.mark.parametrize(("repeats", "label"), [("last", "fish"), ("first", "bird")])

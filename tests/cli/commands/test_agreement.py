@@ -95,7 +95,7 @@ def test_one_vote_for_each_task_is_reported(here: Path, cli: Run) -> None:
 
 def test_rows_without_a_vote_are_counted(here: Path, cli: Run) -> None:
     result = cli("agreement", "votes.csv", "--abstain", "fish")
-    assert "3 rows hold no vote" in result.stderr
+    assert "; 3 rows without a vote" in result.reading
 
 
 @pytest.mark.parametrize("args", [[], ["--pairs", "--min-shared", "1"]])

@@ -36,7 +36,8 @@ def test_every_writable_format_can_be_asked_for(format: str, here: Path, cli: Ru
 def test_it_says_what_it_wrote_and_what_it_left_out(here: Path, cli: Run) -> None:
     result = cli("convert", "votes.csv", "out.csv", "--abstain", "fish")
     assert result.stdout == ""
-    assert result.stderr == "crowdpilot: 6 votes written to out.csv, 3 rows without a vote left out\n"
+    assert result.reading.endswith("1 class (bird); 3 rows without a vote\n")
+    assert result.stderr == "crowdpilot: 6 votes written to out.csv\n"
 
 
 def test_no_vote_is_lost_unless_it_is_asked_for(here: Path, cli: Run) -> None:

@@ -1,58 +1,78 @@
+"""How a file is read is said in one line, shown on demand, and settled by options."""
+
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from crowdpilot.cli.shared.reading_options import ReadingOptions, read_true_labels
-from tests.cli.listing import commands
-
-READ_VOTES = (
-    "aggregate", "aggregate-deep", "agreement", "convert", "forecast", "identify", "replay", "report",
-    "train",
-)  # fmt: skip
+Run = Callable[..., Any]
 
 
-@pytest.mark.parametrize("command", READ_VOTES)
-def test_every_command_that_reads_votes_has_the_same_options(command: str) -> None:
-    names = [p.name for p in commands()[command].params]
-    start = names.index("classes")
-    assert names[start : start + 6] == ["classes", "abstain", "repeats", "format", "columns", "question"]
-
-
-def test_lists_have_commas_or_are_repeated() -> None:
-    reading = ReadingOptions(classes=["a, b", "c"], abstain=["?"], columns=["task=url,worker=rater"])
-    assert reading.class_names == ["a", "b", "c"]
-    assert reading.columns_by_role == {"task": "url", "worker": "rater"}
-    assert reading.for_tables() == {"classes": ["a", "b", "c"], "abstain": ["?"], "repeats": "last"}
-    assert ReadingOptions().class_names is None
-
-
-def test_changed_options_are_those_without_their_default() -> None:
-    assert ReadingOptions().changed() == {}
-    assert ReadingOptions(repeats="all", format="csv").changed() == {"repeats": "all", "format": "csv"}
-
-
-def test_votes_are_read_with_true_labels_and_without_excluded_workers(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    Path("gold.csv").write_text("task,label\neel,fish\n")
-    Path("out.csv").write_text("worker\ncem\n")
-    votes = ReadingOptions(classes=["fish,bird"]).read(
-        Path("votes.csv"), gold=read_true_labels(Path("gold.csv"), None), exclude=Path("out.csv")
+def test_one_line_says_how_the_votes_were_read(here: Path, cli: Run) -> None:
+    (here / "more.csv").write_text("item,rater,answer,text\n1,x,yes,a\n1,y,,a\n2,x,no,b\n2,x,yes,b\n")
+    result = cli("convert", "more.csv", "out.csv", "--repeats", "last")
+    assert result.reading == (
+        "crowdpilot: more.csv: csv, task from 'item', worker from 'rater', label from 'answer'; 2 votes on "
+        "2 tasks by 2 workers, 2 classes (no, yes); 1 repeat, of which the last in the file counts; 1 row "
+        "without a vote; ignored 'text'\n"
     )
-    assert votes.workers.tolist() == ["ann", "bob"]
-    assert votes.classes.tolist() == ["fish", "bird"]
-    assert votes.gold is not None
-    assert votes.gold.tolist() == [-1, 0, -1]
-    assert "1 of 3 workers and 3 votes are left out" in capsys.readouterr().err
 
 
-def test_many_files_are_parquet(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="leave out --format and --question"):
-        ReadingOptions(format="csv").shards(tmp_path, gold=None, exclude=None)
+def test_what_may_be_wrong_is_a_warning(here: Path, cli: Run) -> None:
+    (here / "spelt.csv").write_text("task,worker,label\n1,x,yes\n1,y,Yes\n2,x,no\n")
+    result = cli("aggregate", "spelt.csv", "-s", "mv")
+    assert (
+        "crowdpilot: warning: labels that differ only in spelling are one class: 'Yes' as 'yes'"
+        in result.stderr
+    )
+    kept = cli("aggregate", "spelt.csv", "-s", "mv", "--classes", "yes,Yes,no")
+    assert "warning: labels" not in kept.stderr
 
 
-def test_replay_counts_one_vote_of_a_worker_on_a_task(here: Path, cli: object) -> None:
-    result = cli("replay", "votes.csv", "--repeats", "all")  # type: ignore[operator]  # a fixture
-    assert (result.exit_code, "choose last or first" in result.stderr) == (2, True)
+def test_the_first_rows_are_shown_and_nothing_else_is_done(here: Path, cli: Run) -> None:
+    result = cli("aggregate", "votes.csv", "-o", "labels.csv", "--explain")
+    assert result.exit_code == 0
+    assert result.stdout.splitlines()[:2] == ["task,worker,label", "owl,ann,bird"]
+    assert not (here / "labels.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "options"),
+    [
+        (b"owl,ann,bird\nowl,bob,fish\n", ["--header", "task,worker,label"]),
+        ("task,worker,label\nowl,ann,v\xf6gel\nowl,bob,fish\n".encode("cp1250"), ["--encoding", "cp1250"]),
+    ],
+)
+def test_options_settle_how_a_file_is_read(here: Path, cli: Run, content: bytes, options: list[str]) -> None:
+    (here / "odd.csv").write_bytes(content)
+    result = cli("convert", "odd.csv", "out.csv", *options)
+    assert result.stderr == "crowdpilot: 2 votes written to out.csv\n"
+
+
+def test_votes_come_from_standard_input(here: Path, cli: Run) -> None:
+    result = cli("aggregate", "-", "-s", "mv", input=(here / "votes.csv").read_text())
+    assert result.reading.startswith("crowdpilot: standard input: csv, ")
+    assert result.stdout.startswith("task,label,confidence\nowl,bird,")
+
+
+def test_two_plausible_readings_are_refused(here: Path, cli: Run) -> None:
+    rows = "".join(f"{n % 4},w{n // 4},{n % 3},{n // 4 % 2}\n" for n in range(16))
+    (here / "two.csv").write_text("item,rater,rating,vote\n" + rows)
+    result = cli("aggregate", "two.csv")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "the label could be any of 'rating', 'vote'; name the right one" in result.stderr
+    assert cli("aggregate", "two.csv", "--columns", "label=vote").exit_code == 0
+
+
+def test_labels_that_share_no_class_with_the_truth_are_not_scored(here: Path, cli: Run) -> None:
+    (here / "labels.csv").write_text("task,label\nowl,1\neel,0\n")
+    (here / "truth.csv").write_text("task,label\nowl,bird\neel,fish\n")
+    result = cli("score", "labels.csv", "truth.csv")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert (
+        "share no class, so that no label could be right; they are called '1', '0' in one and"
+        in result.stderr
+    )
