@@ -69,7 +69,7 @@ def simulated(random: Random) -> Crowd:
     workers = _workers(random, random.randint(3, 6))
     classes = random.choice(VOCABULARIES)
     share = random.choice((1.0, 0.8, 0.6))
-    votes = []
+    votes: list[Vote] = []
     for n, task in enumerate(tasks):
         right = classes[n % len(classes)]
         asked = [worker for worker in workers if random.random() < share] or [workers[n % len(workers)]]

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 from tests.io.mutated.crowd import Vote, counted
 
@@ -64,7 +64,7 @@ class Draft:
     kind: str = "csv"
     suffix: str = ".csv"
     delimiter: str = ","
-    quoting: int = csv.QUOTE_MINIMAL
+    quoting: Literal[0, 1, 2, 3] = csv.QUOTE_MINIMAL
     encoding: str = "utf-8"
     newline: str = "\n"
     has_header: bool = True
@@ -102,6 +102,13 @@ class Draft:
         is_kept = self._kept_rows()
         votes = [vote for kept, row in zip(is_kept, self.votes, strict=True) if kept for vote in row]
         return counted(votes, self.column("time") is not None or self.text is not None or bool(self.archive))
+
+    def torn(self) -> list[str]:
+        """What is left of the last cell, if the end was cut off."""
+        if self.kept_share == 1.0 or self.archive is not None:
+            return []
+        last = "".join(self._kept_lines()).rpartition("\n")[2].rpartition(self.delimiter)[2].strip(' "')
+        return [last] if last else []
 
     # Text -------------------------------------------------------------------------------------
 

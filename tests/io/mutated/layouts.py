@@ -229,6 +229,7 @@ def appen(random: Random, crowd: Crowd) -> Draft:
         Column("_trust", ["0.9"] * len(votes)),
         Column("_worker_id", [vote.worker for vote in votes], "worker"),
         Column("mood", [vote.label for vote in votes], "label"),
+        Column("mood_gold", [""] * len(votes)),
         Column("text", [SENTENCES[crowd.tasks.index(vote.task)] for vote in votes]),
     ]
     return Draft("Appen", columns, [[vote] for vote in votes])
@@ -242,7 +243,7 @@ def qualtrics(random: Random, crowd: Crowd) -> Draft:
     rows = [
         [*names, *tasks],
         ["Start Date", "Response Type", "Progress", "Finished", "Response ID", *SENTENCES[: len(tasks)]],
-        [f'{{"ImportId":"{name}"}}' for name in [*names, *tasks]],
+        [f'{{"ImportId":"{name}"}}' for name in [*names, *(f"QID{n + 1}" for n in range(len(tasks)))]],
     ]
     for worker in crowd.workers:
         fixed = ["2026-03-01 10:00:00", "IP Address", "100", "True", worker]

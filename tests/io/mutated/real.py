@@ -44,6 +44,6 @@ def _text(folder: Path) -> str | None:
     if "refused" in about or not path.is_file() or path.suffix not in (".csv", ".tsv", ".json", ".jsonl"):
         return None
     try:
-        return path.read_bytes().decode("utf-8").removeprefix("\ufeff")
+        return str(path.read_bytes(), "utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError:
         return None

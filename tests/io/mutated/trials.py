@@ -77,7 +77,8 @@ def tried(path: Path, draft: Draft) -> tuple[str, str]:
         except Exception as error:  # whatever it is, it must not happen
             return CRASHED, f"{type(error).__name__}: {error}"
     said = [str(one.message) for one in caught if issubclass(one.category, ReadingWarning)]
-    is_named = any(word in sentence for sentence in said for word in draft.words)
+    words = [*draft.words, *draft.torn()]
+    is_named = any(word in sentence for sentence in said for word in words)
     if agrees(votes, draft):
         needs_word = draft.merges_spellings and _has_spellings(draft)
         return (
