@@ -13,7 +13,7 @@ from crowdpilot.io.column_names import listed
 from crowdpilot.io.columns import Table, TableError, column_of_names, table_of
 from crowdpilot.io.engine import engine
 from crowdpilot.io.format import VotesTable, row_text
-from crowdpilot.io.headers import check_header
+from crowdpilot.io.headers import check_header, check_repeated_header
 from crowdpilot.io.plain import long_fields
 from crowdpilot.io.source import Source
 from crowdpilot.names import to_names
@@ -55,6 +55,7 @@ def _read(source: Source, names: list[str] | None) -> Table:
         raise source.error(f"cannot be read as text with columns ({error})") from error
     if "\n" in last:  # a quote that never ends takes all lines
         check(source)
+    check_repeated_header(source, table)
     return table
 
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from crowdpilot.io.column_names import WEAK_ALIASES, candidates, is_known, listed
+from crowdpilot.io.columns import Table
 from crowdpilot.io.source import Source
 
 NUMBER = re.compile(r"\s*[-+]?\d+([.,]\d+)?\s*")
@@ -34,11 +38,27 @@ def _is_like_data(source: Source) -> bool:
     below = [[cell.strip() for cell in cells] for cells in zip(*rows, strict=True)]
     pairs = [(value, cells) for value, cells in zip(first, below, strict=False) if value]
     named = {name for name in source.columns.values() if name}
-    if any(value not in cells and (value in named or _is_name(value)) for value, cells in pairs):
+    known = [value not in cells for value, cells in pairs if value in named or _is_name(value)]
+    if len(known) > 1 or any(known):
         return False
     return any(
         value in cells or _is_number_of(value, cells) or _is_written_like(value, cells)
         for value, cells in pairs
+    )
+
+
+def check_repeated_header(source: Source, table: Table) -> None:
+    """Raise if a row holds the names of its columns, as where files were put together."""
+    if source.header_names is not None or len(table.columns) < 2:
+        return
+    is_header: NDArray[np.bool_] = np.ones(len(table), bool)
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        codes, values = column.encoded
+        is_header &= np.isin(codes, np.flatnonzero(values == name))
+        if not is_header.any():
+            return
+    raise source.error(
+        f"the header occurs again in row {int(np.argmax(is_header)) + 1} below it; remove it there"
     )
 
 
