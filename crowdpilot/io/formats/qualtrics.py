@@ -33,9 +33,9 @@ WORD_OF_TRIAL = re.compile("preview|test|spam", re.IGNORECASE)
 
 def sniff(source: Source) -> bool:
     """Whether the third row holds ids as JSON."""
-    return (
-        "\0" not in source.start and len(source.sample) >= HEADER_ROWS and any(map(_id_of, source.sample[1]))
-    )
+    if IMPORT_ID not in source.start or "\0" in source.start:
+        return False
+    return len(source.sample) > 1 and any(map(_id_of, source.sample[1]))
 
 
 def _id_of(cell: str) -> str:
