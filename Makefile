@@ -5,7 +5,7 @@ PIP := $(BIN)/pip --disable-pip-version-check install --quiet -c constraints.txt
 LOCK := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	--custom-compile-command "make locks" --constraint constraints.txt
 
-.PHONY: help demo test test-thorough test-slow coverage equip check format docs messages site pictures peers build locks audit images notes clean
+.PHONY: help demo test test-thorough test-slow coverage equip check format docs messages site pictures peers corpus build locks audit images notes clean
 
 help:  ## List what can be made.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,8 +59,11 @@ site: .venv/dev.stamp  ## Run every example of the docs and build the site into 
 pictures: .venv/dev.stamp  ## Take the pictures that the docs show; needs chromium.
 	$(BIN)/python -m docs.pictures
 
-peers: .venv/core.stamp  ## Install the libraries we are measured against into .peers.
+peers: .venv/core.stamp  ## Install the libraries we are measured against, and programs whose exports we read.
 	$(BIN)/python -m benchmarks.peers
+
+corpus: peers  ## Run these programs and write their exports into tests/io/corpus.
+	$(BIN)/python -m scripts.corpus
 
 build: .venv/dev.stamp  ## Build wheel, source archive and bill of materials into dist/, the same bytes every time.
 	rm -rf dist

@@ -22,8 +22,9 @@ SETTINGS = {"DJANGO_SETTINGS_MODULE": "config.settings.production", "DEBUG": "Fa
 NO_USER = "who gave"  # part of the sentence that refuses a file without users
 
 
-def make(programs: Path) -> None:
-    """Run the `doccano` of this folder of programs and write the folders."""
+def make(program: Path) -> None:
+    """Run `program` (the command `doccano`, which stands beside its interpreter) and write the folders."""
+    programs = program.parent
     version = installed_version(programs)
     with TemporaryDirectory() as home, ExitStack() as stack:
         port = free_port()
