@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from crowdpilot.io import read
+from crowdpilot.io import explain, read
 
 pytestmark = pytest.mark.usefixtures("each_engine")
 
@@ -24,9 +29,10 @@ VOTES = [("t1", "w1", "cat"), ("t2", "w1", "dog"), ("t2", "w3", "cat")]
 
 
 def test_outputs_are_votes_and_golden_values_are_true_labels(save, rows):
-    votes = read(save("assignments.tsv", TSV))
+    reading = explain(save("assignments.tsv", TSV))
+    votes = reading.votes
     assert rows(votes) == VOTES
-    assert votes.dropped == 1  # the rejected one
+    assert (votes.dropped, reading.left_out) == (1, {"rejected": 1})
     assert votes.classes[votes.gold[1]] == "cat"
     assert votes.gold[0] == -1
     np.testing.assert_allclose(votes.time, [1577836800.5, 1577836800.5, 1577836802])
@@ -57,3 +63,32 @@ def test_a_file_without_the_optional_columns_is_read(save, rows):
     lines = [line.split("\t") for line in TSV.splitlines() if line]
     content = "\n".join("\t".join((line[1], line[5], line[7])) for line in lines)
     assert len(read(save("assignments.tsv", content))) == 4
+
+
+SAID = st.dictionaries(
+    st.tuples(st.sampled_from(["t1", "t2", "t3"]), st.sampled_from(["w1", "w2"])),
+    st.sampled_from(["cat", "dog"]),
+    min_size=1,
+)
+FIELDS = st.lists(st.sampled_from(["INPUT:label", "INPUT:worker", "HINT:text", "label", "task"]), unique=True)
+
+
+@settings(max_examples=30, deadline=None)
+@given(said=SAID, fields=FIELDS, void=st.sampled_from(["REJECTED", "SKIPPED", "EXPIRED"]), data=st.data())
+def test_the_votes_are_found_among_clutter(said, fields, void, data):
+    lines = [
+        {"ASSIGNMENT:task_id": task, "ASSIGNMENT:worker_id": worker, "OUTPUT:result": label,
+         "ASSIGNMENT:status": "APPROVED", **dict.fromkeys(fields, "dog")}
+        for (task, worker), label in said.items()
+    ]  # fmt: skip
+    lines.append({**lines[0], "ASSIGNMENT:worker_id": "w9", "ASSIGNMENT:status": void})
+    names = data.draw(st.permutations([*lines[0]]))
+    rows = [names, *([line[name] for name in names] for line in data.draw(st.permutations(lines)))]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "assignments.tsv"
+        path.write_text("\n\n".join(map("\t".join, rows)))
+        reading = explain(path)
+    votes = reading.votes
+    columns = votes.tasks[votes.task], votes.workers[votes.worker], votes.classes[votes.label]
+    assert {(t, w): label for t, w, label in zip(*(c.tolist() for c in columns), strict=True)} == said
+    assert (reading.left_out, reading.notes) == ({void.lower(): 1}, ())

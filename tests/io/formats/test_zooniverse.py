@@ -5,10 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+import tempfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from crowdpilot.io import read
 
@@ -79,6 +83,19 @@ def test_tasks_within_a_task_and_surveys_are_understood(save, rows):
     assert rows(read(path, question="T2")) == [(1, "ann", "LION")]
 
 
+def test_two_answers_to_one_task_have_to_agree(save, rows):
+    twice = [{"task": "T1", "value": "Big"}, {"task": "T1", "value": "Small"}]
+    path = save("classifications.csv", export(row("ann", "1", {"T9": twice})))
+    with pytest.raises(ValueError, match=r"line 2: found 2 labels \(Big, Small\)"):
+        read(path)
+
+
+def test_the_later_classification_counts(save, rows):
+    later, earlier = row("ann", "1", {"T0": "Yes"}), row("ann", "1", {"T0": "No"})
+    earlier = (*earlier[:5], "2019-12-31 00:00:13 UTC", *earlier[6:])
+    assert rows(read(save("classifications.csv", export(later, earlier)))) == [(1, "ann", "Yes")]
+
+
 def test_a_column_may_be_named_and_its_errors_keep_their_line(save):
     lines = [row("ann", "1", {"T0": "Yes"}), row("ann", "2", {"T0": "Red"}, flow="13", times="soon")]
     path = save("classifications.csv", export(*lines))
@@ -103,3 +120,28 @@ def test_broken_annotations_are_an_error_with_their_line(save):
         ValueError, match=r"classifications.csv, line 3: found '.*', expected answers as JSON"
     ):
         read(save("classifications.csv", content))
+
+
+SAID = st.dictionaries(
+    st.tuples(st.integers(1, 4), st.sampled_from(["ann", "bob"])), st.sampled_from(["Yes", "No"]), min_size=1
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(said=SAID, has_more=st.booleans(), has_flows=st.booleans(), data=st.data())
+def test_the_votes_are_found_among_clutter(said, has_more, has_flows, data):
+    """Other tasks, silence, and another workflow with the same names."""
+    more = {"T1": ["a", "b"], "T2": None} if has_more else {}
+    lines = [row(user, str(task), {**more, "T0": label}) for (task, user), label in said.items()]
+    lines.append(row("eve", "1", {**more, "T0": None}))
+    lines += [row("eve", "1", {"T0": "Red"}, flow="13")] if has_flows else []
+    question = "12/T0" if has_flows else "T0"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "classifications.csv"
+        path.write_text(export(*data.draw(st.permutations(lines))))
+        if has_more or has_flows:
+            with pytest.raises(ValueError, match="name one with question=: "):
+                read(path)
+        votes = read(path, question=question if has_more or has_flows else None)
+    columns = votes.tasks[votes.task], votes.workers[votes.worker], votes.classes[votes.label]
+    assert {(t, w): label for t, w, label in zip(*(c.tolist() for c in columns), strict=True)} == said
