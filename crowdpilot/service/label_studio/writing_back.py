@@ -41,7 +41,9 @@ def write_back(store: Store, link: Link, read: ReadReplica[Any]) -> None:
         rows, row = tasks.list_all(c, link.id), connections.find(c, link.id)
         is_finished = row is not None and row.state == connections.FINISHED
         voted = ls_votes.keys(c, link.id)
-    changed = [one for one in rows if _is_due(one, decided.get(one.name), link.classes)]
+    changed = [
+        one for one in rows if _is_due(one, decided.get(one.name), link.classes, is_finished=is_finished)
+    ]
     for one in changed[:MAX_TASKS_PER_SYNC]:
         _write_decision(store, link, one, decided[one.name])
     for one in rows:
@@ -74,9 +76,9 @@ def has_evidence(replica: Replica) -> NDArray[np.bool_]:
     return np.asarray(known)
 
 
-def _is_due(row: Row, decided: Decided | None, classes: Sequence[str]) -> bool:
+def _is_due(row: Row, decided: Decided | None, classes: Sequence[str], *, is_finished: bool) -> bool:
     """Whether a decision is final for now and not what stands in the task."""
-    if decided is None or not decided.is_done:
+    if decided is None or not (decided.is_done or is_finished):
         return False
     before = row.written or {}
     is_close = abs(before.get("confidence", -1.0) - decided.confidence) < MIN_CHANGE
