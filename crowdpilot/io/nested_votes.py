@@ -25,7 +25,7 @@ def nested_votes(answers: Mapping[Any, Mapping[Any, Any]], format: str | None = 
     """The votes; without a format, the tasks are outside unless their names say otherwise."""
     inner = list(chain.from_iterable(answers.values()))
     is_inverse = format == INVERSE
-    notes = [] if format else doubts(answers, set(inner))
+    notes = [] if format else doubts(answers, dict.fromkeys(inner))
     outside, inside = ("worker", "task") if is_inverse else ("task", "worker")
     names = to_names(list(answers))
     code = np.repeat(np.arange(len(answers)), [len(labels) for labels in answers.values()])

@@ -42,7 +42,7 @@ def _check_direction(source: Source, answers: Mapping[str, Mapping[str, Any]]) -
     if source.path.name == ANSWERS:
         return
     try:
-        notes = doubts(answers, set(chain.from_iterable(answers.values())))
+        notes = doubts(answers, dict.fromkeys(chain.from_iterable(answers.values())))
     except ValueError as error:
         raise source.error(str(error)) from error
     source.notes.extend(notes)
