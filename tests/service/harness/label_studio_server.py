@@ -96,7 +96,7 @@ class User:
         return int(self.call("POST", f"/api/tasks/{task}/drafts", body)["id"])
 
     def personal_token(self) -> str:
-        """A personal access token, which is what Label Studio gives to users today."""
+        """A personal access token, which is what Label Studio gives to users today, one to each."""
         return str(self.call("POST", "/api/token/", {})["token"])
 
 
