@@ -18,6 +18,7 @@ from benchmarks.tables import RESULTS, markdown, write
 from tests.io.mutated.trials import CRASHED, MISREAD, READ, REFUSED, WARNED, Trial, run
 
 OUTCOMES = READ, WARNED, REFUSED, MISREAD, CRASHED
+SETTLED = "of the refused, read with options"
 NO_MUTATION = "none"
 
 
@@ -64,7 +65,8 @@ def _table(pairs: Iterable[tuple[str, Trial]]) -> dict[str, dict[str, int]]:
 
 def _counts(trials: Sequence[Trial]) -> dict[str, int]:
     counts = Counter(trial.outcome for trial in trials)
-    return {outcome: counts[outcome] for outcome in OUTCOMES}
+    settled = sum(trial.settled for trial in trials)
+    return {outcome: counts[outcome] for outcome in OUTCOMES} | {SETTLED: settled}
 
 
 def render(record: dict[str, Any]) -> str:
@@ -75,15 +77,17 @@ def render(record: dict[str, Any]) -> str:
         ("By layout", record["layouts"]),
         ("By change", record["mutations"]),
     ):
-        header = [title.lower(), "files", *OUTCOMES]
-        cells = [[name, str(sum(row.values())), *_shares(row)] for name, row in rows.items()]
+        header = [title.lower(), "files", *OUTCOMES, SETTLED]
+        cells = [[name, *_shares(row)] for name, row in rows.items()]
         parts.append(f"## {title}\n\n{markdown(header, cells)}")
     return "\n".join(parts)
 
 
 def _shares(row: dict[str, int]) -> list[str]:
-    total = sum(row.values())
-    return [f"{100 * count / total:.0f} %" if count else "0" for count in row.values()]
+    """The number of files, the share of each outcome, and how many refused files options settle."""
+    total = sum(row[outcome] for outcome in OUTCOMES)
+    shares = [f"{100 * row[outcome] / total:.0f} %" if row[outcome] else "0" for outcome in OUTCOMES]
+    return [f"{total:,}", *shares, f"{row[SETTLED]} of {row[REFUSED]}"]
 
 
 def describe(trial: Trial) -> str:
@@ -100,7 +104,9 @@ Written by `python -m benchmarks.mutated_files`: {files:,} files with votes whos
 of people and programs and from the corpus of real exports, with up to three changes each. Such a file is
 *read* (exactly the votes that were written), *warned* (read with a difference that a warning names),
 *refused* (one sentence that says what to do), *misread* (a difference in silence) or *crashed* (any other
-error). A file with several changes counts for each of them.
+error). A file with several changes counts for each of them. A table that is refused is read again with the
+options that say which column is which, where its columns have different names: such a reading is compared in
+the same way.
 """
 
 

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 import pytest
 
-from tests.io.mutated.trials import CRASHED, MISREAD, READ, Trial, run
+import crowdpilot
+from crowdpilot.votes import Votes
+from tests.io.mutated.trials import CRASHED, MISREAD, READ, Trial, agrees, draft_of, run, tried
 
 FILES, MORE_FILES = 150, 2000
+
+
+def votes_of(triples: Sequence[tuple[str, str, str]]) -> Votes:
+    task, worker, label = zip(*triples, strict=True)
+    return crowdpilot.read({"task": task, "worker": worker, "label": label})
 
 
 def shown(trials: Iterable[Trial]) -> str:
@@ -23,6 +31,28 @@ def check(trials: list[Trial]) -> None:
     counts = Counter(trial.outcome for trial in trials)
     print(dict(counts))
     assert counts[READ] > len(trials) / 2  # to refuse everything is no answer
+
+
+def test_a_seed_is_a_file() -> None:
+    assert [draft_of(seed).content() for seed in range(9)] == [draft_of(seed).content() for seed in range(9)]
+
+
+def test_another_label_and_a_lost_vote_are_noticed() -> None:
+    for seed in range(20):
+        draft = draft_of(seed)
+        true = sorted(draft.truth())
+        task, worker, label = true[0]
+        wrong = [(task, worker, f"not {label}"), *true[1:]]
+        assert agrees(votes_of(true), draft)
+        assert not agrees(votes_of(wrong), draft)
+        assert not agrees(votes_of(true[1:]), draft)
+        assert not agrees(votes_of([*true, (task, "(nobody)", label)]), draft)
+
+
+def test_a_reading_that_differs_in_silence_is_found(tmp_path: Path) -> None:
+    draft = draft_of(0)
+    (tmp_path / "votes.csv").write_text("task,worker,label\na,x,cat\na,y,dog\n")
+    assert tried(tmp_path / "votes.csv", draft, {})[0] == MISREAD
 
 
 def test_no_mutated_file_is_misread_in_silence() -> None:

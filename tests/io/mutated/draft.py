@@ -103,6 +103,14 @@ class Draft:
         votes = [vote for kept, row in zip(is_kept, self.votes, strict=True) if kept for vote in row]
         return counted(votes, self.column("time") is not None or self.text is not None or bool(self.archive))
 
+    def settling(self) -> dict[str, Any]:
+        """Options of `crowdpilot.read` with which a user says what is what; none where there are none."""
+        names = [column.name for column in self.columns]
+        roles = {c.role: c.name for c in self.columns if c.role in ("task", "worker", "label", "time")}
+        if not {"task", "label"} <= roles.keys() or len(set(names)) < len(names):
+            return {}
+        return {"columns": roles} if self.has_header else {"columns": roles, "header": names}
+
     def torn(self) -> list[str]:
         """What is left of the last cell, if the end was cut off."""
         if self.kept_share == 1.0 or self.archive is not None:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import crowdpilot
 from crowdpilot.io.reading import ReadingWarning
@@ -29,7 +30,10 @@ Triple = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of one file: `outcome` is one of the five, `detail` says why."""
+    """What came of one file: `outcome` is one of the five, `detail` says why.
+
+    A file that is refused is read again with options; it is `settled` if that gives the votes.
+    """
 
     seed: int
     layout: str
@@ -38,6 +42,7 @@ class Trial:
     truth: frozenset[Triple]
     outcome: str
     detail: str
+    settled: bool = False
 
 
 def draft_of(seed: int) -> Draft:
@@ -60,18 +65,25 @@ def run(seeds: Iterable[int]) -> Iterator[Trial]:
             draft = draft_of(seed)
             path = Path(folder) / f"votes{draft.suffix}"
             path.write_bytes(draft.content())
-            outcome, detail = tried(path, draft)
+            outcome, detail = tried(path, draft, draft.options)
+            settled = False
+            if outcome == REFUSED and (options := draft.settling()):
+                second, told = tried(path, draft, options)
+                settled = second == READ
+                if second in (MISREAD, CRASHED):
+                    outcome, detail = second, f"with {options}: {told}"
             yield Trial(
-                seed, draft.layout, tuple(draft.mutations), draft.content(), draft.truth(), outcome, detail
-            )
+                seed, draft.layout, tuple(draft.mutations), draft.content(), draft.truth(), outcome, detail,
+                settled,
+            )  # fmt: skip
 
 
-def tried(path: Path, draft: Draft) -> tuple[str, str]:
+def tried(path: Path, draft: Draft, options: dict[str, Any]) -> tuple[str, str]:
     """The outcome of reading, and why."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            votes = crowdpilot.read(path, **draft.options)
+            votes = crowdpilot.read(path, **options)
         except ValueError as error:
             return (CRASHED if "\n" in str(error) else REFUSED), str(error)
         except Exception as error:  # whatever it is, it must not happen
