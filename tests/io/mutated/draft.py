@@ -8,7 +8,10 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Literal
+
+import pandas as pd
 
 from tests.io.mutated.crowd import Vote, counted
 
@@ -42,7 +45,7 @@ class Draft:
     tasks_named
         Whether the file says what tasks are called, or only numbers them.
     kind
-        How a table is written: csv, jsonl or json.
+        How a table is written: csv, jsonl or json; or frame, a data frame in memory.
     kept_share
         Of the characters; the rest is cut off.
     words
@@ -97,6 +100,14 @@ class Draft:
             return self.archive
         return "".join(self._kept_lines()).replace("\n", self.newline).encode(self.encoding)
 
+    def source(self, path: Path) -> Any:
+        """What is read: the path, or the data frame that a user has."""
+        if self.kind != "frame":
+            path.write_bytes(self.content())
+            return path
+        columns = {column.name: list(map(_cell, column.values)) for column in self.columns}
+        return pd.DataFrame(columns)
+
     def truth(self) -> frozenset[tuple[str, str, str]]:
         """The votes in the rows that are complete."""
         is_kept = self._kept_rows()
@@ -124,7 +135,7 @@ class Draft:
         """What stands before the rows, and the text of each row."""
         if self.text is not None:
             return [self.before], [self.text]
-        if self.kind == "csv":
+        if self.kind in ("csv", "frame"):
             lines = [self._line([column.name for column in self.columns])] if self.has_header else []
             return [self.before, *lines], [self._line(row) for row in self.rows()]
         records = [json.dumps(record, ensure_ascii=False) for record in self._records()]
@@ -171,6 +182,12 @@ class Draft:
             end += len(row)
             kept.append(end - 1 <= cut)
         return kept
+
+
+def _cell(text: str) -> Any:
+    if text == "":
+        return None
+    return int(text) if _is_number(text) else text
 
 
 def _is_number(text: str) -> bool:

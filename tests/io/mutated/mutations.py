@@ -70,8 +70,11 @@ def fitting(draft: Draft) -> list[Mutation]:
     if draft.archive is not None:
         return [wrong_suffix]
     if draft.text is not None:
-        barred = () if draft.text[:1] in "[{" else (cut_off, carriage_returns)  # lines inside cells
+        is_document = draft.text[:1] in "[{" and draft.suffix != ".jsonl"
+        barred = () if is_document else (cut_off, carriage_returns)  # whole lines less, lines inside cells
         return [mutation for mutation in (*TEXT, blank_lines, wrong_suffix) if mutation not in barred]
+    if draft.kind == "frame":
+        return [mutation for mutation in (*COLUMNS, *ROWS) if _fits(mutation, draft)]
     if draft.kind != "csv":
         return [mutation for mutation in (*COLUMNS, *ROWS, *TEXT) if _fits(mutation, draft)]
     return [mutation for mutation in (*COLUMNS, *ROWS, *CSV_TEXT, *TEXT) if _fits(mutation, draft)]

@@ -64,11 +64,11 @@ def run(seeds: Iterable[int]) -> Iterator[Trial]:
         for seed in seeds:
             draft = draft_of(seed)
             path = Path(folder) / f"votes{draft.suffix}"
-            path.write_bytes(draft.content())
-            outcome, detail = tried(path, draft, draft.options)
+            source = draft.source(path)
+            outcome, detail = tried(source, draft, draft.options)
             settled = False
             if outcome == REFUSED and (options := draft.settling()):
-                second, told = tried(path, draft, options)
+                second, told = tried(source, draft, options)
                 settled = second == READ
                 if second in (MISREAD, CRASHED):
                     outcome, detail = second, f"with {options}: {told}"
@@ -78,12 +78,12 @@ def run(seeds: Iterable[int]) -> Iterator[Trial]:
             )  # fmt: skip
 
 
-def tried(path: Path, draft: Draft, options: dict[str, Any]) -> tuple[str, str]:
+def tried(source: Any, draft: Draft, options: dict[str, Any]) -> tuple[str, str]:
     """The outcome of reading, and why."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            votes = crowdpilot.read(path, **options)
+            votes = crowdpilot.read(source, **options)
         except ValueError as error:
             return (CRASHED if "\n" in str(error) else REFUSED), str(error)
         except Exception as error:  # whatever it is, it must not happen
