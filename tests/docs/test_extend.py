@@ -46,9 +46,9 @@ PAGES = {
         "tests/aggregation/models/test_log_odds.py",
     ),
     "format": Page(
-        "crowdpilot/io/formats/prodigy.py",
+        "crowdpilot/io/formats/labelbox.py",
         "tests/io/test_formats.py",
-        "tests/io/formats/test_prodigy.py",
+        "tests/io/formats/test_labelbox.py",
     ),
     "method": Page(
         "crowdpilot/learning/methods/geo_crowd_net.py",
@@ -170,7 +170,10 @@ def test_the_command_line_completes_the_aggregator(followed: Followed) -> None:
 
 def test_the_command_line_reads_the_format(followed: Followed) -> None:
     folder = followed("format")
-    record = {"_input_hash": 7, "accept": ["cat"], "answer": "accept", "_annotator_id": "ann"}
+    label = {"label_details": {"created_by": "ann"}, "annotations": {"classifications": [
+        {"name": "q", "radio_answer": {"value": "cat"}}
+    ]}}  # fmt: skip
+    record = {"data_row": {"id": 7}, "attachments": [], "projects": {"p": {"labels": [label]}}}
     (folder / "file").write_text(json.dumps(record))
     run(folder, "crowdpilot", "convert", "file", "out.csv")
     assert (folder / "out.csv").read_text() == "task,worker,label,seconds,time\n7,ann,cat,,\n"
