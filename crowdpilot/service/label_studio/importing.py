@@ -119,7 +119,8 @@ def record_votes(c: Connection, project: str, votes: Sequence[Vote]) -> list[Vot
         before = by_key.get(vote.key) if vote.key else None
         if before is not None and (before.name, before.label) == (vote.item, vote.label):
             continue
-        vote = vote._replace(worker=vote.edited_by or vote.worker, edited_by="")
+        if vote.changed_by and (vote.is_edit or before is not None):
+            vote = vote._replace(worker=vote.changed_by)
         other = new.get((vote.item, vote.worker)) or by_worker.get((vote.item, vote.worker))
         if other is not None and other.key != vote.key and _is_later(other.time, vote.time):
             continue

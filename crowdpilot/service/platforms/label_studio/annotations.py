@@ -25,7 +25,8 @@ Users = Mapping[str, str]  # numbers of users by their e-mail addresses
 class Vote(NamedTuple):
     """A vote of a worker for the class of this number; the key names the annotation.
 
-    `edited_by` is another worker who has changed the annotation, if any.
+    `changed_by` is another worker who has written to the annotation, if any, and `is_edit` whether that was
+    after it had been given: else they wrote it down for the worker, or made it ground truth.
     """
 
     key: str
@@ -34,7 +35,8 @@ class Vote(NamedTuple):
     label: int
     seconds: float | None = None
     time: float | None = None
-    edited_by: str = ""
+    changed_by: str = ""
+    is_edit: bool = False
 
 
 def read_vote(
@@ -68,7 +70,9 @@ def read_vote(
     moment = read_time(annotation.get("updated_at")) or read_time(annotation.get("created_at"))
     seconds = read_number(annotation.get("lead_time"))
     seconds = None if seconds is None else min(seconds, MAX_VOTE_SECONDS)
-    return Vote(key_of(annotation), item, str(worker), label, seconds, moment, _editor(annotation, users))
+    changed_by = _other_writer(annotation, users)
+    is_edit = bool(changed_by) and _was_changed_later(annotation) and not annotation.get("ground_truth")
+    return Vote(key_of(annotation), item, str(worker), label, seconds, moment, changed_by, is_edit)
 
 
 def read_label(holder: Mapping[str, Any], item: str, classes: Sequence[str], config: Config) -> int | None:
@@ -166,14 +170,16 @@ def read_time(text: Any) -> float | None:
         return None
 
 
-def _editor(annotation: Mapping[str, Any], users: Users | None) -> str:
-    """Who has changed an annotation of somebody else; empty if nobody has."""
-    editor = worker_of(annotation.get("updated_by"), users)
-    if editor is None or editor == worker_of(annotation.get("completed_by"), users):
-        return ""
+def _other_writer(annotation: Mapping[str, Any], users: Users | None) -> str:
+    """Who has written to an annotation of somebody else; empty if nobody has."""
+    writer = worker_of(annotation.get("updated_by"), users)
+    is_other = writer != worker_of(annotation.get("completed_by"), users)
+    return writer if writer is not None and is_other else ""
+
+
+def _was_changed_later(annotation: Mapping[str, Any]) -> bool:
     created, changed = read_time(annotation.get("created_at")), read_time(annotation.get("updated_at"))
-    is_changed = created is not None and changed is not None and changed - created >= MIN_EDIT_SECONDS
-    return editor if is_changed and not annotation.get("ground_truth") else ""
+    return created is not None and changed is not None and changed - created >= MIN_EDIT_SECONDS
 
 
 def _asked(result: Mapping[str, Any], config: Config) -> bool:

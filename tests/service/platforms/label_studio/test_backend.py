@@ -104,7 +104,7 @@ def test_a_request_without_tasks_or_configuration_is_refused(body):
 
 def test_a_new_annotation_is_a_vote():
     body = event("ANNOTATION_CREATED", annotation=annotation(1), task={"id": 19, "data": {"text": "Woof"}})
-    vote = ("label_studio-17", "19", "1", 1, 3.5, 20.0, "")
+    vote = ("label_studio-17", "19", "1", 1, 3.5, 20.0, "", False)
     assert changes(body, CLASSES) == [("add", "label_studio-17", vote)]
 
 
@@ -127,7 +127,7 @@ def test_several_annotations_may_come_at_once():
 
 
 def test_a_changed_annotation_changes_the_vote_or_takes_it_back():
-    vote = ("label_studio-17", "19", "1", 0, 3.5, 20.0, "")
+    vote = ("label_studio-17", "19", "1", 0, 3.5, 20.0, "", False)
     assert changes(event("ANNOTATION_UPDATED", annotation=annotation(0)), CLASSES) == [
         ("change", "label_studio-17", vote)
     ]

@@ -61,10 +61,10 @@ def test_an_export_becomes_items_and_votes():
         ("10", content, None, None),
     ]
     assert found.votes == [
-        ("label_studio-1", "7", "5", 1, 2.5, 1577836800.5, ""),
-        ("label_studio-2", "7", "6", 0, None, None, ""),
-        ("label_studio-7", "9", "5", 2, None, None, ""),
-        ("label_studio-8", "10", "5", 0, None, None, ""),
+        ("label_studio-1", "7", "5", 1, 2.5, 1577836800.5, "", False),
+        ("label_studio-2", "7", "6", 0, None, None, "", False),
+        ("label_studio-7", "9", "5", 2, None, None, "", False),
+        ("label_studio-8", "10", "5", 0, None, None, "", False),
     ]
     assert found.skipped == 4
 
