@@ -22,6 +22,11 @@ from crowdpilot.service.store.erasure import projects as deletion
 
 TAKEN_OVER = "name", "question", "classes", "instructions"  # of a project there, for one here
 MAX_TOKEN_CHARACTERS = 4000  # a personal access token has about 300
+RESERVED = "reserved network address"  # what Label Studio says of addresses that it does not call
+HOW_TO_REACH = (
+    "start Label Studio with the environment variable SSRF_PROTECTION_ENABLED=false, or the service with an "
+    "--address that is public"
+)
 NOT_CONNECTED = "the project is not connected to Label Studio; connect it first"
 
 
@@ -83,7 +88,12 @@ def find(store: Store, project: str) -> Connection:
 
 def connect(store: Store, settings: Settings, project: str, actor: str, to: ConnectionIn) -> Connection:
     """Connect a project to one of Label Studio."""
-    return connection.connect(store, settings, project, actor, **to.arguments())
+    try:
+        return connection.connect(store, settings, project, actor, **to.arguments())
+    except ValueError as error:
+        if RESERVED in str(error):
+            raise InvalidRequestError(f"{error}; {HOW_TO_REACH}") from None
+        raise
 
 
 def read_spec(

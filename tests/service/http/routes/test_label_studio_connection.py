@@ -10,7 +10,12 @@ from typing import Any
 import pytest
 
 from crowdpilot.service.store import projects
-from tests.service.harness.label_studio_server import CHOICES, LabelStudio, choices_config
+from tests.service.harness.label_studio_server import (
+    CHOICES,
+    LabelStudio,
+    choices_config,
+    running_label_studio,
+)
 from tests.service.harness.service import PLAIN, Service, create_project, local_address, sqlite_url
 from tests.service.harness.waiting import eventually, free_port
 
@@ -174,3 +179,18 @@ def test_a_wrong_token_and_a_project_that_is_not_there_are_said(
         assert answer.status_code == 422
         assert why in answer.json()["detail"]
     assert names(listening) == []
+
+
+@pytest.mark.thorough
+def test_who_cannot_be_reached_is_told_how_to_start_label_studio(listening: Service, tmp_path: Path) -> None:
+    (folder := tmp_path / "guarded").mkdir()
+    with running_label_studio(folder, guarded=True) as guarded:
+        number = guarded.add_project(choices_config(["bad", "good"]), [{"text": "One"}])
+        before = guarded.admin.call("GET", f"/api/projects/{number}/")
+        answer = listening.send("POST", "/api/projects/label-studio", json=there(guarded, number))
+        after = guarded.admin.call("GET", f"/api/projects/{number}/")
+    assert answer.status_code == 422
+    assert "SSRF_PROTECTION_ENABLED=false" in answer.json()["detail"]
+    assert names(listening) == []
+    for name in ("maximum_annotations", "show_collab_predictions", "description"):
+        assert after[name] == before[name]
