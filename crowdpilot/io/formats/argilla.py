@@ -1,4 +1,4 @@
-"""Votes exported from Argilla: records with the responses of users to questions, JSON or Parquet.
+"""Votes exported from Argilla: records with the responses of users to questions, JSON, Parquet or Arrow.
 
 Layout: https://docs.argilla.io/latest/how_to_guides/import_export and
 https://docs.v1.argilla.io (`FeedbackDataset`, `TextClassificationRecord`); what versions 1.29 and 2.8 write.
@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from crowdpilot.io.format import Format, VotesTable
+from crowdpilot.io.formats import arrow_file
 from crowdpilot.io.formats.parquet import MAGIC
 from crowdpilot.io.nested_answers import Answer, from_answers
 from crowdpilot.io.source import Source
@@ -30,8 +31,8 @@ Record = dict[str, Any]
 
 def sniff(source: Source) -> bool:
     """Whether the first record has responses, in one of the layouts."""
-    if source.head.startswith(MAGIC):
-        return _has_responses(dict.fromkeys(_parquet_names(source)))
+    if _is_arrow(source):
+        return _has_responses(dict.fromkeys(_column_names(source)))
     record = source.record if isinstance(source.record, dict) else {}
     return _has_responses(record) or (_is_index(record) and all(map(_has_responses, record.values())))
 
@@ -48,17 +49,35 @@ def _is_old(names: Any) -> bool:
     )
 
 
-def _parquet_names(source: Source) -> list[str]:
+def _is_arrow(source: Source) -> bool:
+    return source.head.startswith(MAGIC) or arrow_file.sniff(source)
+
+
+def _column_names(source: Source) -> list[str]:
     try:
+        import pyarrow as pa
         import pyarrow.parquet as pq
 
-        return list(pq.read_schema(_parquet(source)).names)
+        if source.head.startswith(MAGIC):
+            return list(pq.read_schema(_parquet(source)).names)
+        file = pa.memory_map(str(source.path)) if source.content is None else pa.BufferReader(source.content)
+        has_footer = source.head.startswith(arrow_file.FILE_MAGIC)
+        return list((pa.ipc.open_file if has_footer else pa.ipc.open_stream)(file).schema.names)
     except (ImportError, OSError, ValueError):
         return []
 
 
 def _parquet(source: Source) -> Any:
     return source.path if source.content is None else io.BytesIO(source.content)
+
+
+def _arrow_table(source: Source) -> Any:
+    import pyarrow.parquet as pq
+
+    if source.head.startswith(MAGIC):
+        return pq.read_table(_parquet(source))
+    with source.open_bytes() as stream:
+        return arrow_file.read_stream(stream.read(), source.head.startswith(arrow_file.FILE_MAGIC))
 
 
 def parse(source: Source) -> VotesTable:
@@ -74,11 +93,9 @@ def parse(source: Source) -> VotesTable:
 
 
 def _records(source: Source) -> list[Record]:
-    """The records: one by one, in columns, by their id, or in a Parquet file."""
-    if source.head.startswith(MAGIC):
-        import pyarrow.parquet as pq
-
-        return list(pq.read_table(_parquet(source)).to_pylist())
+    """The records: one by one, in columns, by their id, or in a file of Parquet or Arrow."""
+    if _is_arrow(source):
+        return list(_arrow_table(source).to_pylist())
     first = source.record
     if isinstance(first, dict) and isinstance(first.get("id"), list):
         columns: Record = source.document
@@ -174,7 +191,7 @@ def _answer(task: Any, user: Any, question: str, value: Any, status: Any) -> Ans
 
 
 FORMAT = Format(
-    "Argilla records with responses, JSON lines, JSON or Parquet",
+    "Argilla records with responses, JSON lines, JSON, Parquet or Arrow",
     sniff,
     parse,
     has_questions=True,

@@ -27,6 +27,7 @@ USERS = (
 FILE_NAME = "file name"  # instead of a field: the worker is called like the file
 SHARED_FILES = ("all", "unknown")  # names of files that hold the labels of everybody
 SUFFIXES = (".jsonl", ".json", ".csv")
+MAX_CHECKED_FILES = 20  # for a user without labels has a file without them
 FAST_TEXT = re.compile(r'^"?__label__', re.MULTILINE)
 OWN_FIELDS = {"id", "text", "data", "filename", "meta", "Comments", "entities", "relations", *LABELS}
 
@@ -42,7 +43,7 @@ def sniff(source: Source) -> bool:
     """Whether the first record has an id and a list of labels, or these are several such files."""
     if source.path.is_dir() or source.members:
         files = _files(source)
-        return bool(files) and (all(map(sniff, files)) or any(map(_is_fast_text, files)))
+        return bool(files) and (all(map(sniff, files)) or _are_fast_text(files))
     if _is_fast_text(source):
         return True
     if source.opening not in ("{", "["):
@@ -79,6 +80,11 @@ def _files(source: Source) -> list[Source]:
     return [file for file in files if file.path.suffix in SUFFIXES] or [
         file for file in files if file.path.suffix == ".txt"
     ]
+
+
+def _are_fast_text(files: list[Source]) -> bool:
+    some = files[:MAX_CHECKED_FILES]
+    return some[0].path.suffix == ".txt" and any(map(_is_fast_text, some))
 
 
 def _is_fast_text(file: Source) -> bool:

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyarrow import feather
 
 from crowdpilot.io import ReadingWarning, explain, read
 
@@ -119,15 +120,18 @@ def test_records_may_be_named_by_their_id(save, rows):
 
 
 @pytest.mark.parametrize("records", [FLAT, FEEDBACK], ids=["flat", "a FeedbackDataset"])
-def test_parquet_is_read_as_well(tmp_path, rows, records, request):
+@pytest.mark.parametrize("suffix", ["parquet", "feather"])
+def test_files_of_columns_are_read_as_well(tmp_path, rows, records, suffix, request):
     names = dict.fromkeys(name for record in records for name in record)
     columns = {name: [record.get(name) for record in records] for name in names}
-    pq.write_table(pa.table(columns), tmp_path / "records.parquet")
+    path = tmp_path / f"records.{suffix}"
+    write = pq.write_table if suffix == "parquet" else feather.write_feather
+    write(pa.table(columns), path)
     if "plain" in request.node.name:
-        with pytest.raises(ValueError, match="Parquet needs"):
-            read(tmp_path / "records.parquet")
+        with pytest.raises(ValueError, match=r"(Parquet|Arrow) needs"):
+            read(path)
         return
-    votes = read(tmp_path / "records.parquet")
+    votes = read(path)
     assert rows(votes) == [("r1", "u1", "cat"), ("r1", "u2", "dog")]
     assert votes.tasks.tolist() == ["r1", "r2", "r3"]
 
