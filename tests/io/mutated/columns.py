@@ -87,5 +87,7 @@ def _add(random: Random, draft: Draft, name: str, values: list[str]) -> None:
     if name not in [column.name for column in draft.columns]:
         draft.columns.insert(random.randint(0, len(draft.columns)), Column(name, values))
         draft.words += [name]
-        if draft.column("label") is None and len(set(values)) == len(values):
+        task = draft.column("task")
+        names = task.values if task else list(map(str, range(len(values))))
+        if len(set(names)) == len(set(values)) == len(set(zip(names, values, strict=True))):
             draft.tasks_named = False  # by either name a task is the same

@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
 
@@ -110,9 +111,22 @@ class Draft:
 
     def truth(self) -> frozenset[tuple[str, str, str]]:
         """The votes in the rows that are complete."""
-        is_kept = self._kept_rows()
+        return self._counted(self._kept_rows())
+
+    def truths(self) -> Iterator[frozenset[tuple[str, str, str]]]:
+        """The same, and with those votes of the row at the cut that may still be whole."""
+        kept = self._kept_rows()
+        yield self._counted(kept)
+        if self.text is None and False in kept:
+            last = self.votes[kept.index(False)]
+            for size in range(1, len(last) + 1):
+                for chosen in combinations(last, size):
+                    yield self._counted(kept, chosen)
+
+    def _counted(self, is_kept: list[bool], more: Sequence[Vote] = ()) -> frozenset[tuple[str, str, str]]:
         votes = [vote for kept, row in zip(is_kept, self.votes, strict=True) if kept for vote in row]
-        return counted(votes, self.column("time") is not None or self.text is not None or bool(self.archive))
+        by_time = self.column("time") is not None or self.text is not None or self.archive is not None
+        return counted([*votes, *more], by_time)
 
     def settling(self) -> dict[str, Any]:
         """Options of `crowdpilot.read` with which a user says what is what; none where there are none."""

@@ -88,7 +88,7 @@ def _fits(mutation: Mutation, draft: Draft) -> bool:
 
 
 def without_conflicts(mutations: list[Mutation]) -> list[Mutation]:
-    """The same with one encoding, and one thing before the header, at most."""
+    """The same with one encoding at most, one thing before the header, and one that happens to it."""
     chosen = {_kind(mutation): mutation for mutation in mutations}
     return list(chosen.values())
 
@@ -96,6 +96,8 @@ def without_conflicts(mutations: list[Mutation]) -> list[Mutation]:
 def _kind(mutation: Mutation) -> str:
     if mutation in (byte_order_mark, utf_16, western):
         return "encoding"
+    if mutation in (no_header, described_header, header_again):
+        return "header"
     return "before" if mutation in (comment_lines, blank_lines) else mutation.__name__
 
 

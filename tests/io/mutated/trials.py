@@ -110,10 +110,13 @@ def agrees(votes: Votes, draft: Draft) -> bool:
     classes, tasks, workers = names
     codes = zip(votes.task, votes.worker, votes.label, strict=True)
     found = {(tasks[t], workers[w], classes[c]) for t, w, c in codes}
-    written = {(key(t), key(w), key(c, draft.merges_spellings)) for t, w, c in draft.truth()}
-    if draft.tasks_named:
-        return found == written
-    return _without_names(found) == _without_names(written)
+    for truth in draft.truths():
+        written = {(key(t), key(w), key(c, draft.merges_spellings)) for t, w, c in truth}
+        if found == written:
+            return True
+        if not draft.tasks_named and _without_names(found) == _without_names(written):
+            return True
+    return False
 
 
 def key(name: object, folded: bool = False) -> str:
