@@ -35,8 +35,11 @@ def encode(values: ArrayLike) -> Encoded:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value is None or NaN (the one thing not equal to itself)."""
-    return value is None or bool(value != value)
+    """Whether a value is None, NaN (the one thing not equal to itself) or pandas' NA (which cannot tell)."""
+    try:
+        return value is None or bool(value != value)
+    except TypeError:
+        return True
 
 
 def to_names(values: ArrayLike) -> Names:

@@ -19,6 +19,7 @@ from pyarrow import interchange
 from crowdpilot.arrays import Floats, Names
 from crowdpilot.io.column_names import NAME_ROLES
 from crowdpilot.io.columns import Column, EncodedColumn, Table, TableError, table_of, without_missing
+from crowdpilot.io.plain import NESTED_TYPES
 from crowdpilot.names import Encoded, is_missing
 
 BLOCK_BYTES = 1 << 23  # read at once; no row may be longer
@@ -110,21 +111,16 @@ def table_errors() -> Iterator[None]:
 
 
 def read_csv(
-    stream: Any,
-    delimiter: str,
-    header: Sequence[str],
-    names: Sequence[str] | None,
-    has_header: bool = True,
+    stream: Any, delimiter: str, header: Sequence[str], names: Sequence[str] | None, has_header: bool = True
 ) -> tuple[Table, str]:
     """Some columns of a text file (None: all, by position), and the last value in it."""
     positions = [str(n) for n in range(len(header))] if names is None else None
     included = list(dict.fromkeys(positions or [*(names or ()), header[-1]]))
+    first_names = None if has_header else list(header)
     with table_errors():
         table = arrow_csv.read_csv(
             stream,
-            arrow_csv.ReadOptions(
-                block_size=BLOCK_BYTES, column_names=positions or (None if has_header else header)
-            ),
+            arrow_csv.ReadOptions(block_size=BLOCK_BYTES, column_names=positions or first_names),
             arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
             arrow_csv.ConvertOptions(
                 include_columns=included, column_types=dict.fromkeys(included, pa.string())
@@ -136,14 +132,14 @@ def read_csv(
     return _table(table.select(list(names or ()))), last
 
 
-def read_json_lines(open: Callable[[], Any], roles: Callable[[list[str]], Mapping[str, str]]) -> Table | None:
+def read_json_lines(open: Callable[[], Any], roles: Callable[[Table], Mapping[str, str]]) -> Table | None:
     """None if a line is no record, or if Arrow would change how the names in it are written."""
     if not _are_records(open):
         return None
     try:
         with open() as stream:
             table = arrow_json.read_json(stream, arrow_json.ReadOptions(block_size=BLOCK_BYTES))
-        columns = {role: table[name] for role, name in roles(table.column_names).items()}
+        columns = {role: table[name] for role, name in roles(_table(table)).items()}
         for column in columns.values():
             column.validate(full=True)  # bytes that are no text are found only here
     except pa.ArrowException:
@@ -200,14 +196,17 @@ def _array(values: Any) -> pa.Array | pa.ChunkedArray:
     if isinstance(values, Column):
         codes, names = values.encoded
         return pa.DictionaryArray.from_arrays(pa.array(codes, pa.int32(), mask=codes < 0), names_array(names))
+    kinds = {*map(type, values)} if isinstance(values, list) else set()
+    if bool in kinds and kinds & {int, float}:
+        return pa.array([_text(value) for value in values], pa.string())  # Arrow takes True for 1
     try:
         return pa.array(values, from_pandas=True)
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError, OverflowError, NotImplementedError):
         return pa.array([_text(value) for value in values], pa.string())
 
 
 def _text(value: Any) -> str | None:
-    if isinstance(value, (list, dict)):
+    if isinstance(value, NESTED_TYPES):
         raise TypeError(f"found {str(value)[:40]}, expected one text or number")
     return None if is_missing(value) else str(value)
 
@@ -268,9 +267,9 @@ def _encodable(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Types that Arrow cannot number are cast to one that it can."""
     is_dictionary = pa.types.is_dictionary(column.type)
     kind = column.type.value_type if is_dictionary else column.type
-    if pa.types.is_nested(kind):
-        is_record = pa.types.is_struct(kind) or pa.types.is_map(kind)
-        raise TableError(f"found values of type {'dict' if is_record else 'list'}")
+    if pa.types.is_nested(kind) or isinstance(kind, pa.BaseExtensionType):
+        first = column.drop_null().slice(0, 1).to_pylist()
+        raise TableError(f"found values of type {type(first[0]).__name__ if first else 'list'}")
     if not (pa.types.is_string_view(kind) or pa.types.is_null(kind)):
         return column
     text = pa.large_string()

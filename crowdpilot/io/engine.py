@@ -38,7 +38,7 @@ class Engine(Protocol):
         """
 
     def read_json_lines(
-        self, open: Callable[[], Any], roles: Callable[[list[str]], Mapping[str, str]]
+        self, open: Callable[[], Any], roles: Callable[[Table], Mapping[str, str]]
     ) -> Table | None:
         """The records of a file of JSON lines, if there is a quick way that keeps names as they are."""
 

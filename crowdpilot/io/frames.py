@@ -31,23 +31,23 @@ class UnreadableColumn(Column):
         return self.listed[:count]
 
 
-def is_frame(given: Any) -> bool:
+def is_frame(data: Any) -> bool:
     """Whether it is a data frame or a data set of any library."""
     known = ("__arrow_c_stream__", "__dataframe__", "collect_schema")
-    return any(hasattr(given, name) for name in known) or _library(given) in ("datasets", "pandas")
+    return any(hasattr(data, name) for name in known) or _library(data) in ("datasets", "pandas")
 
 
-def frame_table(given: Any, columns: Mapping[str, str | None]) -> Table:
+def frame_table(data: Any, columns: Mapping[str, str | None]) -> Table:
     """The table of a data frame; `columns` are those that the user has named."""
-    if _library(given) == "datasets":
-        return _of_dataset(given)
-    if _library(given) == "pandas":
-        return _of_pandas(given, columns)
-    return engine().as_table(given.collect() if hasattr(given, "collect") else given)
+    if _library(data) == "datasets":
+        return _of_dataset(data)
+    if _library(data) == "pandas":
+        return _of_pandas(data, columns)
+    return engine().as_table(data.collect() if hasattr(data, "collect") else data)
 
 
-def _library(given: Any) -> str:
-    return type(given).__module__.partition(".")[0]
+def _library(data: Any) -> str:
+    return type(data).__module__.partition(".")[0]
 
 
 # Hugging Face --------------------------------------------------------------------------------
@@ -61,27 +61,27 @@ def only_split(splits: Mapping[str, Any]) -> Any:
     raise TableError(f"there are the splits {listed(list(splits))}; choose one, such as dataset[{first!r}]")
 
 
-def _of_dataset(given: Any) -> Table:
+def _of_dataset(data: Any) -> Table:
     """Rows in the order of the data set; numbers of classes become their names."""
     import pyarrow as pa
 
     from crowdpilot.io.class_labels import with_class_names
 
-    if isinstance(given, Mapping):
-        given = only_split(given)
-    features = given.features or {}
+    if isinstance(data, Mapping):
+        data = only_split(data)
+    features = data.features or {}
     names = {name: kind.names for name, kind in features.items() if getattr(kind, "names", None)}
-    is_stored = hasattr(given, "num_rows")
-    table = given.with_format("arrow")[:] if is_stored else pa.Table.from_pylist(list(given))
+    is_stored = hasattr(data, "num_rows")
+    table = data.with_format("arrow")[:] if is_stored else pa.Table.from_pylist(list(data))
     return engine().as_table(with_class_names(table, names))
 
 
 # pandas --------------------------------------------------------------------------------------
 
 
-def _of_pandas(given: Any, columns: Mapping[str, str | None]) -> Table:
+def _of_pandas(data: Any, columns: Mapping[str, str | None]) -> Table:
     """The columns of a frame or a series, and its index where that means something."""
-    frame = given.to_frame(given.name or "label") if given.ndim == 1 else given
+    frame = data.to_frame(data.name or "label") if data.ndim == 1 else data
     names = _column_names(frame.columns)
     index = _index(frame.index, names, columns)
     named = [*index.items(), *((name, frame.iloc[:, n]) for n, name in enumerate(names))]
@@ -92,7 +92,7 @@ def readable_column(values: Any) -> Column:
     """The column of these values; what is wrong with them is said when they are needed."""
     try:
         return engine().column(values)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, NotImplementedError) as error:
         return UnreadableColumn(list(values), str(error).partition("\n")[0].partition(", expected")[0])
 
 

@@ -23,13 +23,13 @@ SETTLED = "give the three columns as {'task': ..., 'worker': ..., 'label': ...},
 
 
 def table_in_memory(
-    given: Any, columns: Mapping[str, str | None] | None = None, format: str | None = None
+    data: Any, columns: Mapping[str, str | None] | None = None, format: str | None = None
 ) -> Table | VotesTable:
     """The table of anything in memory; the votes themselves where it is clear which value is what.
 
     Parameters
     ----------
-    given
+    data
         A data frame of any library, a mapping of columns, `{task: {worker: label}}`, records as dicts,
         triples of task, worker and label, or an array (tasks, workers).
     columns
@@ -38,38 +38,38 @@ def table_in_memory(
         `"wide"` for a row for each task, where an array may also hold triples; `"peerannot_inverse"`
         for a nested dict with the workers outside.
     """
-    if is_frame(given):
+    if is_frame(data):
         need_arrow("a data frame")
     try:
-        return _table(given, columns or {}, format)
+        return _table(data, columns or {}, format)
     except TableError as error:
-        raise ValueError(f"{_kind(given)}: {error}") from error
+        raise ValueError(f"{_kind(data)}: {error}") from error
     except (TypeError, ValueError, OverflowError) as error:
-        found = f"{type(given).__module__}.{type(given).__qualname__}"
+        found = f"{type(data).__module__}.{type(data).__qualname__}"
         reason = str(error).partition("\n")[0]
         raise ValueError(f"{found} is no path and no table of votes ({reason})") from error
 
 
-def _kind(given: Any) -> str:
-    return "the array" if isinstance(given, np.ndarray) else "the table"
+def _kind(data: Any) -> str:
+    return "the array" if isinstance(data, np.ndarray) else "the table"
 
 
-def _table(given: Any, columns: Mapping[str, str | None], format: str | None) -> Table | VotesTable:
-    if isinstance(given, Table):
-        return given
-    if is_frame(given):
-        return frame_table(given, columns)
-    if isinstance(given, np.ndarray):
-        return _of_array(given, columns, format)
-    if isinstance(given, Mapping):
-        is_nested = bool(given) and all(isinstance(inner, Mapping) for inner in given.values())
-        if (is_nested or "data" in given) and (records := records_of(given)) is not None:
+def _table(data: Any, columns: Mapping[str, str | None], format: str | None) -> Table | VotesTable:
+    if isinstance(data, Table):
+        return data
+    if is_frame(data):
+        return frame_table(data, columns)
+    if isinstance(data, np.ndarray):
+        return _of_array(data, columns, format)
+    if isinstance(data, Mapping):
+        is_nested = bool(data) and all(isinstance(inner, Mapping) for inner in data.values())
+        if (is_nested or "data" in data) and (records := records_of(data)) is not None:
             return _of_rows(records)
         if is_nested:
-            return nested_votes(given, format)
-        return table_of({str(name): readable_column(values) for name, values in given.items()})
-    if isinstance(given, (Sequence, Iterator)):
-        return _of_rows(list(given))
+            return nested_votes(data, format)
+        return table_of({str(name): readable_column(values) for name, values in data.items()})
+    if isinstance(data, (Sequence, Iterator)):
+        return _of_rows(list(data))
     raise TypeError("expected a path, a stream, a data frame, a dict of columns, records or an array")
 
 

@@ -31,28 +31,28 @@ DECOMPRESS: Mapping[bytes, Callable[[bytes], bytes]] = {b"\x1f\x8b": gzip.decomp
 NEED_ARROW = {b"\x28\xb5\x2f\xfd": "zstd", b"\x04\x22\x4d\x18": "lz4"}
 
 
-def open_source(given: Any, said: Source) -> Source | None:
+def open_source(origin: Any, said: Source) -> Source | None:
     """The file, folder or stream that is meant, unpacked; None for a table in memory.
 
     Parameters
     ----------
-    given
+    origin
         A path, `-` for standard input, a stream of bytes or text, or bytes.
     said
         What the user says of it; its path does not count.
     """
-    if isinstance(given, PATHS):
-        path = os.fsdecode(given)
+    if isinstance(origin, PATHS):
+        path = os.fsdecode(origin)
         if path == STANDARD_INPUT:
             return unpack(_of_stream(sys.stdin, replace(said, path=Path("standard input"), notes=[])))
         _check_path(path)
         return unpack(replace(said, path=Path(path), notes=[]))
-    if isinstance(given, (bytes, bytearray, memoryview)):
-        return unpack(replace(said, path=Path("the bytes"), content=bytes(given), notes=[]))
-    if callable(getattr(given, "read", None)):
-        name = getattr(given, "name", None)
+    if isinstance(origin, (bytes, bytearray, memoryview)):
+        return unpack(replace(said, path=Path("the bytes"), content=bytes(origin), notes=[]))
+    if callable(getattr(origin, "read", None)):
+        name = getattr(origin, "name", None)
         path = name if isinstance(name, str) and name else "the stream"
-        return unpack(_of_stream(given, replace(said, path=Path(path), notes=[])))
+        return unpack(_of_stream(origin, replace(said, path=Path(path), notes=[])))
     return None
 
 

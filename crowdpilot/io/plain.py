@@ -61,11 +61,7 @@ class Codes(dict[str, int]):
 
 
 def read_csv(
-    stream: Any,
-    delimiter: str,
-    header: Sequence[str],
-    names: Sequence[str] | None,
-    has_header: bool = True,
+    stream: Any, delimiter: str, header: Sequence[str], names: Sequence[str] | None, has_header: bool = True
 ) -> tuple[Table, str]:
     """Some columns of a text file (None: all, by position), and the last value in it."""
     positions = [*range(len(header))] if names is None else [*map(header.index, names)]
@@ -118,7 +114,7 @@ def _column(codes: array[int], texts: Iterable[str]) -> Column:
     return EncodedColumn(Encoded(np.array(codes, np.int32), objects(values)))
 
 
-def read_json_lines(open: Callable[[], Any], roles: Callable[[list[str]], Mapping[str, str]]) -> None:
+def read_json_lines(open: Callable[[], Any], roles: Callable[[Table], Mapping[str, str]]) -> None:
     """There is no quick way without Arrow."""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,15 +30,19 @@ def parse(source: Source) -> VotesTable:
     """The quick way if there is one, else record by record, which is slower but knows the lines."""
     laid_out = _laid_out(source)
     is_lines = source.opening == "{" and laid_out is None
-    table = engine().read_json_lines(source.open, source.roles) if is_lines else None
+    table = engine().read_json_lines(source.open, partial(_roles, source)) if is_lines else None
     if table is None:
         table = _table(source.records if laid_out is None else laid_out)
-    roles = source.roles(table.column_names, content=table.select)
+    roles = _roles(source, table)
     chosen = list(dict.fromkeys(roles.values()))
     return VotesTable(
         table.select(chosen), roles, source.columns.keys(), table.column_names,
         name=str(source.path), position=source.json_position if laid_out is None else row_text,
     )  # fmt: skip
+
+
+def _roles(source: Source, table: Table) -> dict[str, str]:
+    return source.roles(table.column_names, content=table.select)
 
 
 def _laid_out(source: Source) -> list[dict[str, Any]] | None:

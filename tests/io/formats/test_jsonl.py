@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
+
 import pytest
 
-from crowdpilot.io import read
+from crowdpilot.io import ReadingWarning, read
 
 pytestmark = pytest.mark.usefixtures("each_engine")
 
@@ -123,3 +125,12 @@ def test_nulls_instead_of_records_are_an_error_in_a_long_file(save):
         read(save("votes.jsonl", LINES * 50_000 + "null\n" * 2_000_000))
     with pytest.raises(ValueError, match=r"line 1: found null, expected a record like {...}"):
         read(save("votes.jsonl", "null\n"), format="jsonl")
+
+
+def test_what_arrow_would_take_for_a_time_stays_as_it_is_written_whatever_the_column_is_called(save, rows):
+    lines = '{"image": "2020-01-01", "worker": "x", "label": "2020-01-02"}\n'
+    path = save("votes.jsonl", lines + '{"image": "2020-01-02", "worker": "x", "label": "2020-01-01"}\n')
+    said = [("2020-01-01", "x", "2020-01-02"), ("2020-01-02", "x", "2020-01-01")]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ReadingWarning)  # of columns that are called otherwise
+        assert rows(read(path)) == said
