@@ -87,8 +87,8 @@ def parse(source: Source) -> VotesTable:
     pairs = zip(tasks, records, strict=True)
     answers = [answer for task, record in pairs for answer in _answers(source, task, record)]
     has_status = any("status" in answer for record in records for answer in _by_question(record))
-    given = any(answer.value is not None for answer in answers)
-    is_silent = given and not has_status and any(isinstance(one.get("responses"), dict) for one in records)
+    answered = any(answer.value is not None for answer in answers)
+    is_silent = answered and not has_status and any(isinstance(one.get("responses"), dict) for one in records)
     return from_answers(source, answers, tasks, [NO_STATUS] if is_silent else [], _fields(records))
 
 

@@ -164,11 +164,11 @@ def _joined(source: Source, question: str, columns: Sequence[Labels]) -> Column:
         return first
     values = first.values()
     for n, row in enumerate(zip(*(column.values() for column in others), strict=True)):
-        given = {value for value in (values[n], *row) if value not in (None, "")}
-        if len(given) > 1:
-            problem = f"found {' and '.join(map(repr, sorted(given)))} as answers to {question!r}"
+        answered = {value for value in (values[n], *row) if value not in (None, "")}
+        if len(answered) > 1:
+            problem = f"found {' and '.join(map(repr, sorted(answered)))} as answers to {question!r}"
             raise source.error(f"{problem}, expected one label", line_of(source, n))
-        values[n] = next(iter(given), None)
+        values[n] = next(iter(answered), None)
     return engine().column(values)
 
 

@@ -217,9 +217,9 @@ def test_the_votes_are_found_among_clutter(said, fields, layout, other):
     """Drafts of another user, another question, fields of any name, in each layout."""
     records = []
     for task in ("r1", "r2", "r3"):
-        given = [(user, label, "submitted") for (t, user), label in said.items() if t == task]
-        given.append(("u9", "dog", "draft"))
-        records.append({**dict.fromkeys(fields, "dog"), **laid_out(task, given, layout, other)})
+        labelled = [(user, label, "submitted") for (t, user), label in said.items() if t == task]
+        labelled.append(("u9", "dog", "draft"))
+        records.append({**dict.fromkeys(fields, "dog"), **laid_out(task, labelled, layout, other)})
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "records.json"
         path.write_text(json.dumps(records))

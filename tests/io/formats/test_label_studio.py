@@ -215,10 +215,10 @@ def test_the_votes_are_found_among_clutter(said, fields, data):
     users: dict[int, list[Any]] = {n: [n, str(n), {"id": n, "email": f"{n}@x.org"}] for n in range(1, 5)}
     records = []
     for number in sorted({task for task, _ in said}):
-        given = [(worker, label) for (task, worker), label in said.items() if task == number]
+        labelled = [(worker, label) for (task, worker), label in said.items() if task == number]
         annotations = [
             annotation(data.draw(st.sampled_from(users[worker])), *extra, choice(label))
-            for worker, label in given
+            for worker, label in labelled
             for extra in ([], [{"from_name": "why", "type": "textarea", "value": {"text": ["x"]}}])[:1]
         ]
         annotations.append(annotation(9, choice("dog"), was_cancelled=True))
