@@ -118,6 +118,6 @@ def test_the_votes_are_found_among_clutter(said, fields, data):
         path.write_text(
             report(*({name: line[name] for name in order} for line in data.draw(st.permutations(lines))))
         )
-        votes = read(path)
+        votes = explain(path).votes
     columns = votes.tasks[votes.task], votes.workers[votes.worker], votes.classes[votes.label]
     assert {(t, w): label for t, w, label in zip(*(c.tolist() for c in columns), strict=True)} == said

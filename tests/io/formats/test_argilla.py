@@ -226,7 +226,7 @@ def test_the_votes_are_found_among_clutter(said, fields, layout, other):
         if other:
             with pytest.raises(ValueError, match="name one with question=: animal, size"):
                 read(path)
-        votes = read(path, question="animal" if other else None)
+        votes = explain(path, question="animal" if other else None).votes
     columns = votes.tasks[votes.task], votes.workers[votes.worker], votes.classes[votes.label]
     assert {(t, w): label for t, w, label in zip(*(c.tolist() for c in columns), strict=True)} == said
 

@@ -206,4 +206,4 @@ def outcome(path: Path, **options: Any) -> dict[tuple[int, str], str] | str:
     votes = reading.votes
     columns = votes.tasks[votes.task], votes.workers[votes.worker], votes.classes[votes.label]
     pairs = {(task, user): label for task, user, label in zip(*(c.tolist() for c in columns), strict=True)}
-    return "; ".join(reading.notes) or pairs
+    return next((note for note in reading.notes if "--columns" in note), pairs)

@@ -165,7 +165,7 @@ def minimal(number: int, by: Any, day: int = 1, **fields: Any) -> dict[str, Any]
 def test_what_differs_within_a_task_is_the_answer_and_not_a_field_called_category(save, rows, answer):
     records = [minimal(n, by, category="news") for n in range(6) for by in (1, 2)]
     answers = [{**record, "animal": "dog"} for record in records]
-    answers[0]["animal"] = answer
+    answers[0]["animal"], answers[5]["animal"] = answer, "cat"
     votes = read(save("export.json", json.dumps(answers)))
     assert rows(votes)[:2] == [(0, 1, "cat"), (0, 2, "dog")]
     assert votes.classes.tolist() == ["cat", "dog"]
@@ -227,7 +227,7 @@ def test_the_votes_are_found_among_clutter(said, fields, data):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "export.json"
         path.write_text(json.dumps(data.draw(st.permutations(records))))
-        votes = read(path)
+        votes = explain(path).votes
     found = zip(
         votes.tasks[votes.task].tolist(), votes.workers[votes.worker].tolist(),
         votes.classes[votes.label].tolist(), strict=True,

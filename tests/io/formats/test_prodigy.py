@@ -104,7 +104,7 @@ def test_the_votes_are_found_among_clutter(said, fields, data):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "file"
         path.write_text("\n\n".join(map(json.dumps, shuffled)))
-        votes = read(path)
+        votes = explain(path).votes
     columns = votes.tasks[votes.task], votes.workers[votes.worker], votes.classes[votes.label]
     found = {(task, user): label for task, user, label in zip(*(c.tolist() for c in columns), strict=True)}
     assert found == said

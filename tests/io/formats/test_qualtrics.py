@@ -143,4 +143,5 @@ def outcome(path: Path, **options: Any) -> dict[tuple[int, str], str] | str:
     votes = reading.votes
     columns = votes.tasks[votes.task], votes.workers[votes.worker], votes.classes[votes.label]
     found = zip(*(column.tolist() for column in columns), strict=True)
-    return "; ".join(reading.notes) or {(int(worker[2:]), task): label for task, worker, label in found}
+    pairs = {(int(worker[2:]), task): label for task, worker, label in found}
+    return next((note for note in reading.notes if "is read as a task" in note), pairs)

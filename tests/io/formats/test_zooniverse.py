@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdpilot.io import read
+from crowdpilot.io import explain, read
 
 NAMES = (
     "classification_id", "user_name", "user_id", "user_ip", "workflow_id", "created_at", "metadata",
@@ -142,6 +142,6 @@ def test_the_votes_are_found_among_clutter(said, has_more, has_flows, data):
         if has_more or has_flows:
             with pytest.raises(ValueError, match="name one with question=: "):
                 read(path)
-        votes = read(path, question=question if has_more or has_flows else None)
+        votes = explain(path, question=question if has_more or has_flows else None).votes
     columns = votes.tasks[votes.task], votes.workers[votes.worker], votes.classes[votes.label]
     assert {(t, w): label for t, w, label in zip(*(c.tolist() for c in columns), strict=True)} == said
