@@ -37,9 +37,10 @@ def names_of(schema: Any) -> list[str]:
 
 @contextmanager
 def broken_file_errors(source: Source, kind: str) -> Iterator[None]:
-    """What Arrow says of a file that it cannot read, as one sentence."""
+    """One sentence instead of what Arrow says of a file that it cannot read."""
     try:
         yield
     except (OSError, TableError) as error:
-        reason = (str(error).strip().splitlines() or ["no reason given"])[0]
-        raise source.error(f"found a broken {kind} ({reason}), expected a whole one") from error
+        if reason := getattr(error, "strerror", None):
+            raise source.error(f"cannot be read ({reason})") from error
+        raise source.error(f"found a broken {kind}, expected a whole one") from error

@@ -31,7 +31,8 @@ def parse(source: Source) -> VotesTable:
             "it is a Feather file of version 1; write it again with a newer library, or as CSV"
         )
     with broken_file_errors(source, "file of Arrow"), arrow.table_errors(), source.open_bytes() as stream:
-        table = with_class_names(read_stream(stream.read(), source.head.startswith(FILE_MAGIC)))
+        table = read_stream(stream.read(), source.head.startswith(FILE_MAGIC))
+    table = with_class_names(table)
     return column_votes(
         source, names_of(table.schema), lambda names: arrow.as_table(table.select(list(names)))
     )
@@ -42,7 +43,9 @@ def read_stream(content: bytes, has_footer: bool) -> Any:
     import pyarrow as pa
 
     reader = pa.ipc.open_file if has_footer else pa.ipc.open_stream
-    return reader(pa.BufferReader(content)).read_all()
+    table = reader(pa.BufferReader(content)).read_all()
+    table.validate(full=True)  # Arrow does not survive positions outside of a column
+    return table
 
 
 def read_path(path: Path) -> Any:

@@ -32,7 +32,8 @@ def parse(source: Source) -> VotesTable:
     folder = _only_split(source)
     with broken_file_errors(source, "data set"), arrow.table_errors():
         parts = [read_path(path) for path in _files(folder)]
-        table = with_class_names(pa.concat_tables(parts))
+        table = pa.concat_tables(parts)
+    table = with_class_names(table)
     return column_votes(
         source, names_of(table.schema), lambda names: arrow.as_table(table.select(list(names)))
     )

@@ -34,7 +34,8 @@ def parse(source: Source) -> VotesTable:
     def load(names: Sequence[str]) -> Table:
         with broken_file_errors(source, "Parquet file"), arrow.table_errors():
             table = pq.read_table(_file(source), columns=list(names))
-            return arrow.as_table(with_class_names(table, classes))
+            table.validate(full=True)  # bytes that are no text are found only here
+        return arrow.as_table(with_class_names(table, classes))
 
     with broken_file_errors(source, "Parquet file"), arrow.table_errors():
         schema = pq.ParquetDataset(_file(source)).schema

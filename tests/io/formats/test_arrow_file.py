@@ -75,7 +75,9 @@ def test_a_broken_file_is_one_sentence(tmp_path):
     content = path.read_bytes()
     for length in range(8, len(content), 50):
         path.write_bytes(content[:length])
-        with pytest.raises(ValueError, match=r"votes.arrow: found a broken file of Arrow \(") as error:
+        with pytest.raises(
+            ValueError, match=r"votes.arrow: found a broken file of Arrow, expected a whole one"
+        ) as error:
             read(path)
         assert "\n" not in str(error.value)
 
@@ -85,4 +87,16 @@ def test_the_old_feather_and_a_python_without_arrow_are_told_what_to_do(save, wi
     with pytest.raises(ValueError, match=r"votes.feather: it is a Feather file of version 1; write it again"):
         read(path)
     with without_arrow(), pytest.raises(ValueError, match=r"votes.feather: a file of Arrow needs pyarrow"):
+        read(path)
+
+
+def test_a_file_whose_positions_lie_outside_is_broken_and_nothing_worse(tmp_path):
+    path = write(
+        tmp_path / "votes.arrow", pa.table({"task": ["abc"], "worker": ["x"], "label": ["cat"]}), True
+    )
+    content = bytearray(path.read_bytes())
+    position = content.rindex((3).to_bytes(4, "little"), 0, content.index(b"abc"))  # where the text ends
+    content[position : position + 4] = (1 << 28).to_bytes(4, "little")
+    path.write_bytes(bytes(content))
+    with pytest.raises(ValueError, match="found a broken file of Arrow, expected a whole one"):
         read(path)
