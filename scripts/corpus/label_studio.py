@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from scripts.corpus import label_studio_controls as controls
 from scripts.corpus.folder import RUN, Vote, write_folder
 from scripts.corpus.program import Client, free_port, running
 from scripts.corpus.scenario import (
@@ -23,6 +24,14 @@ from scripts.corpus.scenario import (
 ADMIN = "admin@example.org"
 FORMATS = {"JSON": "json", "JSON_MIN": "json", "CSV": "csv", "TSV": "tsv"}
 SETTINGS = {"COLLECT_ANALYTICS": "False", "LATEST_VERSION_CHECK": "False", "SENTRY_DSN": "", "TZ": "UTC"}
+ASKED = {"options": {"question": "sentiment"}, "refused_without_options": "may be in"}
+EXPECTED: dict[tuple[str, str], dict[str, Any]] = {  # what a table does not tell is asked or refused
+    **{("multiple", kind): {"refused": "2 labels"} for kind in ("JSON", "JSON_MIN", "CSV")},
+    **{("spans", kind): {"refused": "may be in"} for kind in ("JSON_MIN", "CSV")},
+    ("spans", "JSON"): {"refused": "labels only"},
+    ("comment", "JSON_MIN"): ASKED,
+    ("comment", "CSV"): ASKED,
+}
 ACCEPTED = "label-studio-accepted-prediction"
 
 
@@ -49,6 +58,7 @@ def export_all(port: int) -> None:
     write_one_question(admin, people, about)
     write_two_questions(admin, people, about)
     write_accepted(admin, people, about)
+    write_controls(admin, people, about)
 
 
 def signed_in(port: int, email: str) -> Client:
@@ -73,11 +83,9 @@ def choices(name: str, values: tuple[str, ...]) -> str:
     return f'<Choices name="{name}" toName="text" choice="single">{options}</Choices>'
 
 
-def new_project(
-    admin: Client, title: str, controls: str, data: list[dict[str, Any]]
-) -> tuple[int, list[int]]:
+def new_project(admin: Client, title: str, tags: str, data: list[dict[str, Any]]) -> tuple[int, list[int]]:
     """The id of a project and those of its tasks."""
-    config = f'<View><Text name="text" value="$text"/>{controls}</View>'
+    config = f'<View><Text name="text" value="$text"/>{tags}</View>'
     settings = {"title": title, "label_config": config, "maximum_annotations": 3, "show_skip_button": True}
     project = admin.call("POST", "/api/projects", settings)["id"]
     admin.call("POST", f"/api/projects/{project}/import", data)
@@ -149,8 +157,8 @@ def write_snapshot(admin: Client, project: int, votes: list[Vote], about: dict[s
 def write_two_questions(admin: Client, people: list[Client], about: dict[str, Any]) -> None:
     """Two questions, data fields called `label` and `id`; an annotator leaves the second question open."""
     data = [{"text": text, "label": "imported", "id": f"doc-{n}"} for n, text in enumerate(TEXTS)]
-    controls = choices("topic", TOPICS) + choices("sentiment", SENTIMENTS)
-    project, tasks = new_project(admin, "Two questions", controls, data)
+    two = choices("topic", TOPICS) + choices("sentiment", SENTIMENTS)
+    project, tasks = new_project(admin, "Two questions", two, data)
     topics: dict[tuple[int, int], str] = {}
     for n, task in enumerate(tasks):
         for m, client in enumerate(people):
@@ -185,6 +193,29 @@ def write_accepted(admin: Client, people: list[Client], about: dict[str, Any]) -
     votes = [(task, user_of(client), label) for task, label in labels for client in people[:2]]
     content = exported(admin, project, "JSON")
     write_folder(ACCEPTED, {"export.json": content}, votes, {**about, "export": "JSON"})
+
+
+def write_controls(admin: Client, people: list[Client], about: dict[str, Any]) -> None:
+    """Projects with other controls, each in three formats."""
+    users = [user_of(client) for client in people]
+    single = choices("sentiment", SENTIMENTS)
+    multiple = single.replace('choice="single"', 'choice="multiple"')
+    same = {label: label for label in SENTIMENTS}
+    for name, config, result, names in (
+        ("rating", controls.RATING, controls.rating, controls.STARS),
+        ("comment", single + controls.COMMENT, controls.with_comment, same),
+        ("multiple", multiple, controls.several, None),
+        ("spans", controls.SPANS, controls.span, None),
+        ("spans-and-choice", controls.SPANS + single, controls.spans_and_choice, same),
+    ):
+        project, tasks = new_project(admin, name, config, controls.data())
+        controls.submit(people, tasks, result)
+        votes = controls.votes_of(tasks, users, names) if names else []
+        for kind in ("JSON", "JSON_MIN", "CSV"):
+            content = exported(admin, project, kind)
+            controls.write_kind(
+                name, content, votes, {**about, "export": kind, **EXPECTED.get((name, kind), {})}
+            )
 
 
 def exported(admin: Client, project: int, kind: str) -> bytes:
