@@ -26,7 +26,7 @@ def check_header(source: Source) -> None:
     other = (
         "rows are tasks, say format=matrix"
         if are_numbers
-        else "it is a header, say what is what with columns="
+        else "it is a header, say what is what with columns= (--columns)"
     )
     raise source.error(f"{problem}; name the columns with header= (--header {names}), or if {other}", 1)
 
