@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
+import pytest
 
 from benchmarks.label_studio_loop import (
     CLASSES,
@@ -12,6 +15,7 @@ from benchmarks.label_studio_loop import (
     report,
     take_turns,
 )
+from tests.service.harness.label_studio_server import choices_config, running_label_studio
 
 
 def test_a_fixed_overlap_gives_each_task_as_many_votes_by_different_annotators():
@@ -22,6 +26,22 @@ def test_a_fixed_overlap_gives_each_task_as_many_votes_by_different_annotators()
     np.testing.assert_array_equal(votes.label, crowd.answers[votes.task, votes.worker])
     given = np.bincount(votes.worker)
     assert given.max() - given.min() <= 1, "who takes turns answers equally often"
+
+
+@pytest.mark.thorough
+def test_label_studio_gives_tasks_in_the_order_that_is_simulated(tmp_path: Path):
+    crowd = draw_crowd(0, tasks=12)
+    votes = take_turns(crowd.answers, OVERLAP)
+    tasks, given = [{"text": f"Item {n}"} for n in range(12)], []
+    with running_label_studio(tmp_path) as studio:
+        project = studio.add_project(choices_config(CLASSES), tasks, maximum_annotations=OVERLAP)
+        users = [studio.add_user() for _ in range(5)]
+        for turn in range(len(votes) + 5):
+            worker = turn % 5
+            if (task := users[worker].next_task(project)) is not None:
+                given.append((n := int(task["data"]["text"].split()[1]), worker))
+                users[worker].submit(task["id"], CLASSES[crowd.answers[n, worker]])
+    assert given == list(zip(votes.task.tolist(), votes.worker.tolist(), strict=True))
 
 
 def test_annotators_who_are_always_right_make_no_errors():
