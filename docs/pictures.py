@@ -29,6 +29,7 @@ from crowdpilot.service.store.requesters import keys, members
 from docs.gallery import sheets
 from docs.gallery.site import Site, fill
 from tests.service.harness.mturk_server import AWS_VARIABLES, MTurk, running_mturk
+from tests.service.harness.prolific_server import TOKEN, Prolific, running_prolific
 
 HOME = Path(__file__).parents[1]
 IMAGES = HOME / "docs" / "images"
@@ -77,22 +78,23 @@ def main(chromium: str) -> None:
         def ready(_: str) -> None:
             address = f"http://127.0.0.1:{port}"
             try:
-                screenshots_of_pages(Site(address, key), mturk, links[0], chromium)
+                screenshots_of_pages(Site(address, key), mturk, prolific, links[0], chromium)
                 screenshots_of_service(address, key, links[1], chromium)
             finally:
                 os.kill(os.getpid(), signal.SIGTERM)
 
-        with running_mturk() as mturk:
+        with running_mturk() as mturk, running_prolific() as prolific:
             os.environ.update(AWS_VARIABLES, AWS_ENDPOINT_URL_MTURK=mturk.address)
+            os.environ.update(PROLIFIC_URL=prolific.address, PROLIFIC_TOKEN=TOKEN)
             supervise(settings, host="127.0.0.1", port=port, ready=ready)
     DIGESTS_FILE.write_text(json.dumps(digests(), indent=2) + "\n")
 
 
-def screenshots_of_pages(site: Site, mturk: MTurk, link: str, chromium: str) -> None:
+def screenshots_of_pages(site: Site, mturk: MTurk, prolific: Prolific, link: str, chromium: str) -> None:
     """Save a sheet of every page of the service, and the page of the docs that shows them."""
     with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        fill(site, mturk)
+        fill(site, mturk, prolific)
         sheets.take(browser, site, link, IMAGES / "pages")
         site.close()
         browser.close()

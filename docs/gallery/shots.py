@@ -31,7 +31,7 @@ class Shot(NamedTuple):
 
 def _open(path: str, project: str = "running") -> Show:
     def show(site: Site, page: Page) -> None:
-        page.goto(site.address + path.format(id=site.projects[project], hit=site.hit))
+        page.goto(site.address + path.format(id=site.projects[project], hit=site.hit, study=site.study))
 
     return show
 
@@ -193,6 +193,7 @@ SHOTS = (
     Shot("new-deciding", "A new project: who decides", _step(5)),
     Shot("new-workers", "A new project: workers and limits", _step(6)),
     Shot("new-summary", "A new project: summary", _step(STEPS)),
+    Shot("new-label-studio", "A new project from Label Studio", _open("/projects/new/label-studio")),
     Shot("duplicate", "A project is duplicated", _open("/projects/{id}/duplicate")),
     Shot("preview", "Preview as a worker", _open("/projects/{id}/preview")),
     Shot("preview-label", "Preview as a worker: items", _open("/projects/{id}/preview/label")),
@@ -216,6 +217,9 @@ SHOTS = (
     Shot("recruiting", "Where workers come from", _open("/projects/{id}/recruiting")),
     Shot("hit-new", "A HIT is created", _open("/projects/{id}/recruiting/hits/new")),
     Shot("hit", "A HIT", _open("/projects/{id}/recruiting/hits/{hit}")),
+    Shot("study-new", "A study on Prolific is drafted", _open("/projects/{id}/recruiting/studies/new")),
+    Shot("study", "A study on Prolific", _open("/projects/{id}/recruiting/studies/{study}")),
+    Shot("label-studio", "A project of Label Studio is connected", _open("/projects/{id}/label-studio")),
     Shot("links", "Invitations", _open("/projects/{id}/links")),
     Shot("link", "One invitation", _first_link("/projects/{id}/links", r"/links/[^/]+$")),
     Shot("audit", "An audit", _open("/projects/{id}/audit")),

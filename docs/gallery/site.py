@@ -50,7 +50,11 @@ HIT = {
 PRAISE = ("A gem of a film", "Warm and funny", "What a cast", "I laughed and cried", "A small miracle")
 BLAME = ("The story goes nowhere", "Two hours too long", "Dull from the start", "A waste of a cast", "Loud")
 ENDS = (", and I would go again.", ", from the first scene on.", ", as so often.", ", whatever critics say.")
-STUDY = "6a" * 12
+STUDY = {
+    "title": "Say whether the writer of a review likes the film", "places": 20, "minutes": 4,
+    "description": "Read ten short reviews and choose one of two answers for each.", "reward": "0.60",
+    "token": "gallery-study",
+}  # fmt: skip
 SUBMIT_TO = "https://workersandbox.mturk.com"
 
 
@@ -63,6 +67,7 @@ class Site:
     projects: dict[str, str] = field(default_factory=dict)
     links: dict[str, str] = field(default_factory=dict)  # of workers
     hit: str = ""
+    study: str = ""
     answers: Iterable[int] = field(default_factory=lambda: count(1))
 
     @cached_property
@@ -142,33 +147,43 @@ def tone(hertz: float, seconds: float = 1.0, rate: int = 8000) -> bytes:
     return stream.getvalue()
 
 
-def fill(site: Site, mturk: Any) -> None:
+def fill(site: Site, mturk: Any, prolific: Any) -> None:
     """Projects in all states: running, finished, empty, with images, sounds, criteria, many classes.
 
-    `mturk` is a server that speaks the protocol of Mechanical Turk, whose HITs are created too.
+    `mturk` and `prolific` are servers that stand in for these platforms, where HITs and studies are created.
     """
     texts = reviews(60)
     items = [{"name": f"review-{n:02}", "text": text, "gold": label if n % 6 == 0 else None}
              for n, (text, label) in enumerate(texts.items())]  # fmt: skip
-    _fill_running(site, texts, items, mturk)
+    _fill_running(site, texts, items, mturk, prolific)
     done = {**FILMS, "name": "Film reviews of May", "quiz": [], "consent": "", "plan": {"per_item": 3}}
     site.create("finished", done, [{**item, "gold": None} for item in items[:20]])
     site.work("finished", texts, 5 * [site.invite("finished")], votes=40, wrong=9)
     _fill_small(site, list(texts))
 
 
-def _fill_running(site: Site, texts: dict[str, str], items: list[dict[str, Any]], mturk: Any) -> None:
+def _fill_running(
+    site: Site, texts: dict[str, str], items: list[dict[str, Any]], mturk: Any, prolific: Any
+) -> None:
     """Workers come through a link, from Prolific and from Mechanical Turk, and comment on an item."""
     id = site.create("running", FILMS, items)
     site.hit = site.requester.send("POST", f"/api/projects/{id}/hits", HIT)["id"]
+    site.study = site.requester.send("POST", f"/api/projects/{id}/studies", STUDY)["study"]
+    prolific.studies[site.study]["status"] = "ACTIVE"  # a study that leads to loopback is not published
     turkers = [{"mturk": {"assignmentId": f"3ASSIGNMENTEXAMPLE0{n}", "hitId": site.hit,
                           "workerId": f"A{n}EXAMPLEWORKER", "turkSubmitTo": SUBMIT_TO}}
                for n in range(2)]  # fmt: skip
-    prolific = [{"prolific": {"PROLIFIC_PID": f"5f{n}" + 21 * "0", "STUDY_ID": STUDY,
-                              "SESSION_ID": f"7b{n}" + 21 * "0"}} for n in range(2)]  # fmt: skip
-    site.work("running", texts, [*turkers, *prolific, *(4 * [site.invite("running")])], votes=10)
+    participants = [{"prolific": {"PROLIFIC_PID": f"5f{n}" + 21 * "0", "STUDY_ID": site.study,
+                                  "SESSION_ID": f"7b{n}" + 21 * "0"}} for n in range(2)]  # fmt: skip
+    site.work("running", texts, [*turkers, *participants, *(4 * [site.invite("running")])], votes=10)
     for arrival in turkers:
         mturk.add_assignment(arrival["mturk"]["assignmentId"], site.hit, arrival["mturk"]["workerId"])
+    finished = site.worker("running", participants[0])
+    codes = finished.send("POST", "/api/finish")["code"], "NOCODE"
+    finished.close()
+    for code, arrival in zip(codes, participants, strict=True):
+        ids = arrival["prolific"]
+        prolific.add_submission(site.study, ids["PROLIFIC_PID"], id=ids["SESSION_ID"], code=code)
     reader = site.worker("running", site.invite("running"))
     held = reader.send("GET", "/api/next?n=1")["items"][0]
     said = {"item": held["item"], "text": "Irony? I read it twice.", "flagged": True}

@@ -49,7 +49,7 @@ ANSWERS = {
     "Where are the tables of the database declared?": "service/store/tables/project_tables.py",
     "Where is a message sent to a requester's URL, with retries?": "service/jobs/webhook_sender.py",
     "Where are security headers added to every response?": "service/http/middleware.py",
-    "Where do workers from Prolific come in?": "service/platforms/prolific.py",
+    "Where do workers from Prolific come in?": "service/platforms/prolific/arrival.py",
     "Where does the GPU kernel of the E-step stand?": "scale/gpu/triton_kernel.py",
     "Where is the HTML report put together?": "reporting/html_report.py",
 }

@@ -139,6 +139,11 @@ RIGHTS: dict[str, str] = {
     f"POST {DASHBOARD}/workers/{{worker}}/erase": WRITE,
     f"GET {DASHBOARD}/recruiting": LABEL, f"POST {DASHBOARD}/recruiting/prolific": WRITE,
     f"POST {DASHBOARD}/recruiting/review": LABEL, f"GET {DASHBOARD}/recruiting/submissions.csv": LABEL,
+    f"GET {DASHBOARD}/recruiting/studies/new": WRITE, f"POST {DASHBOARD}/recruiting/studies": WRITE,
+    f"GET {DASHBOARD}/recruiting/studies/{{study}}": LABEL,
+    f"GET {DASHBOARD}/recruiting/studies/{{study}}/state": LABEL,
+    **{f"POST {DASHBOARD}/recruiting/studies/{{study}}/{change}": WRITE
+       for change in ("publish", "places", "move", "review", "bonus")},
     f"GET {DASHBOARD}/recruiting/hits/new": WRITE, f"POST {DASHBOARD}/recruiting/hits": WRITE,
     f"GET {DASHBOARD}/recruiting/hits/{{hit}}": LABEL,
     f"GET {DASHBOARD}/recruiting/hits/{{hit}}/state": LABEL,

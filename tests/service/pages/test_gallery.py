@@ -23,6 +23,7 @@ from docs.gallery.site import Site, fill
 from tests.service.harness.accessibility import fits
 from tests.service.harness.dashboard import DashboardService, listening_service, sign_in
 from tests.service.harness.mturk_server import used_mturk
+from tests.service.harness.prolific_server import used_prolific
 from tests.service.harness.service import MEMBER, local_address, sqlite_url
 
 pytestmark = pytest.mark.thorough  # needs a browser
@@ -44,10 +45,14 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DashboardServi
 
 @pytest.fixture(scope="module")
 def site(service: DashboardService) -> Iterator[Site]:
-    with pytest.MonkeyPatch.context() as monkeypatch, used_mturk(monkeypatch) as mturk:
+    with (
+        pytest.MonkeyPatch.context() as monkeypatch,
+        used_mturk(monkeypatch) as mturk,
+        used_prolific(monkeypatch) as prolific,
+    ):
         made = Site(service.settings.address.replace("https:", "http:"), service.keys["admin"])
         with closing(made):
-            fill(made, mturk)
+            fill(made, mturk, prolific)
             yield made
 
 

@@ -35,7 +35,12 @@ from crowdpilot.service.pages.dashboard.formatting import show
 from crowdpilot.service.pages.dashboard.items import check_queue, item_list, item_page, review_queue
 from crowdpilot.service.pages.dashboard.overview import page as overview
 from crowdpilot.service.pages.dashboard.project_settings import page as settings_page
-from crowdpilot.service.pages.dashboard.recruiting import hit_pages, label_studio_pages, links
+from crowdpilot.service.pages.dashboard.recruiting import (
+    hit_pages,
+    label_studio_pages,
+    links,
+    prolific_pages,
+)
 from crowdpilot.service.pages.dashboard.recruiting import page as recruiting_page
 from crowdpilot.service.pages.dashboard.setup import more_items, wizard, worker_preview
 from crowdpilot.service.pages.dashboard.workers import blocking, worker_list, worker_page
@@ -68,6 +73,7 @@ def dashboard_pages() -> APIRouter:
         deletion,
         recruiting_page,
         hit_pages,
+        prolific_pages,
         links,
         audit,
         exports,

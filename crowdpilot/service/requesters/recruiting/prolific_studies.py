@@ -181,8 +181,11 @@ def _codes(store: Store, settings: Settings, project: str, actor: str, new: Stud
 def _remember(store: Store, settings: Settings, project: str, actor: str, made: Study) -> None:
     """The project admits participants of the study, and knows what it pays."""
     with store.reading() as c:
-        study = projects.find(c, project).spec["prolific"] or {}
-    values = {"study": study.get("study") or made.id, "reward": made.reward / 100, "places": made.places}
+        spec = projects.find(c, project).spec
+    study = spec["prolific"] or {}
+    values: dict[str, Any] = {"study": study.get("study") or made.id, "places": made.places}
+    if spec["currency"] in ("", made.currency):
+        values["reward"] = made.reward / 100
     project_changes.change_settings(store, settings, project, actor, {"prolific": values})
 
 

@@ -96,6 +96,8 @@ def list_all(
 def _reviewed(submission: prolific.Submission, ours: submissions.Submission | None) -> Reviewed:
     if ours is None:
         return Reviewed(submission, None, is_right=False, words="Nobody came here with this submission")
+    if not ours.code:
+        return Reviewed(submission, ours, is_right=False, words=f"{ours.outcome} here")
     if not submission.code:
         return Reviewed(submission, ours, is_right=False, words="No code was typed on Prolific")
     if submission.code != ours.code:

@@ -207,19 +207,23 @@ def test_submissions_are_shown_beside_what_was_done_here(
     service: Service, project: Project, prolific: Prolific
 ) -> None:
     study = published(project)
-    sessions = [f"{n}e" * 12 for n in range(3)]
+    sessions = [f"{n}e" * 12 for n in range(4)]
     code = work(service, project, study, sessions[0])
     prolific.add_submission(study, id=sessions[0], code=code)
     prolific.add_submission(study, PARTICIPANT.format(2), id=sessions[1], code="WRONG")
     arrive(service, project, study, sessions[2], 3)
     prolific.add_submission(study, PARTICIPANT.format(3), id=sessions[2], code="GUESS")
+    work(service, project, study, sessions[3], 4)
+    prolific.add_submission(study, PARTICIPANT.format(4), id=sessions[3], code="WRONG")
     found = {one["id"]: one for one in project.get(f"/studies/{study}/submissions").json()["submissions"]}
     right = found[sessions[0]]
     assert (right["is_right"], right["words"]) == (True, "Done, and the code is right")
     assert right["answers"] == 12
     assert right["minutes"] is not None
     assert found[sessions[1]]["words"] == "Nobody came here with this submission"
-    assert found[sessions[2]]["words"] == "The code is not the one that was given here"
+    assert found[sessions[2]]["words"] == "Not finished here"
+    assert found[sessions[3]]["words"] == "The code is not the one that was given here"
+    assert [one["is_right"] for one in found.values()].count(True) == 1
 
 
 def test_submissions_are_approved_in_bulk_and_once(

@@ -31,15 +31,16 @@ from crowdpilot.service.pages.rendering import sentence
 from crowdpilot.service.platforms import prolific
 from crowdpilot.service.requesters.log import log_export
 from crowdpilot.service.requesters.recruiting import submissions, submissions_needed
+from crowdpilot.service.requesters.recruiting.prolific_studies import units
 from crowdpilot.service.requesters.recruiting.submissions_needed import OpenItems
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import projects
-from crowdpilot.service.store.arrivals import hits, invitations
+from crowdpilot.service.store.arrivals import hits, invitations, prolific_studies
 from crowdpilot.service.store.engine import Row, Store
 
 STUDY = "study", "code", "code_failed", "code_complete", "reward", "places"
 NUMBERS = "reward", "places"
-MAX_STATES = 10  # HITs whose state is asked for at once
+MAX_STATES = 10  # HITs and studies whose state is asked for at once
 MAX_SHOWN = 500  # submissions on the page; the CSV file has all
 
 
@@ -82,10 +83,12 @@ def _show(
         links = [link for link in links_of(settings, project, invitations.list_all(c, id)) if link.invitation]
         study = _study(c, settings, project, open_items)
         own_hits = hits.list_all(c, id)
+        own_studies = prolific_studies.list_all(c, id)
     return show(
         "recruiting.html", requester, project, status=422 if typed.wrong or typed.problem else 200,
         links=links, is_local=is_loopback(settings.address), typed=typed.study or _typed(project),
         wrong=typed.wrong, problem=typed.problem, ticked=typed.ticked, reason=typed.reason, hits=own_hits,
+        studies=own_studies, units=units,
         max_states=MAX_STATES, can_offer=hit_pages.can_offer(project), verdicts=submissions.VERDICTS, **study,
     )  # fmt: skip
 
@@ -109,13 +112,15 @@ def _study(c: Connection, settings: Settings, project: Row, open_items: OpenItem
 
 def _typed(project: Row) -> dict[str, str]:
     study = project.spec["prolific"] or {}
-    return {name: "" if study.get(name) is None else f"{study[name]}" for name in STUDY}
+    texts = {name: "" if study.get(name) is None else f"{study[name]}" for name in STUDY}
+    return {**texts, "signed": "yes" if study.get("signed") else ""}
 
 
 async def save_study(id: str, form: Form, requester: Writing, labelling: LabellingOf) -> Response:
     """Save what the project knows about its study on Prolific."""
     typed = {name: str(form.get(name, "")).strip()[:200] for name in STUDY}
-    values = {name: (text or None) if name in NUMBERS else text for name, text in typed.items()}
+    fields = {name: (text or None) if name in NUMBERS else text for name, text in typed.items()}
+    values: dict[str, Any] = {**fields, "signed": form.get("signed") == "yes"}
     try:
         service = labelling.store, labelling.settings
         await asyncio.to_thread(
@@ -124,7 +129,8 @@ async def save_study(id: str, form: Form, requester: Writing, labelling: Labelli
     except RequestError as error:
         field = next((name for name in STUDY if f"prolific.{name}:" in str(error)), "study")
         wrong = {field: sentence(str(error))}
-        return await _page(labelling, id, requester, Typed(typed, wrong))
+        shown = {**typed, "signed": "yes" if values["signed"] else ""}
+        return await _page(labelling, id, requester, Typed(shown, wrong))
     return go(f"/projects/{id}/recruiting#prolific")
 
 
