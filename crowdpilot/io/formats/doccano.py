@@ -60,15 +60,23 @@ def parse(source: Source) -> VotesTable:
         raise source.error(f"{problem}; export JSONL, JSON or CSV from doccano")
     rows = [row for file in files for row in _rows(file)]
     _check_columns(source, rows)
-    notes: list[str] = []
-    worker = _worker_field(source, rows, notes)
     label = source.columns.get("label") or _label_field(source, rows)
+    notes: list[str] = []
+    try:
+        worker = _worker_field(source, rows, notes)
+    except ValueError:
+        _votes(source, rows, FILE_NAME, label)  # first what is wrong with labels, which no option settles
+        raise
+    is_text = any(file.opening not in ("{", "[") for file in files)
+    votes = _votes(source, rows, worker, label)
+    return replace(votes, numbers_as_text=is_text, chosen_roles=source.columns.keys(), notes=notes)
+
+
+def _votes(source: Source, rows: list[Row], worker: str, label: str) -> VotesTable:
     answers = [answer for row in rows for answer in _answers(source, row, worker, label)]
     fields = {"task": "id", "worker": "user" if all(map(_has_users, rows)) else worker, **source.columns}
     origins = {role: name or FILE_NAME for role, name in fields.items()} | {"label": label}
-    votes = from_answers(source, answers, [answer.task for answer in answers], notes, origins)
-    is_text = any(file.opening not in ("{", "[") for file in files)
-    return replace(votes, numbers_as_text=is_text, chosen_roles=source.columns.keys())
+    return from_answers(source, answers, [answer.task for answer in answers], fields=origins)
 
 
 def _files(source: Source) -> list[Source]:

@@ -112,9 +112,10 @@ def answer_column(source: Source, table: Table, task: Column, notes: list[str]) 
         for kinds in (["answer"], ["maybe"], ["unanimous"], ["new", "data"])
     )
     weak = [*maybe, *unanimous]
-    if len(sure) == 1 and not (weak and _is_free_text(table[sure[0]])):
-        if maybe:
-            notes.append(_note(sure[0], maybe, "are the same in all annotations of a task"))
+    is_text = len(sure) == 1 and _is_free_text(table[sure[0]])
+    if len(sure) == 1 and not (weak and is_text):
+        if doubtful := [*maybe, *(name for name in names if is_text and evidence[name] == "new")]:
+            notes.append(_note(sure[0], doubtful, "are the same in all annotations of a task"))
         return sure[0]
     if sure or len(weak) != 1 or len(task.distinct.names) < MIN_TASKS_TO_ELIMINATE:
         raise _ambiguous(
@@ -129,6 +130,8 @@ def _ambiguous(source: Source, names: Sequence[str]) -> ValueError:
         return source.error("found no column of answers, only task data; export a project with answers")
     shown = " or ".join(map(repr, names))
     problem = f"the answers may be in {shown}, since task data stand beside them"
+    if len(names) == 1:
+        problem = f"the column {shown} may hold answers or task data"
     return source.error(f"{problem}; name the column with question= (--question {names[0]})")
 
 

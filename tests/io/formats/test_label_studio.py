@@ -173,7 +173,7 @@ def test_what_differs_within_a_task_is_the_answer_and_not_a_field_called_categor
 
 def test_the_newest_answer_counts_though_it_stands_first(save, rows):
     records = [minimal(1, 1, day=3, animal="dog"), minimal(1, 1, day=2, animal="cat")]
-    votes = read(save("export.json", json.dumps(records)))
+    votes = explain(save("export.json", json.dumps(records))).votes
     assert rows(votes) == [(1, 1, "dog")]
     assert votes.time.tolist() == [1578009601]
 
@@ -189,9 +189,9 @@ def test_answers_that_cannot_be_told_from_data_are_refused(save, rows):
 
 def test_ratings_and_taxonomies_are_answers_in_the_minimal_export(save, rows):
     records = [minimal(5, 1, stars=[{"rating": 4}]), minimal(6, 1, stars=[{"rating": 2}])]
-    assert rows(read(save("export.json", json.dumps(records)))) == [(5, 1, 4), (6, 1, 2)]
+    assert rows(explain(save("export.json", json.dumps(records))).votes) == [(5, 1, 4), (6, 1, 2)]
     records = [minimal(5, 1, kind=[{"taxonomy": [["animal", "cat"]]}])]
-    assert rows(read(save("export.json", json.dumps(records)))) == [(5, 1, "animal/cat")]
+    assert rows(explain(save("export.json", json.dumps(records))).votes) == [(5, 1, "animal/cat")]
 
 
 def test_tasks_without_annotations_are_in_the_minimal_export(save):

@@ -62,7 +62,7 @@ def test_the_answer_can_be_named(save, rows):
 
 def test_the_latest_answer_counts_though_it_stands_first(save, rows):
     lines = [row(1, 1, day=3, animal="dog"), row(1, 1, day=2, animal="cat")]
-    assert rows(read(save("export.csv", table(*lines)))) == [(1, 1, "dog")]
+    assert rows(explain(save("export.csv", table(*lines))).votes) == [(1, 1, "dog")]
 
 
 def test_without_a_second_opinion_the_answer_is_what_repeats_and_that_is_said(save, rows):
@@ -85,7 +85,13 @@ def test_a_column_that_is_filled_without_an_annotation_is_data(save, rows):
 
 def test_a_control_that_is_called_like_a_data_field_is_the_answer(save, rows):
     lines = [row(1, 1, animal="cat", _data_animal="a.png"), row(2, 1, animal="dog", _data_animal="b.png")]
-    assert rows(read(save("export.csv", table(*lines)))) == [(1, 1, "cat"), (2, 1, "dog")]
+    assert rows(explain(save("export.csv", table(*lines))).votes) == [(1, 1, "cat"), (2, 1, "dog")]
+
+
+def test_a_comment_is_pointed_out_where_it_is_the_only_thing_that_differs(save):
+    lines = [row(n, w, animal=f"cat {n}", why=f"because {n} {w}") for n in range(3) for w in (1, 2)]
+    with pytest.warns(ReadingWarning, match=r"took 'why' as the answers, and 'animal', 'text' as task data"):
+        read(save("export.csv", table(*lines)))
 
 
 def test_two_answers_and_a_comment_are_refused_by_name(save):
@@ -110,7 +116,7 @@ def test_a_comment_is_not_taken_where_all_agree_on_the_answer(save):
     ],
 )
 def test_answers_may_be_json(save, cell, label):
-    votes = read(save("export.csv", table(row(1, 1, animal=cell))))
+    votes = explain(save("export.csv", table(row(1, 1, animal=cell)))).votes
     assert list(map(str, votes.classes)) == [label]
 
 
@@ -124,7 +130,7 @@ def test_boxes_and_lists_of_data_are_no_answers(save, rows):
     box = json.dumps([{"x": 1, "y": 2, "rectanglelabels": ["cat"]}])
     talk = json.dumps([{"author": "ann", "text": "hi"}])
     lines = [row(1, w, box=box, talk=talk, animal="cat" if w > 1 else "dog") for w in (1, 2)]
-    assert rows(read(save("export.csv", table(*lines)))) == [(1, 1, "dog"), (1, 2, "cat")]
+    assert rows(explain(save("export.csv", table(*lines))).votes) == [(1, 1, "dog"), (1, 2, "cat")]
 
 
 def test_a_project_without_annotations_lists_its_tasks(save):
