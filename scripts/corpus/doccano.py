@@ -59,15 +59,21 @@ def export_all(port: int, about: dict[str, Any]) -> None:
         fields = {"username": name, "password1": PASSWORD, "password2": PASSWORD}
         admin.call("POST", "/v1/users/create", fields)
     people = [signed_in(port, name) for name in ANNOTATORS]
-    users = {user["username"]: user["id"] for user in admin.call("GET", "/v1/users")}
-    roles = {role["name"]: role["id"] for role in admin.call("GET", "/v1/roles")}
     for together in (False, True):
         project = new_project(admin, together)
-        for name in ANNOTATORS:
-            member = {"user": users[name], "role": roles["annotator"]}
-            admin.call("POST", f"/v1/projects/{project}/members", member)
+        add_members(admin, project)
         votes = annotate(admin, people, project, together)
         write_exports(admin, project, votes, about, together)
+    write_several(admin, about)
+
+
+def add_members(admin: Client, project: int) -> None:
+    """All annotators become members of a project."""
+    users = {user["username"]: user["id"] for user in admin.call("GET", "/v1/users")}
+    roles = {role["name"]: role["id"] for role in admin.call("GET", "/v1/roles")}
+    for name in ANNOTATORS:
+        member = {"user": users[name], "role": roles["annotator"]}
+        admin.call("POST", f"/v1/projects/{project}/members", member)
 
 
 def signed_in(port: int, name: str) -> Client:
@@ -78,12 +84,12 @@ def signed_in(port: int, name: str) -> Client:
     return client
 
 
-def new_project(admin: Client, together: bool) -> int:
+def new_project(admin: Client, together: bool, single: bool = True) -> int:
     """The id of a project with texts that have metadata called `user` and `category`."""
     project = admin.call("POST", "/v1/projects", {
         "name": "Corpus", "description": "corpus", "guideline": "", "project_type": "DocumentClassification",
         "resourcetype": "TextClassificationProject", "collaborative_annotation": together,
-        "single_class_classification": True, "tags": [],
+        "single_class_classification": single, "tags": [],
     })["id"]  # fmt: skip
     for label in SENTIMENTS:
         admin.call("POST", f"/v1/projects/{project}/category-types", {"text": label})
@@ -146,6 +152,30 @@ def write_exports(
         write_folder(name, {"export.zip": content}, inside, {**about, "export": kind, **refused})
         if name == "doccano-each-jsonl":
             write_folder(f"{name}-unpacked", unpacked(content), inside, {**about, "export": kind})
+
+
+def write_several(admin: Client, about: dict[str, Any]) -> None:
+    """A project in which the admin gives a text two labels."""
+    project = new_project(admin, together=False, single=False)
+    add_members(admin, project)
+    listed = admin.call("GET", f"/v1/projects/{project}/examples?limit=100")["results"]
+    for label in admin.call("GET", f"/v1/projects/{project}/category-types")[:2]:
+        path = f"/v1/projects/{project}/examples/{listed[0]['id']}/categories"
+        admin.call("POST", path, {"label": label["id"]})
+    for kind in ("JSONL", "CSV"):
+        content = exported(admin, project, kind)
+        said = {**about, "export": kind, "refused": "2 labels"}
+        write_folder(f"doccano-several-labels-{kind.lower()}", {"export.zip": content}, [], said)
+
+
+def exported(admin: Client, project: int, kind: str) -> bytes:
+    """The zip file that a user would download."""
+    options = {"format": kind, "exportApproved": False}
+    task = admin.call("POST", f"/v1/projects/{project}/download", options)["task_id"]
+    path = f"/v1/projects/{project}/download?taskId={task}"
+    while (content := admin.send("GET", path)).startswith(b'{"status"'):
+        time.sleep(0.3)
+    return content
 
 
 def unpacked(content: bytes) -> dict[str, bytes]:
