@@ -29,6 +29,7 @@ T = TypeVar("T")
 ReadReplica = Callable[[Callable[[Replica, Row], T]], T]  # applies a function to the replica as it is now
 MIN_PEOPLE = 2  # who have answered an item, before it is given up because everybody there has
 PATIENCE_SECONDS = 24 * 3600.0  # without a vote, after which one is enough
+MIN_OPEN_TASKS = 10  # that somebody finds who comes, if so many are wanted
 MAX_PROPOSED = 5000  # items of which the order is asked
 MAX_ROUNDS = 20  # of opening and closing, while votes keep coming in
 
@@ -127,7 +128,7 @@ def make_plan(wanted: Wanted, rows: Sequence[Row], people: set[str], *, is_quiet
     }
     possible = wanted.all - exhausted
     chosen = {row.name for row in rows if row.is_open and row.name in possible}
-    enough = 2 * (len(people) + 1)  # tasks to choose from for each, as others may hold some of them
+    enough = max(MIN_OPEN_TASKS, 2 * (len(people) + 1))  # for each, as others may hold some of them
     left = _needs(by_name, chosen, people, enough)
     for name in wanted.best:
         if name in by_name and name in possible and name not in chosen:

@@ -6,6 +6,8 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from sqlalchemy import Connection
+
 from crowdpilot.service.errors import RequestError
 from crowdpilot.service.label_studio.driving import ReadReplica, drive
 from crowdpilot.service.label_studio.importing import Counts, apply_changes, to_new_item
@@ -52,6 +54,7 @@ def apply_event(store: Store, settings: Settings, project: Row, body: Mapping[st
         config = backend.event_config(body, project.spec["classes"])
         changes = backend.changes(body, project.spec["classes"], config)
         new = _new_items(project, body, project.spec["classes"], config, "")
+        _withdraw_named(store, project.id, [str(number) for number in backend.deleted_tasks(body)])
         return apply_changes(store, project, changes, new.items)
     try:
         return _apply(store, link, body)
@@ -60,6 +63,16 @@ def apply_event(store: Store, settings: Settings, project: Row, body: Mapping[st
             connections.add_problem(c, project.id, f"An event could not be applied: {error}")
             jobs.enqueue(c, project.id, JOB_KIND)
         raise
+
+
+def _withdraw_named(store: Store, project: str, names: Sequence[str]) -> None:
+    """Withdraw items that have the numbers of deleted tasks as their names."""
+    if not names:
+        return
+    with store.writing() as c:
+        found = [name for name, row in items.named(c, project, names).items() if row.state != items.WITHDRAWN]
+        if found:
+            items.change(c, project, found, state=items.WITHDRAWN)
 
 
 def drive_after(store: Store, settings: Settings, project: str, read: ReadReplica[Any]) -> None:
@@ -119,7 +132,11 @@ def _new_items(
 
 
 def _save_tasks(
-    c: Any, link: Link, body: Mapping[str, Any], annotations: Sequence[Mapping[str, Any]], keys: set[str]
+    c: Connection,
+    link: Link,
+    body: Mapping[str, Any],
+    annotations: Sequence[Mapping[str, Any]],
+    keys: set[str],
 ) -> None:
     """Store what an event says of tasks, in a write transaction."""
     there = {int(task["id"]): task for task in backend.tasks_of(body) if isinstance(task.get("id"), int)}
