@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,8 +15,11 @@ from crowdpilot.io.format import VotesTable
 from crowdpilot.io.frames import frame_table, is_frame, readable_column
 from crowdpilot.io.json_layouts import records_of
 from crowdpilot.io.nested_votes import nested_votes
-from crowdpilot.names import to_names
+from crowdpilot.io.plain import NESTED_TYPES
+from crowdpilot.names import is_missing, to_names
 
+EXPECTED = "a path, a stream, a data frame, a dict of columns, records or an array (tasks, workers)"
+SCALARS = (str, int, float, type(None))
 TRIPLE = ("task", "worker", "label")
 SETTLED = "give the three columns as {'task': ..., 'worker': ..., 'label': ...}, or say format='wide'"
 
@@ -46,8 +48,7 @@ def table_in_memory(
         raise ValueError(f"{_kind(data)}: {error}") from error
     except (TypeError, ValueError, OverflowError) as error:
         found = f"{type(data).__module__}.{type(data).__qualname__}"
-        reason = str(error).partition("\n")[0]
-        raise ValueError(f"{found} is no path and no table of votes ({reason})") from error
+        raise ValueError(f"{found} is no path and no table of votes, expected {EXPECTED}") from error
 
 
 def _kind(data: Any) -> str:
@@ -67,10 +68,23 @@ def _table(data: Any, columns: Mapping[str, str | None], format: str | None) -> 
             return _of_rows(records)
         if is_nested:
             return nested_votes(data, format)
-        return table_of({str(name): readable_column(values) for name, values in data.items()})
+        return _of_columns(data)
     if isinstance(data, (Sequence, Iterator)):
         return _of_rows(list(data))
-    raise TypeError("expected a path, a stream, a data frame, a dict of columns, records or an array")
+    raise TypeError("no table")
+
+
+def _of_columns(columns: Mapping[Any, Any]) -> Table:
+    if all(isinstance(value, SCALARS) for value in columns.values()):  # a single record
+        return _of_rows([columns] if columns else [])
+    if (
+        wrong := next((name for name, value in columns.items() if not isinstance(value, Iterable)), None)
+    ) is not None:
+        raise TableError(f"found {columns[wrong]!r} as column {wrong!r}, expected its values")
+    try:
+        return table_of({str(name): readable_column(values) for name, values in columns.items()})
+    except ValueError as error:  # of different lengths
+        raise TableError(str(error)) from error
 
 
 # Rows ----------------------------------------------------------------------------------------
@@ -82,18 +96,23 @@ def _of_rows(rows: list[Any]) -> Table:
         names = dict.fromkeys(str(name) for row in rows for name in row) or dict.fromkeys(TRIPLE)
         texts = [{str(name): value for name, value in row.items()} for row in rows]
         return table_of({name: readable_column([row.get(name) for row in texts]) for name in names})
-    wrong = next((row for row in rows if not isinstance(row, (tuple, list)) or len(row) != len(TRIPLE)), None)
-    if wrong is not None:
-        raise TypeError(f"found {str(wrong)[:40]}, expected a dict, or three values: task, worker, label")
+    has_names = any(isinstance(row, Mapping) for row in rows)
+    if wrong := [row for row in rows if not (isinstance(row, Mapping) if has_names else _is_triple(row))]:
+        expected = "a dict like the others" if has_names else "a dict, or three values: task, worker, label"
+        raise TableError(f"found {str(wrong[0])[:40]}, expected {expected}")
     if isinstance(rows[0], list) and _may_be_matrix(rows):
         raise TableError(f"its rows may be tasks with three workers, or task, worker and label; {SETTLED}")
     values = list(zip(*rows, strict=True))
     return table_of({name: readable_column(list(values[n])) for n, name in enumerate(TRIPLE)})
 
 
+def _is_triple(row: Any) -> bool:
+    return isinstance(row, (tuple, list)) and len(row) == len(TRIPLE)
+
+
 def _may_be_matrix(rows: Sequence[Sequence[Any]]) -> bool:
     """Whether three columns hold values of one kind, as those of three workers do."""
-    columns = [{value for value in column if _is_label(value)} for column in zip(*rows, strict=True)]
+    columns = [{repr(value) for value in column if _is_label(value)} for column in zip(*rows, strict=True)]
     return all(
         2 * len(column & (columns[n - 1] | columns[n - 2])) >= len(column) for n, column in enumerate(columns)
     )
@@ -101,15 +120,16 @@ def _may_be_matrix(rows: Sequence[Sequence[Any]]) -> bool:
 
 def _may_be_triples(rows: Sequence[Sequence[Any]]) -> bool:
     """Whether the first two values are never missing, and name one vote or differ from the third in kind."""
-    pairs = [(task, worker) for task, worker, _ in rows]
-    if not all(map(_is_label, chain.from_iterable(pairs))):
+    if not all(_is_label(task) and _is_label(worker) for task, worker, _ in rows):
         return False
-    return len(set(pairs)) == len(pairs) or not _may_be_matrix(rows)
+    return len({repr(row[:2]) for row in rows}) == len(rows) or not _may_be_matrix(rows)
 
 
 def _is_label(value: Any) -> bool:
     """Whether it is a value and not one for none: None, NaN, an empty text or a number below zero."""
-    if value is None or value == "" or value != value:
+    if isinstance(value, NESTED_TYPES):
+        return True
+    if is_missing(value) or value == "":
         return False
     return not (isinstance(value, (int, float)) and value < 0)
 
@@ -165,8 +185,8 @@ def _votes_in(array: NDArray[Any]) -> NDArray[np.bool_]:
 def _whole(values: NDArray[Any]) -> Any:
     """Labels; of numbers, whole ones."""
     data = np.ma.getdata(values)
-    if data.dtype.kind == "f" and (data != np.floor(data)).any():
-        wrong = data[data != np.floor(data)][0]
+    if data.dtype.kind == "f" and not (is_whole := np.isfinite(data) & (data == np.floor(data))).all():
+        wrong = data[~is_whole][0]
         raise TableError(
             f"found {wrong:g}, expected whole numbers; shares of classes are read by from_shares"
         )

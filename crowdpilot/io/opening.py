@@ -85,6 +85,8 @@ def unpack(source: Source) -> Source:
     An archive with several files becomes a source whose `members` are those.
     """
     try:
+        if source.content is None and (source.path.is_fifo() or source.path.is_char_device()):
+            source = replace(source, content=source.path.read_bytes())  # a pipe can be read only once
         start = _start(source)
     except OSError as error:
         raise source.error(f"cannot be read ({error.strerror})") from error

@@ -259,7 +259,7 @@ def test_labels_of_rare_types_need_arrow(without_arrow, value):
 
 def test_columns_of_different_lengths_are_no_table(same):
     said = same(lambda: read({"task": [1], "worker": [1, 2], "label": [1]}))
-    assert said == "builtins.dict is no path and no table of votes"
+    assert said == "the table: column 'worker' has 2 rows, but 'task' has 1"
 
 
 @pytest.mark.parametrize("name", [name for name in FORMATS if name not in ARROW_ONLY])

@@ -151,9 +151,15 @@ def test_rows_of_three_numbers_may_be_either():
         (np.zeros(3), r"the array: it has the shape \(3,\), expected \(tasks, workers\)"),
         (np.zeros((2, 2, 2)), r"the array: it has the shape \(2, 2, 2\), expected"),
         (np.array([[0.25, 0.75]]), "the array: found 0.25, expected whole numbers; shares .* from_shares"),
-        (3, r"builtins.int is no path and no table of votes \(expected a path, a stream"),
+        (3, "builtins.int is no path and no table of votes, expected a path, a stream"),
+        (iter, "no path and no table of votes, expected a path, a stream"),
         (None, "builtins.NoneType is no path and no table of votes"),
-        ([1, 2], r"builtins.list is no path and no table of votes \(found 1, expected a dict, or three"),
+        ([1, 2], "the table: found 1, expected a dict, or three values"),
+        ([None], "the table: found None, expected a dict, or three values"),
+        ([{"task": "a"}, 3], "the table: found 3, expected a dict like the others"),
+        (np.array([[np.inf, 1]]), "the array: found inf, expected whole numbers"),
+        ({"task": ["a"], "worker": 3}, "the table: found 3 as column 'worker', expected its values"),
+        ({"task": ["a"], "worker": ["x", "y"]}, "the table: column 'worker' has 2 rows, but 'task' has 1"),
         ([("a", "x")], r"found \('a', 'x'\), expected a dict, or three values: task, worker, label"),
         ({"task": ["a"], "worker": ["x"], "label": [["cat"]]}, "found values of type list in column 'label'"),
         (
@@ -166,3 +172,7 @@ def test_what_is_no_table_of_votes_is_one_sentence(source, problem):
     with pytest.raises(ValueError, match=problem) as error:
         read(source)
     assert "\n" not in str(error.value)
+
+
+def test_a_single_record_is_a_single_vote(rows):
+    assert rows(read({"task": "abc", "worker": "xyz", "label": "cat"})) == [("abc", "xyz", "cat")]

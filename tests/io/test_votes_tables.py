@@ -137,11 +137,11 @@ def test_a_wide_frame_may_mix_types(rows):
     ("source", "problem"),
     [
         (3, "builtins.int is no path and no table"),
-        ([1, 2], "builtins.list is no path and no table"),
+        ([1, 2], "the table: found 1, expected a dict, or three values"),
         (pd.DataFrame({**COLUMNS, "label": [1, "a", [2]]}), "the table: found \\[2\\] in column 'label'"),
         ({"task": [1], "worker": [2]}, "the table: found no label column among 'task', 'worker'"),
         ({**COLUMNS, "label": [["cat"], [], []]}, "the table: found values of type list in column 'label'"),
-        ({**COLUMNS, "task": [1, 2]}, "builtins.dict is no path and no table"),
+        ({**COLUMNS, "task": [1, 2]}, "the table: column 'worker' has 3 rows, but 'task' has 2"),
         ({**COLUMNS, "weight": [1, -1, 0]}, "the table, row 2: found the weight -1.0"),
     ],
 )
@@ -151,7 +151,7 @@ def test_what_is_no_table_of_votes_is_an_error(source, problem):
 
 
 def test_a_table_in_memory_has_no_questions():
-    with pytest.raises(ValueError, match="the table: a table in memory has no questions"):
+    with pytest.raises(ValueError, match="a table in memory has no questions"):
         read(COLUMNS, question="q")
 
 
