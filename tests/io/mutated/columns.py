@@ -57,6 +57,19 @@ def number_column(random: Random, draft: Draft) -> None:
     _add(random, draft, name, [f"{random.randint(0, 9)}{mark}{random.randint(1, 9)}" for _ in draft.votes])
 
 
+def gold_column(random: Random, draft: Draft) -> None:
+    """The true label of each task, of some of them only."""
+    labels = sorted({vote.label for row in draft.votes for vote in row})
+    name = random.choice(("gold", "truth", "ground_truth", "gold_label", "true_label"))
+    _add(random, draft, name, _by_task(draft, (*labels, "")))
+
+
+def free_text(random: Random, draft: Draft) -> None:
+    """What workers write beside their votes, most of them nothing."""
+    name = random.choice(("comment", "remarks", "reason", "feedback"))
+    _add(random, draft, name, [random.choice(("", "", "not sure", "hard to say", "ok")) for _ in draft.votes])
+
+
 def doubled_column(random: Random, draft: Draft) -> None:
     """A column that is there twice, under the same name or as pandas calls it."""
     column = random.choice(draft.columns)

@@ -19,7 +19,8 @@ VOCABULARIES = (
     ("entailment", "contradiction", "neutral"),
     ("A", "B", "C", "D"),
 )
-SENTENCES = (
+MAX_TASKS = 80
+FEW_SENTENCES = (
     "The parcel came late, but the shop was friendly.",
     'She said "never again", and she meant it.',
     "Grüße aus Köln: schön und günstig",
@@ -32,6 +33,10 @@ SENTENCES = (
     "Not what was promised",
     "Es war sehr laut im Hotel",
     "Friendly people, fair prices",
+)
+SENTENCES = tuple(
+    FEW_SENTENCES[n % len(FEW_SENTENCES)] + (f" (part {n})" if n >= len(FEW_SENTENCES) else "")
+    for n in range(MAX_TASKS)
 )
 PEOPLE = ("anna", "ben", "carla", "dora", "emil", "fay", "gus")
 FIRST_TIME = 1_772_000_000
@@ -65,7 +70,9 @@ def counted(votes: Iterable[Vote], by_time: bool) -> frozenset[tuple[str, str, s
 
 def simulated(random: Random) -> Crowd:
     """A small crowd that mostly agrees; every class occurs."""
-    tasks = _tasks(random, random.randint(5, 12))
+    tasks = _tasks(
+        random, random.choice((random.randint(5, 12), random.randint(5, 12), random.randint(20, MAX_TASKS)))
+    )
     workers = _workers(random, random.randint(3, 6))
     classes = random.choice(VOCABULARIES)
     share = random.choice((1.0, 0.8, 0.6))

@@ -7,6 +7,8 @@ from random import Random
 
 from tests.io.mutated.columns import (
     doubled_column,
+    free_text,
+    gold_column,
     id_column,
     label_like_column,
     number_column,
@@ -44,8 +46,8 @@ from tests.io.mutated.text import (
 Mutation = Callable[[Random, Draft], None]
 
 COLUMNS: tuple[Mutation, ...] = (  # in this order
-    text_column, label_like_column, id_column, number_column, doubled_column, shuffled_columns,
-    respelled_names, unnamed_index,
+    text_column, free_text, gold_column, label_like_column, id_column, number_column, doubled_column,
+    shuffled_columns, respelled_names, unnamed_index,
 )  # fmt: skip
 ROWS: tuple[Mutation, ...] = (
     repeated_votes, missing_labels, spellings, doubled_rows, shuffled_rows, header_again, described_header,
@@ -56,13 +58,7 @@ CSV_TEXT: tuple[Mutation, ...] = (
 )  # fmt: skip
 TEXT: tuple[Mutation, ...] = (byte_order_mark, utf_16, western, carriage_returns, cut_off)
 LONG_ONLY = (repeated_votes, doubled_rows)
-JSON_BARRED = (
-    header_again,
-    described_header,
-    total_row,
-    unnamed_index,
-    doubled_column,
-)  # nobody writes such records
+JSON_BARRED = header_again, described_header, total_row, unnamed_index, doubled_column  # no such records
 
 
 def fitting(draft: Draft) -> list[Mutation]:
