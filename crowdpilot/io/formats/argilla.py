@@ -38,8 +38,20 @@ def sniff(source: Source) -> bool:
 
 
 def _has_responses(record: Record) -> bool:
-    is_nested = isinstance(record.get("responses"), (list, dict))
-    return is_nested or any(name.endswith(FLAT) for name in record) or _is_old(record)
+    return _is_nested(record) or any(name.endswith(FLAT) for name in record) or _is_old(record)
+
+
+def _is_nested(record: Record) -> bool:
+    """Whether there are responses of users, or none of a record that has fields as Argilla's have."""
+    responses = record.get("responses")
+    if isinstance(record.get("id"), list):
+        return isinstance(responses, list) and all(isinstance(one, (dict, list)) for one in responses)
+    if isinstance(responses, dict):
+        found = [one for rows in responses.values() if isinstance(rows, list) for one in rows]
+    else:
+        found = responses if isinstance(responses, list) else [None]
+    are_users = all(isinstance(one, dict) and "user_id" in one for one in found)
+    return are_users and (bool(found) or "fields" in record)
 
 
 def _is_old(names: Any) -> bool:

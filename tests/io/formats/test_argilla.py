@@ -144,7 +144,7 @@ def test_responses_without_a_status_may_be_drafts_and_that_is_said(save, rows):
         ReadingWarning, match="have no status, so that drafts and discarded ones count as votes"
     ):
         assert rows(read(save("records.json", json.dumps(records)))) == [("r1", "u1", "cat")]
-    nobody = [{"id": "r1", "responses": {}}, {"id": "r2", "responses": {"animal": []}}]
+    nobody = [{"id": "r1", "fields": {}, "responses": {}}, {"id": "r2", "responses": {"animal": []}}]
     assert len(read(save("nobody.json", json.dumps(nobody)))) == 0
 
 
@@ -196,6 +196,11 @@ def test_of_several_questions_one_has_to_be_named(save, rows):
         ValueError, match=r"found 2 labels \(a, b\) of worker 'u1' about task 1, expected one"
     ):
         read(path, question="tags")
+
+
+def test_a_field_of_other_responses_is_not_argilla(save, rows):
+    record = {"task": "a", "worker": "x", "label": "cat", "responses": ["yes", "no"]}
+    assert rows(read(save("votes.jsonl", json.dumps(record)))) == [("a", "x", "cat")]
 
 
 def test_a_record_without_an_id_is_called_by_its_place(save):
