@@ -11,7 +11,13 @@ from sqlalchemy import Connection
 from crowdpilot.service.errors import RequestError
 from crowdpilot.service.label_studio.driving import ReadReplica, drive
 from crowdpilot.service.label_studio.importing import Counts, apply_changes, to_new_item
-from crowdpilot.service.label_studio.links import Link, find_own_predictions, open_link, see_task
+from crowdpilot.service.label_studio.links import (
+    Link,
+    find_own_predictions,
+    open_link,
+    refused_workers,
+    see_task,
+)
 from crowdpilot.service.label_studio.pulling import withdraw
 from crowdpilot.service.platforms.label_studio import backend
 from crowdpilot.service.platforms.label_studio.config import Config
@@ -27,6 +33,7 @@ DRIVING = (  # after which other tasks may be wanted than before
     *backend.CREATED_EVENTS, backend.UPDATED_EVENT, backend.DELETED_EVENT, backend.TASKS_CREATED,
     backend.TASKS_DELETED,
 )  # fmt: skip
+REFUSED = "Votes of user {} of Label Studio are not taken: they are blocked here, or their data was erased"
 logger = logging.getLogger(__name__)
 
 
@@ -101,6 +108,9 @@ def _apply(store: Store, link: Link, body: Mapping[str, Any]) -> Counts:
     annotations = backend.annotations_of(body)
     own = find_own_predictions(link.client, annotations, link.classes, link.config)
     changes = backend.changes(body, link.classes, link.config, own=own)
+    with store.reading() as c:
+        refused = refused_workers(c, link, [one.vote.worker for one in changes if one.vote is not None])
+    changes = [one for one in changes if one.vote is None or one.vote.worker not in refused]
     new = _new_items(link.project, body, link.classes, link.config, link.row.address)
     counts = apply_changes(store, link.project, changes, new.items)
     keys = {change.key for change in changes if change.vote is not None}
@@ -109,6 +119,8 @@ def _apply(store: Store, link: Link, body: Mapping[str, Any]) -> Counts:
         withdraw(c, link.id, tasks.find(c, link.id, backend.deleted_tasks(body)))
         for sentence in new.problems:
             connections.add_problem(c, link.id, sentence)
+        if refused:
+            connections.add_problem(c, link.id, REFUSED.format(", ".join(sorted(refused))))
         if body.get("action") in FOLLOWED_BY_SYNC:
             jobs.enqueue(c, link.id, JOB_KIND)
     return counts

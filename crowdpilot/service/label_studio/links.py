@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from sqlalchemy import Connection
+
 from crowdpilot.service.errors import NotFoundError
 from crowdpilot.service.label_studio import tokens
+from crowdpilot.service.labelling.workers.identities import was_erased
 from crowdpilot.service.platforms.label_studio import backend
 from crowdpilot.service.platforms.label_studio.annotations import (
     OwnPredictions,
@@ -21,6 +24,7 @@ from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import Store, projects
 from crowdpilot.service.store.engine import Row
 from crowdpilot.service.store.label_studio import connections
+from crowdpilot.service.store.label_studio import votes as ls_votes
 from crowdpilot.service.store.label_studio.tasks import Seen
 
 
@@ -32,6 +36,7 @@ class Link(NamedTuple):
     client: LabelStudio
     config: Config
     classes: Sequence[str]
+    secret: str
 
     @property
     def id(self) -> str:
@@ -52,12 +57,22 @@ def open_link(store: Store, settings: Settings, project: str) -> Link:
         raise NotFoundError("the project is not connected to Label Studio; connect it first")
     token = tokens.decrypt(settings.secret, project, row.token)
     client = LabelStudio(row.address, token, settings.webhook_networks)
-    return Link(found, row, client, read_config(row.config, row.control), found.spec["classes"])
+    config = read_config(row.config, row.control)
+    return Link(found, row, client, config, found.spec["classes"], settings.secret)
 
 
 def backend_address(settings: Settings, project: str) -> str:
     """Where Label Studio reaches a project as an ML backend; its webhook is below."""
     return f"{settings.address}/label-studio/{project}/{backend.password(settings.secret, project)}"
+
+
+def refused_workers(c: Connection, link: Link, names: Iterable[str]) -> set[str]:
+    """Those of these users whose votes are not taken: they are blocked, or their data was erased."""
+    blocked = ls_votes.blocked(c, link.id)
+    return {
+        name for name in set(names)
+        if name in blocked or was_erased(c, link.secret, link.id, ls_votes.PLATFORM, name)
+    }  # fmt: skip
 
 
 def find_own_predictions(

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection
 
 from crowdpilot.service.label_studio.importing import add_items, record_votes, to_new_item
-from crowdpilot.service.label_studio.links import Link, see_task
+from crowdpilot.service.label_studio.links import Link, refused_workers, see_task
 from crowdpilot.service.platforms.label_studio.annotations import Vote, own_predictions, read_vote
 from crowdpilot.service.platforms.label_studio.tasks import Item, annotations_of, name_of, read_item
 from crowdpilot.service.store import Store, items
@@ -74,13 +74,13 @@ def _write_page(store: Store, link: Link, page: Sequence[Mapping[str, Any]]) -> 
     """Write a page of tasks in one transaction."""
     with store.reading() as c:
         before = {row.task: row for row in tasks.find(c, link.id, [int(task["id"]) for task in page])}
-        blocked = ls_votes.blocked(c, link.id)
     read, problems = _read_page(link, page, before)
     votes = [vote for task in read for vote in task.votes]
     keys = {vote.key for vote in votes}
     with store.writing() as c:
+        refused = refused_workers(c, link, [vote.worker for vote in votes])
         added = add_items(c, link.project, [task.item for task in read])
-        new = record_votes(c, link.id, [vote for vote in votes if vote.worker not in blocked])
+        new = record_votes(c, link.id, [vote for vote in votes if vote.worker not in refused])
         ids = items.ids_by_name(c, link.id, [task.item.name for task in read])
         removed = _retract_missing(c, link.id, list(ids.values()), keys)
         tasks.save(c, link.id, [

@@ -16,12 +16,12 @@ from crowdpilot.service.http.routes.projects import ERRORS
 from crowdpilot.service.http.upload_checks import check_upload
 from crowdpilot.service.label_studio import connection, importing
 from crowdpilot.service.label_studio.connection import Connection
+from crowdpilot.service.label_studio.file_import import read_export
 from crowdpilot.service.label_studio.importing import find_single_question_project
 from crowdpilot.service.outgoing.addresses import check_new_webhook
 from crowdpilot.service.platforms.invitation_links import invitation_url
 from crowdpilot.service.platforms.label_studio import backend
 from crowdpilot.service.platforms.label_studio.config import TAGS, write_config
-from crowdpilot.service.platforms.label_studio.tasks import read_tasks
 from crowdpilot.service.requesters import label_studio_projects
 from crowdpilot.service.requesters.label_studio_projects import ConnectionIn
 from crowdpilot.service.requesters.log import log_export
@@ -132,11 +132,16 @@ def post_sync(id: ProjectId, store: StoreOf, settings: SettingsOf, requester: La
 
 @routes.post("/{id}/label-studio", status_code=201, openapi_extra=body_schema(TaskList))
 async def post_tasks(
-    id: ProjectId, requester: Writer, tasks: Tasks, labelling: LabellingOf, store: StoreOf
+    id: ProjectId,
+    requester: Writer,
+    tasks: Tasks,
+    labelling: LabellingOf,
+    store: StoreOf,
+    settings: SettingsOf,
 ) -> ImportOut:
     """Import an export of Label Studio (JSON): tasks that are new become items, annotations become votes."""
     project = await asyncio.to_thread(find_single_question_project, store, id)
-    export = await asyncio.to_thread(read_tasks, tasks, project.spec["classes"])
+    export = await asyncio.to_thread(read_export, store, settings, project, tasks)
     await check_upload(labelling, id, len(export.items))
     counts = await asyncio.to_thread(importing.import_tasks, store, project, requester.actor, export)
     return ImportOut(**counts._asdict())

@@ -9,6 +9,7 @@ import pytest
 
 from crowdpilot.service.labelling.replica import Replica
 from crowdpilot.service.store import projects
+from crowdpilot.service.store.label_studio import votes as ls_votes
 from tests.service.harness.service import CRITERIA, Project, Service
 
 CONFIG = (
@@ -151,3 +152,74 @@ def test_a_worker_cannot_have_their_vote_deleted_by_a_clever_key(imported: Proje
     item = worker.next(1)[0]["item"]
     assert worker.vote(item, "good", key="label_studio-77").status_code == 201
     assert Backend(imported).event("ANNOTATIONS_DELETED", {"id": 77}) == {"changed": 0, "skipped": 1}
+
+
+TASK = {"id": 77, "data": {"text": "Text 77"}, "is_labeled": False, "total_annotations": 1}
+
+
+def test_a_vote_on_an_unknown_task_creates_its_item_if_the_event_holds_the_task(imported: Project) -> None:
+    backend = Backend(imported)
+    changed = backend.event("ANNOTATION_CREATED", annotation(14, 77, "good"), task=TASK)
+    assert changed == {"changed": 1, "skipped": 0}
+    assert (tally(imported)["77"], imported.decisions()["77"]["label"]) == (1, "good")
+
+
+def test_tasks_come_many_at_once_and_go(imported: Project) -> None:
+    backend = Backend(imported)
+    many = [
+        {"id": n, "data": {"text": f"{n} " + "x" * 1000}, "comment_authors": []} for n in range(100, 1300)
+    ]
+    assert backend.post("webhook", action="TASKS_CREATED", tasks=many).status_code == 200
+    assert len(imported.decisions()) == 1203
+    assert backend.post("webhook", action="TASKS_DELETED", tasks=[{"id": 100}, {"id": 9}]).status_code == 200
+    assert "100" not in imported.decisions()
+
+
+def test_one_annotation_is_one_vote_whatever_it_calls_its_user(imported: Project) -> None:
+    backend = Backend(imported)
+    backend.event("ANNOTATION_CREATED", annotation(20, 2, "good", by=7))
+    for by in (7, {"id": 7, "email": "ann@example.org"}, {"email": "ann@example.org"}, "ann@example.org"):
+        again = {**annotation(20, 2, "good"), "completed_by": by}
+        export = [{"id": 2, "data": {"text": "Text 2"}, "annotations": [again]}]
+        assert imported.post("/label-studio", json=export).status_code == 201
+        assert tally(imported)["2"] == 1
+    assert imported.get().json()["votes"] == 3
+
+
+def test_an_annotation_that_a_reviewer_changes_is_their_vote(imported: Project) -> None:
+    backend = Backend(imported)
+    backend.event("ANNOTATION_CREATED", {**annotation(20, 2, "good", by=7), "updated_by": 7})
+    backend.event("ANNOTATION_UPDATED", {**annotation(20, 2, "bad", by=7), "updated_by": 8})
+    assert (tally(imported)["2"], imported.decisions()["2"]["label"]) == (1, "bad")
+    with imported.service.store.reading() as c:
+        found = {(row.external, row.label) for row in ls_votes.keys(c, imported.id) if row.name == "2"}
+    assert found == {("8", 0)}
+
+
+def test_ground_truth_that_comes_later_is_gold(imported: Project) -> None:
+    starred = {**annotation(10, 1, "good"), "ground_truth": True}
+    export = [{"id": 1, "data": {"text": "Text 1"}, "annotations": [starred]}]
+    assert imported.post("/label-studio", json=export).json() == {"items": 0, "votes": 1, "skipped": 0}
+    assert imported.decisions()["1"]["gold"] == "good"
+
+
+def test_there_is_no_prediction_of_which_nothing_is_known(imported: Project) -> None:
+    tasks = [{"id": 1, "data": {}}, {"id": 2, "data": {}}]
+    answer = Backend(imported).post("predict", tasks=tasks, label_config=CONFIG).json()
+    assert [len(one["result"]) for one in answer["results"]] == [1, 0]
+
+
+def test_the_model_version_sorts_as_text_and_changes_with_a_refit_only(imported: Project) -> None:
+    backend = Backend(imported)
+
+    def version() -> str:
+        return str(backend.post("setup", schema=CONFIG).json()["model_version"])
+
+    before = version()
+    backend.event("ANNOTATION_CREATED", annotation(20, 2, "good", by=7))
+    assert version() == before
+    imported.post("/items/stop", json={"items": ["1", "2", "3"]})
+    imported.post("/vote-requests", json={})
+    imported.service.do_jobs()
+    assert version() > before
+    assert len(version()) == len(before)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowdpilot.service.platforms.label_studio.config import read_config, write_config
+from crowdpilot.service.platforms.label_studio.config import read_config, read_question, write_config
 
 NAMES = st.text(
     st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"], exclude_characters="\ufffe\uffff"),
@@ -87,3 +87,29 @@ def test_sounds_and_videos_are_shown_too() -> None:
     config = read_config(write_config(["yes", "no"], shows=["audio", "video"]))
     assert config.fields == {"audio": "audio", "video": "video"}
     assert config.about == "audio"
+
+
+def test_one_of_several_choices_is_chosen_by_its_name_and_those_about_parts_do_not_count():
+    other = choices('<Choice value="loud"/><Choice value="soft"/>', name="tone")
+    parts = choices(name="part", perRegion="true")
+    text = view('<Header value="How does it sound?"/>', TEXT, other, choices(), parts)
+    assert read_config(text, "tone").classes == ("loud", "soft")
+    assert read_config(text, "sentiment").classes == ("a", "b")
+    with pytest.raises(ValueError, match=r"2 single choices; say which is asked: tone, sentiment$"):
+        read_config(text)
+    with pytest.raises(ValueError, match=r"no single choice 'part'; it has tone, sentiment$"):
+        read_config(text, "part")
+    assert read_question(text, "tone") == "How does it sound?"
+
+
+@pytest.mark.parametrize(
+    ("tag", "kind"),
+    [
+        ("Text", "text"), ("HyperText", "text"), ("Paragraphs", "text"), ("Image", "image"),
+        ("Audio", "audio"), ("AudioPlus", "audio"), ("Video", "video"),
+    ],
+)  # fmt: skip
+def test_what_is_asked_about_goes_before_others_of_its_kind(tag, kind):
+    first = f'<{tag} name="other" value="$other"/>'
+    text = view(first, f'<{tag} name="text" value="$page.body"/>', choices())
+    assert read_config(text).fields == {kind: "page.body"}

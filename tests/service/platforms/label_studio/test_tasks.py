@@ -230,3 +230,67 @@ def test_what_is_written_is_read_back(votes_of_task, config):
 def test_an_item_that_the_configuration_does_not_show_is_refused():
     with pytest.raises(ValueError, match="item a has no image; write a configuration that shows what it has"):
         write_tasks(ITEMS, [], {}, CLASSES, CONFIG)
+
+
+def shown(data: dict[str, Any], address: str = "", **fields: str) -> dict[str, str]:
+    """What is taken of the data of a task by a configuration with these fields."""
+    config = CONFIG._replace(fields=fields)
+    [item] = read_tasks([{"id": 1, "data": data}], CLASSES, config, address=address).items
+    return item.content
+
+
+def test_any_field_is_read_also_one_within_another():
+    assert shown({"words": "Hoo"}, text="words") == {"text": "Hoo"}
+    assert shown({"page": {"body": "<b>Hoo</b>"}}, text="page.body") == {"text": "<b>Hoo</b>"}
+    assert shown({"n": 7}, text="n") == {"text": "7"}
+    said = [{"author": "Ann", "text": "Hello"}, {"name": "Bob", "dialogue": "Hi"}, {"text": "..."}]
+    assert shown({"talk": said}, text="talk") == {"text": "Ann: Hello\nBob: Hi\n..."}
+    assert shown({"table": {"a": 1}}, text="table") == {"text": '{"a": 1}'}
+
+
+@pytest.mark.parametrize(
+    ("value", "content"),
+    [
+        ("https://x.example/a.png", {"image": "https://x.example/a.png"}),
+        ("/data/upload/3/a.png", {"image": "https://studio.example/ls/data/upload/3/a.png"}),
+        ("/data/local-files/?d=a.png", {"image": "https://studio.example/ls/data/local-files/?d=a.png"}),
+        ("s3://bucket/a.png", {"text": "s3://bucket/a.png"}),
+        ("gs://bucket/a.png", {"text": "gs://bucket/a.png"}),
+        (["https://x.example/a.png", "https://x.example/b.png"], {"image": "https://x.example/a.png"}),
+    ],
+)
+def test_files_of_the_server_get_its_address_and_those_in_buckets_are_named(value, content):
+    assert shown({"picture": value}, "https://studio.example/ls/", image="picture") == content
+
+
+@pytest.mark.parametrize(
+    ("data", "content"),
+    [
+        ({"review": "Hoo"}, {"text": "Hoo"}),
+        ({"url": "https://x.example/a.PNG?size=3"}, {"image": "https://x.example/a.PNG?size=3"}),
+        ({"clip": "https://x.example/a.mp3", "n": 3}, {"audio": "https://x.example/a.mp3"}),
+        ({"review": "Hoo", "crowdpilot_label": "owl"}, {"text": "Hoo"}),
+    ],
+)
+def test_the_only_text_of_a_task_is_taken_where_no_configuration_is_known(data, content):
+    [item] = read_tasks([{"id": 1, "data": data}], CLASSES).items
+    assert item.content == content
+
+
+def test_two_texts_could_be_meant_and_are_refused():
+    with pytest.raises(ValueError, match="task 1 has no text or image or audio or video in its data"):
+        read_tasks([{"id": 1, "data": {"title": "a", "body": "b"}}], CLASSES)
+
+
+def test_predictions_may_be_numbers_alone():
+    """As in an export without predictions in full (Label Studio 1.23.2)."""
+    [item] = read_tasks([task(1, predictions=[1, 81])], CLASSES, CONFIG).items
+    assert item.machine is None
+
+
+def test_the_later_of_two_annotations_counts_whatever_their_order():
+    late = annotation(1, 5, choice("dog"), updated_at="2026-01-02T00:00:00Z")
+    early = annotation(2, 5, choice("cat"), updated_at="2026-01-01T00:00:00Z")
+    for both in ([late, early], [early, late]):
+        [vote] = read_tasks([task(1, *both)], CLASSES, CONFIG).votes
+        assert vote.label == 1
