@@ -23,7 +23,7 @@ def missing_labels(random: Random, draft: Draft) -> None:
     """Cells that say that there is no answer."""
     label = draft.column("label")
     marker = random.choice(MISSING)
-    draft.words += [repr(marker) if len(marker) < 2 else marker]
+    draft.words += [marker]
     if label is not None:
         for _ in range(random.randint(1, 3)):
             row = dict(

@@ -25,6 +25,7 @@ READ, REFUSED, WARNED = "read", "refused", "warned"
 MISREAD, CRASHED = "misread", "crashed"  # never
 REAL_SHARE = 0.1  # files of the corpus
 NUMBERS_OF_MUTATIONS = (0, 1, 1, 2, 2, 3)  # each as often as the others
+MAX_QUOTED = 3  # characters of a word that may stand in a sentence by accident
 Triple = tuple[str, str, str]
 
 
@@ -89,16 +90,32 @@ def tried(source: Any, draft: Draft, options: dict[str, Any]) -> tuple[str, str]
         except Exception as error:  # whatever it is, it must not happen
             return CRASHED, f"{type(error).__name__}: {error}"
     said = [str(one.message) for one in caught if issubclass(one.category, ReadingWarning)]
-    words = [*draft.words, *draft.torn()]
-    is_named = any(word in sentence for sentence in said for word in words)
+    told = "; ".join(said)
     if agrees(votes, draft):
-        needs_word = draft.merges_spellings and _has_spellings(draft)
-        return (
-            (READ, "; ".join(said))
-            if is_named or not needs_word
-            else (MISREAD, "spellings merged in silence")
-        )
-    return (WARNED if is_named else MISREAD), "; ".join(said)
+        is_silent = draft.merges_spellings and _has_spellings(draft) and not is_named(draft.words, said)
+        return (MISREAD, "spellings are merged in silence") if is_silent else (READ, told)
+    return (WARNED if is_named(invented(votes, draft) or words_of(draft), said) else MISREAD), told
+
+
+def words_of(draft: Draft) -> list[str]:
+    """Words of which a warning about what happened to the file has one."""
+    return [*draft.words, *draft.torn()]
+
+
+def invented(votes: Votes, draft: Draft) -> list[str]:
+    """The workers and labels that nobody wrote, if there are such and nobody who wrote is missing."""
+    _, workers, labels = zip(*draft.truth(), strict=True) if draft.truth() else ((), (), ())
+    names = {str(name) for name in [*votes.workers.tolist(), *votes.classes.tolist()]}
+    known = {key(name, True) for name in (*workers, *labels)}
+    has_all = known <= {key(name, True) for name in names}
+    return sorted(name for name in names if key(name, True) not in known) if has_all else []
+
+
+def is_named(words: Iterable[str], sentences: Iterable[str]) -> bool:
+    """Whether a sentence has one of the words; short ones only in quotes."""
+    said = [plain(sentence.partition(": ")[2]) for sentence in sentences]
+    sought = [plain(word) if len(word) > MAX_QUOTED else f"'{plain(word)}'" for word in words]
+    return any(word in sentence for sentence in said for word in sought)
 
 
 def agrees(votes: Votes, draft: Draft) -> bool:
@@ -117,6 +134,11 @@ def agrees(votes: Votes, draft: Draft) -> bool:
         if not draft.tasks_named and _without_names(found) == _without_names(written):
             return True
     return False
+
+
+def plain(text: str) -> str:
+    """A text without what respelled names differ in."""
+    return text.casefold().replace("_", " ").strip()
 
 
 def key(name: object, folded: bool = False) -> str:
