@@ -45,6 +45,11 @@ def save_columns(format: str, table: pa.Table, path: Path) -> None:
     if format == "parquet":
         pq.write_table(table, path)
         return
+    if format == "hugging_face":
+        path.mkdir()
+        (path / "README.md").write_text("---\nconfigs: []\n---\n")
+        pq.write_table(table, path / "train.parquet")
+        return
     if format == "datasets":
         path.mkdir()
         (path / "state.json").write_text('{"_data_files": [{"filename": "data.arrow"}]}')
