@@ -9,7 +9,7 @@ import os
 import subprocess
 
 from benchmarks.peers import ROOT, program, python
-from scripts.corpus import doccano, documented, label_studio
+from scripts.corpus import doccano, documented, label_studio, overview
 
 
 def main() -> None:
@@ -19,6 +19,7 @@ def main() -> None:
     subprocess.run([python(), "-m", "scripts.corpus.tables"], cwd=ROOT, env=environment, check=True)
     label_studio.make(program("label-studio"))
     doccano.make(program("doccano"))
+    overview.README.write_text(overview.table(), "utf-8")
 
 
 if __name__ == "__main__":

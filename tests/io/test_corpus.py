@@ -11,6 +11,7 @@ import pytest
 
 import crowdpilot
 from crowdpilot.votes import Votes
+from scripts.corpus.overview import README, table
 
 CORPUS = Path(__file__).parent / "corpus"
 FOLDERS = sorted(path.parent for path in CORPUS.glob("*/about.json"))
@@ -20,7 +21,7 @@ def about(folder: Path) -> dict[str, Any]:
     return dict(json.loads((folder / "about.json").read_text("utf-8")))
 
 
-def has(key: str) -> Any:
+def has(key: str) -> pytest.MarkDecorator:
     chosen = [folder for folder in FOLDERS if key in about(folder)]
     return pytest.mark.parametrize("folder", chosen, ids=[folder.name for folder in chosen])
 
@@ -65,6 +66,10 @@ def test_true_labels_that_a_file_knows_are_read(folder: Path) -> None:
     assert votes.gold is not None
     gold = {str(votes.tasks[n]): str(votes.classes[k]) for n, k in enumerate(votes.gold) if k >= 0}
     assert gold == about(folder)["gold"]
+
+
+def test_the_readme_counts_what_is_there() -> None:
+    assert README.read_text("utf-8") == table()  # `python -m scripts.corpus.overview` writes it
 
 
 def test_the_corpus_tells_nothing_of_a_machine() -> None:
