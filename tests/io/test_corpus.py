@@ -55,9 +55,9 @@ def test_a_file_is_read_as_the_votes_that_are_in_it(folder: Path) -> None:
 
 @has("refused_without_options")
 def test_what_has_two_readings_is_refused_until_an_option_settles_it(folder: Path) -> None:
-    with pytest.raises(ValueError, match=about(folder)["refused_without_options"]) as refusal:
+    with pytest.raises(ValueError, match=about(folder)["refused_without_options"]) as error:
         read(folder, {})
-    assert "\n" not in str(refusal.value)
+    assert "\n" not in str(error.value)
 
 
 @has("gold")

@@ -92,8 +92,8 @@ def _by_task(draft: Draft, values: Sequence[str]) -> list[str]:
     """The same value in all rows of a task."""
     task = draft.column("task")
     names = task.values if task else [str(n) for n in range(len(draft.votes))]
-    places = {name: n for n, name in enumerate(dict.fromkeys(names))}
-    return [values[places[name] % len(values)] for name in names]
+    positions = {name: n for n, name in enumerate(dict.fromkeys(names))}
+    return [values[positions[name] % len(values)] for name in names]
 
 
 def _add(random: Random, draft: Draft, name: str, values: list[str]) -> None:

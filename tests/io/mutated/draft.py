@@ -89,11 +89,11 @@ class Draft:
         """The cells of each row."""
         return [list(cells) for cells in zip(*(column.values for column in self.columns), strict=True)]
 
-    def insert(self, place: int, cells: Sequence[str], votes: list[Vote]) -> None:
+    def insert(self, position: int, cells: Sequence[str], votes: list[Vote]) -> None:
         """A new row before the row of this number."""
         for column, cell in zip(self.columns, cells, strict=True):
-            column.values.insert(place, cell)
-        self.votes.insert(place, votes)
+            column.values.insert(position, cell)
+        self.votes.insert(position, votes)
 
     def content(self) -> bytes:
         """The bytes of the file; `truth` speaks of them."""

@@ -75,10 +75,10 @@ def _choice(label: str) -> list[dict[str, Any]]:
 
 def label_studio_min(random: Random, crowd: Crowd) -> Draft:
     """JSON-MIN of Label Studio: data, then the id, then the answer, the newest first."""
-    places = {task: n for n, task in enumerate(crowd.tasks)}
+    positions = {task: n for n, task in enumerate(crowd.tasks)}
     records = [
         {
-            "text": SENTENCES[places[vote.task]], "category": ("news", "sport")[places[vote.task] % 2],
+            "text": SENTENCES[positions[vote.task]], "category": ("news", "sport")[positions[vote.task] % 2],
             "id": vote.task, "mood": vote.label, "annotator": vote.worker, "annotation_id": 100 + n,
             "created_at": iso(vote.time), "updated_at": iso(vote.time), "lead_time": 3.5,
         }
@@ -89,7 +89,7 @@ def label_studio_min(random: Random, crowd: Crowd) -> Draft:
 
 def label_studio_csv(random: Random, crowd: Crowd) -> Draft:
     """CSV of Label Studio: columns sorted by name."""
-    places = {task: n for n, task in enumerate(crowd.tasks)}
+    positions = {task: n for n, task in enumerate(crowd.tasks)}
     votes = crowd.votes[::-1]
     columns = [
         Column("annotation_id", [str(900 - n) for n in range(len(votes))]),
@@ -98,7 +98,7 @@ def label_studio_csv(random: Random, crowd: Crowd) -> Draft:
         Column("id", [vote.task for vote in votes], "task"),
         Column("lead_time", ["3.5"] * len(votes)),
         Column("mood", [vote.label for vote in votes], "label"),
-        Column("text", [SENTENCES[places[vote.task]] for vote in votes]),
+        Column("text", [SENTENCES[positions[vote.task]] for vote in votes]),
         Column("updated_at", [iso(vote.time) for vote in votes], "time"),
     ]
     return Draft("Label Studio, CSV", columns, [[vote] for vote in votes])

@@ -69,10 +69,10 @@ def run(seeds: Iterable[int]) -> Iterator[Trial]:
             outcome, detail = tried(source, draft, draft.options)
             settled = False
             if outcome == REFUSED and (options := draft.settling()):
-                second, told = tried(source, draft, options)
+                second, messages = tried(source, draft, options)
                 settled = second == READ
                 if second in (MISREAD, CRASHED):
-                    outcome, detail = second, f"with {options}: {told}"
+                    outcome, detail = second, f"with {options}: {messages}"
             yield Trial(
                 seed, draft.layout, tuple(draft.mutations), draft.content(), draft.truth(), outcome, detail,
                 settled,
@@ -90,11 +90,11 @@ def tried(source: Any, draft: Draft, options: dict[str, Any]) -> tuple[str, str]
         except Exception as error:  # whatever it is, it must not happen
             return CRASHED, f"{type(error).__name__}: {error}"
     said = [str(one.message) for one in caught if issubclass(one.category, ReadingWarning)]
-    told = "; ".join(said)
+    messages = "; ".join(said)
     if agrees(votes, draft):
         is_silent = draft.merges_spellings and _has_spellings(draft) and not is_named(draft.words, said)
-        return (MISREAD, "spellings are merged in silence") if is_silent else (READ, told)
-    return (WARNED if is_named(invented(votes, draft) or words_of(draft), said) else MISREAD), told
+        return (MISREAD, "spellings are merged in silence") if is_silent else (READ, messages)
+    return (WARNED if is_named(invented(votes, draft) or words_of(draft), said) else MISREAD), messages
 
 
 def words_of(draft: Draft) -> list[str]:
