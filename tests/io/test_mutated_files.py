@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-import crowdpilot
 from crowdpilot.votes import Votes
 from tests.io.mutated.trials import CRASHED, MISREAD, READ, Trial, agrees, draft_of, run, tried
 
@@ -17,7 +16,7 @@ FILES, MORE_FILES = 150, 2000
 
 def votes_of(triples: Sequence[tuple[str, str, str]]) -> Votes:
     task, worker, label = zip(*triples, strict=True)
-    return crowdpilot.read({"task": task, "worker": worker, "label": label})
+    return Votes.of(task, worker, label)
 
 
 def shown(trials: Iterable[Trial]) -> str:
