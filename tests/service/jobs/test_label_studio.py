@@ -1,0 +1,101 @@
+"""The job that follows Label Studio: when it is queued, and what it says if nobody answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import ip_network
+
+import pytest
+
+from crowdpilot.service.jobs import label_studio
+from crowdpilot.service.label_studio import connection, tokens
+from crowdpilot.service.platforms.label_studio.config import write_config
+from crowdpilot.service.store import jobs, projects
+from crowdpilot.service.store.label_studio import connections
+from tests.service.harness.service import Project, Service, local_address, sqlite_url
+
+
+@pytest.fixture
+def project(tmp_path) -> Iterator[Project]:
+    """A project that is connected to a server which does not answer."""
+    service = Service(sqlite_url(tmp_path), webhook_networks=(ip_network("127.0.0.0/8"),))
+    made = service.project()
+    values = {
+        "address": local_address(), "token": tokens.encrypt(service.settings.secret, made.id, "0" * 40),
+        "number": 3, "title": "Films", "config": write_config(["bad", "good"]), "control": "label",
+        "settings_before": {}, "skips_count": False,
+    }  # fmt: skip
+    with service.store.writing() as c:
+        connections.create(c, made.id, values)
+    yield made
+    service.close()
+
+
+def queued(project: Project) -> list[str]:
+    with project.service.store.reading() as c:
+        return [row.kind for row in jobs.latest(c, project.id) if row.state == jobs.QUEUED]
+
+
+def test_a_server_that_does_not_answer_is_a_problem_of_the_connection(project: Project) -> None:
+    label_studio.enqueue_all(project.service.store)
+    assert queued(project) == [label_studio.JOB_KIND]
+    project.service.do_jobs()
+    found = connection.find(project.service.store, project.id)
+    assert found is not None
+    assert found.state == "failing"
+    assert "could not be synchronised: Label Studio at http://127.0.0.1" in found.problems[0].sentence
+    assert "0" * 40 not in str(found)
+
+
+def test_a_connection_that_fails_is_tried_again_later(project: Project) -> None:
+    with project.service.store.writing() as c:
+        connections.change(c, project.id, state=connections.FAILING)
+    label_studio.enqueue_all(project.service.store)
+    assert queued(project) == [label_studio.JOB_KIND]
+    with project.service.store.reading() as c:
+        assert not jobs.is_due(c)
+
+
+def test_a_refit_is_followed_by_a_look_at_what_is_wanted_now(project: Project) -> None:
+    project.add_texts(3)
+    project.add_votes(("0", "ann", "good"))
+    with project.service.store.writing() as c:
+        jobs.enqueue(c, project.id, jobs.REFIT)
+    project.service.do_jobs()
+    with project.service.store.reading() as c:
+        assert jobs.newest(c, project.id, label_studio.JOB_KIND) is not None
+
+
+def test_other_projects_are_left_alone(project: Project) -> None:
+    other = project.service.project()
+    with project.service.store.writing() as c:
+        projects.change(c, project.id, state=projects.DELETED)
+        jobs.enqueue(c, other.id, jobs.REFIT)
+    label_studio.enqueue_all(project.service.store)
+    project.service.do_jobs()
+    with project.service.store.reading() as c:
+        assert jobs.newest(c, other.id, label_studio.JOB_KIND) is None
+
+
+def test_one_process_at_a_time_opens_and_closes_tasks(project: Project) -> None:
+    store = project.service.store
+    with store.writing() as c:
+        assert connections.claim(c, project.id, "one")
+        assert not connections.claim(c, project.id, "two")
+        assert not connections.release(c, project.id, "one"), "something has changed since"
+        assert connections.release(c, project.id, "one")
+        assert connections.claim(c, project.id, "two")
+        connections.change(c, project.id, driver_until=0.0)
+        assert connections.claim(c, project.id, "three"), "the driver has died"
+
+
+def test_problems_are_kept_up_to_a_number_and_one_that_repeats_moves_to_the_front(project: Project) -> None:
+    with project.service.store.writing() as c:
+        for n in range(100):
+            connections.add_problem(c, project.id, f"problem {n}")
+        connections.add_problem(c, project.id, "problem 90")
+        connections.add_problem(c, "another", "nobody hears it")
+    found = connection.find(project.service.store, project.id)
+    assert found is not None
+    assert [problem.sentence for problem in found.problems[:3]] == ["problem 90", "problem 99", "problem 98"]
+    assert len(found.problems) == connections.MAX_PROBLEMS
