@@ -49,8 +49,9 @@ class Draft:
         How a table is written: csv, jsonl or json; or frame, a data frame in memory.
     kept_share
         Of the characters; the rest is cut off.
-    words
-        A warning that has one of them names what was done to the file.
+    words, row_words
+        A warning that has one of them names what was done to the file: to its columns and cells, or by rows
+        that are no votes.
     merges_spellings
         Whether labels that differ in spelling are one class.
     options
@@ -75,6 +76,7 @@ class Draft:
     before: str = ""
     kept_share: float = 1.0
     words: list[str] = field(default_factory=list)
+    row_words: list[str] = field(default_factory=list)
     mutations: list[str] = field(default_factory=list)
     merges_spellings: bool = False
     time_text: Callable[[int], str] = iso

@@ -65,14 +65,14 @@ def described_header(random: Random, draft: Draft) -> None:
     """A second line that says what the columns are."""
     cells = [f"The {column.name or 'number'} of the row" for column in draft.columns]
     draft.insert(0, cells, [])
-    draft.words += cells
+    draft.row_words += cells
 
 
 def header_again(random: Random, draft: Draft) -> None:
     """The header once more between the rows, as when files are joined."""
     names = [column.name for column in draft.columns]
     draft.insert(random.randint(1, len(draft.votes)), names, [])
-    draft.words += [name for name in names if name]
+    draft.row_words += [name for name in names if name]
 
 
 def total_row(random: Random, draft: Draft) -> None:
@@ -81,7 +81,7 @@ def total_row(random: Random, draft: Draft) -> None:
     cells[-1] = str(len(draft.votes))
     cells[0] = random.choice(("Total", "TOTAL", "Sum"))
     draft.insert(len(draft.votes), cells, [])
-    draft.words += [cells[0], cells[-1]]
+    draft.row_words += [cells[0], cells[-1]]
 
 
 def spellings(random: Random, draft: Draft) -> None:

@@ -94,12 +94,8 @@ def tried(source: Any, draft: Draft, options: dict[str, Any]) -> tuple[str, str]
     if agrees(votes, draft):
         is_silent = draft.merges_spellings and _has_spellings(draft) and not is_named(draft.words, said)
         return (MISREAD, "spellings are merged in silence") if is_silent else (READ, messages)
-    return (WARNED if is_named(invented(votes, draft) or words_of(draft), said) else MISREAD), messages
-
-
-def words_of(draft: Draft) -> list[str]:
-    """Words of which a warning about what happened to the file has one."""
-    return [*draft.words, *draft.torn()]
+    words = [*(invented(votes, draft) or draft.words), *draft.row_words, *draft.torn()]
+    return (WARNED if is_named(words, said) else MISREAD), messages
 
 
 def invented(votes: Votes, draft: Draft) -> list[str]:
