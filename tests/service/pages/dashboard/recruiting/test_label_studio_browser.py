@@ -52,6 +52,9 @@ def test_a_project_comes_from_label_studio_and_is_disconnected_by_clicks(
     page.get_by_role("button", name="Compare now").click()
     page.get_by_text(re.compile(r"Compared: \d new tasks?, 0 answers new or changed\.")).wait_for()
     assert page.locator(".facts dd").first.inner_text() == "5"
+    label_studio.add_user().submit(label_studio.tasks(number)[0]["id"], "good")
+    page.locator("#standing dd").nth(1).filter(has_text="1").wait_for()  # without loading the page
+    fits(page)
     page.get_by_role("button", name="Disconnect").click()
     page.get_by_text("The project is disconnected.").wait_for()
     fits(page)
