@@ -29,6 +29,7 @@ from crowdpilot.io.columns import Table
 REQUIRED_ROLES = ("task", "worker", "label")
 INDEX_KEYS = frozenset(("unnamed0", "indexlevel0", "rownames"))  # how programs call the number of a row
 MAX_UNCHECKED_VALUES = 20  # so few values may all be different
+MIN_ROWS = 5  # from which on a value of its own in each row says something
 MAX_REPEATED_SHARE = 0.1  # of votes of a worker on a task that has one already
 Content = Callable[[Sequence[str]], Table]
 
@@ -161,6 +162,8 @@ class _Inference:
         rest = self._unused()
         foreign = {name for other in WEAK_ALIASES if other != role for name in _weak(rest, other)}
         plausible = [name for name in rest if name not in foreign and self._is_plausible(name, role)]
+        if role == "task":
+            plausible = [name for name in plausible if not self._is_unique(name)] or plausible
         first = plausible[:1]
         others = [name for name in plausible[1:] if not self._say_the_same(plausible[0], name)]
         if role == "task" and others:
@@ -184,7 +187,7 @@ class _Inference:
             return False
         if role == "task":
             return self._repeats(name) <= MAX_REPEATED_SHARE
-        if self._is_mostly_different(name):
+        if self._is_mostly_different(name) or (self._is_unique(name) and len(self._table) >= MIN_ROWS):
             return False
         if role == "worker":
             return not self._is_fixed_by_task(name) and self._repeats(name) <= MAX_REPEATED_SHARE

@@ -60,7 +60,7 @@ def parse_source(source: Any, formats: Formats, format: str | None, said: Source
         detected = name or by_content(file, formats)
         if file.members and not formats[detected].sniff(file):
             raise members_error(file)
-        table = _parse(file, formats, detected)
+        table = _parse(replace(file, is_format_named=name is not None), formats, detected)
     except UnicodeDecodeError as error:
         raise file.not_utf8() from error
     except BROKEN_FILE_ERRORS as error:
@@ -146,6 +146,7 @@ def _from_memory(source: Any, formats: Formats, format: str | None, said: Source
         return found
     if format not in (None, "wide"):
         raise ValueError(f"a table in memory has no format {format!r}, only wide or none")
-    if format or ("wide" in formats and looks_wide(found, said.columns)):
-        return replace(to_long(VotesTable(found, {}, columns.keys()), columns), format="wide")
+    if format or ("wide" in formats and looks_wide(found, columns)):
+        frame = VotesTable(found, {}, columns.keys(), format="wide")
+        return to_long(frame, columns, is_forced=format is not None)
     return from_frame(found, columns, said.required)

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdpilot.arrays import Floats, Names, has_repeats, pair
-from crowdpilot.io.column_names import is_own_name, listed
+from crowdpilot.arrays import Floats, has_repeats, pair
+from crowdpilot.io.column_names import listed
 from crowdpilot.io.engine import engine
 from crowdpilot.io.format import VotesTable
+from crowdpilot.io.reading_checks import doubts
 from crowdpilot.io.similar_names import blank_key, label_key, merge, quoted, renaming, spellings, without
 from crowdpilot.io.votes_tables import EncodedVotes, from_table
 from crowdpilot.names import Encoded, to_names
@@ -23,7 +24,6 @@ MISSING_WORKERS = frozenset(("NaN", "nan", "<NA>", "NaT", "null", "NULL"))
 DOUBTFUL_MARKERS = ("NA", "-1")
 DOUBTFUL_LABELS = ("None", "N/A", "n/a", "#N/A", "?", "-", "--", ".")  # answers, or no answer
 MIN_DATE_SECONDS = 1e8  # since 1970; less is a time on another clock, or how long something took
-MIN_VOTES_TO_DOUBT = 50
 PREVIEW_ROWS = 8
 MAX_SHOWN_CLASSES = 6
 
@@ -149,7 +149,7 @@ class _Reader:
             votes = votes.with_gold(gold) if gold else votes
         except ValueError as error:
             raise ValueError(f"{about.name}: {error}") from error
-        self._check(votes)
+        self.notes.extend(() if self.classes is not None else doubts(votes, about))
         repeated = max(0, len(rows) - votes.dropped - len(votes))
         return Reading(
             votes, about.name, about.format or "columns", about.origins, about.unread, repeated, self.order,
@@ -186,7 +186,8 @@ class _Reader:
         return merge(label, groups), {task: kept.get(name, name) for task, name in gold.items()}
 
     def _is_unnamed_label(self, name: str, label: Encoded, known: set[str]) -> bool:
-        return name not in known and name not in self.abstain and bool((label.names == name).any())
+        is_settled = name in known or name in self.abstain
+        return not is_settled and any(str(found).strip() == name for found in label.names.tolist())
 
     def _names(self, role: str) -> Encoded:
         """Tasks or workers; blanks around a name are no other name."""
@@ -216,7 +217,10 @@ class _Reader:
         valid = np.flatnonzero((task.codes >= 0) & (worker.codes >= 0) & (label.codes >= 0))
         pairs = pair(task.codes[valid], worker.codes[valid], (len(task.names), len(worker.names)))
         time = numbers.get("time")
-        if time is None or not has_repeats(pairs):
+        if not has_repeats(pairs):
+            return task, worker, label, numbers
+        if time is None:
+            self._note_unread_times(repeats)
             return task, worker, label, numbers
         repeated = valid[np.isin(pairs, _repeated(pairs))]
         if not (time[repeated] > MIN_DATE_SECONDS).all():
@@ -228,29 +232,11 @@ class _Reader:
         moved = [Encoded(one.codes[order], one.names) for one in (task, worker, label)]
         return moved[0], moved[1], moved[2], {name: column[order] for name, column in numbers.items()}
 
-    # What looks wrong -------------------------------------------------------------------------
-
-    def _check(self, votes: Votes) -> None:
-        about, classes = self.about, votes.classes
-        doubted = [role for role in ("worker", "label") if self._is_doubtful(role, len(votes))]
-        if "label" in doubted and 2 * len(classes) > len(votes) and self.classes is None:
-            counts = f"{len(classes)} of {len(votes)}"
-            raise about.error(
-                f"the labels in {about.origins['label']} are nearly all different ({counts}), expected a few "
-                "classes; name the column with columns= (--columns label=NAME)"
-            )
-        if "worker" in doubted and len(votes.workers) == len(votes):
+    def _note_unread_times(self, repeats: Repeats) -> None:
+        if "time" in self.about.roles and repeats != "error":
             self.notes.append(
-                f"every vote has a worker of its own, from {about.origins['worker']}; if another column is "
-                "the worker, name it with columns= (--columns worker=NAME)"
+                f"{self.about.origins['time']} has a value that is no time, so that of repeats {self.order}"
             )
-        if self.classes is None and _has_minus_one(classes):
-            self.notes.append("-1 is read as a class; if it means no answer, use abstain= (--abstain=-1)")
-
-    def _is_doubtful(self, role: str, votes: int) -> bool:
-        """Whether a column was neither named by the user nor called like its role."""
-        named = role in self.about.chosen_roles or is_own_name(self.about.roles.get(role, role), role)
-        return votes >= MIN_VOTES_TO_DOUBT and not named
 
 
 def _repeated(values: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
@@ -258,11 +244,6 @@ def _repeated(values: NDArray[np.integer[Any]]) -> NDArray[np.integer[Any]]:
     distinct, counts = np.unique(values, return_counts=True)
     several: NDArray[np.integer[Any]] = distinct[counts > 1]
     return several
-
-
-def _has_minus_one(classes: Names) -> bool:
-    """Whether -1 is beside the classes 0, 1 and so on, where it may mean that there is no answer."""
-    return classes.dtype.kind in "iu" and len(classes) > 2 and classes.min() == -1 and 0 in classes
 
 
 def _with_classes(label: Encoded, gold: Mapping[Any, Any]) -> Encoded:

@@ -95,7 +95,8 @@ def quoted(groups: Mapping[str, Sequence[str]]) -> str:
 def without(encoded: Encoded, names: Collection[str]) -> tuple[Encoded, int]:
     """The same with some names missing, and in how many rows they stood."""
     listed: Names = encoded.names
-    gone = np.asarray([str(name) in names for name in listed.tolist()], bool)
+    texts = [str(name).strip() for name in listed.tolist()]
+    gone = np.asarray([text in names or label_key(text) in names for text in texts], bool)
     if not gone.any():
         return encoded, 0
     code = np.full(len(listed) + 1, -1, np.int32)

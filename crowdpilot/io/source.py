@@ -52,6 +52,8 @@ class Source:
         The files in an archive of several.
     required
         Roles that must have a column.
+    is_format_named
+        Whether the user says which format it is.
     """
 
     path: Path
@@ -65,6 +67,7 @@ class Source:
     notes: list[str] = field(default_factory=list)
     members: Sequence[Source] = ()
     required: Sequence[str] = REQUIRED_ROLES
+    is_format_named: bool = False
 
     def error(self, problem: str, line: int | None = None) -> ValueError:
         """One sentence that says where the problem is."""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from crowdpilot.io.column_names import WEAK_ALIASES, candidates, listed, name_key
 from crowdpilot.io.column_roles import MAX_UNCHECKED_VALUES, is_index_name
 from crowdpilot.io.columns import Column, value_text
-from crowdpilot.io.similar_names import label_key
+from crowdpilot.io.similar_names import NUMBER, label_key
 from crowdpilot.names import is_missing
 
 MISSING_CELLS = frozenset(("", "NA", "N/A", "NaN", "nan", "<NA>", "null", "NULL", "None"))
@@ -24,16 +24,19 @@ METADATA_KEYS = frozenset(
         "majority", "majorityvote", "majoritylabel", "mv", "consensus", "consensuslabel", "final",
         "finallabel", "aggregated", "agreement", "confidence", "entropy", "count", "total", "sum", "votes",
         "nvotes", "n", "numvotes", "mean", "average", "avg", "median", "split", "fold", "difficulty",
-        "length", "age",
+        "length", "age", "category", "batch", "status", "group", "condition", "type", "topic", "domain",
+        "section", "year", "version", "session", "campaign", "score", "rank", "comment",
+        "comments", "remark", "remarks", "note", "notes", "reason", "reasons", "explanation", "feedback",
     )
 )  # fmt: skip
 
 
 class Summary(NamedTuple):
-    """What a column holds: how many cells are filled, with which values."""
+    """What a column holds: how many cells are filled, with which values, and a hash of all in order."""
 
     filled: int
     values: frozenset[str]
+    content: int = 0
 
     @property
     def is_unique(self) -> bool:
@@ -49,9 +52,9 @@ class Summary(NamedTuple):
 
 def summarize(values: Iterable[Any]) -> Summary:
     """Summary of the values in some rows."""
-    texts = [value_text(value) for value in values if not is_missing(value)]
+    texts = ["" if is_missing(value) else value_text(value) for value in values]
     filled = [text for text in texts if text.strip() not in MISSING_CELLS]
-    return Summary(len(filled), frozenset(filled))
+    return Summary(len(filled), frozenset(filled), hash(tuple(map(_cell_key, texts))))
 
 
 def summarize_column(column: Column) -> Summary:
@@ -60,8 +63,13 @@ def summarize_column(column: Column) -> Summary:
     texts = [value_text(name) for name in names.tolist()]
     empty = [n for n, text in enumerate(texts) if text.strip() in MISSING_CELLS]
     filled = sum(int((codes == n).sum()) for n in empty)
+    keys = [*map(_cell_key, texts), ""]
     kept = frozenset(text for n, text in enumerate(texts) if n not in empty)
-    return Summary(int((codes >= 0).sum()) - filled, kept)
+    return Summary(int((codes >= 0).sum()) - filled, kept, hash(tuple(keys[code] for code in codes.tolist())))
+
+
+def _cell_key(text: str) -> str:
+    return "" if text.strip() in MISSING_CELLS else str(label_key(text))
 
 
 @dataclass(frozen=True)
@@ -109,6 +117,8 @@ def find_layout(
         return table.of_workers(chosen.get("worker") or workers[0])
     if workers or len(names) < 3:
         return None
+    if table.rows_are_votes():
+        return None
     layout = table.layout(table.row_column())
     if layout and labels and len(layout.votes) > 2:
         raise ValueError(
@@ -131,12 +141,21 @@ class _Wide:
         strong = [self.names.index(name) for name in candidates(self.names, "task")]
         if strong:
             return 0 if 0 in strong else strong[0]
-        unique = [n for n, column in enumerate(self.columns) if column.is_unique and column.filled]
+        rows = max(column.filled for column in self.columns)
+        unique = [n for n, column in enumerate(self.columns) if column.is_unique and column.filled == rows]
         first = [n for n in unique if n == 0 and is_index_name(self.names[0])]
         weak = [self.names.index(name) for name in candidates(self.names, "task", WEAK_ALIASES)]
         usual = [n for n in weak if n in unique]
         texts = [n for n in unique if not self.columns[n].are_labels]
         return next(iter([*usual, *first, *texts]), None)
+
+    def rows_are_votes(self) -> bool:
+        """Whether a column with a usual name of tasks or workers repeats its values."""
+        names = [name for role in ("task", "worker") for name in candidates(self.names, role, WEAK_ALIASES)]
+        positions = [self.names.index(name) for name in names]
+        if "task" in self.chosen or candidates(self.names, "task"):
+            return False
+        return any(not self.columns[n].is_unique for n in positions) or any(map(_repeats_texts, self.columns))
 
     def gold_column(self) -> int | None:
         """The column of true labels."""
@@ -161,7 +180,8 @@ class _Wide:
         """The columns of votes around that which names the rows."""
         gold = self.gold_column()
         rest = [n for n in range(len(self.names)) if n not in (row, gold)]
-        special = [] if is_forced else [n for n in rest if self._is_metadata(n)]
+        twice = [n for n in rest if self._is_copy(n)]
+        special = twice if is_forced else [n for n in rest if n in twice or self._is_metadata(n)]
         texts = [n for n in rest if n not in special and not self.columns[n].are_labels]
         likely = [n for n in rest if n not in special and n not in texts]
         votes = likely if is_forced else self._sharing(likely)
@@ -171,12 +191,34 @@ class _Wide:
             row is None and not is_forced and not self._is_clear(votes)
         ):
             return None
+        if not is_forced:
+            self._check_header(votes)
         ignored = [n for n in rest if n not in votes]
         foreign = [self.names[n] for n in ignored if is_forced or n in likely or n in special]
-        notes = [f"{listed(foreign)} are not read, since their values are not those of workers"] * bool(
-            foreign
-        )
-        return Layout(row, gold, votes, ignored, False, self._missing(votes), notes)
+        odd = [] if is_forced else [self.names[n] for n in votes if self._is_odd(n, votes)]
+        return Layout(row, gold, votes, ignored, False, self._missing(votes), _notes(foreign, odd))
+
+    def _check_header(self, votes: Sequence[int]) -> None:
+        """Raise if a column is called like a label, as it is where the first line is data."""
+        labels = {label_key(value) for n in votes for value in self.columns[n].values}
+        names = [self.names[n] for n in votes if not NUMBER.fullmatch(self.names[n].strip())]
+        if data := [name for name in names if label_key(name) in labels]:
+            raise ValueError(
+                f"a column is called {data[0]!r}, which is a label too: if the first line is data, name the "
+                "columns with header= (--header task,NAME,NAME,...)"
+            )
+
+    def _is_copy(self, n: int) -> bool:
+        """Whether a column is an earlier one again, as `ben.1` is for `ben`."""
+        key = _key_of_copies(self.names[n])
+        earlier = [m for m in range(n) if _key_of_copies(self.names[m]) == key]
+        return any(self.columns[m].content == self.columns[n].content for m in earlier)
+
+    def _is_odd(self, n: int, votes: Sequence[int]) -> bool:
+        """Whether most values of a column occur in no other one."""
+        others = frozenset[str]().union(*(self.columns[m].values for m in votes if m != n))
+        own = self.columns[n].values - others
+        return len(votes) > 2 and len(own) > 1 and 2 * len(own) > len(self.columns[n].values)
 
     def _is_metadata(self, n: int) -> bool:
         key = name_key(self.names[n])
@@ -203,8 +245,13 @@ class _Wide:
         if groups and not large and len(likely) - len(groups) < 1:
             return []
         kept = large[0] if large else (groups[0][1] if len(groups) == 1 else [])
-        single = [n for n in likely if len(self.columns[n].values) < 2]
+        known = frozenset[str]().union(*(self.columns[n].values for n in kept))
+        single = [n for n in likely if self._may_join(self.columns[n], known)]
         return sorted([*kept, *single]) if kept or not groups else []
+
+    def _may_join(self, column: Summary, known: frozenset[str]) -> bool:
+        """Whether a column with at most one value may be of a worker: a value of others, or just one cell."""
+        return len(column.values) < 2 and (not known or column.values <= known or column.filled < 2)
 
     def _is_clear(self, votes: Sequence[int]) -> bool:
         """Whether two columns share two values, so that rows without a name may be tasks."""
@@ -218,3 +265,24 @@ class _Wide:
         is_full = len({self.columns[n].filled for n in votes}) == 1
         numbers = rest != {"1"} and all(value.isdecimal() for value in rest)
         return frozenset((NO_VOTE,)) if NO_VOTE in values and rest and numbers and is_full else frozenset()
+
+
+def _repeats_texts(column: Summary) -> bool:
+    """Whether a column holds long texts, each of them several times."""
+    is_text = any(len(value) > MIN_TEXT_CHARACTERS for value in column.values)
+    return is_text and 2 * len(column.values) <= column.filled
+
+
+def _key_of_copies(name: str) -> str:
+    """A name without the number that pandas adds to the second column of that name."""
+    before, dot, number = name.strip().rpartition(".")
+    return name_key(before if dot and number.isdecimal() else name)
+
+
+def _notes(foreign: Sequence[str], odd: Sequence[str]) -> list[str]:
+    notes = []
+    if foreign:
+        notes.append(f"{listed(foreign)} are not read, since their values are not those of workers")
+    if odd:
+        notes.append(f"{listed(odd)} are read as workers, though most of their labels are of nobody else")
+    return notes

@@ -11,6 +11,7 @@ from typing import Any
 from crowdpilot.io.columns import Table, table_of
 from crowdpilot.io.engine import engine
 from crowdpilot.io.format import Format, VotesTable, row_text
+from crowdpilot.io.formats.wide import looks_wide, to_long
 from crowdpilot.io.frames import readable_column
 from crowdpilot.io.json_layouts import records_of
 from crowdpilot.io.source import Source
@@ -33,11 +34,15 @@ def parse(source: Source) -> VotesTable:
     table = engine().read_json_lines(source.open, partial(_roles, source)) if is_lines else None
     if table is None:
         table = _table(source.records if laid_out is None else laid_out)
+    position = source.json_position if laid_out is None else row_text
+    if looks_wide(table, source.columns):
+        frame = VotesTable(table, {}, source.columns.keys(), name=str(source.path), position=position)
+        return to_long(frame, source.columns)
     roles = _roles(source, table)
     chosen = list(dict.fromkeys(roles.values()))
     return VotesTable(
         table.select(chosen), roles, source.columns.keys(), table.column_names,
-        name=str(source.path), position=source.json_position if laid_out is None else row_text,
+        name=str(source.path), position=position,
     )  # fmt: skip
 
 

@@ -54,13 +54,24 @@ def _is_wide(names: Sequence[str], columns: Iterable[Summary], chosen: Mapping[s
 def parse(source: Source) -> VotesTable:
     """Every cell as text."""
     source.roles(source.header, {})
-    return to_long(text_table(source, read_rows(source), {}), source.columns)
+    table = text_table(source, read_rows(source), {})
+    return to_long(table, source.columns, is_forced=source.is_format_named)
 
 
-def to_long(votes: VotesTable, columns: Mapping[str, str | None]) -> VotesTable:
-    """One row for each cell that is not empty, and one for each task that has none."""
+def to_long(votes: VotesTable, columns: Mapping[str, str | None], *, is_forced: bool = False) -> VotesTable:
+    """One row for each cell that is not empty, and one for each task that has none.
+
+    Parameters
+    ----------
+    votes
+        A table with a row for each task, or for each worker.
+    columns
+        Those that the user has named.
+    is_forced
+        The user says that it is wide: then every column without another role is a worker.
+    """
     names = votes.table.column_names
-    layout = _layout(votes, columns)
+    layout = _layout(votes, columns, is_forced)
     voters = to_names([names[n] for n in layout.votes])
     cells = encode_column(stack([votes.table.columns[n] for n in layout.votes]), votes.numbers_as_text)
     labels = cells.codes.reshape(len(voters), -1).T  # (rows, columns of votes)
@@ -87,12 +98,11 @@ def to_long(votes: VotesTable, columns: Mapping[str, str | None]) -> VotesTable:
     )  # fmt: skip
 
 
-def _layout(votes: VotesTable, columns: Mapping[str, str | None]) -> Layout:
+def _layout(votes: VotesTable, columns: Mapping[str, str | None], is_forced: bool) -> Layout:
     """The layout that was found, or the one that the user forces."""
     names, summaries = votes.table.column_names, [summarize_column(column) for column in votes.table.columns]
     try:
-        found = None if "task" in columns else find_layout(names, summaries, columns)
-        layout = found or find_layout(names, summaries, columns, is_forced=True)
+        layout = find_layout(names, summaries, columns, is_forced=is_forced)
     except ValueError as error:
         raise votes.error(str(error)) from error
     if layout is None:

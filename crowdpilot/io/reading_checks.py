@@ -1,0 +1,94 @@
+"""What looks wrong in votes that were read: sentences for those who know what should be in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowdpilot.arrays import Codes, pair
+from crowdpilot.io.column_names import is_own_name, listed
+from crowdpilot.io.format import VotesTable
+from crowdpilot.votes import Votes
+
+MIN_VOTES_TO_DOUBT = 50
+MIN_VOTES_OF_ODD_ROWS = 10
+MIN_VOTES_PER_CLASS = 3
+MIN_UNANIMOUS_TASKS = 5
+TOTALS = frozenset(("total", "totals", "sum", "summe", "gesamt", "mean", "average", "count", "all"))
+
+
+def doubts(votes: Votes, about: VotesTable) -> Iterator[str]:
+    """Sentences about votes whose classes nobody has named; a `ValueError` if they cannot be right."""
+    if 2 * len(votes.classes) > len(votes) and _is_doubtful(votes, about, "label"):
+        counts = f"{len(votes.classes)} of {len(votes)}"
+        raise about.error(
+            f"the labels in {about.origins['label']} are nearly all different ({counts}), expected a few "
+            "classes; name the column with columns= (--columns label=NAME)"
+        )
+    if len(votes.workers) == len(votes) and _is_doubtful(votes, about, "worker"):
+        yield (
+            f"every vote has a worker of its own, from {about.origins['worker']}; if another column is the "
+            "worker, name it with columns= (--columns worker=NAME)"
+        )
+    if _has_minus_one(votes):
+        yield "-1 is read as a class; if it means no answer, use abstain= (--abstain=-1)"
+    if about.unread and "label" not in about.chosen_roles and _agrees_everywhere(votes):
+        label = about.origins.get("label", "the label")
+        yield (
+            f"all votes of each task agree, so that {label} may be a fact about tasks; if one of "
+            f"{listed(about.unread)} is the label, use --columns label=NAME"
+        )
+    yield from _odd_rows(votes)
+
+
+def _is_doubtful(votes: Votes, about: VotesTable, role: str) -> bool:
+    """Whether a column was neither named by the user nor called like its role."""
+    is_named = role in about.chosen_roles or is_own_name(about.roles.get(role, role), role)
+    return len(votes) >= MIN_VOTES_TO_DOUBT and not is_named
+
+
+def _has_minus_one(votes: Votes) -> bool:
+    """Whether -1 is beside the classes 0, 1 and so on, where it may mean that there is no answer."""
+    classes = votes.classes
+    return classes.dtype.kind in "iu" and len(classes) > 2 and bool(classes.min() == -1) and 0 in classes
+
+
+def _agrees_everywhere(votes: Votes) -> bool:
+    """Whether many tasks have several votes, and each of them votes for one class."""
+    K = max(len(votes.classes), 1)
+    pairs = np.unique(pair(votes.task, votes.label, (len(votes.tasks), K)))
+    several = np.bincount(votes.task, minlength=len(votes.tasks)) > 1
+    of_task = np.bincount(pairs // K, minlength=len(votes.tasks))
+    return int(several.sum()) >= MIN_UNANIMOUS_TASKS and bool((of_task[several] == 1).all())
+
+
+def _odd_rows(votes: Votes) -> Iterator[str]:
+    """Sentences about the first and the last task, which may be a title, a total or a line that was cut."""
+    if not len(votes):
+        return
+    if str(votes.tasks[-1]).strip().casefold() in TOTALS:
+        yield f"the last task is called {str(votes.tasks[-1])!r}; a total is no task, so delete that line"
+    counts = np.bincount(votes.label, minlength=len(votes.classes))
+    for n, which in ((0, "first"), (len(votes.tasks) - 1, "last")):
+        labels = votes.label[votes.task == n]
+        once = labels[counts[labels] == 1]
+        if len(once) and _is_odd(votes, counts, labels, once):
+            names = listed([str(votes.classes[k]) for k in once])
+            yield (
+                f"{names} occurs once, for the {which} task {str(votes.tasks[n])!r}; a title, a total or a "
+                "line that was cut off is no vote"
+            )
+
+
+def _is_odd(votes: Votes, counts: NDArray[Any], labels: Codes, once: Codes) -> bool:
+    """Whether the labels of a task that occur nowhere else stand out: all of its labels, or a cut one."""
+    rest, classes = len(votes) - len(once), int((counts > 0).sum()) - len(once)
+    if len(once) == len(labels):
+        return rest >= max(MIN_VOTES_OF_ODD_ROWS // 2, 2 * classes)
+    names = [str(name) for name in votes.classes]
+    if any(names[k] != name and name.startswith(names[k]) for k in once for name in names):
+        return True
+    return rest >= max(MIN_VOTES_OF_ODD_ROWS, MIN_VOTES_PER_CLASS * classes)
