@@ -196,8 +196,8 @@ def running_label_studio(folder: Path, *, guarded: bool = False, port: int = 0) 
     program = need(label_studio(), "label-studio")
     port = port or free_port()
     address, log = f"http://127.0.0.1:{port}", folder / "label-studio.log"
-    guard = {name: str(guarded).lower() for name in ("SSRF_PROTECTION_ENABLED", "ML_BLOCK_LOCAL_IP")}
-    data = {"LABEL_STUDIO_BASE_DATA_DIR": str(folder), **guard}
+    protection = {name: str(guarded).lower() for name in ("SSRF_PROTECTION_ENABLED", "ML_BLOCK_LOCAL_IP")}
+    data = {"LABEL_STUDIO_BASE_DATA_DIR": str(folder), **protection}
     with log.open("a") as output:
         process = subprocess.Popen(
             [program, "start", "--no-browser", "--internal-host", "127.0.0.1", "--port", str(port),
