@@ -134,9 +134,12 @@ class Draft:
         """Options of `crowdpilot.read` with which a user says what is what; none where there are none."""
         names = [column.name for column in self.columns]
         roles = {c.role: c.name for c in self.columns if c.role in ("task", "worker", "label", "time")}
-        if not {"task", "label"} <= roles.keys() or len(set(names)) < len(names):
+        is_wide = {column.role for column in self.columns} == {"task", "votes"}
+        is_clear = is_wide or {"task", "worker", "label"} <= roles.keys()
+        if not is_clear or len(set(names)) < len(names):
             return {}
-        return {"columns": roles} if self.has_header else {"columns": roles, "header": names}
+        header = {} if self.has_header else {"header": names}
+        return {"columns": roles, **header} | ({"format": "wide"} if is_wide else {})
 
     def torn(self) -> list[str]:
         """What is left of the last cell, if the end was cut off."""
