@@ -10,8 +10,10 @@ from pydantic import BaseModel
 from crowdpilot.service.http.auth import LabelOps, ProjectId, SettingsOf, StoreOf, Writer
 from crowdpilot.service.http.responses import error_schemas
 from crowdpilot.service.platforms.prolific.studies import Study
-from crowdpilot.service.requesters.recruiting import prolific_studies, prolific_submissions
-from crowdpilot.service.requesters.recruiting.prolific_studies import Move, PlacesIn, PublishIn, StudyIn
+from crowdpilot.service.project_changes import change_settings
+from crowdpilot.service.requesters.recruiting import prolific_drafts, prolific_studies, prolific_submissions
+from crowdpilot.service.requesters.recruiting.prolific_drafts import StudyIn
+from crowdpilot.service.requesters.recruiting.prolific_studies import Move, PublishIn, SizeIn
 from crowdpilot.service.requesters.recruiting.prolific_submissions import ApprovalIn, BonusIn, RejectionIn
 from crowdpilot.service.store.arrivals import prolific_studies as stored
 from crowdpilot.service.store.engine import Row
@@ -114,7 +116,7 @@ def post_study(
     id: ProjectId, body: StudyIn, store: StoreOf, settings: SettingsOf, requester: Writer
 ) -> StudyOut:
     """Draft a study that leads to the project; the same token makes one study. It costs nothing yet."""
-    return _row(prolific_studies.create(store, settings, id, requester.actor, body))
+    return _row(prolific_drafts.create(store, settings, id, requester.actor, body, change_settings))
 
 
 @routes.get("/{study}")
@@ -136,10 +138,11 @@ def post_publication(
 
 @routes.post("/{study}/places")
 def post_places(
-    id: ProjectId, study: StudyId, body: PlacesIn, store: StoreOf, settings: SettingsOf, requester: Writer
+    id: ProjectId, study: StudyId, body: SizeIn, store: StoreOf, settings: SettingsOf, requester: Writer
 ) -> StateOut:
     """Raise the number of places."""
-    return _state(prolific_studies.set_places(store, settings, id, requester.actor, study, body))
+    about = store, settings, id, requester.actor, study, body
+    return _state(prolific_studies.set_places(*about, change_settings))
 
 
 @routes.get("/{study}/submissions")

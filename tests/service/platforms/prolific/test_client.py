@@ -126,7 +126,7 @@ def test_what_prolific_refuses_is_said_in_one_line(prolific: Prolific) -> None:
     ("change", "words"),
     [({"is_down": True}, "because of an error of its own"), ({"address": ""}, "did not answer")],
 )
-def test_an_outage_is_told_from_a_refusal(
+def test_an_outage_differs_from_what_prolific_rejects(
     prolific: Prolific, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], words: str
 ) -> None:
     prolific.is_down = change.get("is_down", False)

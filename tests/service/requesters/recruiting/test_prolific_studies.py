@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from crowdpilot.service.requesters.recruiting import prolific_studies
-from crowdpilot.service.requesters.recruiting.prolific_studies import StudyIn
+from crowdpilot.service.project_changes import change_settings
+from crowdpilot.service.requesters.recruiting import prolific_drafts
+from crowdpilot.service.requesters.recruiting.prolific_drafts import StudyIn
 from tests.service.harness.prolific_server import PARTICIPANT, Prolific
 from tests.service.harness.service import Project, Service, sqlite_url
 
@@ -86,7 +87,7 @@ def test_two_requests_at_once_make_one_study(service: Service, project: Project,
 
     def create() -> None:
         about = service.store, service.settings, project.id, "ann"
-        made.append(prolific_studies.create(*about, StudyIn.model_validate(NEW)).study)
+        made.append(prolific_drafts.create(*about, StudyIn.model_validate(NEW), change_settings).study)
 
     threads = [threading.Thread(target=create) for _ in range(4)]
     for thread in threads:
@@ -140,6 +141,15 @@ def test_participants_of_every_study_of_the_project_come_in(
     assert arrive(service, project, first, "a1" * 12).status_code == 201
     assert arrive(service, project, second, "a2" * 12, 2).status_code == 201
     assert arrive(service, project, "f" * 24, "a3" * 12, 3).status_code == 403
+
+
+def test_participants_of_a_study_made_by_hand_still_come_in(service: Service, prolific: Prolific) -> None:
+    project = service.project(prolific={"code": "MYCODE"})
+    project.add_texts(12)
+    assert arrive(service, project, "f" * 24, "a3" * 12, 3).status_code == 201
+    study = drafted(project)
+    assert arrive(service, project, "f" * 24, "a4" * 12, 4).status_code == 201
+    assert arrive(service, project, study, "a5" * 12, 5).status_code == 201
 
 
 def test_publishing_needs_the_typed_total(project: Project, prolific: Prolific) -> None:

@@ -12,12 +12,8 @@ from crowdpilot.service.pages.dashboard.recruiting.hit_forms import Wrong
 from crowdpilot.service.pages.rendering import sentence
 from crowdpilot.service.platforms.prolific.studies import DEVICES
 from crowdpilot.service.platforms.prolific.submissions import CATEGORIES, MIN_MESSAGE_CHARACTERS
-from crowdpilot.service.requesters.recruiting.prolific_studies import (
-    ConfirmationError,
-    PlacesIn,
-    PublishIn,
-    StudyIn,
-)
+from crowdpilot.service.requesters.recruiting.prolific_drafts import StudyIn
+from crowdpilot.service.requesters.recruiting.prolific_studies import ConfirmationError, PublishIn, SizeIn
 from crowdpilot.service.requesters.recruiting.prolific_submissions import MAX_REVIEWED, BonusIn, RejectionIn
 from crowdpilot.service.schemas.fields import Strict
 
@@ -57,9 +53,9 @@ def to_publication(typed: Mapping[str, str]) -> PublishIn | Wrong:
     return _checked(PublishIn, {"confirm_total": typed["confirm_total"]})
 
 
-def to_places(typed: Mapping[str, str]) -> PlacesIn | Wrong:
+def to_places(typed: Mapping[str, str]) -> SizeIn | Wrong:
     """How many places there are to be."""
-    return _checked(PlacesIn, {name: typed[name] for name in PLACES})
+    return _checked(SizeIn, {name: typed[name] for name in PLACES})
 
 
 def to_rejection(typed: Mapping[str, Any]) -> RejectionIn | Wrong:

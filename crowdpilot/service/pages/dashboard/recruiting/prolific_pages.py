@@ -20,7 +20,9 @@ from crowdpilot.service.pages.dashboard.recruiting.links import is_loopback
 from crowdpilot.service.pages.rendering import sentence
 from crowdpilot.service.platforms.prolific.address import NO_TOKEN, api_token
 from crowdpilot.service.platforms.prolific.submissions import CATEGORIES, MIN_MESSAGE_CHARACTERS
+from crowdpilot.service.project_changes import change_settings
 from crowdpilot.service.requesters.recruiting import (
+    prolific_drafts,
     prolific_studies,
     prolific_submissions,
     submissions,
@@ -114,7 +116,7 @@ def create(id: str, form: Form, requester: Writing, store: StoreOf, settings: Se
     new = forms.to_study(typed)
     if not isinstance(new, Wrong):
         try:
-            made = prolific_studies.create(store, settings, id, requester.id, new)
+            made = prolific_drafts.create(store, settings, id, requester.id, new, change_settings)
             return go(f"/projects/{id}/recruiting/studies/{made.study}?done=create")
         except (RequestError, ValueError) as error:
             new = forms.refused(error)
@@ -195,7 +197,9 @@ def set_places(
     """Change the number of places."""
     typed = read(form, forms.PLACES)
     about = store, settings, id, requester.id, study
-    acts = _acting(forms.to_places(typed), lambda new: prolific_studies.set_places(*about, new))
+    acts = _acting(
+        forms.to_places(typed), lambda new: prolific_studies.set_places(*about, new, change_settings)
+    )
     return _act(store, settings, id, study, requester, "places", typed, acts)
 
 
