@@ -37,9 +37,9 @@ from crowdpilot.io.formats import (
     zooniverse,
 )
 from crowdpilot.io.formats.soft import from_shares
-from crowdpilot.io.opening import PATHS
 from crowdpilot.io.reading import Reading, ReadingWarning, read_table
 from crowdpilot.io.source import Source
+from crowdpilot.io.sources.opening import PATHS
 from crowdpilot.io.text_writing import delimited, write_delimited, write_jsonl
 from crowdpilot.io.votes_tables import as_table, labels_from_table
 from crowdpilot.votes import Repeats, Votes

@@ -13,9 +13,9 @@ from crowdpilot.io.column_names import listed
 from crowdpilot.io.columns import Table, TableError, column_of_names, table_of
 from crowdpilot.io.engine import engine
 from crowdpilot.io.format import VotesTable, row_text
-from crowdpilot.io.headers import check_header, check_repeated_header
 from crowdpilot.io.plain import long_fields
 from crowdpilot.io.source import Source
+from crowdpilot.io.sources.headers import check_header, check_repeated_header
 from crowdpilot.names import to_names
 
 

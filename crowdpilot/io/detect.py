@@ -14,10 +14,10 @@ import numpy as np
 from crowdpilot.io.columns import TableError
 from crowdpilot.io.format import Format, VotesTable
 from crowdpilot.io.formats.wide import looks_wide, to_long
-from crowdpilot.io.memory import table_in_memory
-from crowdpilot.io.opening import PATHS as PATHS
-from crowdpilot.io.opening import members_error, open_source
 from crowdpilot.io.source import COMPRESSED, Source
+from crowdpilot.io.sources.opening import PATHS as PATHS
+from crowdpilot.io.sources.opening import members_error, open_source
+from crowdpilot.io.tables.in_memory import table_in_memory
 from crowdpilot.io.votes_tables import from_frame
 from crowdpilot.option_strings import did_you_mean
 

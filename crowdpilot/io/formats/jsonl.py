@@ -12,9 +12,9 @@ from crowdpilot.io.columns import Table, table_of
 from crowdpilot.io.engine import engine
 from crowdpilot.io.format import Format, VotesTable, row_text
 from crowdpilot.io.formats.wide import looks_wide, to_long
-from crowdpilot.io.frames import readable_column
-from crowdpilot.io.json_layouts import records_of
 from crowdpilot.io.source import Source
+from crowdpilot.io.tables.frames import readable_column
+from crowdpilot.io.tables.json_layouts import records_of
 from crowdpilot.io.text_writing import write_jsonl
 from crowdpilot.io.votes_tables import to_table
 from crowdpilot.votes import Votes

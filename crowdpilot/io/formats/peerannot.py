@@ -14,9 +14,9 @@ import numpy as np
 from crowdpilot.arrays import Codes, Names
 from crowdpilot.io.columns import column_of_names, objects, value_text
 from crowdpilot.io.format import Format, VotesTable
-from crowdpilot.io.json_layouts import records_of
-from crowdpilot.io.nested_votes import INVERSE, doubts, nested_votes
 from crowdpilot.io.source import Source
+from crowdpilot.io.tables.json_layouts import records_of
+from crowdpilot.io.tables.nested_votes import INVERSE, doubts, nested_votes
 from crowdpilot.io.text_writing import JSON, texts, write_text
 from crowdpilot.io.votes_tables import check_single
 from crowdpilot.votes import Votes

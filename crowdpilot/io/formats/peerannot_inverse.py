@@ -6,8 +6,8 @@ from pathlib import Path
 
 from crowdpilot.io.format import Format, VotesTable
 from crowdpilot.io.formats.peerannot import parse_nested, write_nested
-from crowdpilot.io.nested_votes import INVERSE
 from crowdpilot.io.source import Source
+from crowdpilot.io.tables.nested_votes import INVERSE
 from crowdpilot.votes import Votes
 
 

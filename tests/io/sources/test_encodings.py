@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crowdpilot.io import ReadingWarning, explain, read
-from crowdpilot.io.encodings import detect_encoding, find_encoding, is_western
+from crowdpilot.io.sources.encodings import detect_encoding, find_encoding, is_western
 
 pytestmark = pytest.mark.usefixtures("each_engine")
 TEXT = "task,worker,label\na,Jürgen,café\nb,Zoë,thé\nc,x,naïve\n"

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from crowdpilot.io import explain, read
-from crowdpilot.io.json_layouts import records_of
+from crowdpilot.io.tables.json_layouts import records_of
 
 pytestmark = pytest.mark.usefixtures("each_engine")
 FRAME = pd.DataFrame({"item": ["a", "a", "b"], "rater": ["x", "y", "x"], "rating": [1, 2, 1]})

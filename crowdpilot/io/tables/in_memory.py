@@ -12,10 +12,10 @@ from crowdpilot.arrays import need_arrow
 from crowdpilot.io.columns import Table, TableError, column_of_names, table_of
 from crowdpilot.io.engine import engine
 from crowdpilot.io.format import VotesTable
-from crowdpilot.io.frames import frame_table, is_frame, readable_column
-from crowdpilot.io.json_layouts import records_of
-from crowdpilot.io.nested_votes import nested_votes
 from crowdpilot.io.plain import NESTED_TYPES
+from crowdpilot.io.tables.frames import frame_table, is_frame, readable_column
+from crowdpilot.io.tables.json_layouts import records_of
+from crowdpilot.io.tables.nested_votes import nested_votes
 from crowdpilot.names import is_missing, to_names
 
 EXPECTED = "a path, a stream, a data frame, a dict of columns, records or an array (tasks, workers)"

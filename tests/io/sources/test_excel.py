@@ -14,7 +14,7 @@ import openpyxl
 import pytest
 
 from crowdpilot.io import explain, read
-from crowdpilot.io.excel import sheet_as_csv
+from crowdpilot.io.sources.excel import sheet_as_csv
 
 HEADER = ["task", "worker", "label"]
 VOTES = [("a", "x", "cat"), ("b", "y", "dog")]

@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from crowdpilot.io import read
-from crowdpilot.io.opening import open_source
 from crowdpilot.io.source import Source
+from crowdpilot.io.sources.opening import open_source
 
 TEXT = "task,worker,label\na,x,cat\nb,y,dog\n"
 VOTES = [("a", "x", "cat"), ("b", "y", "dog")]

@@ -16,8 +16,8 @@ from zipfile import BadZipFile, ZipFile
 
 from crowdpilot.arrays import need_arrow
 from crowdpilot.io.column_names import listed
-from crowdpilot.io.excel import sheet_as_csv
 from crowdpilot.io.source import COMPRESSED, Source
+from crowdpilot.io.sources.excel import sheet_as_csv
 
 PATHS = (str, os.PathLike)
 STANDARD_INPUT = "-"
