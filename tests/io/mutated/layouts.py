@@ -19,6 +19,7 @@ from tests.io.mutated.programs import (
     qualtrics,
     toloka,
 )
+from tests.io.mutated.traps import class_counts, joined_labels, rows_of_workers, ticked, two_answers
 
 KNOWN = {
     "task": ("task", "item", "item_id", "Task ID", "document_id", "unit_id", "example", "question_id"),
@@ -136,4 +137,9 @@ LAYOUTS: dict[str, tuple[Callable[[Random, Crowd], Draft], int]] = {  # how, and
     "qualtrics": (qualtrics, 1),
     "matrix": (matrix, 1),
     "prodigy": (prodigy, 1),
+    "class counts": (class_counts, 1),
+    "ticked": (ticked, 1),
+    "rows of workers": (rows_of_workers, 1),
+    "two answers": (two_answers, 1),
+    "joined labels": (joined_labels, 1),
 }
