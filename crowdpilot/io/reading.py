@@ -14,15 +14,24 @@ from crowdpilot.io.column_names import listed
 from crowdpilot.io.engine import engine
 from crowdpilot.io.format import VotesTable
 from crowdpilot.io.reading_checks import doubts
-from crowdpilot.io.similar_names import blank_key, label_key, merge, quoted, renaming, spellings, without
+from crowdpilot.io.similar_names import (
+    NUMBER,
+    blank_key,
+    label_key,
+    merge,
+    quoted,
+    renaming,
+    spellings,
+    without,
+)
 from crowdpilot.io.votes_tables import EncodedVotes, from_table
 from crowdpilot.names import Encoded, to_names
 from crowdpilot.votes import Repeats, Votes
 
-MISSING_LABELS = frozenset(("NaN", "nan", "NAN", "<NA>", "NaT", "null", "NULL", "NA"))  # written by programs
-MISSING_WORKERS = frozenset(("NaN", "nan", "<NA>", "NaT", "null", "NULL"))
-DOUBTFUL_MARKERS = ("NA", "-1")
-DOUBTFUL_LABELS = ("None", "N/A", "n/a", "#N/A", "?", "-", "--", ".")  # answers, or no answer
+MISSING_LABELS = frozenset(("nan", "<na>", "nat", "null", "na"))  # as programs write them, in small letters
+MISSING_WORKERS = MISSING_LABELS - {"na"}
+DOUBTFUL_MARKERS = ("na", "-1")
+DOUBTFUL_LABELS = frozenset(("None", "N/A", "n/a", "#N/A", "?", "-", "--", "."))  # answers, or no answer
 MIN_DATE_SECONDS = 1e8  # since 1970; less is a time on another clock, or how long something took
 PREVIEW_ROWS = 8
 MAX_SHOWN_CLASSES = 6
@@ -160,17 +169,19 @@ class _Reader:
 
     def _labels(self, known: set[str]) -> tuple[Encoded, dict[Any, Any]]:
         """Labels and true labels, each class under one name."""
-        markers = MISSING_LABELS.union(self.about.missing_labels) - known - {*self.abstain}
+        settled = {label_key(name) for name in (*known, *self.abstain)}
+        markers = MISSING_LABELS.union(self.about.missing_labels) - settled
         label, missing = without(self.encoded.label, markers)
         if missing:
-            found = sorted(markers.intersection(map(str, self.encoded.label.names.tolist())))
-            self.left_out[f"labelled {', '.join(found)}"] = missing
-            if doubtful := [name for name in found if name in DOUBTFUL_MARKERS]:
+            every = [str(name).strip() for name in self.encoded.label.names.tolist()]
+            found = [name for name in every if label_key(name) in markers]
+            self.left_out[f"labelled {listed(found)}"] = missing
+            if doubtful := [name for name in found if label_key(name) in DOUBTFUL_MARKERS]:
                 self.notes.append(
                     f"{missing} labels {doubtful[0]} are read as missing; if {doubtful[0]} is a class, name "
                     "all classes (--classes)"
                 )
-        gold = {task: name for task, name in self.encoded.gold.items() if str(name) not in markers}
+        gold = {task: name for task, name in self.encoded.gold.items() if label_key(name) not in markers}
         everything = _with_classes(label, gold)
         if groups := spellings(everything, label_key, known):
             self.notes.append(
@@ -178,16 +189,23 @@ class _Reader:
                 "to keep them apart, name all classes (--classes)"
             )
         kept = renaming(groups)
-        if doubtful := [name for name in DOUBTFUL_LABELS if self._is_unnamed_label(name, label, known)]:
+        self._note_doubtful(label, known)
+        return merge(label, groups), {task: kept.get(name, name) for task, name in gold.items()}
+
+    def _note_doubtful(self, label: Encoded, known: set[str]) -> None:
+        """Labels that may mean no answer: signs and words for nothing, or one word among numbers."""
+        names = [str(name).strip() for name in label.names.tolist()]
+        words = [name for name in names if not NUMBER.fullmatch(name)]
+        only_word = words if len(words) == 1 < len(names) - 1 else []
+        settled = {*known, *self.abstain}
+        doubtful = [
+            name for name in dict.fromkeys(names) if name in DOUBTFUL_LABELS.union(only_word) - settled
+        ]
+        if doubtful:
             self.notes.append(
                 f"{', '.join(map(repr, doubtful))} is read as a class; if it means no answer, "
                 f"use abstain= (--abstain {doubtful[0]})"
             )
-        return merge(label, groups), {task: kept.get(name, name) for task, name in gold.items()}
-
-    def _is_unnamed_label(self, name: str, label: Encoded, known: set[str]) -> bool:
-        is_settled = name in known or name in self.abstain
-        return not is_settled and any(str(found).strip() == name for found in label.names.tolist())
 
     def _names(self, role: str) -> Encoded:
         """Tasks or workers; blanks around a name are no other name."""

@@ -17,6 +17,7 @@ MIN_VOTES_TO_DOUBT = 50
 MIN_VOTES_OF_ODD_ROWS = 10
 MIN_VOTES_PER_CLASS = 3
 MIN_UNANIMOUS_TASKS = 5
+MIN_CHARACTERS_OF_CUT_NAME = 3
 TOTALS = frozenset(("total", "totals", "sum", "summe", "gesamt", "mean", "average", "count", "all"))
 
 
@@ -71,6 +72,7 @@ def _odd_rows(votes: Votes) -> Iterator[str]:
         return
     if str(votes.tasks[-1]).strip().casefold() in TOTALS:
         yield f"the last task is called {str(votes.tasks[-1])!r}; a total is no task, so delete that line"
+    yield from _cut_worker(votes)
     counts = np.bincount(votes.label, minlength=len(votes.classes))
     for n, which in ((0, "first"), (len(votes.tasks) - 1, "last")):
         labels = votes.label[votes.task == n]
@@ -81,6 +83,18 @@ def _odd_rows(votes: Votes) -> Iterator[str]:
                 f"{names} occurs once, for the {which} task {str(votes.tasks[n])!r}; a title, a total or a "
                 "line that was cut off is no vote"
             )
+
+
+def _cut_worker(votes: Votes) -> Iterator[str]:
+    """A sentence if the last vote is the only one of a worker whose name another one begins with."""
+    last = int(votes.worker[-1])
+    name = str(votes.workers[last])
+    if len(name) < MIN_CHARACTERS_OF_CUT_NAME or (votes.worker == last).sum() > 1:
+        return
+    if longer := [
+        str(other) for other in votes.workers if str(other) != name and str(other).startswith(name)
+    ]:
+        yield f"the last vote is of {name!r}, who may be {longer[0]!r} in a line that was cut off"
 
 
 def _is_odd(votes: Votes, counts: NDArray[Any], labels: Codes, once: Codes) -> bool:

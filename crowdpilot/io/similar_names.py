@@ -92,11 +92,10 @@ def quoted(groups: Mapping[str, Sequence[str]]) -> str:
     return "; ".join(shown) + (f"; and {more} more" if more > 0 else "")
 
 
-def without(encoded: Encoded, names: Collection[str]) -> tuple[Encoded, int]:
-    """The same with some names missing, and in how many rows they stood."""
+def without(encoded: Encoded, keys: Collection[str]) -> tuple[Encoded, int]:
+    """The same without names of some keys, and in how many rows they stood."""
     listed: Names = encoded.names
-    texts = [str(name).strip() for name in listed.tolist()]
-    gone = np.asarray([text in names or label_key(text) in names for text in texts], bool)
+    gone = np.asarray([label_key(str(name)) in keys for name in listed.tolist()], bool)
     if not gone.any():
         return encoded, 0
     code = np.full(len(listed) + 1, -1, np.int32)

@@ -44,6 +44,11 @@ class Summary(NamedTuple):
         return self.filled == len(self.values)
 
     @property
+    def is_constant(self) -> bool:
+        """Whether all of several cells hold one value."""
+        return len(self.values) < 2 < self.filled
+
+    @property
     def are_labels(self) -> bool:
         """Whether the values may be labels: short ones that repeat, if there are enough to repeat."""
         repeats = self.filled <= MAX_UNCHECKED_VALUES or 2 * len(self.values) <= self.filled
@@ -112,7 +117,8 @@ def find_layout(
     table = _Wide(names, columns, chosen)
     if is_forced:
         return table.layout(table.row_column(), is_forced=True)
-    workers, labels = candidates(names, "worker"), candidates(names, "label")
+    labels = candidates(names, "label")
+    workers = [name for name in candidates(names, "worker") if not columns[names.index(name)].is_constant]
     if "worker" in chosen or (workers and not labels):
         return table.of_workers(chosen.get("worker") or workers[0])
     if workers or len(names) < 3:

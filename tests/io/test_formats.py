@@ -19,7 +19,7 @@ from crowdpilot.io import FORMATS, ReadingWarning, read, write
 from crowdpilot.io.columns import MISSING_NUMBERS
 from crowdpilot.io.detect import by_content
 from crowdpilot.io.reading import MISSING_LABELS
-from crowdpilot.io.similar_names import blank_key
+from crowdpilot.io.similar_names import blank_key, label_key
 from crowdpilot.io.source import Source
 from crowdpilot.votes import Votes
 
@@ -104,7 +104,11 @@ def test_what_cannot_be_written_says_what_can(tmp_path, name):
 
 def is_faithful(name: str) -> bool:
     """Whether a text that could be a number, or a word for none, is meant as such."""
-    return name not in MISSING_NUMBERS | MISSING_LABELS and not re.fullmatch(r"-?\d+\.0", name)
+    return (
+        name not in MISSING_NUMBERS
+        and label_key(name) not in MISSING_LABELS
+        and not re.fullmatch(r"-?\d+\.0", name)
+    )
 
 
 LETTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
