@@ -29,7 +29,7 @@ from crowdpilot.votes import Votes
 
 pytestmark = pytest.mark.filterwarnings("ignore::crowdpilot.io.ReadingWarning")
 HOW = r'needs pyarrow: pip install "crowdpilot\[arrow\]"$'
-ARROW_ONLY = {"parquet", "arrow", "datasets"}
+ARROW_ONLY = {"parquet", "arrow", "datasets", "hugging_face"}
 MANY = settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
