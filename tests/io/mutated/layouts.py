@@ -19,7 +19,14 @@ from tests.io.mutated.programs import (
     qualtrics,
     toloka,
 )
-from tests.io.mutated.traps import class_counts, joined_labels, rows_of_workers, ticked, two_answers
+from tests.io.mutated.traps import (
+    answers_inside,
+    class_counts,
+    joined_labels,
+    rows_of_workers,
+    ticked,
+    two_answers,
+)
 
 KNOWN = {
     "task": ("task", "item", "item_id", "Task ID", "document_id", "unit_id", "example", "question_id"),
@@ -142,4 +149,5 @@ LAYOUTS: dict[str, tuple[Callable[[Random, Crowd], Draft], int]] = {  # how, and
     "rows of workers": (rows_of_workers, 1),
     "two answers": (two_answers, 1),
     "joined labels": (joined_labels, 1),
+    "answers inside": (answers_inside, 1),
 }

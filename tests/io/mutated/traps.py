@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from random import Random
+from typing import Any
 
-from tests.io.mutated.crowd import Crowd
+from tests.io.mutated.crowd import SENTENCES, Crowd
 from tests.io.mutated.draft import Column, Draft
 
 ANSWERS = ("label", "rating", "answer", "sentiment", "topic", "stance", "emotion", "relevance")
@@ -69,3 +71,22 @@ def joined_labels(random: Random, crowd: Crowd) -> Draft:
     ]
     votes = [[] if n in joined else [vote] for n, vote in enumerate(crowd.votes)]
     return Draft("labels joined in a cell", columns, votes, words=[mark, *(labels[n] for n in joined)])
+
+
+def answers_inside(random: Random, crowd: Crowd) -> Draft:
+    """A record for each task with all answers inside, in the ways of many data sets."""
+    style = random.choice(("records", "by worker", "side by side"))
+    records = []
+    for n, task in enumerate(crowd.tasks):
+        said = [(vote.worker, vote.label) for vote in crowd.votes if vote.task == task]
+        inside: dict[str, Any] = {"annotations": [{"annotator": w, "label": label} for w, label in said]}
+        if style == "by worker":
+            inside = {"labels": dict(said)}
+        elif style == "side by side":
+            inside = {"annotators": [w for w, _ in said], "labels": [label for _, label in said]}
+        records.append({"id": task, "text": SENTENCES[n], **inside})
+    lines = "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+    whole = json.dumps(records, ensure_ascii=False)
+    text, suffix = random.choice(((lines, ".jsonl"), (whole, ".json")))
+    layout = f"answers inside records, {style}"
+    return Draft(layout, votes=[list(crowd.votes)], text=text, kind="text", suffix=suffix)
