@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from crowdpilot.service.requesters.log_sentences import PLAIN, WITH_DETAIL, other_details, write_sentence
+from crowdpilot.service.requesters.recruiting.prolific_studies import MOVES
 from crowdpilot.service.requesters.recruiting.submissions import VERDICTS
 from crowdpilot.service.store import projects
 from tests.service.harness.dashboard import DashboardService
@@ -20,6 +21,7 @@ HOME = Path(__file__).parents[3]
 COMPUTED = {  # names of actions that are not written down as texts
     "state": (projects.OPEN, projects.PAUSED, projects.CLOSED),
     "f'{verdict} submissions'": tuple(f"{verdict} submissions" for verdict in VERDICTS),
+    "f'{action} study'": tuple(f"{move} study" for move in MOVES),
 }
 
 

@@ -20,7 +20,7 @@ from crowdpilot.service.requesters.recruiting.prolific_studies import (
     ChangeSettings,
     Places,
     Token,
-    log,
+    log_study,
     remember,
     units,
 )
@@ -82,7 +82,7 @@ def create(
     with store.writing() as c:
         values = {"study": made.id, "title": made.name, "reward": made.reward, "places": made.places}
         prolific_studies.change(c, project, new.token, **values, currency=made.currency[:3])
-        log(c, actor, "create study", project, made.id, places=made.places, reward=units(made.reward))
+        log_study(c, actor, "create study", project, made.id, places=made.places, reward=units(made.reward))
         row = prolific_studies.find(c, project, made.id)
     remember(store, settings, project, actor, made, change)
     return row

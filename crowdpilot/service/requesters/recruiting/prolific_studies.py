@@ -134,7 +134,7 @@ def publish(
     moved = prolific.move(client, study, prolific.PUBLISH)
     with store.writing() as c:
         total = units(seen.reward * seen.places)
-        log(c, actor, "publish study", project, row.study, places=seen.places, total=total)
+        log_study(c, actor, "publish study", project, row.study, places=seen.places, total=total)
     return moved
 
 
@@ -149,7 +149,7 @@ def move(store: Store, project: str, actor: str, study: str, action: Move) -> St
         raise ConflictError(f"this study is {seen.status.lower()} on Prolific; it cannot {action} now")
     moved = prolific.move(client, study, verb)
     with store.writing() as c:
-        log(c, actor, f"{action} study", project, study)
+        log_study(c, actor, f"{action} study", project, study)
     return moved
 
 
@@ -172,7 +172,7 @@ def set_places(
     changed = prolific.set_places(client, study, new.places)
     with store.writing() as c:
         prolific_studies.change(c, project, row.token, places=changed.places)
-        log(c, actor, "raise places", project, study, places=changed.places)
+        log_study(c, actor, "raise places", project, study, places=changed.places)
     remember(store, settings, project, actor, changed, change)
     return changed
 
@@ -195,6 +195,6 @@ def confirm(hundredths: int, typed: str, currency: str) -> None:
         )
 
 
-def log(c: Connection, actor: str, action: str, project: str, study: str, **detail: Any) -> None:
+def log_study(c: Connection, actor: str, action: str, project: str, study: str, **detail: Any) -> None:
     """Write what was done with a study to the log."""
     action_log.write(c, actor, action, project, category=action_log.WORKER, study=study, **detail)

@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
+from crowdpilot.service.errors import ConflictError
 from crowdpilot.service.project_changes import change_settings
-from crowdpilot.service.requesters.recruiting import prolific_drafts
+from crowdpilot.service.requesters.recruiting import prolific_drafts, prolific_submissions
 from crowdpilot.service.requesters.recruiting.prolific_drafts import StudyIn
+from crowdpilot.service.requesters.recruiting.prolific_submissions import BonusIn
 from tests.service.harness.prolific_server import PARTICIPANT, Prolific
 from tests.service.harness.service import Project, Service, sqlite_url
 
@@ -302,6 +304,29 @@ def test_a_bonus_is_paid_once_for_each_token(project: Project, prolific: Prolifi
     assert answers == [{"paid": True}, {"paid": False}]
     assert prolific.paid == [(id, 60)]
     assert actions(project).count("pay bonus on Prolific") == 1
+
+
+def test_two_requests_at_once_pay_one_bonus(service: Service, project: Project, prolific: Prolific) -> None:
+    study = published(project)
+    id = prolific.add_submission(study)
+    bonus = BonusIn(amount="0.60", token="bonus-token", confirm_total="0.60")
+    about = service.store, service.settings, project.id, "ann", study, id
+    seen: list[object] = []
+
+    def pay() -> None:
+        try:
+            seen.append(prolific_submissions.pay_bonus(*about, bonus))
+        except ConflictError as error:
+            seen.append(error)
+
+    threads = [threading.Thread(target=pay) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(20)
+    assert len(seen) == 4
+    assert seen.count(True) == 1
+    assert prolific.paid == [(id, 60)]
 
 
 def test_a_bonus_whose_answer_was_lost_is_never_paid_again(project: Project, prolific: Prolific) -> None:

@@ -53,7 +53,7 @@ DONE_WORDS = {
     "start": "The study runs again.",
     "stop": "The study has ended.",
     "places": "The places are saved.",
-    "approve": "The submissions are approved on Prolific.",
+    "approve": "The submissions are approved on Prolific. It may take a minute until that is shown.",
     "reject": "The submissions are rejected on Prolific.",
     "bonus": "The bonus is paid.",
 }
