@@ -16,6 +16,8 @@ import pandas as pd
 
 from tests.io.mutated.crowd import Vote, counted
 
+IN_CELLS = ("frame", "xlsx", "parquet")  # tables that are no text
+
 
 def iso(time: int) -> str:
     """A time as most programs write it."""
@@ -46,7 +48,7 @@ class Draft:
     tasks_named
         Whether the file says what tasks are called, or only numbers them.
     kind
-        How a table is written: csv, jsonl or json; or frame, a data frame in memory.
+        How a table is written: csv, jsonl, json, xlsx, parquet; or frame, a data frame in memory.
     kept_share
         Of the characters; the rest is cut off.
     words, row_words
@@ -105,11 +107,19 @@ class Draft:
 
     def source(self, path: Path) -> Any:
         """What is read: the path, or the data frame that a user has."""
-        if self.kind != "frame":
+        if self.kind not in IN_CELLS:
             path.write_bytes(self.content())
             return path
-        columns = {column.name: list(map(_cell, column.values)) for column in self.columns}
-        return pd.DataFrame(columns)
+        rows = [list(map(_cell, row)) for row in self.rows()]
+        frame = pd.DataFrame(rows, columns=[column.name for column in self.columns])
+        if self.kind == "frame":
+            return frame
+        if self.kind == "xlsx":
+            frame.to_excel(path, index=False)
+            self.row_words += ["digit", "rounded"]  # long numbers lose their last digits in a workbook
+        else:
+            frame.to_parquet(path, index=False)
+        return path
 
     def truth(self) -> frozenset[tuple[str, str, str]]:
         """The votes in the rows that are complete."""
@@ -154,7 +164,7 @@ class Draft:
         """What stands before the rows, and the text of each row."""
         if self.text is not None:
             return [self.before], [self.text]
-        if self.kind in ("csv", "frame"):
+        if self.kind in ("csv", *IN_CELLS):
             lines = [self._line([column.name for column in self.columns])] if self.has_header else []
             return [self.before, *lines], [self._line(row) for row in self.rows()]
         records = [json.dumps(record, ensure_ascii=False) for record in self._records()]

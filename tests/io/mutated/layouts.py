@@ -40,7 +40,7 @@ FOREIGN = {
 }
 
 
-KINDS = 4 * (("csv", ".csv"),) + (("jsonl", ".jsonl"), ("json", ".json"), ("frame", ""))
+KINDS = 4 * (("csv", ".csv"),) + (("jsonl", ".jsonl"), ("json", ".json"), ("frame", ""), ("xlsx", ".xlsx"))
 
 
 def long(random: Random, crowd: Crowd, names: dict[str, tuple[str, ...]], layout: str) -> Draft:

@@ -17,7 +17,7 @@ from tests.io.mutated.columns import (
     text_column,
     unnamed_index,
 )
-from tests.io.mutated.draft import Draft
+from tests.io.mutated.draft import IN_CELLS, Draft
 from tests.io.mutated.rows import (
     described_header,
     doubled_rows,
@@ -69,7 +69,7 @@ def fitting(draft: Draft) -> list[Mutation]:
         is_document = draft.text[:1] in "[{" and draft.suffix != ".jsonl"
         barred = () if is_document else (cut_off, carriage_returns)  # whole lines less, lines inside cells
         return [mutation for mutation in (*TEXT, blank_lines, wrong_suffix) if mutation not in barred]
-    if draft.kind == "frame":
+    if draft.kind in IN_CELLS:
         return [mutation for mutation in (*COLUMNS, *ROWS) if _fits(mutation, draft)]
     if draft.kind != "csv":
         return [mutation for mutation in (*COLUMNS, *ROWS, *TEXT) if _fits(mutation, draft)]
@@ -78,7 +78,7 @@ def fitting(draft: Draft) -> list[Mutation]:
 
 def _fits(mutation: Mutation, draft: Draft) -> bool:
     is_long = draft.column("label") is not None
-    if draft.kind != "csv" and mutation in JSON_BARRED:
+    if draft.kind not in ("csv", "xlsx") and mutation in JSON_BARRED:
         return False
     return is_long or mutation not in LONG_ONLY
 
