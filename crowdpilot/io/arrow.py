@@ -17,8 +17,8 @@ import pyarrow.json as arrow_json
 from pyarrow import interchange
 
 from crowdpilot.arrays import Floats, Names
-from crowdpilot.io.column_names import NAME_ROLES
 from crowdpilot.io.columns import Column, EncodedColumn, Table, TableError, table_of, without_missing
+from crowdpilot.io.inference.column_names import NAME_ROLES
 from crowdpilot.io.plain import NESTED_TYPES
 from crowdpilot.names import Encoded, is_missing
 

@@ -9,10 +9,10 @@ from itertools import islice
 
 import numpy as np
 
-from crowdpilot.io.column_names import listed
 from crowdpilot.io.columns import Table, TableError, column_of_names, table_of
 from crowdpilot.io.engine import engine
 from crowdpilot.io.format import VotesTable, row_text
+from crowdpilot.io.inference.column_names import listed
 from crowdpilot.io.plain import long_fields
 from crowdpilot.io.source import Source
 from crowdpilot.io.sources.headers import check_header, check_repeated_header

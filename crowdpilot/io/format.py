@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from crowdpilot.arrays import Names
-from crowdpilot.io.column_names import ALIASES, listed
 from crowdpilot.io.columns import Table
+from crowdpilot.io.inference.column_names import ALIASES, listed
 from crowdpilot.io.source import Source
 from crowdpilot.votes import Repeats, Votes
 

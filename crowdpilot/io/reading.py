@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdpilot.arrays import Floats, has_repeats, pair
-from crowdpilot.io.column_names import listed
 from crowdpilot.io.engine import engine
 from crowdpilot.io.format import VotesTable
-from crowdpilot.io.reading_checks import doubts
-from crowdpilot.io.similar_names import (
+from crowdpilot.io.inference.column_names import listed
+from crowdpilot.io.inference.reading_checks import doubts
+from crowdpilot.io.inference.similar_names import (
     NUMBER,
     blank_key,
     label_key,

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from crowdpilot.arrays import Codes, Floats, Names, need_arrow
-from crowdpilot.io.column_roles import resolve
 from crowdpilot.io.columns import NumberError, Table, column_of_names, encode_column
 from crowdpilot.io.engine import engine
 from crowdpilot.io.format import VotesTable
+from crowdpilot.io.inference.column_roles import resolve
 from crowdpilot.names import Encoded
 from crowdpilot.votes import Votes
 

@@ -13,7 +13,7 @@ from docs.hooks.code_map import PACKAGE
 
 ANSWERS = {
     "Which file decides which file format a given file has?": "io/detect.py",
-    "Which file knows that `annotator` or `rater` are other names of the worker column?": "io/column_names.py",
+    "Which file knows that `annotator` or `rater` are other names of the worker column?": "io/inference/column_names.py",
     "Where is a file written so that it is never half-written?": "io/atomic_write.py",
     "Where are exports of Toloka read?": "io/formats/toloka.py",
     "Where does the loop alternate between E-step and M-step?": "aggregation/em/loop.py",

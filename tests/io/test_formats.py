@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from crowdpilot.io import FORMATS, ReadingWarning, read, write
 from crowdpilot.io.columns import MISSING_NUMBERS
 from crowdpilot.io.detect import by_content
+from crowdpilot.io.inference.similar_names import blank_key, label_key
 from crowdpilot.io.reading import MISSING_LABELS
-from crowdpilot.io.similar_names import blank_key, label_key
 from crowdpilot.io.source import Source
 from crowdpilot.votes import Votes
 

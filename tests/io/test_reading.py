@@ -156,18 +156,18 @@ def test_labels_that_are_nearly_all_different_are_refused():
 
 
 @pytest.mark.parametrize(
-    ("row", "place"),
+    ("row", "position"),
     [(("The task", "The worker", "The label"), 0), (("Total", "", "32"), -1), (("t9", "w0", "ye"), -1)],
 )
-def test_a_title_a_total_and_a_cut_line_are_pointed_out(row, place):
-    rows = [row, *MANY] if place == 0 else [*MANY, (row[0], row[1] or "w0", row[2])]
+def test_a_title_a_total_and_a_cut_line_are_pointed_out(row, position):
+    rows = [row, *MANY] if position == 0 else [*MANY, (row[0], row[1] or "w0", row[2])]
     assert "occurs once" in notes(table(rows))
 
 
 def test_a_label_that_describes_tasks_is_pointed_out_if_there_are_other_columns():
     of_task = [task for task, _, _ in MANY]
-    told = notes({"item": of_task, "rater": [w for _, w, _ in MANY], "category": of_task, "q": [1] * 32})
-    assert "'category' may be a fact about tasks; if one of 'q' is the label" in told
+    said = notes({"item": of_task, "rater": [w for _, w, _ in MANY], "category": of_task, "q": [1] * 32})
+    assert "'category' may be a fact about tasks; if one of 'q' is the label" in said
 
 
 def test_plain_votes_cause_no_warning():

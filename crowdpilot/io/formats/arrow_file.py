@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from crowdpilot.arrays import need_arrow
-from crowdpilot.io.column_files import broken_file_errors, column_votes, names_of
 from crowdpilot.io.format import Format, VotesTable
 from crowdpilot.io.source import Source
+from crowdpilot.io.tables.column_files import broken_file_errors, column_votes, names_of
 
 FILE_MAGIC = b"ARROW1"
 STREAM_MAGIC = b"\xff\xff\xff\xff"  # before the length of a message
@@ -24,7 +24,7 @@ def parse(source: Source) -> VotesTable:
     """The columns that matter; numbers of classes become their names."""
     need_arrow(f"{source.path}: a file of Arrow")
     from crowdpilot.io import arrow
-    from crowdpilot.io.class_labels import with_class_names
+    from crowdpilot.io.tables.class_labels import with_class_names
 
     if source.head.startswith(OLD_FEATHER_MAGIC):
         raise source.error(

@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 from crowdpilot.arrays import need_arrow
-from crowdpilot.io.column_files import broken_file_errors, column_votes, names_of
-from crowdpilot.io.column_names import listed
 from crowdpilot.io.format import Format, VotesTable
 from crowdpilot.io.formats.arrow_file import read_path
+from crowdpilot.io.inference.column_names import listed
 from crowdpilot.io.source import Source
+from crowdpilot.io.tables.column_files import broken_file_errors, column_votes, names_of
 
 STATE, SPLITS = "state.json", "dataset_dict.json"
 
@@ -27,7 +27,7 @@ def parse(source: Source) -> VotesTable:
     import pyarrow as pa
 
     from crowdpilot.io import arrow
-    from crowdpilot.io.class_labels import with_class_names
+    from crowdpilot.io.tables.class_labels import with_class_names
 
     folder = _only_split(source)
     with broken_file_errors(source, "data set"), arrow.table_errors():

@@ -12,9 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from crowdpilot.io.column_names import listed
 from crowdpilot.io.csv_reading import read_columns
 from crowdpilot.io.format import Format, VotesTable
+from crowdpilot.io.inference.column_names import listed
 from crowdpilot.io.nested_answers import Answer, from_answers
 from crowdpilot.io.source import Source
 

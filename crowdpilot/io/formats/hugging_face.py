@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from crowdpilot.arrays import need_arrow
-from crowdpilot.io.column_files import broken_file_errors, column_votes, names_of
-from crowdpilot.io.column_names import listed
 from crowdpilot.io.columns import Table
 from crowdpilot.io.format import Format, VotesTable
+from crowdpilot.io.inference.column_names import listed
 from crowdpilot.io.source import Source
+from crowdpilot.io.tables.column_files import broken_file_errors, column_votes, names_of
 from crowdpilot.io.votes_tables import votes_columns
 from crowdpilot.votes import Votes
 
@@ -51,7 +51,7 @@ def parse(source: Source) -> VotesTable:
     import pyarrow.parquet as pq
 
     from crowdpilot.io import arrow
-    from crowdpilot.io.class_labels import with_class_names
+    from crowdpilot.io.tables.class_labels import with_class_names
 
     def load(names: Sequence[str]) -> Table:
         with broken_file_errors(source, "Parquet file"), arrow.table_errors():
@@ -74,7 +74,7 @@ def write(votes: Votes, path: Path) -> None:
     import pyarrow.parquet as pq
 
     from crowdpilot.io import arrow
-    from crowdpilot.io.class_labels import METADATA
+    from crowdpilot.io.tables.class_labels import METADATA
 
     path.mkdir()
     with arrow.table_errors():

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from crowdpilot.io.column_names import listed
 from crowdpilot.io.columns import table_of
 from crowdpilot.io.engine import engine
 from crowdpilot.io.format import Format, VotesTable
 from crowdpilot.io.formats.label_studio_csv import ABOUT, ANNOTATION, TIMES, answer_column, plain_answer
+from crowdpilot.io.inference.column_names import listed
 from crowdpilot.io.nested_answers import Answer, from_answers
 from crowdpilot.io.source import Source
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from crowdpilot.arrays import need_arrow
-from crowdpilot.io.column_files import broken_file_errors, column_votes, names_of
 from crowdpilot.io.columns import Table
 from crowdpilot.io.format import Format, VotesTable
 from crowdpilot.io.source import COMPRESSED, Source
+from crowdpilot.io.tables.column_files import broken_file_errors, column_votes, names_of
 from crowdpilot.io.votes_tables import votes_columns
 from crowdpilot.votes import Votes
 
@@ -29,7 +29,7 @@ def parse(source: Source) -> VotesTable:
     import pyarrow.parquet as pq
 
     from crowdpilot.io import arrow
-    from crowdpilot.io.class_labels import class_names, with_class_names
+    from crowdpilot.io.tables.class_labels import class_names, with_class_names
 
     def load(names: Sequence[str]) -> Table:
         with broken_file_errors(source, "Parquet file"), arrow.table_errors():

@@ -14,10 +14,10 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
-from crowdpilot.io.column_names import listed
 from crowdpilot.io.columns import Column, Table, column_of_names, encode_column, stack, table_of
 from crowdpilot.io.csv_reading import read_columns, text_table
 from crowdpilot.io.format import Format, VotesTable
+from crowdpilot.io.inference.column_names import listed
 from crowdpilot.io.nested_answers import Mask
 from crowdpilot.io.source import Source
 from crowdpilot.names import to_names

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from crowdpilot.io.column_names import find_columns, listed
 from crowdpilot.io.columns import Table, column_of_names, encode_column, stack, table_of
 from crowdpilot.io.csv_reading import read_rows, text_table
 from crowdpilot.io.format import Format, VotesTable
+from crowdpilot.io.inference.column_names import find_columns, listed
+from crowdpilot.io.inference.wide_layout import Layout, Summary, find_layout, summarize, summarize_column
 from crowdpilot.io.source import Source
 from crowdpilot.io.text_writing import csv_style, header_line, join_lines, texts, write_text
 from crowdpilot.io.votes_tables import label_matrix
-from crowdpilot.io.wide_layout import Layout, Summary, find_layout, summarize, summarize_column
 from crowdpilot.names import Encoded, to_names
 from crowdpilot.votes import Votes
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from crowdpilot.io.column_names import WEAK_ALIASES, candidates, is_known, listed
 from crowdpilot.io.columns import Table
+from crowdpilot.io.inference.column_names import WEAK_ALIASES, candidates, is_known, listed
 from crowdpilot.io.source import Source
 
 NUMBER = re.compile(r"\s*[-+]?\d+([.,]\d+)?\s*")

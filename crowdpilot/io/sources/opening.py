@@ -15,7 +15,7 @@ from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 from crowdpilot.arrays import need_arrow
-from crowdpilot.io.column_names import listed
+from crowdpilot.io.inference.column_names import listed
 from crowdpilot.io.source import COMPRESSED, Source
 from crowdpilot.io.sources.excel import sheet_as_csv
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from crowdpilot.io.column_names import find_columns, is_known, listed
 from crowdpilot.io.columns import Column, Table, TableError
 from crowdpilot.io.engine import engine
+from crowdpilot.io.inference.column_names import find_columns, is_known, listed
 from crowdpilot.names import Encoded
 
 INDEX_TASK = "task"  # what the index of a frame without a task is called
@@ -65,7 +65,7 @@ def _of_dataset(data: Any) -> Table:
     """Rows in the order of the data set; numbers of classes become their names."""
     import pyarrow as pa
 
-    from crowdpilot.io.class_labels import with_class_names
+    from crowdpilot.io.tables.class_labels import with_class_names
 
     if isinstance(data, Mapping):
         data = only_split(data)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from crowdpilot.io.column_names import NAME_ROLES, find_columns
+from crowdpilot.io.inference.column_names import NAME_ROLES, find_columns
 
 MIN_KNOWN_ROLES = 2  # so many names of columns are no coincidence
 

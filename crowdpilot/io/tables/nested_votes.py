@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from crowdpilot.io.column_names import find_columns
 from crowdpilot.io.columns import TableError, column_of_names, table_of
 from crowdpilot.io.engine import engine
 from crowdpilot.io.format import VotesTable
+from crowdpilot.io.inference.column_names import find_columns
 from crowdpilot.names import to_names
 
 INVERSE = "peerannot_inverse"

@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 
 from crowdpilot.arrays import Names
 from crowdpilot.io.arrow import as_table, table_errors
-from crowdpilot.io.column_names import listed
 from crowdpilot.io.columns import TableError
 from crowdpilot.io.csv_reading import read_columns
 from crowdpilot.io.detect import suffix_of
 from crowdpilot.io.image_folders import find_images
+from crowdpilot.io.inference.column_names import listed
 from crowdpilot.io.source import Source
 from crowdpilot.learning.data.table_content import split_table
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from crowdpilot.arrays import Floats, Names
-from crowdpilot.io.column_names import find_columns
 from crowdpilot.io.columns import Column, Table, encode_column
+from crowdpilot.io.inference.column_names import find_columns
 
 TEXT_COLUMN = "text"  # holds text, even if it looks like numbers
 TASK_COLUMNS = ("id", "index")  # names of a first column that holds tasks

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from crowdpilot import io
 from crowdpilot.arrays import Codes, Names
 from crowdpilot.io.arrow import names_array
-from crowdpilot.io.column_roles import resolve
+from crowdpilot.io.inference.column_roles import resolve
 from crowdpilot.scale.files.name_hashes import Hashes, hash_names
 from crowdpilot.votes import Votes
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from crowdpilot.io.column_names import ALIASES, listed
+from crowdpilot.io.inference.column_names import ALIASES, listed
 from crowdpilot.service.schemas import ItemIn
 from crowdpilot.service.uploads.media_types import KINDS, kind_of_address
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 from sqlalchemy import Connection
 
-from crowdpilot.io.column_names import listed
+from crowdpilot.io.inference.column_names import listed
 from crowdpilot.service.errors import ConflictError, NotFoundError
 from crowdpilot.service.schemas import ItemIn, ItemsIn
 from crowdpilot.service.store import items

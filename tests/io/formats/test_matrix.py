@@ -31,7 +31,7 @@ def test_rows_are_tasks_and_columns_are_workers(save, rows, content):
 def test_commas_have_to_be_named(save, rows):
     path = save("answers.csv", "1,-1,0\n-1,-1,-1\n-1,3,-1\n")
     assert rows(read(path, format="matrix")) == VOTES
-    with pytest.raises(ValueError, match="looks like data; .* or if rows are tasks, say format=matrix"):
+    with pytest.raises(ValueError, match=r"looks like data; .* or if rows are tasks, say format=matrix"):
         read(path)
 
 

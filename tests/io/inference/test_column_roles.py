@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crowdpilot.io.column_roles import resolve
 from crowdpilot.io.columns import Table
+from crowdpilot.io.inference.column_roles import resolve
 from crowdpilot.io.votes_tables import as_table
 
 ROWS = [(f"t{t}", f"w{w}", "cat" if (t + w) % 3 else "dog") for t in range(8) for w in range(4)]

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdpilot.arrays import Codes
-from crowdpilot.io.column_names import (
+from crowdpilot.io.columns import Table
+from crowdpilot.io.inference.column_names import (
     ALIASES,
     AMBIGUOUS_TASKS,
     WEAK_ALIASES,
@@ -24,7 +25,6 @@ from crowdpilot.io.column_names import (
     listed,
     name_key,
 )
-from crowdpilot.io.columns import Table
 
 REQUIRED_ROLES = ("task", "worker", "label")
 INDEX_KEYS = frozenset(("unnamed0", "indexlevel0", "rownames"))  # how programs call the number of a row

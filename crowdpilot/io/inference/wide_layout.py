@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from crowdpilot.io.column_names import WEAK_ALIASES, candidates, listed, name_key
-from crowdpilot.io.column_roles import MAX_UNCHECKED_VALUES, is_index_name
 from crowdpilot.io.columns import Column, value_text
-from crowdpilot.io.similar_names import NUMBER, label_key
+from crowdpilot.io.inference.column_names import WEAK_ALIASES, candidates, listed, name_key
+from crowdpilot.io.inference.column_roles import MAX_UNCHECKED_VALUES, is_index_name
+from crowdpilot.io.inference.similar_names import NUMBER, label_key
 from crowdpilot.names import is_missing
 
 MISSING_CELLS = frozenset(("", "NA", "N/A", "NaN", "nan", "<NA>", "null", "NULL", "None"))
@@ -282,7 +282,8 @@ def _repeats_texts(column: Summary) -> bool:
 def _key_of_copies(name: str) -> str:
     """A name without the number that pandas adds to the second column of that name."""
     before, dot, number = name.strip().rpartition(".")
-    return name_key(before if dot and number.isdecimal() else name)
+    single = before if dot and number.isdecimal() else name
+    return name_key(single) or single
 
 
 def _notes(foreign: Sequence[str], odd: Sequence[str]) -> list[str]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowdpilot.io.column_names import ALIASES, ENDS, candidates, find_columns, is_known, listed
+from crowdpilot.io.inference.column_names import ALIASES, ENDS, candidates, find_columns, is_known, listed
 
 ROLES_AND_ALIASES = [(role, alias) for role, aliases in ALIASES.items() for alias in aliases]
 SPELLINGS = [str.upper, str.title, " {}".format]

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdpilot.arrays import Codes, pair
-from crowdpilot.io.column_names import is_own_name, listed
 from crowdpilot.io.format import VotesTable
+from crowdpilot.io.inference.column_names import is_own_name, listed
 from crowdpilot.votes import Votes
 
 MIN_VOTES_TO_DOUBT = 50
