@@ -7,12 +7,12 @@ import time
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from crowdpilot.service.errors import ConflictError
+from crowdpilot.service.errors import ConflictError, NotFoundError, RequestError
 from crowdpilot.service.label_studio import tokens
 from crowdpilot.service.label_studio.driving import ReadReplica, Wanted, drive
 from crowdpilot.service.label_studio.importing import Counts, find_single_question_project
 from crowdpilot.service.label_studio.links import Link, backend_address, open_link
-from crowdpilot.service.label_studio.pulling import pull
+from crowdpilot.service.label_studio.pulling import Pulled, pull
 from crowdpilot.service.label_studio.reading import replica_reader
 from crowdpilot.service.label_studio.there import (
     changed_settings,
@@ -23,10 +23,10 @@ from crowdpilot.service.label_studio.there import (
 )
 from crowdpilot.service.label_studio.writing_back import write_back
 from crowdpilot.service.platforms.label_studio.backend import check_classes
-from crowdpilot.service.platforms.label_studio.client import LabelStudio, LabelStudioError
+from crowdpilot.service.platforms.label_studio.client import LabelStudio
 from crowdpilot.service.platforms.label_studio.config import read_config, read_question
 from crowdpilot.service.settings import Settings
-from crowdpilot.service.store import Store
+from crowdpilot.service.store import Store, projects
 from crowdpilot.service.store.engine import Row
 from crowdpilot.service.store.label_studio import connections, tasks, votes
 from crowdpilot.service.store.requesters import action_log
@@ -117,6 +117,10 @@ def connect(
         "token": tokens.encrypt(settings.secret, project_id, token),
     }
     with store.writing() as c:
+        if connections.find_by_number(c, client.address, values["number"]) is not None:
+            raise ConflictError(
+                "another project is connected to this one of Label Studio; disconnect it first"
+            )
         connections.create(c, project_id, stored)
         action_log.write(
             c, actor, "connect label studio", project_id, server=client.address, number=ls_project
@@ -165,15 +169,19 @@ def disconnect(store: Store, settings: Settings, project_id: str, actor: str) ->
     Label Studio follows its own settings again, as they were before. If it cannot be reached, the
     connection ends all the same.
     """
-    link = open_link(store, settings, project_id)
+    with store.reading() as c:
+        row = connections.find(c, project_id)
+    if row is None:
+        raise NotFoundError("the project is not connected to Label Studio")
     try:
+        link = open_link(store, settings, project_id)
         link.client.uninstall(link.number, backend_address(settings, project_id))
         link.client.change_project(link.number, **link.row.settings_before)
-    except LabelStudioError as error:
+    except (ValueError, RequestError) as error:
         logger.warning("project %s was disconnected without Label Studio: %s", project_id, error)
     with store.writing() as c:
         connections.remove(c, project_id)
-        action_log.write(c, actor, "disconnect label studio", project_id, server=link.row.address)
+        action_log.write(c, actor, "disconnect label studio", project_id, server=row.address)
 
 
 def find(store: Store, project_id: str) -> Connection | None:
@@ -216,7 +224,9 @@ def sync(
         link = _take_over(store, settings, link, there)
         if changed_settings(there):
             close_all(link)
-        found = pull(store, link, everything=everything or is_due or changed_settings(there))
+        is_closed = link.project.state == projects.CLOSED  # it takes no more votes
+        everything = everything or is_due or changed_settings(there)
+        found = Pulled() if is_closed else pull(store, link, everything=everything)
         _drive_again(store, link, reader)
         write_back(store, open_link(store, settings, project_id), reader)
     except Exception as error:
@@ -225,7 +235,7 @@ def sync(
             connections.change(c, project_id, state=connections.FAILING)
         raise
     with store.writing() as c:
-        if everything or is_due:
+        if everything:
             connections.change(c, project_id, synced=time.time())
         if found.late:
             connections.add_problem(c, project_id, MISSED.format(found.late))

@@ -10,15 +10,15 @@ import pytest
 from crowdpilot.service.jobs import label_studio
 from crowdpilot.service.label_studio import connection, tokens
 from crowdpilot.service.platforms.label_studio.config import write_config
-from crowdpilot.service.store import jobs, projects
-from crowdpilot.service.store.label_studio import connections
-from tests.service.harness.service import Project, Service, local_address, sqlite_url
+from crowdpilot.service.store import items, jobs, projects
+from crowdpilot.service.store.label_studio import connections, tasks
+from tests.service.harness.service import Project, Service, local_address
 
 
 @pytest.fixture
-def project(tmp_path) -> Iterator[Project]:
+def project(database_url: str) -> Iterator[Project]:
     """A project that is connected to a server which does not answer."""
-    service = Service(sqlite_url(tmp_path), webhook_networks=(ip_network("127.0.0.0/8"),))
+    service = Service(database_url, webhook_networks=(ip_network("127.0.0.0/8"),))
     made = service.project()
     values = {
         "address": local_address(), "token": tokens.encrypt(service.settings.secret, made.id, "0" * 40),
@@ -58,7 +58,7 @@ def test_a_connection_that_fails_is_tried_again_later(project: Project) -> None:
 
 def test_a_refit_is_followed_by_a_look_at_what_is_wanted_now(project: Project) -> None:
     project.add_texts(3)
-    project.add_votes(("0", "ann", "good"))
+    assert project.add_votes(("i0", "ann", "good")).status_code == 201
     with project.service.store.writing() as c:
         jobs.enqueue(c, project.id, jobs.REFIT)
     project.service.do_jobs()
@@ -99,3 +99,30 @@ def test_problems_are_kept_up_to_a_number_and_one_that_repeats_moves_to_the_fron
     assert found is not None
     assert [problem.sentence for problem in found.problems[:3]] == ["problem 90", "problem 99", "problem 98"]
     assert len(found.problems) == connections.MAX_PROBLEMS
+
+
+def test_a_connection_ends_also_if_nobody_answers_or_the_token_cannot_be_read(project: Project) -> None:
+    service = project.service
+    with service.store.writing() as c:
+        connections.change(c, project.id, token=tokens.encrypt("t" * 40, project.id, "x"))
+    connection.disconnect(service.store, service.settings, project.id, "tests")
+    assert connection.find(service.store, project.id) is None
+
+
+def test_what_is_seen_of_tasks_is_stored_and_stored_again(project: Project) -> None:
+    project.add_texts(2)
+    with project.service.store.writing() as c:
+        ids = items.ids_by_name(c, project.id, ["i0", "i1"])
+        first = tasks.Seen(7, ids["i0"], ["3"], 1, [], is_open=True)
+        second = tasks.Seen(8, ids["i1"], [], 0, [5], is_open=True)
+        tasks.save(c, project.id, [first, second])
+        tasks.save(c, project.id, [first._replace(annotators=["3", "4"], annotations=2, is_open=False)])
+        tasks.set_open(c, project.id, {8: 1}, is_open=False)
+        tasks.set_written(c, project.id, 8, {"label": "good"})
+        found = {row.task: row for row in tasks.list_all(c, project.id)}
+        assert (found[7].name, found[7].annotators, found[7].annotations) == ("i0", ["3", "4"], 2)
+        assert (found[8].ignored, found[8].annotations, found[8].written) == ([5], 1, {"label": "good"})
+        assert tasks.count(c, project.id) == (2, 0)
+        tasks.remove(c, project.id, [7])
+        connections.remove(c, project.id)
+        assert tasks.count(c, project.id) == (0, 0)

@@ -206,7 +206,7 @@ class LabelStudio:
         except (OSError, http.client.HTTPException) as error:
             raise LabelStudioError(f"Label Studio at {self.address} does not answer: {_why(error)}") from None
         if status >= 300:
-            raise LabelStudioError(self._refusal(status, data), status)
+            raise LabelStudioError(self._error_message(status, data), status)
         try:
             return json.loads(data) if data else None
         except ValueError:
@@ -241,7 +241,7 @@ class LabelStudio:
                 sock.settimeout(deadline.left())
             return response.status, bytes(answer)
 
-    def _refusal(self, status: int, data: bytes) -> str:
+    def _error_message(self, status: int, data: bytes) -> str:
         detail = _detail(data)
         if status == 401:
             return "Label Studio does not accept the access token; make a new one there and connect again"

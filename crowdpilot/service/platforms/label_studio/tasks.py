@@ -200,10 +200,10 @@ def _machine(task: Mapping[str, Any], classes: Sequence[str], config: Config) ->
     Our own predictions are made from votes, which would count twice; of some only the number is given.
     """
     found = None
-    given = task.get("predictions") or []
-    if isinstance(given, list):
-        given = [one for one in given if not isinstance(one, int)]
-    for prediction in records(given, "predictions"):
+    predictions = task.get("predictions") or []
+    if isinstance(predictions, list):
+        predictions = [one for one in predictions if not isinstance(one, int)]
+    for prediction in records(predictions, "predictions"):
         score = read_number(prediction.get("score"))
         label = read_label(prediction, name_of(task), classes, config)
         if label is not None and score is not None and score <= 1 and not is_own(prediction):

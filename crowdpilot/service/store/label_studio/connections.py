@@ -30,6 +30,12 @@ def find(c: Connection, project: str) -> Row | None:
     return c.execute(select(connections).where(connections.c.project == project)).first()
 
 
+def find_by_number(c: Connection, address: str, number: int) -> str | None:
+    """The project that is connected to a project of Label Studio; None if there is none."""
+    same = connections.c.address == address, connections.c.number == number
+    return c.execute(select(connections.c.project).where(*same)).scalar()
+
+
 def list_all(c: Connection) -> Sequence[str]:
     """The projects that are connected and not deleted."""
     joined = connections.join(projects, projects.c.id == connections.c.project)

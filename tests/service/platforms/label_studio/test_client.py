@@ -138,7 +138,7 @@ def test_what_can_be_said_twice_is_tried_again(call: str, tries: int) -> None:
         ((500, b"<html>"), "status 500: no reason is given"),
     ],
 )
-def test_a_refusal_is_one_sentence_without_the_token(answer: Answer, problem: str) -> None:
+def test_an_error_is_one_sentence_without_the_token(answer: Answer, problem: str) -> None:
     with answering(lambda *_: answer) as address, pytest.raises(LabelStudioError, match=problem) as error:
         LabelStudio(address, LEGACY, LOOPBACK).project(1)
     assert LEGACY not in str(error.value)
