@@ -162,6 +162,7 @@ def _open(store: Store, link: Link, number: int, annotations: int) -> None:
     if now is not None:
         with store.writing() as c:
             tasks.set_open(c, link.id, {number: now}, is_open=True)
+            connections.renew(c, link.id)
 
 
 def _close(store: Store, link: Link, number: int) -> None:
@@ -170,6 +171,7 @@ def _close(store: Store, link: Link, number: int) -> None:
     if now is not None:
         with store.writing() as c:
             tasks.set_open(c, link.id, {number: now}, is_open=False)
+            connections.renew(c, link.id)
 
 
 def _change_task(store: Store, link: Link, number: int, *, overlap: int, is_labeled: bool) -> int | None:

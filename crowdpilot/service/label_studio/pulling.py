@@ -10,7 +10,12 @@ from sqlalchemy import Connection
 
 from crowdpilot.service.label_studio.importing import add_items, record_votes, to_new_item
 from crowdpilot.service.label_studio.links import Link, refused_workers, see_task
-from crowdpilot.service.platforms.label_studio.annotations import Vote, own_predictions, read_vote
+from crowdpilot.service.platforms.label_studio.annotations import (
+    Vote,
+    own_predictions,
+    read_time,
+    read_vote,
+)
 from crowdpilot.service.platforms.label_studio.tasks import Item, annotations_of, name_of, read_item
 from crowdpilot.service.store import Store, items
 from crowdpilot.service.store.answers import external_votes
@@ -82,7 +87,8 @@ def _write_page(store: Store, link: Link, page: Sequence[Mapping[str, Any]]) -> 
         added = add_items(c, link.project, [task.item for task in read])
         new = record_votes(c, link.id, [vote for vote in votes if vote.worker not in refused])
         ids = items.ids_by_name(c, link.id, [task.item.name for task in read])
-        removed = _retract_missing(c, link.id, list(ids.values()), keys)
+        seen = {ids[task.item.name]: read_time(task.raw.get("updated_at")) for task in read}
+        removed = _retract_missing(c, link.id, seen, keys)
         tasks.save(c, link.id, [
             see_task(task.raw, ids[task.item.name], task.annotations, keys, is_complete=True,
                      skips_count=link.row.skips_count, before=before.get(int(task.raw["id"])))
@@ -127,11 +133,28 @@ def _read_task(link: Link, task: Mapping[str, Any], name: str, ignored: set[int]
     return _Task(task, item, annotations, votes)
 
 
-def _retract_missing(c: Connection, project: str, item_ids: Sequence[int], keys: set[str]) -> int:
-    """Withdraw votes on these items whose annotations are gone, or no votes any more."""
-    stored = ls_votes.of_items(c, project, item_ids)
-    gone = [row.key for row in stored if row.key and row.key not in keys]
+def _retract_missing(c: Connection, project: str, seen: Mapping[int, float | None], keys: set[str]) -> int:
+    """Withdraw votes whose annotations are gone, or no votes any more; how many.
+
+    Parameters
+    ----------
+    c, project
+        A write transaction, and the project.
+    seen
+        When each of these items was last changed there, as it was read: a webhook may have brought votes
+        since.
+    keys
+        Of the annotations on them that are votes.
+    """
+    stored = ls_votes.of_items(c, project, list(seen))
+    gone = [
+        row.key for row in stored if row.key and row.key not in keys and not _is_newer(row, seen[row.item])
+    ]
     return external_votes.retract(c, project, PLATFORM, gone) if gone else 0
+
+
+def _is_newer(vote: Row, moment: float | None) -> bool:
+    return vote.time is not None and moment is not None and bool(vote.time > moment)
 
 
 def withdraw(c: Connection, project: str, gone: Sequence[Row]) -> None:

@@ -16,7 +16,7 @@ from crowdpilot.service.store.tables import projects
 CONNECTING, RUNNING, FINISHED, STOPPED, FAILING = "connecting", "running", "finished", "stopped", "failing"
 MAX_PROBLEMS = 30  # that are kept
 MAX_SENTENCE_CHARACTERS = 500
-DRIVER_SECONDS = 60.0  # after which a driver that has not said that it is done is taken to be dead
+DRIVER_SECONDS = 20.0  # after which a driver that has not given a sign of life is taken to be dead
 
 
 def create(c: Connection, project: str, values: Mapping[str, Any]) -> None:
@@ -79,6 +79,12 @@ def claim(c: Connection, project: str, driver: str) -> bool:
         return True
     change(c, project, is_outdated=True)
     return False
+
+
+def renew(c: Connection, project: str) -> None:
+    """A sign of life of the driver, in a write transaction."""
+    own = connections.c.project == project, connections.c.driver.is_not(None)
+    c.execute(update(connections).where(*own).values(driver_until=time.time() + DRIVER_SECONDS))
 
 
 def release(c: Connection, project: str, driver: str) -> bool:
