@@ -46,9 +46,16 @@ def install(settings: Settings, link: Link) -> list[str]:
     except LabelStudioError as error:
         problems.append(
             f"Label Studio does not take the service as an ML backend ({error}); predictions are written "
-            "by the service instead"
+            "at the end instead, or start Label Studio with ML_BLOCK_LOCAL_IP=false and connect again"
         )
-    link.client.install_webhook(link.number, f"{url}/webhook")
+    try:
+        link.client.install_webhook(link.number, f"{url}/webhook")
+    except LabelStudioError as error:
+        raise LabelStudioError(
+            f"Label Studio will not call {settings.address} ({error}); if that is a private address, start "
+            "Label Studio with SSRF_PROTECTION_ENABLED=false",
+            error.status,
+        ) from None
     before = str(link.row.settings_before.get("description") or "")
     report = f"{REPORT_MARK}{settings.address}/projects/{link.id}/workers"
     if REPORT_MARK not in before:
