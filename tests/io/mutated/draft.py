@@ -60,6 +60,8 @@ class Draft:
         Of `crowdpilot.read`.
     is_real
         Whether a program has written it.
+    columns_are_tasks
+        Whether another column would be another task.
     """
 
     layout: str
@@ -84,6 +86,7 @@ class Draft:
     time_text: Callable[[int], str] = iso
     options: dict[str, Any] = field(default_factory=dict)
     is_real: bool = False
+    columns_are_tasks: bool = False
 
     def column(self, role: str) -> Column | None:
         """The column of a role."""

@@ -77,10 +77,11 @@ def fitting(draft: Draft) -> list[Mutation]:
 
 
 def _fits(mutation: Mutation, draft: Draft) -> bool:
-    is_long = draft.column("label") is not None
     if draft.kind not in ("csv", "xlsx") and mutation in JSON_BARRED:
         return False
-    return is_long or mutation not in LONG_ONLY
+    if draft.columns_are_tasks and mutation in (*COLUMNS, described_header, total_row):
+        return False
+    return draft.column("label") is not None or mutation not in LONG_ONLY
 
 
 def without_conflicts(mutations: list[Mutation]) -> list[Mutation]:

@@ -42,7 +42,7 @@ def rows_of_workers(random: Random, crowd: Crowd) -> Draft:
         Column(task, [said.get((worker, task), "") for worker in crowd.workers]) for task in crowd.tasks
     ]
     rows = [[vote for vote in crowd.votes if vote.worker == worker] for worker in crowd.workers]
-    return Draft("rows are workers", [first, *columns], rows, words=["worker", "row"])
+    return Draft("rows are workers", [first, *columns], rows, words=["worker", "row"], columns_are_tasks=True)
 
 
 def two_answers(random: Random, crowd: Crowd) -> Draft:

@@ -100,7 +100,9 @@ def tried(source: Any, draft: Draft, options: dict[str, Any]) -> tuple[str, str]
 
 def invented(votes: Votes, draft: Draft) -> list[str]:
     """The workers and labels that nobody wrote, if there are such and nobody who wrote is missing."""
-    _, workers, labels = zip(*draft.truth(), strict=True) if draft.truth() else ((), (), ())
+    if not draft.truth():
+        return []
+    _, workers, labels = zip(*draft.truth(), strict=True)
     names = {str(name) for name in [*votes.workers.tolist(), *votes.classes.tolist()]}
     known = {key(name, True) for name in (*workers, *labels)}
     has_all = known <= {key(name, True) for name in names}
