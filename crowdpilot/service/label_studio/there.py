@@ -52,9 +52,7 @@ def install(settings: Settings, link: Link) -> list[str]:
         link.client.install_webhook(link.number, f"{url}/webhook")
     except LabelStudioError as error:
         raise LabelStudioError(
-            f"Label Studio will not call {settings.address} ({error}); if that is a private address, start "
-            "Label Studio with SSRF_PROTECTION_ENABLED=false",
-            error.status,
+            f"Label Studio will not call {settings.address}: {error}", error.status
         ) from None
     before = str(link.row.settings_before.get("description") or "")
     report = f"{REPORT_MARK}{settings.address}/projects/{link.id}/workers"
