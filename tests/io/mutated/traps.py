@@ -37,7 +37,9 @@ def ticked(random: Random, crowd: Crowd) -> Draft:
 def rows_of_workers(random: Random, crowd: Crowd) -> Draft:
     """A row for each worker and a column for each task."""
     said = {(vote.worker, vote.task): vote.label for vote in crowd.votes}
-    first = Column(random.choice(("worker", "annotator", "", "name", "rater")), list(crowd.workers))
+    is_flat = len(crowd.tasks) > 2 * len(crowd.workers)  # else nobody could know without a name
+    name = random.choice(("worker", "annotator", "rater", "name", "") if is_flat else ("worker", "rater"))
+    first = Column(name, list(crowd.workers))
     columns = [
         Column(task, [said.get((worker, task), "") for worker in crowd.workers]) for task in crowd.tasks
     ]

@@ -99,14 +99,14 @@ def tried(source: Any, draft: Draft, options: dict[str, Any]) -> tuple[str, str]
 
 
 def invented(votes: Votes, draft: Draft) -> list[str]:
-    """The workers and labels that nobody wrote, if there are such and nobody who wrote is missing."""
-    if not draft.truth():
+    """The workers and labels that nobody wrote, if there are such and no vote that was written is missing."""
+    written = Counter((key(worker), key(label, True)) for _, worker, label in draft.truth())
+    names = votes.workers[votes.worker].tolist(), votes.classes[votes.label].tolist()
+    found = Counter((key(worker), key(label, True)) for worker, label in zip(*names, strict=True))
+    if not written or not written <= found:
         return []
-    _, workers, labels = zip(*draft.truth(), strict=True)
-    names = {str(name) for name in [*votes.workers.tolist(), *votes.classes.tolist()]}
-    known = {key(name, True) for name in (*workers, *labels)}
-    has_all = known <= {key(name, True) for name in names}
-    return sorted(name for name in names if key(name, True) not in known) if has_all else []
+    known = {name for pair in written for name in pair}
+    return sorted({name for pair in found for name in pair} - known)
 
 
 def is_named(words: Iterable[str], sentences: Iterable[str]) -> bool:
