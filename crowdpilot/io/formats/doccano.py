@@ -49,7 +49,14 @@ def sniff(source: Source) -> bool:
     if source.opening not in ("{", "["):
         return "\0" not in source.start and CSV_FIELDS.issubset(source.header)
     record = source.record if isinstance(source.record, dict) else {}
-    return "id" in record and any(isinstance(record.get(name), (list, dict)) for name in LABELS)
+    return "id" in record and any(map(_are_labels, map(record.get, LABELS)))
+
+
+def _are_labels(value: Any) -> bool:
+    """Whether a field holds a list of labels, or a score for each class."""
+    if isinstance(value, dict):
+        return all(isinstance(score, (int, float)) for score in value.values())
+    return isinstance(value, list)
 
 
 def parse(source: Source) -> VotesTable:

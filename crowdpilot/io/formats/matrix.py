@@ -14,6 +14,7 @@ from crowdpilot.io.source import Source
 from crowdpilot.io.votes_tables import as_table, label_matrix
 from crowdpilot.votes import Votes
 
+MIN_COUNTED_COLUMNS = 4
 ROW = re.compile(r"\s*-?\d+(\.0+)?([ \t]+-?\d+(\.0+)?)*\s*")
 
 
@@ -27,6 +28,12 @@ def sniff(source: Source) -> bool:
 def parse(source: Source) -> VotesTable:
     """Tasks and workers are numbered by row and column, from zero."""
     labels = _load(source)
+    count = labels.shape[1]
+    if count >= MIN_COUNTED_COLUMNS and any((labels[0] == np.arange(n, n + count)).all() for n in (0, 1)):
+        source.notes.append(
+            "the first line counts the columns and is read as a task; if it is a header, name the columns "
+            "with header= (--header) and say format=wide"
+        )
     task, worker = np.nonzero(labels >= 0)
     table = as_table({"task": task, "worker": worker, "label": labels[task, worker].astype(np.int64)})
     tasks, workers = (np.arange(size) for size in labels.shape)

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from crowdpilot.arrays import Names
 from crowdpilot.io.columns import Table, column_of_names, encode_column, stack, table_of
 from crowdpilot.io.csv_reading import read_rows, text_table
 from crowdpilot.io.format import Format, VotesTable
 from crowdpilot.io.inference.column_names import find_columns, listed
-from crowdpilot.io.inference.wide_layout import Layout, Summary, find_layout, summarize, summarize_column
+from crowdpilot.io.inference.column_summary import Summary, summarize, summarize_column
+from crowdpilot.io.inference.wide_layout import Layout, find_layout
 from crowdpilot.io.source import Source
 from crowdpilot.io.text_writing import csv_style, header_line, join_lines, texts, write_text
 from crowdpilot.io.votes_tables import label_matrix
@@ -20,6 +24,7 @@ from crowdpilot.names import Encoded, to_names
 from crowdpilot.votes import Votes
 
 GOLD = "gold"  # how the column of true labels is written
+MIN_ROWS_OF_COUNTS = 4
 CELLS_PER_PIECE = 1 << 20  # written at once
 
 
@@ -75,6 +80,11 @@ def to_long(votes: VotesTable, columns: Mapping[str, str | None], *, is_forced: 
     voters = to_names([names[n] for n in layout.votes])
     cells = encode_column(stack([votes.table.columns[n] for n in layout.votes]), votes.numbers_as_text)
     labels = cells.codes.reshape(len(voters), -1).T  # (rows, columns of votes)
+    if not is_forced and _are_counts(labels, cells.names):
+        raise votes.error(
+            f"each row of {listed(list(voters))} has the same sum, so that these may be counts of votes for "
+            "classes; give one row for each vote, or if these are workers, say format=wide (--format)"
+        )
     row, voter = np.nonzero(labels >= 0)
     unlabelled = np.flatnonzero((labels < 0).all(axis=1))
     rows, none = np.append(row, unlabelled), np.full(len(unlabelled), -1)
@@ -108,6 +118,15 @@ def _layout(votes: VotesTable, columns: Mapping[str, str | None], is_forced: boo
     if layout is None:
         raise votes.error("found no column of a worker, expected one for each of them")
     return layout
+
+
+def _are_counts(labels: NDArray[np.integer[Any]], names: Names) -> bool:
+    """Whether whole numbers have the same sum in all rows, though the rows differ; (rows, columns)."""
+    if names.dtype.kind not in "iu" or len(labels) < MIN_ROWS_OF_COUNTS or (labels < 0).any():
+        return False
+    numbers = names[labels]
+    sums = numbers.sum(axis=1)
+    return bool((sums == sums[0]).all() and (numbers >= 0).all() and (numbers != numbers[0]).any())
 
 
 def _rows(table: Table, layout: Layout) -> Encoded:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,6 +124,11 @@ class _Inference:
         own = [name for name in plausible if is_own_name(name, role)]
         rivals = own if own else plausible
         others = [name for name in rivals if name != best and not self._say_the_same(best, name)]
+        if role == "label" and own and (unread := [name for name in plausible if name not in own]):
+            self.notes.append(
+                f"{best!r} is read as the label, though {listed(unread)} may be it too; "
+                f"if so, use --columns label={unread[0]}"
+            )
         if role == "task" and not others and self._repeats(best) > MAX_REPEATED_SHARE:
             others = [
                 name for name in plausible if name != best and self._repeats(name) < self._repeats(best)
@@ -141,6 +147,10 @@ class _Inference:
             return self._task_among(fitting, [name for name in rest if self._is_plausible(name, role)])
         if len(fitting) > 1 and not alone:
             raise _ambiguous(role, fitting)
+        if role == "label" and fitting:
+            others = [name for name in rest if name not in fitting and self._is_plausible(name, role)]
+            if others := [name for name in others if not _is_known_otherwise(name)]:
+                raise _ambiguous(role, [*fitting, *others])
         return fitting[0] if len(fitting) == 1 else None
 
     def _task_among(self, fitting: list[str], plausible: list[str]) -> str:
@@ -165,7 +175,7 @@ class _Inference:
         if role == "task":
             plausible = [name for name in plausible if not self._is_unique(name)] or plausible
         first = plausible[:1]
-        others = [name for name in plausible[1:] if not self._say_the_same(plausible[0], name)]
+        others = [name for name in plausible[1:] if not self._are_equal(plausible[0], name, role)]
         if role == "task" and others:
             others = [name for name in others if not self._follows(name, plausible[0])]
         if others:
@@ -221,6 +231,15 @@ class _Inference:
         """Whether two columns name the same things, each value of one with one of the other."""
         return self._follows(first, second) and self._follows(second, first)
 
+    def _are_equal(self, first: str, second: str, role: str) -> bool:
+        """Whether it does not matter which of two columns has a role; of two boxes to tick it does."""
+        if role == "label" and {*self._names(first)} == {*self._names(second)}:
+            return self._table[first].values() == self._table[second].values()
+        return self._say_the_same(first, second)
+
+    def _names(self, name: str) -> list[Any]:
+        return list(self._table[name].distinct.names.tolist())
+
     def _follows(self, name: str, key: str) -> bool:
         """Whether the value of a column is fixed by that of another."""
         keys, pairs = _pairs(self._codes(key), self._codes(name))
@@ -244,6 +263,11 @@ class _Inference:
             return 0.0
         _, pairs = _pairs(self._codes(self.roles[known]), self._codes(name))
         return 1 - len(np.unique(pairs)) / max(len(pairs), 1)
+
+
+def _is_known_otherwise(name: str) -> bool:
+    """Whether a column is called like another role than the label."""
+    return any(_weak([name], role) for role in WEAK_ALIASES if role != "label")
 
 
 def _weak(names: Sequence[str], role: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from crowdpilot.arrays import Codes, pair
 from crowdpilot.io.format import VotesTable
-from crowdpilot.io.inference.column_names import is_own_name, listed
+from crowdpilot.io.inference.column_names import WEAK_ALIASES, candidates, is_own_name, listed
 from crowdpilot.votes import Votes
 
 MIN_VOTES_TO_DOUBT = 50
@@ -18,6 +19,7 @@ MIN_VOTES_OF_ODD_ROWS = 10
 MIN_VOTES_PER_CLASS = 3
 MIN_UNANIMOUS_TASKS = 5
 MIN_CHARACTERS_OF_CUT_NAME = 3
+SEPARATORS = re.compile(r"[;,|/+&]")
 TOTALS = frozenset(("total", "totals", "sum", "summe", "gesamt", "mean", "average", "count", "all"))
 
 
@@ -36,19 +38,29 @@ def doubts(votes: Votes, about: VotesTable) -> Iterator[str]:
         )
     if _has_minus_one(votes):
         yield "-1 is read as a class; if it means no answer, use abstain= (--abstain=-1)"
-    if about.unread and "label" not in about.chosen_roles and _agrees_everywhere(votes):
+    if about.unread and not _is_named(about, "label") and _agrees_everywhere(votes):
         label = about.origins.get("label", "the label")
         yield (
             f"all votes of each task agree, so that {label} may be a fact about tasks; if one of "
             f"{listed(about.unread)} is the label, use --columns label=NAME"
         )
+    rivals = candidates(about.unread, "label", WEAK_ALIASES)
+    if rivals and "label" in about.origins and "label" not in about.chosen_roles:
+        yield (
+            f"{about.origins['label']} is read as the label, though {listed(rivals)} may be it too; if so, "
+            f"use --columns label={rivals[0]}"
+        )
+    yield from _joined_labels(votes)
     yield from _odd_rows(votes)
 
 
 def _is_doubtful(votes: Votes, about: VotesTable, role: str) -> bool:
     """Whether a column was neither named by the user nor called like its role."""
-    is_named = role in about.chosen_roles or is_own_name(about.roles.get(role, role), role)
-    return len(votes) >= MIN_VOTES_TO_DOUBT and not is_named
+    return len(votes) >= MIN_VOTES_TO_DOUBT and not _is_named(about, role)
+
+
+def _is_named(about: VotesTable, role: str) -> bool:
+    return role in about.chosen_roles or is_own_name(about.roles.get(role, role), role)
 
 
 def _has_minus_one(votes: Votes) -> bool:
@@ -64,6 +76,17 @@ def _agrees_everywhere(votes: Votes) -> bool:
     several = np.bincount(votes.task, minlength=len(votes.tasks)) > 1
     of_task = np.bincount(pairs // K, minlength=len(votes.tasks))
     return int(several.sum()) >= MIN_UNANIMOUS_TASKS and bool((of_task[several] == 1).all())
+
+
+def _joined_labels(votes: Votes) -> Iterator[str]:
+    """A sentence about classes that are several others in one cell."""
+    names = [str(name) for name in votes.classes]
+    known = {name.strip().casefold() for name in names}
+    for name in names:
+        parts = [part.strip().casefold() for part in SEPARATORS.split(name)]
+        if len(parts) > 1 and known.issuperset(parts):
+            yield f"{name!r} is read as a class, though it may be {len(parts)} labels; a vote has one"
+            return
 
 
 def _odd_rows(votes: Votes) -> Iterator[str]:

@@ -6,19 +6,19 @@ numbers of rows, or facts about the tasks, and are not read as people.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
 
-from crowdpilot.io.columns import Column, value_text
 from crowdpilot.io.inference.column_names import WEAK_ALIASES, candidates, listed, name_key
-from crowdpilot.io.inference.column_roles import MAX_UNCHECKED_VALUES, is_index_name
+from crowdpilot.io.inference.column_roles import is_index_name
+from crowdpilot.io.inference.column_summary import Summary
 from crowdpilot.io.inference.similar_names import NUMBER, label_key
-from crowdpilot.names import is_missing
 
-MISSING_CELLS = frozenset(("", "NA", "N/A", "NaN", "nan", "<NA>", "null", "NULL", "None"))
-MIN_TEXT_CHARACTERS = 40  # longer values are texts, not labels
 NO_VOTE = "-1"
+MIN_WORDS_OF_SENTENCE = 3
+MIN_COLUMNS_TO_DOUBT = 4
+NUMBERED_TASK = re.compile(r"(q|question|item|task|image|picture|photo|text|stimulus|trial|doc|document)\d+")
 METADATA_KEYS = frozenset(
     (
         "majority", "majorityvote", "majoritylabel", "mv", "consensus", "consensuslabel", "final",
@@ -29,52 +29,6 @@ METADATA_KEYS = frozenset(
         "comments", "remark", "remarks", "note", "notes", "reason", "reasons", "explanation", "feedback",
     )
 )  # fmt: skip
-
-
-class Summary(NamedTuple):
-    """What a column holds: how many cells are filled, with which values, and a hash of all in order."""
-
-    filled: int
-    values: frozenset[str]
-    content: int = 0
-
-    @property
-    def is_unique(self) -> bool:
-        """Whether no value repeats."""
-        return self.filled == len(self.values)
-
-    @property
-    def is_constant(self) -> bool:
-        """Whether all of several cells hold one value."""
-        return len(self.values) < 2 < self.filled
-
-    @property
-    def are_labels(self) -> bool:
-        """Whether the values may be labels: short ones that repeat, if there are enough to repeat."""
-        repeats = self.filled <= MAX_UNCHECKED_VALUES or 2 * len(self.values) <= self.filled
-        return repeats and all(len(value) <= MIN_TEXT_CHARACTERS for value in self.values)
-
-
-def summarize(values: Iterable[Any]) -> Summary:
-    """Summary of the values in some rows."""
-    texts = ["" if is_missing(value) else value_text(value) for value in values]
-    filled = [text for text in texts if text.strip() not in MISSING_CELLS]
-    return Summary(len(filled), frozenset(filled), hash(tuple(map(_cell_key, texts))))
-
-
-def summarize_column(column: Column) -> Summary:
-    """Summary of a whole column."""
-    codes, names = column.distinct
-    texts = [value_text(name) for name in names.tolist()]
-    empty = [n for n, text in enumerate(texts) if text.strip() in MISSING_CELLS]
-    filled = sum(int((codes == n).sum()) for n in empty)
-    keys = [*map(_cell_key, texts), ""]
-    kept = frozenset(text for n, text in enumerate(texts) if n not in empty)
-    return Summary(int((codes >= 0).sum()) - filled, kept, hash(tuple(keys[code] for code in codes.tolist())))
-
-
-def _cell_key(text: str) -> str:
-    return "" if text.strip() in MISSING_CELLS else str(label_key(text))
 
 
 @dataclass(frozen=True)
@@ -125,7 +79,10 @@ def find_layout(
         return None
     if table.rows_are_votes():
         return None
-    layout = table.layout(table.row_column())
+    row = table.row_column()
+    layout = table.layout(row)
+    if layout and not labels and table.has_names_of_tasks(layout.votes):
+        return table.of_workers(None if row is None else names[row])
     if layout and labels and len(layout.votes) > 2:
         raise ValueError(
             f"{labels[0]!r} may be a worker or the label of all: leave the column out, or name it as the "
@@ -161,7 +118,9 @@ class _Wide:
         positions = [self.names.index(name) for name in names]
         if "task" in self.chosen or candidates(self.names, "task"):
             return False
-        return any(not self.columns[n].is_unique for n in positions) or any(map(_repeats_texts, self.columns))
+        return any(not self.columns[n].is_unique for n in positions) or any(
+            column.repeats_texts for column in self.columns
+        )
 
     def gold_column(self) -> int | None:
         """The column of true labels."""
@@ -171,15 +130,22 @@ class _Wide:
         found = candidates(self.names, "gold")
         return self.names.index(found[0]) if found else None
 
-    def of_workers(self, name: str) -> Layout | None:
+    def has_names_of_tasks(self, votes: Sequence[int]) -> bool:
+        """Whether columns of votes are called as tasks are: `item 1`, `Q2`, or whole sentences."""
+        names = [self.names[n] for n in votes]
+        sentences = sum(len(name.split()) >= MIN_WORDS_OF_SENTENCE for name in names)
+        return 2 * sentences > len(names) or all(NUMBERED_TASK.fullmatch(name_key(name)) for name in names)
+
+    def of_workers(self, name: str | None) -> Layout | None:
         """The layout with a row for each worker and a column for each task, as surveys have it."""
-        row = self.names.index(name)
+        row = None if name is None else self.names.index(name)
         layout = self.layout(row)
-        if layout is None or candidates(self.names, "task") or not self.columns[row].is_unique:
+        is_unique = row is None or self.columns[row].is_unique
+        if layout is None or candidates(self.names, "task") or not is_unique:
             return None
         count = f"{len(layout.votes)} columns are read as tasks"
-        settle = f"if rows are tasks, use --format wide --columns task={name}"
-        note = f"each row is a worker ({name!r}), and {count}; {settle}"
+        settle = f"if rows are tasks, use --format wide{f' --columns task={name}' if name else ''}"
+        note = f"each row is a worker ({name or 'its number'}), and {count}; {settle}"
         return Layout(row, None, layout.votes, layout.ignored, True, layout.missing, [note, *layout.notes])
 
     def layout(self, row: int | None, *, is_forced: bool = False) -> Layout | None:
@@ -202,7 +168,18 @@ class _Wide:
         ignored = [n for n in rest if n not in votes]
         foreign = [self.names[n] for n in ignored if is_forced or n in likely or n in special]
         odd = [] if is_forced else [self.names[n] for n in votes if self._is_odd(n, votes)]
-        return Layout(row, gold, votes, ignored, False, self._missing(votes), _notes(foreign, odd))
+        notes = _notes(foreign, odd)
+        rows = max(column.filled for column in self.columns)
+        if (
+            not is_forced
+            and len(votes) > max(rows, MIN_COLUMNS_TO_DOUBT)
+            and not candidates(self.names, "task")
+        ):
+            notes.append(
+                f"{rows} rows are read as tasks and {len(votes)} columns as workers; if rows are workers, "
+                "name their column with columns= (--columns worker=NAME)"
+            )
+        return Layout(row, gold, votes, ignored, False, self._missing(votes), notes)
 
     def _check_header(self, votes: Sequence[int]) -> None:
         """Raise if a column is called like a label, as it is where the first line is data."""
@@ -271,12 +248,6 @@ class _Wide:
         is_full = len({self.columns[n].filled for n in votes}) == 1
         numbers = rest != {"1"} and all(value.isdecimal() for value in rest)
         return frozenset((NO_VOTE,)) if NO_VOTE in values and rest and numbers and is_full else frozenset()
-
-
-def _repeats_texts(column: Summary) -> bool:
-    """Whether a column holds long texts, each of them several times."""
-    is_text = any(len(value) > MIN_TEXT_CHARACTERS for value in column.values)
-    return is_text and 2 * len(column.values) <= column.filled
 
 
 def _key_of_copies(name: str) -> str:

@@ -15,8 +15,9 @@ from crowdpilot.option_strings import did_you_mean
 PADDED_NUMBER = re.compile(r"0+")  # the format of numbers such as 007
 CLOCK = re.compile(r"[hs]", re.IGNORECASE)  # in the format of dates with a time
 FORMULA_CELL = re.compile(rb"<c\b([^>]*)>\s*<f\b[^>]*?(?:/>|>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>")
-LONG_NUMBER = re.compile(r"-?\d{13,}000")  # a text would end otherwise, mostly
+MIN_ROUNDED = 1e15  # from which on a number of a workbook has lost digits
 Rows = list[list[str]]
+Cells = list[tuple[Any, ...]]  # of openpyxl, by row
 
 
 def sheet_as_csv(stream: Any, sheet: str | None) -> tuple[bytes, list[str]]:
@@ -25,20 +26,22 @@ def sheet_as_csv(stream: Any, sheet: str | None) -> tuple[bytes, list[str]]:
     try:
         name = _choose(workbook, sheet)
         _check_formulas(stream, workbook[name])
-        rows = _table(workbook[name])
+        cells = _cells(workbook[name])
     finally:
         workbook.close()
     text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerows(rows)
-    return text.getvalue().encode(), _notes(rows)
+    csv.writer(text, lineterminator="\n").writerows(_table(cells))
+    return text.getvalue().encode(), _notes(cells)
 
 
-def _notes(rows: Rows) -> list[str]:
-    long = next((value for row in rows for value in row if LONG_NUMBER.fullmatch(value)), None)
+def _notes(cells: Cells) -> list[str]:
+    numbers = (cell.value for row in cells for cell in row if isinstance(cell.value, (int, float)))
+    long = next((number for number in numbers if abs(number) >= MIN_ROUNDED), None)
     if long is None:
         return []
     return [
-        f"Excel keeps 15 digits of a number, so ids such as {long} may have lost some; export them as CSV"
+        f"Excel keeps 15 digits of a number, so ids such as {long:.0f} may have lost some, and different "
+        "ones may be one; export them as CSV, or keep them as text"
     ]
 
 
@@ -94,10 +97,14 @@ def _check_formulas(stream: Any, sheet: Any) -> None:
             )
 
 
-def _table(sheet: Any) -> Rows:
-    """All rows as text, without columns in which nothing stands; empty rows below a title stay empty."""
+def _cells(sheet: Any) -> Cells:
     sheet.reset_dimensions()
-    rows = [[_text(cell) for cell in row] for row in sheet.iter_rows()]
+    return list(sheet.iter_rows())
+
+
+def _table(cells: Cells) -> Rows:
+    """All rows as text, without columns in which nothing stands; empty rows below a title stay empty."""
+    rows = [[_text(cell) for cell in row] for row in cells]
     rows = _without_title(rows)
     width = max(map(len, rows), default=0)
     rows = [[*row, *[""] * (width - len(row))] for row in rows]

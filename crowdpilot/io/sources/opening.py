@@ -122,7 +122,7 @@ def _decompress(source: Source, start: bytes) -> bytes | None:
         for magic, decompress in DECOMPRESS.items():
             if start.startswith(magic):
                 return decompress(_whole(source))
-    except (OSError, EOFError, zlib.error) as error:
+    except (OSError, EOFError, ValueError, zlib.error) as error:
         raise source.error("it is compressed and broken or cut off, expected a whole file") from error
     if (kind := NEED_ARROW.get(start[:4])) is None:
         return None

@@ -145,7 +145,7 @@ def test_minus_one_and_one_are_two_classes(save):
 def test_rows_may_be_workers(save, rows):
     path = save("votes.csv", "respondent,picture 1,picture 2\nx,cat,dog\ny,cat,cat\nz,dog,dog\n")
     with pytest.warns(
-        ReadingWarning, match=r"each row is a worker \('respondent'\), and 2 columns are read as"
+        ReadingWarning, match=r"each row is a worker \(respondent\), and 2 columns are read as"
     ):
         votes = read(path)
     assert rows(votes)[:2] == [("picture 1", "x", "cat"), ("picture 2", "x", "dog")]
