@@ -14,10 +14,11 @@ from crowdpilot.service.label_studio.importing import Counts, find_single_questi
 from crowdpilot.service.label_studio.links import Link, backend_address, open_link
 from crowdpilot.service.label_studio.pulling import Pulled, pull
 from crowdpilot.service.label_studio.reading import replica_reader
-from crowdpilot.service.label_studio.there import (
+from crowdpilot.service.label_studio.server_settings import (
     changed_settings,
     close_all,
     install,
+    restore,
     settings_before,
     skips_count,
 )
@@ -176,7 +177,7 @@ def disconnect(store: Store, settings: Settings, project_id: str, actor: str) ->
     try:
         link = open_link(store, settings, project_id)
         link.client.uninstall(link.number, backend_address(settings, project_id))
-        link.client.change_project(link.number, **link.row.settings_before)
+        restore(link)
     except (ValueError, RequestError) as error:
         logger.warning("project %s was disconnected without Label Studio: %s", project_id, error)
     with store.writing() as c:

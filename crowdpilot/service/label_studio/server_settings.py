@@ -19,8 +19,12 @@ REPORT_MARK = "Labels, confidence and worker quality: "
 
 
 def settings_before(there: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a project as they are put back at the end."""
-    return {name: there.get(name) for name in (*CLOSED, "description") if there.get(name) is not None}
+    """The settings of a project as they are put back at the end.
+
+    Without any annotations wanted, as after a connection that broke off, no task would ever be open again.
+    """
+    before = {name: there.get(name) for name in CLOSED if there.get(name) is not None}
+    return {**before, "maximum_annotations": max(1, int(before.get("maximum_annotations") or 1))}
 
 
 def skips_count(there: Mapping[str, Any]) -> bool:
@@ -54,8 +58,20 @@ def install(settings: Settings, link: Link) -> list[str]:
         raise LabelStudioError(
             f"Label Studio will not call {settings.address}: {error}", error.status
         ) from None
-    before = str(link.row.settings_before.get("description") or "")
-    report = f"{REPORT_MARK}{settings.address}/projects/{link.id}/workers"
-    if REPORT_MARK not in before:
-        link.client.change_project(link.number, description="\n\n".join(filter(None, [before, report])))
+    _write_description(link, f"{REPORT_MARK}{settings.address}/projects/{link.id}/workers")
     return problems
+
+
+def restore(link: Link) -> None:
+    """Put the settings back; what people have written in the description meanwhile stays."""
+    link.client.change_project(link.number, **link.row.settings_before)
+    _write_description(link, "")
+
+
+def _write_description(link: Link, report: str) -> None:
+    """Write this line at the end of the description, in place of an earlier one of ours."""
+    before = str(link.client.project(link.number).get("description") or "")
+    kept = "\n".join(line for line in before.splitlines() if not line.startswith(REPORT_MARK)).strip()
+    now = "\n\n".join(filter(None, [kept, report]))
+    if now != before:
+        link.client.change_project(link.number, description=now)
