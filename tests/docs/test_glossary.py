@@ -33,10 +33,10 @@ WELL_KNOWN = frozenset({  # without an entry: computing, journals and conference
     "API", "AWS", "BSD", "BY-NC-SA", "CC", "CPU", "CSV", "CUDA", "GB", "GDPR", "GiB", "GPU", "HTML", "HTTP",
     "IP", "IPv6", "ISO", "JSON", "KiB", "MB", "MiB", "NaN", "NDJSON", "OpenID", "PNG",
     "AAC", "FLAC", "GIF", "JPEG", "M4A", "MP3", "MP4", "OGG", "TOML", "WAV", "WebM", "WebP",
-    "RFC", "SQL", "SSD", "TLS", "TSV", "URI", "URL", "UTC", "UTF-8",
+    "RFC", "SQL", "SSD", "TLS", "TSV", "URI", "URL", "UTC", "UTF-8", "UTF-16", "UTF-32",
     "AAAI", "AISTATS", "CVPR", "EMNLP", "ICCV", "ICLR", "ICML", "ICWS", "IJCAI", "JASA", "JDS", "JMLR",
     "JRSS", "KDD", "NAACL", "NeurIPS", "NIPS", "PNAS", "PVLDB", "SIGMOD", "TMLR", "WWW",
-    "GitHub", "PostgreSQL", "PyPI", "PyTorch", "SLURM", "SQLite", "iNaturalist", "irrCAC", "macOS",
+    "CrowdFlower", "fastText", "GitHub", "PostgreSQL", "PyPI", "PyTorch", "SLURM", "SQLite", "iNaturalist", "irrCAC", "macOS",
 })  # fmt: skip
 MEASURES = importlib.import_module("crowdpilot.diagnosis.agreement").MEASURES
 

@@ -36,7 +36,7 @@ WEAK_ALIASES: Mapping[str, tuple[str, ...]] = {  # taken where no column has one
     ),
     "label": (
         "sentiment", "stance", "emotion", "verdict", "decision", "opinion", "relevance", "grade", "tag",
-        "selection", "selected", "option",
+        "selection", "selected", "option", "topic", "intent", "tone", "quality", "toxicity",
     ),
 }  # fmt: skip
 ENDS: Mapping[str, tuple[str, ...]] = {  # of a name, after an alias; the id of an answer is no answer
