@@ -109,7 +109,8 @@ def wide_numbers(random: Random, crowd: Crowd) -> Draft:
     for column in columns:
         column.values = [codes.get(value, missing) for value in column.values]
     coded = [[vote._replace(label=codes[vote.label]) for vote in row] for row in votes]
-    return Draft(f"wide, numbers, {missing or 'empty'} for no vote", columns, coded, tasks_named=False)
+    layout = f"wide, numbers, {missing or 'empty'} for no vote"
+    return Draft(layout, columns, coded, tasks_named=False, words=["first line"])
 
 
 def matrix(random: Random, crowd: Crowd) -> Draft:
