@@ -49,7 +49,13 @@ def enqueue_all(store: Store) -> None:
                 jobs.enqueue(c, project, JOB_KIND, after=AFTER_FAILURE_SECONDS if is_failing else 0.0)
 
 
-def enqueue_after(c: Connection, job: Row) -> None:
-    """Queue a synchronisation after a job that changes which votes are wanted, in a write transaction."""
+def follow_up(c: Connection, job: Row, result: Any) -> None:
+    """After a job that is done, in a write transaction.
+
+    One that changes which votes are wanted is followed by a synchronisation; of synchronisations those are
+    kept that have found something, as there are many.
+    """
     if job.kind in CAUSES and connections.find(c, job.project) is not None:
         jobs.enqueue(c, job.project, JOB_KIND)
+    if job.kind == JOB_KIND and not any(result.values()):
+        jobs.remove(c, job)

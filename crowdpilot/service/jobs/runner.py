@@ -148,7 +148,7 @@ def _run_job(context: JobContext, job: Row, turn: AbstractContextManager[Any]) -
             result = JOBS[job.kind](context, job)
         with context.store.writing() as c:
             jobs.finish(c, job, result)
-            label_studio.enqueue_after(c, job)
+            label_studio.follow_up(c, job, result)
     except ServiceUnavailableError:
         raise
     except jobs.JobLostError:

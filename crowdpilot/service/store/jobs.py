@@ -114,6 +114,11 @@ def finish(c: Connection, job: Row, result: Any) -> None:
         prune(c, job.project)
 
 
+def remove(c: Connection, job: Row) -> None:
+    """Delete a job that has ended, of which nothing is worth to be kept."""
+    c.execute(delete(jobs).where(jobs.c.id == job.id))
+
+
 def fail(c: Connection, job: Row, error: str, max_tries: int = MAX_TRIES) -> None:
     """Queue a job again with exponential backoff, or mark it as failed after `max_tries`."""
     values: dict[str, Any] = {"error": error, "runner": None, "claimed_until": None}

@@ -126,3 +126,13 @@ def test_what_is_seen_of_tasks_is_stored_and_stored_again(project: Project) -> N
         tasks.remove(c, project.id, [7])
         connections.remove(c, project.id)
         assert tasks.count(c, project.id) == (0, 0)
+
+
+def test_synchronisations_that_find_nothing_leave_no_row(project: Project) -> None:
+    store = project.service.store
+    with store.writing() as c:
+        connections.remove(c, project.id)
+        jobs.enqueue(c, project.id, label_studio.JOB_KIND)
+    project.service.do_jobs()
+    with store.reading() as c:
+        assert jobs.newest(c, project.id, label_studio.JOB_KIND) is None

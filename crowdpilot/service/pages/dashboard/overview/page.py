@@ -43,6 +43,7 @@ JOB_NAMES = {
     "report": "Write the report", "demo": "Demonstration",
     "completion": "Check whether all is decided", "retention": "Erase personal data",
     "purge": "Remove deleted data from the files", "notifications": "Send you messages",
+    "label_studio": "Follow Label Studio",
 }  # fmt: skip
 
 
