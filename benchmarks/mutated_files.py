@@ -23,7 +23,7 @@ NO_MUTATION = "none"
 
 
 def main(
-    files: Annotated[int, typer.Option(help="How many files.")] = 2000,
+    files: Annotated[int, typer.Option(help="How many files.")] = 10_000,
     first: Annotated[int, typer.Option(help="The seed of the first of them.")] = 0,
     show: Annotated[bool, typer.Option(help="Print the files that were misread, and write nothing.")] = False,
     output: Annotated[
@@ -47,7 +47,7 @@ def measure(trials: Sequence[Trial]) -> dict[str, Any]:
     return {
         "files": len(trials),
         "all": _counts(trials),
-        "layouts": _table((trial.layout.partition(":")[0], trial) for trial in trials),
+        "layouts": _table((trial.layout, trial) for trial in trials),
         "mutations": _table(
             (mutation.replace("_", " "), trial)
             for trial in trials
@@ -84,10 +84,10 @@ def render(record: dict[str, Any]) -> str:
 
 
 def _shares(row: dict[str, int]) -> list[str]:
-    """The number of files, the share of each outcome, and how many refused files options settle."""
+    """The number of files, shares, how many are wrong, and how many refused files options settle."""
     total = sum(row[outcome] for outcome in OUTCOMES)
-    shares = [f"{100 * row[outcome] / total:.0f} %" if row[outcome] else "0" for outcome in OUTCOMES]
-    return [f"{total:,}", *shares, f"{row[SETTLED]} of {row[REFUSED]}"]
+    shares = [f"{100 * row[outcome] / total:.0f} %" for outcome in (READ, WARNED, REFUSED)]
+    return [f"{total:,}", *shares, str(row[MISREAD]), str(row[CRASHED]), f"{row[SETTLED]} of {row[REFUSED]}"]
 
 
 def describe(trial: Trial) -> str:
