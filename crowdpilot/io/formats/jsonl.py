@@ -35,7 +35,7 @@ def parse(source: Source) -> VotesTable:
     if table is None:
         table = _table(source.records if laid_out is None else laid_out)
     position = source.json_position if laid_out is None else row_text
-    if looks_wide(table, source.columns):
+    if "worker" in source.required and looks_wide(table, source.columns):
         frame = VotesTable(table, {}, source.columns.keys(), name=str(source.path), position=position)
         return to_long(frame, source.columns)
     roles = _roles(source, table)

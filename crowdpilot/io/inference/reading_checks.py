@@ -20,6 +20,7 @@ MIN_VOTES_PER_CLASS = 3
 MIN_UNANIMOUS_TASKS = 5
 MIN_CHARACTERS_OF_CUT_NAME = 3
 SEPARATORS = re.compile(r"[;,|/+&]")
+FORMATS_WITH_TITLES = ("csv", "tsv", "wide", "")  # which people write; without a name, a table in memory
 TOTALS = frozenset(("total", "totals", "sum", "summe", "gesamt", "mean", "average", "count", "all"))
 
 
@@ -51,7 +52,8 @@ def doubts(votes: Votes, about: VotesTable) -> Iterator[str]:
             f"use --columns label={rivals[0]}"
         )
     yield from _joined_labels(votes)
-    yield from _odd_rows(votes)
+    if about.format in FORMATS_WITH_TITLES:
+        yield from _odd_rows(votes)
 
 
 def _is_doubtful(votes: Votes, about: VotesTable, role: str) -> bool:

@@ -18,7 +18,8 @@ Load = Callable[[Sequence[str]], Table]
 def column_votes(source: Source, names: Sequence[str], load: Load) -> VotesTable:
     """The votes in a table with these columns, of which `load` reads some."""
     name = str(source.path)
-    if may_be_wide(names, source.columns) and looks_wide(table := load(names), source.columns):
+    may_be = "worker" in source.required and may_be_wide(names, source.columns)
+    if may_be and looks_wide(table := load(names), source.columns):
         return to_long(VotesTable(table, {}, source.columns.keys(), name=name), source.columns)
     roles = source.roles(names, content=load)
     needed = [column for column in names if column in roles.values()]
