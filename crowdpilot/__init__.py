@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from crowdpilot.hybrid.audit import Audit, audit
     from crowdpilot.hybrid.forecast import forecast
     from crowdpilot.hybrid.replay import replay
-    from crowdpilot.io import read, write
+    from crowdpilot.io import ReadingWarning, explain, read, write
     from crowdpilot.learning import CrowdClassifier, train
     from crowdpilot.reporting import report
     from crowdpilot.simulation import simulate
@@ -47,11 +47,13 @@ __all__ = [
     "Fusion",
     "MajorityVoting",
     "Plan",
+    "ReadingWarning",
     "Stream",
     "Votes",
     "aggregate",
     "audit",
     "diagnose",
+    "explain",
     "forecast",
     "load",
     "read",
@@ -80,7 +82,7 @@ _NAMES_OF = {
     "hybrid.audit": ("Audit", "audit"),
     "hybrid.forecast": ("forecast",),
     "hybrid.replay": ("replay",),
-    "io": ("read", "write"),
+    "io": ("ReadingWarning", "explain", "read", "write"),
     "learning": ("CrowdClassifier", "train"),
     "reporting": ("report",),
     "simulation": ("simulate",),
