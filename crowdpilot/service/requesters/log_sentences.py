@@ -18,6 +18,10 @@ def _after(words: str, value: Any) -> str:
     return f"{words}{value}" if value else ""
 
 
+def _lost(detail: Detail) -> str:
+    return ", whose answer was lost" if detail.get("answer") == "lost" else ""
+
+
 def _items(detail: Detail) -> str:
     """The items that an entry is about: one by its name, else how many."""
     return f"the item {detail['item']}" if detail.get("item") else _n(detail, "items", "item")
@@ -101,12 +105,13 @@ WITH_DETAIL: dict[str, Callable[[Detail], str]] = {
     "pay bonus": lambda d: _hit(f"paid a bonus{_after(' of USD ', d.get('amount'))}", d),
     "create study": lambda d: f"drafted a study on Prolific for {_n(d, 'places', 'participant')}",
     "publish study": lambda d: (f"published a study on Prolific for {_n(d, 'places', 'participant')}"
-                                f"{_after(', who get ', d.get('total'))}"),
-    "raise places": lambda d: f"gave a study on Prolific {_n(d, 'places', 'place')}",
-    "approve on Prolific": lambda d: f"approved and paid {_n(d, 'submissions', 'submission')} on Prolific",
+                                f"{_after(', who get ', d.get('total'))}{_lost(d)}"),
+    "raise places": lambda d: f"gave a study on Prolific {_n(d, 'places', 'place')}{_lost(d)}",
+    "approve on Prolific": lambda d: (f"approved and paid {_n(d, 'submissions', 'submission')} on Prolific"
+                                      f"{_lost(d)}"),
     "reject on Prolific": lambda d: f"rejected {_n(d, 'submissions', 'submission')} on Prolific",
     "pay bonus on Prolific": lambda d: (f"paid a bonus of {d.get('currency', '')} {d.get('amount', '')} "
-                                        "on Prolific"),
+                                        f"on Prolific{_lost(d)}"),
     "connect label studio": lambda d: (f"connected project {d.get('number', '')} of Label Studio"
                                        f"{_after(' at ', d.get('server'))}"),
     "disconnect label studio": lambda d: f"disconnected Label Studio{_after(' at ', d.get('server'))}",

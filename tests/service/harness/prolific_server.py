@@ -51,6 +51,8 @@ class Prolific:
         self.address = ""
         self.is_down = False  # answers with an error of its own
         self.loses_answers = False  # does what it is asked for, and then fails
+        self.has_pages = True  # gives lists page by page, not whole each time
+        self.odd_answer: Any = None  # what it answers instead
 
     def add_submission(
         self, study: str, participant: str = PARTICIPANT.format(1), *, id: str = "", code: str = "",
@@ -89,6 +91,8 @@ class Prolific:
             return 200, {"keys": [_jwk(name, key) for name, key in self.signing.items()]}
         if token != f"Token {TOKEN}":
             return 401, _error(401, "Authentication credentials were not provided.")
+        if self.odd_answer is not None:
+            return 200, self.odd_answer
         try:
             done = self._route(method, path, parse_qs(urlsplit(address).query), body)
         except RefusedError as error:
@@ -126,7 +130,7 @@ class Prolific:
 
     def _page(self, rows: list[dict[str, Any]], query: dict[str, list[str]]) -> Answer:
         size, page = int(query.get("page_size", ["20"])[0]), int(query.get("page", ["1"])[0])
-        shown = rows[(page - 1) * size : page * size]
+        shown = rows[(page - 1) * size : page * size] if self.has_pages else rows
         public = [{name: value for name, value in row.items() if name[0] != "_"} for row in shown]
         return 200, {"results": public, "meta": {"count": len(rows)}}
 

@@ -5,17 +5,27 @@ Authentication and errors: https://docs.prolific.com/documentation/get-started/a
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import requests
 
-from crowdpilot.service.platforms.prolific.address import NO_TOKEN, TOKEN, api_address, api_token
+from crowdpilot.service.platforms.prolific.address import (
+    NO_TOKEN,
+    ODD_TOKEN,
+    TOKEN,
+    api_address,
+    api_token,
+)
 
 PATIENT_SECONDS, QUICK_SECONDS = 20.0, 6.0
 CONNECT_SECONDS = 5.0
 PAGE_SIZE = 100
 MAX_PAGES = 200
+MAX_BYTES = 1 << 24
+ID = re.compile(r"[0-9A-Za-z_-]{1,64}", re.ASCII)
 MAX_DETAIL_CHARACTERS = 300
 
 
@@ -35,6 +45,8 @@ class Client:
     def __init__(self, *, quick: bool = False) -> None:
         if not api_token():
             raise ValueError(NO_TOKEN)
+        if not (api_token().isascii() and api_token().isprintable()):
+            raise ValueError(ODD_TOKEN)
         self._seconds = QUICK_SECONDS if quick else PATIENT_SECONDS
         self._headers = {"Authorization": f"Token {api_token()}"}
 
@@ -51,43 +63,75 @@ class Client:
         return self._call("PATCH", path, what, json=body)
 
     def pages(self, path: str, what: str, **query: Any) -> Iterator[dict[str, Any]]:
-        """All results of a list, page by page."""
+        """All results of a list, page by page, each once: also if the list has no pages."""
+        seen: set[str] = set()
         for page in range(1, MAX_PAGES + 1):
             found = self.get(path, what, **query, page=page, page_size=PAGE_SIZE).get("results")
-            results = found if isinstance(found, list) else []
-            yield from results
-            if len(results) < PAGE_SIZE:
+            if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+                raise UncertainError(f"Prolific answered in a way that is not known when asked to {what}")
+            new = {id: one for one in found if (id := read_id(one)) not in seen}
+            yield from new.values()
+            seen |= new.keys()
+            if len(found) < PAGE_SIZE or not new:
                 return
 
     def _call(self, method: str, path: str, what: str, **content: Any) -> dict[str, Any]:
+        address = f"{api_address()}/api/v1/{path}"
         try:
-            answer = requests.request(
-                method, f"{api_address()}/api/v1/{path}", headers=self._headers, allow_redirects=False,
+            with requests.request(
+                method, address, headers=self._headers, allow_redirects=False, stream=True,
                 timeout=(CONNECT_SECONDS, self._seconds), **content,
-            )  # fmt: skip
+            ) as answer:  # fmt: skip
+                body = read_body(answer, MAX_BYTES)
         except requests.ConnectTimeout:
             raise ValueError(f"Prolific cannot be reached to {what}; try again later") from None
         except requests.RequestException:
             raise UncertainError(f"Prolific did not answer when asked to {what}; try again later") from None
-        return _read(answer, what)
+        return _read(answer.status_code, body, what)
 
 
-def _read(answer: requests.Response, what: str) -> dict[str, Any]:
+def read_body(answer: requests.Response, most: int) -> bytes:
+    """The body of an answer; a `RequestException` if it is cut off or has more bytes than this."""
+    body = b""
+    for part in answer.iter_content(1 << 16):
+        body += part
+        if len(body) > most:
+            raise requests.RequestException(f"the answer has more than {most} bytes")
+    return body
+
+
+def read_id(found: Mapping[str, Any]) -> str:
+    """The id of what Prolific answers with."""
+    id = found.get("id")
+    if not isinstance(id, str) or not ID.fullmatch(id):
+        raise UncertainError("Prolific answered in a way that is not known: it gives no id")
+    return id
+
+
+def read_number(found: Mapping[str, Any], name: str) -> int:
+    """A whole number that Prolific answers with; 0 if there is none."""
+    try:
+        return round(float(found.get(name) or 0))
+    except (TypeError, ValueError, OverflowError):
+        raise UncertainError(f"Prolific answered in a way that is not known: {name} is no number") from None
+
+
+def _read(status: int, content: bytes, what: str) -> dict[str, Any]:
     """The body of an answer; a `ValueError` says why Prolific refuses."""
-    if answer.status_code == 401:
+    if status == 401:
         raise ValueError(f"Prolific does not know the token of the server; set {TOKEN} to a valid one")
-    if answer.status_code == 404:
+    if status == 404:
         raise ValueError(f"Prolific refused to {what}: the account of the server has no such thing")
-    if answer.status_code == 429:
+    if status == 429:
         raise ValueError(f"Prolific has had too many requests to {what}; try again in a minute")
-    if answer.status_code >= 500:
+    if status >= 500:
         raise UncertainError(f"Prolific could not {what} because of an error of its own; try again later")
     try:
-        body = answer.json() if answer.content else {}
-    except requests.JSONDecodeError:
+        body = json.loads(content) if content else {}
+    except (ValueError, RecursionError):
         body = None
-    if answer.status_code >= 300:
-        raise ValueError(f"Prolific refused to {what}: {_detail(body) or f'status {answer.status_code}'}")
+    if status >= 300:
+        raise ValueError(f"Prolific refused to {what}: {_detail(body) or f'status {status}'}")
     if body is None:
         raise UncertainError(f"Prolific answered in a way that is not known when asked to {what}")
     return body if isinstance(body, dict) else {"answer": body}

@@ -18,6 +18,7 @@ import requests
 
 from crowdpilot.service.errors import NotReadyError
 from crowdpilot.service.platforms.prolific.address import api_address
+from crowdpilot.service.platforms.prolific.client import read_body
 
 PATH = "/.well-known/study/jwks.json"
 KEEP_SECONDS = 12 * 3600.0
@@ -75,8 +76,8 @@ def _fetch() -> dict[str, Any]:
         api_address() + PATH, timeout=REQUEST_SECONDS, allow_redirects=False, stream=True
     ) as answer:
         answer.raise_for_status()
-        body = answer.raw.read(MAX_BYTES + 1, decode_content=True)
-    if answer.status_code != 200 or len(body) > MAX_BYTES:
+        body = read_body(answer, MAX_BYTES)
+    if answer.status_code != 200:
         raise ValueError("the answer is no list of keys")
     found = json.loads(body)
     if not isinstance(found, dict) or not _ids(found):

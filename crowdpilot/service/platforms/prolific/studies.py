@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from crowdpilot.service.platforms.prolific.client import Client
+from crowdpilot.service.platforms.prolific.client import Client, read_id, read_number
 
 DEVICES = "desktop", "tablet", "mobile"
 UNPUBLISHED, PUBLISHING, ACTIVE, PAUSED = "UNPUBLISHED", "PUBLISHING", "ACTIVE", "PAUSED"
@@ -137,7 +137,7 @@ def find(client: Client, internal_name: str) -> Study | None:
     """The study of this internal name, if there is one."""
     for found in client.pages("studies/", "list the studies"):
         if found.get("internal_name") == internal_name:
-            return read(client, str(found["id"]))
+            return read(client, read_id(found))
     return None
 
 
@@ -162,18 +162,16 @@ def cost(client: Client, reward: int, places: int) -> Cost:
     """What so many places cost, with the fee that Prolific takes from this account."""
     body = {"reward": reward, "total_available_places": places}
     found = client.post("study-cost-calculator/", "compute what the study costs", body)
-    return Cost(*(round(float(found.get(name) or 0)) for name in ("rewards", "fees", "vat", "total_cost")))
+    return Cost(*(read_number(found, name) for name in ("rewards", "fees", "vat", "total_cost")))
 
 
 def _study(found: Mapping[str, Any]) -> Study:
     def text(name: str) -> str:
         return str(found.get(name) or "")
 
-    def number(name: str) -> int:
-        return round(float(found.get(name) or 0))
-
     return Study(
-        text("id"), text("name"), text("internal_name"), text("status"), number("total_available_places"),
-        number("places_taken"), number("reward"), number("estimated_completion_time"),
+        read_id(found), text("name"), text("internal_name"), text("status"),
+        read_number(found, "total_available_places"), read_number(found, "places_taken"),
+        read_number(found, "reward"), read_number(found, "estimated_completion_time"),
         text("presentment_currency_code") or text("currency_code"),
     )  # fmt: skip

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from crowdpilot.service.platforms.prolific.client import Client
+from crowdpilot.service.platforms.prolific.client import Client, read_id, read_number
 
 AWAITING_REVIEW, APPROVED, REJECTED = "AWAITING REVIEW", "APPROVED", "REJECTED"
 MIN_MESSAGE_CHARACTERS = 100  # of a rejection
@@ -67,8 +67,7 @@ def set_up_bonus(client: Client, study: str, submission: str, amount: str) -> Bo
     """Prepare a bonus, of an amount in units of the currency; nothing is paid yet."""
     body = {"study_id": study, "csv_bonuses": f"{submission},{amount}"}
     found = client.post("submissions/bonus-payments/", "set up the bonus", body)
-    amounts = (round(float(found.get(name) or 0)) for name in ("amount", "fees", "total_amount"))
-    return Bonus(str(found["id"]), *amounts)
+    return Bonus(read_id(found), *(read_number(found, name) for name in ("amount", "fees", "total_amount")))
 
 
 def pay_bonus(client: Client, id: str) -> None:
@@ -81,7 +80,7 @@ def _submission(found: Mapping[str, Any]) -> Submission:
     code = found.get("study_code") or found.get("entered_code") or ""
     moments = (_moment(found.get(name)) for name in ("started_at", "completed_at"))
     return Submission(
-        str(found["id"]), str(participant), str(found.get("status", "")), str(code).strip(), *moments
+        read_id(found), str(participant), str(found.get("status", "")), str(code).strip(), *moments
     )
 
 

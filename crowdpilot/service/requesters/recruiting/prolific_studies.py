@@ -7,7 +7,8 @@ total was typed. A draft costs nothing. Every action is in the log.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from decimal import Decimal
 from typing import Annotated, Any, Literal, NamedTuple
 from urllib.parse import urlsplit
@@ -18,7 +19,7 @@ from sqlalchemy import Connection
 from crowdpilot.service.errors import ConflictError, InvalidRequestError
 from crowdpilot.service.network_addresses import is_loopback
 from crowdpilot.service.platforms.prolific import studies as prolific
-from crowdpilot.service.platforms.prolific.client import Client
+from crowdpilot.service.platforms.prolific.client import Client, UncertainError
 from crowdpilot.service.platforms.prolific.studies import Cost, Study
 from crowdpilot.service.schemas.fields import Plain, Strict
 from crowdpilot.service.settings import Settings
@@ -94,13 +95,14 @@ def remember(
     change(store, settings, project, actor, {"prolific": values})
 
 
-def view(row: Row) -> StudyView:
+def view(row: Row, *, with_cost: bool = True) -> StudyView:
     """A study as Prolific knows it now; it never fails."""
     study = None
     try:
         client = Client(quick=True)
         study = prolific.read(client, row.study)
-        return StudyView(study, prolific.cost(client, study.reward, study.places))
+        cost = prolific.cost(client, study.reward, study.places) if with_cost else None
+        return StudyView(study, cost)
     except ValueError as error:
         return StudyView(study, problem=str(error))
 
@@ -116,7 +118,8 @@ def publish(
     store: Store, settings: Settings, project: str, actor: str, study: str, confirmed: PublishIn
 ) -> Study:
     """Publish a draft: participants see it, and what they will get is set aside on Prolific."""
-    row, client = find(store, project, study), Client()
+    find(store, project, study)
+    client = Client()
     host = urlsplit(settings.address).hostname or ""
     if is_loopback(host) or host == "localhost":
         raise ConflictError(
@@ -131,10 +134,11 @@ def publish(
     if seen.status != prolific.UNPUBLISHED:
         raise ConflictError(f"this study is {seen.status.lower()} on Prolific; only a draft can be published")
     confirm(seen.reward * seen.places, confirmed.confirm_total, seen.currency)
-    moved = prolific.move(client, study, prolific.PUBLISH)
+    about: dict[str, Any] = {"places": seen.places, "total": units(seen.reward * seen.places)}
+    with lost_answers(store, actor, "publish study", project, study, **about):
+        moved = prolific.move(client, study, prolific.PUBLISH)
     with store.writing() as c:
-        total = units(seen.reward * seen.places)
-        log_study(c, actor, "publish study", project, row.study, places=seen.places, total=total)
+        log_study(c, actor, "publish study", project, study, **about)
     return moved
 
 
@@ -147,7 +151,8 @@ def move(store: Store, project: str, actor: str, study: str, action: Move) -> St
         return seen
     if seen.status not in before:
         raise ConflictError(f"this study is {seen.status.lower()} on Prolific; it cannot {action} now")
-    moved = prolific.move(client, study, verb)
+    with lost_answers(store, actor, f"{action} study", project, study):
+        moved = prolific.move(client, study, verb)
     with store.writing() as c:
         log_study(c, actor, f"{action} study", project, study)
     return moved
@@ -169,7 +174,8 @@ def set_places(
         raise InvalidRequestError(f"this study has {seen.places} places already; Prolific takes none away")
     if seen.status != prolific.UNPUBLISHED:
         confirm(seen.reward * (new.places - seen.places), new.confirm_total, seen.currency)
-    changed = prolific.set_places(client, study, new.places)
+    with lost_answers(store, actor, "raise places", project, study, places=new.places):
+        changed = prolific.set_places(client, study, new.places)
     with store.writing() as c:
         prolific_studies.change(c, project, row.token, places=changed.places)
         log_study(c, actor, "raise places", project, study, places=changed.places)
@@ -193,6 +199,19 @@ def confirm(hundredths: int, typed: str, currency: str) -> None:
         raise ConfirmationError(
             f"participants get {words}, and Prolific its fee; type {total:.2f} to confirm it"
         )
+
+
+@contextmanager
+def lost_answers(
+    store: Store, actor: str, action: str, project: str, study: str, **detail: Any
+) -> Iterator[None]:
+    """What Prolific is asked to do inside is in the log also if its answer is lost: it may have done it."""
+    try:
+        yield
+    except UncertainError:
+        with store.writing() as c:
+            log_study(c, actor, action, project, study, **detail, answer="lost")
+        raise
 
 
 def log_study(c: Connection, actor: str, action: str, project: str, study: str, **detail: Any) -> None:

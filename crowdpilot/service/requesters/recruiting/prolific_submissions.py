@@ -6,7 +6,7 @@ answer was lost.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Annotated, NamedTuple
 
@@ -23,8 +23,7 @@ from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import projects
 from crowdpilot.service.store.arrivals import prolific_studies as stored
 from crowdpilot.service.store.arrivals import submissions as assignments
-from crowdpilot.service.store.engine import Store
-from crowdpilot.service.store.requesters import action_log
+from crowdpilot.service.store.engine import Row, Store
 
 SubmissionId = Annotated[Plain, Field(pattern=r"^[0-9a-f]{24}$")]
 MAX_REVIEWED = 500
@@ -32,6 +31,7 @@ UNKNOWN_PAYMENT = (
     "it is not known whether Prolific has paid this bonus, because its answer was lost; look at the "
     "submission on Prolific before you pay it again"
 )
+ANOTHER_BONUS = "another bonus was paid with this token; load the page again, or use a new token"
 
 
 class ApprovalIn(Strict):
@@ -113,7 +113,9 @@ def approve(
     found = _own(store, settings, project, study, ids)
     waiting = _waiting(found, prolific.APPROVED)
     if waiting:
-        prolific.approve(Client(), [one.submission.id for one in waiting])
+        about = store, actor, "approve on Prolific", project, study
+        with studies.lost_answers(*about, submissions=len(waiting)):
+            prolific.approve(Client(), [one.submission.id for one in waiting])
     _note(store, project, actor, study, found, assignments.APPROVED, len(waiting))
     return len(waiting)
 
@@ -170,41 +172,56 @@ def _note(
             assignments.review_external(c, project, one.submission.id, verdict, reason)
         if n:
             action = "approve on Prolific" if verdict == assignments.APPROVED else "reject on Prolific"
-            about = {"study": study, "submissions": n, "reason": reason}
-            action_log.write(c, actor, action, project, category=action_log.WORKER, **about)
+            studies.log_study(c, actor, action, project, study, submissions=n, reason=reason)
 
 
 def pay_bonus(
     store: Store, settings: Settings, project: str, actor: str, study: str, submission: str, bonus: BonusIn
 ) -> bool:
     """Pay the participant of a submission more, once for each token; False if it was paid before."""
-    row = studies.find(store, project, study)
+    row, client = studies.find(store, project, study), Client()
+    if not Decimal(bonus.amount):
+        raise InvalidRequestError("a bonus of nothing cannot be paid; write an amount")
+    wanted = {"study": study, "submission": submission, "amount": bonus.amount}
     with store.writing() as c:
-        known = stored.claim_bonus(c, project, bonus.token, study, bonus.amount)
-    if known.state == stored.PAID:
-        return False
-    if known.state == stored.PAYING:
-        raise ConflictError(UNKNOWN_PAYMENT)
+        known = stored.claim_bonus(c, project, bonus.token, **wanted)
+    if known.state != stored.NEW:
+        return _again(known, wanted)
     _own(store, settings, project, study, [submission])
     studies.confirm(int(Decimal(bonus.amount) * 100), bonus.confirm_total, row.currency)
-    client = Client()
     prepared = prolific.set_up_bonus(client, study, submission, bonus.amount)
-    _pay(store, client, project, bonus.token, prepared.id)
+    with store.writing() as c:  # that Prolific is asked is written down before
+        begin = project, bonus.token, stored.NEW, stored.PAYING
+        if not stored.move_bonus(c, *begin, payment=prepared.id, **wanted):
+            raise ConflictError("this bonus is being paid by another request; load the page again")
+    about = {"amount": bonus.amount, "currency": row.currency}
+    try:
+        with studies.lost_answers(store, actor, "pay bonus on Prolific", project, study, **about):
+            _pay(store, client, project, bonus.token, prepared.id)
+    except UncertainError:
+        raise ConflictError(UNKNOWN_PAYMENT) from None
     with store.writing() as c:
-        about = {"study": study, "amount": bonus.amount, "currency": row.currency}
-        action_log.write(c, actor, "pay bonus on Prolific", project, category=action_log.WORKER, **about)
+        studies.log_study(c, actor, "pay bonus on Prolific", project, study, **about)
     return True
 
 
+def _again(known: Row, wanted: Mapping[str, str]) -> bool:
+    """False: a bonus is paid already; an error if that is not known, or if it was another one."""
+    if any(getattr(known, name) != wanted[name] for name in ("study", "submission")):
+        raise ConflictError(ANOTHER_BONUS)
+    if Decimal(known.amount) != Decimal(wanted["amount"]):
+        raise ConflictError(ANOTHER_BONUS)
+    if known.state == stored.PAYING:
+        raise ConflictError(UNKNOWN_PAYMENT)
+    return False
+
+
 def _pay(store: Store, client: Client, project: str, token: str, payment: str) -> None:
-    """Ask Prolific to pay; that it is asked is written down before."""
-    with store.writing() as c:
-        if not stored.move_bonus(c, project, token, stored.NEW, stored.PAYING, payment=payment):
-            raise ConflictError("this bonus is being paid by another request; load the page again")
+    """Ask Prolific to pay; if its answer gets lost, it is not asked again."""
     try:
         prolific.pay_bonus(client, payment)
     except UncertainError:
-        raise ConflictError(UNKNOWN_PAYMENT) from None
+        raise
     except ValueError:  # it refuses, and has paid nothing
         with store.writing() as c:
             stored.move_bonus(c, project, token, stored.PAYING, stored.NEW)

@@ -58,18 +58,19 @@ def change(c: Connection, project: str, token: str, **values: Any) -> None:
     c.execute(update(studies).where(*own).values(values))
 
 
-def claim_bonus(c: Connection, project: str, token: str, study: str, amount: str) -> Row:
+def claim_bonus(c: Connection, project: str, token: str, *, study: str, submission: str, amount: str) -> Row:
     """The bonus of a request with this token, in a write transaction; a new one if there is none."""
     own = select(bonuses).where(bonuses.c.project == project, bonuses.c.token == token)
     row = c.execute(own).first()
     if row is None:
-        values = {"study": study, "amount": amount, "state": NEW, "created": time.time()}
-        c.execute(insert(bonuses).values(project=project, token=token, **values))
+        values = {"study": study, "submission": submission, "amount": amount}
+        new = {"project": project, "token": token, "state": NEW, "created": time.time()}
+        c.execute(insert(bonuses).values(**new, **values))
         row = c.execute(own).one()
     return row
 
 
 def move_bonus(c: Connection, project: str, token: str, before: str, after: str, **values: Any) -> bool:
-    """Move a bonus from one state to another, in a write transaction; False if it is in none such."""
+    """Move a bonus from one state to another, in a write transaction; False if it is in another state."""
     own = bonuses.c.project == project, bonuses.c.token == token, bonuses.c.state == before
     return c.execute(update(bonuses).where(*own).values(state=after, **values)).rowcount == 1

@@ -26,6 +26,7 @@ prolific_bonuses = table(
     project_column(),
     Column("token", String(40), nullable=False),  # of the request that pays it
     Column("study", String(24), nullable=False),
+    Column("submission", String(64), nullable=False),
     Column("amount", String(16), nullable=False),
     Column("payment", String(64)),  # its id on Prolific, once it is set up
     Column("state", String(8), nullable=False),  # new, paying, paid

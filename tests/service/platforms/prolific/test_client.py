@@ -9,7 +9,7 @@ import pytest
 
 from crowdpilot.service.platforms.prolific import studies, submissions
 from crowdpilot.service.platforms.prolific.arrival import study_url
-from crowdpilot.service.platforms.prolific.client import PAGE_SIZE, Client, UncertainError
+from crowdpilot.service.platforms.prolific.client import MAX_BYTES, PAGE_SIZE, Client, UncertainError
 from crowdpilot.service.platforms.prolific.studies import Codes, Draft
 from tests.service.harness import prolific_schema as schema
 from tests.service.harness.prolific_server import PARTICIPANT, Prolific
@@ -134,3 +134,46 @@ def test_an_outage_differs_from_what_prolific_rejects(
         monkeypatch.setenv("PROLIFIC_URL", "http://127.0.0.1:9")  # where nobody listens
     with pytest.raises(UncertainError, match=words):
         studies.read(Client(quick=True), "a" * 24)
+
+
+def test_a_list_without_pages_is_read_once(prolific: Prolific) -> None:
+    client = Client()
+    study = studies.create(client, DRAFT).id
+    for n in range(PAGE_SIZE + 3):
+        prolific.add_submission(study, PARTICIPANT.format(n))
+    prolific.has_pages = False
+    assert len(submissions.list_all(client, study)) == PAGE_SIZE + 3
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [[], {}, {"results": None}, {"results": [3]}, {"results": [{}]}, {"results": [{"id": "../users"}]},
+     {"id": 7}, *({"id": "a" * 24, "reward": odd} for odd in ("much", [1], float("inf"), float("nan")))],
+)  # fmt: skip
+def test_an_answer_of_another_shape_is_one_sentence(prolific: Prolific, odd: Any) -> None:
+    client = Client()
+    prolific.odd_answer = odd
+    asks = [lambda: studies.read(client, "a" * 24), lambda: submissions.list_all(client, "a" * 24)]
+    for ask in asks if "id" not in odd else asks[:1]:
+        with pytest.raises(UncertainError, match="in a way that is not known"):
+            ask()
+
+
+def test_an_answer_that_is_too_large_is_not_read(prolific: Prolific) -> None:
+    prolific.odd_answer = {"id": "a" * 24, "name": "x" * MAX_BYTES}
+    with pytest.raises(UncertainError, match="did not answer when asked to show the study"):
+        studies.read(Client(), "a" * 24)
+
+
+def test_the_token_is_not_sent_without_encryption(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROLIFIC_TOKEN", "secret")
+    monkeypatch.setenv("PROLIFIC_URL", "http://api.prolific.example")
+    with pytest.raises(ValueError, match="PROLIFIC_URL on the server is not encrypted"):
+        studies.read(Client(), "a" * 24)
+
+
+def test_a_token_with_other_characters_is_not_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROLIFIC_TOKEN", "\u201csecret\u201d")
+    with pytest.raises(ValueError, match="copy it to PROLIFIC_TOKEN again") as refused:
+        Client()
+    assert "secret" not in str(refused.value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 import time
 
@@ -145,3 +146,22 @@ def test_many_links_at_once_fetch_the_keys_once(prolific: Prolific, keys: Public
         thread.join(10)
     assert came == [True] * 8
     assert prolific.count("GET", JWKS) == 1
+
+
+def test_keys_that_are_cut_off_are_not_used_and_stop_nobody(
+    monkeypatch: pytest.MonkeyPatch, keys: PublicKeys
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        monkeypatch.setenv("PROLIFIC_URL", f"http://127.0.0.1:{server.getsockname()[1]}")
+
+        def answer() -> None:
+            called, _ = server.accept()
+            with called:
+                called.recv(65536)
+                called.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n{")
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        with pytest.raises(NotReadyError, match="cannot be fetched now"):
+            keys.keys_for("token")
+        thread.join(10)

@@ -346,6 +346,44 @@ def test_a_bonus_whose_answer_was_lost_is_never_paid_again(project: Project, pro
         assert answer.status_code == 409
         assert "it is not known whether Prolific has paid this bonus" in answer.json()["detail"]
     assert prolific.paid == [(id, 60)]
+    asked = [one for one in project.get("/log").json()["entries"] if one["action"] == "pay bonus on Prolific"]
+    assert [one["detail"]["answer"] for one in asked] == ["lost"]
+
+
+def test_the_token_of_a_bonus_pays_no_other_one_and_hides_none(project: Project, prolific: Prolific) -> None:
+    study = published(project)
+    first, second = (prolific.add_submission(study, PARTICIPANT.format(n)) for n in range(2))
+    home = f"/studies/{study}/submissions"
+    bonus = {"amount": "0.60", "token": "bonus-token", "confirm_total": "0.60"}
+    assert project.post(f"{home}/{first}/bonus", json=bonus).json() == {"paid": True}
+    more = {**bonus, "amount": "0.90", "confirm_total": "0.90"}
+    for id, again in ((second, bonus), (first, more)):
+        refused = project.post(f"{home}/{id}/bonus", json=again)
+        assert refused.status_code == 409
+        assert "another bonus was paid with this token" in refused.json()["detail"]
+    assert project.post(f"{home}/{first}/bonus", json={**bonus, "amount": "0.6"}).json() == {"paid": False}
+    assert prolific.paid == [(first, 60)]
+
+
+def test_a_bonus_of_nothing_is_refused(project: Project, prolific: Prolific) -> None:
+    study = published(project)
+    id = prolific.add_submission(study)
+    bonus = {"amount": "0.00", "token": "bonus-token", "confirm_total": "0.00"}
+    refused = project.post(f"/studies/{study}/submissions/{id}/bonus", json=bonus)
+    assert (refused.status_code, prolific.paid) == (422, [])
+
+
+def test_what_was_published_is_in_the_log_though_the_answer_was_lost(
+    project: Project, prolific: Prolific
+) -> None:
+    study = drafted(project)
+    prolific.loses_answers = True
+    assert project.post(f"/studies/{study}/publish", json={"confirm_total": "4.80"}).status_code == 422
+    prolific.loses_answers = False
+    again = project.post(f"/studies/{study}/publish", json={"confirm_total": "4.80"})
+    assert again.json()["status"] == "ACTIVE"
+    assert prolific.count("POST", "transition") == 1
+    assert actions(project).count("publish study") == 1
 
 
 def test_without_a_token_one_sentence_says_what_to_set(

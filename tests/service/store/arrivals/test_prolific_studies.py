@@ -17,6 +17,7 @@ from crowdpilot.service.store.migration import _config
 from tests.service.harness.service import PLAIN, create_project
 
 STUDY = "a" * 24
+BONUS = {"study": STUDY, "submission": "c" * 24, "amount": "1.00"}
 VALUES: dict[str, Any] = {"title": "Films", "reward": 120, "places": 4, "currency": "GBP"}
 
 
@@ -62,9 +63,7 @@ def test_a_study_belongs_to_one_project(store: Store, project: str) -> None:
 
 def test_a_bonus_is_paid_by_one_request(store: Store, project: str) -> None:
     with store.writing() as c:
-        first, second = (
-            prolific_studies.claim_bonus(c, project, "token-one", STUDY, "1.00") for _ in range(2)
-        )
+        first, second = (prolific_studies.claim_bonus(c, project, "token-one", **BONUS) for _ in range(2))
         assert first == second
         begin = project, "token-one", prolific_studies.NEW, prolific_studies.PAYING
         assert [prolific_studies.move_bonus(c, *begin, payment="p1") for _ in range(2)] == [True, False]
@@ -73,7 +72,7 @@ def test_a_bonus_is_paid_by_one_request(store: Store, project: str) -> None:
 def test_studies_are_deleted_with_their_project(store: Store, project: str) -> None:
     with store.writing() as c:
         prolific_studies.claim(c, project, "token-one", study=STUDY, **VALUES)
-        prolific_studies.claim_bonus(c, project, "token-one", STUDY, "1.00")
+        prolific_studies.claim_bonus(c, project, "token-one", **BONUS)
         c.execute(text("DELETE FROM projects"))
         for table in ("prolific_studies", "prolific_bonuses"):
             assert c.execute(text(f"SELECT count(*) FROM {table}")).scalar() == 0

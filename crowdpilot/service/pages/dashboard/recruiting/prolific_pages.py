@@ -176,7 +176,7 @@ def show_state(id: str, study: StudyId, requester: Reading, store: StoreOf) -> R
     may("label-ops", requester)
     with store.reading() as c:
         project, row = projects.find(c, id), stored.find(c, id, study)
-    seen = prolific_studies.view(row)
+    seen = prolific_studies.view(row, with_cost=False)
     words = _words(seen) or sentence(seen.problem)
     return show("recruiting/study_state.html", requester, project, seen=seen.study, words=words)
 

@@ -33,6 +33,7 @@ def upgrade() -> None:
         sa.Column("project", sa.String(32), nullable=False),
         sa.Column("token", sa.String(40), nullable=False),
         sa.Column("study", sa.String(24), nullable=False),
+        sa.Column("submission", sa.String(64), nullable=False),
         sa.Column("amount", sa.String(16), nullable=False),
         sa.Column("payment", sa.String(64)),
         sa.Column("state", sa.String(8), nullable=False),
