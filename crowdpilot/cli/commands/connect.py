@@ -29,6 +29,7 @@ MAX_PROBLEMS_SHOWN = 5
 STATES = {
     "connecting": "tasks are still being pulled",
     "running": "annotators are given tasks",
+    "waiting": "tasks are open, and nobody has answered for an hour",
     "finished": "no more votes are needed",
     "stopped": "the project is paused or stopped",
     "failing": "the last synchronisation did not succeed",

@@ -23,14 +23,17 @@ class NewDecisions(NamedTuple):
     before: dict[int, str]  # the labels last sent, by item id
 
 
-def new_decisions(c: Connection, replica: Replica) -> NewDecisions:
-    """What is to be announced; nothing for a project without a webhook."""
+def new_decisions(c: Connection, replica: Replica, *, are_final: bool = False) -> NewDecisions:
+    """What is to be announced; nothing for a project without a webhook.
+
+    If all decisions are final because nobody is left who could vote, those of all items with votes are.
+    """
     if not replica.spec["webhook"]:
         return NewDecisions([], {}, {})
     decisions = replica.campaign.decide()
     before = webhook_deliveries.read_sent_labels(c, replica.project)
     items, labels = [], {}
-    for n in np.flatnonzero(decisions.done):
+    for n in np.flatnonzero(decisions.done | (are_final & (decisions.votes > 0))):
         name, label = str(decisions.items[n]), str(decisions.labels[n])
         if before.get(replica.item_ids[name]) != label:
             labels[replica.item_ids[name]] = label

@@ -59,9 +59,9 @@ class Connection(NamedTuple):
     control
         Name of the choices that are asked.
     state
-        "connecting" (tasks are still pulled), "running", "finished" (no vote is wanted that somebody there
-        could give), "stopped" (the project here is paused or closed), "failing" (the last synchronisation
-        did not succeed).
+        "connecting" (tasks are still pulled), "running", "waiting" (tasks are open, and no vote has come for
+        an hour), "finished" (no vote is wanted that somebody there could give), "stopped" (the project here
+        is paused or closed), "failing" (the last synchronisation did not succeed).
     tasks, votes, open_tasks
         Tasks there that are items here; votes that came from there; tasks that annotators are given now.
     last_sync

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
+from sqlalchemy import Connection
 
 from crowdpilot.service.label_studio.links import Link, count_annotations
 from crowdpilot.service.label_studio.pulling import withdraw
@@ -29,8 +30,11 @@ T = TypeVar("T")
 ReadReplica = Callable[[Callable[[Replica, Row], T]], T]  # applies a function to the replica as it is now
 MIN_PEOPLE = 2  # who have answered an item, before it is given up because everybody there has
 PATIENCE_SECONDS = 24 * 3600.0  # without a vote, after which one is enough
+LEFT_SECONDS = 7 * 24 * 3600.0  # without a vote of somebody, after which they are not waited for
+WAITING_SECONDS = 3600.0  # without a vote, after which the project is said to be waiting
 MIN_OPEN_TASKS = 10  # that somebody finds who comes, if so many are wanted
 MAX_PROPOSED = 5000  # items of which the order is asked
+COMPLETION_JOB = "completion"
 MAX_ROUNDS = 20  # of opening and closing, while votes keep coming in
 
 
@@ -63,7 +67,7 @@ def drive(store: Store, link: Link, read: ReadReplica[Wanted]) -> str:
         for _ in range(MAX_ROUNDS):
             state = _round(store, link, read)
             with store.writing() as c:
-                connections.change(c, link.id, state=state)
+                _change_state(c, link.id, state)
                 if connections.release(c, link.id, driver):
                     break
     finally:
@@ -77,21 +81,31 @@ def _round(store: Store, link: Link, read: ReadReplica[Wanted]) -> str:
     with store.reading() as c:
         project = projects.find(c, link.id)
         rows = tasks.list_all(c, link.id)
-        people, last = ls_votes.voters(c, link.id), ls_votes.last_time(c, link.id)
-    is_quiet = last is not None and time.time() - last > PATIENCE_SECONDS
-    plan = make_plan(wanted, rows, people, is_quiet=is_quiet)
+        last_votes = ls_votes.last_times(c, link.id)
+    now, last = time.time(), max(last_votes.values(), default=link.row.created)
+    people = {person for person, moment in last_votes.items() if now - moment < LEFT_SECONDS}
+    plan = make_plan(wanted, rows, people, is_quiet=now - last > PATIENCE_SECONDS)
+    annotations = {row.task: row.annotations for row in rows}
+    for number in plan.open:  # first, so that nobody who comes meanwhile is told that there is nothing
+        _open(store, link, number, annotations[number])
     for number in plan.close:
         _close(store, link, number)
-    annotations = {row.task: row.annotations for row in rows}
-    for number in plan.open:
-        _open(store, link, number, annotations[number])
     if wanted.needs_refit:
         with store.writing() as c:
             jobs.enqueue(c, link.id, jobs.REFIT)
     if project.state != projects.OPEN:
         return connections.STOPPED
-    is_finished = plan.is_finished and not wanted.needs_refit and bool(rows)
-    return connections.FINISHED if is_finished else connections.RUNNING
+    if plan.is_finished and not wanted.needs_refit and rows:
+        return connections.FINISHED
+    return connections.WAITING if rows and now - last > WAITING_SECONDS else connections.RUNNING
+
+
+def _change_state(c: Connection, project: str, state: str) -> None:
+    """Write the state, in a write transaction; a job looks whether the project is done, or no longer is."""
+    before = connections.find(c, project)
+    connections.change(c, project, state=state)
+    if before is not None and (before.state == connections.FINISHED) != (state == connections.FINISHED):
+        jobs.enqueue(c, project, COMPLETION_JOB)
 
 
 def find_wanted(replica: Replica, project: Row) -> Wanted:
@@ -116,15 +130,14 @@ def make_plan(wanted: Wanted, rows: Sequence[Row], people: set[str], *, is_quiet
     rows
         All tasks, with the names of their items.
     people
-        Who has voted, by their names in Label Studio.
+        Who has voted and not left since, by their names in Label Studio.
     is_quiet
         Whether no vote has come for long, so that nobody else is waited for.
     """
     by_name = {row.name: row for row in rows}
+    min_people = 1 if is_quiet else MIN_PEOPLE
     exhausted = {
-        row.name
-        for row in rows
-        if people <= set(row.annotators) and people and (len(people) >= MIN_PEOPLE or is_quiet)
+        row.name for row in rows if len(row.annotators) >= min_people and people <= set(row.annotators)
     }
     possible = wanted.all - exhausted
     chosen = {row.name for row in rows if row.is_open and row.name in possible}

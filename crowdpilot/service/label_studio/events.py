@@ -13,6 +13,7 @@ from crowdpilot.service.label_studio.driving import ReadReplica, drive
 from crowdpilot.service.label_studio.importing import Counts, apply_changes, to_new_item
 from crowdpilot.service.label_studio.links import (
     Link,
+    annotators,
     find_own_predictions,
     open_link,
     refused_workers,
@@ -33,7 +34,7 @@ DRIVING = (  # after which other tasks may be wanted than before
     *backend.CREATED_EVENTS, backend.UPDATED_EVENT, backend.DELETED_EVENT, backend.TASKS_CREATED,
     backend.TASKS_DELETED,
 )  # fmt: skip
-REFUSED = "Votes of user {} of Label Studio are not taken: they are blocked here, or their data was erased"
+REFUSED = "Votes of a user of Label Studio are not taken: they are blocked here, or their data was erased"
 logger = logging.getLogger(__name__)
 
 
@@ -109,18 +110,19 @@ def _apply(store: Store, link: Link, body: Mapping[str, Any]) -> Counts:
     own = find_own_predictions(link.client, annotations, link.classes, link.config)
     changes = backend.changes(body, link.classes, link.config, own=own)
     with store.reading() as c:
-        refused = refused_workers(c, link, [one.vote.worker for one in changes if one.vote is not None])
+        voters = [one.vote.worker for one in changes if one.vote is not None]
+        refused = refused_workers(c, link, {*annotators(annotations), *voters})
     changes = [one for one in changes if one.vote is None or one.vote.worker not in refused]
     new = _new_items(link.project, body, link.classes, link.config, link.row.address)
     counts = apply_changes(store, link.project, changes, new.items)
     keys = {change.key for change in changes if change.vote is not None}
     with store.writing() as c:
-        _save_tasks(c, link, body, annotations, keys)
+        _save_tasks(c, link, body, annotations, keys, refused)
         withdraw(c, link.id, tasks.find(c, link.id, backend.deleted_tasks(body)))
         for sentence in new.problems:
             connections.add_problem(c, link.id, sentence)
         if refused:
-            connections.add_problem(c, link.id, REFUSED.format(", ".join(sorted(refused))))
+            connections.add_problem(c, link.id, REFUSED)
         if body.get("action") in FOLLOWED_BY_SYNC:
             jobs.enqueue(c, link.id, JOB_KIND)
     return counts
@@ -149,6 +151,7 @@ def _save_tasks(
     body: Mapping[str, Any],
     annotations: Sequence[Mapping[str, Any]],
     keys: set[str],
+    refused: set[str],
 ) -> None:
     """Store what an event says of tasks, in a write transaction."""
     there = {int(task["id"]): task for task in backend.tasks_of(body) if isinstance(task.get("id"), int)}
@@ -156,7 +159,8 @@ def _save_tasks(
     before = {row.task: row for row in tasks.find(c, link.id, list(there))}
     tasks.save(c, link.id, [
         see_task(task, ids[name_of(task)], [one for one in annotations if one.get("task") == number], keys,
-                 skips_count=link.row.skips_count, before=before.get(number), is_complete=False)
+                 skips_count=link.row.skips_count, before=before.get(number), is_complete=False,
+                 refused=refused)
         for number, task in there.items()
         if name_of(task) in ids
     ])  # fmt: skip

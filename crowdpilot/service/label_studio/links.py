@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
@@ -112,6 +112,7 @@ def see_task(
     skips_count: bool,
     before: Row | None,
     is_complete: bool,
+    refused: Collection[str] = (),
 ) -> Seen:
     """What is to be stored of a task.
 
@@ -132,8 +133,10 @@ def see_task(
         forgets it when the prediction is deleted.
     is_complete
         Whether these are all annotations.
+    refused
+        Users whose votes are not taken; their numbers are not stored, as their data may have been erased.
     """
-    users = {user for one in annotations if (user := worker_of(one.get("completed_by")))}
+    users = annotators(annotations) - set(refused)
     repeated = {
         one["id"]
         for one in annotations
@@ -151,6 +154,11 @@ def see_task(
         ignored=sorted(repeated),
         is_open=not task.get("is_labeled"),
     )
+
+
+def annotators(annotations: Iterable[Mapping[str, Any]]) -> set[str]:
+    """The users who have given annotations."""
+    return {user for one in annotations if (user := worker_of(one.get("completed_by")))}
 
 
 def count_annotations(task: Mapping[str, Any], *, skips_count: bool) -> int:

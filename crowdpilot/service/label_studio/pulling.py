@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection
 
 from crowdpilot.service.label_studio.importing import add_items, record_votes, to_new_item
-from crowdpilot.service.label_studio.links import Link, refused_workers, see_task
+from crowdpilot.service.label_studio.links import Link, annotators, refused_workers, see_task
 from crowdpilot.service.platforms.label_studio.annotations import (
     Vote,
     own_predictions,
@@ -83,14 +83,15 @@ def _write_page(store: Store, link: Link, page: Sequence[Mapping[str, Any]]) -> 
     votes = [vote for task in read for vote in task.votes]
     keys = {vote.key for vote in votes}
     with store.writing() as c:
-        refused = refused_workers(c, link, [vote.worker for vote in votes])
+        people = annotators(one for task in read for one in task.annotations)
+        refused = refused_workers(c, link, {*people, *(vote.worker for vote in votes)})
         added = add_items(c, link.project, [task.item for task in read])
         new = record_votes(c, link.id, [vote for vote in votes if vote.worker not in refused])
         ids = items.ids_by_name(c, link.id, [task.item.name for task in read])
         seen = {ids[task.item.name]: read_time(task.raw.get("updated_at")) for task in read}
         removed = _retract_missing(c, link.id, seen, keys)
         tasks.save(c, link.id, [
-            see_task(task.raw, ids[task.item.name], task.annotations, keys, is_complete=True,
+            see_task(task.raw, ids[task.item.name], task.annotations, keys, is_complete=True, refused=refused,
                      skips_count=link.row.skips_count, before=before.get(int(task.raw["id"])))
             for task in read
         ])  # fmt: skip

@@ -12,6 +12,7 @@ from crowdpilot.service.label_studio import connection, tokens
 from crowdpilot.service.platforms.label_studio.config import write_config
 from crowdpilot.service.store import items, jobs, projects
 from crowdpilot.service.store.label_studio import connections, tasks
+from crowdpilot.service.store.messages import webhook_deliveries
 from tests.service.harness.service import Project, Service, local_address
 
 
@@ -64,6 +65,40 @@ def test_a_refit_is_followed_by_a_look_at_what_is_wanted_now(project: Project) -
     project.service.do_jobs()
     with project.service.store.reading() as c:
         assert jobs.newest(c, project.id, label_studio.JOB_KIND) is not None
+
+
+def test_a_project_is_done_when_nobody_is_left_there_who_could_vote(project: Project) -> None:
+    """One vote on each item is not enough for the campaign; it is all that comes."""
+    store = project.service.store
+    with store.writing() as c:
+        spec = {**projects.find(c, project.id).spec, "webhook": "https://example.org/events"}
+        projects.change(c, project.id, spec=spec)
+    project.add_texts(3)
+    assert project.add_votes(*((f"i{n}", "ann", "good") for n in range(3))).status_code == 201
+    project.service.do_jobs()
+    assert not is_done(project)
+    with store.writing() as c:
+        connections.change(c, project.id, state=connections.FINISHED)
+        jobs.enqueue(c, project.id, "completion")
+    project.service.do_jobs()
+    assert is_done(project)
+    with store.reading() as c:
+        sent = {row.event: row.payload for row in webhook_deliveries.latest(c, project.id, 10)}
+    assert {one["item"] for one in sent["item.decided"]["items"]} == {"i0", "i1", "i2"}
+    assert "project.done" in sent
+    found = connection.find(store, project.id)
+    assert found is not None
+    assert found.state == "failing"  # nobody answers, which does not undo what is done
+    with store.writing() as c:
+        connections.change(c, project.id, state=connections.RUNNING)  # somebody new has come
+        jobs.enqueue(c, project.id, "completion")
+    project.service.do_jobs()
+    assert not is_done(project)
+
+
+def is_done(project: Project) -> bool:
+    with project.service.store.reading() as c:
+        return bool(projects.find(c, project.id).done)
 
 
 def test_other_projects_are_left_alone(project: Project) -> None:

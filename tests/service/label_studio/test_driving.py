@@ -59,6 +59,15 @@ def test_somebody_who_is_alone_is_not_everybody_unless_nobody_came_for_long() ->
     assert make_plan(wanted(0), one, {"ann"}, is_quiet=True) == ([], [0], True)
 
 
+def test_who_has_left_is_not_waited_for_but_what_nobody_answered_stays_open() -> None:
+    """Eve, who answered once and left, is not among the people any more; nor is anybody at the end."""
+    answered = [Task(0, "item 0", ["ann", "bob"], is_open=True), Task(1, "item 1", ["eve"], is_open=True)]
+    assert make_plan(wanted(0, 1), answered, {"ann", "bob"}) == ([], [0], False)
+    assert make_plan(wanted(0, 1), answered, set()) == ([], [0], False)
+    unanswered = [*answered, Task(2, "item 2", is_open=True)]
+    assert make_plan(wanted(0, 1, 2), unanswered, set(), is_quiet=True) == ([], [0, 1], False)
+
+
 PEOPLE = st.sets(st.sampled_from(["ann", "bob", "eve"]))
 TASKS = st.lists(st.tuples(PEOPLE, st.booleans(), st.booleans()), max_size=60)
 

@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 
 from crowdpilot.service.label_studio import tokens
+from crowdpilot.service.label_studio.events import apply_event
 from crowdpilot.service.label_studio.links import Link, open_link
 from crowdpilot.service.label_studio.pulling import Pulled, pull
 from crowdpilot.service.platforms.label_studio.config import write_config
+from crowdpilot.service.requester_actions import erase
 from crowdpilot.service.store import items
-from crowdpilot.service.store.label_studio import connections, votes
+from crowdpilot.service.store.label_studio import connections, tasks, votes
 from tests.service.harness.service import Project, Service
 from tests.service.platforms.label_studio.test_client import LEGACY, LOOPBACK, answering
 
@@ -123,3 +125,31 @@ def test_a_blocked_user_does_not_hold_up_the_others(project: Project) -> None:
     assert found.votes == 0
     with store.reading() as c:
         assert items.ids_by_name(c, project.id, ["1", "2", "3"]).keys() == {"1", "2", "3"}
+
+
+def test_the_number_of_a_user_whose_data_was_erased_is_not_kept_and_does_not_come_back(
+    project: Project,
+) -> None:
+    store = project.service.store
+    there = task(1, annotation(1, "good", 5), annotation(2, "bad", 6)), task(2, annotation(3, "bad", 5))
+    with linked(project, *there) as link:
+        pull(store, link, everything=True)
+        with store.reading() as c:
+            [worker] = {row.worker for row in votes.keys(c, project.id) if row.external == "5"}
+        erase(store, project.service.settings.secret, project.id, "tests", worker)
+        assert annotators(project) == {1: ["6"], 2: []}
+        pull(store, link, everything=True)
+        assert annotators(project) == {1: ["6"], 2: []}
+    event = {
+        "action": "ANNOTATION_CREATED", "task": there[1],
+        "annotation": {**annotation(4, "good", 5), "task": 2},
+    }  # fmt: skip
+    apply_event(store, project.service.settings, link.project, event)
+    assert annotators(project) == {1: ["6"], 2: []}
+    assert not any("5" in sentence for sentence in problems(project))
+
+
+def annotators(project: Project) -> dict[int, list[str]]:
+    """Who has annotated each task, as it is stored."""
+    with project.service.store.reading() as c:
+        return {row.task: row.annotators for row in tasks.list_all(c, project.id)}

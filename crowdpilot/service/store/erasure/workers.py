@@ -11,6 +11,8 @@ from sqlalchemy import Connection, Text, cast, select, update
 from crowdpilot.service.store import workers
 from crowdpilot.service.store.answers import comments
 from crowdpilot.service.store.engine import Row
+from crowdpilot.service.store.label_studio import tasks as ls_tasks
+from crowdpilot.service.store.label_studio import votes as ls_votes
 from crowdpilot.service.store.tables import action_log, assignments, invitations, items, votes
 from crowdpilot.service.store.tables import comments as comment_table
 from crowdpilot.service.store.tables import workers as worker_table
@@ -32,6 +34,8 @@ def erase(c: Connection, project: str, worker: int, digest: str | None) -> None:
     if row.external is not None:
         named = invitations.c.project == project, invitations.c.worker == row.external
         c.execute(update(invitations).where(*named).values(worker=ERASED, revoked=time.time()))
+    if row.external is not None and row.platform == ls_votes.PLATFORM:
+        ls_tasks.forget_annotator(c, project, row.external)
 
 
 def is_erased(c: Connection, project: str, digests: Sequence[str]) -> bool:

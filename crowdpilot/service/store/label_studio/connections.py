@@ -13,7 +13,8 @@ from crowdpilot.service.store.tables import label_studio_connections as connecti
 from crowdpilot.service.store.tables import label_studio_tasks as tasks
 from crowdpilot.service.store.tables import projects
 
-CONNECTING, RUNNING, FINISHED, STOPPED, FAILING = "connecting", "running", "finished", "stopped", "failing"
+CONNECTING, RUNNING, WAITING, FINISHED = "connecting", "running", "waiting", "finished"
+STOPPED, FAILING = "stopped", "failing"
 MAX_PROBLEMS = 30  # that are kept
 MAX_SENTENCE_CHARACTERS = 500
 DRIVER_SECONDS = 20.0  # after which a driver that has not given a sign of life is taken to be dead
@@ -28,6 +29,15 @@ def create(c: Connection, project: str, values: Mapping[str, Any]) -> None:
 def find(c: Connection, project: str) -> Row | None:
     """The connection of a project, by the primary key; None if it has none."""
     return c.execute(select(connections).where(connections.c.project == project)).first()
+
+
+def is_finished(c: Connection, project: str, *, was_done: bool = False) -> bool:
+    """Whether a project is connected, and nobody there can give a vote that is wanted.
+
+    One that was done before stays so while Label Studio does not answer.
+    """
+    row = find(c, project)
+    return row is not None and (row.state == FINISHED or (was_done and row.state == FAILING))
 
 
 def find_by_number(c: Connection, address: str, number: int) -> str | None:

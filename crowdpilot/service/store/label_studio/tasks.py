@@ -76,6 +76,15 @@ def set_written(c: Connection, project: str, task: int, written: Any) -> None:
     c.execute(update(tasks).where(*own).values(written=written))
 
 
+def forget_annotator(c: Connection, project: str, name: str) -> None:
+    """Remove somebody from those who have annotated tasks, in a write transaction."""
+    own = tasks.c.project == project
+    for row in c.execute(select(tasks.c.task, tasks.c.annotators).where(own)).all():
+        if name in row.annotators:
+            others = [other for other in row.annotators if other != name]
+            c.execute(update(tasks).where(own, tasks.c.task == row.task).values(annotators=others))
+
+
 def remove(c: Connection, project: str, numbers: Sequence[int]) -> None:
     """Forget tasks, in a write transaction."""
     for part in chunks(numbers):

@@ -41,17 +41,11 @@ def blocked(c: Connection, project: str) -> set[str]:
     return set(c.execute(select(workers.c.external).where(*own)).scalars())
 
 
-def voters(c: Connection, project: str) -> set[str]:
-    """Names of the users of Label Studio with votes."""
-    voted = select(workers.c.external).select_from(_joined()).where(*_own(project)).distinct()
-    return {name for name in c.execute(voted).scalars() if name is not None}
-
-
-def last_time(c: Connection, project: str) -> float | None:
-    """When the last vote came from Label Studio, in seconds since 1970."""
-    last = select(func.max(votes.c.time)).select_from(_joined()).where(*_own(project))
-    found = c.execute(last).scalar_one()
-    return None if found is None else float(found)
+def last_times(c: Connection, project: str) -> dict[str, float]:
+    """When each user of Label Studio who is not blocked gave their last vote, in seconds since 1970."""
+    last = select(workers.c.external, func.max(votes.c.time)).select_from(_joined())
+    there = last.where(*_own(project), workers.c.state != BLOCKED).group_by(workers.c.external)
+    return {name: float(moment or 0.0) for name, moment in c.execute(there) if name is not None}
 
 
 def _joined() -> Join:

@@ -51,6 +51,12 @@ STATES = {  # a badge, its kind, and what it means
         "info",
         "Annotators get the tasks that are worth an answer. The others are closed.",
     ),
+    "waiting": (
+        "Waiting",
+        "warn",
+        "Tasks are open, but nobody has answered for an hour. Ask somebody to go on, or stop the project. "
+        "Who has not answered for a week is not waited for.",
+    ),
     "finished": ("Finished", "good", "No more answers are wanted. All tasks are closed there."),
     "stopped": ("Stopped", "warn", "This project is paused or stopped. Nobody gets tasks from it there."),
     "failing": ("Failing", "bad", "The last comparison with Label Studio failed. It is tried again."),
