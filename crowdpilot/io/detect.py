@@ -15,6 +15,7 @@ from crowdpilot.io.columns import TableError
 from crowdpilot.io.format import Format, VotesTable
 from crowdpilot.io.formats.wide import looks_wide, to_long
 from crowdpilot.io.source import COMPRESSED, Source
+from crowdpilot.io.sources.comments import without_comments
 from crowdpilot.io.sources.opening import PATHS as PATHS
 from crowdpilot.io.sources.opening import members_error, open_source
 from crowdpilot.io.tables.in_memory import table_in_memory
@@ -57,6 +58,7 @@ def parse_source(source: Any, formats: Formats, format: str | None, said: Source
     name = None if format is None else by_name(format, formats)
     try:
         _check_content(file)
+        file = without_comments(file)
         detected = name or by_content(file, formats)
         if file.members and not formats[detected].sniff(file):
             raise members_error(file)

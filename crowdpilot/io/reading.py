@@ -170,7 +170,8 @@ class _Reader:
     def _labels(self, known: set[str]) -> tuple[Encoded, dict[Any, Any]]:
         """Labels and true labels, each class under one name."""
         settled = {label_key(name) for name in (*known, *self.abstain)}
-        markers = MISSING_LABELS.union(self.about.missing_labels) - settled
+        blank = {str(name) for name in self.encoded.label.names.tolist() if not str(name).strip()}
+        markers = MISSING_LABELS.union(self.about.missing_labels, blank) - settled
         label, missing = without(self.encoded.label, markers)
         if missing:
             every = [str(name).strip() for name in self.encoded.label.names.tolist()]

@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from crowdpilot.io.engine import engine
+from crowdpilot.io.inference.column_content import Content
 from crowdpilot.io.inference.column_names import is_known
-from crowdpilot.io.inference.column_roles import REQUIRED_ROLES, Content, resolve
+from crowdpilot.io.inference.column_roles import REQUIRED_ROLES, resolve
 from crowdpilot.io.plain import long_fields
 from crowdpilot.io.sources.encodings import UTF8, WESTERN, WESTERN_NOTE, detect_encoding, find_encoding
 from crowdpilot.option_strings import did_you_mean

@@ -17,6 +17,7 @@ from crowdpilot.io.format import Format, VotesTable
 from crowdpilot.io.inference.column_names import listed
 from crowdpilot.io.nested_answers import Answer, from_answers
 from crowdpilot.io.source import Source
+from crowdpilot.io.tables.inner_answers import inner_answers
 
 LABELS = ("label", "labels", "cats", "annotations")
 CSV_FIELDS = {"id", "label", "Comments"}
@@ -49,7 +50,9 @@ def sniff(source: Source) -> bool:
     if source.opening not in ("{", "["):
         return "\0" not in source.start and CSV_FIELDS.issubset(source.header)
     record = source.record if isinstance(source.record, dict) else {}
-    return "id" in record and any(map(_are_labels, map(record.get, LABELS)))
+    if "id" not in record or not any(map(_are_labels, map(record.get, LABELS))):
+        return False
+    return _has_users(Row("", record)) or inner_answers([record]) is None
 
 
 def _are_labels(value: Any) -> bool:
@@ -156,7 +159,9 @@ def _worker_field(source: Source, rows: list[Row], notes: list[str]) -> str:
 def _has_users(row: Row) -> bool:
     """Whether each annotation says whose it is."""
     annotations = row.record.get("annotations")
-    return isinstance(annotations, list) and all(one.get("user") is not None for one in annotations)
+    return isinstance(annotations, list) and all(
+        isinstance(one, dict) and one.get("user") is not None for one in annotations
+    )
 
 
 def _differs(rows: list[Row], name: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,10 @@ from crowdpilot.io.columns import Table, table_of
 from crowdpilot.io.engine import engine
 from crowdpilot.io.format import Format, VotesTable, row_text
 from crowdpilot.io.formats.wide import looks_wide, to_long
+from crowdpilot.io.inference.column_names import ALIASES
 from crowdpilot.io.source import Source
 from crowdpilot.io.tables.frames import readable_column
+from crowdpilot.io.tables.inner_answers import InnerAnswers, inner_answers
 from crowdpilot.io.tables.json_layouts import records_of
 from crowdpilot.io.text_writing import write_jsonl
 from crowdpilot.io.votes_tables import to_table
@@ -29,7 +32,8 @@ def sniff(source: Source) -> bool:
 
 def parse(source: Source) -> VotesTable:
     """The quick way if there is one, else record by record, which is slower but knows the lines."""
-    laid_out = _laid_out(source)
+    inner = _inner_answers(source)
+    laid_out = inner.records if inner else _laid_out(source)
     is_lines = source.opening == "{" and laid_out is None
     table = engine().read_json_lines(source.open, partial(_roles, source)) if is_lines else None
     if table is None:
@@ -40,14 +44,30 @@ def parse(source: Source) -> VotesTable:
         return to_long(frame, source.columns)
     roles = _roles(source, table)
     chosen = list(dict.fromkeys(roles.values()))
-    return VotesTable(
+    votes = VotesTable(
         table.select(chosen), roles, source.columns.keys(), table.column_names,
         name=str(source.path), position=position,
     )  # fmt: skip
+    return replace(votes, described=_described(roles, inner.fields)) if inner else votes
+
+
+def _described(roles: Mapping[str, str], fields: Mapping[str, str]) -> dict[str, str]:
+    return {role: repr(fields.get(roles[role], roles[role])) for role in ALIASES if role in roles}
 
 
 def _roles(source: Source, table: Table) -> dict[str, str]:
     return source.roles(table.column_names, content=table.select)
+
+
+def _inner_answers(source: Source) -> InnerAnswers | None:
+    """The answers inside records, if the first record may hold some."""
+    record = source.record
+    if not isinstance(record, dict) or not any(isinstance(value, (list, dict)) for value in record.values()):
+        return None
+    try:
+        return inner_answers(source.records)
+    except ValueError:  # one value over several lines, or something broken
+        return None
 
 
 def _laid_out(source: Source) -> list[dict[str, Any]] | None:

@@ -80,7 +80,7 @@ def to_long(votes: VotesTable, columns: Mapping[str, str | None], *, is_forced: 
     voters = to_names([names[n] for n in layout.votes])
     cells = encode_column(stack([votes.table.columns[n] for n in layout.votes]), votes.numbers_as_text)
     labels = cells.codes.reshape(len(voters), -1).T  # (rows, columns of votes)
-    if not is_forced and _are_counts(labels, cells.names):
+    if not is_forced and (_are_counts(labels, cells.names) or _are_counts(labels[:-1], cells.names)):
         raise votes.error(
             f"each row of {listed(list(voters))} has the same sum, so that these may be counts of votes for "
             "classes; give one row for each vote, or if these are workers, say format=wide (--format)"

@@ -29,14 +29,22 @@ WEAK_ALIASES: Mapping[str, tuple[str, ...]] = {  # taken where no column has one
         "id", "uuid", "key", "index", "image", "picture", "photo", "video", "audio", "file", "filename",
         "path", "url", "link", "tweet", "post", "comment", "message", "review", "sentence", "text", "query",
         "pair", "product", "record", "sample", "case", "row", "page", "title", "stimulus", "trial",
+        "doc", "paper", "article", "abstract", "pmid", "doi", "movie", "film", "book", "song", "clip",
+        "headline", "claim", "passage", "paragraph", "aufgabe", "bild", "satz", "tâche", "tache", "phrase",
+        "tarea", "imagen", "imagem", "taak",
     ),
     "worker": (
         "person", "people", "email", "mail", "voter", "expert", "pid", "createdby", "completedby",
-        "labeledby", "labelledby", "annotatedby", "submittedby", "who",
+        "labeledby", "labelledby", "annotatedby", "submittedby", "who", "emailaddress", "screener", "grader",
+        "scorer", "listener", "viewer", "critic", "student", "doctor", "physician", "radiologist",
+        "volunteer", "contributor", "observer", "kodierer", "teilnehmer", "bewerter", "annotateur",
+        "annotatrice", "évaluateur", "participante", "anotador", "evaluador", "codificador",
     ),
     "label": (
         "sentiment", "stance", "emotion", "verdict", "decision", "opinion", "relevance", "grade", "tag",
-        "selection", "selected", "option", "topic", "intent", "tone", "quality", "toxicity",
+        "selection", "selected", "option", "topic", "intent", "tone", "quality", "toxicity", "stars",
+        "species", "diagnosis", "antwort", "kategorie", "bewertung", "urteil", "réponse", "étiquette",
+        "etiqueta", "respuesta", "resposta", "categoría", "categoria",
     ),
 }  # fmt: skip
 ENDS: Mapping[str, tuple[str, ...]] = {  # of a name, after an alias; the id of an answer is no answer
@@ -45,6 +53,12 @@ ENDS: Mapping[str, tuple[str, ...]] = {  # of a name, after an alias; the id of 
     "label": ("", "name"),
 }
 AMBIGUOUS_TASKS = frozenset(("subject", "subjectid", "subjectname", "case", "caseid"))  # may be people
+REMARK_KEYS = frozenset(  # what is said beside a label
+    (
+        "confidence", "certainty", "comment", "comments", "anycomments", "remark", "remarks", "note",
+        "notes", "reason", "reasons", "rationale", "explanation", "feedback", "timetaken",
+    )
+)  # fmt: skip
 NAME_ROLES = ("task", "worker", "label", "gold")  # the other roles hold numbers
 MAX_LISTED_NAMES = 8
 

@@ -5,19 +5,14 @@ Where two columns are plausible, reading is refused and both are named: a wrong 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from crowdpilot.arrays import Codes
-from crowdpilot.io.columns import Table
+from crowdpilot.io.inference.column_content import ColumnContent, Content
 from crowdpilot.io.inference.column_names import (
     ALIASES,
     AMBIGUOUS_TASKS,
+    REMARK_KEYS,
     WEAK_ALIASES,
     candidates,
     check_choice,
@@ -29,10 +24,8 @@ from crowdpilot.io.inference.column_names import (
 
 REQUIRED_ROLES = ("task", "worker", "label")
 INDEX_KEYS = frozenset(("unnamed0", "indexlevel0", "rownames"))  # how programs call the number of a row
-MAX_UNCHECKED_VALUES = 20  # so few values may all be different
 MIN_ROWS = 5  # from which on a value of its own in each row says something
 MAX_REPEATED_SHARE = 0.1  # of votes of a worker on a task that has one already
-Content = Callable[[Sequence[str]], Table]
 
 
 @dataclass(frozen=True)
@@ -80,7 +73,7 @@ def resolve(
     lost = [role for role in required if role not in roles]
     if content is None or not (doubtful or lost):
         return Roles(_filled(roles))
-    return _Inference(names, free, _filled(roles), content).result(doubtful, lost)
+    return _Inference(names, _filled(roles), content, free).result(doubtful, lost)
 
 
 def _filled(roles: Mapping[str, str | None]) -> dict[str, str]:
@@ -88,13 +81,10 @@ def _filled(roles: Mapping[str, str | None]) -> dict[str, str]:
 
 
 @dataclass(eq=False)
-class _Inference:
+class _Inference(ColumnContent):
     """One table whose names leave a doubt; `roles` is filled step by step."""
 
-    names: Sequence[str]
-    free: Sequence[str]
-    roles: dict[str, str]
-    content: Content
+    free: Sequence[str] = ()
     notes: list[str] = field(default_factory=list)
 
     def result(self, doubtful: Sequence[str], lost: Sequence[str]) -> Roles:
@@ -104,8 +94,12 @@ class _Inference:
         for role in lost:
             if found := self._by_weak_name(role, alone=len(lost) == 1):
                 self.roles[role] = found
-        if len(left := [role for role in lost if role not in self.roles]) == 1:
+        left = [role for role in lost if role not in self.roles]
+        if len(left) == 2:
+            left = self._eliminate_one_of_two(left)
+        if len(left) == 1:
             self._eliminate(left[0])
+            self._take_constant(left[0])
         return Roles(self.roles, self.notes)
 
     # Several names fit ----------------------------------------------------------------------
@@ -149,7 +143,8 @@ class _Inference:
             raise _ambiguous(role, fitting)
         if role == "label" and fitting:
             others = [name for name in rest if name not in fitting and self._is_plausible(name, role)]
-            if others := [name for name in others if not _is_known_otherwise(name)]:
+            others = self._without_remarks([name for name in others if not _is_known_otherwise(name)])
+            if others := self._without_worker(others, fitting[0]):
                 raise _ambiguous(role, [*fitting, *others])
         return fitting[0] if len(fitting) == 1 else None
 
@@ -157,6 +152,9 @@ class _Inference:
         """Of several, one that repeats: a number of each row is no task, if another column could be one."""
         repeating = [name for name in fitting if not self._is_unique(name)]
         best = (repeating or fitting)[0]
+        rivals = [name for name in repeating if not self._is_nearly_unique(name)]
+        if rivals and best not in rivals:  # the number of a row that was doubled, or a task with few votes
+            raise _ambiguous("task", [best, *rivals])
         others = [name for name in repeating if name != best and not self._say_the_same(best, name)]
         if others and not all(self._follows(name, best) for name in others):
             raise _ambiguous("task", [best, *others])
@@ -174,6 +172,8 @@ class _Inference:
         plausible = [name for name in rest if name not in foreign and self._is_plausible(name, role)]
         if role == "task":
             plausible = [name for name in plausible if not self._is_unique(name)] or plausible
+        if role == "label":
+            plausible = self._without_remarks(plausible) or plausible
         first = plausible[:1]
         others = [name for name in plausible[1:] if not self._are_equal(plausible[0], name, role)]
         if role == "task" and others:
@@ -182,6 +182,52 @@ class _Inference:
             raise _ambiguous(role, [*first, *others])
         if first:
             self.roles[role] = first[0]
+
+    def _eliminate_one_of_two(self, left: list[str]) -> list[str]:
+        """Give the task or the worker the only column that names each vote once; what then is left."""
+        role = next((other for other in left if other != "label"), "")
+        if "label" not in left or name_key(self.roles.get("task", "")) in AMBIGUOUS_TASKS:
+            return left
+        rest = self._unused()
+        foreign = {name for other in WEAK_ALIASES if other != role for name in _weak(rest, other)}
+        plausible = [name for name in rest if self._is_plausible(name, role) and not self._is_unique(name)]
+        if len(plausible) != 1 or plausible[0] in foreign or name_key(plausible[0]) in REMARK_KEYS:
+            return left
+        self.roles[role] = plausible[0]
+        if not any(self._is_plausible(name, "label") for name in self._unused()):
+            del self.roles[role]
+            return left
+        self.notes.append(
+            f"{plausible[0]!r} is read as the {role}, since no other column has one value for each vote of a "
+            f"{'worker' if role == 'task' else 'task'}; if that is wrong, use --columns {role}=NAME"
+        )
+        return ["label"]
+
+    def _take_constant(self, role: str) -> None:
+        """A column with a usual name of the role and one value in all rows, if nothing else has the role."""
+        constant = [name for name in _weak(self._unused(), role) if self._count(name) == 1]
+        if role not in self.roles and role != "worker" and len(constant) == 1:
+            self.roles[role] = constant[0]
+            self.notes.append(
+                f"{constant[0]!r} is read as the {role}, though it has one value in all rows; if that is "
+                f"wrong, use --columns {role}=NAME"
+            )
+
+    def _without_worker(self, names: Sequence[str], label: str) -> list[str]:
+        """Without the only column that may be the worker, if none is known and it has more values."""
+        if "worker" in self.roles or "task" not in self.roles:
+            return list(names)
+        workers = [name for name in names if self._is_plausible(name, "worker")]
+        is_clear = len(workers) == 1 and self._count(workers[0]) > self._count(label)
+        return [name for name in names if not (is_clear and name in workers)]
+
+    def _without_remarks(self, names: Sequence[str]) -> list[str]:
+        """Without what is said beside a label, and facts about workers, such as their age."""
+        return [
+            name
+            for name in names
+            if name_key(name) not in REMARK_KEYS and not self._is_fact_about_worker(name)
+        ]
 
     def _unused(self) -> list[str]:
         """Columns without a role, but for those that only number the rows."""
@@ -203,67 +249,6 @@ class _Inference:
             return not self._is_fixed_by_task(name) and self._repeats(name) <= MAX_REPEATED_SHARE
         return not self._is_fixed_by_task(name)
 
-    # What the content says ------------------------------------------------------------------
-
-    @cached_property
-    def _table(self) -> Table:
-        wanted = {name for name in self.names if self.names.count(name) == 1}
-        return self.content([name for name in dict.fromkeys(self.names) if name in wanted])
-
-    def _codes(self, name: str) -> Codes:
-        return self._table[name].distinct.codes
-
-    def _count(self, name: str) -> int:
-        return len(self._table[name].distinct.names)
-
-    def _is_constant(self, name: str) -> bool:
-        return len(self._table) > 1 and self._count(name) < 2
-
-    def _is_unique(self, name: str) -> bool:
-        """Whether no value repeats."""
-        return self._count(name) == int((self._codes(name) >= 0).sum())
-
-    def _is_mostly_different(self, name: str) -> bool:
-        filled = int((self._codes(name) >= 0).sum())
-        return filled > MAX_UNCHECKED_VALUES and 2 * self._count(name) > filled
-
-    def _say_the_same(self, first: str, second: str) -> bool:
-        """Whether two columns name the same things, each value of one with one of the other."""
-        return self._follows(first, second) and self._follows(second, first)
-
-    def _are_equal(self, first: str, second: str, role: str) -> bool:
-        """Whether it does not matter which of two columns has a role; of two boxes to tick it does."""
-        if role == "label" and {*self._names(first)} == {*self._names(second)}:
-            return self._table[first].values() == self._table[second].values()
-        return self._say_the_same(first, second)
-
-    def _names(self, name: str) -> list[Any]:
-        return list(self._table[name].distinct.names.tolist())
-
-    def _follows(self, name: str, key: str) -> bool:
-        """Whether the value of a column is fixed by that of another."""
-        keys, pairs = _pairs(self._codes(key), self._codes(name))
-        return len(np.unique(pairs)) == len(np.unique(keys))
-
-    def _is_fixed_by_task(self, name: str) -> bool:
-        """Whether tasks that have several rows have one value in all of them."""
-        if "task" not in self.roles:
-            return False
-        task = self._codes(self.roles["task"])
-        several = np.bincount(task[task >= 0]) > 1 if (task >= 0).any() else np.zeros(0, bool)
-        return bool(several.any()) and self._follows(name, self.roles["task"])
-
-    def _varies_within_tasks(self, name: str) -> bool:
-        return "task" in self.roles and not self._follows(name, self.roles["task"])
-
-    def _repeats(self, name: str) -> float:
-        """Share of rows whose task and worker were there before, if this is the one that is not known."""
-        known = next((role for role in ("worker", "task") if self.roles.get(role, name) != name), None)
-        if known is None:
-            return 0.0
-        _, pairs = _pairs(self._codes(self.roles[known]), self._codes(name))
-        return 1 - len(np.unique(pairs)) / max(len(pairs), 1)
-
 
 def _is_known_otherwise(name: str) -> bool:
     """Whether a column is called like another role than the label."""
@@ -272,12 +257,6 @@ def _is_known_otherwise(name: str) -> bool:
 
 def _weak(names: Sequence[str], role: str) -> list[str]:
     return candidates(names, role, WEAK_ALIASES)
-
-
-def _pairs(first: Codes, second: Codes) -> tuple[Codes, NDArray[np.int64]]:
-    """Where two columns both have a value, the code of the first, and one number for the pair."""
-    both = (first >= 0) & (second >= 0)
-    return first[both], first[both] * np.int64(second.max(initial=0) + 1) + second[both]
 
 
 def _ambiguous(role: str, names: Collection[str]) -> ValueError:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from crowdpilot.io.columns import Column, value_text
-from crowdpilot.io.inference.column_roles import MAX_UNCHECKED_VALUES
+from crowdpilot.io.inference.column_content import MAX_UNCHECKED_VALUES
 from crowdpilot.io.inference.similar_names import label_key
 from crowdpilot.names import is_missing
 

@@ -20,7 +20,10 @@ MIN_VOTES_PER_CLASS = 3
 MIN_UNANIMOUS_TASKS = 5
 MIN_CHARACTERS_OF_CUT_NAME = 3
 SEPARATORS = re.compile(r"[;,|/+&]")
-FORMATS_WITH_TITLES = ("csv", "tsv", "wide", "")  # which people write; without a name, a table in memory
+FORMATS_WITH_TITLES = ("wide", "")  # besides text; without a name, a table in memory
+CODES_OF_NO_ANSWER = frozenset((-9, -99, -999, 77, 88, 99, 999))  # in files of statistics programs
+MAX_SMALL_CLASS = 20
+ROUNDED = re.compile(r"\d([.,]\d+)?[eE]\+?\d{2}")  # how spreadsheets write long numbers
 TOTALS = frozenset(("total", "totals", "sum", "summe", "gesamt", "mean", "average", "count", "all"))
 
 
@@ -37,6 +40,13 @@ def doubts(votes: Votes, about: VotesTable) -> Iterator[str]:
             f"every vote has a worker of its own, from {about.origins['worker']}; if another column is the "
             "worker, name it with columns= (--columns worker=NAME)"
         )
+    worker = about.roles.get("worker", "worker")
+    is_usual = "worker" in about.chosen_roles or candidates([worker], "worker")
+    if len(votes.tasks) == len(votes) >= MIN_VOTES_TO_DOUBT and not is_usual:
+        yield (
+            f"no task has a second vote, so that {about.origins['worker']} may be a fact about tasks and no "
+            "worker; if so, name the worker with columns= (--columns worker=NAME)"
+        )
     if _has_minus_one(votes):
         yield "-1 is read as a class; if it means no answer, use abstain= (--abstain=-1)"
     if about.unread and not _is_named(about, "label") and _agrees_everywhere(votes):
@@ -52,7 +62,9 @@ def doubts(votes: Votes, about: VotesTable) -> Iterator[str]:
             f"use --columns label={rivals[0]}"
         )
     yield from _joined_labels(votes)
-    if about.format in FORMATS_WITH_TITLES:
+    yield from _codes_of_no_answer(votes)
+    yield from _rounded_names(votes)
+    if about.numbers_as_text or about.format in FORMATS_WITH_TITLES:
         yield from _odd_rows(votes)
 
 
@@ -89,6 +101,27 @@ def _joined_labels(votes: Votes) -> Iterator[str]:
         if len(parts) > 1 and known.issuperset(parts):
             yield f"{name!r} is read as a class, though it may be {len(parts)} labels; a vote has one"
             return
+
+
+def _codes_of_no_answer(votes: Votes) -> Iterator[str]:
+    """A sentence about a number such as 99 among small ones, which often means that there is no answer."""
+    if votes.classes.dtype.kind not in "iu":
+        return
+    classes = votes.classes.tolist()
+    codes = [number for number in classes if number in CODES_OF_NO_ANSWER]
+    rest = [number for number in classes if number not in codes]
+    if codes and len(rest) > 1 and min(rest) >= 0 and max(rest) <= MAX_SMALL_CLASS:
+        yield (f"{codes[0]} is read as a class; if it means no answer, use abstain= (--abstain={codes[0]})")
+
+
+def _rounded_names(votes: Votes) -> Iterator[str]:
+    """Sentences about names that a spreadsheet has rounded, so that several are one."""
+    for role, names in (("task", votes.tasks), ("worker", votes.workers)):
+        if rounded := next((str(name) for name in names if ROUNDED.fullmatch(str(name))), None):
+            yield (
+                f"a {role} is called {rounded!r}, as spreadsheets write long numbers, so that several may "
+                "have become one; export the ids as text"
+            )
 
 
 def _odd_rows(votes: Votes) -> Iterator[str]:

@@ -82,7 +82,7 @@ def find_layout(
     row = table.row_column()
     layout = table.layout(row)
     if layout and not labels and table.has_names_of_tasks(layout.votes):
-        return table.of_workers(None if row is None else names[row])
+        return table.of_workers(table.weak_worker() or (None if row is None else names[row]))
     if layout and labels and len(layout.votes) > 2:
         raise ValueError(
             f"{labels[0]!r} may be a worker or the label of all: leave the column out, or name it as the "
@@ -111,6 +111,11 @@ class _Wide:
         usual = [n for n in weak if n in unique]
         texts = [n for n in unique if not self.columns[n].are_labels]
         return next(iter([*usual, *first, *texts]), None)
+
+    def weak_worker(self) -> str | None:
+        """A column with a name that is usual for workers, such as `Email Address`, if no value repeats."""
+        weak = candidates(self.names, "worker", WEAK_ALIASES)
+        return next((name for name in weak if self.columns[self.names.index(name)].is_unique), None)
 
     def rows_are_votes(self) -> bool:
         """Whether a column with a usual name of tasks or workers repeats its values."""

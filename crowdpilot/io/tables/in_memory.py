@@ -14,6 +14,7 @@ from crowdpilot.io.engine import engine
 from crowdpilot.io.format import VotesTable
 from crowdpilot.io.plain import NESTED_TYPES
 from crowdpilot.io.tables.frames import frame_table, is_frame, readable_column
+from crowdpilot.io.tables.inner_answers import inner_answers
 from crowdpilot.io.tables.json_layouts import records_of
 from crowdpilot.io.tables.nested_votes import nested_votes
 from crowdpilot.names import is_missing, to_names
@@ -93,6 +94,7 @@ def _of_columns(columns: Mapping[Any, Any]) -> Table:
 def _of_rows(rows: list[Any]) -> Table:
     rows = [row._asdict() if hasattr(row, "_asdict") else row for row in rows]
     if all(isinstance(row, Mapping) for row in rows):
+        rows = inner.records if (inner := inner_answers(rows)) else rows
         names = dict.fromkeys(str(name) for row in rows for name in row) or dict.fromkeys(TRIPLE)
         texts = [{str(name): value for name, value in row.items()} for row in rows]
         return table_of({name: readable_column([row.get(name) for row in texts]) for name in names})
