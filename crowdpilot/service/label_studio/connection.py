@@ -12,7 +12,7 @@ from crowdpilot.service.label_studio import tokens
 from crowdpilot.service.label_studio.driving import ReadReplica, Wanted, drive
 from crowdpilot.service.label_studio.importing import Counts, find_single_question_project
 from crowdpilot.service.label_studio.links import Link, backend_address, open_link
-from crowdpilot.service.label_studio.pulling import Pulled, pull
+from crowdpilot.service.label_studio.pulling import Pulled, name_workers_by_number, pull
 from crowdpilot.service.label_studio.reading import replica_reader
 from crowdpilot.service.label_studio.server_settings import (
     changed_settings,
@@ -153,6 +153,7 @@ def _checked(project: Row, there: dict[str, Any], control: str) -> dict[str, Any
 def _begin(store: Store, settings: Settings, link: Link) -> None:
     """The first pull, then webhook and ML backend; last the tasks, when nothing can be missed any more."""
     close_all(link)
+    name_workers_by_number(store, link)
     pull(store, link, everything=True)
     problems = install(settings, link)
     with store.writing() as c:

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from crowdpilot.service.label_studio.events import find_link
-from crowdpilot.service.label_studio.links import find_own_predictions
-from crowdpilot.service.platforms.label_studio.client import LabelStudio
+from crowdpilot.service.label_studio.links import find_own_predictions, user_numbers
 from crowdpilot.service.platforms.label_studio.tasks import Export, read_tasks
 from crowdpilot.service.settings import Settings
 from crowdpilot.service.store import Store
@@ -29,7 +28,7 @@ def read_export(store: Store, settings: Settings, project: Row, tasks: Sequence[
         link.classes,
         link.config,
         address=link.row.address,
-        users=_users(link.client) if any(_has_address_alone(one) for one in found) else None,
+        users=user_numbers(link.client) if any(_has_address_alone(one) for one in found) else None,
         own=find_own_predictions(link.client, found, link.classes, link.config),
     )
 
@@ -37,12 +36,3 @@ def read_export(store: Store, settings: Settings, project: Row, tasks: Sequence[
 def _has_address_alone(annotation: Mapping[str, Any]) -> bool:
     by = annotation.get("completed_by")
     return isinstance(by, str) or (isinstance(by, dict) and by.get("id") is None)
-
-
-def _users(client: LabelStudio) -> dict[str, str]:
-    """Numbers of users by their e-mail addresses."""
-    return {
-        str(user["email"]).lower(): str(user["id"])
-        for user in client.users()
-        if user.get("email") and user.get("id") is not None
-    }

@@ -75,6 +75,15 @@ def refused_workers(c: Connection, link: Link, names: Iterable[str]) -> set[str]
     }  # fmt: skip
 
 
+def user_numbers(client: LabelStudio) -> dict[str, str]:
+    """Numbers of users by their e-mail addresses."""
+    return {
+        str(user["email"]).lower(): str(user["id"])
+        for user in client.users()
+        if user.get("email") and user.get("id") is not None
+    }
+
+
 def find_own_predictions(
     client: LabelStudio, annotations: Iterable[Mapping[str, Any]], classes: Sequence[str], config: Config
 ) -> OwnPredictions:

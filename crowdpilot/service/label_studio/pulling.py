@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection
 
 from crowdpilot.service.label_studio.importing import add_items, record_votes, to_new_item
-from crowdpilot.service.label_studio.links import Link, annotators, refused_workers, see_task
+from crowdpilot.service.label_studio.links import Link, annotators, refused_workers, see_task, user_numbers
 from crowdpilot.service.platforms.label_studio.annotations import (
     Vote,
     own_predictions,
@@ -17,7 +17,7 @@ from crowdpilot.service.platforms.label_studio.annotations import (
     read_vote,
 )
 from crowdpilot.service.platforms.label_studio.tasks import Item, annotations_of, name_of, read_item
-from crowdpilot.service.store import Store, items
+from crowdpilot.service.store import Store, items, workers
 from crowdpilot.service.store.answers import external_votes
 from crowdpilot.service.store.engine import Row
 from crowdpilot.service.store.label_studio import connections, tasks
@@ -73,6 +73,20 @@ def pull(store: Store, link: Link, *, everything: bool) -> Pulled:
             withdraw(c, link.id, [row for row in tasks.list_all(c, link.id) if row.task not in there])
         connections.change(c, link.id, seen=newest or None)
     return counts
+
+
+def name_workers_by_number(store: Store, link: Link) -> None:
+    """Give workers the numbers of their users, whom an import before knew by their e-mail addresses alone."""
+    with store.reading() as c:
+        named = ls_votes.workers_by_name(c, link.id)
+    if not any("@" in name for name in named):
+        return
+    numbers = user_numbers(link.client)
+    with store.writing() as c:
+        for name, worker in named.items():
+            number = numbers.get(name.lower())
+            if number is not None and number not in named:
+                workers.change(c, link.id, worker, external=number)
 
 
 def _write_page(store: Store, link: Link, page: Sequence[Mapping[str, Any]]) -> Pulled:

@@ -11,7 +11,8 @@ import pytest
 from crowdpilot.service.label_studio import tokens
 from crowdpilot.service.label_studio.events import apply_event
 from crowdpilot.service.label_studio.links import Link, open_link
-from crowdpilot.service.label_studio.pulling import Pulled, pull
+from crowdpilot.service.label_studio.pulling import Pulled, name_workers_by_number, pull
+from crowdpilot.service.platforms.label_studio.client import LabelStudio
 from crowdpilot.service.platforms.label_studio.config import write_config
 from crowdpilot.service.requester_actions import erase
 from crowdpilot.service.store import items
@@ -153,3 +154,16 @@ def annotators(project: Project) -> dict[int, list[str]]:
     """Who has annotated each task, as it is stored."""
     with project.service.store.reading() as c:
         return {row.task: row.annotators for row in tasks.list_all(c, project.id)}
+
+
+def test_workers_known_by_their_e_mail_addresses_become_the_users_they_are(project: Project) -> None:
+    store = project.service.store
+    there = task(1, annotation(1, "good", 5))
+    mailed = {**there, "annotations": [{**annotation(1, "good"), "completed_by": "Ann@example.org"}]}
+    assert project.post("/label-studio", json=[mailed]).json()["votes"] == 1
+    users = [{"id": 5, "email": "ann@example.org"}, {"id": 6, "email": "bob@example.org"}]
+    with answering(lambda *_: (200, users)) as address, linked(project, there) as link:
+        name_workers_by_number(store, link._replace(client=LabelStudio(address, LEGACY, LOOPBACK)))
+        assert pull(store, link, everything=True).votes == 0
+    with store.reading() as c:
+        assert [(row.key, row.external) for row in votes.keys(c, project.id)] == [("label_studio-1", "5")]

@@ -41,6 +41,12 @@ def blocked(c: Connection, project: str) -> set[str]:
     return set(c.execute(select(workers.c.external).where(*own)).scalars())
 
 
+def workers_by_name(c: Connection, project: str) -> dict[str, int]:
+    """Ids of the workers from Label Studio, by their names there."""
+    own = workers.c.project == project, workers.c.platform == PLATFORM, workers.c.external.is_not(None)
+    return {row.external: row.id for row in c.execute(select(workers.c.external, workers.c.id).where(*own))}
+
+
 def last_times(c: Connection, project: str) -> dict[str, float]:
     """When each user of Label Studio who is not blocked gave their last vote, in seconds since 1970."""
     last = select(workers.c.external, func.max(votes.c.time)).select_from(_joined())
