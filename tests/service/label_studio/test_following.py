@@ -258,7 +258,7 @@ def test_a_personal_token_serves_and_disconnecting_leaves_nothing_behind(
     ("change", "problem"),
     [
         ({"token": "0" * 40}, "does not accept the access token"),
-        ({"ls_project": 99_999}, "there is nothing like this"),
+        ({"ls_project": 99_999}, "project 99999 is not at"),
         ({"control": "nothing"}, "no single choice 'nothing'; it has label"),
         ({"address": local_address()}, "does not answer"),
     ],

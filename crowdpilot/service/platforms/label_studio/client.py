@@ -95,7 +95,13 @@ class LabelStudio:
 
     def project(self, number: int) -> dict[str, Any]:
         """A project."""
-        return _record(self.call("GET", f"/api/projects/{number}"))
+        try:
+            return _record(self.call("GET", f"/api/projects/{number}"))
+        except LabelStudioError as error:
+            if error.status != 404:
+                raise
+            where = f"project {number} is not at {self.address}, or the user of the token may not see it"
+            raise LabelStudioError(f"{where}; check the number, or disconnect", 404) from None
 
     def tasks(self, project: int, since: str | None = None) -> Iterator[list[dict[str, Any]]]:
         """All tasks with annotations and predictions, page by page; or those changed after a moment."""

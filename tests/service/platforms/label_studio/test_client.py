@@ -130,7 +130,7 @@ def test_what_can_be_said_twice_is_tried_again(call: str, tries: int) -> None:
     ("answer", "problem"),
     [
         ((401, {"detail": "Invalid token."}), "does not accept the access token; make a new one"),
-        ((404, {"detail": "No Project"}), "there is nothing like this at .*: No Project"),
+        ((404, {"detail": "No Project"}), "project 1 is not at .*, or the user of the token may not see it"),
         ((400, {"detail": "Validation error", "validation_errors": {"url": ["bad"]}}), r'url: \["bad"\]'),
         ((302, b""), "sends elsewhere; give the address"),
         ((200, b"<html>"), "is not Label Studio; check it"),
