@@ -16,7 +16,7 @@ from crowdpilot.service.labelling.sessions import sign_session
 from crowdpilot.service.schemas import CommentIn, SessionIn, VoteIn
 from crowdpilot.service.store import projects, workers
 
-ERRORS = error_schemas(401, 403, 404, 409, 422, 429, 503)
+ERRORS = error_schemas(401, 403, 404, 409, 413, 422, 429, 503)
 routes = APIRouter(prefix="/api", tags=["worker"], responses=ERRORS)
 
 
