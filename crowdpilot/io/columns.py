@@ -16,7 +16,9 @@ from crowdpilot.arrays import Codes, Floats, Names
 from crowdpilot.io.numbers_and_times import number_text, parse_floats, parse_times
 from crowdpilot.names import Encoded, encode
 
-MISSING_NUMBERS = frozenset(("NA", "N/A", "NaN", "nan", "null", "NULL", "None"))  # if all else are numbers
+MISSING_NUMBERS = frozenset(
+    (" ", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
+)  # if all else are numbers
 MAX_WHOLE_TEXT = 10**18  # whole numbers in text have at most 18 digits
 MAX_WHOLE_FLOAT = 2**53  # up to here a float holds every whole number
 Parser = Callable[[Sequence[str]], Floats]

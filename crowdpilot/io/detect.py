@@ -52,7 +52,7 @@ def parse_source(source: Any, formats: Formats, format: str | None, said: Source
     said
         What the user says of the source: columns, question, encoding and the like; its path does not count.
     """
-    file = open_source(source, said)
+    file = open_source(source, replace(said, is_format_named=format is not None))
     if file is None:
         return _from_memory(source, formats, format, said)
     name = None if format is None else by_name(format, formats)
@@ -62,7 +62,7 @@ def parse_source(source: Any, formats: Formats, format: str | None, said: Source
         detected = name or by_content(file, formats)
         if file.members and not formats[detected].sniff(file):
             raise members_error(file)
-        table = _parse(replace(file, is_format_named=name is not None), formats, detected)
+        table = _parse(file, formats, detected)
     except UnicodeDecodeError as error:
         raise file.not_utf8() from error
     except BROKEN_FILE_ERRORS as error:

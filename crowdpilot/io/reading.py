@@ -214,7 +214,8 @@ class _Reader:
         if role == "worker":
             encoded, missing = without(encoded, MISSING_WORKERS)
             self.left_out |= {"without a worker": missing} if missing else {}
-        groups = spellings(encoded, blank_key)
+        texts = [*map(str, encoded.names.tolist())] if encoded.names.dtype == object else []
+        groups = spellings(encoded, blank_key) if [*map(str.strip, texts)] != texts else {}
         if groups and self.about.numbers_as_text:  # a file that people have written, where blanks are slips
             self.notes.append(f"{role}s that differ only in blanks are one: {quoted(groups)}")
             return merge(encoded, groups)

@@ -106,7 +106,8 @@ def _are_fast_text(files: list[Source]) -> bool:
 
 
 def _is_fast_text(file: Source) -> bool:
-    return file.opening not in ("{", "[") and bool(FAST_TEXT.search(file.start))
+    is_text = file.opening not in ("{", "[") and "__label__" in file.start
+    return is_text and bool(FAST_TEXT.search(file.start))
 
 
 def _rows(file: Source) -> Iterator[Row]:

@@ -23,7 +23,7 @@ SEPARATORS = re.compile(r"[;,|/+&]")
 FORMATS_WITH_TITLES = ("wide", "")  # besides text; without a name, a table in memory
 CODES_OF_NO_ANSWER = frozenset((-9, -99, -999, 77, 88, 99, 999))  # in files of statistics programs
 MAX_SMALL_CLASS = 20
-ROUNDED = re.compile(r"\d([.,]\d+)?[eE]\+?\d{2}")  # how spreadsheets write long numbers
+ROUNDED = re.compile(r"\d([.,]\d+)?[eE]\+\d{2}")  # how spreadsheets write long numbers
 TOTALS = frozenset(("total", "totals", "sum", "summe", "gesamt", "mean", "average", "count", "all"))
 
 
@@ -117,6 +117,9 @@ def _codes_of_no_answer(votes: Votes) -> Iterator[str]:
 def _rounded_names(votes: Votes) -> Iterator[str]:
     """Sentences about names that a spreadsheet has rounded, so that several are one."""
     for role, names in (("task", votes.tasks), ("worker", votes.workers)):
+        text = "\n".join(map(str, names.tolist())) if names.dtype == object else ""
+        if "E+" not in text.upper():
+            continue
         if rounded := next((str(name) for name in names if ROUNDED.fullmatch(str(name))), None):
             yield (
                 f"a {role} is called {rounded!r}, as spreadsheets write long numbers, so that several may "
