@@ -238,3 +238,43 @@ def test_a_worker_of_unknown_name_is_doubted_where_no_task_has_a_second_vote() -
         "no task has a second vote" in note
         for note in explain(text(["item", "spam", "category"], rows)).notes
     )
+
+
+def test_a_label_that_was_cut_off_is_named_whatever_the_order_of_rows() -> None:
+    rows = [*VOTES, (VOTES[0][0], "63aa", "agai")]
+
+    assert any(
+        "'agai', may be 'against'" in note for note in explain(text(["item", "worker", "label"], rows)).notes
+    )
+
+
+def test_reasons_are_no_answers_of_label_studio_where_another_column_may_hold_them() -> None:
+    names = [
+        "annotation_id",
+        "annotator",
+        "created_at",
+        "id",
+        "lead_time",
+        "mood",
+        "text",
+        "updated_at",
+        "reason",
+    ]
+    rows = [
+        (
+            f"{n}{k}",
+            k,
+            "2026-02-25T06:27:20Z",
+            n,
+            3.5,
+            n % 2 == 0,
+            f"text {n}",
+            "2026-02-25T06:27:20Z",
+            reason,
+        )
+        for n in range(8)
+        for k, reason in enumerate(("ok", "hard to say"))
+    ]
+
+    with pytest.raises(ValueError, match="'reason' or 'mood'"):
+        explain(text(names, rows))

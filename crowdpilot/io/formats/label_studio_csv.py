@@ -16,6 +16,7 @@ import numpy as np
 from crowdpilot.io.columns import Column, Table
 from crowdpilot.io.csv_reading import read_columns
 from crowdpilot.io.format import Format, VotesTable
+from crowdpilot.io.inference.column_names import REMARK_KEYS, name_key
 from crowdpilot.io.nested_answers import LABEL_FIELDS, Mask, chosen_answers, text_questions
 from crowdpilot.io.source import Source
 
@@ -112,7 +113,7 @@ def answer_column(source: Source, table: Table, task: Column, notes: list[str]) 
         for kinds in (["answer"], ["maybe"], ["unanimous"], ["new", "data"])
     )
     weak = [*maybe, *unanimous]
-    is_text = len(sure) == 1 and _is_free_text(table[sure[0]])
+    is_text = len(sure) == 1 and (_is_free_text(table[sure[0]]) or name_key(sure[0]) in REMARK_KEYS)
     if len(sure) == 1 and not (weak and is_text):
         if doubtful := [*maybe, *(name for name in names if is_text and evidence[name] == "new")]:
             notes.append(_note(sure[0], doubtful, "are the same in all annotations of a task"))

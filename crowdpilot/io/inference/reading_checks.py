@@ -133,7 +133,7 @@ def _odd_rows(votes: Votes) -> Iterator[str]:
         return
     if str(votes.tasks[-1]).strip().casefold() in TOTALS:
         yield f"the last task is called {str(votes.tasks[-1])!r}; a total is no task, so delete that line"
-    yield from _cut_worker(votes)
+    yield from _cut_names(votes)
     counts = np.bincount(votes.label, minlength=len(votes.classes))
     for n, which in ((0, "first"), (len(votes.tasks) - 1, "last")):
         labels = votes.label[votes.task == n]
@@ -146,16 +146,17 @@ def _odd_rows(votes: Votes) -> Iterator[str]:
             )
 
 
-def _cut_worker(votes: Votes) -> Iterator[str]:
-    """A sentence if the last vote is the only one of a worker whose name another one begins with."""
-    last = int(votes.worker[-1])
-    name = str(votes.workers[last])
-    if len(name) < MIN_CHARACTERS_OF_CUT_NAME or (votes.worker == last).sum() > 1:
-        return
-    if longer := [
-        str(other) for other in votes.workers if str(other) != name and str(other).startswith(name)
-    ]:
-        yield f"the last vote is of {name!r}, who may be {longer[0]!r} in a line that was cut off"
+def _cut_names(votes: Votes) -> Iterator[str]:
+    """Sentences if the worker or the label of the last vote occurs once, and another one begins with it."""
+    columns = ("worker", votes.worker, votes.workers), ("label", votes.label, votes.classes)
+    for role, codes, names in columns:
+        last = int(codes[-1])
+        name = str(names[last])
+        if len(name) < MIN_CHARACTERS_OF_CUT_NAME or (codes == last).sum() > 1:
+            continue
+        longer = (str(other) for other in names if str(other) != name and str(other).startswith(name))
+        if whole := next(longer, None):
+            yield f"the {role} of the last vote, {name!r}, may be {whole!r} in a line that was cut off"
 
 
 def _is_odd(votes: Votes, counts: NDArray[Any], labels: Codes, once: Codes) -> bool:
