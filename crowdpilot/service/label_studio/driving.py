@@ -31,6 +31,7 @@ ReadReplica = Callable[[Callable[[Replica, Row], T]], T]  # applies a function t
 MIN_PEOPLE = 2  # who have answered an item, before it is given up because everybody there has
 PATIENCE_SECONDS = 24 * 3600.0  # without a vote, after which one is enough
 LEFT_SECONDS = 7 * 24 * 3600.0  # without a vote of somebody, after which they are not waited for
+BEHIND_SECONDS = 2 * 3600.0  # that others have gone on without somebody, who is not waited for then
 WAITING_SECONDS = 3600.0  # without a vote, after which the project is said to be waiting
 MIN_OPEN_TASKS = 10  # that somebody finds who comes, if so many are wanted
 MAX_PROPOSED = 5000  # items of which the order is asked
@@ -83,8 +84,7 @@ def _round(store: Store, link: Link, read: ReadReplica[Wanted]) -> str:
         rows = tasks.list_all(c, link.id)
         last_votes = ls_votes.last_times(c, link.id)
     now, last = time.time(), max(last_votes.values(), default=link.row.created)
-    people = {person for person, moment in last_votes.items() if now - moment < LEFT_SECONDS}
-    plan = make_plan(wanted, rows, people, is_quiet=now - last > PATIENCE_SECONDS)
+    plan = make_plan(wanted, rows, who_is_there(last_votes, now), is_quiet=now - last > PATIENCE_SECONDS)
     annotations = {row.task: row.annotations for row in rows}
     for number in plan.open:  # first, so that nobody who comes meanwhile is told that there is nothing
         _open(store, link, number, annotations[number])
@@ -118,6 +118,22 @@ def find_wanted(replica: Replica, project: Row) -> Wanted:
     rows = np.flatnonzero(table.open & ~table.done)
     needs_refit = not best and project.votes != project.fitted
     return Wanted(best, {str(table.names[row]) for row in rows} if best else set(), needs_refit)
+
+
+def who_is_there(last_votes: Mapping[str, float], now: float) -> set[str]:
+    """Who is waited for, of people with the times of their last votes: not those who have left.
+
+    Examples
+    --------
+    >>> sorted(who_is_there({"ann": 90_000.0, "bob": 89_000.0, "eve": 80_000.0}, now=100_000.0))
+    ['ann', 'bob']
+    """
+    last = max(last_votes.values(), default=now)
+    return {
+        person
+        for person, moment in last_votes.items()
+        if now - moment < LEFT_SECONDS and last - moment < BEHIND_SECONDS
+    }
 
 
 def make_plan(wanted: Wanted, rows: Sequence[Row], people: set[str], *, is_quiet: bool = False) -> Plan:

@@ -7,7 +7,14 @@ from typing import Any, NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crowdpilot.service.label_studio.driving import MIN_OPEN_TASKS, Wanted, make_plan
+from crowdpilot.service.label_studio.driving import (
+    BEHIND_SECONDS,
+    LEFT_SECONDS,
+    MIN_OPEN_TASKS,
+    Wanted,
+    make_plan,
+    who_is_there,
+)
 
 
 class Task(NamedTuple):
@@ -66,6 +73,14 @@ def test_who_has_left_is_not_waited_for_but_what_nobody_answered_stays_open() ->
     assert make_plan(wanted(0, 1), answered, set()) == ([], [0], False)
     unanswered = [*answered, Task(2, "item 2", is_open=True)]
     assert make_plan(wanted(0, 1, 2), unanswered, set(), is_quiet=True) == ([], [0, 1], False)
+
+
+def test_somebody_is_there_until_others_have_gone_on_without_them_or_a_week_is_over() -> None:
+    last_votes = {"ann": 1e6, "bob": 1e6 - BEHIND_SECONDS + 1, "eve": 1e6 - BEHIND_SECONDS}
+    assert who_is_there(last_votes, 1e6) == {"ann", "bob"}
+    assert who_is_there(last_votes, 1e6 + LEFT_SECONDS - 1) == {"ann"}
+    assert who_is_there(last_votes, 1e6 + LEFT_SECONDS) == set()
+    assert who_is_there({}, 1e6) == set()
 
 
 PEOPLE = st.sets(st.sampled_from(["ann", "bob", "eve"]))

@@ -55,7 +55,7 @@ STATES = {  # a badge, its kind, and what it means
         "Waiting",
         "warn",
         "Tasks are open, but nobody has answered for an hour. Ask somebody to go on, or stop the project. "
-        "Who has not answered for a week is not waited for.",
+        "Somebody without an answer for a week is not waited for.",
     ),
     "finished": ("Finished", "good", "No more answers are wanted. All tasks are closed there."),
     "stopped": ("Stopped", "warn", "This project is paused or stopped. Nobody gets tasks from it there."),
