@@ -214,3 +214,13 @@ def test_signed_links_are_a_setting_of_the_project(
         assert spec["signed"] is bool(signed)
         ticked = 'name="signed" value="yes" checked' in answer.text
         assert ticked is bool(signed)
+
+
+def test_a_service_that_nobody_reaches_says_so_of_the_study(tmp_path: Any, prolific: Prolific) -> None:
+    local = DashboardService(sqlite_url(tmp_path), "http://127.0.0.1:8000")
+    home, client = f"/projects/{local.create()}/recruiting", local.signed_in("write")
+    seen = [client.get(page).text for page in (f"{home}/studies/new", drafted(client, home))]
+    local.close()
+    for text in seen:
+        assert "Participants cannot take the study: its address works only on the computer" in text
+        assert "The links below" not in text
