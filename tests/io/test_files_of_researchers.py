@@ -148,8 +148,38 @@ INSIDE: dict[str, list[dict[str, Any]]] = {
 def test_answers_inside_records_are_read(kind: str) -> None:
     lines = "\n".join(json.dumps(record) for record in INSIDE[kind])
 
-    for source in (INSIDE[kind], io.StringIO(json.dumps(INSIDE[kind])), io.StringIO(lines)):
+    for source in (io.StringIO(json.dumps(INSIDE[kind])), io.StringIO(lines)):
         assert triples(explain(source)) == set(VOTES)
+
+
+@pytest.mark.parametrize("kind", ["side by side", "records"])
+def test_answers_inside_records_in_memory_are_read(kind: str) -> None:
+    assert triples(explain(INSIDE[kind])) == set(VOTES)
+
+
+def test_answers_by_worker_in_memory_are_read_where_not_all_answer_everything() -> None:
+    first = {**INSIDE["by worker"][0], "annotations": {WORKERS[0]: "favor"}}
+
+    assert len(explain([first, *INSIDE["by worker"][1:]]).votes) == len(VOTES) - len(WORKERS) + 1
+
+
+def test_names_that_are_in_each_record_may_be_questions_and_that_is_said() -> None:
+    records = [
+        {"id": n, "answers": {"cat?": "yes" if n % 2 else "no", "dog?": "no" if n % 3 else "yes"}}
+        for n in range(9)
+    ]
+
+    assert any("questions" in note for note in explain(io.StringIO(json.dumps(records))).notes)
+    with pytest.raises(ValueError, match="dict"):
+        explain(records)
+
+
+def test_facts_about_workers_are_named_where_the_label_has_no_usual_name() -> None:
+    rows = [(*vote, "yes" if vote[1] < "61" else "no") for vote in VOTES]
+    reading = explain(text(["image", "worker", "shade", "hate"], rows))
+
+    assert triples(reading) == set(VOTES)
+    assert any("'hate' never differ" in note for note in reading.notes)
 
 
 def test_lists_side_by_side_in_which_all_agree_are_no_labels_of_a_file() -> None:
@@ -162,6 +192,8 @@ def test_lists_side_by_side_in_which_all_agree_are_no_labels_of_a_file() -> None
     "inside",
     [
         {"labels": {"spam": 2, "ham": 1}},  # counts
+        {"labels": {"spam": "2", "ham": "2"}},
+        {"annotations": [{"user_name": "x", "start": 1, "end": 4, "label": "a"}]},  # parts
         {"labels": {"tone": "angry", "topic": "sport"}},  # questions
         {"annotators": ["x", "y"], "labels": ["a", "b", "c"]},
     ],
@@ -171,7 +203,7 @@ def test_what_is_inside_records_and_not_clear_is_refused(inside: dict[str, Any])
     records = [{"id": n, **(other if n % 2 else inside)} for n in range(6)]
 
     for source in (records, io.StringIO(json.dumps(records))):
-        with pytest.raises(ValueError, match="found"):
+        with pytest.raises(ValueError, match="found|spans"):
             explain(source)
 
 

@@ -65,7 +65,7 @@ def _inner_answers(source: Source) -> InnerAnswers | None:
     if not isinstance(record, dict) or not any(isinstance(value, (list, dict)) for value in record.values()):
         return None
     try:
-        return inner_answers(source.records)
+        return inner_answers(source.records, source.notes)
     except ValueError:  # one value over several lines, or something broken
         return None
 

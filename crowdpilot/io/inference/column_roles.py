@@ -173,7 +173,7 @@ class _Inference(ColumnContent):
         if role == "task":
             plausible = [name for name in plausible if not self._is_unique(name)] or plausible
         if role == "label":
-            plausible = self._without_remarks(plausible) or plausible
+            plausible = self._label_among(plausible)
         first = plausible[:1]
         others = [name for name in plausible[1:] if not self._are_equal(plausible[0], name, role)]
         if role == "task" and others:
@@ -182,6 +182,17 @@ class _Inference(ColumnContent):
             raise _ambiguous(role, [*first, *others])
         if first:
             self.roles[role] = first[0]
+
+    def _label_among(self, plausible: list[str]) -> list[str]:
+        """Without remarks and facts about workers, if anything is left; which facts is said."""
+        left = self._without_remarks(plausible) or plausible
+        facts = [name for name in plausible if name not in left and name_key(name) not in REMARK_KEYS]
+        if len(left) == 1 and facts:
+            self.notes.append(
+                f"{left[0]!r} is read as the label, since {listed(facts)} never differ between votes of a "
+                f"worker; if that is wrong, use --columns label={facts[0]}"
+            )
+        return left
 
     def _eliminate_one_of_two(self, left: list[str]) -> list[str]:
         """Give the task or the worker the only column that names each vote once; what then is left."""

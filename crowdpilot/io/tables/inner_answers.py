@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from crowdpilot.io.inference.column_names import candidates, find_columns
-from crowdpilot.io.inference.similar_names import label_key
+from crowdpilot.io.inference.similar_names import NUMBER, label_key
 
+PART_FIELDS = frozenset(("start", "start_offset", "begin", "x", "rank"))  # of answers about a part
 Record = Mapping[str, Any]
 
 
@@ -18,8 +19,10 @@ class InnerAnswers(NamedTuple):
     fields: dict[str, str]
 
 
-def inner_answers(records: Sequence[Any]) -> InnerAnswers | None:
+def inner_answers(records: Sequence[Any], notes: list[str] | None = None) -> InnerAnswers | None:
     """The answers inside records; None if there are none, or if it is not clear which.
+
+    Names that stand in each record may be workers or questions: they are read if `notes` can say so.
 
     Examples
     --------
@@ -40,6 +43,10 @@ def inner_answers(records: Sequence[Any]) -> InnerAnswers | None:
     if find_columns(names, ("worker", "label")):
         return None
     worker, label = beside or (by_worker[0], by_worker[0])
+    if by_worker and _are_in_all(records, worker):
+        if notes is None:
+            return None
+        notes.append(f"the names in {worker!r} are read as workers; if they are questions, keep one of them")
     pairs = [_pairs(record, worker, label) for record in records]
     return InnerAnswers(
         [
@@ -94,13 +101,18 @@ def _are_votes(records: Sequence[Record], name: str) -> bool:
         for who, what in (record.get(name) or {}).items():
             answers.setdefault(who, set()).add(label_key(what) if isinstance(what, str) else None)
     known = set[Any]().union(*answers.values())
-    if None in known or any(label_key(who) in known for who in answers):
+    if None in known or all(map(NUMBER.fullmatch, known)) or any(label_key(who) in known for who in answers):
         return False
     return len(answers) > 1 and all(
         own & set[Any]().union(*(labels for other, labels in answers.items() if other != who))
         for who, own in answers.items()
         if len(own) > 1
     )
+
+
+def _are_in_all(records: Sequence[Record], name: str) -> bool:
+    """Whether all dicts have the same names, as those of questions have."""
+    return len({frozenset(record.get(name) or ()) for record in records}) == 1
 
 
 def _pairs(record: Record, worker: str, label: str) -> list[tuple[Any, Any]]:
@@ -115,7 +127,12 @@ def _of_inner_records(records: Sequence[Record], name: str) -> InnerAnswers | No
     inner = list(dict.fromkeys(str(field) for element in _elements(records, name) for field in element))
     outer = {field for record in records for field in _plain(record)}
     workers, labels = candidates(inner, "worker"), candidates(inner, "label")
-    if not workers or outer.intersection([*workers, *labels]) or find_columns(outer, ["worker"]):
+    if (
+        not workers
+        or PART_FIELDS.intersection(inner)
+        or outer.intersection([*workers, *labels])
+        or find_columns(outer, ["worker"])
+    ):
         return None
     flat = [{**_plain(element), **_plain(record)} for record, element in _with_elements(records, name)]
     return InnerAnswers(flat, {})
