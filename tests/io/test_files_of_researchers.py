@@ -203,7 +203,7 @@ def test_what_is_inside_records_and_not_clear_is_refused(inside: dict[str, Any])
     records = [{"id": n, **(other if n % 2 else inside)} for n in range(6)]
 
     for source in (records, io.StringIO(json.dumps(records))):
-        with pytest.raises(ValueError, match="found|spans"):
+        with pytest.raises(ValueError, match=r"found|spans"):
             explain(source)
 
 
