@@ -58,7 +58,7 @@ class ColumnContent:
 
     def _are_equal(self, first: str, second: str, role: str) -> bool:
         """Whether it does not matter which of two columns has a role; of two boxes to tick it does."""
-        if role == "label" and {*self._names(first)} == {*self._names(second)}:
+        if role == "label" and {*self._names(first)} & {*self._names(second)}:
             return self._table[first].values() == self._table[second].values()
         return self._say_the_same(first, second)
 

@@ -105,6 +105,16 @@ def test_two_plausible_labels_are_refused_with_both(role):
     assert found(frame, label="category")["label"] == "category"
 
 
+@pytest.mark.parametrize("total", [[], ["14"]])
+def test_boxes_to_tick_are_no_labels(total):
+    ticked = ["1" if label == "cat" else "0" for label in LABEL]
+    other = ["0" if tick == "1" else "1" for tick in ticked]
+    extra = [""] * len(total)
+    frame = table(item=[*TASK, *extra], rater=[*WORKER, *extra], cat=[*ticked, *total], dog=[*other, *extra])
+    with pytest.raises(ValueError, match="label could be any of 'cat', 'dog'"):
+        found(frame)
+
+
 def test_a_subject_may_be_a_person():
     with_stimulus = table(subject=WORKER, stimulus=TASK, response=LABEL)
     assert "worker" not in found(with_stimulus)  # so that it is asked for
