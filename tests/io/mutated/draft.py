@@ -24,6 +24,9 @@ def iso(time: int) -> str:
     return datetime.fromtimestamp(time, UTC).isoformat().replace("+00:00", "Z")
 
 
+MAX_VOTES_AT_CUT = 12
+
+
 @dataclass
 class Column:
     """One column: its role is task, worker, label, time or nothing."""
@@ -133,7 +136,7 @@ class Draft:
         kept = self._kept_rows()
         yield self._counted(kept)
         if self.text is None and False in kept:
-            last = self.votes[kept.index(False)]
+            last = self.votes[kept.index(False)][:MAX_VOTES_AT_CUT]  # whose subsets are all looked at
             for size in range(1, len(last) + 1):
                 for chosen in combinations(last, size):
                     yield self._counted(kept, chosen)
