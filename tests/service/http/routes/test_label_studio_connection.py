@@ -171,7 +171,7 @@ def test_a_wrong_token_and_a_project_that_is_not_there_are_said(
     listening: Service, label_studio: LabelStudio
 ) -> None:
     wrong: list[tuple[dict[str, Any], str]] = [
-        ({"token": "f" * 40}, "access token"), ({"project": 10**6}, "there is nothing"),
+        ({"token": "f" * 40}, "access token"), ({"project": 10**6}, "project 1000000 is not at"),
     ]  # fmt: skip
     for changes, why in wrong:
         body = {**there(label_studio, 1), **changes}
