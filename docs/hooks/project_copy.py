@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("crowdpilot", "tests", "docs")
+FOLDERS = ("crowdpilot", "tests", "docs", "scripts")
 FILES = ("pyproject.toml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "Makefile")
 
 

@@ -36,7 +36,8 @@ WELL_KNOWN = frozenset({  # without an entry: computing, journals and conference
     "RFC", "SQL", "SSD", "TLS", "TSV", "URI", "URL", "UTC", "UTF-8", "UTF-16", "UTF-32",
     "AAAI", "AISTATS", "CVPR", "EMNLP", "ICCV", "ICLR", "ICML", "ICWS", "IJCAI", "JASA", "JDS", "JMLR",
     "JRSS", "KDD", "NAACL", "NeurIPS", "NIPS", "PNAS", "PVLDB", "SIGMOD", "TMLR", "WWW",
-    "CrowdFlower", "fastText", "GitHub", "PostgreSQL", "PyPI", "PyTorch", "SLURM", "SQLite", "iNaturalist", "irrCAC", "macOS",
+    "CrowdFlower", "fastText",
+    "GitHub", "PostgreSQL", "PyPI", "PyTorch", "SLURM", "SQLite", "iNaturalist", "irrCAC", "macOS",
 })  # fmt: skip
 MEASURES = importlib.import_module("crowdpilot.diagnosis.agreement").MEASURES
 
