@@ -108,7 +108,7 @@ def test_defaults_are_those_of_the_example() -> None:
     said = {
         name: rest
         for name, kind, rest in VARIABLE.findall((HOME / "compose.yaml").read_text())
-        if kind == "-"
+        if kind == "-" and rest
     }
     assert said == {name: value for name, value in example().items() if value}
 
