@@ -10,8 +10,10 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, text
 
+from crowdpilot.service.errors import ServiceUnavailableError
 from crowdpilot.service.store.engine import Store
 
+MAX_ATTEMPTS = 4  # each waits for a lock as long as any transaction
 ADVISORY_LOCK = 7_114_201  # any number that nobody else uses
 
 
@@ -27,6 +29,16 @@ def migrate(store: Store) -> None:
     NewerSchemaError
         The database was made by a newer version; nothing was changed.
     """
+    for attempt in range(1, MAX_ATTEMPTS + 1):
+        try:
+            _migrate(store)
+            return
+        except ServiceUnavailableError:  # several others migrate, one after the other
+            if attempt == MAX_ATTEMPTS:
+                raise
+
+
+def _migrate(store: Store) -> None:
     with store.writing() as connection:
         if not store.sqlite:
             lock_migrations(connection)
