@@ -45,8 +45,8 @@ from crowdpilot.io.votes_tables import as_table, labels_from_table
 from crowdpilot.votes import Repeats, Votes
 
 __all__ = [
-    "FORMATS", "TABLES", "Reading", "ReadingWarning", "explain", "from_shares", "read", "read_labels",
-    "write", "write_table",
+    "FORMATS", "TABLES", "Reading", "ReadingWarning", "as_votes", "explain", "from_shares", "read",
+    "read_labels", "write", "write_table",
 ]  # fmt: skip
 
 LOG = logging.getLogger(__name__)
@@ -170,6 +170,17 @@ def explain(
         Path(), columns or {}, question, sheet=sheet, header_names=header, encoding=encoding,
     )  # fmt: skip
     return read_table(parse_source(source, FORMATS, format, said), classes, abstain, repeats)
+
+
+def as_votes(source: Any) -> Votes:
+    """`source` itself if it is `Votes`, else what `read` makes of it: what every function that takes votes does.
+
+    Examples
+    --------
+    >>> as_votes([("a", "x", "cat"), ("a", "y", "dog")])
+    Votes(2 votes, 1 tasks, 2 workers, 2 classes)
+    """
+    return source if isinstance(source, Votes) else read(source)
 
 
 def read_labels(
