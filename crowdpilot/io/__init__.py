@@ -173,7 +173,7 @@ def explain(
 
 
 def as_votes(source: Any) -> Votes:
-    """`source` itself if it is `Votes`, else what `read` makes of it: what every function that takes votes does.
+    """Votes of anything: `source` itself if it is `Votes`, else what `read` makes of it.
 
     Examples
     --------
