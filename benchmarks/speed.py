@@ -21,6 +21,7 @@ from benchmarks import sets
 from benchmarks.peers import ROOT
 from benchmarks.process import Job, launch, run, save_columns
 from benchmarks.tables import NONE, RESULTS, machine, markdown, write
+from crowdpilot.aggregation.em.backend import COMPILED_FIT_VOTES
 
 NEVER_CONVERGED = {"tol": -math.inf}  # run all iterations
 IMPORTS = {"numpy, scipy.sparse": "import numpy, scipy.sparse", "crowdpilot": "import crowdpilot"}
@@ -109,6 +110,7 @@ def main(
     whole = {name: run_command(name, rows) for name in wanted}
     record = {"machine": machine(), "cases": cases, "rows": rows, "parquet_to_labels": whole}
     record["import_seconds"] = time_imports(repeats)
+    record["compile_seconds"] = time_compilation()
     write(output, "speed", render(record), record)
     typer.echo(render(record))
 
@@ -188,6 +190,17 @@ def time_imports(repeats: int) -> dict[str, float]:
     return {name: statistics.median(values) for name, values in times.items()}
 
 
+def time_compilation() -> float:
+    """How much longer the first compiled fit on a machine takes than the first of a later process."""
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
+        command = [sys.executable, "-c", COMPILED_FIT]
+        cold, warm = (
+            float(subprocess.check_output(command, cwd=ROOT, env=environment, text=True)) for _ in range(2)
+        )
+    return cold - warm
+
+
 def render(record: dict[str, Any]) -> str:
     """The report in Markdown."""
     text = TEXT.format(machine=record["machine"])
@@ -206,6 +219,7 @@ def render(record: dict[str, Any]) -> str:
             ["strategy", "seconds", "CPU seconds", "peak MB"], rows
         )
     light, ours = (record["import_seconds"][name] for name in IMPORTS)
+    text += COMPILATION.format(seconds=record["compile_seconds"], votes=COMPILED_FIT_VOTES)
     return text + IMPORT.format(light=1000 * light, ours=1000 * ours, ratio=ours / light)
 
 
@@ -241,6 +255,26 @@ WHOLE = """
 `crowdpilot aggregate votes.parquet -s STRATEGY -o labels.parquet`: texts as names, 10 classes, 5 votes for
 each task in random order; start of Python, reading and writing included.
 
+"""
+COMPILED_FIT = """
+from time import perf_counter
+from crowdpilot.aggregation import DawidSkene
+from crowdpilot.aggregation.em.default_backend import load_in_memory
+from crowdpilot.simulation import one_coin
+votes, _ = one_coin(tasks=1000, skill=[0.8, 0.7, 0.6], seed=0)
+model = DawidSkene()
+start = perf_counter()
+class Compiled:
+    def load(self, model, votes, probs):
+        return load_in_memory(model, votes, probs, compiled=True)
+model.fit(votes, backend=Compiled())
+print(perf_counter() - start)
+"""
+COMPILATION = """
+## First fit
+
+From {votes:,} votes on, iterations are compiled if numba is installed. The first such fit on a machine takes
+{seconds:.1f} s longer, for compiling; the result is kept on disk.
 """
 IMPORT = """
 ## Import

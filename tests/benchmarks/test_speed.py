@@ -59,12 +59,14 @@ def test_the_report_shows_ratios_reasons_and_imports() -> None:
         "machine": "2 cores", "cases": {"DS": [ours, theirs], "GLAD": [slow]},
         "rows": 1000, "parquet_to_labels": {"auto": {"seconds": 3.0, "memory_peak_mb": 1234.0}},
         "import_seconds": {"numpy, scipy.sparse": 0.2, "crowdpilot": 0.25},
+        "compile_seconds": 2.04,
     }  # fmt: skip
     text = speed.render(record)
     assert "| crowd-kit | 20 | 20.00 | 40.0 |" in text
     assert "x: too slow" in text
     assert "| auto | 3.0 | – | 1,234.0 |" in text
     assert "250 ms: 1.25 times" in text
+    assert "takes\n2.0 s longer" in text
 
 
 def test_the_command_goes_from_a_file_to_labels() -> None:

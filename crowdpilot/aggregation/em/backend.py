@@ -11,7 +11,8 @@ from crowdpilot.votes import Votes
 Stats = tuple[Floats, ...]  # expected counts, sums over tasks: (classes,) first, then arrays (workers, ...)
 Params = Any  # a NamedTuple of each model's own
 
-LARGE_FIT_VOTES = 500_000  # from here on iterations are slow enough to accelerate and to compile
+LARGE_FIT_VOTES = 500_000  # from here on iterations are slow enough to accelerate
+COMPILED_FIT_VOTES = 5_000_000  # and to compile, which takes two seconds the first time on a machine
 
 
 class EMModel(Protocol):

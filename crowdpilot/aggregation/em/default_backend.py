@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from importlib.util import find_spec
 
-from crowdpilot.aggregation.em.backend import LARGE_FIT_VOTES, EMModel, LoadedVotes, TableModel
+from crowdpilot.aggregation.em.backend import COMPILED_FIT_VOTES, EMModel, LoadedVotes, TableModel
 from crowdpilot.aggregation.em.in_memory_backend import InMemoryVotes
 from crowdpilot.arrays import Floats
 from crowdpilot.votes import Votes
@@ -20,7 +20,7 @@ class InMemory:
         threads = 1
         if model.additive_counts:
             threads = max(1, min(available_cores(), 1 + len(votes) // MIN_VOTES_PER_THREAD))
-        return load_in_memory(model, votes, probs, threads, compiled=len(votes) >= LARGE_FIT_VOTES)
+        return load_in_memory(model, votes, probs, threads, compiled=len(votes) >= COMPILED_FIT_VOTES)
 
 
 IN_MEMORY = InMemory()

@@ -9,7 +9,7 @@ import numpy as np
 
 from crowdpilot.aggregation import EM, Aggregate, Aggregator
 from crowdpilot.aggregation.em.backend import (
-    LARGE_FIT_VOTES,
+    COMPILED_FIT_VOTES,
     EMModel,
     LoadedVotes,
     Params,
@@ -69,7 +69,7 @@ class DistributedVotes:
         self._backend = backend
         self._partitions = backend.sharded.partitions
         self._iterations = 0
-        self._compiled = self.n_votes >= LARGE_FIT_VOTES
+        self._compiled = self.n_votes >= COMPILED_FIT_VOTES
 
     def initial_counts(self, model: EMModel, restart: int) -> Stats:
         start = StartingPoint(model, restart, self._backend.fitted, self._compiled)

@@ -63,7 +63,7 @@ def test_an_iteration_is_the_same(model, gold, weighted):
 def test_a_fit_is_the_same_however_many_votes_there_are(model, monkeypatch):
     votes = make(gold=True, weighted=True)
     plain = model.fit(votes)
-    monkeypatch.setattr("crowdpilot.aggregation.em.default_backend.LARGE_FIT_VOTES", 0)
+    monkeypatch.setattr("crowdpilot.aggregation.em.default_backend.COMPILED_FIT_VOTES", 0)
     monkeypatch.setattr("crowdpilot.aggregation.em.default_backend.MIN_VOTES_PER_THREAD", 100)
     monkeypatch.setattr("crowdpilot.aggregation.em.compiled_backend.MIN_VOTES_PER_SINGLE_PRECISION_SUM", 50)
     quick = model.fit(votes)

@@ -156,7 +156,7 @@ def test_compiled_iterations_of_large_fits_give_nearly_the_same(
 ) -> None:
     pytest.importorskip("numba")
     expected = MODELS[name]().fit(io.read(folder))
-    monkeypatch.setattr(distributed_backend, "LARGE_FIT_VOTES", 1)
+    monkeypatch.setattr(distributed_backend, "COMPILED_FIT_VOTES", 1)
     _, fitted = fit_partitions(MODELS[name](), sharded, no_stage_progress)
     assert fitted.compiled
     np.testing.assert_allclose(posteriors(fitted, sharded), expected.probs, atol=1e-4)
