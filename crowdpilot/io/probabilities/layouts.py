@@ -1,0 +1,143 @@
+"""Tables of class probabilities: a column for each class, or a row for each task and class."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from crowdpilot.arrays import Floats, Names, has_repeats
+from crowdpilot.io.columns import Column, NumberError, Table, encode_column
+from crowdpilot.io.inference.column_names import WEAK_ALIASES, candidates, listed, name_key
+from crowdpilot.io.probabilities.class_probs import WHOSE, ClassProbs
+from crowdpilot.names import Encoded, to_names
+
+PREFIXED = re.compile(r"(?:p|prob|proba|probability|conf)_(.+)", re.IGNORECASE | re.DOTALL)
+PROBABILITY_KEYS = ("prob", "proba", "probability", "p", "score", "confidence", "conf", "value", "weight")
+INDEX_NAMES = ("", "Unnamed: 0", "__index_level_0__")  # of the index of pandas in a file
+
+
+def class_of(column: str, classes: Names | None) -> str | None:
+    """The class whose probabilities a column has by its name: `p_CLASS`, or `CLASS` if it is known."""
+    known = set() if classes is None else set(map(str, classes.tolist()))
+    if column in known:
+        return column
+    found = PREFIXED.fullmatch(column)
+    return found[1] if found else None
+
+
+def probs_in_table(
+    table: Table, classes: Names | None, name: str = WHOSE, *, is_text: bool = False
+) -> ClassProbs:
+    """The probabilities in a table.
+
+    Parameters
+    ----------
+    table
+        With a column for each class, `p_CLASS` or `CLASS`, or with columns for the task, the class and the
+        probability. Without a column for the task, rows are in the order of the tasks.
+    classes
+        Those that are known; None if every column but the task is one.
+    name
+        How errors call the probabilities.
+    is_text
+        Numbers may be written as text.
+    """
+    columns = _class_columns(table, classes)
+    task = _task_column(table.column_names, [*columns.values()])
+    if not columns and task is not None and classes is not None:
+        return _of_long(table, task, classes, name)
+    values = np.column_stack([_numbers(table[column], column, name) for column in columns.values()])
+    if task is None:
+        return ClassProbs(values, None, to_names(list(columns)), name)
+    codes, names = encode_column(table[task], is_text)
+    if (codes < 0).any():
+        raise ValueError(f"{name} have no task in row {int(np.argmax(codes < 0)) + 1}; name it in {task!r}")
+    tasks = names[codes]
+    is_counted = task in INDEX_NAMES and tasks.tolist() == list(range(len(tasks)))
+    return ClassProbs(values, tasks, to_names(list(columns)), name, are_row_numbers=is_counted)
+
+
+def _class_columns(table: Table, classes: Names | None) -> dict[str, str]:
+    """The column of each class: those with a prefix, else those called like a known class."""
+    names = table.column_names
+    prefixed = {found[1]: name for name in names if (found := PREFIXED.fullmatch(name))}
+    if classes is None:
+        task = _task_column(names, list(prefixed.values()))
+        return prefixed or {name: name for name in names if name != task}
+    known = [str(name) for name in classes.tolist()]
+    if any(name in prefixed for name in known):
+        return prefixed
+    called = {name: name for name in known if name in names}
+    return _with_new_classes(table, called) if called else {}
+
+
+def _with_new_classes(table: Table, called: dict[str, str]) -> dict[str, str]:
+    """Other columns of numbers are classes too, if all sum to one and the known ones alone do not."""
+    task = _task_column(table.column_names, list(called))
+    others = [name for name in table.column_names if name not in called and name != task]
+    numbers = [column for name in others if (column := _numbers_or_none(table[name])) is not None]
+    if not others or len(numbers) < len(others):
+        return called
+    alone = sum(_numbers(table[name], name, WHOSE) for name in called)
+    if np.allclose(alone, 1, atol=0.05) or not np.allclose(alone + sum(numbers), 1, atol=0.05):
+        return called
+    return called | {name: name for name in others}
+
+
+def _task_column(names: Sequence[str], taken: Sequence[str]) -> str | None:
+    free = [name for name in names if name not in taken]
+    index = [name for name in free if name in INDEX_NAMES]
+    found = [*candidates(free, "task"), *candidates(free, "task", WEAK_ALIASES), *index]
+    return found[0] if found else None
+
+
+def _of_long(table: Table, task: str, classes: Names, name: str) -> ClassProbs:
+    """A row for each task and class; a class without a row has the probability zero."""
+    rest = [column for column in table.column_names if column != task]
+    label = [*candidates(rest, "label"), *candidates(rest, "label", WEAK_ALIASES)]
+    by_key = {name_key(column): column for column in rest if column not in label[:1]}
+    prob = [by_key[key] for key in PROBABILITY_KEYS if key in by_key]
+    rows, names = encode_column(table[task], True)
+    if not label or not prob or not has_repeats(rows):
+        what = "labels" if label else f"the columns {listed(table.column_names)}"
+        raise ValueError(
+            f"{name.partition(':')[0]} has {what}, expected a column p_CLASS for each class: "
+            f"p_{classes[0]} and so on"
+        )
+    return _pivot(
+        Encoded(rows, names),
+        encode_column(table[label[0]], True),
+        _numbers(table[prob[0]], prob[0], name),
+        name,
+    )
+
+
+def _pivot(task: Encoded, label: Encoded, probs: Floats, name: str) -> ClassProbs:
+    if (wrong := (task.codes < 0) | (label.codes < 0)).any():
+        raise ValueError(f"{name} have no task or no class in row {int(np.argmax(wrong)) + 1}")
+    cells = task.codes.astype(np.int64) * len(label.names) + label.codes
+    if has_repeats(cells):
+        row = int(np.setdiff1d(np.arange(len(cells)), np.unique(cells, return_index=True)[1])[0])
+        both = f"task {str(task.names[task.codes[row]])!r} and class {str(label.names[label.codes[row]])!r}"
+        raise ValueError(f"{name} have two rows for {both}; keep one")
+    values = np.zeros((len(task.names), len(label.names)))
+    values[task.codes, label.codes] = probs
+    return ClassProbs(values, task.names, label.names, name)
+
+
+def _numbers(column: Column, name: str, whose: str) -> Floats:
+    try:
+        return column.floats()
+    except NumberError as error:
+        raise ValueError(
+            f"{whose}: {error} in column {name!r}, row {error.row + 1}, expected a number"
+        ) from None
+
+
+def _numbers_or_none(column: Column) -> Floats | None:
+    try:
+        return column.floats()
+    except ValueError:
+        return None

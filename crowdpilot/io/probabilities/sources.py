@@ -1,0 +1,152 @@
+"""Where class probabilities come from: arrays, mappings, tables in memory, and files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from crowdpilot.arrays import Floats, Names, need_arrow
+from crowdpilot.io.columns import Table, table_of
+from crowdpilot.io.csv_reading import read_rows
+from crowdpilot.io.formats import jsonl, parquet
+from crowdpilot.io.probabilities.class_probs import WHOSE, ClassProbs
+from crowdpilot.io.probabilities.layouts import class_of, probs_in_table
+from crowdpilot.io.source import Source
+from crowdpilot.io.sources.comments import without_comments
+from crowdpilot.io.sources.opening import PATHS, open_source
+from crowdpilot.io.tables.column_files import broken_file_errors
+from crowdpilot.io.tables.frames import frame_table, is_frame, readable_column
+from crowdpilot.names import to_names
+
+NUMPY_SUFFIXES = (".npy", ".npz")
+
+
+def parse_probs(source: Any, classes: Names | None = None) -> ClassProbs:
+    """Probabilities as a source has them; see `read_probs` for what it may be.
+
+    Parameters
+    ----------
+    source
+        Of any kind.
+    classes
+        Those that are known, by which columns are found; if not given, every column but the task is a class.
+    """
+    if isinstance(source, ClassProbs):
+        return source
+    if isinstance(source, PATHS) and Path(source).suffix.lower() in NUMPY_SUFFIXES:
+        return _of_numpy(Path(source))
+    if isinstance(source, PATHS) or callable(getattr(source, "read", None)):
+        return _of_file(source, classes)
+    if is_frame(source):
+        return _of_frame(source, classes)
+    if isinstance(source, Mapping):
+        is_table = any(str(name) == "task" or class_of(str(name), classes) for name in source)
+        return probs_in_table(_of_columns(source), classes) if is_table else _of_mapping(source)
+    if isinstance(source, Sequence) and len(source) and isinstance(source[0], Mapping):
+        return probs_in_table(_of_records(source), classes)
+    return ClassProbs(_to_floats(source, WHOSE))
+
+
+def _to_floats(values: Any, name: str) -> Floats:
+    try:
+        return np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} are no numbers, expected an array (tasks, classes)") from None
+
+
+# In memory -----------------------------------------------------------------------------------
+
+
+def _of_frame(frame: Any, classes: Names | None) -> ClassProbs:
+    if not hasattr(frame, "iloc"):
+        return probs_in_table(frame_table(frame, {}), classes)
+    frame = frame.to_frame() if frame.ndim == 1 else frame
+    names = [str(name) for name in frame.columns]
+    table = Table(names, [readable_column(frame.iloc[:, n]) for n in range(len(names))])
+    found = probs_in_table(table, classes)
+    if found.tasks is not None:
+        return found
+    is_counted = frame.index.name is None and frame.index.equals(type(frame.index)(range(len(frame))))
+    return ClassProbs(
+        found.values, to_names(frame.index.tolist()), found.classes, found.name, are_row_numbers=is_counted
+    )
+
+
+def _of_columns(columns: Mapping[Any, Any]) -> Table:
+    return table_of({str(name): readable_column(values) for name, values in columns.items()})
+
+
+def _of_records(records: Sequence[Mapping[Any, Any]]) -> Table:
+    names = list(dict.fromkeys(str(name) for record in records for name in record))
+    texts = [{str(name): value for name, value in record.items()} for record in records]
+    return table_of({name: readable_column([record.get(name) for record in texts]) for name in names})
+
+
+def _of_mapping(rows: Mapping[Any, Any]) -> ClassProbs:
+    """A row for each task: a sequence in the order of the classes, or probabilities by class."""
+    tasks, values = to_names(list(rows)), list(rows.values())
+    kinds = [(isinstance(row, Mapping), np.shape([*row]) if np.iterable(row) else ()) for row in values]
+    if all(is_named for is_named, _ in kinds):
+        classes = list(dict.fromkeys(str(name) for row in values for name in row))
+        texts = [{str(name): p for name, p in row.items()} for row in values]
+        values = [[row.get(name, 0.0) for name in classes] for row in texts]
+        return ClassProbs(_to_floats(values, WHOSE), tasks, to_names(classes))
+    if other := [n for n, kind in enumerate(kinds) if kind != kinds[0]]:
+        raise ValueError(
+            f"{WHOSE} of tasks {str(tasks[0])!r} and {str(tasks[other[0]])!r} differ in length or kind; give "
+            "one number for each class"
+        )
+    return ClassProbs(_to_floats(values, WHOSE), tasks)
+
+
+# Files ---------------------------------------------------------------------------------------
+
+
+def _of_file(origin: Any, classes: Names | None) -> ClassProbs:
+    known = {} if classes is None else {str(name): str(name) for name in classes.tolist()}
+    file = open_source(origin, Source(Path(), known, required=()))
+    if file is None or (file.content is None and not file.path.exists()):
+        raise ValueError(f"{origin}: there is no such file; check its name")
+    name = f"{file.path}: {WHOSE}"
+    if not file.opening:
+        raise file.error("the file is empty, expected columns task and p_CLASS for each class")
+    return probs_in_table(_table(without_comments(file)), classes, name, is_text=True)
+
+
+def _table(file: Source) -> Table:
+    """All columns of a file."""
+    if parquet.sniff(file):
+        return _of_parquet(file)
+    return _of_records(file.records) if jsonl.sniff(file) else read_rows(file)
+
+
+def _of_parquet(file: Source) -> Table:
+    need_arrow(f"{file.path}: Parquet")
+    import pyarrow.parquet as pq
+
+    from crowdpilot.io import arrow
+
+    with broken_file_errors(file, "Parquet file"), arrow.table_errors():
+        return arrow.as_table(pq.read_table(file.path if file.content is None else BytesIO(file.content)))
+
+
+def _of_numpy(file: Path) -> ClassProbs:
+    """An array of a .npy file; of a .npz file the one of two axes, and `tasks` and `classes` beside it."""
+    try:
+        loaded = np.load(file, allow_pickle=False)
+        arrays = dict(loaded) if isinstance(loaded, Mapping) else {"probs": loaded}
+    except (OSError, ValueError, EOFError) as error:
+        reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
+        raise ValueError(f"{file}: cannot be read as a numpy file ({reason})") from error
+    tables = [name for name, array in arrays.items() if array.ndim == 2] or list(arrays)[:1]
+    if len(tables) != 1:
+        raise ValueError(f"{file} has {len(tables)} arrays of two axes, expected one: {', '.join(tables)}")
+    tasks, classes = (
+        to_names(arrays[key].tolist()) if key in arrays else None for key in ("tasks", "classes")
+    )
+    name = f"{file}: {WHOSE}"
+    return ClassProbs(_to_floats(arrays[tables[0]], name), tasks, classes, name)
