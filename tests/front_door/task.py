@@ -126,10 +126,11 @@ def value_of_last_line(typed: str) -> object:
     """Run `typed` as a notebook does: the value is that of the last line, if it is an expression."""
     names: dict[str, object] = {"__name__": "__main__"}
     *lines, last = ast.parse(typed).body
-    if not isinstance(last, ast.Expr):
-        return exec(typed, names)
     exec(compile(ast.Module(lines, []), "<typed>", "exec"), names)
-    return eval(compile(ast.Expression(last.value), "<typed>", "eval"), names)
+    if isinstance(last, ast.Expr):
+        return eval(compile(ast.Expression(last.value), "<typed>", "eval"), names)
+    exec(compile(ast.Module([last], []), "<typed>", "exec"), names)
+    return None
 
 
 def is_sentence(message: str, pattern: str) -> bool:
