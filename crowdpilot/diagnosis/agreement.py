@@ -15,6 +15,7 @@ import numpy as np
 from crowdpilot.arrays import ROWS_PER_BLOCK, Floats, Names, divide
 from crowdpilot.diagnosis.vote_patterns import VotePatterns, chance_corrected, count_patterns
 from crowdpilot.metrics.bootstrap import resample
+from crowdpilot.notebook_html import facts, panel
 from crowdpilot.votes import Votes
 
 Scale = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -33,6 +34,9 @@ class Agreement(NamedTuple):
     low: float
     high: float
     tasks: int  # those with two votes or more
+
+    def _repr_html_(self) -> str:
+        return panel("Agreement", "", facts(self._asdict()))
 
 
 def percent_agreement(votes: Votes) -> float:

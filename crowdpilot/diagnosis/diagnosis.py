@@ -18,6 +18,7 @@ from crowdpilot.diagnosis.leave_one_out import leave_one_out_posteriors
 from crowdpilot.diagnosis.skill_intervals import ensure_honest
 from crowdpilot.diagnosis.tasks import task_table
 from crowdpilot.diagnosis.workers import Columns, FlagRules, worker_table
+from crowdpilot.notebook_html import histogram, panel, table
 from crowdpilot.votes import Votes
 
 
@@ -91,6 +92,19 @@ class Diagnosis:
     def __repr__(self) -> str:
         counts = ", ".join(f"{int(flagged.sum())} {name}" for name, flagged in self.flags.items())
         return f"Diagnosis({self.votes!r}; {counts})"
+
+    def _repr_html_(self) -> str:
+        """Flagged workers come first, then those of the lowest skill."""
+        order = np.lexsort([self.workers["skill"], ~self.flagged])
+        names = ("worker", "votes", "skill", "skill_low", "skill_high", "flags")
+        sparks = [
+            histogram(self.workers["skill"], "skill of workers"),
+            histogram(self.tasks["vote_entropy"], "entropy of the votes"),
+            histogram(self.result.confidence, "confidence of labels"),
+        ]
+        agreement = dict(zip(Agreement._fields, zip(*self.agreement, strict=True), strict=False))
+        workers = table({name: self.workers[name][order] for name in names})
+        return panel("Diagnosis", repr(self)[10:-1], workers, table(agreement), sparks=sparks)
 
 
 def diagnose(

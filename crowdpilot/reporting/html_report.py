@@ -25,6 +25,7 @@ from crowdpilot.reporting.decisions import ItemDecisions, make_section
 from crowdpilot.reporting.findings import describe_size, list_findings, measure_name, nominal_alpha
 from crowdpilot.reporting.formatting import count, percent, shorten
 from crowdpilot.reporting.headline import make_headline
+from crowdpilot.reporting.plots.style import figures_for_files
 from crowdpilot.reporting.report_plots import PLOTS, ReportPlot
 from crowdpilot.reporting.svg import to_svg
 from crowdpilot.reporting.tables import tasks_table, workers_table
@@ -180,9 +181,10 @@ def _number(value: Any, digits: int = 3) -> str:
 def _draw_plots(diagnosis: Diagnosis, truth: Truth | None) -> dict[str, list[tuple[ReportPlot, Markup]]]:
     """The plots of each section as SVG."""
     sections: dict[str, list[tuple[ReportPlot, Markup]]] = {}
-    for plot in PLOTS:
-        if (axes := plot.draw(diagnosis, truth)) is not None:
-            sections.setdefault(plot.section, []).append((plot, Markup(to_svg(axes, plot.name))))
+    with figures_for_files():
+        for plot in PLOTS:
+            if (axes := plot.draw(diagnosis, truth)) is not None:
+                sections.setdefault(plot.section, []).append((plot, Markup(to_svg(axes, plot.name))))
     return sections
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from crowdpilot.aggregation.base import Aggregate
 from crowdpilot.arrays import Codes, Floats, Names, need_arrow
 from crowdpilot.calibration.experience import AccuracyEstimate, CrowdMap
+from crowdpilot.notebook_html import panel, table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -56,6 +57,11 @@ class GoldSuggestion:
     def __str__(self) -> str:
         number = f"{len(self)} task{'' if len(self) == 1 else 's'}"
         return f"check {number}: from {self.now} right labels to about {self.predicted}"
+
+    def _repr_html_(self) -> str:
+        counts, right = [*self.by_count], [*map(str, self.by_count.values())]
+        by_count = table({"tasks to check": counts, "right labels": right})
+        return panel("GoldSuggestion", str(self), by_count, table({"task": self.tasks}))
 
     def columns(self) -> dict[str, Names]:
         """A table to fill in: the task, and an empty column for its true label.

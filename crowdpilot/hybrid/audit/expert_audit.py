@@ -15,6 +15,7 @@ from crowdpilot.hybrid.audit.loss_bound import LossBound
 from crowdpilot.hybrid.audit.pool import Bound, check_pool, of_decision, wrong_decisions
 from crowdpilot.hybrid.audit.strata import stratify
 from crowdpilot.hybrid.costs import Costs
+from crowdpilot.notebook_html import histogram, panel
 
 UNKNOWN = -1
 PLANNED_SHARE = 0.1  # of the items, by default
@@ -193,6 +194,11 @@ class Audit:
         return Bound(
             size, self._settled, total / size, 0.0, total, wrong / size, 0.0, None, None, None, error
         )
+
+    def _repr_html_(self) -> str:
+        expected = histogram(self._error_probability, "probability of an error")
+        summary = f"with level {self.level:g}, {len(self.pending):,} items drawn without an answer"
+        return panel("Audit", summary, self.bound()._repr_html_(), sparks=[expected])
 
     def estimate(self) -> float:
         """Unbiased estimate of the cost per item, as decided and if experts are right."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from crowdpilot.arrays import Codes, Floats
 from crowdpilot.hybrid.costs import Costs
+from crowdpilot.notebook_html import facts, panel
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,11 @@ class Bound:
     def to_dict(self) -> dict[str, float | int | None]:
         """Plain numbers by name."""
         return asdict(self)
+
+    def _repr_html_(self) -> str:
+        known = {name.replace("_", " "): value for name, value in asdict(self).items() if value is not None}
+        checked = f"{self.checked:,} of {self.items:,} items checked"
+        return panel("Bound", f"{checked}: at most {100 * self.error_rate:.3g} % are wrong", facts(known))
 
 
 def wrong_decisions(errors: Floats) -> NDArray[np.bool_]:

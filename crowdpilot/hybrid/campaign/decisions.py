@@ -15,6 +15,7 @@ from crowdpilot.hybrid.campaign.estimates import ItemTable
 from crowdpilot.hybrid.costs import Costs
 from crowdpilot.hybrid.policy import SOURCES, Evidence, Policy
 from crowdpilot.names import to_names
+from crowdpilot.notebook_html import bars, histogram, panel, table
 
 DECIDED_BY = (*SOURCES, "gold", "expert")  # in the order of their weight
 
@@ -45,6 +46,19 @@ class Decisions:
     def only(self, which: NDArray[np.bool_]) -> Decisions:
         """Those about some items."""
         return Decisions(**{f.name: getattr(self, f.name)[which] for f in fields(self)})
+
+    def _repr_html_(self) -> str:
+        names, which = np.unique(self.labels.astype(str), return_inverse=True)
+        sparks = [
+            histogram(self.votes, "votes per item"),
+            histogram(self.expected, "expected cost"),
+            bars(np.bincount(which, minlength=len(names)), names, "decisions"),
+        ]
+        columns = {
+            "item": self.items, "label": self.labels, "expected cost": self.expected, "votes": self.votes,
+            "done": self.done, "decided by": self.decided_by,
+        }  # fmt: skip
+        return panel("Decisions", f"about {len(self):,} items", table(columns), sparks=sparks)
 
 
 def decision_posterior(policy: Policy, evidence: Sequence[Evidence], override: Codes) -> Floats:

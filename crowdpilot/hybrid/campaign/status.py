@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
 from crowdpilot.arrays import Floats
 from crowdpilot.hybrid.campaign.decisions import Decisions
 from crowdpilot.hybrid.campaign.parts import Parts
+from crowdpilot.notebook_html import facts, number, panel
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,22 @@ class Status:
     workers: int
     training_value: float
     refit_due: bool
+
+    @property
+    def summary(self) -> str:
+        """Items, votes and money in a line."""
+        kinds = ", ".join(f"{count:,} by {kind}" for kind, count in self.votes.items())
+        budget = f" of {number(self.spent + self.reserved + self.left)}" if np.isfinite(self.left) else ""
+        return f"{self.items:,} items, {self.done:,} done; votes: {kinds}; spent {number(self.spent)}{budget}"
+
+    def _repr_html_(self) -> str:
+        return panel("Status", self.summary, facts({k: v for k, v in asdict(self).items() if k != "votes"}))
+
+
+def campaign_html(status: Status, decisions: Decisions) -> str:
+    """What a notebook shows of a campaign: where it stands, and its decisions so far."""
+    expected = {"expected loss": status.loss, "expected error rate": status.error_rate}
+    return panel("Campaign", status.summary, facts(expected), decisions._repr_html_())
 
 
 def make_status(decisions: Decisions, errors: Floats, parts: Parts, *, refit_due: bool) -> Status:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from crowdpilot.arrays import Floats
+from crowdpilot.notebook_html import curve, panel, table
 
 MEASURES = ("loss", "error")
 TARGET_TOLERANCE = 1e-12
@@ -148,6 +149,13 @@ class Forecast:
 
     def _interval(self, values: Floats) -> PredictionInterval:
         return PredictionInterval(*self._quantiles(values).tolist())
+
+    def _repr_html_(self) -> str:
+        ends = {name: self.end(name) for name in ("votes", "spent", *MEASURES)}
+        columns = dict(zip(PredictionInterval._fields, zip(*ends.values(), strict=True), strict=True))
+        sparks = [curve(self.cost, self.band(name).median, f"{name} by cost") for name in MEASURES]
+        summary = f"of {self.items:,} items, per item at the end, with {100 * self.level:g} % intervals"
+        return panel("Forecast", summary, table({"": [*ends], **columns}), sparks=sparks)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers that JSON can hold."""

@@ -15,9 +15,11 @@ from crowdpilot.hybrid.costs import Costs
 from crowdpilot.hybrid.plan import Plan
 from crowdpilot.hybrid.policies import find_policy
 from crowdpilot.hybrid.replay.vote_source import RecordedVotes, Scenario, VoteSource
+from crowdpilot.notebook_html import curve, number, panel, table
 from crowdpilot.votes import Votes
 
 BATCHES_PER_PASS = 50  # a default batch asks about one fiftieth of the items
+CURVES = ("votes", "spent", "loss", "error", "expected")
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,9 +67,17 @@ class ReplayResult:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers that JSON can hold."""
-        names = ("votes", "spent", "loss", "error", "expected")
-        curve = {name: getattr(self, name).tolist() for name in names}
-        return {"policy": self.policy, "seed": self.seed, "total": self.total, "curve": curve}
+        curves = {name: getattr(self, name).tolist() for name in CURVES}
+        return {"policy": self.policy, "seed": self.seed, "total": self.total, "curve": curves}
+
+    def _repr_html_(self) -> str:
+        columns = {name: getattr(self, name) for name in CURVES}
+        spent, lost = number(float(self.spent[-1])), number(float(self.loss[-1]))
+        sparks = [
+            curve(self.votes, columns[name], f"{name} by votes") for name in ("loss", "error", "expected")
+        ]
+        summary = f"of {self.policy}: {spent} spent and {lost} lost per item"
+        return panel("ReplayResult", summary, table(columns), sparks=sparks)
 
 
 def replay(

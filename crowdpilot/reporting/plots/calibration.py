@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv
 
@@ -37,6 +36,7 @@ from crowdpilot.reporting.plots.style import (
     draw_bars,
     label_axes,
     new_axes,
+    new_figure,
     style_axes,
 )
 
@@ -59,7 +59,7 @@ def reliability_diagram(truth: ArrayLike, probs: ArrayLike, *, bins: int = 15) -
         Of equal width.
     """
     confidence, right, _ = top_labels(truth, probs, None)
-    figure = Figure((WIDTH, 4.6), layout="constrained")
+    figure = new_figure(WIDTH, 4.6, layout="constrained")
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(4, 1))
     for ax in (upper, lower):
         style_axes(ax)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
@@ -24,6 +23,7 @@ from crowdpilot.reporting.plots.style import (
     label_axes,
     log_ticks,
     new_axes,
+    new_figure,
     short_name,
     style_axes,
 )
@@ -79,7 +79,7 @@ def quality_by_round(precision: Curves, recall: Curves) -> NDArray[Any]:
     recall
         Likewise the recall on minority classes.
     """
-    figure = Figure((1.75 * WIDTH, HEIGHT), layout="constrained")
+    figure = new_figure(1.75 * WIDTH, HEIGHT, layout="constrained")
     axes = figure.subplots(1, 2, sharey=True)
     sides = ((precision, "precision, common classes (%)"), (recall, "recall, rare classes (%)"))
     for ax, (curves, name) in zip(axes, sides, strict=True):

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 from scipy.stats import rankdata
@@ -24,6 +23,7 @@ from crowdpilot.reporting.plots.style import (
     SKY,
     SMALL_TEXT_POINTS,
     draw_flagged,
+    new_figure,
     style_axes,
 )
 from crowdpilot.reporting.plots.workers import SCORES, scores_of, values_of
@@ -50,7 +50,7 @@ def pairs(diagnosis: Diagnosis, scores: Sequence[str] | None = None) -> NDArray[
     bad = diagnosis.flagged
     n = len(names)
     wide, high = 1.35 * n + 0.9, 1.2 * n + 0.7
-    figure = Figure((wide, high))  # a layout that measures all texts of all axes would take seconds
+    figure = new_figure(wide, high)  # a layout that measures all texts of all axes would take seconds
     edges = {"left": 0.8 / wide, "right": 1 - 0.1 / wide, "bottom": 0.6 / high, "top": 1 - 0.1 / high}
     axes = figure.subplots(n, n, squeeze=False, gridspec_kw={**edges, "wspace": 0.09, "hspace": 0.1})
     for (row, column), ax in np.ndenumerate(axes):

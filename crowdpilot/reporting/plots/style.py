@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
@@ -35,12 +39,29 @@ LOG_SCALE_RATIO = 20  # of the largest value to the smallest, above which a scal
 MAX_VECTOR_MARKS = 300  # above this marks are drawn as pixels
 TEXT_POINTS, SMALL_TEXT_POINTS = 9.0, 8.0  # points
 DASHES = (0, (4, 2))
+_is_known_to_pyplot = ContextVar("is_known_to_pyplot", default=True)
+
+
+def new_figure(wide: float, high: float, **settings: Any) -> Figure:
+    """A figure of this size in inches that pyplot knows: a notebook shows it, and so does `plt.show()`."""
+    make = plt.figure if _is_known_to_pyplot.get() else Figure
+    return make(figsize=(wide, high), **settings)
+
+
+@contextmanager
+def figures_for_files() -> Iterator[None]:
+    """A context in which pyplot does not know new figures: nothing shows or keeps them."""
+    token = _is_known_to_pyplot.set(False)
+    try:
+        yield
+    finally:
+        _is_known_to_pyplot.reset(token)
 
 
 def new_axes(ax: Axes | None, *, wide: float = WIDTH, high: float = HEIGHT) -> Axes:
     """These axes, or those of a new figure of this size in inches, in the common style."""
     if ax is None:
-        ax = Figure((wide, high), layout="constrained").subplots()
+        ax = new_figure(wide, high, layout="constrained").subplots()
     style_axes(ax)
     return ax
 

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
@@ -28,6 +27,7 @@ from crowdpilot.reporting.plots.style import (
     log_ticks,
     name_ticks,
     new_axes,
+    new_figure,
     short_name,
     style_axes,
 )
@@ -174,7 +174,7 @@ def drift(diagnosis: Diagnosis, max_workers: int = 9) -> NDArray[Any]:
         raise ValueError("no worker drifts, so there is nothing to draw")
     across = min(3, len(workers))
     down = -(-len(workers) // across)
-    figure = Figure((2.8 * across + 0.3, 1.9 * down + 0.3), layout="constrained")
+    figure = new_figure(2.8 * across + 0.3, 1.9 * down + 0.3, layout="constrained")
     axes = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
     seconds_per_unit, unit = _time_unit(diagnosis.windows["time"])
     start = np.nanmin(diagnosis.windows["time"])

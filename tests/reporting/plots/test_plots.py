@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -7,6 +9,7 @@ from typing import Any
 
 import matplotlib as mpl
 import matplotlib.axes
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.axis import Axis
@@ -15,7 +18,7 @@ from matplotlib.figure import Figure
 from scipy.stats import spearmanr
 
 from crowdpilot.diagnosis import Diagnosis
-from crowdpilot.reporting import plots
+from crowdpilot.reporting import plots, report
 from crowdpilot.reporting.plots.score_pairs import correlations, describe
 from crowdpilot.reporting.plots.style import BLUE, FLAG_MARKS, SHARE_COLORMAP, SKY
 from crowdpilot.reporting.plots.votes import imbalance
@@ -83,12 +86,24 @@ def labels_overlap(axis: Axis) -> bool:
     return any(a.overlaps(b) for a, b in pairwise(boxes))
 
 
-def test_plots_leave_no_trace(whole: Diagnosis) -> None:
-    """No figure is kept by pyplot, and no setting is changed."""
-    before = dict(mpl.rcParams)
-    plots.skill(whole)
+def test_pyplot_knows_a_plot_once_and_no_setting_is_changed(whole: Diagnosis) -> None:
+    """So a notebook shows it once, and `plt.show()` and `plt.savefig` in a script find it."""
+    before, known = dict(mpl.rcParams), plt.get_fignums()
+    ax = plots.skill(whole)
     assert dict(mpl.rcParams) == before
-    assert "matplotlib.pyplot" not in __import__("sys").modules or not mpl.pyplot.get_fignums()
+    assert len(plt.get_fignums()) == len(known) + 1
+    assert plt.gcf() is ax.figure
+
+
+def test_a_report_leaves_no_figure_to_pyplot(whole: Diagnosis) -> None:
+    known = plt.get_fignums()
+    report(whole)
+    assert plt.get_fignums() == known
+
+
+def test_importing_plots_chooses_no_backend() -> None:
+    code = "import crowdpilot.reporting.plots, matplotlib as mpl; print(mpl.get_backend(auto_select=False))"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "None"
 
 
 @pytest.mark.parametrize("plot", SINGLE, ids=lambda plot: plot.__name__)
