@@ -7,7 +7,6 @@ from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 Progress = Callable[[int, int], None]  # called with the number of files that are done, and of all files
-StageProgress = Callable[[str, int, int], None]  # the same, after the name of the stage
 PartitionFunction = Callable[[Any, Any], Any]  # of one partition, and of an argument
 
 

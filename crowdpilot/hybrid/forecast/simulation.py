@@ -16,6 +16,7 @@ from crowdpilot.hybrid.forecast.curves import Forecast
 from crowdpilot.hybrid.forecast.pilot import Pilot, PosteriorDraw, Random, posterior_draws
 from crowdpilot.hybrid.forecast.simulated_crowd import SimulatedCrowd
 from crowdpilot.hybrid.plan import Plan
+from crowdpilot.progress_bars import ProgressBars
 
 CURVE_POINTS = 60
 BATCHES_PER_PASS = 20  # a batch asks about one twentieth of the items
@@ -46,6 +47,7 @@ def forecast(
     runs: int = 20,
     level: float = 0.9,
     seed: int = 0,
+    progress: bool = False,
 ) -> Forecast:
     """Forecast the rest of a campaign by simulating it with crowds like the one so far.
 
@@ -68,6 +70,8 @@ def forecast(
         Of the prediction intervals.
     seed
         Of everything that is drawn.
+    progress
+        Whether to show a progress bar.
 
     Examples
     --------
@@ -82,7 +86,8 @@ def forecast(
     known, override = _known_classes(campaign, gold), campaign.view.items().override.T
     pilots = [_pilot(campaign, *each) for each in zip(campaign.criteria, known, override, strict=True)]
     rng = np.random.default_rng(seed)
-    return _simulate(campaign.to_dict(), pilots, max_votes_per_item, runs, level, rng)
+    with ProgressBars(shown=progress) as bars:
+        return _simulate(campaign.to_dict(), pilots, max_votes_per_item, runs, level, rng, bars)
 
 
 def forecast_design(
@@ -98,6 +103,7 @@ def forecast_design(
     runs: int = 20,
     level: float = 0.9,
     seed: int = 0,
+    progress: bool = False,
 ) -> Forecast:
     """Forecast a campaign before any vote, from what its designer expects.
 
@@ -117,7 +123,7 @@ def forecast_design(
         Of a calibrated classifier, if there will be one.
     plan
         Settings of the campaign.
-    max_votes_per_item, runs, level, seed
+    max_votes_per_item, runs, level, seed, progress
         As for `forecast`.
     """
     K = len(costs.errors)
@@ -141,11 +147,18 @@ def forecast_design(
         truth_prior=probs,
         earlier_classes=PREVALENCE_PSEUDO_COUNTS * to_probs(shares),
     )
-    return _simulate(campaign.to_dict(), [pilot], max_votes_per_item, runs, level, rng)
+    with ProgressBars(shown=progress) as bars:
+        return _simulate(campaign.to_dict(), [pilot], max_votes_per_item, runs, level, rng, bars)
 
 
 def _simulate(
-    state: dict[str, Any], pilots: Sequence[Pilot], limit: VoteLimit, runs: int, level: float, rng: Random
+    state: dict[str, Any],
+    pilots: Sequence[Pilot],
+    limit: VoteLimit,
+    runs: int,
+    level: float,
+    rng: Random,
+    bars: ProgressBars,
 ) -> Forecast:
     """Run a saved campaign to its end with one drawn crowd after another."""
     if len(pilots[0].gold) == 0:
@@ -157,7 +170,10 @@ def _simulate(
     plan = {**state["plan"], "refit_growth": max(state["plan"]["refit_growth"], MIN_REFIT_GROWTH)}
     state = {**state, "plan": plan, "trains_classifier": False}
     draws_by_run = zip(*(posterior_draws(pilot, runs, rng) for pilot in pilots), strict=True)
-    simulated = [_run(Campaign.from_dict(state), draws, limit, rng) for draws in draws_by_run]
+    simulated: list[SimulatedRun] = []
+    for draws in draws_by_run:
+        simulated.append(_run(Campaign.from_dict(state), draws, limit, rng))
+        bars.update("simulated campaigns", len(simulated), runs)
     errors = Costs.from_dict(state["costs"]).errors
     return _curves(simulated, pilots, errors, level, rng)
 

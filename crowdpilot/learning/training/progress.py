@@ -1,13 +1,11 @@
-"""Progress bars of training on standard error."""
+"""Progress bars of training, one for each stage."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Self
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as Bar
+from crowdpilot.progress_bars import ProgressBars
 
 OnEpoch = Callable[[str, dict[str, float]], None]  # of the stage and the scores of each epoch
 
@@ -24,26 +22,20 @@ class Progress:
     """
 
     def __init__(self, epochs: int, *, shown: bool) -> None:
-        stage, scores = TextColumn("{task.description}"), TextColumn("{task.fields[scores]}")
-        columns = stage, BarColumn(), MofNCompleteColumn(), scores, TimeRemainingColumn()
-        self.bar = Bar(*columns, console=Console(stderr=True), disable=not shown)
-        self.epochs = epochs
-        self.stages: dict[str, TaskID] = {}
+        self.epochs, self.bars = epochs, ProgressBars(shown=shown)
 
     def __enter__(self) -> Self:
-        self.bar.start()
+        self.bars.__enter__()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self.bar.stop()
+    def __exit__(self, *error: object) -> None:
+        self.bars.__exit__(*error)
 
     def on_epoch(self, stage: str, scores: dict[str, float]) -> None:
         """Advance the bar of a stage to this epoch."""
-        if stage not in self.stages:
-            self.stages[stage] = self.bar.add_task(stage, total=self.epochs, scores="")
         shown = " ".join(
             f"{name.replace('_', ' ')} {scores[name]:.3f}"
             for name in ("loss", "val_accuracy")
             if name in scores
         )
-        self.bar.update(self.stages[stage], completed=scores["epoch"] + 1, scores=shown)
+        self.bars.update(stage, int(scores["epoch"]) + 1, self.epochs, shown)

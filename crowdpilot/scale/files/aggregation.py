@@ -16,8 +16,9 @@ from crowdpilot.aggregation import EM, MODELS, Aggregate, Aggregator
 from crowdpilot.aggregation.registry import MODELS_OF_SHARES
 from crowdpilot.arrays import Floats, Names, divide
 from crowdpilot.io.arrow import names_array
+from crowdpilot.progress_bars import StageProgress, stage_progress
 from crowdpilot.scale.disk_engine import DiskEngine
-from crowdpilot.scale.engine import Engine, StageProgress, no_stage_progress
+from crowdpilot.scale.engine import Engine
 from crowdpilot.scale.files.distributed_backend import DistributedBackend, FittedModel
 from crowdpilot.scale.files.file_votes import VotesPartition
 from crowdpilot.scale.files.sharded_votes import ShardedVotes, load_shards
@@ -87,7 +88,7 @@ def aggregate_files(
     engine: Engine | None = None,
     output: str | os.PathLike[str] | None = None,
     probs: bool = False,
-    progress: StageProgress = no_stage_progress,
+    progress: StageProgress | bool = False,
 ) -> FilesAggregate:
     """Estimate the class of every task and the skill of every worker in many files.
 
@@ -107,22 +108,26 @@ def aggregate_files(
     probs
         Whether to add a column with the probability of each class.
     progress
-        Called with the stage ("reading", "iterations", "writing"), how much of it is done, and of how much.
+        True for progress bars, or a function that is called with the stage ("reading", "iterations",
+        "writing"), how much of it is done, and of how much.
     """
     check_supported(model)
     folder = None if output is None else Path(os.path.abspath(output))
     label_files = () if folder is None else prepare_output(shards, folder)
-    with load_shards(shards, engine or DiskEngine(), partial(progress, "reading")) as sharded:
+    with (
+        stage_progress(progress) as report,
+        load_shards(shards, engine or DiskEngine(), partial(report, "reading")) as sharded,
+    ):
         if sharded.are_shares and model.name not in MODELS_OF_SHARES:
             raise ValueError(
                 f"{model.name} cannot learn from the shares of a whole crowd; choose {MODELS_OF_SHARES[0]}"
             )
-        result, fitted = fit_partitions(model, sharded, progress)
+        result, fitted = fit_partitions(model, sharded, report)
         folders = None if folder is None else (str(shards.folder), str(folder))
         labelling = Labelling(fitted, folders, probs)
         n_workers = len(sharded.workers)
         right, weight = np.zeros(n_workers), np.zeros(n_workers)
-        writing = partial(progress, "writing")
+        writing = partial(report, "writing")
         for own_right, own_weight in sharded.partitions.map(label_partition, labelling, progress=writing):
             right += own_right
             weight += own_weight

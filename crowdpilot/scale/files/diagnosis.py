@@ -15,8 +15,9 @@ from crowdpilot import io
 from crowdpilot.aggregation import Aggregator
 from crowdpilot.arrays import Floats, Names
 from crowdpilot.confusion_matrices import count_labels
+from crowdpilot.progress_bars import StageProgress
 from crowdpilot.scale.disk_engine import DiskEngine
-from crowdpilot.scale.engine import Engine, StageProgress, no_stage_progress
+from crowdpilot.scale.engine import Engine, no_stage_progress
 from crowdpilot.scale.files.aggregation import (
     check_supported,
     fit_partitions,

@@ -19,7 +19,7 @@ from crowdpilot.aggregation.em.backend import (
 )
 from crowdpilot.aggregation.em.default_backend import can_compile, load_in_memory
 from crowdpilot.arrays import Floats
-from crowdpilot.scale.engine import StageProgress
+from crowdpilot.progress_bars import StageProgress
 from crowdpilot.scale.files.file_votes import VotesPartition
 from crowdpilot.scale.files.sharded_votes import ShardedVotes
 from crowdpilot.votes import Votes
