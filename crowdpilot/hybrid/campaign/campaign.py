@@ -99,7 +99,7 @@ class Campaign:
         """Add items, with class probabilities of a classifier, or features for the one that is trained."""
         names = to_names(list(items)).tolist()
         self._items.check_new(names)
-        probs = input_checks.probs_by_question(classifier_probs, self.criteria, len(names), len(self.classes))
+        probs = input_checks.probs_by_question(classifier_probs, self.criteria, to_names(names), self.classes)
         known = input_checks.gold_by_question(gold, self.criteria, names, self._class_code)
         classified = any(p is not None for p in probs) or self.view.trains_classifier
         price = len(names) * self.costs.classifier * classified
