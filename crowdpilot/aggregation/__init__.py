@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from crowdpilot.aggregation.accuracy.gold_suggestion import GoldSuggestion, suggest_gold
 from crowdpilot.aggregation.auto import Auto
 from crowdpilot.aggregation.base import Aggregate, Aggregator, NotConverged, TooManyClasses
@@ -38,7 +40,8 @@ from crowdpilot.aggregation.models.weighted_majority import WeightedMajority
 from crowdpilot.aggregation.models.zencrowd import ZenCrowd
 from crowdpilot.aggregation.models.zero_based_skill import ZeroBasedSkill
 from crowdpilot.aggregation.online.stream import Stream
-from crowdpilot.aggregation.registry import MODELS, aggregate, parse_strategy
+from crowdpilot.aggregation.registry import MODELS, aggregate, find_model, parse_strategy
+from crowdpilot.option_strings import did_you_mean
 
 __all__ = [
     "BWA",
@@ -86,3 +89,11 @@ __all__ = [
     "parse_strategy",
     "suggest_gold",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """A model by another name that it has, such as `MajorityVote` and `OneCoinDawidSkene` of crowd-kit."""
+    if (model := find_model(name)) is not None:
+        return model
+    hint = did_you_mean(name, __all__, otherwise="crowdpilot.aggregation.MODELS has all models")
+    raise AttributeError(f"crowdpilot.aggregation has no {name!r}{hint}")

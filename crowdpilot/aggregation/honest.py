@@ -10,7 +10,7 @@ from crowdpilot.aggregation.em.backend import Backend
 from crowdpilot.aggregation.gold import cross_fit_gold, has_gold_votes
 from crowdpilot.aggregation.models.dawid_skene import DawidSkene
 from crowdpilot.aggregation.sparse.honest_posterior import calibrate
-from crowdpilot.aggregation.worker_skill import skill_distribution
+from crowdpilot.aggregation.workers.skill import skill_distribution
 from crowdpilot.calibration.experience import CrowdMap, GoldEvidence
 from crowdpilot.votes import Votes
 

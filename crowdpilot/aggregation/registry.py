@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from crowdpilot.aggregation.auto import Auto
 from crowdpilot.aggregation.base import Aggregate, Aggregator
+from crowdpilot.aggregation.fusion import Fusion
 from crowdpilot.aggregation.honest import Honest, without_honesty
 from crowdpilot.aggregation.models.bwa import BWA
 from crowdpilot.aggregation.models.catd import CATD
@@ -93,18 +95,29 @@ def parse_strategy(text: str) -> Aggregator:
     inside = re.fullmatch(r"\s*honest\s*\[(?!model\s*=)(.+)\]\s*", text, re.DOTALL | re.IGNORECASE)
     if inside is not None:
         return Honest(parse_strategy(inside[1]))
-    return parse_named(text, MODELS.values(), "strategy")
+    known: list[type[Aggregator]] = [*MODELS.values(), Fusion]
+    return parse_named(text, known, "strategy")
+
+
+def find_model(name: str) -> type[Aggregator] | None:
+    """The class of this name, or of this alias in capitals, such as crowd-kit's `MajorityVote`."""
+    try:
+        return type(parse_strategy(name)) if re.fullmatch(r"[A-Z]\w+", name) else None
+    except ValueError:
+        return None
 
 
 def aggregate(
-    votes: Votes, strategy: str | Aggregator = "auto", *, calibrated: bool | None = None
+    votes: Any, strategy: str | Aggregator = "auto", *, gold: Any = None, calibrated: bool | None = None
 ) -> Aggregate:
     """Labels with probabilities from votes, by a model or the name of one; `Aggregator.fit` has more options.
 
     Parameters
     ----------
     votes
-        The votes, with gold labels of some tasks if there are any.
+        `Votes`, or a data frame, records, an array, a file and whatever else `crowdpilot.read` takes.
+    gold
+        True labels of some tasks, as for `Aggregator.fit`.
     strategy
         A name of `MODELS` with options in brackets, such as "dawid_skene[smoothing=.5]", or a model.
     calibrated
@@ -122,8 +135,13 @@ def aggregate(
         model = Honest(model)
     if calibrated is False and isinstance(model, Honest):
         model = model.model
-    result = model.fit(votes)
+    result = model.fit(votes, gold=gold)
     return without_honesty(result) if calibrated is False else result
+
+
+def as_result(source: Any) -> Aggregate:
+    """The result itself, or that of `auto` for votes of any kind."""
+    return source if isinstance(source, Aggregate) else aggregate(source)
 
 
 def check_shares(model: Aggregator, votes: Votes) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from crowdpilot.arrays import library
+from crowdpilot.arrays import Floats, library
 
 
 def like(values: Any, array: Any) -> Any:
@@ -46,6 +46,14 @@ def expit(x: Any) -> Any:
 def log_expit(x: Any) -> Any:
     """The log of the logistic function."""
     return special.log_expit(x) if isinstance(x, np.ndarray) else library(x).nn.functional.logsigmoid(x)
+
+
+def log_norm(counts: Floats) -> Floats:
+    """Log of the normalizing constant of Dirichlet distributions with these counts, over the last axis."""
+    once = counts[:1] if repeats(counts) else counts  # pseudo-counts are the same for all workers
+    norm = gammaln(once).sum(axis=-1) - gammaln(once.sum(axis=-1))
+    whole: Floats = library(norm).broadcast_to(norm, counts.shape[:-1])
+    return whole
 
 
 def _module_of(x: Any) -> Any:

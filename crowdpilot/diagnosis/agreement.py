@@ -14,9 +14,9 @@ import numpy as np
 
 from crowdpilot.arrays import ROWS_PER_BLOCK, Floats, Names, divide
 from crowdpilot.diagnosis.vote_patterns import VotePatterns, chance_corrected, count_patterns
+from crowdpilot.io import as_votes
 from crowdpilot.metrics.bootstrap import resample
 from crowdpilot.notebook_html import facts, panel
-from crowdpilot.votes import Votes
 
 Scale = Literal["nominal", "ordinal", "interval", "ratio"]
 Measure = Callable[[VotePatterns, Floats], Floats]  # of weights, (..., patterns): values, (...)
@@ -39,18 +39,19 @@ class Agreement(NamedTuple):
         return panel("Agreement", "", facts(self._asdict()))
 
 
-def percent_agreement(votes: Votes) -> float:
+def percent_agreement(votes: Any) -> float:
     """Percent agreement: share of equal pairs of votes on a task, averaged over tasks with two or more.
 
     Examples
     --------
+    >>> from crowdpilot.votes import Votes
     >>> percent_agreement(Votes.of([1, 1, 2, 2, 2], list("xyxyz"), list("aaabb")))
     0.6666666666666666
     """
     return _measure(votes, "percent_agreement")
 
 
-def fleiss_kappa(votes: Votes) -> float:
+def fleiss_kappa(votes: Any) -> float:
     """Fleiss' kappa: agreement beyond chance, where chance draws classes as often as they are used.
 
     kappa = (p_a - p_e) / (1 - p_e) with p_e = sum_k pi_k^2. The agreement p_a is `percent_agreement`;
@@ -63,13 +64,14 @@ def fleiss_kappa(votes: Votes) -> float:
 
     Examples
     --------
+    >>> from crowdpilot.votes import Votes
     >>> round(fleiss_kappa(Votes.of([1, 1, 2, 2, 3, 3], list("xyxyxy"), list("aaabbb"))), 4)
     0.3333
     """
     return _measure(votes, "fleiss_kappa")
 
 
-def gwet_ac1(votes: Votes) -> float:
+def gwet_ac1(votes: Any) -> float:
     """Gwet's AC1: agreement beyond chance, where only tasks that are hard to tell are left to chance.
 
     AC1 = (p_a - p_e) / (1 - p_e) with p_e = sum_k pi_k (1 - pi_k) / (K - 1), where p_a and pi_k are
@@ -82,13 +84,14 @@ def gwet_ac1(votes: Votes) -> float:
 
     Examples
     --------
+    >>> from crowdpilot.votes import Votes
     >>> round(gwet_ac1(Votes.of([1, 1, 2, 2, 3, 3], list("xyxyxy"), list("aaabbb"))), 4)
     0.3333
     """
     return _measure(votes, "gwet_ac1")
 
 
-def krippendorff_alpha(votes: Votes, scale: Scale = "nominal") -> float:
+def krippendorff_alpha(votes: Any, scale: Scale = "nominal") -> float:
     """Krippendorff's alpha: one minus the disagreement within tasks over that of any two votes.
 
     alpha = 1 - D_o / D_e: the mean squared distance of two votes on one task, where each task counts
@@ -98,7 +101,7 @@ def krippendorff_alpha(votes: Votes, scale: Scale = "nominal") -> float:
     Parameters
     ----------
     votes
-        Any number of them on each task.
+        Votes of any kind, and any number of them on each task.
     scale
         Decides on the distance of two classes. "nominal": 1 if they differ. "ordinal": the number of
         votes from one to the other in the order of `votes.classes`, half of their own included.
@@ -110,6 +113,7 @@ def krippendorff_alpha(votes: Votes, scale: Scale = "nominal") -> float:
 
     Examples
     --------
+    >>> from crowdpilot.votes import Votes
     >>> votes = Votes.of([1, 1, 2, 2, 3, 3], list("xyxyxy"), [1, 1, 1, 2, 4, 4])
     >>> round(krippendorff_alpha(votes), 4), round(krippendorff_alpha(votes, "interval"), 4)
     (0.5455, 0.9231)
@@ -120,7 +124,7 @@ def krippendorff_alpha(votes: Votes, scale: Scale = "nominal") -> float:
 
 
 def measure_agreement(
-    votes: Votes,
+    votes: Any,
     *,
     measures: Iterable[str] | None = None,
     level: float = 0.95,
@@ -135,7 +139,8 @@ def measure_agreement(
     Parameters
     ----------
     votes
-        Any number of them on each task; a vote of weight two counts as two votes.
+        Votes of any kind, as for `crowdpilot.read`, and any number of them on each task; a vote of weight two
+        counts as two votes.
     measures
         Names of `MEASURES`. If not given, those for the nominal scale; also those for the other
         scales if the names of the classes are numbers, and for the ratio scale only if none is
@@ -156,6 +161,7 @@ def measure_agreement(
     percent_agreement 0.64 (0.60 to 0.68)
     krippendorff_alpha 0.28 (0.18 to 0.36)
     """
+    votes = as_votes(votes)
     names = _applicable(votes.classes) if measures is None else list(measures)
     if unknown := [name for name in names if name not in MEASURES]:
         raise ValueError(f"there is no measure {unknown[0]!r}; there are {', '.join(MEASURES)}")
@@ -172,8 +178,8 @@ def measure_agreement(
     return tuple(map(Agreement._make, zip(*columns, strict=True)))
 
 
-def _measure(votes: Votes, name: str) -> float:
-    patterns = count_patterns(votes)
+def _measure(votes: Any, name: str) -> float:
+    patterns = count_patterns(as_votes(votes))
     return float(MEASURES[name](patterns, patterns.tasks))
 
 

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csc_array, triu
 from scipy.sparse.csgraph import connected_components
 
+from crowdpilot.aggregation.workers.confusion import MIN_PROBABILITY
 from crowdpilot.arrays import Codes, Floats, divide
 from crowdpilot.diagnosis.false_discovery_rate import Flags, e_benjamini_hochberg
-from crowdpilot.diagnosis.leave_one_out import MIN_PROBABILITY, LeaveOneOut
+from crowdpilot.diagnosis.leave_one_out import LeaveOneOut
 
 COPY_RATES = (0.4, 0.7, 0.95)  # share of copied answers, of workers who collude
 BASE_COPY_RATES = np.array([0, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4])  # and of others

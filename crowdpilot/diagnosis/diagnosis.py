@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from crowdpilot.aggregation import GLAD, Aggregate, Aggregator, Auto, NotConverged
+from crowdpilot.aggregation import GLAD, Aggregate, Aggregator, NotConverged, aggregate
 from crowdpilot.arrays import Codes, Floats
 from crowdpilot.diagnosis.agreement import NOMINAL_MEASURES, Agreement, measure_agreement
 from crowdpilot.diagnosis.collusion import WorkerPairs, detect_collusion
@@ -18,6 +18,7 @@ from crowdpilot.diagnosis.leave_one_out import leave_one_out_posteriors
 from crowdpilot.diagnosis.skill_intervals import ensure_honest
 from crowdpilot.diagnosis.tasks import task_table
 from crowdpilot.diagnosis.workers import Columns, FlagRules, worker_table
+from crowdpilot.io import as_votes
 from crowdpilot.notebook_html import histogram, panel, table
 from crowdpilot.votes import Votes
 
@@ -108,8 +109,8 @@ class Diagnosis:
 
 
 def diagnose(
-    votes: Votes,
-    model: Aggregator | None = None,
+    votes: Any,
+    model: str | Aggregator | None = None,
     *,
     rules: FlagRules | None = None,
     traps: Collection[Any] = (),
@@ -122,9 +123,10 @@ def diagnose(
     Parameters
     ----------
     votes
-        Times, seconds and gold labels are used if the votes have them.
+        Votes of any kind, as for `crowdpilot.read`, or the result of a model. Times, seconds and gold labels
+        are used if the votes have them.
     model
-        The aggregator that gives the labels; `Auto` if not given.
+        The aggregator that gives the labels, or its name; `auto` if not given.
     rules
         Thresholds of the flags.
     traps
@@ -143,10 +145,9 @@ def diagnose(
     >>> diagnose(votes).workers["worker"][diagnose(votes).flags["spammer"]].tolist()
     [16, 17, 18, 19]
     """
-    if len(votes.tasks) == 0:
-        raise ValueError("there are no tasks to diagnose: give at least one vote")
+    result = _result(votes, model)
+    votes = result.votes
     rules = rules or FlagRules()
-    result = ensure_honest((model or Auto()).fit(votes))
     loo = leave_one_out_posteriors(result)
     collusion = detect_collusion(loo, rules.false_discovery_rate)
     glad = fit_glad(votes)
@@ -161,6 +162,16 @@ def diagnose(
         result, rules, workers, flags, tasks, loo.confusion, loo.crowd_confusion,
         agreement, collusion.pairs, windows, without, seed,
     )  # fmt: skip
+
+
+def _result(source: Any, model: str | Aggregator | None) -> Aggregate:
+    """The honest result of the model on votes of any kind, or of a result."""
+    if isinstance(source, Aggregate):
+        return ensure_honest(source)
+    votes = as_votes(source)
+    if len(votes.tasks) == 0:
+        raise ValueError("there are no tasks to diagnose: give at least one vote")
+    return ensure_honest(aggregate(votes, model or "auto"))
 
 
 class GladScores(NamedTuple):

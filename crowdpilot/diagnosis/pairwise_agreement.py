@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 
 from crowdpilot.arrays import Floats, Names, sum_by
 from crowdpilot.diagnosis.vote_patterns import chance_corrected, check_whole
+from crowdpilot.io import as_votes
 from crowdpilot.metrics.bootstrap import resample
 from crowdpilot.votes import Votes
 
@@ -33,7 +34,7 @@ class PairwiseKappa(NamedTuple):
 
 
 def cohen_kappa(
-    votes: Votes,
+    votes: Any,
     *,
     min_shared: int = 10,
     limit: int = 1000,
@@ -50,8 +51,8 @@ def cohen_kappa(
     Parameters
     ----------
     votes
-        Where a worker has labelled a task again, each of these votes is paired with each of the
-        other's, and such pairs are counted instead of tasks; a vote of weight two is two votes.
+        Votes of any kind. Where a worker has labelled a task again, each of these votes is paired with each
+        of the other's, and such pairs are counted instead of tasks; a vote of weight two is two votes.
     min_shared
         Tasks that two workers must share.
     limit
@@ -70,6 +71,7 @@ def cohen_kappa(
     >>> pairs.worker.tolist(), pairs.other.tolist(), pairs.shared.tolist(), pairs.kappa.tolist()
     (['x'], ['y'], [4], [0.5])
     """
+    votes = as_votes(votes)
     check_whole(votes)
     if min_shared < 1 or limit < 1:
         raise ValueError(f"min_shared is {min_shared} and limit is {limit}, expected 1 or more")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from crowdpilot.aggregation import Aggregate
 from crowdpilot.aggregation.honest import make_honest
-from crowdpilot.aggregation.worker_skill import skill_distribution
+from crowdpilot.aggregation.workers.skill import skill_distribution
 from crowdpilot.arrays import Floats
 from crowdpilot.metrics import Interval
 
@@ -14,7 +14,7 @@ def skill_interval(result: Aggregate, level: float = 0.9) -> Interval[Floats]:
 
     The skill is the mean honest probability of the worker's labels, whatever the model of the result. The
     interval is wide where few votes or doubtful classes make it so, and also where nobody can tell whether
-    the crowd errs together; gold labels narrow it (see `crowdpilot.aggregation.worker_skill`).
+    the crowd errs together; gold labels narrow it (see `crowdpilot.aggregation.workers.skill`).
 
     Parameters
     ----------

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from crowdpilot.aggregation.workers.confusion import MIN_PROBABILITY, log_dirichlet_multinomial
 from crowdpilot.arrays import Floats, softmax
-from crowdpilot.diagnosis.leave_one_out import MIN_PROBABILITY, LeaveOneOut, log_dirichlet_multinomial
+from crowdpilot.diagnosis.leave_one_out import LeaveOneOut
 
 ATTENTION_LEVELS = np.linspace(0, 1, 11)  # share of votes as of a typical worker; the rest are guesses
 MAX_SPAMMER_ATTENTION = 0.1  # attention up to which a worker is a spammer

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
+from crowdpilot.aggregation.workers.confusion import MIN_PROBABILITY
 from crowdpilot.arrays import Codes, Floats, divide, has_repeats
-from crowdpilot.diagnosis.leave_one_out import MIN_PROBABILITY, LeaveOneOut
+from crowdpilot.diagnosis.leave_one_out import LeaveOneOut
 from crowdpilot.votes import Votes
 
 MIN_VOTES_FOR_LABEL_USE = 5  # of a worker, below which label use is not tested

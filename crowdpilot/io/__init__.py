@@ -9,6 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
+import numpy as np
+
+from crowdpilot.callers import caller_level
 from crowdpilot.io.atomic_write import atomic_path
 from crowdpilot.io.detect import AnyPath, by_name, by_suffix, parse_source, read_numpy, suffix_of
 from crowdpilot.io.format import Format
@@ -45,8 +48,8 @@ from crowdpilot.io.votes_tables import as_table, labels_from_table
 from crowdpilot.votes import Repeats, Votes
 
 __all__ = [
-    "FORMATS", "TABLES", "Reading", "ReadingWarning", "as_votes", "explain", "from_shares", "read",
-    "read_labels", "write", "write_table",
+    "FORMATS", "TABLES", "Reading", "ReadingWarning", "as_labels", "as_votes", "explain", "from_shares",
+    "read", "read_labels", "write", "write_table",
 ]  # fmt: skip
 
 LOG = logging.getLogger(__name__)
@@ -74,6 +77,7 @@ FORMATS: Mapping[str, Format] = {  # the first one that recognises a file reads 
     "tsv": tsv.FORMAT,
     "csv": csv.FORMAT,
 }
+LABEL_TYPES = (str, int, float, np.generic, type(None))
 LABEL_FORMATS = ("datasets", "parquet", "arrow", "jsonl", "tsv", "csv")
 TABLES: Mapping[str, Callable[[Any, Path], None]] = {
     ".csv": partial(write_delimited, delimiter=","),
@@ -138,7 +142,7 @@ def read(
         encoding=encoding, classes=classes, abstain=abstain, repeats=repeats,
     )  # fmt: skip
     for note in reading.notes:
-        warnings.warn(f"{reading.name}: {note}", ReadingWarning, stacklevel=2)
+        warnings.warn(f"{reading.name}: {note}", ReadingWarning, stacklevel=caller_level())
     LOG.info("%s", reading)
     return reading.votes
 
@@ -198,6 +202,20 @@ def read_labels(
     known = {name: FORMATS[name] for name in LABEL_FORMATS}
     said = Source(Path(), columns or {}, required=("task",))
     return labels_from_table(parse_source(source, known, format, said))
+
+
+def as_labels(source: Any) -> Mapping[Any, Any]:
+    """Labels of anything: of a mapping or a Series from tasks to labels, else what `read_labels` finds.
+
+    Examples
+    --------
+    >>> as_labels({"a": "cat"}), as_labels({"task": ["a"], "truth": ["cat"]})
+    ({'a': 'cat'}, {'a': 'cat'})
+    """
+    if isinstance(source, Mapping) and all(isinstance(value, LABEL_TYPES) for value in source.values()):
+        return source
+    is_series = hasattr(source, "index") and hasattr(source, "to_frame")
+    return read_labels({"task": list(source.index), "label": list(source)} if is_series else source)
 
 
 def write(votes: Votes, path: AnyPath, *, format: str | None = None) -> None:

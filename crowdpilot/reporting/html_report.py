@@ -19,6 +19,7 @@ from markupsafe import Markup
 import crowdpilot
 from crowdpilot.aggregation import suggest_gold
 from crowdpilot.diagnosis import Diagnosis, diagnose
+from crowdpilot.io import as_labels
 from crowdpilot.io.atomic_write import atomic_path
 from crowdpilot.reporting.advice import recommend
 from crowdpilot.reporting.decisions import ItemDecisions, make_section
@@ -32,7 +33,6 @@ from crowdpilot.reporting.tables import tasks_table, workers_table
 from crowdpilot.reporting.task_cards import CardBuilder
 from crowdpilot.reporting.task_content import Images
 from crowdpilot.reporting.truth import MetricInterval, Truth, match_truth, truth_metrics
-from crowdpilot.votes import Votes
 
 METRIC_NAMES = {
     "accuracy": "accuracy",
@@ -62,10 +62,10 @@ WORDS = {
 
 @overload
 def report(
-    votes: Votes | Diagnosis,
+    votes: Any,
     path: None = None,
     *,
-    truth: Truth | None = None,
+    truth: Any = None,
     texts: Mapping[Any, Any] | None = None,
     images: Images | None = None,
     decisions: ItemDecisions | None = None,
@@ -75,10 +75,10 @@ def report(
 ) -> str: ...
 @overload
 def report(
-    votes: Votes | Diagnosis,
+    votes: Any,
     path: str | os.PathLike[str],
     *,
-    truth: Truth | None = None,
+    truth: Any = None,
     texts: Mapping[Any, Any] | None = None,
     images: Images | None = None,
     decisions: ItemDecisions | None = None,
@@ -87,10 +87,10 @@ def report(
     date: str = "",
 ) -> Path: ...
 def report(
-    votes: Votes | Diagnosis,
+    votes: Any,
     path: str | os.PathLike[str] | None = None,
     *,
-    truth: Truth | None = None,
+    truth: Any = None,
     texts: Mapping[Any, Any] | None = None,
     images: Images | None = None,
     decisions: ItemDecisions | None = None,
@@ -106,11 +106,12 @@ def report(
     Parameters
     ----------
     votes
-        Votes, to which `diagnose` is applied, or a diagnosis of them.
+        Votes of any kind or the result of a model, to which `diagnose` is applied, or a diagnosis.
     path
         The file, written whole or not at all.
     truth
-        The true class of some tasks, to measure accuracy and calibration.
+        The true class of some tasks, to measure accuracy and calibration: a mapping or a Series from tasks to
+        classes, a table or a file.
     texts
         The text of tasks, shown beside those that should be reviewed.
     images
@@ -134,6 +135,7 @@ def report(
     True
     """
     diagnosis = votes if isinstance(votes, Diagnosis) else diagnose(votes)
+    truth = None if truth is None else as_labels(truth)
     known = None if truth is None else match_truth(diagnosis.result, truth)
     metrics = [] if known is None else truth_metrics(known)
     cards = CardBuilder(diagnosis, known, texts, images)

@@ -12,11 +12,8 @@ from scipy.special import gammaln
 from scipy.stats import dirichlet_multinomial as scipys
 
 from crowdpilot.aggregation import Aggregate, DawidSkene, MajorityVoting, NaiveSoft
-from crowdpilot.diagnosis.leave_one_out import (
-    LeaveOneOut,
-    leave_one_out_posteriors,
-    log_dirichlet_multinomial,
-)
+from crowdpilot.aggregation.workers.confusion import log_dirichlet_multinomial
+from crowdpilot.diagnosis.leave_one_out import LeaveOneOut, leave_one_out_posteriors
 from crowdpilot.simulation import HammerSpammer, one_coin
 from crowdpilot.votes import Votes
 

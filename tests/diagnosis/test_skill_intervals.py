@@ -14,7 +14,7 @@ from scipy.stats import beta
 
 from crowdpilot.aggregation import MODELS, Aggregate, Auto, DawidSkene, MajorityVoting
 from crowdpilot.aggregation.honest import make_honest
-from crowdpilot.aggregation.worker_skill import WORKER_VARIANCE
+from crowdpilot.aggregation.workers.skill import WORKER_VARIANCE
 from crowdpilot.diagnosis import skill_interval
 from crowdpilot.simulation import HammerSpammer, IndependentConfusion, Simulation, one_coin
 from crowdpilot.votes import Votes

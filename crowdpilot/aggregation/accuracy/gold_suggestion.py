@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crowdpilot.aggregation.base import Aggregate
+from crowdpilot.aggregation.registry import as_result
 from crowdpilot.arrays import Codes, Floats, Names, need_arrow
 from crowdpilot.calibration.experience import AccuracyEstimate, CrowdMap
 from crowdpilot.notebook_html import panel, table
@@ -84,7 +85,7 @@ class OpenTasks(NamedTuple):
     known: int  # tasks with a gold label
 
 
-def suggest_gold(result: Aggregate, n: int | None = 20, *, seed: int = 0) -> GoldSuggestion:
+def suggest_gold(result: Any, n: int | None = 20, *, seed: int = 0) -> GoldSuggestion:
     """Which tasks an expert should check next, so that the accuracy of all labels is known more exactly.
 
     P(label is right) is a logistic regression with normally distributed coefficients b ~ N(m, S) (see
@@ -102,7 +103,8 @@ def suggest_gold(result: Aggregate, n: int | None = 20, *, seed: int = 0) -> Gol
     Parameters
     ----------
     result
-        Of any model; gold labels that its votes have are taken into account.
+        Of any model, or votes of any kind, to which `auto` is fitted; gold labels that the votes have are
+        taken into account.
     n
         Number of tasks; as many as `GoldSuggestion.how_many` says if None.
     seed
@@ -120,6 +122,7 @@ def suggest_gold(result: Aggregate, n: int | None = 20, *, seed: int = 0) -> Gol
     """
     if n is not None and n < 1:
         raise ValueError(f"n is {n}, expected a number of tasks, at least 1")
+    result = as_result(result)
     tasks = open_tasks(result)
     counts = [count for count in COUNTS if count <= len(tasks.codes)]
     rng = np.random.default_rng(seed)

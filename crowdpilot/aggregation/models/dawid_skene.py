@@ -10,7 +10,7 @@ import numpy as np
 from crowdpilot.aggregation.base import Aggregate
 from crowdpilot.aggregation.em.backend import Params, Stats, Table
 from crowdpilot.aggregation.em.tables import TableEM
-from crowdpilot.aggregation.special_functions import digamma, gammaln, like, repeats
+from crowdpilot.aggregation.special_functions import digamma, like, log_norm
 from crowdpilot.arrays import Floats, library
 from crowdpilot.confusion_matrices import by_label, by_worker
 from crowdpilot.votes import Votes
@@ -113,11 +113,3 @@ def negative_divergence(pseudo_counts: Floats, counts: Floats, logs: Floats) -> 
     """Minus the Kullback-Leibler divergence of Dirichlet(counts) from Dirichlet(pseudo_counts), all rows."""
     gap = log_norm(counts) - log_norm(pseudo_counts) - ((counts - pseudo_counts) * logs).sum(axis=-1)
     return float(gap.sum())
-
-
-def log_norm(counts: Floats) -> Floats:
-    """Log of the normalizing constant of Dirichlet distributions with these counts, over the last axis."""
-    once = counts[:1] if repeats(counts) else counts  # pseudo-counts are the same for all workers
-    norm = gammaln(once).sum(axis=-1) - gammaln(once.sum(axis=-1))
-    whole: Floats = library(norm).broadcast_to(norm, counts.shape[:-1])
-    return whole

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_worker_accuracy
 from crowdpilot.aggregation.earlier_results import starting_probs
 from crowdpilot.aggregation.truth_discovery import expect_positive
-from crowdpilot.aggregation.worker_agreement import (
+from crowdpilot.aggregation.workers.agreement import (
     AgreementCounts,
     Pairs,
     add_history,

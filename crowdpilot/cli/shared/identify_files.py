@@ -34,8 +34,8 @@ def check_files(strategy: str) -> str:
 
 def worker_score_columns(name: str, files: Shards, labels: str | None, engine: Engine | None) -> Columns:
     """Columns of scores, one value for each worker."""
+    from crowdpilot.aggregation.workers.confusion import estimate_confusion
     from crowdpilot.diagnosis.identify import spam_columns, trace_columns
-    from crowdpilot.diagnosis.leave_one_out import estimate_confusion
     from crowdpilot.scale import count_labels_in_files
 
     models: dict[str, Aggregator] = {"glad": GLAD(max_iter=50), "gold": NaiveSoft()}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import ArrayLike
+from typing import Any
 
-from crowdpilot.aggregation.base import Aggregate
+import numpy as np
+
+from crowdpilot.aggregation.registry import as_result
 from crowdpilot.hybrid.audit.expert_audit import Audit
 from crowdpilot.hybrid.audit.pool import Bound
 from crowdpilot.hybrid.campaign.decisions import Decisions
@@ -15,7 +16,7 @@ __all__ = ["Audit", "Bound", "audit"]
 
 
 def audit(
-    result: Aggregate | Decisions | ArrayLike,
+    result: Any,
     costs: Costs | None = None,
     *,
     level: float = 0.95,
@@ -28,8 +29,8 @@ def audit(
     Parameters
     ----------
     result
-        What a model or a campaign decided, or a posterior, (items, classes), from which the decisions
-        with the least expected cost are taken.
+        What a model or a campaign decided, or a posterior, an array (items, classes), from which the
+        decisions with the least expected cost are taken; or votes of any other kind, which `auto` labels.
     costs
         Of errors; by default every error costs one.
     level, planned, experts_err, seed
@@ -46,7 +47,9 @@ def audit(
     >>> bool(checked.bound().error_rate < 0.3)
     True
     """
-    probs = result.probs if isinstance(result, Aggregate | Decisions) else np.asarray(result, np.float64)
+    if not isinstance(result, np.ndarray | Decisions):
+        result = as_result(result)
+    probs = np.asarray(result if isinstance(result, np.ndarray) else result.probs, np.float64)
     costs = Costs.equal(probs.shape[1]) if costs is None else costs
     decided = result.codes if isinstance(result, Decisions) else costs.decide(probs)
     return Audit(costs, decided, probs, level=level, seed=seed, planned=planned, experts_err=experts_err)

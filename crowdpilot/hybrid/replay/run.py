@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from crowdpilot.arrays import Codes, Floats
 from crowdpilot.hybrid.campaign.campaign import Campaign
@@ -15,6 +14,7 @@ from crowdpilot.hybrid.costs import Costs
 from crowdpilot.hybrid.plan import Plan
 from crowdpilot.hybrid.policies import find_policy
 from crowdpilot.hybrid.replay.vote_source import RecordedVotes, Scenario, VoteSource
+from crowdpilot.io import as_labels, as_votes
 from crowdpilot.notebook_html import curve, number, panel, table
 from crowdpilot.votes import Votes
 
@@ -81,8 +81,8 @@ class ReplayResult:
 
 
 def replay(
-    votes: Votes,
-    truth: Mapping[Any, Any] | ArrayLike | None,
+    votes: Any,
+    truth: Any,
     costs: Costs,
     policy: str = "value",
     *,
@@ -99,10 +99,11 @@ def replay(
     Parameters
     ----------
     votes
-        All recorded votes; its tasks are the items.
+        All recorded votes, as `crowdpilot.read` takes them; their tasks are the items.
     truth
-        The true class of tasks by name, or its code for each task, (tasks,), with -1 where it is not
-        known; None for the gold labels of the votes. It is used to measure the loss only.
+        The true class of tasks by name, in a mapping, a Series, a table or a file; or its code for each task,
+        (tasks,), with -1 where it is not known; None for the gold labels of the votes. It is used to measure
+        the loss only.
     costs
         Of errors and votes.
     policy
@@ -130,6 +131,7 @@ def replay(
     >>> bool(value.votes[-1] < majority.votes[-1] == 5)
     True
     """
+    votes = as_votes(votes)
     scenario = Scenario(
         votes.tasks, votes.classes, _truth_codes(votes, truth), {"": votes},
         classifier_probs=classifier_probs, features=features, classifier=classifier,
@@ -191,12 +193,12 @@ def replay_scenario(
     return ReplayResult(str(campaign.policy), plan.seed, *np.array(points).T)
 
 
-def _truth_codes(votes: Votes, truth: Mapping[Any, Any] | ArrayLike | None) -> Codes:
+def _truth_codes(votes: Votes, truth: Any) -> Codes:
     """The class of each task, (tasks,), -1 where it is not known."""
     if truth is None:
         return np.full(len(votes.tasks), -1, np.int32) if votes.gold is None else votes.gold
-    if isinstance(truth, Mapping):
-        return _truth_codes(replace(votes, gold=None).with_gold(truth), None)
+    if not isinstance(truth, np.ndarray | list | tuple):
+        return _truth_codes(replace(votes, gold=None).with_gold(as_labels(truth)), None)
     codes = np.asarray(truth)
     K = len(votes.classes)
     if codes.shape != (len(votes.tasks),) or codes.dtype.kind not in "iu":

@@ -9,7 +9,7 @@ import pytest
 
 from crowdpilot.aggregation.models.majority_voting import MajorityVoting
 from crowdpilot.aggregation.models.mmsr import MMSR
-from crowdpilot.aggregation.worker_agreement import Pairs
+from crowdpilot.aggregation.workers.agreement import Pairs
 from crowdpilot.simulation import one_coin
 from crowdpilot.votes import Votes
 

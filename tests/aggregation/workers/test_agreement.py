@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from crowdpilot.aggregation.base import Aggregate
-from crowdpilot.aggregation.worker_agreement import add_history, count_agreements, excess, to_pairs
+from crowdpilot.aggregation.workers.agreement import add_history, count_agreements, excess, to_pairs
 from crowdpilot.votes import Votes
 
 

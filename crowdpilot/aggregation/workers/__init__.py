@@ -1,0 +1,1 @@
+"""Workers of a result: how far they agree, their skills and their confusion matrices."""
