@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array
+
+from crowdpilot.optional_packages import load
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -30,10 +31,7 @@ def library(array: Any) -> Any:
 
 def need_arrow(what: str) -> Any:
     """The pyarrow module, or an error that says how to install it."""
-    try:
-        return import_module("pyarrow")
-    except ImportError:
-        raise ValueError(f'{what} needs pyarrow: pip install "crowdpilot[arrow]"') from None
+    return load("pyarrow", what)
 
 
 def to_probs(scores: ArrayLike, *, copy: bool = True) -> Floats:
@@ -157,8 +155,40 @@ def selection(chosen: Any, length: int) -> tuple[Codes, Codes]:
     position = np.full(length, -1, np.int32)
     position[codes] = np.arange(len(codes))
     if (position >= 0).sum() < len(codes):
-        raise ValueError("a code is selected more than once")
+        raise ValueError("a code is selected more than once; a weight says how often a vote counts")
     return codes, position
+
+
+def positions(rows: Any, length: int) -> Codes:
+    """The positions that one number, a slice, a list of numbers or a mask selects, counted as in numpy."""
+    rows = rows[0] if isinstance(rows, tuple) and rows[1:] == (Ellipsis,) else rows  # as scikit-learn asks
+    if not isinstance(rows, slice):
+        rows = np.atleast_1d(np.asarray(rows if np.size(rows) else np.zeros(0, np.intp)))
+        if rows.ndim > 1 or rows.dtype.kind not in "biu":
+            raise TypeError(
+                "tasks are selected by positions or a mask, as in votes[:10]; by their names with "
+                "votes[votes.index('tasks', names)]"
+            )
+    try:
+        chosen: Codes = np.arange(length, dtype=np.int32)[rows]
+    except IndexError as error:
+        raise IndexError(f"there are {length} tasks: {error}") from None
+    return chosen
+
+
+def check_weights(weight: Floats | None) -> None:
+    """Raise if a weight is below 0 or not finite."""
+    if weight is not None and not (np.isfinite(weight) & (weight >= 0)).all():
+        raise ValueError("a vote has a negative or infinite weight; weights are 0 or more")
+
+
+def certain(probs: Floats, codes: Codes) -> Floats:
+    """The same probabilities, but one for the class of each row whose code is not -1."""
+    known = np.flatnonzero(codes >= 0)
+    probs = np.array(probs)
+    probs[known] = 0
+    probs[known, codes[known]] = 1
+    return probs
 
 
 def first_of_each(keys: NDArray[Any]) -> NDArray[np.intp]:

@@ -15,8 +15,8 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from crowdpilot.cli.shared.missing_packages import missing_package_error
 from crowdpilot.cli.shared.output import print_message
+from crowdpilot.optional_packages import needed_for
 
 ADVICE = {
     errno.ENOENT: "check the name",
@@ -51,7 +51,8 @@ class Commands(TyperGroup):
             warnings.simplefilter("always", UserWarning)
             warnings.showwarning = _show_warning
             try:
-                result = super().invoke(ctx)
+                with needed_for("this"):
+                    result = super().invoke(ctx)
                 sys.stdout.flush()  # a broken pipe is noticed here, not when Python ends
                 return result
             except BrokenPipeError:
@@ -59,7 +60,7 @@ class Commands(TyperGroup):
             except KeyboardInterrupt as error:
                 print_message(f"interrupted; {str(error) or 'nothing was written'}")
                 raise typer.Exit(143 if isinstance(error, Terminated) else 130) from None
-            except (ValueError, OSError, ModuleNotFoundError) as error:
+            except (ValueError, OSError) as error:
                 print_message(_message(error))
                 raise typer.Exit(2) from None
 
@@ -99,8 +100,6 @@ def _interrupt_on_sigterm() -> Iterator[None]:
 
 
 def _message(error: Exception) -> str:
-    if isinstance(error, ModuleNotFoundError):
-        return str(missing_package_error("this", error))
     if isinstance(error, OSError) and error.strerror:
         where = "the results" if error.filename is None else error.filename
         return f"{where}: {error.strerror.lower()}; {ADVICE.get(error.errno or 0, 'choose another folder')}"

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from crowdpilot.learning.classifier import CrowdClassifier
-from crowdpilot.learning.data.frozen_features import Backbone
-from crowdpilot.learning.method import Method
-from crowdpilot.learning.methods import METHODS
-from crowdpilot.learning.networks import NETWORKS
-from crowdpilot.learning.pruning.scores import SCORES
-from crowdpilot.learning.registry import MakeMethod, Network
-from crowdpilot.learning.self_training.loop import SelfTraining
-from crowdpilot.learning.training.loop import Training
-from crowdpilot.learning.training.tuning import tune
+from crowdpilot.optional_packages import needed_for
 from crowdpilot.votes import Votes
+
+with needed_for("training"):
+    import torch  # noqa: F401  # the package to name first
+
+    from crowdpilot.learning.classifier import CrowdClassifier
+    from crowdpilot.learning.data.frozen_features import Backbone
+    from crowdpilot.learning.method import Method
+    from crowdpilot.learning.methods import METHODS
+    from crowdpilot.learning.networks import NETWORKS
+    from crowdpilot.learning.pruning.scores import SCORES
+    from crowdpilot.learning.registry import MakeMethod, Network
+    from crowdpilot.learning.self_training.loop import SelfTraining
+    from crowdpilot.learning.training.loop import Training
+    from crowdpilot.learning.training.tuning import tune
 
 __all__ = [
     "METHODS",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from crowdpilot.optional_packages import load
 
 if TYPE_CHECKING:
     from crowdpilot.scale.dask_engine import DaskEngine
@@ -44,5 +45,5 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return getattr(import_module(f"crowdpilot.scale.{_MODULES[name]}"), name)
+        return getattr(load(f"crowdpilot.scale.{_MODULES[name]}", f"scale.{name}"), name)
     raise AttributeError(f"module 'crowdpilot.scale' has no attribute {name!r}")

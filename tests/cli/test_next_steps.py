@@ -15,7 +15,7 @@ import pytest
 from typer.testing import Result
 
 import crowdpilot
-from crowdpilot.cli.shared.missing_packages import EXTRAS
+from crowdpilot.optional_packages import EXTRAS
 
 Run = Callable[..., Result]
 

@@ -90,4 +90,4 @@ def test_what_needs_arrow_is_one_sentence(folder: Path, args: str) -> None:
 def test_arrow_tables_are_asked_for_by_name(folder: Path) -> None:
     code = 'import crowdpilot as cp; cp.MajorityVoting().fit(cp.read("votes.csv")).to_table()'
     error = run(START + code, folder).stderr.splitlines()[-1]
-    assert error == 'ValueError: to_table() needs pyarrow: pip install "crowdpilot[arrow]"'
+    assert error.partition(": ")[2] == 'to_table() needs pyarrow: pip install "crowdpilot[arrow]"'

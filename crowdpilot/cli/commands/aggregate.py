@@ -7,16 +7,9 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
-from crowdpilot.aggregation import Aggregate, Aggregator, Auto, Crowdlab, Fusion, Honest, parse_strategy
-from crowdpilot.aggregation.accuracy.gold_suggestion import GoldSuggestion, suggest_gold
-from crowdpilot.aggregation.honest import without_honesty
-from crowdpilot.aggregation.registry import check_shares
 from crowdpilot.cli.shared import many_files, options
-from crowdpilot.cli.shared.accuracy_lines import print_accuracy
-from crowdpilot.cli.shared.labels import read_classifier_probs
 from crowdpilot.cli.shared.option_groups import expand_options
 from crowdpilot.cli.shared.options import examples
 from crowdpilot.cli.shared.output import (
@@ -29,11 +22,13 @@ from crowdpilot.cli.shared.output import (
     write_all,
 )
 from crowdpilot.cli.shared.reading_options import ReadingOptions, read_true_labels
-from crowdpilot.votes import Votes
 
 if TYPE_CHECKING:
+    from crowdpilot.aggregation import Aggregate, Aggregator
+    from crowdpilot.aggregation.accuracy.gold_suggestion import GoldSuggestion
     from crowdpilot.scale import Shards
     from crowdpilot.scale.engine import Engine
+    from crowdpilot.votes import Votes
 
 EXAMPLES = examples(
     "aggregate votes.csv",
@@ -86,8 +81,10 @@ def aggregate(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Classifier probabilities of the tasks: columns task and p_CLASS for each class. Labels are "
-            "those of votes and classifier together, by fusion or by -s crowdlab.",
+            help="Classifier probabilities of the tasks: columns task and p_CLASS (or CLASS) for each class, "
+            "or task, class and probability; .npy or .npz in the order of the tasks. Labels are those of "
+            "votes and classifier together, by fusion or by -s crowdlab; tasks without votes get the "
+            "classifier's.",
         ),
     ] = None,
     *,
@@ -114,6 +111,11 @@ def aggregate(
     writes such files. The labels are those of one file with all votes.
     """
     from crowdpilot import io
+    from crowdpilot.aggregation import Auto, Honest, parse_strategy
+    from crowdpilot.aggregation.accuracy.gold_suggestion import suggest_gold
+    from crowdpilot.aggregation.honest import without_honesty
+    from crowdpilot.aggregation.registry import check_shares
+    from crowdpilot.cli.shared.accuracy_lines import print_accuracy
 
     model = _set(parse_strategy(strategy), options.without_none(max_iter=max_iter, tol=tol, seed=seed))
     check_json(as_json, output)
@@ -137,7 +139,7 @@ def aggregate(
     options.check_writable(output, (*io.TABLES, ".npy"))
     data = reading.read(votes, gold=read_true_labels(gold), exclude=exclude)
     if machine is not None:
-        model = _with_classifier(model, machine, data)
+        model, data = _with_classifier(model, machine, data)
     check_shares(model, data)
     if calibrated and not isinstance(model, Auto | Honest):
         model = Honest(model)
@@ -206,17 +208,23 @@ def _fit(model: Aggregator, votes: Votes, device: str | None) -> Aggregate:
         raise ValueError(str(error).replace("`backend`", "--device")) from error
 
 
-def _with_classifier(model: Aggregator, file: Path, votes: Votes) -> Aggregator:
-    """The model that takes the probabilities of a classifier beside the votes."""
+def _with_classifier(model: Aggregator, file: Path, votes: Votes) -> tuple[Aggregator, Votes]:
+    """The model that takes the probabilities of a classifier beside the votes, and these with its tasks."""
+    from crowdpilot.aggregation import Auto, Fusion
+    from crowdpilot.aggregation.classifier_probs import ClassifierAggregator, join_probs
+
     if model == Auto(seed=model.seed):
         model = Fusion(seed=model.seed)
-    elif not isinstance(model, Crowdlab):
+    elif not isinstance(model, ClassifierAggregator):
         raise ValueError(f"--machine is for fusion or crowdlab, so leave out -s {model}")
-    return replace(model, probs=read_classifier_probs(file, votes.tasks, votes.classes))
+    joined, probs = join_probs(votes, file)
+    return replace(model, probs=probs), joined
 
 
 def _set(model: Aggregator, settings: dict[str, Any]) -> Aggregator:
     """The same model with these settings, all of which it must have."""
+    from crowdpilot.aggregation import Honest
+
     if isinstance(model, Honest):
         return replace(model, model=_set(model.model, settings))
     known = {field.name for field in fields(model)}
@@ -230,6 +238,8 @@ def _save(
     result: Aggregate, probs: bool, files: dict[str, Path | None], suggestion: GoldSuggestion | None
 ) -> None:
     """Write all files, or none."""
+    import numpy as np
+
     from crowdpilot.io import write_table
 
     def write_tasks(path: Path) -> None:

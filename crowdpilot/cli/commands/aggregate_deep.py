@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
 from crowdpilot.cli.shared import options
 from crowdpilot.cli.shared.completion import complete_method
-from crowdpilot.cli.shared.missing_packages import load_learning
 from crowdpilot.cli.shared.option_groups import expand_options
 from crowdpilot.cli.shared.options import examples
 from crowdpilot.cli.shared.output import check_json, write_all
 from crowdpilot.cli.shared.reading_options import ReadingOptions
-from crowdpilot.cli.shared.training.data import TrainingData, read_data
 from crowdpilot.cli.shared.training.options import MODEL, Dataset, TrainingOptions
 from crowdpilot.cli.shared.training.predictions import Output, Predictions
-from crowdpilot.cli.shared.training.results import measure, score_parts, summarize, to_json
-from crowdpilot.names import lookup
+
+if TYPE_CHECKING:
+    from crowdpilot.cli.shared.training.data import TrainingData
 
 DEFAULT_METHOD = "mutual"
 SELF_TRAINING_BASE = "crowdlayer"  # the method of self-training, if no other is named
@@ -57,6 +55,9 @@ def aggregate_deep(
     Without -o, CSV (or JSON) with task, label and confidence goes to standard output; .npy is the array of
     probabilities, (tasks, classes), alone. Tasks without votes have a label too, after the others.
     """
+    from crowdpilot.cli.shared.training.data import read_data
+    from crowdpilot.cli.shared.training.results import measure, score_parts, summarize, to_json
+
     method, self_training = _parse(strategy)
     if self_training is not None and training.self_training is not None:
         raise ValueError(f"-s {strategy} is self-training already, so --self-training cannot be given")
@@ -84,7 +85,6 @@ def _parse(strategy: str) -> tuple[str, str | None]:
 
     The option `base` of self-training is its method, as in `dasc[base='conal',rounds=3]`.
     """
-    load_learning()
     from crowdpilot.learning.self_training.pseudo_votes import SELECTIONS
 
     name, _, rest = strategy.strip().partition("[")
@@ -105,6 +105,10 @@ def _parse(strategy: str) -> tuple[str, str | None]:
 
 def _labels(model: Any, data: TrainingData, all: bool) -> Predictions:
     """The posterior of all tasks, in the order of the votes, which need not be that of X."""
+    import numpy as np
+
+    from crowdpilot.names import lookup
+
     votes, probs = data.votes, model.posterior_
     tasks = votes.tasks if data.train.tasks is None else data.train.tasks
     voted = lookup(votes.tasks, tasks)

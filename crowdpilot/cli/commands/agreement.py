@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,7 +13,9 @@ from crowdpilot.cli.shared.option_groups import expand_options
 from crowdpilot.cli.shared.options import examples
 from crowdpilot.cli.shared.output import check_json, print_message, print_table, show_status
 from crowdpilot.cli.shared.reading_options import ReadingOptions
-from crowdpilot.votes import Votes
+
+if TYPE_CHECKING:
+    from crowdpilot.votes import Votes
 
 PAIRS = "For --pairs only"
 EXAMPLES = examples(

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-import numpy as np
 import typer
 
-from crowdpilot.arrays import Codes, Floats
 from crowdpilot.cli.shared import options
 from crowdpilot.cli.shared.costs import Prices, parse_costs
-from crowdpilot.cli.shared.labels import column_names, read_column, read_numbers
 from crowdpilot.cli.shared.options import examples
 from crowdpilot.cli.shared.output import print_message, print_table, show_status
-from crowdpilot.hybrid.audit.expert_audit import Audit
-from crowdpilot.names import natural_order, to_names
+
+if TYPE_CHECKING:
+    from crowdpilot.arrays import Codes, Floats
+    from crowdpilot.hybrid.audit.expert_audit import Audit
 
 DEFAULTS: dict[str, Any] = {"costs": "error=1", "level": 0.95, "seed": 0, "experts_err": False}
 DEFAULT_ERROR_PROBABILITY = 0.1  # of a label, where the file has neither probabilities nor confidences
@@ -121,6 +120,8 @@ def _check(sample: int | None, again: int | None, output: Path | None, level: fl
 
 
 def _start(pool: Pool, chosen: dict[str, Any], sample: int | None) -> tuple[Audit, dict[str, Any]]:
+    from crowdpilot.hybrid.audit.expert_audit import Audit
+
     settings = {**DEFAULTS, **options.without_none(**chosen)}
     costs = parse_costs(settings["costs"], len(pool.classes))
     rest = {name: settings[name] for name in ("level", "seed", "experts_err")}
@@ -128,6 +129,8 @@ def _start(pool: Pool, chosen: dict[str, Any], sample: int | None) -> tuple[Audi
 
 
 def _resume(state: Path, pool: Pool, chosen: dict[str, Any]) -> tuple[Audit, dict[str, Any]]:
+    from crowdpilot.hybrid.audit.expert_audit import Audit
+
     saved = _load(state)
     decided = [pool.classes[k] for k in pool.decided]
     if (saved["tasks"], saved["labels"], saved["classes"]) != (pool.tasks, decided, pool.classes):
@@ -154,6 +157,8 @@ def _load(state: Path) -> dict[str, Any]:
 
 def _new_answers(pool: Pool, file: Path, known: dict[int, int], pending: list[int]) -> dict[int, int]:
     """New answers of a file, by item; those that are known already must be the same."""
+    from crowdpilot.cli.shared.labels import read_column
+
     task = {name: i for i, name in enumerate(pool.tasks)}
     code = {name: k for k, name in enumerate(pool.classes)}
     labels = {name: str(label) for name, label in read_column(file).items()}
@@ -218,6 +223,11 @@ def _print(audit: Audit, target: float | None, as_json: bool) -> None:
 
 def _read_pool(path: Path, classes: list[str]) -> Pool:
     """Tasks, labels and probabilities of a file that `aggregate` or anything else has written."""
+    import numpy as np
+
+    from crowdpilot.cli.shared.labels import column_names, read_column
+    from crowdpilot.names import natural_order, to_names
+
     label_of = {task: str(label) for task, label in read_column(path).items()}
     tasks, columns = list(label_of), column_names(path)
     with_probs = [name[2:] for name in columns if name.startswith("p_")]
@@ -247,6 +257,8 @@ def _read_pool(path: Path, classes: list[str]) -> Pool:
 
 
 def _probabilities(path: Path, column: str, tasks: list[str]) -> Floats:
+    from crowdpilot.cli.shared.labels import read_numbers
+
     numbers = read_numbers(path, column, tasks)
     if not ((numbers >= 0) & (numbers <= 1)).all():
         raise ValueError(f"{path} has a {column} that is not between 0 and 1")

@@ -8,13 +8,13 @@ from typing import Annotated
 
 import typer
 
+from crowdpilot.cli.shared.choices import Repeats
 from crowdpilot.cli.shared.completion import complete_format
 from crowdpilot.cli.shared.many_files import is_many
 from crowdpilot.cli.shared.option_groups import expand_options
 from crowdpilot.cli.shared.options import examples
 from crowdpilot.cli.shared.output import print_message, show_status
 from crowdpilot.cli.shared.reading_options import REPEATS_HELP, ReadingOptions
-from crowdpilot.votes import Repeats
 
 EXAMPLES = examples(
     "convert votes.csv votes.parquet",

@@ -6,16 +6,17 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from crowdpilot.cli.shared.completion import complete_dataset
 from crowdpilot.cli.shared.options import Json, examples
 from crowdpilot.cli.shared.output import on_terminal, print_message, print_table
-from crowdpilot.datasets import DATASETS, Dataset, find, get
-from crowdpilot.datasets.download import Progress
-from crowdpilot.datasets.local_copies import CHECKSUM_FILE, local_folder
+
+if TYPE_CHECKING:
+    from crowdpilot.datasets import Dataset
+    from crowdpilot.datasets.download import Progress
 
 COLUMNS = "name", "tasks", "workers", "votes", "classes", "kind", "licence", "checksum", "where"
 SHOWN = tuple(name for name in COLUMNS if name not in ("workers", "checksum"))  # at a terminal
@@ -35,6 +36,8 @@ datasets = typer.Typer(
 @datasets.callback()
 def list_datasets(context: typer.Context, as_json: Json = False) -> None:
     """List data sets: how large they are, on what terms they may be used, and where they are."""
+    from crowdpilot.datasets import DATASETS
+
     if context.invoked_subcommand is not None:
         return
     rows = [_row(dataset) for dataset in DATASETS.values()]
@@ -47,6 +50,9 @@ def list_datasets(context: typer.Context, as_json: Json = False) -> None:
 @datasets.command(epilog=examples("datasets info labelme", "datasets info labelme --json"))
 def info(name: Name, as_json: Json = False) -> None:
     """Print the description, source, licence and files of a data set."""
+    from crowdpilot.datasets import find
+    from crowdpilot.datasets.local_copies import local_folder
+
     dataset = find(name)
     known = _row(dataset) | {
         "truth": dataset.counts.truth,
@@ -82,6 +88,9 @@ def get_dataset(
     force: Annotated[bool, typer.Option("--force", help="Download it again.")] = False,
 ) -> None:
     """Download a data set, check it, and print its folder; an interrupted download is resumed."""
+    from crowdpilot.datasets import find, get
+    from crowdpilot.datasets.local_copies import CHECKSUM_FILE
+
     dataset = find(name)
     print_message(dataset.terms)
     if not dataset.is_bundled and dataset.checksum != "known":
@@ -99,6 +108,8 @@ def get_dataset(
 
 
 def _row(dataset: Dataset) -> dict[str, Any]:
+    from crowdpilot.datasets.local_copies import local_folder
+
     c = dataset.counts
     where = "bundled" if dataset.is_bundled else "downloaded" if local_folder(dataset) else "to get"
     checksum = None if dataset.is_bundled else dataset.checksum

@@ -6,23 +6,23 @@ import json
 import warnings
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import numpy as np
 import typer
 
 from crowdpilot.cli.shared import options
+from crowdpilot.cli.shared.choices import DEFAULT_POLICY, POLICIES
 from crowdpilot.cli.shared.completion import complete_policy
 from crowdpilot.cli.shared.costs import Prices, parse_costs
-from crowdpilot.cli.shared.missing_packages import load_part
 from crowdpilot.cli.shared.option_groups import expand_options
 from crowdpilot.cli.shared.options import examples
 from crowdpilot.cli.shared.output import print_message, print_table, show_status, write_all
 from crowdpilot.cli.shared.reading_options import ReadingOptions, check_tasks, read_true_labels
-from crowdpilot.hybrid.costs import Costs
-from crowdpilot.hybrid.forecast.curves import Forecast, PredictionInterval, TargetCost
-from crowdpilot.hybrid.plan import Plan
-from crowdpilot.hybrid.policies import POLICIES, find_policy
+from crowdpilot.optional_packages import load
+
+if TYPE_CHECKING:
+    from crowdpilot.hybrid.costs import Costs
+    from crowdpilot.hybrid.forecast.curves import Forecast, PredictionInterval, TargetCost
 
 SHOWN_SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the money left to spend, at which the curves are shown
 Measure = Literal["loss", "error"]
@@ -87,7 +87,7 @@ def forecast(
             help=f"Which votes are asked for: {', '.join(POLICIES)}.",
             autocompletion=complete_policy,
         ),
-    ] = Plan().policy,
+    ] = DEFAULT_POLICY,
     max_votes: Annotated[int | None, typer.Option(help="Maximum number of votes on an item.")] = None,
     runs: Annotated[int, typer.Option(help="Number of simulated campaigns.")] = 20,
     level: options.Level = 0.9,
@@ -103,9 +103,11 @@ def forecast(
     item: the median and a prediction interval of the level. The crowd as a whole may err, which votes do not
     show; true labels of the pilot (`--gold`) narrow the intervals.
     """
+    from crowdpilot.hybrid.policies import find_policy
+
     find_policy(policy)
     options.check_writable(plot, options.PICTURE_SUFFIXES)
-    draw = None if plot is None else load_part("reporting.plots.forecast", "the plot").save_forecast
+    draw = None if plot is None else load("crowdpilot.reporting.plots.forecast", "the plot").save_forecast
     target = _target(target_loss, target_error)
     rest = {"max_votes_per_item": max_votes, "runs": runs, "level": level, "seed": seed}
     with show_status("simulating campaigns"), warnings.catch_warnings():
@@ -146,9 +148,12 @@ def _after_pilot(
     machine: str | None, policy: str, rest: dict[str, Any],
 ) -> Forecast:  # fmt: skip
     """Forecast after a pilot whose votes are in a file."""
+    import numpy as np
+
     from crowdpilot.cli.shared.scenarios import read_scenario
     from crowdpilot.hybrid.campaign.campaign import Campaign
     from crowdpilot.hybrid.forecast import forecast as simulate_rest
+    from crowdpilot.hybrid.plan import Plan
 
     scenario = read_scenario(file, reading, machine=() if machine is None else (machine,))
     names = [str(name) for name in scenario.items.tolist()]
@@ -185,6 +190,7 @@ def _by_design(
 ) -> Forecast:  # fmt: skip
     """Forecast before any vote, from what a designer expects."""
     from crowdpilot.hybrid.forecast import forecast_design
+    from crowdpilot.hybrid.plan import Plan
 
     if skill is None or items is None:
         raise ValueError("give VOTES, or --skill and --items for a forecast before any vote")

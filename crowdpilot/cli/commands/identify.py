@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from crowdpilot.cli.shared import many_files, options
@@ -15,7 +14,6 @@ from crowdpilot.cli.shared.options import examples
 from crowdpilot.cli.shared.output import check_json, on_terminal, print_message, print_table, show_status
 from crowdpilot.cli.shared.reading_options import ReadingOptions, read_true_labels
 from crowdpilot.cli.shared.training import content_scores
-from crowdpilot.cli.shared.training.data import read_data
 from crowdpilot.cli.shared.training.options import TrainingOptions
 
 MAX_ROWS_ON_TERMINAL = 40
@@ -87,6 +85,7 @@ def identify(
     from crowdpilot import io
     from crowdpilot.aggregation import parse_strategy
     from crowdpilot.cli.shared.identify_files import check_files
+    from crowdpilot.cli.shared.training.data import read_data
     from crowdpilot.diagnosis import find_identification
     from crowdpilot.scale.files.shards import is_pattern
 
@@ -129,6 +128,8 @@ def _identify_in_files(
 
 def _save(kind: Any, table: dict[str, Any], output: Path | None, as_json: bool) -> None:
     """Write a table to a file, or print it."""
+    import numpy as np
+
     from crowdpilot import io
     from crowdpilot.io.atomic_write import atomic_path
 

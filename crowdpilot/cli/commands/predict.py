@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import numpy as np
 import typer
 
 from crowdpilot.cli.shared import options
-from crowdpilot.cli.shared.missing_packages import load_learning
 from crowdpilot.cli.shared.options import examples
 from crowdpilot.cli.shared.output import check_json, show_status, write_all
 from crowdpilot.cli.shared.training.options import CONTENT_HELP, Device, Threads
@@ -41,7 +39,9 @@ def predict(
     Without -o, CSV (or JSON) with task, label and confidence goes to standard output; .npy is the array of
     probabilities, (tasks, classes), alone. If DATA does not name its tasks, they are numbers.
     """
-    learning = load_learning()
+    import numpy as np
+
+    from crowdpilot.learning import CrowdClassifier
     from crowdpilot.learning.data.content_files import read_x
 
     check_json(as_json, output)
@@ -49,7 +49,7 @@ def predict(
         raise ValueError(f"{model}: there is no such file; a classifier is saved by crowdpilot train --save")
     Predictions.check_writable(output)
     with show_status(f"reading {model} and {data}"):
-        classifier = learning.CrowdClassifier.load(model, device=device).set_params(threads=threads)
+        classifier = CrowdClassifier.load(model, device=device).set_params(threads=threads)
         tasks, X = read_x(data)
     with show_status(f"predicting {len(X)} tasks"):
         predicted = classifier.predict_proba(X)

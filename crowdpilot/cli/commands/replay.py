@@ -7,27 +7,24 @@ import warnings
 from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from crowdpilot.cli.shared import options
+from crowdpilot.cli.shared.choices import DEFAULT_FUSION, FUSIONS, POLICIES
 from crowdpilot.cli.shared.completion import complete_dataset, complete_fusion, complete_policy
 from crowdpilot.cli.shared.costs import Prices, parse_costs
-from crowdpilot.cli.shared.missing_packages import load_part
 from crowdpilot.cli.shared.option_groups import expand_options
 from crowdpilot.cli.shared.options import examples
 from crowdpilot.cli.shared.output import show_status, write_all
 from crowdpilot.cli.shared.reading_options import ReadingOptions
-from crowdpilot.cli.shared.replay_tables import curves, print_summaries, summarize, to_json
-from crowdpilot.cli.shared.scenarios import parse_simulation, read_scenario
-from crowdpilot.hybrid.costs import Costs
-from crowdpilot.hybrid.plan import Plan
-from crowdpilot.hybrid.policies import POLICIES, find_policy
-from crowdpilot.hybrid.replay.run import ReplayResult, replay_scenario
-from crowdpilot.hybrid.replay.simulated_scenario import simulate_scenario
-from crowdpilot.hybrid.replay.vote_source import Scenario
-from crowdpilot.hybrid.value.posterior import FUSIONS, find_fusion
+from crowdpilot.optional_packages import load
+
+if TYPE_CHECKING:
+    from crowdpilot.hybrid.costs import Costs
+    from crowdpilot.hybrid.replay.run import ReplayResult
+    from crowdpilot.hybrid.replay.vote_source import Scenario
 
 DEFAULT_POLICIES = ("value", "fixed", "posterior_threshold")
 EXAMPLES = examples(
@@ -103,7 +100,7 @@ def replay(
             help=f"How crowd and classifier are combined: {', '.join(FUSIONS)}.",
             autocompletion=complete_fusion,
         ),
-    ] = Plan().fusion,
+    ] = DEFAULT_FUSION,
     batch: Annotated[int | None, typer.Option(help="Number of votes that are requested together.")] = None,
     max_mean_votes: Annotated[
         float, typer.Option(help="Mean number of votes per item at which every run ends.")
@@ -123,13 +120,18 @@ def replay(
     Without true labels there are only votes, cost and expected loss.
     """
     from crowdpilot import io
+    from crowdpilot.cli.shared.replay_tables import curves, print_summaries, summarize, to_json
+    from crowdpilot.cli.shared.scenarios import parse_simulation, read_scenario
+    from crowdpilot.hybrid.policies import find_policy
+    from crowdpilot.hybrid.replay.simulated_scenario import simulate_scenario
+    from crowdpilot.hybrid.value.posterior import find_fusion
 
     names = [str(find_policy(text)) for text in policy or DEFAULT_POLICIES]
     find_fusion(fusion)
     _check(seeds, batch, max_mean_votes)
     options.check_writable(output, io.TABLES)
     options.check_writable(plot, options.PICTURE_SUFFIXES)
-    draw = None if plot is None else load_part("reporting.plots.replay", "the plot").save_replay
+    draw = None if plot is None else load("crowdpilot.reporting.plots.replay", "the plot").save_replay
     if (dataset is None) == (simulate is None):
         raise ValueError("give either DATASET, a file or folder of votes, or --simulate, not both")
     if dataset is None:
@@ -176,6 +178,10 @@ def _run(
     max_mean_votes: float, crowd: dict[str, Any] | None,
 ) -> list[ReplayResult]:  # fmt: skip
     """Every policy with every seed; policies with the same seed get the votes in the same order."""
+    from crowdpilot.hybrid.plan import Plan
+    from crowdpilot.hybrid.replay.run import replay_scenario
+    from crowdpilot.hybrid.replay.simulated_scenario import simulate_scenario
+
     runs = []
     with warnings.catch_warnings(), show_status("replaying") as show_progress:
         warnings.simplefilter("once", UserWarning)  # fits that do not converge warn at every step

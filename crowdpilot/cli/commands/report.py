@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from datetime import date
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
 import typer
 
-from crowdpilot.aggregation import parse_strategy
-from crowdpilot.arrays import Floats
 from crowdpilot.cli.shared import options
-from crowdpilot.cli.shared.labels import read_numbers
-from crowdpilot.cli.shared.missing_packages import load_part
 from crowdpilot.cli.shared.option_groups import expand_options
 from crowdpilot.cli.shared.options import examples
 from crowdpilot.cli.shared.output import print_message, show_status
 from crowdpilot.cli.shared.reading_options import ReadingOptions, check_tasks, read_true_labels
-from crowdpilot.votes import Votes
+
+if TYPE_CHECKING:
+    from crowdpilot.arrays import Floats
+    from crowdpilot.votes import Votes
 
 EXAMPLES = examples(
     "report votes.csv -o report.html",
@@ -69,9 +67,10 @@ def report(
     It lists suspicious workers, tasks to review and recommended actions, with plots and tables.
     Every worker and task is in it; do not publish it if their names are secret.
     """
-    write_report = load_part("reporting", "the report").report
     from crowdpilot import io
+    from crowdpilot.aggregation import parse_strategy
     from crowdpilot.diagnosis import FlagRules, diagnose
+    from crowdpilot.reporting import report as write_report
 
     model, rules = parse_strategy(strategy), FlagRules(level=level, target=target)
     options.check_writable(output, (".html", ".htm"))
@@ -94,6 +93,10 @@ def report(
 
 def _read_scores(files: list[str], votes: Votes) -> dict[str, Floats]:
     """A score of each task from each file, (tasks,) each; NaN for a task that is not in it."""
+    import numpy as np
+
+    from crowdpilot.cli.shared.labels import read_numbers
+
     columns: dict[str, Floats] = {}
     for file in files:
         name, _, path = file.rpartition("=")

@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
-from crowdpilot.arrays import Codes, Floats
 from crowdpilot.cli.shared import options
-from crowdpilot.cli.shared.labels import column_names, read_column, read_numbers
 from crowdpilot.cli.shared.options import examples
 from crowdpilot.cli.shared.output import print_message, print_table, show_status
 from crowdpilot.cli.shared.reading_options import check_tasks
-from crowdpilot.metrics import LABEL_METRICS, SHOWN_METRICS, interval, per_class
-from crowdpilot.names import encode, to_names
+
+if TYPE_CHECKING:
+    from crowdpilot.arrays import Codes, Floats
 
 MAX_SHOWN_CLASSES = 5
 COLUMNS = ("measure", "class", "value", "low", "high")
@@ -43,6 +41,10 @@ def score(
     Brier score, log-loss and calibration error (ECE) are there if LABELS has a column p_CLASS for
     each class, or at least `confidence`; the rest is then spread evenly over the other classes.
     """
+    from crowdpilot.cli.shared.labels import read_column
+    from crowdpilot.metrics import LABEL_METRICS, SHOWN_METRICS, interval
+    from crowdpilot.names import to_names
+
     with show_status(f"reading {labels} and {truth}"):
         label_of, truth_of = read_column(labels), read_column(truth)
         check_tasks(labels, label_of, to_names(list(truth_of)))
@@ -88,6 +90,10 @@ def _compare(truth: Codes, probs: Floats) -> str:
 
 
 def _rows_of_classes(truth: list[Any], labels: list[Any], between: Callable[..., Any]) -> list[Row]:
+    import numpy as np
+
+    from crowdpilot.metrics import per_class
+
     table = per_class(truth, labels)
     names = [str(name) for name in table.classes]
     rows: list[Row] = [("support", k, int(n), None, None) for k, n in zip(names, table.support, strict=True)]
@@ -98,6 +104,8 @@ def _rows_of_classes(truth: list[Any], labels: list[Any], between: Callable[...,
 
 
 def _measure(name: str, truth: Any, labels: Any, weight: Any) -> Floats:
+    from crowdpilot.metrics import per_class
+
     values: Floats = getattr(per_class(truth, labels, weight=weight), name)
     return values
 
@@ -106,6 +114,11 @@ def _probabilities(
     path: Path, tasks: list[str], label: list[Any], answer: list[Any]
 ) -> tuple[Codes, Floats | None]:
     """The truth as codes, and the probabilities that the file has, (tasks, classes)."""
+    import numpy as np
+
+    from crowdpilot.cli.shared.labels import column_names, read_numbers
+    from crowdpilot.names import encode
+
     names = column_names(path)
     columns = [name for name in names if name.startswith("p_")]
     codes, classes = encode([*(name[2:] for name in columns), *map(str, label), *map(str, answer)])

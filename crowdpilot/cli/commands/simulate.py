@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from crowdpilot.cli.shared import many_files, options
+from crowdpilot.cli.shared.choices import SIMULATED_CROWDS
 from crowdpilot.cli.shared.completion import complete_crowd
 from crowdpilot.cli.shared.options import examples
 from crowdpilot.cli.shared.output import print_message, show_status
-from crowdpilot.simulation import STRATEGIES, Crowd, Simulation, make_crowd, save
 
 if TYPE_CHECKING:
     from crowdpilot.scale.engine import Engine
+    from crowdpilot.simulation import Crowd, Simulation
 
 BEHAVIOUR = "Behaviour of workers"
 STRATEGY = "Settings of some strategies"
@@ -30,7 +31,7 @@ def simulate(
     strategy: Annotated[
         str,
         typer.Option(
-            "--strategy", "-s", help=f"One of {', '.join(STRATEGIES)}.", autocompletion=complete_crowd
+            "--strategy", "-s", help=f"One of {', '.join(SIMULATED_CROWDS)}.", autocompletion=complete_crowd
         ),
     ] = "hammer-spammer",
     folder: Annotated[
@@ -128,6 +129,7 @@ def simulate(
     one that the strategy does not have is an error.
     """
     from crowdpilot import io
+    from crowdpilot.simulation import make_crowd
 
     spread = shards is not None or cluster is not None or local_cluster is not None
     if folder is None and output is None:
@@ -176,6 +178,7 @@ def _save(simulation: Simulation, folder: Path | None, output: Path | None, trut
     """Write all files, or none."""
     from crowdpilot import io
     from crowdpilot.io.atomic_write import atomic_path
+    from crowdpilot.simulation import save
 
     votes, codes = simulation
     with ExitStack() as drafts:

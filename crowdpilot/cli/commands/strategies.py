@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.text import Text
 
-from crowdpilot.aggregation import MODELS
 from crowdpilot.cli.shared.completion import describe
-from crowdpilot.cli.shared.missing_packages import load_learning
 from crowdpilot.cli.shared.options import examples
 from crowdpilot.cli.shared.output import on_terminal, print_table
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 EXAMPLES = examples(
     "strategies",
@@ -27,7 +28,7 @@ def strategies(
     ] = False,
 ) -> None:
     """List the strategies of `aggregate`, each with its summary and paper."""
-    rows = [describe(model) for model in (load_learning().METHODS if deep else MODELS).values()]
+    rows = [describe(model) for model in _known(deep).values()]
     if as_json:
         typer.echo(json.dumps(rows, indent=2, ensure_ascii=False))
     elif on_terminal():
@@ -39,5 +40,17 @@ def strategies(
         print_table(shown, [tuple(row[column] for column in shown) for row in rows])
 
 
+def _known(deep: bool) -> Mapping[str, Any]:
+    if deep:
+        from crowdpilot.learning import METHODS
+
+        return METHODS
+    from crowdpilot.aggregation import MODELS
+
+    return MODELS
+
+
 def _two_lines(row: dict[str, Any]) -> Text:
+    from rich.text import Text
+
     return Text(row["summary"]).append(f"\n{row['paper']}", style="dim")

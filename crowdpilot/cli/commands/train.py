@@ -7,16 +7,13 @@ from typing import Annotated
 
 import typer
 
-from crowdpilot.aggregation import parse_strategy
 from crowdpilot.cli.shared import options
 from crowdpilot.cli.shared.completion import complete_strategy, one_of
 from crowdpilot.cli.shared.option_groups import expand_options
 from crowdpilot.cli.shared.options import examples
 from crowdpilot.cli.shared.output import check_json, print_table, write_all
 from crowdpilot.cli.shared.reading_options import ReadingOptions
-from crowdpilot.cli.shared.training.data import read_data
 from crowdpilot.cli.shared.training.options import MODEL, Dataset, TrainingOptions
-from crowdpilot.cli.shared.training.results import score_parts, summarize, to_json
 
 LABEL_FILES = (".npy", ".csv", ".tsv", ".parquet", ".jsonl")  # which are no strategies
 EXAMPLES = examples(
@@ -68,6 +65,10 @@ def train(
     Scores of the parts whose true labels are known go to standard output, or with -o to a JSON
     file with the curves of all epochs. Of the epochs, the best on the validation set is kept.
     """
+    from crowdpilot.aggregation import parse_strategy
+    from crowdpilot.cli.shared.training.data import read_data
+    from crowdpilot.cli.shared.training.results import score_parts, summarize, to_json
+
     file = Path(labels) if Path(labels).is_file() or Path(labels).suffix in LABEL_FILES else None
     strategy = str(parse_strategy("naive_soft" if file else labels))
     if file is not None and training.prune:

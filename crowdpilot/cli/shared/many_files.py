@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crowdpilot.cli.shared.missing_packages import missing_package_error
 from crowdpilot.cli.shared.output import on_terminal, print_message
+from crowdpilot.optional_packages import needed_for
 
 if TYPE_CHECKING:
+    from crowdpilot.progress_bars import StageProgress
     from crowdpilot.scale import FilesAggregate
-    from crowdpilot.scale.engine import Engine, StageProgress
+    from crowdpilot.scale.engine import Engine
 
 HELP_PANEL = "Votes in many files"
 
@@ -46,10 +47,8 @@ def open_engine(cluster: str | None, local_cluster: int | None) -> Iterator[Engi
     if cluster is None and local_cluster is None:
         yield None
         return
-    try:
+    with needed_for("a cluster"):
         from crowdpilot.scale import dask_engine
-    except ModuleNotFoundError as error:
-        raise missing_package_error("a cluster", error) from None
 
     if cluster is not None:
         opened = dask_engine.connected_cluster(cluster)
@@ -62,20 +61,10 @@ def open_engine(cluster: str | None, local_cluster: int | None) -> Iterator[Engi
 @contextmanager
 def progress_bars() -> Iterator[StageProgress]:
     """Progress bars on standard error, one for each stage, if it is a terminal."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+    from crowdpilot.progress_bars import ProgressBars
 
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-    is_terminal = on_terminal(err=True)
-    stages: dict[str, TaskID] = {}
-    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not is_terminal) as bars:
-
-        def update(stage: str, done: int, total: int) -> None:
-            if stage not in stages:
-                stages[stage] = bars.add_task(stage, total=total)
-            bars.update(stages[stage], completed=done, total=total)
-
-        yield update
+    with ProgressBars(shown=on_terminal(err=True), transient=True) as bars:
+        yield bars.update
 
 
 def is_many(votes: Path) -> bool:

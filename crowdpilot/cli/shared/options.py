@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from crowdpilot.cli.shared.completion import complete_strategy
-from crowdpilot.cli.shared.missing_packages import missing_package_error
+from crowdpilot.optional_packages import check_installed
 
 PICTURE_SUFFIXES = (".svg", ".png", ".pdf")
 SEED_HELP = "Seed of the random numbers."
@@ -72,10 +71,7 @@ def check_writable(path: Path | None, suffixes: Collection[str]) -> None:
     if (suffix := suffix_of(path)) and suffix not in suffixes:
         raise ValueError(f"{path}: the suffix {suffix} is not known, expected {', '.join(suffixes)}")
     if suffix == ".parquet":
-        try:
-            import_module("pyarrow")
-        except ModuleNotFoundError as error:
-            raise missing_package_error("Parquet", error) from None
+        check_installed("pyarrow", what="Parquet")
 
 
 def examples(*lines: str) -> str:

@@ -7,17 +7,17 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
-from crowdpilot.arrays import Names
+from crowdpilot.cli.shared.choices import Repeats
 from crowdpilot.cli.shared.completion import complete_format
 from crowdpilot.cli.shared.options import Classes, split_commas
 from crowdpilot.cli.shared.output import print_message, print_table, show_status
-from crowdpilot.votes import Repeats, Votes
 
 if TYPE_CHECKING:
+    from crowdpilot.arrays import Names
     from crowdpilot.scale import Shards
+    from crowdpilot.votes import Votes
 
 REPEATS_HELP = "Which vote counts when a worker labels a task again."
 
@@ -160,6 +160,8 @@ def check_tasks(file: Path | str, labels: Mapping[Any, Any], tasks: Names) -> No
 
 
 def _gold_labels(votes: Votes) -> dict[Any, Any]:
+    import numpy as np
+
     if votes.gold is None:
         return {}
     known = np.flatnonzero(votes.gold >= 0)
@@ -168,6 +170,8 @@ def _gold_labels(votes: Votes) -> dict[Any, Any]:
 
 def _exclude_workers(votes: Votes, file: Path) -> Votes:
     """The votes of all but the workers in a file."""
+    import numpy as np
+
     excluded = read_workers(file)
     names = [str(name) for name in votes.workers.tolist()]
     if not excluded.intersection(names):

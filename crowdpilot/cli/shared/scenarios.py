@@ -10,7 +10,6 @@ import numpy as np
 
 from crowdpilot.arrays import Codes, Names, divide, first_of_each, has_repeats
 from crowdpilot.cli.shared.labels import column_names, read_classifier_probs, read_codes
-from crowdpilot.cli.shared.missing_packages import load_learning
 from crowdpilot.cli.shared.output import show_status
 from crowdpilot.cli.shared.reading_options import ReadingOptions
 from crowdpilot.hybrid.logistic_regression import LogisticRegression
@@ -172,7 +171,6 @@ def _classifier_probs(files: Sequence[str], items: Names, classes: Names, criter
 
 def _content(file: Path, items: Names) -> tuple[Any, list[LogisticRegression]]:
     """Features of each item, numbers of a file or TF-IDF of its texts; and candidate classifiers for them."""
-    load_learning()
     from crowdpilot.learning.data.content_files import read_x
     from crowdpilot.learning.encoders.tfidf import Tfidf
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from crowdpilot.cli.shared.missing_packages import load_part
+from crowdpilot.optional_packages import load
 
 DATABASE = "crowdpilot.db"
 SQLITE = "sqlite:///"
@@ -49,7 +49,7 @@ IsOperator = Annotated[
 
 def load_service(module: str) -> Any:
     """The module `crowdpilot.service.<module>`, if its packages are installed."""
-    return load_part(f"service.{module}", "the service")
+    return load(f"crowdpilot.service.{module}", "the service")
 
 
 def open_store(url: str) -> Any:

@@ -11,6 +11,7 @@ from zipfile import ZipFile
 
 from crowdpilot.io.numbers_and_times import number_text
 from crowdpilot.option_strings import did_you_mean
+from crowdpilot.optional_packages import load
 
 PADDED_NUMBER = re.compile(r"0+")  # the format of numbers such as 007
 CLOCK = re.compile(r"[hs]", re.IGNORECASE)  # in the format of dates with a time
@@ -46,12 +47,9 @@ def _notes(cells: Cells) -> list[str]:
 
 
 def _open(stream: Any) -> Any:
+    openpyxl = load("openpyxl", "an Excel workbook")
     try:
-        from openpyxl import load_workbook
-    except ImportError:
-        raise ValueError('an Excel workbook needs openpyxl: pip install "crowdpilot[excel]"') from None
-    try:
-        return load_workbook(stream, read_only=True, data_only=True)
+        return openpyxl.load_workbook(stream, read_only=True, data_only=True)
     except Exception as error:  # whatever a broken workbook makes of the library
         raise ValueError("found a broken Excel workbook, expected a whole one") from error
 

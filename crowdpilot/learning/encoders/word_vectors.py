@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import torch
+
+from crowdpilot.optional_packages import load
 
 
 def wordllama(device: torch.device) -> Callable[[list[str]], Any]:
@@ -22,11 +23,8 @@ def wordllama(device: torch.device) -> Callable[[list[str]], Any]:
     Miller, WordLlama: recycled token embeddings from large language models, 2024.
     https://github.com/dleemiller/wordllama
     """
-    try:
-        with root_logger_unchanged():
-            package = import_module("wordllama")
-    except ImportError as error:
-        raise ValueError("wordllama needs its package: pip install 'crowdpilot[text]'") from error
+    with root_logger_unchanged():
+        package = load("wordllama", "wordllama")
     home = Path(str(package.__file__)).parent  # its own loader looks for the tokenizer beside the folder
     encoder = package.WordLlama.load(cache_dir=home, disable_download=True)
     return lambda texts: encoder.embed(texts, norm=False)

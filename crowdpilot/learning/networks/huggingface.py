@@ -11,6 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from crowdpilot.optional_packages import load
+
 DEFAULT_LENGTH = 256  # tokens of a text
 EVALUATION_BATCH_TEXTS = 64
 
@@ -143,7 +145,4 @@ def transformers_silenced() -> Iterator[None]:
 
 
 def _transformers() -> Any:
-    try:
-        return import_module("transformers")
-    except ImportError as error:
-        raise ValueError("transformer needs its package: pip install 'crowdpilot[text]'") from error
+    return load("transformers", "transformer")

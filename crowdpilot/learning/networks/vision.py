@@ -12,6 +12,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from crowdpilot.optional_packages import load
+
 FAMILIES = (
     "alexnet", "convnext", "densenet", "efficientnet", "maxvit", "mnasnet", "mobilenet", "regnet", "resnet",
     "resnext", "shufflenet", "squeezenet", "swin", "vgg", "vit", "wideresnet",
@@ -28,10 +30,7 @@ def is_vision(name: str) -> bool:
 
 def vision_networks(name: str) -> dict[str, Callable[..., nn.Module]]:
     """All networks of torchvision for images; `name` is in the error if it is not installed."""
-    try:
-        models = import_module("torchvision.models")
-    except ImportError as error:
-        raise ValueError(f"{name} needs torchvision: pip install 'crowdpilot[vision]'") from error
+    models = load("torchvision.models", name)
     names = models.list_models(module=models)
     return {listed: partial(vision, listed) for listed in names if is_vision(listed)}
 

@@ -47,10 +47,10 @@ def open_featurizer(c: Connection, project: Row) -> Training:
         raise CannotTrainError("there are no items to learn from yet")
     try:
         return _for_texts(project, contents) if _are_texts(contents) else _for_images(c, project, contents)
-    except ImportError as error:
-        raise CannotTrainError(MISSING_PACKAGES) from error
     except ValueError as error:  # the encoder says which package it needs
         raise CannotTrainError(str(error)) from error
+    except ImportError as error:
+        raise CannotTrainError(MISSING_PACKAGES) from error
 
 
 def _are_texts(contents: Contents) -> bool:

@@ -17,6 +17,7 @@ from importlib import import_module
 from time import time
 from typing import Any, NamedTuple
 
+from crowdpilot.optional_packages import load
 from crowdpilot.service.platforms.mturk_external_question import external_question
 from crowdpilot.service.platforms.platform import parse_xml
 
@@ -112,10 +113,7 @@ class Submitted(NamedTuple):
 
 def connect(sandbox: bool = True, region: str = "us-east-1", *, quick: bool = False) -> Any:
     """A client of MTurk, or of its sandbox, where no money is paid; a quick one gives up after seconds."""
-    try:
-        boto3 = import_module("boto3")
-    except ModuleNotFoundError:
-        raise ValueError('MTurk needs boto3: pip install "crowdpilot[mturk]"') from None
+    boto3 = load("boto3", "MTurk")
     endpoint = None if os.environ.get(OWN_ENDPOINT) else ENDPOINTS[sandbox].format(region=region)
     patience = (3, 6, 0) if quick else (10, 20, 2)
     limits = dict(zip(("connect_timeout", "read_timeout"), patience[:2], strict=True))

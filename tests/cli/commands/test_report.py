@@ -147,7 +147,7 @@ def test_a_missing_package_is_named(
     monkeypatch.setitem(sys.modules, package, None)
     result = cli("report", "votes.csv", "-o", "report.html")
     assert result.exit_code == 2
-    assert result.stderr == f'crowdpilot: the report needs {package}: pip install "crowdpilot[report]"\n'
+    assert result.stderr == f'crowdpilot: reporting needs {package}: pip install "crowdpilot[report]"\n'
 
 
 def test_workers_must_pass_the_traps(here: Path, cli: Run) -> None:

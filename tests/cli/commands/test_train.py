@@ -218,7 +218,7 @@ def test_a_missing_package_is_named_with_the_way_to_install_it(crowd_files: Path
         [sys.executable, "-c", WITHOUT, "train", "crowd.csv", *KEPT],
         env={**os.environ, "PYTHONPATH": home}, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert done.stderr == 'crowdpilot: learning needs torch: pip install "crowdpilot[learn]"\n'
+    assert done.stderr == 'crowdpilot: training needs torch: pip install "crowdpilot[learn]"\n'
     assert done.returncode == 2
     assert not Path("out.json").exists()
 

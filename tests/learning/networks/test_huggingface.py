@@ -165,7 +165,7 @@ def test_mistakes_are_explained(folder: str, tmp_path: Path, monkeypatch: pytest
     with pytest.raises(ValueError, match="a transformer reads texts itself; leave the backbone out"):
         fit(network(folder), backbone="tfidf")
     monkeypatch.setitem(sys.modules, "transformers", None)
-    with pytest.raises(ValueError, match=r"transformer needs its package: pip install 'crowdpilot\[text\]'"):
+    with pytest.raises(ValueError, match=r'transformer needs transformers: pip install "crowdpilot\[text\]"'):
         fit(network(folder))
 
 

@@ -210,7 +210,7 @@ def test_without_torchvision_its_networks_say_how_to_install_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, "torchvision", None)
     monkeypatch.setitem(sys.modules, "torchvision.models", None)
-    with pytest.raises(ValueError, match=r"needs torchvision: pip install 'crowdpilot\[vision\]'"):
+    with pytest.raises(ValueError, match=r'needs torchvision: pip install "crowdpilot\[vision\]"'):
         make_network(name, Images(PIXELS, CPU), 3)
 
 

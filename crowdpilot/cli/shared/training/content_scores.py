@@ -6,20 +6,18 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
-from crowdpilot.aggregation import Aggregator
-from crowdpilot.arrays import Floats
 from crowdpilot.cli.shared.completion import complete_network
-from crowdpilot.cli.shared.missing_packages import load_learning
 from crowdpilot.cli.shared.options import SEED_HELP, check_writable, without_none
-from crowdpilot.cli.shared.training.data import TrainingData
 from crowdpilot.cli.shared.training.options import CONTENT_HELP
-from crowdpilot.votes import Votes
 
 if TYPE_CHECKING:
+    from crowdpilot.aggregation import Aggregator
+    from crowdpilot.arrays import Floats
+    from crowdpilot.cli.shared.training.data import TrainingData
     from crowdpilot.diagnosis import Identification
+    from crowdpilot.votes import Votes
 
 CONTENT_SCORES = {
     "AUM": "Area under the margin of the label of each task.",
@@ -127,7 +125,6 @@ class ContentScoreOptions:
 
     def find(self, strategy: str, labels: str | None) -> Any:
         """The score with these options."""
-        load_learning()
         from crowdpilot.learning.pruning.scores import find_score
 
         check_writable(self.too_hard, (".txt",))
@@ -144,6 +141,8 @@ class ContentScoreOptions:
 
     def identification(self, score: Any, content: TrainingData) -> Identification:
         """The identification of tasks by this score, and of the lowest ones as ambiguous."""
+        import numpy as np
+
         from crowdpilot.diagnosis import Identification
         from crowdpilot.io.atomic_write import atomic_path
         from crowdpilot.learning.pruning.task_score import lowest_scores

@@ -10,9 +10,9 @@ import typer
 
 from crowdpilot.cli.shared import options
 from crowdpilot.cli.shared.completion import SELF_TRAINING, complete_map, complete_network, one_of
-from crowdpilot.cli.shared.missing_packages import load_learning
 from crowdpilot.cli.shared.output import on_terminal
 from crowdpilot.cli.shared.reading_options import ReadingOptions
+from crowdpilot.optional_packages import load
 
 CONTENT_HELP = (
     "The content of the tasks: .npz or .npy, a table of numbers or of one text each, or a folder of pictures."
@@ -228,7 +228,7 @@ class TrainingOptions:
     def classifier(self, method: str, self_training: str | None) -> Any:
         """The classifier that these options describe, not yet trained."""
         options.check_writable(self.save, (".safetensors",))
-        return load_learning().CrowdClassifier(
+        return load("crowdpilot.learning", "training").CrowdClassifier(
             _with(self.network, "pretrained=True") if self.pretrained else self.network, method,
             backbone=self.backbone, standardize=self.standardize, size=self.size, augment=self.augment,
             balance=self.balance, prune=self.prune, self_training=self_training, calibrate=self.calibrate,

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 
-from crowdpilot.arrays import Floats, Names
 from crowdpilot.cli.shared import options
 from crowdpilot.cli.shared.output import print_columns
+
+if TYPE_CHECKING:
+    from crowdpilot.arrays import Floats, Names
 
 Output = Annotated[
     Path | None,
@@ -51,6 +52,8 @@ class Predictions:
 
     def write(self, path: Path) -> None:
         """Write a table, or the array of probabilities alone, as the suffix says."""
+        import numpy as np
+
         from crowdpilot import io
 
         if path.suffix == ".npy":
