@@ -14,7 +14,7 @@ from crowdpilot.hybrid.campaign.items import Rows
 from crowdpilot.hybrid.campaign.model_update import read_model_update, write_model_update
 from crowdpilot.hybrid.campaign.parts import Parts
 from crowdpilot.hybrid.campaign.saved_state import CAMPAIGN_FORMAT, CAMPAIGN_VERSION, check_header, header
-from crowdpilot.hybrid.campaign.status import Status, make_status
+from crowdpilot.hybrid.campaign.status import Status, campaign_html, make_status
 from crowdpilot.hybrid.campaign.view import CampaignView
 from crowdpilot.hybrid.campaign.workers import Cell
 from crowdpilot.hybrid.costs import Costs
@@ -81,12 +81,13 @@ class Campaign:
     def __len__(self) -> int:
         return len(self._items)
 
+    def _repr_html_(self) -> str:
+        return campaign_html(self.status(), self.decide())
+
     @property
     def has_criteria(self) -> bool:
         """Whether there are several questions, one for each criterion."""
         return self.criteria != ("",)
-
-    # Items -----------------------------------------------------------------------------------
 
     def add(
         self,
@@ -156,8 +157,6 @@ class Campaign:
         self._parts.keep_items(np.flatnonzero(~gone))
         return final
 
-    # Leases ----------------------------------------------------------------------------------
-
     def register_worker(self, worker: Any, kind: str | None = None) -> None:
         """Add a worker of a kind, such as an expert; workers who are not registered are of the first kind."""
         self._leases.register(worker, kind)
@@ -214,8 +213,6 @@ class Campaign:
         self._parts.add_votes(input_checks.check_votes(votes, self._class_code, self.criteria, *state))
         if self.refit_due if refit is None else refit:
             self.refit()
-
-    # Estimates and decisions -----------------------------------------------------------------
 
     @property
     def refit_due(self) -> bool:
