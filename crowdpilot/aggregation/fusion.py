@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from crowdpilot.aggregation.base import MAX_CELLS, Aggregate, Aggregator, expected_worker_accuracy
-from crowdpilot.aggregation.classifier_probs import ClassifierProbs, find_classifier_probs
-from crowdpilot.aggregation.em.backend import Backend
+from crowdpilot.aggregation.base import MAX_CELLS, Aggregate, expected_worker_accuracy
+from crowdpilot.aggregation.classifier_probs import ClassifierAggregator
 from crowdpilot.arrays import Floats, softmax, to_probs
 from crowdpilot.calibration import FusionWeights, Vector, fit_fusion, fit_held_out_votes
 from crowdpilot.calibration.base import MIN_PROB, raise_to_floor
@@ -69,7 +68,7 @@ class Evidence(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Fusion(Aggregator):
+class Fusion(ClassifierAggregator):
     """log P(k) = a log q[k] + b / sqrt(n) · Σ over n votes of log confusion[worker, k, said] + const.
 
     q are the classifier's probabilities after vector scaling, fitted so that they predict single votes;
@@ -103,7 +102,6 @@ class Fusion(Aggregator):
     (['cat', 'dog', 'cat'], True)
     """
 
-    probs: ClassifierProbs | None = field(default=None, repr=False, compare=False)
     experience: FusionExperience = field(default=EXPERIENCE, repr=False, kw_only=True)
 
     name: ClassVar[str] = "fusion"
@@ -111,38 +109,11 @@ class Fusion(Aggregator):
     def __str__(self) -> str:
         return self.name
 
-    def fit(
-        self,
-        votes: Votes,
-        probs: ClassifierProbs | None = None,
-        *,
-        start: Aggregate | None = None,
-        history: Aggregate | None = None,
-        backend: Backend | None = None,
-    ) -> Aggregate:
-        """Estimate the class of every task from votes and a classifier.
-
-        Parameters
-        ----------
-        votes
-            As many as there are, one for each task or more; tasks without votes have the classifier alone.
-        probs
-            The classifier's probabilities, (tasks, classes) in the order of the votes, or a mapping from
-            each task to its row. They must come from a classifier that has not seen the votes on that task
-            (cross-validation).
-        start, history, backend
-            Not for this model.
-        """
-        model = self if probs is None else replace(self, probs=probs)
-        return Aggregator.fit(model, votes, start=start, history=history, backend=backend)
-
     def fits_in_memory(self, votes: Votes) -> bool:
         return True  # the classifier's probabilities already are an array of (tasks, classes)
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
-        if self.probs is None:
-            raise ValueError("fusion needs the probabilities of a classifier: Fusion().fit(votes, probs)")
-        evidence = collect_evidence(votes, find_classifier_probs(votes, self.probs), self.experience)
+        evidence = collect_evidence(votes, self.probs_of(votes), self.experience)
         weights = choose_weights(evidence, self.experience)
         if votes.gold is not None and (votes.gold >= 0).any():
             weights = fit_fusion(

@@ -201,7 +201,7 @@ def test_wrong_input_is_refused_in_one_sentence():
         Fusion().fit(votes)
     with pytest.raises(ValueError, match="expected \\(tasks, classes\\) \\(20, 3\\)"):
         Fusion().fit(votes, probs[:5])
-    with pytest.raises(ValueError, match="sum to 1"):
+    with pytest.raises(ValueError, match="of task '0' sum to 2, expected 1"):
         Fusion().fit(votes, probs * 2)
     with pytest.raises(ValueError, match="no row for task '3'"):
         Fusion().fit(votes, {t: p for t, p in enumerate(probs) if t != 3})

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_worker_accuracy
-from crowdpilot.aggregation.classifier_probs import ClassifierProbs, find_classifier_probs
+from crowdpilot.aggregation.classifier_probs import ClassifierAggregator
 from crowdpilot.aggregation.models.wawa import Agreement, history_agreement
 from crowdpilot.arrays import Floats, share_best, to_probs
 from crowdpilot.votes import Votes
@@ -18,7 +18,7 @@ MIN_WEIGHT = 1e-6  # of the classifier and of each worker; also the least error 
 
 
 @dataclass(frozen=True)
-class Crowdlab(Aggregator):
+class Crowdlab(ClassifierAggregator):
     """Average the classifier and the votes, each weighted by how much better it is than a constant guess.
 
     P(k) is proportional to W m[k] + sum_j w[j] p(k | vote_j), with m the classifier's probabilities and
@@ -37,9 +37,7 @@ class Crowdlab(Aggregator):
     Parameters
     ----------
     probs
-        The classifier's probabilities, (tasks, classes) in the order of the votes, or a mapping from each
-        task to its row. They should come from a classifier that has not seen the votes of that task
-        (cross-validation). They are data: two models with the same settings are equal.
+        The classifier's probabilities, as for `fit`.
     passes
         Number of passes, each with the result of the last one as the consensus. cleanlab takes
         labels from the first pass and scores from the second.
@@ -52,11 +50,10 @@ class Crowdlab(Aggregator):
     Examples
     --------
     >>> votes = Votes.of([1, 1, 2, 2, 3, 3], list("xyxyxy"), ["cat", "cat", "dog", "dog", "cat", "dog"])
-    >>> Crowdlab([[0.8, 0.2], [0.1, 0.9], [0.7, 0.3]]).fit(votes).labels.tolist()
+    >>> Crowdlab().fit(votes, [[0.8, 0.2], [0.1, 0.9], [0.7, 0.3]]).labels.tolist()
     ['cat', 'dog', 'cat']
     """
 
-    probs: ClassifierProbs | None = field(default=None, repr=False, compare=False)
     passes: int = 1
 
     name: ClassVar[str] = "crowdlab"
@@ -71,9 +68,7 @@ class Crowdlab(Aggregator):
         return Aggregator.__str__(replace(self, probs=None))
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:
-        if self.probs is None:
-            raise ValueError("crowdlab needs the probabilities of a classifier: Crowdlab(probs=...)")
-        classifier = find_classifier_probs(votes, self.probs)
+        classifier = self.probs_of(votes)
         own = _agreement(votes)
         agree = _mean_if_unknown(own.plus(history_agreement(votes, history)).rate())
         consensus = votes.clamp(share_best(np.where(share_best(votes.tally()) > 0, classifier, -1.0)))

@@ -102,18 +102,10 @@ def as_votes(file: Path, votes: Votes) -> Votes:
 
 
 def read_classifier_probs(file: Path, tasks: Names, classes: Names) -> Floats:
-    """Probabilities of a classifier for each of these tasks, (tasks, classes), as `as_votes` reads them."""
-    none = np.zeros(0, np.int32)
-    probs = as_votes(file, Votes(none, none, none, tasks, tasks[:0], classes)).tally()
-    if missing := [str(task) for task, p in zip(tasks.tolist(), probs, strict=True) if not p.sum() > 0]:
-        raise ValueError(
-            f"{file} has no probabilities for {len(missing)} of {len(tasks)} tasks, such as {missing[0]!r}"
-        )
-    if file.suffix != ".npy" and ((probs > 0).sum(axis=1) == 1).all():
-        raise ValueError(
-            f"{file} has labels, expected a column p_CLASS for each class: p_{classes[0]} and so on"
-        )
-    return probs
+    """Probabilities of a classifier for each of these tasks, (tasks, classes), from a file of any layout."""
+    from crowdpilot.io.probabilities import read_probs
+
+    return read_probs(file, tasks, classes)
 
 
 def _probs(file: Path, votes: Votes) -> Floats | None:

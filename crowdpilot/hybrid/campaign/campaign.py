@@ -39,7 +39,8 @@ class Campaign:
     criteria
         Names of several questions about each item, which is in only if all hold.
     classifier_probs
-        Class probabilities of a classifier, (items, classes); with criteria a mapping from names to arrays.
+        Class probabilities of a classifier, (items, classes), or by item in a data frame, a mapping or a
+        file; with criteria a mapping from names to these.
     features, classifier
         Rows for each item, and what is trained on them: anything with `fit` and `predict_proba`.
     gold

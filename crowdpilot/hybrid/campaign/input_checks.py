@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from crowdpilot.arrays import Codes, Floats
+from crowdpilot.arrays import Codes, Floats, Names
 from crowdpilot.hybrid.campaign.items import Items, Rows
 from crowdpilot.hybrid.campaign.ledger import Ledger
 from crowdpilot.hybrid.campaign.workers import Workers, check_name
 from crowdpilot.hybrid.costs import Costs
+from crowdpilot.io.probabilities import read_probs
 from crowdpilot.names import is_missing
 from crowdpilot.votes import Votes
 
@@ -41,18 +42,6 @@ def split_by_criterion(values: PerCriterion, criteria: Sequence[str]) -> list[An
     return [values.get(name) for name in criteria]
 
 
-def check_classifier_probs(probs: Any, n: int, K: int) -> Floats | None:
-    """Class probabilities of `n` items, (items, classes), if there are any."""
-    if probs is None:
-        return None
-    array = np.asarray(probs, np.float64)
-    if array.shape != (n, K):
-        raise ValueError(f"the classifier's probabilities have shape {array.shape}, expected {(n, K)}")
-    if not (np.isfinite(array) & (array >= 0)).all() or not (array.sum(axis=1) > 0).all():
-        raise ValueError("the classifier's probabilities hold a number below 0, none at all, or not a number")
-    return array
-
-
 def gold_codes(gold: Mapping[Any, Any] | None, names: list[Any], class_code: Mapping[Any, int]) -> Codes:
     """The code of the known class of each item, -1 where it is not known."""
     gold = gold or {}
@@ -61,9 +50,14 @@ def gold_codes(gold: Mapping[Any, Any] | None, names: list[Any], class_code: Map
     return np.asarray([class_code[gold[name]] if name in gold else -1 for name in names], np.int32)
 
 
-def probs_by_question(probs: PerCriterion, criteria: Sequence[str], n: int, K: int) -> list[Floats | None]:
-    """Class probabilities of `n` items for each question, if there are any."""
-    return [check_classifier_probs(each, n, K) for each in split_by_criterion(probs, criteria)]
+def probs_by_question(
+    probs: PerCriterion, criteria: Sequence[str], items: Names, classes: Names
+) -> list[Floats | None]:
+    """Checked class probabilities of the items for each question, (items, classes), if there are any."""
+    return [
+        None if each is None else read_probs(each, items, classes)
+        for each in split_by_criterion(probs, criteria)
+    ]
 
 
 def gold_by_question(

@@ -63,7 +63,7 @@ def _what_is_wrong(values: Floats, row: int) -> str:
         return f"{shown}, which sum to {total:g}: these are percentages, so divide them by 100"
     if values.max() > 1 and (values == np.floor(values)).all():
         return f"{shown}, which are counts: divide each row by its sum"
-    if values.max() > 1:
+    if values.max() > 1 and not np.allclose(sums, sums[0], atol=MAX_ROUNDING):
         return f"{shown}; these look like logits: apply softmax first, as scipy.special.softmax(x, axis=1)"
     return f"sum to {total:.4g}, expected 1: give the probabilities of all classes"
 

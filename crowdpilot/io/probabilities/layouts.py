@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -18,13 +19,11 @@ PROBABILITY_KEYS = ("prob", "proba", "probability", "p", "score", "confidence", 
 INDEX_NAMES = ("", "Unnamed: 0", "__index_level_0__")  # of the index of pandas in a file
 
 
-def class_of(column: str, classes: Names | None) -> str | None:
-    """The class whose probabilities a column has by its name: `p_CLASS`, or `CLASS` if it is known."""
+def has_class_columns(names: Iterable[Any], classes: Names | None) -> bool:
+    """Whether the keys of a mapping name columns, `p_CLASS` or the classes and the task, and no tasks."""
+    texts = {name for name in names if isinstance(name, str)}
     known = set() if classes is None else set(map(str, classes.tolist()))
-    if column in known:
-        return column
-    found = PREFIXED.fullmatch(column)
-    return found[1] if found else None
+    return any(map(PREFIXED.fullmatch, texts)) or bool(candidates(texts, "task")) or texts == known
 
 
 def probs_in_table(

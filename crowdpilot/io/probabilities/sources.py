@@ -14,7 +14,7 @@ from crowdpilot.io.columns import Table, table_of
 from crowdpilot.io.csv_reading import read_rows
 from crowdpilot.io.formats import jsonl, parquet
 from crowdpilot.io.probabilities.class_probs import WHOSE, ClassProbs
-from crowdpilot.io.probabilities.layouts import class_of, probs_in_table
+from crowdpilot.io.probabilities.layouts import has_class_columns, probs_in_table
 from crowdpilot.io.source import Source
 from crowdpilot.io.sources.comments import without_comments
 from crowdpilot.io.sources.opening import PATHS, open_source
@@ -44,7 +44,7 @@ def parse_probs(source: Any, classes: Names | None = None) -> ClassProbs:
     if is_frame(source):
         return _of_frame(source, classes)
     if isinstance(source, Mapping):
-        is_table = any(str(name) == "task" or class_of(str(name), classes) for name in source)
+        is_table = has_class_columns(source, classes)
         return probs_in_table(_of_columns(source), classes) if is_table else _of_mapping(source)
     if isinstance(source, Sequence) and len(source) and isinstance(source[0], Mapping):
         return probs_in_table(_of_records(source), classes)

@@ -121,9 +121,9 @@ def test_history_adds_to_the_agreement_of_a_worker():
     [
         (None, "crowdlab needs the probabilities of a classifier"),
         (MACHINE[:3], r"have shape \(3, 3\), expected \(tasks, classes\) \(7, 3\)"),
-        (MACHINE * 2, "sum to 1"),
-        (np.full((7, 3), np.nan), "sum to 1"),
-        (np.tile([1.5, -0.5, 0], (7, 1)), "0 or more"),
+        (MACHINE * 2, "of task '0' sum to 2, expected 1"),
+        (np.full((7, 3), np.nan), "of task '0' have no number for the class '0'"),
+        (np.tile([1.5, -0.5, 0], (7, 1)), "of task '0' are 1.5, -0.5, 0; a probability is never negative"),
         (dict(enumerate(MACHINE[:6])), "no row for task '6'"),
     ],
 )

@@ -13,6 +13,7 @@ import pytest
 from typer.testing import Result
 
 from crowdpilot import Fusion, read
+from crowdpilot.io import write_table
 
 Run = Callable[..., Result]
 ACCURACY = r"crowdpilot: about \d+ to \d+ % of these labels are right \(\d+ % expected\)"
@@ -176,6 +177,64 @@ def test_a_classifier_decides_with_the_votes(here: Path, cli: Run) -> None:
     np.testing.assert_allclose([float(row["p_bird"]) for row in found], expected[:, 0], atol=1e-6)
 
 
+LAYOUTS = {
+    "p_CLASS": "task,p_bird,p_fish\nemu,.9,.1\nowl,.8,.2\neel,.2,.8\n",
+    "CLASS": "item,fish,bird\nemu,.1,.9\nowl,.2,.8\neel,.8,.2\n",
+    "a frame with an index": ",bird,fish\nemu,.9,.1\nowl,.8,.2\neel,.2,.8\n",
+    "one column for two classes": "id,p_fish\nemu,.1\nowl,.2\neel,.8\n",
+    "a row for each class": (
+        "task,class,prob\nowl,bird,.8\nowl,fish,.2\neel,fish,.8\neel,bird,.2\nemu,bird,.9\nemu,fish,.1\n"
+    ),
+    "no names of tasks": "bird,fish\n.8,.2\n.2,.8\n.9,.1\n",
+    "more columns": "task,text,p_bird,p_fish,score\nemu,big,.9,.1,3\nowl,wise,.8,.2,1\neel,long,.2,.8,2\n",
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_probabilities_are_read_in_every_layout(layout: str, here: Path, cli: Run) -> None:
+    (here / "usual.csv").write_text(LAYOUTS["p_CLASS"])
+    (here / "probs.csv").write_text(LAYOUTS[layout])
+    usual, found = (cli("aggregate", "votes.csv", "--machine", f"{name}.csv") for name in ("usual", "probs"))
+    assert found.exit_code == 0, found.stderr
+    assert found.stdout == usual.stdout
+
+
+@pytest.mark.parametrize("suffix", ["npy", "npz", "parquet", "jsonl"])
+def test_probabilities_are_read_from_files_of_every_kind(suffix: str, here: Path, cli: Run) -> None:
+    probs, tasks = np.array([[0.8, 0.2], [0.2, 0.8], [0.9, 0.1]]), ["owl", "eel", "emu"]
+    columns = {"task": tasks, "p_bird": probs[:, 0], "p_fish": probs[:, 1]}
+    write_table(columns, here / "usual.csv")
+    if suffix == "npy":
+        np.save(here / "probs.npy", probs)
+    elif suffix == "npz":
+        np.savez(here / "probs.npz", probs=probs[::-1, ::-1], tasks=tasks[::-1], classes=["fish", "bird"])
+    else:
+        write_table(columns, here / f"probs.{suffix}")
+    usual, found = (
+        cli("aggregate", "votes.csv", "--machine", name) for name in ("usual.csv", f"probs.{suffix}")
+    )
+    assert found.exit_code == 0, found.stderr
+    assert found.stdout == usual.stdout
+
+
+def test_tasks_and_classes_without_votes_are_those_of_the_classifier(here: Path, cli: Run) -> None:
+    text = "task,p_bird,p_cow,p_fish\nemu,.9,0,.1\nowl,.8,0,.2\neel,.2,0,.8\nbull,.02,.97,.01\n"
+    (here / "probs.csv").write_text(text)
+    for strategy in ("auto", "crowdlab", "fusion"):
+        found = rows(
+            cli("aggregate", "votes.csv", "--machine", "probs.csv", "-s", strategy, "--probs").stdout
+        )
+        assert [row["task"] for row in found] == ["owl", "eel", "emu", "bull"]
+        assert found[-1]["label"] == "cow"
+        assert [name for name in found[0] if name.startswith("p_")] == ["p_bird", "p_cow", "p_fish"]
+
+
+def test_fusion_without_a_classifier_says_what_it_needs(here: Path, cli: Run) -> None:
+    result = cli("aggregate", "votes.csv", "-s", "fusion")
+    assert result.exit_code == 2
+    assert "needs the probabilities of a classifier" in result.stderr
+
+
 def test_crowdlab_can_be_chosen_for_the_classifier(here: Path, cli: Run) -> None:
     (here / "probs.csv").write_text("task,p_bird,p_fish\nemu,0.9,0.1\nowl,0.8,0.2\neel,0.2,0.8\n")
     found = cli("aggregate", "votes.csv", "--machine", "probs.csv", "-s", "crowdlab", "-v")
@@ -186,10 +245,17 @@ def test_crowdlab_can_be_chosen_for_the_classifier(here: Path, cli: Run) -> None
 @pytest.mark.parametrize(
     ("text", "options", "message"),
     [
-        ("task,p_bird,p_fish\nowl,0.8,0.2\n", (), "no probabilities for 2 of 3 tasks"),
-        ("task,p_bird\nowl,0.8\n", (), "no column p_fish"),
+        ("task,p_bird,p_fish\nowl,0.8,0.2\n", (), "no row for 2 of 3 tasks, such as 'eel'"),
+        ("task,p_bird,p_fish\nOWL,0.8,0.2\n", (), "no row for 3 of 3 tasks, such as 'owl', but for tasks"),
+        ("task,bird,whale\nowl,0.8,0.2\neel,.5,.5\nemu,.5,.5\n", (), "no column p_fish or fish"),
+        ("task,p_bird,p_fish\nowl,.8,.2\neel,.5,.5\nemu,,\n", (), "of task 'emu' have no number"),
+        ("task,p_bird,p_fish\nowl,.8,.2\nowl,.5,.5\neel,.5,.5\nemu,1,0\n", (), "several rows for task 'owl'"),
+        ("task,p_bird,p_fish\nowl,80,20\neel,50,50\nemu,0,100\n", (), "divide them by 100"),
+        ("task,p_bird,p_fish\nowl,3.5,-2\neel,.5,.5\nemu,1,2\n", (), "apply softmax first"),
+        ("task,p_bird,p_fish\nowl,much,.2\neel,.5,.5\nemu,1,2\n", (), "found 'much' in column 'p_bird'"),
         ("task,label\nowl,bird\neel,fish\nemu,bird\n", (), "has labels, expected a column p_CLASS"),
-        ("task,p_bird,p_fish\nowl,8,2\neel,1,1\nemu,2,1\n", (), "sum to 1"),
+        ("task,p_bird,p_fish\nowl,8,2\neel,1,1\nemu,2,1\n", (), "divide each row by its sum"),
+        ("task,p_bird,p_fish\nowl,.7,.2\neel,.5,.5\nemu,1,0\n", (), "of task 'owl' sum to 0.9, expected 1"),
         ("", ("-s", "ds"), "--machine is for fusion or crowdlab"),
     ],
 )
