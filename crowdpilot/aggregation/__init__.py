@@ -40,7 +40,7 @@ from crowdpilot.aggregation.models.weighted_majority import WeightedMajority
 from crowdpilot.aggregation.models.zencrowd import ZenCrowd
 from crowdpilot.aggregation.models.zero_based_skill import ZeroBasedSkill
 from crowdpilot.aggregation.online.stream import Stream
-from crowdpilot.aggregation.registry import MODELS, aggregate, find_model, parse_strategy
+from crowdpilot.aggregation.registry import MODELS, OF_OTHER_DATA, aggregate, find_model, parse_strategy
 from crowdpilot.option_strings import did_you_mean
 
 __all__ = [
@@ -92,8 +92,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """A model by another name that it has, such as `MajorityVote` and `OneCoinDawidSkene` of crowd-kit."""
-    if (model := find_model(name)) is not None:
+    """A model by another of its names, such as `MajorityVote` and `OneCoinDawidSkene` of crowd-kit."""
+    if name[:1].isupper() and (model := find_model(name)) is not None:
         return model
-    hint = did_you_mean(name, __all__, otherwise="crowdpilot.aggregation.MODELS has all models")
-    raise AttributeError(f"crowdpilot.aggregation has no {name!r}{hint}")
+    hint = did_you_mean(name, reversed(__all__), otherwise="MODELS has all models")
+    reason = "; Crowdpilot aggregates classes only" if name in OF_OTHER_DATA else hint
+    error = ImportError if name[:1].isupper() else AttributeError  # whose text `from ... import` hides
+    raise error(f"crowdpilot.aggregation has no {name!r}{reason}")

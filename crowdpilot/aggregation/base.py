@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Self
 
@@ -55,6 +56,8 @@ class Aggregator(ABC):
 
     def __new__(cls, *settings: Any, **named: Any) -> Self:
         known = {f.name for f in fields(cls) if f.init}
+        if "probs" not in known and any(map(_are_votes, settings)):
+            raise TypeError(f"{cls.__name__} takes settings; give the votes to {cls.__name__}().fit(votes)")
         if unknown := [name for name in named if name not in known]:
             hint = did_you_mean(unknown[0], sorted(known))
             raise TypeError(f"{cls.__name__} has no setting {unknown[0]!r}{hint}")
@@ -89,8 +92,7 @@ class Aggregator(ABC):
             Where to run the iterations, such as `crowdpilot.scale.Torch("cuda")`; by default in the
             memory of this process, on all its cores.
         """
-        known = as_votes(votes) if gold is None else as_votes(votes).with_gold(as_labels(gold))
-        result = self._fit(known, start, history, backend)
+        result = self._fit(_with_gold(as_votes(votes), gold), start, history, backend)
         return replace(result, frames=library_of(votes))
 
     def _fit(
@@ -187,6 +189,23 @@ class Aggregator(ABC):
 
     def __str__(self) -> str:
         return spell(self.name, self)
+
+
+def _are_votes(setting: Any) -> bool:
+    return isinstance(setting, Votes | Mapping) or hasattr(setting, "columns")
+
+
+def _with_gold(votes: Votes, gold: Any) -> Votes:
+    """The votes with true labels of any kind, if there are any; an error if they are about other tasks."""
+    if gold is None:
+        return votes
+    try:
+        labels = as_labels(gold)
+    except ValueError as error:
+        raise ValueError(f"gold: {error}") from error
+    if labels and (votes.index("tasks", list(labels)) < 0).all():
+        raise ValueError(f"gold names none of the {len(votes.tasks)} tasks, but {next(iter(labels))!r}")
+    return votes.with_gold(labels)
 
 
 def expected_worker_accuracy(votes: Votes, posterior: Posterior) -> Floats:

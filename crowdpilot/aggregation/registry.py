@@ -81,6 +81,10 @@ MODELS: dict[str, type[Aggregator]] = {
 
 Aggregator.many_classes_fallback = CommonMistakes  # fitted where another model would need too much memory
 
+OF_OTHER_DATA = frozenset(
+    ("BradleyTerry", "NoisyBradleyTerry", "BinaryRelevance", "ROVER", "RASA", "HRRASA", "TextRASA",
+     "TextHRRASA", "ClosestToAverage", "SegmentationMajorityVote", "SegmentationRASA", "SegmentationEM")
+)  # fmt: skip  # crowd-kit's models of pairs, texts, embeddings and segmentations
 MODELS_OF_SHARES = ("naive_soft", "majority_voting")  # do not estimate the skill of workers
 
 
@@ -100,15 +104,29 @@ def parse_strategy(text: str) -> Aggregator:
 
 
 def find_model(name: str) -> type[Aggregator] | None:
-    """The class of this name, or of this alias in capitals, such as crowd-kit's `MajorityVote`."""
+    """The class of a model by any of its names, such as crowd-kit's `MajorityVote`."""
     try:
-        return type(parse_strategy(name)) if re.fullmatch(r"[A-Z]\w+", name) else None
+        return type(parse_strategy(name))
     except ValueError:
         return None
 
 
+def as_model(strategy: Any) -> Aggregator:
+    """A model from its name, from itself, or from its class, which gives the usual settings."""
+    model = parse_strategy(strategy) if isinstance(strategy, str) else strategy
+    model = model() if isinstance(model, type) and issubclass(model, Aggregator) else model
+    if isinstance(model, Aggregator):
+        return model
+    found = f"{type(strategy).__module__}.{type(strategy).__qualname__}".removeprefix("builtins.")
+    raise ValueError(f"the strategy is of type {found}, expected a name or a model such as DawidSkene()")
+
+
 def aggregate(
-    votes: Any, strategy: str | Aggregator = "auto", *, gold: Any = None, calibrated: bool | None = None
+    votes: Any,
+    strategy: str | Aggregator | type[Aggregator] = "auto",
+    *,
+    gold: Any = None,
+    calibrated: bool | None = None,
 ) -> Aggregate:
     """Labels with probabilities from votes, by a model or the name of one; `Aggregator.fit` has more options.
 
@@ -130,7 +148,7 @@ def aggregate(
     >>> aggregate(votes, "majority_voting").labels.tolist()
     ['cat', 'dog']
     """
-    model = parse_strategy(strategy) if isinstance(strategy, str) else strategy
+    model = as_model(strategy)
     if calibrated is True and not isinstance(model, Auto | Honest):
         model = Honest(model)
     if calibrated is False and isinstance(model, Honest):

@@ -35,6 +35,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+SHOWN_WORKERS = 5  # in an error
+OTHER_NAMES = {
+    "labels_": "labels", "probas_": "probs", "skills_": "skill", "errors_": "confusion(worker)",
+    "priors_": "params['prior']", "loss_history_": "trace", "get_answers": "labels", "get_probas": "probs",
+    "to_csv": "tasks.to_csv(path)", "to_json": "tasks.to_json(path)", "to_parquet": "tasks.to_parquet(path)",
+    "to_dict": "columns()", "predict": "labels", "predict_proba": "probs",
+}  # fmt: skip  # what results of crowd-kit, peerannot and data frames call it
+
+
 class Model(Protocol):
     """What a result knows of the model that was fitted."""
 
@@ -85,6 +94,17 @@ class Aggregate:
     converged: bool = True
     model: Model | None = None
     frames: FrameLibrary = "pandas"
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            known = OTHER_NAMES.get(name)
+            hint = (
+                did_you_mean(name, dir(type(self)), "see help(result)")
+                if known is None
+                else f"; use .{known}"
+            )
+            raise AttributeError(f"a result has no {name!r}{hint}", name=name, obj=self)
 
     def __repr__(self) -> str:
         return f"Aggregate({self.votes!r} by {self.model})"
@@ -224,7 +244,8 @@ class Aggregate:
         code = self.votes.index("workers", [worker])[0]
         if code < 0:
             names = map(str, self.votes.workers.tolist())
-            hint = did_you_mean(str(worker), names, otherwise="votes.workers has the names")
+            some = ", ".join(map(str, self.votes.workers[:SHOWN_WORKERS].tolist()))
+            hint = did_you_mean(str(worker), names, otherwise=f"workers are {some}, …")
             raise ValueError(f"there is no worker {worker!r}{hint}")
         true, said = (Axis(name, self.votes.classes) for name in ("true", "said"))
         return matrix_by_name(self._confusion[code], true, said, installed(self.frames), "a confusion matrix")

@@ -110,7 +110,7 @@ class Diagnosis:
 
 def diagnose(
     votes: Any,
-    model: str | Aggregator | None = None,
+    model: str | Aggregator | type[Aggregator] | None = None,
     *,
     rules: FlagRules | None = None,
     traps: Collection[Any] = (),
@@ -164,7 +164,7 @@ def diagnose(
     )  # fmt: skip
 
 
-def _result(source: Any, model: str | Aggregator | None) -> Aggregate:
+def _result(source: Any, model: str | Aggregator | type[Aggregator] | None) -> Aggregate:
     """The honest result of the model on votes of any kind, or of a result."""
     if isinstance(source, Aggregate):
         return ensure_honest(source)

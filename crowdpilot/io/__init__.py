@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
@@ -77,6 +78,9 @@ FORMATS: Mapping[str, Format] = {  # the first one that recognises a file reads 
     "tsv": tsv.FORMAT,
     "csv": csv.FORMAT,
 }
+READ_OPTIONS = (
+    "format", "columns", "question", "sheet", "header", "encoding", "classes", "abstain", "repeats",
+)  # fmt: skip
 LABEL_TYPES = (str, int, float, np.generic, type(None))
 LABEL_FORMATS = ("datasets", "parquet", "arrow", "jsonl", "tsv", "csv")
 TABLES: Mapping[str, Callable[[Any, Path], None]] = {
@@ -184,7 +188,15 @@ def as_votes(source: Any) -> Votes:
     >>> as_votes([("a", "x", "cat"), ("a", "y", "dog")])
     Votes(2 votes, 1 tasks, 2 workers, 2 classes)
     """
-    return source if isinstance(source, Votes) else read(source)
+    if isinstance(source, Votes):
+        return source
+    try:
+        return read(source)
+    except ValueError as error:
+        if (named := re.search(rf"\b({'|'.join(READ_OPTIONS)})=", str(error))) is None:
+            raise
+        call = f"crowdpilot.read(source, {named[1]}=...)"
+        raise ValueError(f"{error}; give votes from {call}, which takes it") from error
 
 
 def read_labels(
@@ -218,11 +230,16 @@ def as_labels(source: Any) -> Mapping[Any, Any]:
     return read_labels({"task": list(source.index), "label": list(source)} if is_series else source)
 
 
-def write(votes: Votes, path: AnyPath, *, format: str | None = None) -> None:
-    """Write votes in a format, which the suffix of the path decides if it is not named.
+def write(votes: Any, path: AnyPath, *, format: str | None = None) -> None:
+    """Write votes of any kind in a format, which the suffix of the path decides if it is not named.
 
-    The file is there when it is complete, and not before. Without a suffix it is a folder.
+    The file is there when it is complete, and not before. Without a suffix it is a folder. A result, or
+    whatever else has `columns()`, is written as a table.
     """
+    if callable(columns := getattr(votes, "columns", None)):
+        write_table(columns(), path)
+        return
+    votes = as_votes(votes)
     name = by_suffix(Path(path), FORMATS) if format is None else by_name(format, FORMATS)
     writer = FORMATS[name].write
     if writer is None:

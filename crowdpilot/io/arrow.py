@@ -253,7 +253,7 @@ def _split(column: pa.ChunkedArray) -> tuple[pa.Array, pa.Array]:
 def _values(names: pa.Array) -> Names:
     """Distinct values in numpy: texts, whole numbers, floats and booleans; all else as text."""
     kind = names.type
-    if pa.types.is_integer(kind) and kind != pa.uint64():
+    if pa.types.is_integer(kind) and (kind != pa.uint64() or (pc.max(names).as_py() or 0) < 1 << 63):
         names = names.cast(pa.int64())
     elif pa.types.is_floating(kind):
         names = names.cast(pa.float64())

@@ -14,6 +14,7 @@ import numpy as np
 from crowdpilot.io.columns import TableError
 from crowdpilot.io.format import Format, VotesTable
 from crowdpilot.io.formats.wide import looks_wide, to_long
+from crowdpilot.io.inference.column_names import find_columns, listed
 from crowdpilot.io.source import COMPRESSED, Source
 from crowdpilot.io.sources.comments import without_comments
 from crowdpilot.io.sources.opening import PATHS as PATHS
@@ -149,6 +150,12 @@ def _from_memory(source: Any, formats: Formats, format: str | None, said: Source
     if format not in (None, "wide"):
         raise ValueError(f"a table in memory has no format {format!r}, only wide or none")
     if format or ("wide" in formats and looks_wide(found, columns)):
+        if not format and isinstance(source, Mapping) and "task" not in find_columns(found.column_names):
+            raise ValueError(
+                f"the table: {listed(found.column_names)} may be workers with a label for each task, or "
+                "tasks with a label of each worker; if they are workers, say format='wide', else give "
+                "{task: {worker: label}}"
+            )
         frame = VotesTable(found, {}, columns.keys(), format="wide")
         return to_long(frame, columns, is_forced=format is not None)
     return from_frame(found, columns, said.required)

@@ -1,6 +1,7 @@
 """Metrics of labels and probabilities against the truth, with bootstrap intervals."""
 
 from collections.abc import Callable
+from typing import Any
 
 from crowdpilot.metrics.bootstrap import Interval, interval
 from crowdpilot.metrics.calibration_error import classwise_ece, ece, ece_debiased, ece_mass, ece_sweep, mce
@@ -16,6 +17,7 @@ from crowdpilot.metrics.selective_prediction import (
 )
 from crowdpilot.metrics.smooth_calibration import SmoothCurve, smooth_curve, smooth_ece
 from crowdpilot.metrics.soft_labels import dist_ce, entropy_ce, rank_cs
+from crowdpilot.option_strings import did_you_mean
 
 Metric = Callable[..., float]  # of truth, predictions and a weight for each task
 
@@ -84,3 +86,17 @@ __all__ = [
     "smooth_curve",
     "smooth_ece",
 ]
+
+MEASURES_OF_VOTES = {
+    "alpha_krippendorff": "crowdpilot.diagnosis.krippendorff_alpha(votes)",
+    "uncertainty": "crowdpilot.diagnosis.entropy(probs)",
+    "consistency": "crowdpilot.aggregate(votes, 'wawa').confidence.mean()",
+    "accuracy_on_aggregates": "crowdpilot.diagnose(votes).workers['skill']",
+}  # by the names that crowd-kit has for them
+
+
+def __getattr__(name: str) -> Any:
+    """Say where the measures of votes are, which have no truth to compare with."""
+    if name in MEASURES_OF_VOTES:  # `from ... import` shows no text of an AttributeError
+        raise ImportError(f"crowdpilot.metrics has no {name!r}; use {MEASURES_OF_VOTES[name]}")
+    raise AttributeError(f"crowdpilot.metrics has no {name!r}{did_you_mean(name, __all__)}")

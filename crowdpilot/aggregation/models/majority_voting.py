@@ -29,7 +29,7 @@ class MajorityVoting(Aggregator):
     """
 
     name: ClassVar[str] = "majority_voting"
-    aliases: ClassVar[tuple[str, ...]] = ("mv", "majority_vote")
+    aliases: ClassVar[tuple[str, ...]] = ("mv", "majority", "majority_vote")
     supports_sparse: ClassVar[bool] = True
 
     def run(self, votes: Votes, start: Aggregate | None, history: Aggregate | None) -> Aggregate:

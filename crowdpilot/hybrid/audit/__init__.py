@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,13 +12,14 @@ from crowdpilot.hybrid.audit.expert_audit import Audit
 from crowdpilot.hybrid.audit.pool import Bound
 from crowdpilot.hybrid.campaign.decisions import Decisions
 from crowdpilot.hybrid.costs import Costs
+from crowdpilot.hybrid.costs_text import as_costs
 
 __all__ = ["Audit", "Bound", "audit"]
 
 
 def audit(
     result: Any,
-    costs: Costs | None = None,
+    costs: Costs | str | Mapping[str, Any] | None = None,
     *,
     level: float = 0.95,
     planned: float | None = None,
@@ -32,7 +34,7 @@ def audit(
         What a model or a campaign decided, or a posterior, an array (items, classes), from which the
         decisions with the least expected cost are taken; or votes of any other kind, which `auto` labels.
     costs
-        Of errors; by default every error costs one.
+        Of errors, also as a text or a dict such as `fp=1,fn=5`; by default every error costs one.
     level, planned, experts_err, seed
         As in `Audit`.
 
@@ -50,6 +52,6 @@ def audit(
     if not isinstance(result, np.ndarray | Decisions):
         result = as_result(result)
     probs = np.asarray(result if isinstance(result, np.ndarray) else result.probs, np.float64)
-    costs = Costs.equal(probs.shape[1]) if costs is None else costs
+    costs = Costs.equal(probs.shape[1]) if costs is None else as_costs(costs, probs.shape[1])
     decided = result.codes if isinstance(result, Decisions) else costs.decide(probs)
     return Audit(costs, decided, probs, level=level, seed=seed, planned=planned, experts_err=experts_err)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,6 +11,7 @@ import numpy as np
 from crowdpilot.arrays import Codes, Floats
 from crowdpilot.hybrid.campaign.campaign import Campaign
 from crowdpilot.hybrid.costs import Costs
+from crowdpilot.hybrid.costs_text import as_costs
 from crowdpilot.hybrid.plan import Plan
 from crowdpilot.hybrid.policies import find_policy
 from crowdpilot.hybrid.replay.vote_source import RecordedVotes, Scenario, VoteSource
@@ -83,7 +84,7 @@ class ReplayResult:
 def replay(
     votes: Any,
     truth: Any,
-    costs: Costs,
+    costs: Costs | str | Mapping[str, Any],
     policy: str = "value",
     *,
     classifier_probs: Any = None,
@@ -105,7 +106,7 @@ def replay(
         (tasks,), with -1 where it is not known; None for the gold labels of the votes. It is used to measure
         the loss only.
     costs
-        Of errors and votes.
+        Of errors and votes, also as a text or a dict such as `fp=1,fn=5,crowd=0.05`.
     policy
         A name of `POLICIES`, such as `value` or `fixed[votes=3]`.
     classifier_probs
@@ -138,7 +139,11 @@ def replay(
     )  # fmt: skip
     plan = replace(Plan() if plan is None else plan, policy=policy, seed=seed)
     return replay_scenario(
-        scenario, costs, plan, batch_size=batch_size, max_votes_per_item=max_votes_per_item
+        scenario,
+        as_costs(costs, len(votes.classes)),
+        plan,
+        batch_size=batch_size,
+        max_votes_per_item=max_votes_per_item,
     )
 
 

@@ -17,6 +17,7 @@ from crowdpilot.votes import Votes
 MIN_VOTES_TO_DOUBT = 50
 MIN_VOTES_OF_ODD_ROWS = 10
 MIN_VOTES_PER_CLASS = 3
+MAX_CLASSES_OF_DECIMALS = 20
 MIN_UNANIMOUS_TASKS = 5
 MIN_CHARACTERS_OF_CUT_NAME = 3
 SEPARATORS = re.compile(r"[;,|/+&]")
@@ -47,6 +48,11 @@ def doubts(votes: Votes, about: VotesTable) -> Iterator[str]:
             f"no task has a second vote, so that {about.origins['worker']} may be a fact about tasks and no "
             "worker; if so, name the worker with columns= (--columns worker=NAME)"
         )
+    if len(votes.classes) > MAX_CLASSES_OF_DECIMALS and _are_decimals(votes.classes.tolist()):
+        yield (
+            f"the labels are {len(votes.classes)} numbers with decimals, each read as a class; Crowdpilot "
+            "aggregates classes, not measurements, so put them into a few ranges first"
+        )
     if _has_minus_one(votes):
         yield "-1 is read as a class; if it means no answer, use abstain= (--abstain=-1)"
     if about.unread and not _is_named(about, "label") and _agrees_everywhere(votes):
@@ -75,6 +81,14 @@ def _is_doubtful(votes: Votes, about: VotesTable, role: str) -> bool:
 
 def _is_named(about: VotesTable, role: str) -> bool:
     return role in about.chosen_roles or is_own_name(about.roles.get(role, role), role)
+
+
+def _are_decimals(names: list[Any]) -> bool:
+    """Whether all names are numbers, and one of them is not whole."""
+    try:
+        return not all(float(str(name)).is_integer() for name in names)
+    except ValueError:
+        return False
 
 
 def _has_minus_one(votes: Votes) -> bool:
