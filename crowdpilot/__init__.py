@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from crowdpilot.hybrid.audit import Audit, audit
     from crowdpilot.hybrid.forecast import forecast
     from crowdpilot.hybrid.replay import replay
+    from crowdpilot.hybrid.vote_requests import next_votes
     from crowdpilot.io import ReadingWarning, explain, read, write
     from crowdpilot.learning import CrowdClassifier, train
     from crowdpilot.reporting import report
@@ -56,6 +57,7 @@ __all__ = [
     "explain",
     "forecast",
     "load",
+    "next_votes",
     "read",
     "replay",
     "report",
@@ -82,6 +84,7 @@ _NAMES_OF = {
     "hybrid.audit": ("Audit", "audit"),
     "hybrid.forecast": ("forecast",),
     "hybrid.replay": ("replay",),
+    "hybrid.vote_requests": ("next_votes",),
     "io": ("ReadingWarning", "explain", "read", "write"),
     "learning": ("CrowdClassifier", "train"),
     "reporting": ("report",),

@@ -24,6 +24,7 @@ from crowdpilot.hybrid.value.dynamic_program import DynamicProgram
 from crowdpilot.hybrid.value.posterior import FUSIONS, find_fusion
 from crowdpilot.hybrid.value.screening import inclusion_probability, screening_errors
 from crowdpilot.hybrid.value.vote_value import best_worker_kind, expected_loss_after, look_ahead, plan_ahead
+from crowdpilot.hybrid.vote_requests.requests import VoteRequests, next_votes
 
 __all__ = [
     "CROWD",
@@ -52,6 +53,7 @@ __all__ = [
     "SimulatedVotes",
     "Status",
     "View",
+    "VoteRequests",
     "WorkerTable",
     "best_worker_kind",
     "expected_loss_after",
@@ -61,6 +63,7 @@ __all__ = [
     "inclusion_probability",
     "leave_out_worker",
     "look_ahead",
+    "next_votes",
     "pac_labels",
     "plan_ahead",
     "prevalence",

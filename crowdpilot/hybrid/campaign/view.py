@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crowdpilot.arrays import Floats
 from crowdpilot.hybrid.campaign.decisions import Ask
 from crowdpilot.hybrid.campaign.estimates import Estimates, ItemTable, WorkerTable
 from crowdpilot.hybrid.campaign.estimation.contributions import Contribution, find_contributions
@@ -108,6 +109,10 @@ class CampaignView:
         """
         row = self._parts.items.row(item)
         return [] if self.decision_rule else find_contributions(self._question(criterion), row)
+
+    def vote_values(self) -> Floats:
+        """Acquisition value of a vote of the first kind of worker on each question, (items, questions)."""
+        return self._parts.values.values[:, 0].copy()
 
     @property
     def decision_rule(self) -> str:
