@@ -41,7 +41,7 @@ TASKS = [
     ),
     Task(
         "probabilities of the classes",
-        'cp.aggregate(df).to_pandas(probs=True).set_index("task")[["bird", "fish"]].sum(axis=1)',
+        'cp.aggregate(df).to_pandas(probs=True).set_index("task")[["p_bird", "p_fish"]].sum(axis=1)',
         lambda got: (got - 1).abs().max() < 1e-9 and list(got.index) == list(LABELS),
     ),
     Task(
@@ -56,14 +56,10 @@ TASKS = [
     ),
     Task(
         "a table of workers",
-        "cp.aggregate(df).workers",
+        "cp.diagnose(df).workers",
         lambda got: list(got.worker) == ["ann", "bob", "cem"] and got.skill[0] > got.skill[2],
     ),
-    Task(
-        "labels in a file",
-        'cp.aggregate(df).to_csv("labels.csv")',
-        lambda _: "owl,bird" in read("labels.csv"),
-    ),
+    Task("labels in a file", 'cp.aggregate(df).to_csv("labels.csv")', refused=r"use \.tasks\.to_csv\(path\)"),
     Task(
         "the same with polars",
         'import polars as pl\ncp.aggregate(pl.read_csv("votes.csv")).to_polars()',
@@ -83,8 +79,8 @@ dict(zip(wide.index, cp.aggregate(wide).labels))""",
     ),
     Task(
         "columns with names of one's own",
-        'cp.aggregate(df.rename(columns={"task": "q", "worker": "who", "label": "said"}))',
-        refused=r"columns.*q.*who.*said.*columns=",
+        'df.columns = ["a", "b", "c"]\ncp.aggregate(df)',
+        refused=r"'a', 'b', 'c'.*columns=",
     ),
     Task(
         "true labels of some tasks",
