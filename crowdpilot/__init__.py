@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         MajorityVoting,
         Stream,
         aggregate,
+        consensus,
         suggest_gold,
     )
     from crowdpilot.datasets import load
@@ -53,6 +54,7 @@ __all__ = [
     "Votes",
     "aggregate",
     "audit",
+    "consensus",
     "diagnose",
     "explain",
     "forecast",
@@ -76,6 +78,7 @@ _NAMES_OF = {
         "MajorityVoting",
         "Stream",
         "aggregate",
+        "consensus",
         "suggest_gold",
     ),
     "datasets": ("load",),

@@ -10,6 +10,7 @@ from crowdpilot.aggregation.base import Aggregate, Aggregator, NotConverged, Too
 from crowdpilot.aggregation.em.loop import EM
 from crowdpilot.aggregation.fusion import Fusion
 from crowdpilot.aggregation.honest import Honest
+from crowdpilot.aggregation.label_quality import Consensus, consensus
 from crowdpilot.aggregation.models.bwa import BWA
 from crowdpilot.aggregation.models.catd import CATD
 from crowdpilot.aggregation.models.common_mistakes import CommonMistakes
@@ -61,6 +62,7 @@ __all__ = [
     "Aggregator",
     "Auto",
     "CommonMistakes",
+    "Consensus",
     "Crowdlab",
     "DawidSkene",
     "DawidSkeneClust",
@@ -86,6 +88,7 @@ __all__ = [
     "ZenCrowd",
     "ZeroBasedSkill",
     "aggregate",
+    "consensus",
     "parse_strategy",
     "suggest_gold",
 ]

@@ -11,8 +11,8 @@ from crowdpilot.aggregation.base import Aggregate, Aggregator
 from crowdpilot.aggregation.em.backend import Backend
 from crowdpilot.arrays import Floats, Names
 from crowdpilot.io import as_votes
-from crowdpilot.io.tables.frame_writing import library_of
 from crowdpilot.io.probabilities import ClassProbs, parse_probs, read_probs
+from crowdpilot.io.tables.frame_writing import library_of
 from crowdpilot.names import lookup, natural_order, to_names
 from crowdpilot.votes import Votes
 
@@ -95,7 +95,7 @@ def join_probs(votes: Votes, source: ClassifierProbs) -> tuple[Votes, Floats]:
     """The votes with all tasks and classes that the probabilities name, and these, (tasks, classes)."""
     probs = parse_probs(source, votes.classes)
     if probs.classes is not None:
-        votes = _with_classes(votes, probs.classes)
+        votes = with_classes(votes, probs.classes)
     if probs.tasks is not None and not probs.in_order_of(votes.tasks):
         votes = _with_tasks(votes, probs.tasks)
     found = probs.align(votes.tasks, votes.classes)
@@ -104,7 +104,7 @@ def join_probs(votes: Votes, source: ClassifierProbs) -> tuple[Votes, Floats]:
     return votes, found
 
 
-def _with_classes(votes: Votes, classes: Names) -> Votes:
+def with_classes(votes: Votes, classes: Names) -> Votes:
     """The votes with these classes too, in natural order if theirs is."""
     new = [
         name for name, code in zip(classes.tolist(), lookup(classes, votes.classes), strict=True) if code < 0
@@ -117,9 +117,17 @@ def _with_classes(votes: Votes, classes: Names) -> Votes:
     names = to_names([*old, *new])
     if natural_order(votes.classes).tolist() == list(range(len(old))):
         names = names[natural_order(names)]
-    code = np.append(lookup(old, names), np.int32(-1))
+    return set_classes(votes, names)
+
+
+def set_classes(votes: Votes, classes: Names) -> Votes:
+    """The same votes with these classes, which must have all that occur."""
+    code = np.append(lookup(votes.classes, classes), np.int32(-1))
+    if (lost := np.setdiff1d(votes.label, np.flatnonzero(code >= 0))).size:
+        known = ", ".join(map(str, classes[:10].tolist()))
+        raise ValueError(f"the label {str(votes.classes[lost[0]])!r} is none of the classes {known}")
     gold = None if votes.gold is None else code[votes.gold]
-    return replace(votes, label=code[votes.label], classes=names, gold=gold)
+    return replace(votes, label=code[votes.label], classes=classes, gold=gold)
 
 
 def _with_tasks(votes: Votes, tasks: Names) -> Votes:
