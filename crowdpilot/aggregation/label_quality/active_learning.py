@@ -1,4 +1,4 @@
-"""Active-learning scores: which examples to label next, or once more; those with the lowest scores."""
+"""Active-learning scores of ActiveLab: which examples to label next, or once more."""
 
 from __future__ import annotations
 
@@ -16,21 +16,10 @@ MIN_PROB = 1e-30  # before a logarithm
 
 
 class Scores(NamedTuple):
-    """Of examples with labels, and of those without."""
+    """Of examples with labels and of those without; label next those with the lowest scores."""
 
     labelled: Floats
     unlabelled: Floats
-
-
-def shrink_quality(quality: Floats, count: Floats, K: int, has_classifier: bool) -> Floats:
-    """The quality of a label, averaged with a guess among K classes of the weight of one vote.
-
-    Each vote on the example has the weight one, and so has the classifier: of two examples of equal quality,
-    the one with fewer votes comes first, since there a vote changes more.
-    """
-    weight = count + has_classifier
-    shrunk: Floats = (weight * quality + 1 / K) / (weight + 1)
-    return shrunk
 
 
 def activelab_scores(votes: Votes, probs: Floats, unlabelled: Floats) -> Scores:

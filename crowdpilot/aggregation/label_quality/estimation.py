@@ -12,7 +12,7 @@ from crowdpilot.aggregation.auto import Auto
 from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_worker_accuracy
 from crowdpilot.aggregation.classifier_probs import ClassifierAggregator, with_classes
 from crowdpilot.aggregation.fusion import Fusion
-from crowdpilot.aggregation.label_quality.active_learning import Scores, activelab_scores, shrink_quality
+from crowdpilot.aggregation.label_quality.active_learning import Scores, activelab_scores
 from crowdpilot.aggregation.label_quality.tables import Consensus
 from crowdpilot.aggregation.label_quality.wide_labels import name_classes, read_wide_labels
 from crowdpilot.aggregation.models.crowdlab import Crowdlab
@@ -58,8 +58,7 @@ def consensus(
     Consensus
         With the tables `label_quality`, `annotator_stats` and `detailed_label_quality`, and with
         `active_learning_scores`: label next the examples with the lowest scores. By default the score is the
-        quality of the label, averaged with a guess of the weight of one vote; with `method="crowdlab"` that
-        of ActiveLab.
+        quality of the label, the probability that it is right; with `method="crowdlab"` that of ActiveLab.
 
     Examples
     --------
@@ -130,21 +129,16 @@ def _parse(source: Any, votes: Votes, name: str) -> ClassProbs:
 
 def _by_model(model: Aggregator, votes: Votes, probs: Floats | None, unlabelled: Floats) -> Found:
     """Labels, quality and scores of a model; examples without labels are fitted together with the others."""
-    T, K = len(votes.tasks), len(votes.classes)
-    if probs is None:
-        result = model.fit(votes)
-        every = result.probs
-    else:
+    T = len(votes.tasks)
+    if isinstance(model, ClassifierAggregator) and probs is not None:
         none = np.full(len(unlabelled), -1, np.int32)
         gold = None if votes.gold is None else np.append(votes.gold, none)
         together = replace(votes, tasks=np.arange(T + len(unlabelled)), gold=gold)
-        fitted = model.fit(together, np.concatenate([probs, unlabelled]))
-        every = fitted.probs
-        result = replace(fitted, votes=votes, posterior=every[:T])
-    count = np.bincount(votes.task, minlength=T)
-    scores = shrink_quality(
-        every.max(axis=1), np.append(count, np.zeros(len(every) - T)), K, probs is not None
-    )
+        result = model.fit(together, np.concatenate([probs, unlabelled]))
+    else:
+        result = model.fit(votes)
+    scores = result.confidence
+    result = replace(result, votes=votes, posterior=result.probs[:T])
     annotators = expected_worker_accuracy(votes, result.probs)
     return result, result.codes, annotators, Scores(scores[:T], scores[T:])
 
