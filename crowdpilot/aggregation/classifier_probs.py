@@ -20,7 +20,7 @@ ClassifierProbs = Any  # an array, a data frame, a mapping or a file; see `crowd
 
 NEEDS_PROBS = "needs the probabilities of a classifier: fit(votes, probs), or --machine FILE"
 MIN_ORDER_VOTES = 30  # to judge the order of rows by
-MIN_ORDER_Z = 5.0  # standard errors by which another order of rows must agree better with the votes
+MIN_ORDER_Z = 3.5  # standard errors by which another order of rows must agree better with the votes
 
 
 @dataclass(frozen=True)
@@ -154,8 +154,3 @@ def _check_order(votes: Votes, found: Floats, probs: ClassProbs) -> None:
             f"{probs.name} seem to be in the order of the numbers of tasks, but row 0 is read as task "
             f"{votes.tasks[0]}, the first of the votes; give them by task: dict(enumerate(probs))"
         )
-
-
-def find_classifier_probs(votes: Votes, probs: ClassifierProbs) -> Floats:
-    """The classifier's probabilities of the tasks, (tasks, classes); each row sums to one."""
-    return read_probs(probs, votes.tasks, votes.classes)

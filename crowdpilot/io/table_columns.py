@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from crowdpilot.arrays import need_arrow
 from crowdpilot.io.columns import Table, encode_column, table_of
 from crowdpilot.io.csv_reading import read_columns as read_text_columns
+from crowdpilot.io.csv_reading import text_table
 from crowdpilot.io.detect import parse_source
 from crowdpilot.io.format import Format, VotesTable
 from crowdpilot.io.formats import jsonl, parquet
@@ -34,12 +36,17 @@ def read_columns(source: Any) -> dict[str, list[Any]]:
     {'id': [1, 2], 'text': ['an owl', None]}
     """
     if isinstance(source, (*PATHS, bytes, bytearray)) or callable(getattr(source, "read", None)):
-        found = parse_source(source, _FORMATS, None, Source(Path(), required=()))
+        found = read_whole_table(source)
         return _values(found.table, numbers_as_text=found.numbers_as_text)
     table = table_in_memory(source)
     if isinstance(table, VotesTable):
         raise ValueError("found votes, expected a table with a row for each item")
     return _values(table, numbers_as_text=False)
+
+
+def read_whole_table(source: Any, known: Iterable[str] = ()) -> VotesTable:
+    """All columns of a file or stream as they are, without roles; `known` names are names of columns."""
+    return parse_source(source, _FORMATS, None, Source(Path(), {name: name for name in known}, required=()))
 
 
 def _values(table: Table, *, numbers_as_text: bool) -> dict[str, list[Any]]:
@@ -52,8 +59,7 @@ def _values(table: Table, *, numbers_as_text: bool) -> dict[str, list[Any]]:
 
 
 def _parse_text(source: Source) -> VotesTable:
-    table = read_text_columns(source, source.header)
-    return VotesTable(table, {}, name=str(source.path), numbers_as_text=True)
+    return text_table(source, read_text_columns(source, source.header), {})
 
 
 def _parse_json(source: Source) -> VotesTable:
@@ -74,7 +80,9 @@ def _parse_parquet(source: Source) -> VotesTable:
 
 
 _FORMATS = {
-    "parquet": Format("Parquet file", parquet.sniff, _parse_parquet),
-    "json": Format("JSON lines or a JSON array", jsonl.sniff, _parse_json),
-    "text": Format("text with a header", lambda source: "\0" not in source.start, _parse_text),
+    "parquet": Format("Parquet file", parquet.sniff, _parse_parquet, has_columns=True),
+    "json": Format("JSON lines or a JSON array", jsonl.sniff, _parse_json, has_columns=True),
+    "text": Format(
+        "text with a header", lambda source: "\0" not in source.start, _parse_text, has_columns=True
+    ),
 }

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import crowdpilot as cp
+from crowdpilot.aggregation import Crowdlab
 from crowdpilot.aggregation.fusion import (
     EXPERIENCE,
     Evidence,
@@ -193,6 +196,56 @@ def test_a_vote_of_weight_two_is_a_vote_given_twice():
     twice = votes.take(np.repeat(np.arange(len(votes)), 2))
     heavy = replace(votes, weight=np.full(len(votes), 2.0))
     np.testing.assert_allclose(Fusion().fit(twice, probs).probs, Fusion().fit(heavy, probs).probs, atol=1e-9)
+
+
+LONG = pd.DataFrame(
+    {"task": list("aabbcd"), "worker": list("xyxyxy"), "label": ["no", "no", "yes", "no", "yes", "yes"]}
+)
+BY_TASK = pd.DataFrame({"no": [0.9, 0.3, 0.2, 0.4], "yes": [0.1, 0.7, 0.8, 0.6]}, list("abcd"))
+
+
+def test_votes_and_probabilities_come_in_any_form(tmp_path):
+    expected = Fusion().fit(Votes.of(*(LONG[name] for name in LONG)), BY_TASK.to_numpy()).probs
+    LONG.to_csv(tmp_path / "votes.csv", index=False)
+    BY_TASK.to_csv(tmp_path / "probs.csv")
+    for votes in (LONG, tmp_path / "votes.csv", LONG.to_dict("records"), pl.DataFrame(LONG.to_dict("list"))):
+        for probs in (BY_TASK, tmp_path / "probs.csv", BY_TASK.T.to_dict(), BY_TASK[::-1].add_prefix("p_")):
+            np.testing.assert_allclose(Fusion().fit(votes, probs).probs, expected)
+
+
+def test_predictions_come_in_the_form_of_the_votes():
+    result = Fusion().fit(LONG, BY_TASK)
+    labels, probs = Fusion().fit_predict(LONG, BY_TASK), Fusion().fit_predict_proba(LONG, BY_TASK)
+    assert labels.to_dict() == dict(zip("abcd", result.labels, strict=True))
+    np.testing.assert_allclose(probs.loc[list("abcd"), ["no", "yes"]], result.probs)
+    assert Fusion().fit_predict(LONG, BY_TASK, gold={"a": "yes"})["a"] == "yes"
+    np.testing.assert_array_equal(Fusion(BY_TASK).fit_predict(result.votes), result.labels)
+
+
+def test_tasks_and_classes_that_the_classifier_names_are_added():
+    wider = BY_TASK.assign(maybe=0.0)
+    wider.loc["e"] = [0.05, 0.05, 0.9]
+    votes = Votes.of(*(LONG[name] for name in LONG), gold={"b": "yes"})
+    for model in (Fusion(), Crowdlab()):
+        result = model.fit(votes, wider)
+        assert result.votes.tasks.tolist() == list("abcde")
+        assert result.votes.classes.tolist() == ["maybe", "no", "yes"]
+        assert result.labels[1] == "yes"
+        assert result.labels[4] == "maybe"
+        np.testing.assert_array_equal(result.votes.classes[result.votes.label], LONG.label)
+    ordered = Votes.of(*(LONG[name] for name in LONG), classes=["yes", "no"])
+    assert Fusion().fit(ordered, wider).votes.classes.tolist() == ["yes", "no", "maybe"]
+
+
+def test_rows_in_the_order_of_numbers_are_not_taken_for_that_of_the_votes():
+    votes, probs, _ = assisted(200, votes_each=2)
+    order = np.random.default_rng(1).permutation(len(votes))
+    shuffled = Votes.of(votes.task[order], votes.worker[order], votes.label[order])
+    with pytest.raises(ValueError, match=r"order of the numbers of tasks.*dict\(enumerate\(probs\)\)"):
+        Fusion().fit(shuffled, probs)
+    by_task = Fusion().fit(shuffled, dict(enumerate(probs))).probs
+    np.testing.assert_allclose(Fusion().fit(shuffled, probs[shuffled.tasks]).probs, by_task)
+    np.testing.assert_allclose(Fusion().fit(shuffled, pd.DataFrame(probs)).probs, by_task)
 
 
 def test_wrong_input_is_refused_in_one_sentence():

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from crowdpilot.arrays import Floats, Names, need_arrow
+from crowdpilot.arrays import Floats, Names
 from crowdpilot.io.columns import Table, table_of
-from crowdpilot.io.csv_reading import read_rows
-from crowdpilot.io.formats import jsonl, parquet
 from crowdpilot.io.probabilities.class_probs import WHOSE, ClassProbs
 from crowdpilot.io.probabilities.layouts import has_class_columns, probs_in_table
-from crowdpilot.io.source import Source
-from crowdpilot.io.sources.comments import without_comments
-from crowdpilot.io.sources.opening import PATHS, open_source
-from crowdpilot.io.tables.column_files import broken_file_errors
+from crowdpilot.io.sources.opening import PATHS
+from crowdpilot.io.table_columns import read_whole_table
 from crowdpilot.io.tables.frames import frame_table, is_frame, readable_column
 from crowdpilot.names import to_names
 
@@ -107,31 +102,9 @@ def _of_mapping(rows: Mapping[Any, Any]) -> ClassProbs:
 
 
 def _of_file(origin: Any, classes: Names | None) -> ClassProbs:
-    known = {} if classes is None else {str(name): str(name) for name in classes.tolist()}
-    file = open_source(origin, Source(Path(), known, required=()))
-    if file is None or (file.content is None and not file.path.exists()):
-        raise ValueError(f"{origin}: there is no such file; check its name")
-    name = f"{file.path}: {WHOSE}"
-    if not file.opening:
-        raise file.error("the file is empty, expected columns task and p_CLASS for each class")
-    return probs_in_table(_table(without_comments(file)), classes, name, is_text=True)
-
-
-def _table(file: Source) -> Table:
-    """All columns of a file."""
-    if parquet.sniff(file):
-        return _of_parquet(file)
-    return _of_records(file.records) if jsonl.sniff(file) else read_rows(file)
-
-
-def _of_parquet(file: Source) -> Table:
-    need_arrow(f"{file.path}: Parquet")
-    import pyarrow.parquet as pq
-
-    from crowdpilot.io import arrow
-
-    with broken_file_errors(file, "Parquet file"), arrow.table_errors():
-        return arrow.as_table(pq.read_table(file.path if file.content is None else BytesIO(file.content)))
+    known = [] if classes is None else [str(name) for name in classes.tolist()]
+    found = read_whole_table(origin, known)
+    return probs_in_table(found.table, classes, f"{found.name}: {WHOSE}", is_text=found.numbers_as_text)
 
 
 def _of_numpy(file: Path) -> ClassProbs:
