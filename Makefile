@@ -47,8 +47,9 @@ format: .venv/dev.stamp  ## Format the code and mend what can be mended.
 	$(BIN)/ruff format
 	$(BIN)/ruff check --fix
 
-docs: .venv/dev.stamp  ## Write docs/cli.md from the commands' own help.
+docs: .venv/dev.stamp  ## Write docs/cli.md and the lists in other pages from the package.
 	$(BIN)/typer crowdpilot.cli utils docs --name crowdpilot --title "Command line" --output docs/cli.md
+	$(BIN)/python -m docs.hooks.generated
 
 messages: .venv/dev.stamp  ## Bring the catalogues of the worker pages up to date with their sentences.
 	$(BIN)/python -m scripts.messages

@@ -14,7 +14,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.utils import get_relative_url
 from nbclient.exceptions import CellExecutionError
 
-from docs.hooks import glossary, notebook, tables
+from docs.hooks import generated, glossary, notebook, tables
 from docs.hooks.blocks import blocks
 
 ROOT = Path(__file__).parents[2]
@@ -61,7 +61,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
             markdown = running[uri].result()
         except (CellExecutionError, ValueError) as error:
             log.warning("%s: %s", uri, error)
-    return markdown.replace("](../benchmarks/results/", "](benchmarks/")
+    return generated.on_site(markdown, uri)
 
 
 def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:

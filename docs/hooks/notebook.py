@@ -19,6 +19,7 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 
+from docs.hooks import peers
 from docs.hooks.blocks import Block, blocks
 
 ROOT = Path(__file__).parents[2]
@@ -49,7 +50,7 @@ def source(block: Block) -> str:
     if title:
         return f"_kernel.write_file({title!r}, {code!r})"
     if "peer" in block.options:
-        return f"_kernel.run_peer({code!r})"
+        return f"_kernel.run_peer({peers.code_of(block)!r})"
     if address := block.options.get("server"):
         return f"_kernel.start_server({code!r}, {address!r})"
     if block.language == "sh":
@@ -64,6 +65,15 @@ def run(found: Sequence[Block], folder: Path) -> list[Output]:
         new_code_cell(source(block) if block.is_run else "", metadata={"tags": tag})
         for block, tag in zip(found, tags, strict=True)
     ]
+    execute(cells, folder)
+    for block, cell in zip(found, cells, strict=True):
+        if "fails" in block.options and all(given.output_type != "error" for given in cell.outputs):
+            raise ValueError(f"this should have failed:\n{block.code}")
+    return [output(cell, folder) for cell in cells]
+
+
+def execute(cells: Sequence[NotebookNode], folder: Path) -> None:
+    """Run cells in a new kernel in a folder; each gets its outputs."""
     client = NotebookClient(
         new_notebook(cells=[new_code_cell(SETUP), *cells]),
         timeout=CELL_TIMEOUT_SECONDS,
@@ -72,10 +82,6 @@ def run(found: Sequence[Block], folder: Path) -> list[Output]:
         resources={"metadata": {"path": str(folder)}},
     )
     client.execute(env=environment())
-    for block, cell in zip(found, cells, strict=True):
-        if "fails" in block.options and all(given.output_type != "error" for given in cell.outputs):
-            raise ValueError(f"this should have failed:\n{block.code}")
-    return [output(cell, folder) for cell in cells]
 
 
 def output(cell: NotebookNode, folder: Path) -> Output:

@@ -14,11 +14,33 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypedDict
 
+from docs.hooks.blocks import Block
+
 ROOT = Path(__file__).parents[2]
 RECORDED = Path(__file__).parent / "recorded.json"
 BLOCK_BEGINS = "-- the block begins --"
 TIMEOUT_SECONDS = 300
 MAX_FILE_BYTES = 50_000
+COMMAND_LINE = """\
+import contextlib, io, os, shlex, sys
+from unittest.mock import MagicMock
+
+import numpy as np
+
+images = "torchvision", "torchvision.models", "torchvision.datasets", "torchvision.transforms", "torchmetrics"
+sys.modules.update(dict.fromkeys(images, MagicMock()))  # no command of a page needs them
+
+from peerannot.runners import peerannot
+
+for line in {lines!r}:
+    np.random.seed(0)  # for its ties
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
+        peerannot(shlex.split(line)[1:], standalone_mode=False)
+    for part in map(str.strip, printed.getvalue().splitlines()):
+        if part.startswith(("Saved", "Running agg", "Aggregated", "Entropies", "Spam")):
+            print(part.replace(f"{{os.getcwd()}}/", ""))
+"""
 
 
 class Record(TypedDict):
@@ -26,6 +48,11 @@ class Record(TypedDict):
 
     text: str
     files: dict[str, str]
+
+
+def code_of(block: Block) -> str:
+    """The Python of a block; commands of peerannot's command line are run one after the other."""
+    return COMMAND_LINE.format(lines=block.code.splitlines()) if block.language == "sh" else block.code
 
 
 def run(codes: Sequence[str]) -> str:

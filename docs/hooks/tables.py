@@ -6,7 +6,6 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterable
-from html import escape
 from pathlib import Path
 
 from crowdpilot.aggregation import MODELS
@@ -14,10 +13,11 @@ from crowdpilot.cli.shared.completion import describe
 from crowdpilot.datasets import DATASETS
 
 ROOT = Path(__file__).parents[2]
-NO_REFERENCE = {  # they have a page of their own, or none
-    "arrays", "cli", "confusion_matrices", "growing_arrays", "json_values", "names", "option_strings",
-    "service",
-}  # fmt: skip
+OWN_PAGES = {"cli", "service"}  # for people who write no Python
+PARTS = {  # parts of rooms with public names of their own
+    "hybrid": ("hybrid.audit", "hybrid.forecast", "hybrid.replay"),
+    "reporting": ("reporting.plots",),
+}
 
 
 def layers() -> list[list[str]]:
@@ -27,10 +27,21 @@ def layers() -> list[list[str]]:
     return [[room.strip() for room in layer.split("|")] for layer in contract["layers"]]
 
 
+def reference_rooms() -> list[str]:
+    """The rooms that the reference describes, from the bottom up: `votes` and the folders."""
+    rooms = [room for layer in reversed(layers()) for room in layer if room not in OWN_PAGES]
+    return [room for room in rooms if room == "votes" or (ROOT / "crowdpilot" / room).is_dir()]
+
+
 def reference_pages() -> dict[str, str]:
-    """A page of the reference for each room, from the bottom up, by its path."""
-    rooms = [room for layer in reversed(layers()) for room in layer if room not in NO_REFERENCE]
-    return {f"reference/{room}.md": f"# crowdpilot.{room}\n\n::: crowdpilot.{room}\n" for room in rooms}
+    """A page of the reference for each room, with its parts, by its path."""
+    return {f"reference/{room}.md": reference_page(room) for room in reference_rooms()}
+
+
+def reference_page(room: str) -> str:
+    """The page of a room."""
+    parts = (f"\n## crowdpilot.{part}\n\n::: crowdpilot.{part}\n" for part in PARTS.get(room, ()))
+    return f"# crowdpilot.{room}\n\n::: crowdpilot.{room}\n" + "".join(parts)
 
 
 def about(room: str) -> str:
@@ -41,20 +52,18 @@ def about(room: str) -> str:
 
 
 def architecture() -> str:
-    """The layers one above the other, as HTML; a room leads to its page or its reference."""
-    return "\n".join(
-        ["<div class='layers'>", *(f"<div>{''.join(map(box, layer))}</div>" for layer in layers()), "</div>"]
-    )
+    """The layers one above the other; a room leads to its page or to its public names."""
+    drawn = "\n\n".join(" ".join(map(box, layer)) for layer in layers())
+    return f'<div class="layers" markdown>\n\n{drawn}\n\n</div>'
 
 
 def box(room: str) -> str:
     """A room of the picture."""
-    title = f"title='{escape(about(room))}'"
     if (ROOT / "docs" / f"{room}.md").exists():
-        return f"<a href='../{room}/' {title}>{room}</a>"
-    if room not in NO_REFERENCE:
-        return f"<a href='../reference/{room}/' {title}>{room}</a>"
-    return f"<span {title}>{room}</span>"
+        return f"[{room}]({room}.md)"
+    if room in reference_rooms():
+        return f"[{room}](api.md#crowdpilot{room})"
+    return f"<span>{room}</span>"
 
 
 def rooms() -> str:

@@ -115,6 +115,6 @@ def test_the_recorded_blocks_of_other_libraries_are_those_of_the_pages(
     monkeypatch.setenv("CROWDPILOT_PEERS", "/nowhere")
     monkeypatch.chdir(tmp_path)
     for page in (peers.ROOT / "docs").rglob("*.md"):
-        codes = [block.code for block in blocks(page.read_text()) if "peer" in block.options]
+        codes = [peers.code_of(block) for block in blocks(page.read_text()) if "peer" in block.options]
         for n in range(len(codes)):
             peers.run(codes[: n + 1])
