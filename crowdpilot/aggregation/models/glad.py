@@ -16,6 +16,9 @@ from crowdpilot.aggregation.special_functions import expit, like, log_expit
 from crowdpilot.arrays import Floats, library
 from crowdpilot.votes import Votes
 
+NEWTON_STEPS = 2  # of each M-step
+FIRST_NEWTON_STEPS = 20  # of the first one, which decides on which side of chance a worker is
+
 
 class Params(NamedTuple):
     """Parameters of GLAD."""
@@ -89,7 +92,7 @@ class GLAD(EM):
         class_counts, right, wrong = stats
         prior = like(self.class_prior(class_counts), class_counts)
         ability = like(np.ones(len(right)), class_counts) if params is None else params.ability
-        for _ in range(2):
+        for _ in range(FIRST_NEWTON_STEPS if params is None else NEWTON_STEPS):
             ability = self.newton_step(ability, right, wrong)
         return Params(prior, ability)
 

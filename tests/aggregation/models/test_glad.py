@@ -53,3 +53,9 @@ def test_who_is_always_wrong_has_a_negative_ability(drawn):
     label = np.where(votes.worker == 0, (truth[votes.task] + 1) % 3, votes.label)
     liar = Votes(votes.task, votes.worker, label, votes.tasks, votes.workers, votes.classes)
     assert GLAD().fit(liar).params["ability"][0] < 0
+
+
+def test_two_workers_who_agree_outvote_one() -> None:
+    """A test input of crowd-kit; an M-step that overshoots makes the third worker the only able one."""
+    votes = Votes.of(["t1", "t2"] * 3, np.repeat(["w1", "w2", "w3"], 2), np.repeat(["yes", "yes", "no"], 2))
+    assert GLAD().fit(votes).labels.tolist() == ["yes", "yes"]
