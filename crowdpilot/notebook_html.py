@@ -39,6 +39,24 @@ def panel(title: str, summary: str, *tables: str, sparks: Sequence[str] = ()) ->
     return f'<div class="crowdpilot" style="{PANEL_STYLE}">{head}{row}{"".join(tables)}</div>'
 
 
+def votes_html(votes: Any) -> str:
+    """What a notebook shows of `Votes`: counts, the shares of classes, and the first and last votes."""
+    coded = {"task": votes.tasks, "worker": votes.workers, "label": votes.classes}
+    per_task, per_worker, per_class = (
+        np.bincount(getattr(votes, column), minlength=len(names)) for column, names in coded.items()
+    )
+    sparks = [
+        histogram(per_task, "votes per task"),
+        histogram(per_worker, "votes per worker"),
+        bars(per_class, votes.classes, "votes per class"),
+    ]
+    columns = {column: names[getattr(votes, column)] for column, names in coded.items()}
+    columns |= {n: c for n in ("weight", "seconds", "time") if (c := getattr(votes, n)) is not None}
+    known = f", {int((votes.gold >= 0).sum()):,} gold labels" if votes.gold is not None else ""
+    dropped = f", {votes.dropped:,} rows without a vote" if votes.dropped else ""
+    return panel("Votes", repr(votes)[6:-1] + known + dropped, table(columns), sparks=sparks)
+
+
 def table(columns: Mapping[str, Sequence[Any] | NDArray[Any]]) -> str:
     """The first and the last rows of columns of the same length; nothing if there are no rows."""
     length = min(map(len, columns.values()), default=0)

@@ -153,6 +153,12 @@ def test_campaigns_with_criteria_or_without_items_are_shown() -> None:
     assert "0 items" in shown(Campaign([], ["no", "yes"], costs)).text
 
 
+def test_votes_to_ask_for_are_shown_until_nothing_is_asked_for() -> None:
+    votes = [("owl", "ann", "<b>"), ("eel", "ann", "no"), ("eel", "bob", "<b>")]
+    assert "2 votes to ask for" in shown(cp.next_votes(["owl", "eel", "emu"], votes, n=2)).text
+    assert "budget" in shown(cp.next_votes(["owl", "eel", "emu"], votes, budget=3)).text
+
+
 def test_replays_audits_and_forecasts_are_shown(simulated: Any) -> None:
     votes, truth = simulated
     costs = Costs.equal(3, crowd=0.02)

@@ -69,7 +69,8 @@ class Status:
         return f"{self.items:,} items, {self.done:,} done; votes: {kinds}; spent {number(self.spent)}{budget}"
 
     def _repr_html_(self) -> str:
-        return panel("Status", self.summary, facts({k: v for k, v in asdict(self).items() if k != "votes"}))
+        numbers = {name.replace("_", " "): value for name, value in asdict(self).items() if name != "votes"}
+        return panel("Status", self.summary, facts(numbers))
 
 
 def campaign_html(status: Status, decisions: Decisions) -> str:
