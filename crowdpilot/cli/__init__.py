@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
-from crowdpilot import __version__
+from crowdpilot.cli.common_options import Quiet, Verbose, Version
 from crowdpilot.cli.group import Commands
 
 COMMANDS = {  # by panel: the name of each command, which is that of its module, and its short help
@@ -26,6 +24,7 @@ COMMANDS = {  # by panel: the name of each command, which is that of its module,
         "predict": "Labels of new tasks by a trained classifier.",
     },
     "Campaigns": {
+        "next": "Which items people should label next, and a terminal to label them in.",
         "forecast": "Predicted cost and error rate of a campaign.",
         "replay": "Cost of policies on recorded votes.",
         "audit": "An upper bound on the cost of wrong labels, by checking a few.",
@@ -60,18 +59,12 @@ for panel, commands in COMMANDS.items():
         app.command(name, help=about, rich_help_panel=panel)(lambda: None)  # the module is loaded when needed
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"crowdpilot {__version__}")
-        raise typer.Exit
-
-
 @app.callback()
 def _welcome(
     context: typer.Context,
-    version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
-    ] = False,
+    quiet: Quiet = False,
+    verbose: Verbose = False,
+    version: Version = False,
 ) -> None:
     """Crowdpilot: labels with honest probabilities from a crowd that makes mistakes."""
     if context.invoked_subcommand is None:

@@ -16,7 +16,10 @@ SCALARS = (str, int, float, np.generic)
 
 
 class ItemColumns(NamedTuple):
-    """Names of items, and further columns about them, such as a text or the address of an image."""
+    """Names of items, and further columns about them, such as a text or the address of an image.
+
+    Columns of labels and true labels are not among them.
+    """
 
     names: Names
     content: Mapping[str, Sequence[Any]]
@@ -41,7 +44,8 @@ def find_items(items: Any, known: Collection[str] = ()) -> ItemColumns:
         return _checked("items", to_names(list(items)), {})
     columns = read_columns(items)
     name = _name_column(columns, known)
-    content = {other: values for other, values in columns.items() if other != name}
+    hidden = {name, "label", *candidates(columns, "gold")}  # nobody who answers may see an answer
+    content = {other: values for other, values in columns.items() if other not in hidden}
     source = f"{items}" if isinstance(items, str) or hasattr(items, "__fspath__") else "items"
     return _checked(source, to_names(columns[name]), content)
 

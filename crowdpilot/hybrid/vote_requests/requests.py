@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 
 from crowdpilot.arrays import Floats, Names
 from crowdpilot.hybrid.campaign.decisions import Decisions
+from crowdpilot.hybrid.campaign.ledger import BUDGET_TOLERANCE
 from crowdpilot.hybrid.costs import Costs
 from crowdpilot.hybrid.plan import Plan
 from crowdpilot.hybrid.replay.run import BATCHES_PER_PASS
 from crowdpilot.hybrid.vote_requests.items import ItemColumns
 from crowdpilot.hybrid.vote_requests.resumed_campaign import ResumedCampaign, resume_campaign
 from crowdpilot.names import to_names
+from crowdpilot.notebook_html import histogram, panel, table
 
 PILOT, VALUE = "pilot", "value"  # why a vote is asked for
 OWN_COLUMNS = ("task", "worker", "label", "value", "why", "votes", "confidence", "decided_by")
@@ -71,6 +73,14 @@ class VoteRequests:
     def __repr__(self) -> str:
         what = f"{len(self)} votes to ask for" if len(self) else self.reason
         return f"VoteRequests({what}; {self.summary})"
+
+    def _repr_html_(self) -> str:
+        sparks = [
+            histogram(self.decisions.votes, "votes per item"),
+            histogram(self.confidence, "confidence of labels"),
+            histogram(self.value, "value of votes asked for"),
+        ]
+        return panel("VoteRequests", repr(self)[13:-1], table(self.columns()), sparks=sparks)
 
     @property
     def done(self) -> bool:
@@ -223,7 +233,7 @@ def request_votes(resumed: ResumedCampaign, n: int | None = None, workers: Any =
         rows, None if who is None else to_names([worker for _, worker in asks]),
         np.where(np.isfinite(gain), gain, np.nan), resumed.items, resumed.classes, decisions, resumed.votes,
         resumed.spent, left, status.error_rate * len(decisions), _summary(resumed, status.error_rate),
-        "" if asks else _reason(resumed, who, values),
+        "" if asks else why_nothing(resumed, who),
     )  # fmt: skip
 
 
@@ -254,11 +264,12 @@ def _summary(resumed: ResumedCampaign, error_rate: float) -> str:
     return f"spent {spent} of {resumed.money(budget)} ({votes}), {left} left; {errors}"
 
 
-def _reason(resumed: ResumedCampaign, workers: list[Any] | None, values: Floats) -> str:
-    """Why nothing is asked for."""
-    if resumed.left < resumed.price:
+def why_nothing(resumed: ResumedCampaign, workers: list[Any] | None = None) -> str:
+    """Why nothing is asked for, of these workers or of anyone."""
+    if resumed.left + BUDGET_TOLERANCE < resumed.price:
         return f"the budget of {resumed.money(resumed.campaign.costs.budget)} is spent"
-    if not (values > 0).any():
+    if not (resumed.campaign.view.vote_values() > 0).any():
         return f"no further vote is worth its price of {resumed.money(resumed.price)}"
-    names = ", ".join(map(str, workers or ()))
-    return f"{names} cannot add a vote that is worth its price; others may"
+    people = list(dict.fromkeys(map(str, workers or ())))
+    nobody = f"{people[0]} cannot" if len(people) == 1 else f"none of these {len(people)} people can"
+    return f"{nobody} add a vote that is worth its price; others may"

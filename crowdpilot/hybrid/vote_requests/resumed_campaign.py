@@ -149,8 +149,12 @@ def _classes(classes: Sequence[Any] | None, votes: Votes, classifier: ClassProbs
             label = str(votes.classes[int(np.argmax(unknown))])
             raise ValueError(f"the votes have the label {label!r}, which is none of {_list(names)}")
     if len(names) < 2:
-        found_ = f"one class only, {str(names[0])!r}" if len(names) else "no class"
-        raise ValueError(f"there is {found_}; name all with classes= (--classes A,B)")
+        one = (
+            f"there is one class only, {str(names[0])!r}"
+            if len(names)
+            else "nothing says what the classes are"
+        )
+        raise ValueError(f"{one}; name all with classes= (--classes no,yes)")
     return names
 
 

@@ -1,0 +1,1 @@
+"""Labelling at a terminal: one person answers what a campaign asks, and every answer is saved at once."""
