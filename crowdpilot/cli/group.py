@@ -10,12 +10,15 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
-from crowdpilot.cli.shared.output import print_message
+from crowdpilot.cli.common_options import add_common_options
+from crowdpilot.cli.shared.output import NORMAL, print_error, print_message, set_verbosity
 from crowdpilot.optional_packages import needed_for
 
 ADVICE = {
@@ -24,6 +27,8 @@ ADVICE = {
     errno.EISDIR: "name a file in it",
     errno.ENOSPC: "make room, or choose another folder",
 }
+STANDARD_INPUT = Path("-")
+OUTPUTS = ("output", "workers", "to_check", "plot", "folder")  # of which none is read
 
 
 class Commands(TyperGroup):
@@ -46,6 +51,22 @@ class Commands(TyperGroup):
         self.listing = True
         return super().shell_complete(ctx, incomplete)
 
+    def main(self, *args: Any, **options: Any) -> Any:
+        set_verbosity(NORMAL)
+        return super().main(*args, **options)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        first, *rest = args
+        if first == "help":
+            if not rest:
+                typer.echo(ctx.get_help())
+                raise typer.Exit
+            return super().resolve_command(ctx, [*rest, "--help"])
+        if first not in self.commands and Path(first).exists():
+            print_error(f"{first} is a file, not a command; its labels: crowdpilot aggregate {quote(first)}")
+            raise typer.Exit(2)
+        return super().resolve_command(ctx, args)
+
     def invoke(self, ctx: Any) -> Any:
         with warnings.catch_warnings(), _interrupt_on_sigterm():
             warnings.simplefilter("always", UserWarning)
@@ -58,11 +79,23 @@ class Commands(TyperGroup):
             except BrokenPipeError:
                 raise  # typer exits without a message
             except KeyboardInterrupt as error:
-                print_message(f"interrupted; {str(error) or 'nothing was written'}")
+                print_error(f"interrupted; {str(error) or 'nothing was written'}")
                 raise typer.Exit(143 if isinstance(error, Terminated) else 130) from None
             except (ValueError, OSError) as error:
-                print_message(_message(error))
+                print_error(_message(error))
                 raise typer.Exit(2) from None
+
+
+class Command(TyperCommand):
+    """A command, one input of which may be standard input."""
+
+    def invoke(self, ctx: Any) -> Any:
+        names = {one.name: one.opts[0] if one.opts[0].startswith("-") else one.metavar for one in self.params}
+        values = {name: value for name, value in ctx.params.items() if name not in OUTPUTS}
+        inputs = [str(names[name]) for name, value in values.items() if value == STANDARD_INPUT]
+        if len(inputs) > 1:
+            raise ValueError(f"{' and '.join(inputs)} cannot both be standard input (-); name a file for one")
+        return super().invoke(ctx)
 
 
 class Terminated(KeyboardInterrupt):
@@ -78,8 +111,10 @@ def _load(listed: Any) -> Any:
     if isinstance(command, typer.Typer):
         app.add_typer(command, name=listed.name, **about)
     else:
-        app.command(listed.name, epilog=module.EXAMPLES, **about)(command)
-    return typer.main.get_group(app).commands[listed.name]
+        app.command(listed.name, cls=Command, epilog=module.EXAMPLES, **about)(command)
+    loaded = typer.main.get_group(app).commands[listed.name]
+    add_common_options(loaded)
+    return loaded
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
 
@@ -16,16 +16,17 @@ from crowdpilot.io.columns import TableError
 def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
     """A path to write to, file or folder, which takes the place of `target` if all goes well.
 
-    If it does not, nothing is left of it and what was there before is untouched. What is no plain
-    file (a pipe, a terminal) is written to directly.
+    Folders above it are made where they are missing. If anything fails, nothing is left of it and what
+    was there before is untouched. What is no plain file (a pipe, a terminal) is written to directly.
     """
     path = Path(os.path.realpath(target))
     if path.exists() and not (path.is_file() or path.is_dir()):
         yield path
         return
     folder = path.parent / f".{uuid4().hex}"
+    missing = [parent for parent in path.parents if not parent.exists()]
     try:
-        folder.mkdir()
+        folder.mkdir(parents=True)
         yield folder / path.name
         _replace(folder / path.name, path)
     except (OSError, TableError) as error:
@@ -33,6 +34,9 @@ def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
         raise ValueError(f"{target}: cannot be written ({reason}); choose another place") from error
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):  # those that hold what was written stay
+            for parent in missing:
+                parent.rmdir()
 
 
 def _replace(draft: Path, path: Path) -> None:

@@ -57,18 +57,37 @@ def from_table(votes: VotesTable) -> EncodedVotes:
     task = _encode(votes, "task", votes.tasks)
     worker = _encode(votes, "worker", votes.workers)
     label = _encode(votes, "label")
-    gold = _truth(votes, task, _encode(votes, "gold")) if "gold" in votes.roles else {}
+    gold: dict[Any, Any] = {}
+    if "gold" in votes.roles:
+        tasks, codes, labels, *_ = _one_label(votes, task, _encode(votes, "gold"))
+        gold = dict(zip(tasks.tolist(), labels[codes].tolist(), strict=True))
     numbers = _numbers(votes)
     _check_weights(votes, label, numbers.get("weight"))
     return EncodedVotes(task, worker, label, gold, numbers)
 
 
+class TaskLabels(NamedTuple):
+    """The one label of each task that has one."""
+
+    tasks: Names  # (tasks,)
+    codes: Codes  # (tasks,) of the labels
+    labels: Names  # those that occur
+    rows: Codes  # (tasks,) the last row of each task in its table
+    left_out: int  # rows without a task or a label
+
+
 def labels_from_table(votes: VotesTable) -> dict[Any, Any]:
     """The label of each task, from a table that has at most one for each; of votes, the true one."""
+    tasks, codes, labels, *_ = task_labels(votes)
+    return dict(zip(tasks.tolist(), labels[codes].tolist(), strict=True))
+
+
+def task_labels(votes: VotesTable) -> TaskLabels:
+    """The same as arrays."""
     is_plain = "label" in votes.chosen_roles or ("label" in votes.roles and "worker" not in votes.roles)
     role = "gold" if "gold" in votes.roles and not is_plain else "label"
     votes.require("task", role)
-    return _truth(votes, _encode(votes, "task"), _encode(votes, role))
+    return _one_label(votes, _encode(votes, "task"), _encode(votes, role))
 
 
 def _encode(votes: VotesTable, role: str, first: Names | None = None) -> Encoded:
@@ -80,8 +99,8 @@ def _encode(votes: VotesTable, role: str, first: Names | None = None) -> Encoded
         raise votes.error(f"{reason} in column {name!r}, expected one text or number each") from error
 
 
-def _truth(votes: VotesTable, task: Encoded, gold: Encoded) -> dict[Any, Any]:
-    """The one known label of each task that has one."""
+def _one_label(votes: VotesTable, task: Encoded, gold: Encoded) -> TaskLabels:
+    """The one known label of each task that has one; two different ones are an error."""
     rows = np.flatnonzero((gold.codes >= 0) & (task.codes >= 0))
     known = np.full(len(task.names), -1, np.int32)
     known[task.codes[rows]] = gold.codes[rows]
@@ -91,7 +110,9 @@ def _truth(votes: VotesTable, task: Encoded, gold: Encoded) -> dict[Any, Any]:
         both = f"{gold.names.item(gold.codes[n])!r} and {gold.names.item(known[t])!r}"
         raise votes.error(f"task {task.names.item(t)!r} has the true labels {both}, expected one", int(n))
     has = np.flatnonzero(known >= 0)
-    return dict(zip(task.names[has].tolist(), gold.names[known[has]].tolist(), strict=True))
+    last_row = np.zeros(len(known), np.int32)
+    last_row[task.codes[rows]] = rows
+    return TaskLabels(task.names[has], known[has], gold.names, last_row[has], len(task.codes) - len(rows))
 
 
 def _numbers(votes: VotesTable) -> dict[str, Floats]:

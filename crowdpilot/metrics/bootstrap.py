@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from crowdpilot.arrays import Floats
 from crowdpilot.metrics.compare import compare_labels, compare_probs, compare_soft_labels, plain
 
 MAX_WEIGHTS_PER_BLOCK = 2**22  # drawn together
+MAX_RESAMPLED_TASKS = 10_000  # of more tasks that all differ, so many are resampled
 
 Value = TypeVar("Value")  # a number, an array, or a named tuple of either
 
@@ -38,7 +40,9 @@ def interval(
     """Bootstrap percentile interval of a metric over tasks resampled with replacement.
 
     A sample of the tasks is a multinomial weight for each of them. Tasks with the same truth and
-    label are grouped, so that their number costs no time.
+    label are grouped, so that their number costs no time. Of more than 10,000 tasks with
+    probabilities, m = 10,000 are drawn at random; the value is that of all n tasks, and its distances
+    from the bounds are those of the m tasks times sqrt(m / n).
 
     Parameters
     ----------
@@ -58,7 +62,8 @@ def interval(
 
     References
     ----------
-    Efron, The Annals of Statistics 7(1), 1979.
+    Efron, The Annals of Statistics 7(1), 1979. Bickel, Götze and van Zwet, Resampling fewer than n
+    observations, Statistica Sinica 7, 1997.
 
     Examples
     --------
@@ -69,17 +74,29 @@ def interval(
     true, labels, count = _group(truth, predicted)
     tuple_types: set[Any] = set()
 
-    def value(weight: Floats) -> Any:
-        result: Any = metric(true, labels, weight=weight)
+    def value(tasks: Any, weight: Floats) -> Any:
+        result: Any = metric(true[tasks], labels[tasks], weight=weight)
         if not hasattr(result, "_make"):
             return result
         tuple_types.add(type(result))
         return np.stack(result, axis=-1)
 
-    bounds = resample(value, count, level=level, samples=samples, seed=seed)
+    every = slice(None)
+    if len(count) <= MAX_RESAMPLED_TASKS or len(count) < count.sum():
+        bounds = resample(partial(value, every), count, level=level, samples=samples, seed=seed)
+    else:
+        some = np.random.default_rng(seed).choice(len(count), MAX_RESAMPLED_TASKS, replace=False)
+        part = resample(partial(value, some), count[some], level=level, samples=samples, seed=seed)
+        bounds = _rescale(plain(value(every, count)), part, np.sqrt(len(some) / len(count)))
     for tuple_type in tuple_types:
         bounds = Interval(*(tuple_type(*map(plain, np.moveaxis(bound, -1, 0))) for bound in bounds))
     return bounds
+
+
+def _rescale(value: Any, part: Interval[Any], factor: float) -> Any:
+    """The interval around a value whose bounds are nearer by a factor; what is never negative stays so."""
+    low, high = (value + factor * (bound - part.value) for bound in part[1:])
+    return Interval(value, plain(np.where(part.low >= 0, np.maximum(low, 0), low)), plain(high))
 
 
 def resample(

@@ -38,7 +38,7 @@ MISTAKES = {  # what was typed, and what the sentence says to do
     "aggregate votes.csv --gold labels_of_others.csv": "called 'cat' there and 'owl' here: rename them",
     "aggregate votes.csv --exclude nobody.csv": "they are called 'ann' and so on",
     "aggregate votes.csv -o labels.xlsx": "expected .csv, .tsv, .parquet, .jsonl, .npy",
-    "aggregate votes.csv -o none/labels.csv": "there is no folder none; make it first",
+    "aggregate votes.csv -o votes.csv/labels.csv": "votes.csv is a file; choose another folder",
     "aggregate votes.csv -o -": "leave out -o for standard output",
     "aggregate votes.csv -o folder": "it is a folder; name a file in it",
     "aggregate votes.csv -s mv -o /proc/labels.csv": "choose another place",

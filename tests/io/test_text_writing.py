@@ -100,11 +100,23 @@ def test_an_unknown_suffix_is_an_error(tmp_path, name):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("target", ["missing/labels.csv", "file/labels.csv"])
-def test_a_folder_that_does_not_exist_is_an_error(tmp_path, target):
+def test_a_file_in_the_place_of_a_folder_is_an_error(tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(ValueError, match=rf"{target}: cannot be written"):
-        write_table(TABLE, tmp_path / target)
+    with pytest.raises(ValueError, match=r"file/labels.csv: cannot be written"):
+        write_table(TABLE, tmp_path / "file" / "labels.csv")
+
+
+def test_folders_that_do_not_exist_are_made(tmp_path):
+    write_table(TABLE, tmp_path / "new" / "folder" / "labels.csv")
+    assert [str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")] == [
+        "new", "new/folder", "new/folder/labels.csv",
+    ]  # fmt: skip
+
+
+def test_an_error_leaves_no_new_folder(tmp_path):
+    with pytest.raises(ValueError, match="broken"), atomic_path(tmp_path / "new" / "folder" / "labels.csv"):
+        raise ValueError("broken")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_an_error_leaves_nothing_and_what_was_there(tmp_path):

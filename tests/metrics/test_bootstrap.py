@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.stats import binom
@@ -16,6 +18,7 @@ from crowdpilot.metrics import (
     dist_ce,
     ece,
     interval,
+    log_loss,
     per_class,
     risk_coverage,
 )
@@ -158,3 +161,14 @@ def test_shares_of_people_stand_in_for_the_truth() -> None:
     loss = np.abs(human - probs).sum(axis=1) / 2
     assert found.value == pytest.approx(loss.mean())
     assert found.high - found.low == pytest.approx(2 * 1.96 * loss.std() / np.sqrt(200), rel=0.15)
+
+
+@pytest.mark.parametrize("metric", [brier, log_loss, ece])
+def test_of_many_tasks_some_are_resampled_and_the_bounds_are_those_of_all(metric: Any) -> None:
+    rng = np.random.default_rng(0)
+    probs = rng.dirichlet([0.5] * 3, 40_000)
+    truth = (probs.cumsum(axis=1) > rng.random((40_000, 1))).argmax(axis=1)
+    value, low, high = interval(metric, truth, probs, samples=300)
+    every = resample(lambda weight: metric(truth, probs, weight=weight), np.ones(40_000), samples=300)
+    assert value == pytest.approx(metric(truth, probs))
+    assert [low, high] == pytest.approx([every.low, every.high], abs=0.25 * (every.high - every.low))

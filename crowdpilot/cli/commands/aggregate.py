@@ -13,12 +13,14 @@ from crowdpilot.cli.shared import many_files, options
 from crowdpilot.cli.shared.option_groups import expand_options
 from crowdpilot.cli.shared.options import examples
 from crowdpilot.cli.shared.output import (
+    VERBOSE,
     check_json,
-    on_terminal,
     print_columns,
     print_message,
     show_status,
+    shows_progress,
     to_rich_table,
+    verbosity,
     write_all,
 )
 from crowdpilot.cli.shared.reading_options import ReadingOptions, read_true_labels
@@ -98,7 +100,6 @@ def aggregate(
     cluster: many_files.Cluster = None,
     local_cluster: many_files.LocalCluster = None,
     as_json: options.Json = False,
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Print more on standard error.")] = False,
 ) -> None:
     """Write one label and its confidence for every task of VOTES, and say how many labels are right.
 
@@ -114,7 +115,7 @@ def aggregate(
     from crowdpilot.aggregation import Auto, Honest, parse_strategy
     from crowdpilot.aggregation.accuracy.gold_suggestion import suggest_gold
     from crowdpilot.aggregation.honest import without_honesty
-    from crowdpilot.aggregation.registry import check_shares
+    from crowdpilot.aggregation.registry import check_shares, with_classifier
     from crowdpilot.cli.shared.accuracy_lines import print_accuracy
 
     model = _set(parse_strategy(strategy), options.without_none(max_iter=max_iter, tol=tol, seed=seed))
@@ -134,12 +135,12 @@ def aggregate(
             raise ValueError("labels of votes in many files are written to files, so leave out --json")
         files = reading.shards(votes, gold=gold, exclude=exclude)
         with many_files.open_engine(cluster, local_cluster) as engine:
-            _aggregate_files(model, files, engine, output, workers, probs, verbose)
+            _aggregate_files(model, files, engine, output, workers, probs)
         return
     options.check_writable(output, (*io.TABLES, ".npy"))
     data = reading.read(votes, gold=read_true_labels(gold), exclude=exclude)
     if machine is not None:
-        model, data = _with_classifier(model, machine, data)
+        model, data = with_classifier(model, data, machine)
     check_shares(model, data)
     if calibrated and not isinstance(model, Auto | Honest):
         model = Honest(model)
@@ -148,7 +149,7 @@ def aggregate(
         result = without_honesty(result) if calibrated is False else result
         suggestion = None if to_check is None else suggest_gold(result, checks)
     print_accuracy(result, suggestion, may_be_too_sure=calibrated is None)
-    _explain(result, verbose)
+    _explain(result)
     with show_status("writing"):
         _save(result, probs, {"tasks": output, "workers": workers, "checks": to_check}, suggestion)
     if suggestion is not None:
@@ -180,7 +181,6 @@ def _aggregate_files(
     output: Path | None,
     workers: Path | None,
     probs: bool,
-    verbose: bool,
 ) -> None:
     from crowdpilot import io
     from crowdpilot.scale import aggregate_files
@@ -191,7 +191,7 @@ def _aggregate_files(
         raise ValueError(f"{folder}: each file of votes gets a file of labels, expected a folder for them")
     with many_files.progress_bars() as progress:
         result = aggregate_files(model, files, engine=engine, output=folder, probs=probs, progress=progress)
-    many_files.report_result(result, verbose)
+    many_files.report_result(result)
     if workers is not None:
         io.write_table(result.to_workers_table(), workers)
     print_message(f"{result.n_tasks} tasks in {len(result.label_files)} files are labelled in {folder}")
@@ -206,19 +206,6 @@ def _fit(model: Aggregator, votes: Votes, device: str | None) -> Aggregate:
         return model.fit(votes, backend=Torch(device))
     except ValueError as error:
         raise ValueError(str(error).replace("`backend`", "--device")) from error
-
-
-def _with_classifier(model: Aggregator, file: Path, votes: Votes) -> tuple[Aggregator, Votes]:
-    """The model that takes the probabilities of a classifier beside the votes, and these with its tasks."""
-    from crowdpilot.aggregation import Auto, Fusion
-    from crowdpilot.aggregation.classifier_probs import ClassifierAggregator, join_probs
-
-    if model == Auto(seed=model.seed):
-        model = Fusion(seed=model.seed)
-    elif not isinstance(model, ClassifierAggregator):
-        raise ValueError(f"--machine is for fusion or crowdlab, so leave out -s {model}")
-    joined, probs = join_probs(votes, file)
-    return replace(model, probs=probs), joined
 
 
 def _set(model: Aggregator, settings: dict[str, Any]) -> Aggregator:
@@ -260,17 +247,17 @@ def _save(
     )
 
 
-def _explain(result: Aggregate, verbose: bool) -> None:
-    if verbose:
+def _explain(result: Aggregate) -> None:
+    if verbosity() == VERBOSE:
         iterations = f", {len(result.trace)} iterations" if result.trace else ""
         print_message(f"{result.votes} by {result.model}{iterations}")
     if scores := result.params.get("scores"):
-        _show_scores(scores, verbose)
+        _show_scores(scores)
 
 
-def _show_scores(scores: Sequence[Any], verbose: bool) -> None:
+def _show_scores(scores: Sequence[Any]) -> None:
     """Print the weights of the candidates of `auto`: a table at a terminal, else one line."""
-    if verbose or on_terminal(err=True):
+    if verbosity() == VERBOSE or shows_progress():
         from rich.console import Console
 
         Console(stderr=True).print(to_rich_table(scores[0]._fields, scores))

@@ -12,7 +12,7 @@ import typer
 
 from crowdpilot.cli.shared.completion import complete_dataset
 from crowdpilot.cli.shared.options import Json, examples
-from crowdpilot.cli.shared.output import on_terminal, print_message, print_table
+from crowdpilot.cli.shared.output import on_terminal, print_message, print_table, shows_progress
 
 if TYPE_CHECKING:
     from crowdpilot.datasets import Dataset
@@ -140,7 +140,7 @@ def _with_commas(value: Any) -> Any:
 @contextmanager
 def _progress() -> Iterator[Progress | None]:
     """A bar on the terminal for each file; nothing elsewhere."""
-    if not on_terminal(err=True):
+    if not shows_progress():
         yield None
         return
     from rich.console import Console

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crowdpilot.cli.shared.output import on_terminal, print_message
+from crowdpilot.cli.shared.output import VERBOSE, print_message, shows_progress, verbosity
 from crowdpilot.optional_packages import needed_for
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def progress_bars() -> Iterator[StageProgress]:
     """Progress bars on standard error, one for each stage, if it is a terminal."""
     from crowdpilot.progress_bars import ProgressBars
 
-    with ProgressBars(shown=on_terminal(err=True), transient=True) as bars:
+    with ProgressBars(shown=shows_progress(), transient=True) as bars:
         yield bars.update
 
 
@@ -74,14 +74,14 @@ def is_many(votes: Path) -> bool:
     return is_pattern(votes) or (votes.is_dir() and bool(find_files(votes)))
 
 
-def report_result(result: FilesAggregate, verbose: bool) -> None:
+def report_result(result: FilesAggregate) -> None:
     """Print what was read and what was left out, on standard error."""
     if result.dropped:
         print_message(f"{result.dropped} rows hold no vote (missing or “can't tell”) and were left out")
     if excluded := result.excluded_workers:
         workers = f"{excluded} of {len(result.workers) + excluded} workers"
         print_message(f"{workers} and {result.excluded_votes} votes are left out")
-    if verbose:
+    if verbosity() == VERBOSE:
         iterations = f", {len(result.trace)} iterations" if result.trace else ""
         sizes = f"{result.n_votes} votes, {result.n_tasks} tasks, {len(result.workers)} workers"
         print_message(f"{sizes}, {len(result.classes)} classes by {result.model}{iterations}")

@@ -57,7 +57,7 @@ def parse_numbers(option: str, text: str) -> list[float]:
 
 
 def check_writable(path: Path | None, suffixes: Collection[str]) -> None:
-    """Raise before any computation if the file could not be written after it."""
+    """Raise before any computation if the file could not be written after it; new folders are made then."""
     from crowdpilot.io.detect import suffix_of
 
     if path is None:
@@ -66,8 +66,9 @@ def check_writable(path: Path | None, suffixes: Collection[str]) -> None:
         raise ValueError("a file called - is not written; leave out -o for standard output")
     if path.is_dir() and "" not in suffixes:
         raise ValueError(f"{path} cannot be written: it is a folder; name a file in it")
-    if not path.parent.is_dir():
-        raise ValueError(f"{path} cannot be written: there is no folder {path.parent}; make it first")
+    nearest = next(parent for parent in path.absolute().parents if parent.exists())
+    if not nearest.is_dir():
+        raise ValueError(f"{path} cannot be written: {nearest.name} is a file; choose another folder")
     if (suffix := suffix_of(path)) and suffix not in suffixes:
         raise ValueError(f"{path}: the suffix {suffix} is not known, expected {', '.join(suffixes)}")
     if suffix == ".parquet":

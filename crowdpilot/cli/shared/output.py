@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any
@@ -21,34 +22,58 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 STATUS_DELAY_SECONDS = 1.0  # before the status of a computation is shown
+QUIET, NORMAL, VERBOSE = -1, 0, 1
+_verbosity = ContextVar("verbosity", default=NORMAL)
+
+
+def verbosity() -> int:
+    """How much the user wants to be told: `QUIET`, `NORMAL` or `VERBOSE`."""
+    return _verbosity.get()
+
+
+def set_verbosity(level: int) -> None:
+    """Set how much is told from now on."""
+    _verbosity.set(level)
+
+
+def print_error(message: str) -> None:
+    """Print one line on standard error, also if the user wants nothing but errors."""
+    typer.echo(f"crowdpilot: {' '.join(message.splitlines())}", err=True)
 
 
 def print_message(message: str) -> None:
-    """Print one line on standard error."""
-    typer.echo(f"crowdpilot: {' '.join(message.splitlines())}", err=True)
+    """Print one line on standard error, unless the user wants nothing but errors."""
+    if verbosity() > QUIET:
+        print_error(message)
+
+
+def shows_progress() -> bool:
+    """Whether progress is shown: at a terminal, unless the user wants nothing but errors."""
+    return on_terminal(err=True) and verbosity() > QUIET
 
 
 @contextmanager
 def show_status(what: str) -> Iterator[Callable[[str], None]]:
     """Show on a terminal what is being computed and for how long, once it has taken a second.
 
-    The context is a function that replaces the text.
+    The context is a function that replaces the text. With `-v`, a line says in the end how long it took.
     """
     text = what
+    start = time.monotonic()
 
     def update(new_text: str) -> None:
         nonlocal text
         text = new_text
 
-    if not on_terminal(err=True):
+    if not shows_progress():
         yield update
+        _print_duration(what, start)
         return
     from rich.console import Console, Group
     from rich.live import Live
     from rich.spinner import Spinner
     from rich.text import Text
 
-    start = time.monotonic()
     spinner = Spinner("dots")
 
     def render() -> RenderableType:
@@ -58,6 +83,12 @@ def show_status(what: str) -> Iterator[Callable[[str], None]]:
 
     with Live(get_renderable=render, console=Console(stderr=True), transient=True, refresh_per_second=8):
         yield update
+    _print_duration(what, start)
+
+
+def _print_duration(what: str, start: float) -> None:
+    if verbosity() == VERBOSE:
+        print_message(f"{what} took {time.monotonic() - start:.2f} s")
 
 
 def on_terminal(*, err: bool = False) -> bool:

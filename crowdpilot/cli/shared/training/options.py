@@ -10,7 +10,7 @@ import typer
 
 from crowdpilot.cli.shared import options
 from crowdpilot.cli.shared.completion import SELF_TRAINING, complete_map, complete_network, one_of
-from crowdpilot.cli.shared.output import on_terminal
+from crowdpilot.cli.shared.output import shows_progress
 from crowdpilot.cli.shared.reading_options import ReadingOptions
 from crowdpilot.optional_packages import load
 
@@ -237,7 +237,7 @@ class TrainingOptions:
             optimizer=self.optimizer.lower(), momentum=self.momentum, patience=self.patience,
             schedule=self.schedule, milestones=tuple(self.milestones or ()), lr_decay=self.lr_decay,
             precision=self.precision, seed=self.seed, device=self.device, threads=self.threads,
-            progress=on_terminal(err=True), checkpoint=self.checkpoint,
+            progress=shows_progress(), checkpoint=self.checkpoint,
         )  # fmt: skip
 
     def with_classes(self, reading: ReadingOptions) -> ReadingOptions:
