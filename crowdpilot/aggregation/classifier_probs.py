@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -35,6 +35,8 @@ class ClassifierAggregator(Aggregator):
     """
 
     probs: ClassifierProbs = field(default=None, repr=False, compare=False)
+
+    uses_classifier: ClassVar[bool] = True
 
     def fit(  # type: ignore[override]  # the probabilities come second here, and gold labels by name
         self,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from crowdpilot.aggregation.auto import Auto
 from crowdpilot.aggregation.base import Aggregate, Aggregator
+from crowdpilot.aggregation.classifier_probs import ClassifierAggregator, join_probs
 from crowdpilot.aggregation.fusion import Fusion
 from crowdpilot.aggregation.honest import Honest, without_honesty
 from crowdpilot.aggregation.models.bwa import BWA
@@ -38,6 +40,8 @@ from crowdpilot.aggregation.models.wds import WDS
 from crowdpilot.aggregation.models.weighted_majority import WeightedMajority
 from crowdpilot.aggregation.models.zencrowd import ZenCrowd
 from crowdpilot.aggregation.models.zero_based_skill import ZeroBasedSkill
+from crowdpilot.io import as_votes
+from crowdpilot.io.tables.frame_writing import library_of
 from crowdpilot.option_strings import parse_named
 from crowdpilot.votes import Votes
 
@@ -125,6 +129,7 @@ def aggregate(
     votes: Any,
     strategy: str | Aggregator | type[Aggregator] = "auto",
     *,
+    probs: Any = None,
     gold: Any = None,
     calibrated: bool | None = None,
 ) -> Aggregate:
@@ -134,10 +139,12 @@ def aggregate(
     ----------
     votes
         `Votes`, or a data frame, records, an array, a file and whatever else `crowdpilot.read` takes.
-    gold
-        True labels of some tasks, as for `Aggregator.fit`.
     strategy
         A name of `MODELS` with options in brackets, such as "dawid_skene[smoothing=.5]", or a model.
+    probs
+        Probabilities of a classifier, as for `Fusion.fit`; labels are those of both together.
+    gold
+        True labels of some tasks, as for `Aggregator.fit`.
     calibrated
         True gives the labels of any model honest probabilities, as `honest[dawid_skene]` does; False gives
         `auto` those of its models, which are too sure. By default `auto` alone is honest.
@@ -148,13 +155,25 @@ def aggregate(
     >>> aggregate(votes, "majority_voting").labels.tolist()
     ['cat', 'dog']
     """
-    model = as_model(strategy)
+    model, joined = as_model(strategy), votes
+    if probs is not None:
+        model, joined = with_classifier(model, as_votes(votes), probs)
     if calibrated is True and not isinstance(model, Auto | Honest):
         model = Honest(model)
     if calibrated is False and isinstance(model, Honest):
         model = model.model
-    result = model.fit(votes, gold=gold)
+    result = replace(model.fit(joined, gold=gold), frames=library_of(votes))
     return without_honesty(result) if calibrated is False else result
+
+
+def with_classifier(model: Aggregator, votes: Votes, probs: Any) -> tuple[Aggregator, Votes]:
+    """The model that takes a classifier beside the votes, fusion for auto, and the votes with its tasks."""
+    if model == Auto(seed=model.seed):
+        model = Fusion(seed=model.seed)
+    if not isinstance(model, ClassifierAggregator):
+        raise ValueError(f"{model} takes no classifier, expected fusion or crowdlab")
+    joined, found = join_probs(votes, probs)
+    return replace(model, probs=found), joined
 
 
 def as_result(source: Any) -> Aggregate:

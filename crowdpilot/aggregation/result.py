@@ -110,7 +110,7 @@ class Aggregate:
         return f"Aggregate({self.votes!r} by {self.model})"
 
     def _repr_html_(self) -> str:
-        right = f"; expected accuracy {self.expected_accuracy}" if len(self.votes) else ""
+        right = f"; expected accuracy {self.expected_accuracy}" if self.has_accuracy_estimate else ""
         sparks = [
             histogram(self.confidence, "confidence"),
             bars(np.bincount(self.codes, minlength=len(self.votes.classes)), self.votes.classes, "labels"),
@@ -165,6 +165,13 @@ class Aggregate:
         if isinstance(self.posterior, np.ndarray):
             return np.asarray(self.posterior.max(axis=1))
         return probability_of(self.posterior, np.arange(len(self.codes)), self.codes, self.unlisted_prior)
+
+    @property
+    def has_accuracy_estimate(self) -> bool:
+        """Whether `expected_accuracy`, experience with votes, fits: not for shares, nor with a classifier."""
+        by_classifier = getattr(self.model, "uses_classifier", False)
+        is_known = "expected_accuracy" in self.params or not by_classifier
+        return len(self.votes) > 0 and not self.votes.are_shares and is_known
 
     @cached_property
     def expected_accuracy(self) -> AccuracyEstimate:

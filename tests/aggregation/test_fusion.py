@@ -213,6 +213,22 @@ def test_votes_and_probabilities_come_in_any_form(tmp_path):
             np.testing.assert_allclose(Fusion().fit(votes, probs).probs, expected)
 
 
+def test_aggregate_takes_the_classifier_too():
+    expected = Fusion().fit(LONG, BY_TASK)
+    np.testing.assert_array_equal(cp.aggregate(LONG, probs=BY_TASK).probs, expected.probs)
+    assert str(cp.aggregate(LONG, "crowdlab", probs=BY_TASK).model) == "crowdlab"
+    honest = cp.aggregate(LONG, probs=BY_TASK, calibrated=True)
+    np.testing.assert_array_equal(honest.labels, expected.labels)
+    with pytest.raises(ValueError, match="dawid_skene takes no classifier, expected fusion or crowdlab"):
+        cp.aggregate(LONG, "ds", probs=BY_TASK)
+
+
+def test_no_accuracy_is_claimed_by_experience_with_votes_alone():
+    assert not Fusion().fit(LONG, BY_TASK).has_accuracy_estimate
+    assert "expected accuracy" not in Fusion().fit(LONG, BY_TASK)._repr_html_()
+    assert cp.aggregate(LONG).has_accuracy_estimate
+
+
 def test_predictions_come_in_the_form_of_the_votes():
     result = Fusion().fit(LONG, BY_TASK)
     labels, probs = Fusion().fit_predict(LONG, BY_TASK), Fusion().fit_predict_proba(LONG, BY_TASK)

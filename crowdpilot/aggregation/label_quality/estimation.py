@@ -69,6 +69,8 @@ def consensus(
     ([0, 1, 1], 2)
     """
     table = read_wide_labels(labels, classes)
+    if not len(table.votes):
+        raise ValueError("there is no label in the table, expected (examples, annotators) with some")
     votes, probs, unlabelled = _join(table.votes, pred_probs, pred_probs_unlabeled)
     model = _model(method, probs)
     if isinstance(model, Crowdlab) and probs is not None:

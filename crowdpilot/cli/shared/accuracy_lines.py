@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crowdpilot.aggregation import Aggregate, Crowdlab, Fusion
+from crowdpilot.aggregation import Aggregate
 from crowdpilot.aggregation.accuracy.gold_suggestion import GoldSuggestion, suggest_gold
 from crowdpilot.aggregation.accuracy.statements import state_accuracy, state_gain, state_gold
 from crowdpilot.cli.shared.output import print_message
@@ -22,7 +22,7 @@ def print_accuracy(
     may_be_too_sure
         Whether to warn of probabilities that are far above the expected accuracy.
     """
-    if not _has_estimate(result):
+    if not result.has_accuracy_estimate:
         return
     estimate = result.expected_accuracy
     gain = state_gain(suggest_gold(result, None) if suggestion is None else suggestion)
@@ -39,12 +39,6 @@ def print_accuracy(
             f"warning: {result.model} is {confidence:.0%} sure on average, which is too much; "
             "--calibrated gives honest probabilities"
         )
-
-
-def _has_estimate(result: Aggregate) -> bool:
-    """Whether there is an estimate: not for shares of a whole crowd, nor where a classifier counts too."""
-    by_classifier = isinstance(result.model, Crowdlab | Fusion) and "expected_accuracy" not in result.params
-    return not (result.votes.are_shares or by_classifier)
 
 
 def _lower(sentence: str) -> str:

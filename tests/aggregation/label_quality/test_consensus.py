@@ -172,6 +172,7 @@ def test_a_class_that_nobody_gives_is_one_of_the_classifier():
         (SAID, None, {"pred_probs_unlabeled": PROBS}, "given without pred_probs"),
         (SAID, PROBS, {"pred_probs_unlabeled": PROBS[:, :2]}, r"pred_probs_unlabeled have shape \(60, 2\)"),
         (SAID + 0.5, PROBS, {}, "found the label"),
+        (SAID * np.nan, PROBS, {}, "there is no label in the table"),
         (SAID[:, :0], PROBS, {}, "the table of labels is empty"),
     ],
 )
@@ -203,6 +204,7 @@ def test_any_table_of_labels_gives_tables(examples, annotators, K, seed):
     rng = np.random.default_rng(seed)
     said = rng.integers(-1, K, (examples, annotators)).astype(float)
     said[said < 0] = np.nan
+    said[0, 0] = 0
     probs = rng.dirichlet(np.full(K, 0.3), examples)
     for method in ("fusion", "crowdlab"):
         found = cp.consensus(said, probs, method=method, pred_probs_unlabeled=rng.dirichlet(np.ones(K), 2))

@@ -256,7 +256,7 @@ def test_crowdlab_can_be_chosen_for_the_classifier(here: Path, cli: Run) -> None
         ("task,label\nowl,bird\neel,fish\nemu,bird\n", (), "has labels, expected a column p_CLASS"),
         ("task,p_bird,p_fish\nowl,8,2\neel,1,1\nemu,2,1\n", (), "divide each row by its sum"),
         ("task,p_bird,p_fish\nowl,.7,.2\neel,.5,.5\nemu,1,0\n", (), "of task 'owl' sum to 0.9, expected 1"),
-        ("", ("-s", "ds"), "--machine is for fusion or crowdlab"),
+        ("", ("-s", "ds"), "dawid_skene takes no classifier, expected fusion or crowdlab"),
     ],
 )
 def test_wrong_probabilities_are_refused(
