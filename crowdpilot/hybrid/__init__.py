@@ -10,6 +10,7 @@ from crowdpilot.hybrid.audit.prevalence import Prevalence, prevalence
 from crowdpilot.hybrid.campaign.campaign import Campaign
 from crowdpilot.hybrid.campaign.decisions import Ask, Decisions
 from crowdpilot.hybrid.campaign.estimates import Estimates, ItemTable, WorkerTable
+from crowdpilot.hybrid.campaign.estimation.classifier import ClassifierWarning
 from crowdpilot.hybrid.campaign.estimation.contributions import Contribution
 from crowdpilot.hybrid.campaign.leave_out import leave_out_worker
 from crowdpilot.hybrid.campaign.status import Status
@@ -36,6 +37,7 @@ __all__ = [
     "Bound",
     "Campaign",
     "ClassifierLabels",
+    "ClassifierWarning",
     "Contribution",
     "Costs",
     "Decisions",

@@ -133,7 +133,8 @@ def diverse(values: Floats, features: Any, n: int) -> list[int]:
         chosen.append(best)
         products = features @ features[[best]].T
         products = np.asarray(products.todense() if hasattr(products, "todense") else products).ravel()
-        similarity = np.maximum(similarity, np.clip(products * scale * scale[best], 0, 1))
+        cosine = np.nan_to_num(products * scale * scale[best])  # a row may have missing numbers
+        similarity = np.maximum(similarity, np.clip(cosine, 0, 1))
     return chosen
 
 

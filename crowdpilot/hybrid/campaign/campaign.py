@@ -42,7 +42,8 @@ class Campaign:
         Class probabilities of a classifier, (items, classes), or by item in a data frame, a mapping or a
         file; with criteria a mapping from names to these.
     features, classifier
-        Rows for each item, and what is trained on them: anything with `fit` and `predict_proba`.
+        Rows for each item, and what is trained on them: anything with `fit` and `predict_proba`, checked by
+        a fit of a copy to toy labels. Where a later fit fails, a `ClassifierWarning` says so.
     gold
         Known classes of some items, by name; with criteria a mapping from names to these.
 

@@ -45,7 +45,7 @@ class Parts:
         """The parts of a campaign without items."""
         kinds = list(costs.prices)
         pseudo_counts = np.stack([plan.pseudo_counts(kind, classes) for kind in kinds])
-        fitted = None if classifier is None else CrossFittedClassifier(classifier)
+        fitted = None if classifier is None else CrossFittedClassifier(classifier, classes)
         experts = [kind in plan.experts for kind in kinds]
         asked = [Question(plan, pseudo_counts, fitted, experts) for _ in range(questions)]
         items, workers = Items(questions, plan.seed), Workers(kinds, asked)
@@ -60,6 +60,8 @@ class Parts:
         """Add items with their known classes and class probabilities, for each question."""
         if self.classifier is not None:
             self.classifier.add_items(features, len(names))
+        elif features is not None:
+            raise ValueError("there are features, but no classifier that is trained on them (classifier=)")
         rows = self.items.add(names)
         self.ledger.add_items(len(names))
         self.values.add_items(len(names))
@@ -146,6 +148,8 @@ class Parts:
             question.refit(self.items.fold)
         self.leases.votes_since_refit = 0
         self.values.after_refit()
+        if self.classifier is not None:
+            self.classifier.warn_of_failure()
 
     def to_state(self) -> dict[str, Any]:
         """Plain data for a saved campaign, except features and classifier."""

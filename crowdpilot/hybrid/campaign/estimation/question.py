@@ -214,10 +214,11 @@ class Question:
             self.posteriors.fit_crowd_errors(votes, self.worker_kind, self.plan.experience)
         if self._classifier is not None and len(votes) >= MIN_VOTES_TO_TRAIN:
             confusion = np.exp(self.posteriors.fusion.crowd_weight * self.matrices.own())
-            self.posteriors.classifier_probs = self._classifier.fit_predict_calibrated(
+            probs = self._classifier.fit_predict_calibrated(
                 some, fitted.posterior, fold, confusion, self.plan.map
             )
-            self.posteriors.learned_from_votes = True
+            if probs is not None:
+                self.posteriors.classifier_probs, self.posteriors.learned_from_votes = probs, True
         elif self.classifier_probs is not None and len(votes) >= MIN_VOTES_TO_TRAIN:
             log_likelihood = self.posteriors.log_likelihood[voted]
             self.posteriors.temperature = fit_temperature(self.classifier_probs[voted], log_likelihood)

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
+import torch
 from scipy.sparse import csr_array
 
 from crowdpilot.hybrid import LogisticRegression
@@ -27,8 +30,8 @@ class Weighted(LogisticRegression):
         return super().fit(x, sample_weight[:, None] * (labels[:, None] == self.classes_))
 
 
-def cross_fitted(classifier, x):
-    new = CrossFittedClassifier(classifier)
+def cross_fitted(classifier, x, classes=2):
+    new = CrossFittedClassifier(classifier, classes)
     new.add_items(x, x.shape[0])
     return new
 
@@ -53,21 +56,27 @@ def test_predictions_are_right_with_and_without_votes():
         assert (probs.argmax(axis=1) == truth).mean() > 0.95
 
 
-def test_soft_targets_become_weights_where_a_classifier_wants_these():
+def test_soft_labels_become_weighted_labels_where_a_classifier_wants_these():
     rng = np.random.default_rng(0)
     x, targets = rng.normal(size=(60, 2)), rng.dirichlet([1, 1], 60)
     fold = np.arange(60) % FOLDS
-    one = cross_fitted(LogisticRegression(), x).fit_predict(np.arange(60), targets, fold)
+    labels = np.eye(2)[targets.argmax(axis=1)] * targets.max(axis=1, keepdims=True)
+    one = cross_fitted(LogisticRegression(), x).fit_predict(np.arange(60), labels, fold)
     other = cross_fitted(Weighted(), x).fit_predict(np.arange(60), targets, fold)
     np.testing.assert_allclose(one, other, atol=1e-3)
 
 
-def test_a_class_that_was_never_seen_is_hardly_predicted():
+def test_a_class_that_is_no_label_has_its_mean_probability():
     x = np.random.default_rng(0).normal(size=(40, 2))
-    targets = np.tile([0.6, 0.4, 0.0], (40, 1))
-    probs = cross_fitted(Weighted(), x).fit_predict(np.arange(40), targets, np.arange(40) % FOLDS)
-    assert probs.shape == (40, 3)
-    assert 0 < probs[:, 2].max() < 0.01
+    targets = np.tile([[0.6, 0.3, 0.1], [0.3, 0.6, 0.1]], (20, 1))
+    probs = cross_fitted(Weighted(), x, 3).fit_predict(np.arange(40), targets, np.arange(40) % FOLDS)
+    np.testing.assert_allclose(probs[:, 2], 0.1, atol=0.02)
+
+
+def test_one_label_alone_needs_no_classifier():
+    targets = np.tile([0.6, 0.3, 0.1], (40, 1))
+    probs = cross_fitted(Weighted(), np.eye(40), 3).fit_predict(np.arange(40), targets, np.arange(40) % FOLDS)
+    np.testing.assert_allclose(probs, targets)
 
 
 def test_the_original_classifier_is_never_fitted_itself():
@@ -86,10 +95,10 @@ def test_of_several_classifiers_the_one_that_predicts_best_is_used():
     assert (both.argmax(axis=1) == truth).mean() > 0.9
 
 
-@pytest.mark.parametrize("kind", [np.asarray, csr_array, list])
+@pytest.mark.parametrize("kind", [np.asarray, csr_array, list, pd.DataFrame, pl.DataFrame, torch.tensor])
 def test_features_may_come_in_pieces(kind):
     x = np.arange(12.0).reshape(6, 2)
-    new = CrossFittedClassifier(LogisticRegression())
+    new = CrossFittedClassifier(LogisticRegression(), 2)
     for start, end in ((0, 2), (2, 3), (3, 6)):
         new.add_items(kind(x[start:end]), end - start)
     assert len(new) == 6
@@ -97,14 +106,52 @@ def test_features_may_come_in_pieces(kind):
     np.testing.assert_array_equal(rows.toarray() if hasattr(rows, "toarray") else np.asarray(rows), x[[4, 1]])
 
 
+def test_later_features_are_not_cut_to_the_type_of_the_first():
+    new = CrossFittedClassifier(LogisticRegression(), 2)
+    new.add_items(np.eye(3, dtype=int), 3)
+    new.add_items(np.full((1, 3), 0.5), 1)
+    assert new.features_of(np.array([3])).tolist() == [[0.5, 0.5, 0.5]]
+
+
+class Anything:
+    def fit(self, rows, targets):
+        self.K = targets.shape[1]
+
+    def predict_proba(self, rows):
+        return np.full((len(rows), self.K), 1 / self.K)
+
+
+def test_texts_in_an_array_are_not_cut_either():
+    new = CrossFittedClassifier(Anything(), 2)
+    new.add_items(np.array(["a", "b"]), 2)
+    new.add_items(np.array(["a long text"]), 1)
+    assert new.features_of(np.array([2, 0])).tolist() == ["a long text", "a"]
+
+
+@pytest.mark.parametrize(
+    ("first", "later", "message"),
+    [
+        (np.eye(2), [[1, 2]], "new features are a list, expected a numpy as before"),
+        (np.eye(2), csr_array(np.eye(2)), "new features are a sparse matrix, expected a numpy as before"),
+        (pd.DataFrame({"a": [1], "b": [2]}), pd.DataFrame({"a": [1], "c": [2]}), "other columns"),
+    ],
+)
+def test_features_of_another_kind_are_refused(first, later, message):
+    new = CrossFittedClassifier(LogisticRegression(), 2)
+    new.add_items(first, first.shape[0])
+    with pytest.raises(ValueError, match=message):
+        new.add_items(later, 2 if hasattr(later, "tocsr") else 1)
+    assert len(new) == first.shape[0]
+
+
 def test_a_classifier_without_fit_or_features_is_refused():
     with pytest.raises(ValueError, match="the classifier has no method 'fit'"):
-        CrossFittedClassifier(object())
+        CrossFittedClassifier(object(), 2)
     with pytest.raises(ValueError, match="there are features of 2 items, expected a row for each of 3 items"):
-        CrossFittedClassifier(LogisticRegression()).add_items(np.eye(2), 3)
+        CrossFittedClassifier(LogisticRegression(), 2).add_items(np.eye(2), 3)
     with pytest.raises(ValueError, match="there are no features, expected a row for each of 3 items"):
-        CrossFittedClassifier(LogisticRegression()).add_items(None, 3)
-    seen = CrossFittedClassifier(LogisticRegression())
+        CrossFittedClassifier(LogisticRegression(), 2).add_items(None, 3)
+    seen = CrossFittedClassifier(LogisticRegression(), 2)
     seen.add_items(np.eye(2), 2)
     with pytest.raises(ValueError, match=r"new rows have shape \(3,\), expected \(2,\) as before"):
         seen.add_items(np.eye(3), 3)
