@@ -14,7 +14,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.utils import get_relative_url
 from nbclient.exceptions import CellExecutionError
 
-from docs.hooks import generated, glossary, notebook, tables
+from docs.hooks import generated, glossary, notebook, notebook_pages, tables
 from docs.hooks.blocks import blocks
 
 ROOT = Path(__file__).parents[2]
@@ -34,6 +34,10 @@ def on_files(files: Files, config: Any) -> Files:
         text = file.content_string
         if file.src_uri not in NOT_RUN and any(block.is_run for block in blocks(text)):
             running[file.src_uri] = pool.submit(notebook.remembered, text, code)
+    for address, path in notebook_pages.pages().items():
+        running[address] = pool.submit(notebook_pages.remembered, path.read_text(), path.stem, code)
+        files.append(File.generated(config, address, content=notebook_pages.title(path)))
+        files.append(File.generated(config, f"notebooks/{path.name}", abs_src_path=str(path)))
     results = {f"benchmarks/{path.name}": result_page(path) for path in sorted(RESULTS.glob("*.md"))}
     made = {"changelog.md": (ROOT / "CHANGELOG.md").read_text(), **tables.reference_pages(), **results}
     for address, text in made.items():
@@ -61,7 +65,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
             markdown = running[uri].result()
         except (CellExecutionError, ValueError) as error:
             log.warning("%s: %s", uri, error)
-    return generated.on_site(markdown, uri)
+    return generated.on_site(notebook_pages.on_site(markdown), uri)
 
 
 def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from docs.hooks import api_index, code_map, tables
+from docs.hooks import api_index, code_map, notebook_pages, tables
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -42,6 +42,8 @@ def _menu(entries: list[Any], indent: str) -> Iterator[str]:
 
 def _in_tree(target: str) -> str:
     """The file behind an entry of the menu."""
+    if target in (notebooks := notebook_pages.pages()):
+        return f"../{notebooks[target].relative_to(ROOT).as_posix()}"
     for made, file in MADE_PAGES.items():
         if target.startswith(made):
             return file + target.removeprefix(made)

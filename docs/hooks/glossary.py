@@ -79,7 +79,8 @@ class Linker:
 
         for text in soup.find_all(string=self.pattern):
             inside = NO_LINKS_IN.intersection(parent.name for parent in text.parents)
-            if not inside and not isinstance(text, PreformattedString):
+            is_output = text.find_parent(class_="notebook-output") is not None
+            if not (inside or is_output or isinstance(text, PreformattedString)):
                 text.replace_with(
                     BeautifulSoup(self.pattern.sub(linked, escape(text, quote=False)), "html.parser")
                 )
