@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -99,6 +99,40 @@ def lookup(names: Any, known: Any) -> Codes:
     """
     position = {str(name): n for n, name in enumerate(to_names(known).tolist())}
     return np.asarray([position.get(str(name), -1) for name in to_names(names).tolist()], np.int32)
+
+
+def label_codes(labels: Mapping[Any, Any], tasks: Names, classes: Names) -> Codes:
+    """The code of the given label of each task, -1 where none is given; other tasks are ignored."""
+    task, label = lookup(list(labels), tasks), lookup(list(labels.values()), classes)
+    listed = task >= 0
+    if (listed & (label < 0)).any():
+        name, unknown = list(labels.items())[int(np.argmax(listed & (label < 0)))]
+        known = ", ".join(map(str, classes[:10]))
+        raise ValueError(f"gold label {unknown!r} of task {name!r} is not a class ({known})")
+    codes = np.full(len(tasks), -1, np.int32)
+    codes[task[listed]] = label[listed]
+    return codes
+
+
+class TaskLabels(dict[Any, Any]):
+    """The labels of one task by worker, not sorted or hashed, so that nobody takes them for a label."""
+
+    def _refuse(self, *_: Any) -> Any:
+        raise ValueError(
+            "votes are not labels, which are needed here: take cp.aggregate(votes).labels; "
+            "cross_val_predict(..., method='predict_proba') gets votes by params={'y': votes} instead of y"
+        )
+
+    __lt__ = _refuse
+    __hash__ = _refuse  # type: ignore[assignment]  # a dict has none, and says less
+
+
+def labels_by_task(tasks: int, task: Codes, workers: Names, labels: Names) -> NDArray[np.object_]:
+    """The labels of each task by worker, (tasks,), of votes given by their task, worker and label."""
+    given = [TaskLabels() for _ in range(tasks)]
+    for n, worker, label in zip(task.tolist(), workers.tolist(), labels.tolist(), strict=True):
+        given[n][worker] = label
+    return np.fromiter(given, object, tasks)
 
 
 def number_labels(label: Encoded, classes: Sequence[Any] | None, abstain: set[str]) -> tuple[Codes, Names]:

@@ -13,7 +13,8 @@ from scipy.sparse import coo_array, csr_array
 
 from crowdpilot import arrays
 from crowdpilot.arrays import Codes, Floats, Names, frozen, pair, sum_by
-from crowdpilot.names import Encoded, encode, lookup, number_labels, to_names
+from crowdpilot.names import Encoded, encode, label_codes, labels_by_task, lookup, number_labels, to_names
+from crowdpilot.notebook_html import votes_html
 
 Repeats = Literal["last", "first", "all", "error"]
 
@@ -70,8 +71,7 @@ class Votes:
         if self.gold is not None:
             self._set("gold", frozen(self.gold, np.int32, len(self.tasks), "gold"))
             arrays.check_codes(self.gold, -1, len(self.classes), "gold")
-        if self.weight is not None and not (np.isfinite(self.weight) & (self.weight >= 0)).all():
-            raise ValueError("a vote has a negative or infinite weight; weights are 0 or more")
+        arrays.check_weights(self.weight)
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)  # the dataclass is frozen
@@ -79,9 +79,26 @@ class Votes:
     def __len__(self) -> int:
         return len(self.task)
 
+    @property
+    def shape(self) -> tuple[int]:
+        """The number of tasks, which are the rows of votes for scikit-learn; `len` is the number of votes."""
+        return (len(self.tasks),)
+
+    def __getitem__(self, rows: Any) -> Votes:
+        """The votes on the tasks at a position, a slice, positions or a mask, in this order; see `select`."""
+        return self.select(tasks=arrays.positions(rows, len(self.tasks)))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[np.object_]:
+        return labels_by_task(self.shape[0], self.task, self.workers[self.worker], self.classes[self.label])
+
+    __iter__ = None  # `len` counts votes and positions are of tasks: a loop would mix them up
+
     def __repr__(self) -> str:
         sizes = f"{len(self.tasks)} tasks, {len(self.workers)} workers, {len(self.classes)} classes"
         return f"Votes({len(self)} votes, {sizes})"
+
+    def _repr_html_(self) -> str:
+        return votes_html(self)
 
     @classmethod
     def of(
@@ -149,37 +166,33 @@ class Votes:
         kept = (task.codes >= 0) & (worker.codes >= 0) & (said >= 0)
         listed = list(dict.fromkeys([*task.names.tolist(), *tasks])) if tasks else task.names
         extra: dict[str, Any] = {name: column[kept] for name, column in columns.items()}
-        votes = cls(
-            task.codes[kept], worker.codes[kept], said[kept],
-            to_names(listed), worker.names, classes_, **extra, dropped=int((~kept).sum()),
-        )  # fmt: skip
+        codes, names = (task.codes[kept], worker.codes[kept], said[kept]), (to_names(listed), worker.names)
+        votes = cls(*codes, *names, classes_, **extra, dropped=int((~kept).sum()))
         return votes if repeats == "all" else votes._resolve_repeats(repeats)
 
     def _resolve_repeats(self, repeats: Repeats) -> Votes:
         pairs = pair(self.task, self.worker, (len(self.tasks), len(self.workers)))
         if not arrays.has_repeats(pairs):
             return self
+        kept = arrays.last_of_each(pairs) if repeats == "last" else arrays.first_of_each(pairs)
         if repeats == "error":
-            n = np.setdiff1d(np.arange(len(self)), arrays.first_of_each(pairs))[0]
+            n = np.setdiff1d(np.arange(len(self)), kept)[0]
             raise ValueError(
                 f"worker '{self.workers[self.worker[n]]}' labels task '{self.tasks[self.task[n]]}' "
                 "more than once; say which vote counts with repeats='last', 'first' or 'all'"
             )
-        return self.take(arrays.first_of_each(pairs) if repeats == "first" else arrays.last_of_each(pairs))
+        return self.take(kept)
 
     def take(self, rows: Any) -> Votes:
         """The votes in `rows` (indices or a mask) of the same tasks, workers and classes."""
-        columns: dict[str, Any] = {
-            name: column[rows]
-            for name in ("task", "worker", "label", "weight", "seconds", "time")
-            if (column := getattr(self, name)) is not None
-        }
+        names = ("task", "worker", "label", "weight", "seconds", "time")
+        columns: dict[str, Any] = {n: c[rows] for n in names if (c := getattr(self, n)) is not None}
         return replace(self, **columns)
 
     def select(self, *, tasks: Any = None, workers: Any = None) -> Votes:
-        """The votes on some tasks and of some workers, given as codes or masks; other names are dropped.
+        """The votes on some tasks and of some workers (codes or masks, None for all), in their order.
 
-        The tasks and workers of the result are in the order of the codes, all of them if None.
+        Names of other tasks and workers are dropped; all classes stay.
         """
         task, task_code = arrays.selection(tasks, len(self.tasks))
         worker, worker_code = arrays.selection(workers, len(self.workers))
@@ -196,15 +209,7 @@ class Votes:
 
     def with_gold(self, gold: Mapping[Any, Any]) -> Votes:
         """The same votes with the true label of some tasks; tasks that are not listed are ignored."""
-        task, label = self.index("tasks", list(gold)), self.index("classes", list(gold.values()))
-        listed = task >= 0
-        if (listed & (label < 0)).any():
-            name, unknown = list(gold.items())[int(np.argmax(listed & (label < 0)))]
-            known = ", ".join(map(str, self.classes[:10]))
-            raise ValueError(f"gold label {unknown!r} of task {name!r} is not a class ({known})")
-        codes = np.full(len(self.tasks), -1, np.int32)
-        codes[task[listed]] = label[listed]
-        return replace(self, gold=codes)
+        return replace(self, gold=label_codes(gold, self.tasks, self.classes))
 
     @cached_property
     def weights(self) -> Floats:
@@ -234,8 +239,7 @@ class Votes:
     @cached_property
     def starts(self) -> NDArray[np.int64]:
         """Where the votes of each task begin, and where the last ends, if they are sorted by task."""
-        counts = np.bincount(self.task, minlength=len(self.tasks))
-        return np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+        return np.append(0, np.cumsum(np.bincount(self.task, minlength=len(self.tasks))))
 
     @cached_property
     def onehot(self) -> csr_array:
@@ -290,10 +294,4 @@ class Votes:
 
     def clamp(self, probs: Floats) -> Floats:
         """The same probabilities, but certain for the tasks whose class is known."""
-        if self.gold is None:
-            return probs
-        known = np.flatnonzero(self.gold >= 0)
-        probs = np.array(probs)
-        probs[known] = 0
-        probs[known, self.gold[known]] = 1
-        return probs
+        return probs if self.gold is None else arrays.certain(probs, self.gold)

@@ -213,3 +213,64 @@ def test_index_compares_names_as_text(known, names):
     assert codes.tolist() == [texts.index(str(name)) if str(name) in texts else -1 for name in names]
     assert votes.index("workers", ["w", "v"]).tolist() == [0, -1]
     assert votes.index("classes", np.array(["a"], object)).tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    ("rows", "tasks"),
+    [
+        (1, ["b"]),
+        (-1, ["c"]),
+        (slice(1, None), ["b", "c"]),
+        ([2, 0], ["c", "a"]),
+        (np.array([2, 0]), ["c", "a"]),
+        ([True, False, True], ["a", "c"]),
+        (np.array([], bool)[:0].astype(int), []),
+        ([], []),
+        ((np.array([1]), ...), ["b"]),
+    ],
+    ids=str,
+)
+def test_votes_are_sliced_by_tasks_and_keep_workers_classes_and_gold(rows, tasks):
+    votes = Votes.of(["a", "a", "b"], ["x", "y", "x"], [0, 1, 1], tasks=["c"], gold={"c": 1, "a": 0})
+    some = votes[rows]
+    assert some.tasks.tolist() == tasks
+    assert (some.workers.tolist(), some.classes.tolist()) == (["x", "y"], [0, 1])
+    assert dict(zip(some.tasks, some.tally().tolist(), strict=True)) == {
+        task: {"a": [1, 1], "b": [0, 1], "c": [0, 0]}[task] for task in tasks
+    }
+    assert some.gold.tolist() == [{"a": 0, "b": -1, "c": 1}[task] for task in tasks]
+    assert some.shape == (len(tasks),)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("a", "by their names with votes\\[votes.index"),
+        (["a"], "by their names with votes\\[votes.index"),
+        ([0.5], "by positions or a mask"),
+        (None, "by positions or a mask"),
+        (3, "there are 2 tasks: index 3 is out of bounds"),
+        ([True], "there are 2 tasks: boolean index did not match"),
+        ([0, 0], "selected more than once"),
+    ],
+)
+def test_a_slice_of_what_is_not_there_is_refused(rows, message):
+    votes = Votes.of(["a", "b"], ["x", "x"], [0, 1])
+    with pytest.raises((TypeError, IndexError, ValueError), match=message):
+        votes[rows]
+
+
+def test_votes_by_name_are_a_slice_of_their_index():
+    votes = Votes.of([7, 8, 9], ["x"] * 3, ["a", "b", "c"])
+    assert votes[votes.index("tasks", [9, "7"])].tasks.tolist() == [9, 7]
+
+
+def test_votes_are_not_taken_for_labels_nor_iterated():
+    votes = Votes.of(["a", "a", "b"], ["x", "y", "x"], [0, 1, 1], tasks=["c"])
+    by_task = np.asarray(votes)
+    assert by_task.tolist() == [{"x": 0, "y": 1}, {"x": 1}, {}]
+    for use in (np.unique, set):
+        with pytest.raises(ValueError, match="votes are not labels"):
+            use(by_task)
+    with pytest.raises(TypeError, match="not iterable"):
+        list(votes)
