@@ -43,11 +43,13 @@ def read_wide_labels(labels: Any, classes: Sequence[Any] | None = None) -> Label
     Parameters
     ----------
     labels
-        A data frame of pandas or polars, or an array; an empty cell (NaN, None, a number below 0) is no
-        label. A frame with columns for task, worker and label holds one label in each row.
+        A data frame of pandas or polars, an array or a list of lists; an empty cell (NaN, None, a number
+        below 0) is no label. A frame with columns for task, worker and label holds one label in each row.
     classes
         All classes in the order wanted; otherwise those that occur, in natural order.
     """
+    if isinstance(labels, list) and labels and all(isinstance(row, list) for row in labels):
+        labels = _of_lists(labels)
     if isinstance(labels, np.ndarray) and labels.ndim == 2:
         rows, columns = (np.arange(size) for size in labels.shape)
         return Labels(_to_votes(labels, rows, columns, classes), rows, "pandas")
@@ -56,6 +58,14 @@ def read_wide_labels(labels: Any, classes: Sequence[Any] | None = None) -> Label
         votes = votes if classes is None else set_classes(votes, to_names(list(classes)))
         return Labels(votes, votes.tasks, library_of(labels))
     return _of_frame(labels, classes)
+
+
+def _of_lists(rows: list[list[Any]]) -> Names:
+    if len(lengths := {len(row) for row in rows}) > 1:
+        raise ValueError(
+            f"the rows of labels have {min(lengths)} to {max(lengths)} cells; give one per annotator"
+        )
+    return np.asarray([[*row, None] for row in rows], object)[:, :-1]
 
 
 def _names(frame: Any) -> list[str]:
