@@ -236,7 +236,7 @@ def write(votes: Any, path: AnyPath, *, format: str | None = None) -> None:
     The file is there when it is complete, and not before. Without a suffix it is a folder. A result, or
     whatever else has `columns()`, is written as a table.
     """
-    if callable(columns := getattr(votes, "columns", None)):
+    if not isinstance(votes, Votes) and callable(columns := getattr(votes, "columns", None)):
         write_table(columns(), path)
         return
     votes = as_votes(votes)

@@ -14,12 +14,11 @@ import numpy as np
 from crowdpilot.io.columns import TableError
 from crowdpilot.io.format import Format, VotesTable
 from crowdpilot.io.formats.wide import looks_wide, to_long
-from crowdpilot.io.inference.column_names import find_columns, listed
 from crowdpilot.io.source import COMPRESSED, Source
 from crowdpilot.io.sources.comments import without_comments
 from crowdpilot.io.sources.opening import PATHS as PATHS
 from crowdpilot.io.sources.opening import members_error, open_source
-from crowdpilot.io.tables.in_memory import table_in_memory
+from crowdpilot.io.tables.in_memory import check_unnamed_columns, table_in_memory
 from crowdpilot.io.votes_tables import from_frame
 from crowdpilot.option_strings import did_you_mean
 
@@ -150,12 +149,8 @@ def _from_memory(source: Any, formats: Formats, format: str | None, said: Source
     if format not in (None, "wide"):
         raise ValueError(f"a table in memory has no format {format!r}, only wide or none")
     if format or ("wide" in formats and looks_wide(found, columns)):
-        if not format and isinstance(source, Mapping) and "task" not in find_columns(found.column_names):
-            raise ValueError(
-                f"the table: {listed(found.column_names)} may be workers with a label for each task, or "
-                "tasks with a label of each worker; if they are workers, say format='wide', else give "
-                "{task: {worker: label}}"
-            )
+        if not format and not columns:
+            check_unnamed_columns(found, is_dict=isinstance(source, Mapping))
         frame = VotesTable(found, {}, columns.keys(), format="wide")
         return to_long(frame, columns, is_forced=format is not None)
     return from_frame(found, columns, said.required)

@@ -67,6 +67,11 @@ def doubts(votes: Votes, about: VotesTable) -> Iterator[str]:
             f"{about.origins['label']} is read as the label, though {listed(rivals)} may be it too; if so, "
             f"use --columns label={rivals[0]}"
         )
+    if votes.gold is not None and (votes.gold >= 0).all() and not _is_named(about, "gold"):
+        yield (
+            f"{about.origins.get('gold', 'the truth')} is read as gold labels, which models learn from, and "
+            "all tasks have one; to measure by them, leave the column out: columns={'gold': None}"
+        )
     yield from _joined_labels(votes)
     yield from _codes_of_no_answer(votes)
     yield from _rounded_names(votes)

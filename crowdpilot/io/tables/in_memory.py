@@ -12,6 +12,7 @@ from crowdpilot.arrays import need_arrow
 from crowdpilot.io.columns import Table, TableError, column_of_names, table_of
 from crowdpilot.io.engine import engine
 from crowdpilot.io.format import VotesTable
+from crowdpilot.io.inference.column_names import find_columns, listed
 from crowdpilot.io.plain import NESTED_TYPES
 from crowdpilot.io.tables.frames import frame_table, is_frame, readable_column
 from crowdpilot.io.tables.inner_answers import inner_answers
@@ -170,6 +171,21 @@ def _check_matrix(array: NDArray[Any]) -> None:
     """Raise if an array of three columns may hold triples of task, worker and label."""
     if len(array) and _may_be_triples(array.tolist()):  # what is masked is None there
         raise TableError(f"its three columns may be workers, or task, worker and label; {SETTLED}")
+
+
+def check_unnamed_columns(table: Table, *, is_dict: bool) -> None:
+    """Raise if columns whose names say nothing may be something else than workers."""
+    known, names = find_columns(table.column_names), listed(table.column_names)
+    if is_dict and "task" not in known:
+        raise ValueError(
+            f"the table: {names} may be workers with a label for each task, or tasks with a label of each "
+            "worker; if they are workers, say format='wide', else give {task: {worker: label}}"
+        )
+    if len(table.columns) == len(TRIPLE) and not known:
+        rows = list(zip(*(column.values() for column in table.columns), strict=True))
+        plain = all(isinstance(value, SCALARS) and _is_label(value) for row in rows for value in row)
+        if rows and plain and not _may_be_matrix(rows):
+            raise ValueError(f"the table: {names} may be workers, or task, worker and label; {SETTLED}")
 
 
 def _votes_in(array: NDArray[Any]) -> NDArray[np.bool_]:

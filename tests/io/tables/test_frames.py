@@ -143,3 +143,21 @@ def test_of_several_splits_one_has_to_be_chosen(rows):
 def test_without_arrow_frames_say_what_they_need(without_arrow):
     with without_arrow(), pytest.raises(ValueError, match=r"^a data frame needs pyarrow"):
         read(pl.DataFrame(COLUMNS).lazy())
+
+
+def test_three_columns_without_known_names_may_be_triples():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"a": rng.integers(100, size=300), "b": rng.integers(9, size=300), "c": rng.integers(2, size=300)}
+    )
+    with pytest.raises(ValueError, match="'a', 'b', 'c' may be workers, or task, worker and label"):
+        read(frame)
+    votes = read(frame, columns={"task": "a", "worker": "b", "label": "c"})
+    assert len(votes.classes) == 2
+    assert read(frame % 2).workers.tolist() == ["a", "b", "c"]
+
+
+def test_unsigned_numbers_stay_numbers():
+    frame = pd.DataFrame({"task": np.array([7, 8], np.uint64), "worker": ["x", "y"], "label": [0, 1]})
+    assert read(frame).tasks.tolist() == [7, 8]
+    assert read(frame.assign(task=frame["task"] + np.uint64(2**63))).tasks[0] == str(2**63 + 7)

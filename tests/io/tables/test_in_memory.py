@@ -176,3 +176,10 @@ def test_what_is_no_table_of_votes_is_one_sentence(source, problem):
 
 def test_a_single_record_is_a_single_vote(rows):
     assert rows(read({"task": "abc", "worker": "xyz", "label": "cat"})) == [("abc", "xyz", "cat")]
+
+
+def test_a_dict_of_lists_without_a_task_has_two_readings():
+    answers = {name: ["bird", "fish", "bird", "fish"] for name in ("owl", "eel", "ray")}
+    with pytest.raises(ValueError, match="'owl', 'eel', 'ray' may be workers .* or tasks .* format='wide'"):
+        read(answers)
+    assert read(answers, format="wide").workers.tolist() == ["owl", "eel", "ray"]
