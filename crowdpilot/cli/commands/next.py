@@ -60,7 +60,6 @@ def next(
         int | None,
         typer.Option(
             "--batch",
-            "-n",
             min=1,
             help="Votes to ask for now; 50, or a fiftieth of the items if that is more.",
         ),
@@ -82,7 +81,8 @@ def next(
         typer.Option("--output", "-o", help="File for the votes to ask for: .csv, .tsv, .parquet or .jsonl."),
     ] = None,
     labels: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="File for the labels of all items until now.")
+        Path | None,
+        typer.Option("--labels", "-l", metavar="FILE", help="File for the labels of all items until now."),
     ] = None,
     loop: Annotated[
         bool,

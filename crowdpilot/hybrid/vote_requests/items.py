@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -78,6 +79,6 @@ def _checked(source: str, names: Names, content: Mapping[str, Sequence[Any]]) ->
         raise ValueError(f"{source}: item {missing[0] + 1} has no name, expected one of its own for each")
     texts = list(map(str, listed_names))
     if len(set(texts)) < len(texts):
-        twice = next(text for n, text in enumerate(texts) if text in texts[:n])
+        twice = Counter(texts).most_common(1)[0][0]
         raise ValueError(f"{source} has the item {twice!r} twice, expected each once")
     return ItemColumns(names, content)

@@ -17,6 +17,7 @@ from crowdpilot.hybrid.plan import Plan
 from crowdpilot.hybrid.replay.run import BATCHES_PER_PASS
 from crowdpilot.hybrid.vote_requests.items import ItemColumns
 from crowdpilot.hybrid.vote_requests.resumed_campaign import ResumedCampaign, resume_campaign
+from crowdpilot.io.tables.frame_writing import data_frame
 from crowdpilot.names import to_names
 from crowdpilot.notebook_html import histogram, panel, table
 
@@ -141,10 +142,12 @@ class VoteRequests:
         }
 
     def to_pandas(self) -> Any:
-        """`columns` as a data frame."""
-        import pandas as pd
+        """`columns` as a pandas data frame."""
+        return data_frame(self.columns(), "pandas", "to_pandas()")
 
-        return pd.DataFrame(self.columns())
+    def to_polars(self) -> Any:
+        """The same as a polars data frame."""
+        return data_frame(self.columns(), "polars", "to_polars()")
 
     def _content(self) -> dict[str, Any]:
         return {

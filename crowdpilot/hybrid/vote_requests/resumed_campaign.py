@@ -87,22 +87,22 @@ def resume_campaign(
     plan: Plan | None = None,
 ) -> ResumedCampaign:
     """The campaign that all this describes, fitted to the votes; parameters are those of `next_votes`."""
-    given = _read_votes(votes)
-    classifier = None if probs is None else _read_probs(probs, classes, given)
-    wanted = _items(items, given, classifier)
-    names = _classes(classes, given, classifier)
+    counted = _read_votes(votes)
+    classifier = None if probs is None else _read_probs(probs, classes, counted)
+    wanted = _items(items, counted, classifier)
+    names = _classes(classes, counted, classifier)
     prices = _costs(costs, budget, len(names))
-    elsewhere = lookup(given.tasks, wanted.names)[given.task] < 0
-    _check_names(wanted.names, given, elsewhere)
+    elsewhere = lookup(counted.tasks, wanted.names)[counted.task] < 0
+    _check_names(wanted.names, counted, elsewhere)
     campaign = Campaign(
-        _texts(wanted.names), _texts(names), prices, plan=_plan(plan, given, ~elsewhere),
+        _texts(wanted.names), _texts(names), prices, plan=_plan(plan, counted, ~elsewhere),
         classifier_probs=None if classifier is None else classifier.align(wanted.names, names),
-        gold=_gold(gold, given, wanted.names, names),
+        gold=_gold(gold, counted, wanted.names, names),
     )  # fmt: skip
-    _tell(campaign, given, elsewhere, names)
+    _tell(campaign, counted, elsewhere)
     has_classifier, counts_votes = classifier is not None, costs is None
     return ResumedCampaign(
-        campaign, wanted, names, len(given), int(elsewhere.sum()), has_classifier, counts_votes
+        campaign, wanted, names, len(counted), int(elsewhere.sum()), has_classifier, counts_votes
     )
 
 
@@ -199,23 +199,25 @@ def _gold(gold: Any, votes: Votes, items: Names, classes: Names) -> dict[str, st
         for task, code in zip(votes.tasks.tolist(), votes.gold.tolist(), strict=True):
             labels |= {str(task): str(votes.classes[code])} if code >= 0 else {}
     is_plain = isinstance(gold, Mapping) and not any(isinstance(v, (list, np.ndarray)) for v in gold.values())
-    given = {} if gold is None else gold if is_plain else io.read_labels(gold)
-    labels |= {str(task): str(label) for task, label in given.items()}
+    named = {} if gold is None else gold if is_plain else io.read_labels(gold)
+    labels |= {str(task): str(label) for task, label in named.items()}
     if unknown := [label for label in labels.values() if label not in _texts(classes)]:
         raise ValueError(f"a known label is {unknown[0]!r}, which is none of {_list(classes)}")
     wanted = set(_texts(items))
     return {task: label for task, label in labels.items() if task in wanted}
 
 
-def _tell(campaign: Campaign, votes: Votes, elsewhere: Any, classes: Names) -> None:
+def _tell(campaign: Campaign, votes: Votes, elsewhere: Any) -> None:
     """Add all votes; items that are not to be labelled are withdrawn, after they were voted on."""
     others = list(dict.fromkeys(str(task) for task in votes.tasks[votes.task[elsewhere]].tolist()))
     if others:
         campaign.add(others)
         campaign.withdraw(others)
     if len(votes):
-        columns = votes.tasks[votes.task], votes.workers[votes.worker], votes.classes[votes.label]
-        campaign.tell(list(zip(*(map(str, column.tolist()) for column in columns), strict=True)), refit=True)
+        tasks, workers, classes = (
+            to_names(_texts(names)) for names in (votes.tasks, votes.workers, votes.classes)
+        )
+        campaign.tell(replace(votes, tasks=tasks, workers=workers, classes=classes), refit=True)
 
 
 def _texts(names: Names) -> list[str]:

@@ -20,11 +20,12 @@ SHORT = {  # what a letter stands for, in every command that has it
 OWN_WORDS = {  # options of which a command says in its own words what it does with them
     "--output", "--strategy", "--policy", "--labels", "--machine", "--json", "--x", "--folder", "--items",
     "--seconds", "--shards", "--classes", "--gold", "--device", "--n-classes", "--level", "--abstain",
-    "--truth", "--force", "--name", "--project",
+    "--truth", "--force", "--name", "--project", "--votes", "--batch",
 }  # fmt: skip
 OWN_TYPES = {  # options that are not of one type, and why
     "--policy": "`replay` tries several",
     "--machine": "`replay` has one for each criterion",
+    "--labels": "`next` writes them; elsewhere they may be a strategy",
     "--project": "that of `connect` is the number of a project in another program",
     "--abstain": "that of `simulate` is a setting of its crowd, under the name that metadata.json has",
 }

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rich.columns import Columns
 from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
@@ -37,8 +38,8 @@ class Screen:
         panel = Panel(self._cut(_content(content) or Text(_plain(item))), width=self._width, expand=True)
         panel.title, panel.title_align = Text(_plain(item)), "left"
         self._console.print(panel)
-        self._print(self._choices())
-        self._print(Text("  ").join([_choice(key, name) for key, name in COMMANDS.items()]))
+        self._show_choices()
+        self._console.print(Columns([_choice(key, name) for key, name in COMMANDS.items()], padding=(0, 2)))
         if message:
             self._print(Text(_plain(message), style="yellow"))
         if not self._keys.single:
@@ -51,13 +52,13 @@ class Screen:
     def _print(self, text: Text) -> None:
         self._console.print(text, width=self._width)
 
-    def _choices(self) -> Text:
+    def _show_choices(self) -> None:
         if not self._keys.single:
-            return Text("type one of: ") + Text(", ").join(
-                Text(_plain(name), style="bold") for name in self._classes
-            )
+            self._print(Text("type one of: " + ", ".join(map(_plain, self._classes))))
+            return
         pairs = zip(self._keys.keys, self._classes, strict=True)
-        return Text("  ").join([_choice(key, "" if key == name.casefold() else name) for key, name in pairs])
+        choices = [_choice(key, "" if key == name.casefold() else name) for key, name in pairs]
+        self._console.print(Columns(choices, padding=(0, 2)), width=self._width)
 
     def _cut(self, text: Text) -> Text:
         """As many lines as there is room for."""
@@ -70,8 +71,9 @@ class Screen:
 
 
 def _content(content: Mapping[str, Any]) -> Text:
-    """The values of all columns; their names too, if there are several."""
+    """The values of all columns, long ones last; their names too, if there are several."""
     filled = {name: _plain(str(value)) for name, value in content.items() if value is not None}
+    filled = dict(sorted(filled.items(), key=lambda each: len(each[1]) > MAX_WIDTH))
     rows = []
     for name, value in filled.items():
         link = f"link {value}" if re.fullmatch(r"https?://\S+", value) else ""

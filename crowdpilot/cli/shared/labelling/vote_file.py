@@ -68,8 +68,9 @@ class VoteFile:
 
     def append(self, task: str, worker: str, label: str) -> None:
         """Write one vote and wait until it is on disk; all of it or nothing."""
-        said = {self.roles["task"]: task, self.roles["worker"]: worker, self.roles["label"]: label}
-        row = self._line([said.get(name, "") for name in self.header])
+        values = {"task": task, "worker": worker, "label": label, "weight": "1"}
+        cells = {column: values[role] for role, column in self.roles.items() if role in values}
+        row = self._line([cells.get(name, "") for name in self.header])
         with _locked(self.path) as fd:
             end = os.lseek(fd, 0, os.SEEK_END)
             before = self._line(self.header) if end == 0 else self._missing_line_end(fd, end)

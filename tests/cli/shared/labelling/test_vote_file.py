@@ -29,6 +29,7 @@ def test_a_new_file_gets_a_header_with_its_first_vote(tmp_path: Path) -> None:
         ("rater;item;note;answer\r\nbob;a;?;yes\r\n", "ann;b;;no\r\n"),
         ("task\tworker\tlabel\na\tbob\tyes\n", "b\tann\tno\n"),
         ("task,worker,label\na,bob,yes", "\nb,ann,no\n"),  # without the end of a line
+        ("task,worker,label,time,weight\na,bob,yes,2024-01-01 10:00,1\n", "b,ann,no,,1\n"),
         ("\ufefftask,worker,label\na,bob,yes\n", "b,ann,no\n"),
     ],
 )
