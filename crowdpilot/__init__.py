@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         MajorityVoting,
         Stream,
         aggregate,
+        compare,
         consensus,
         suggest_gold,
     )
@@ -54,6 +55,7 @@ __all__ = [
     "Votes",
     "aggregate",
     "audit",
+    "compare",
     "consensus",
     "diagnose",
     "explain",
@@ -78,6 +80,7 @@ _NAMES_OF = {
         "MajorityVoting",
         "Stream",
         "aggregate",
+        "compare",
         "consensus",
         "suggest_gold",
     ),

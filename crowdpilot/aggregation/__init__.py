@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from crowdpilot.aggregation.accuracy.comparison import Comparison, compare
 from crowdpilot.aggregation.accuracy.gold_suggestion import GoldSuggestion, suggest_gold
 from crowdpilot.aggregation.auto import Auto
 from crowdpilot.aggregation.base import Aggregate, Aggregator, NotConverged, TooManyClasses
@@ -62,6 +63,7 @@ __all__ = [
     "Aggregator",
     "Auto",
     "CommonMistakes",
+    "Comparison",
     "Consensus",
     "Crowdlab",
     "DawidSkene",
@@ -88,6 +90,7 @@ __all__ = [
     "ZenCrowd",
     "ZeroBasedSkill",
     "aggregate",
+    "compare",
     "consensus",
     "parse_strategy",
     "suggest_gold",

@@ -10,6 +10,7 @@ from crowdpilot.cli.group import Commands
 COMMANDS = {  # by panel: the name of each command, which is that of its module, and its short help
     "Labels": {
         "aggregate": "Labels and their confidence from votes.",
+        "compare": "All strategies on votes whose truth is known, beside majority voting.",
         "score": "Metrics of labels against the truth.",
         "strategies": "The aggregation models, with their papers.",
     },

@@ -26,7 +26,7 @@ for name in sys.argv[1:]:
 
 @pytest.fixture(scope="module")
 def loaded() -> dict[str, set[str]]:
-    """Top-level packages in memory after the help of each command, one after the other."""
+    """Top-level packages that the help of each command loads, one after the other in one process."""
     done = subprocess.run(
         [sys.executable, "-c", LOADED, *NAMES],
         env={**os.environ, "PYTHONPATH": str(Path(crowdpilot.__file__).parents[1])},
@@ -34,7 +34,9 @@ def loaded() -> dict[str, set[str]]:
     )  # fmt: skip
     lines = [line.split() for line in done.stdout.splitlines()]
     assert [line[0] for line in lines] == ["True"] * len(NAMES)
-    return {name: {module.partition(".")[0] for module in modules} for _, name, *modules in lines}
+    packages = {name: {module.partition(".")[0] for module in modules} for _, name, *modules in lines}
+    before = [set(), *packages.values()]
+    return {name: packages[name] - earlier for name, earlier in zip(packages, before, strict=False)}
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,6 +1,7 @@
 """Plots of diagnoses, learning, calibration, replays and forecasts: each function returns its Axes."""
 
 from crowdpilot.reporting.plots.calibration import reliability_diagram, risk_coverage_curve
+from crowdpilot.reporting.plots.comparison import strategy_accuracy
 from crowdpilot.reporting.plots.confusion_matrices import confusion
 from crowdpilot.reporting.plots.forecast import forecast_curve
 from crowdpilot.reporting.plots.learning import imbalance_by_round, quality_by_round, scores_by_round
@@ -33,5 +34,6 @@ __all__ = [
     "scores_by_round",
     "seconds",
     "skill",
+    "strategy_accuracy",
     "total_costs",
 ]
