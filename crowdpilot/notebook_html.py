@@ -18,7 +18,10 @@ MAX_CHARACTERS = 48  # of a name
 WIDTH, HEIGHT = 132, 30  # pixels of a spark line
 UNKNOWN = "–"
 PANEL_STYLE = "font-size:13px;line-height:1.45;margin:2px 0"
-SPARKS_STYLE = "display:flex;flex-wrap:wrap;gap:4px 28px;margin:6px 0"
+ROW_STYLE = "display:flex;flex-wrap:wrap;gap:4px 36px;margin:6px 0;align-items:flex-start"
+FACTS_STYLE = (
+    "display:grid;grid-template-columns:repeat(auto-fill,190px);gap:0 16px;font-size:12px;margin:6px 0"
+)
 TABLE_STYLE = "border-collapse:collapse;font-size:12px;font-variant-numeric:tabular-nums;margin:6px 0 2px"
 CELL_STYLE = "padding:1px 14px 1px 0;border:none;background:none"
 SVG_STYLE = "display:block;opacity:.75;max-width:none"
@@ -26,17 +29,16 @@ FAINT = "opacity:.65"
 
 
 def panel(title: str, summary: str, *tables: str, sparks: Sequence[str] = ()) -> str:
-    """One element: a title and a summary in a line, spark lines side by side, and tables below.
+    """One element: a title and a summary in a line, spark lines side by side, and tables below them.
 
     Examples
     --------
     >>> panel("Votes", "1 vote of <ann>")
     '<div class="crowdpilot" style="..."><b>Votes</b> 1 vote of &lt;ann&gt;</div>'
     """
-    shown = "".join(sparks)
-    row = f'<div style="{SPARKS_STYLE}">{shown}</div>' if shown else ""
     head = f"<b>{escape(title)}</b> {escape(summary)}"
-    return f'<div class="crowdpilot" style="{PANEL_STYLE}">{head}{row}{"".join(tables)}</div>'
+    rows = [f'<div style="{ROW_STYLE}">{row}</div>' for row in ("".join(sparks), "".join(tables)) if row]
+    return f'<div class="crowdpilot" style="{PANEL_STYLE}">{head}{"".join(rows)}</div>'
 
 
 def votes_html(votes: Any) -> str:
@@ -74,10 +76,13 @@ def table(columns: Mapping[str, Sequence[Any] | NDArray[Any]]) -> str:
 
 
 def facts(values: Mapping[str, Any]) -> str:
-    """A table with a name and a value in each row."""
-    cells = [(name, *_cell_texts([value])) for name, value in values.items()]
-    rows = "".join(_tr(_cell("th", name) + _cell("td", text)) for name, text in cells)
-    return _table(f"<tbody>{rows}</tbody>") if rows else ""
+    """Names with a value each, in as many columns as there is room for."""
+    texts = {name: _cell_texts([value])[0] for name, value in values.items()}
+    pairs = [
+        f'<div><span style="{FAINT}">{escape(name)}</span> {escape(text)}</div>'
+        for name, text in texts.items()
+    ]
+    return f'<div style="width:100%;{FACTS_STYLE}">{"".join(pairs)}</div>' if pairs else ""
 
 
 def histogram(values: ArrayLike, name: str) -> str:

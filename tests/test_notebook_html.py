@@ -159,6 +159,13 @@ def test_votes_to_ask_for_are_shown_until_nothing_is_asked_for() -> None:
     assert "budget" in shown(cp.next_votes(["owl", "eel", "emu"], votes, budget=3)).text
 
 
+def test_a_comparison_is_shown_with_its_best_strategies(simulated: Any) -> None:
+    votes, truth = simulated
+    text = shown(cp.compare(votes, dict(enumerate(votes.classes[truth])), ["glad", "wawa"], samples=20)).text
+    assert text.startswith("Comparison")
+    assert "majority_voting" in text
+
+
 def test_replays_audits_and_forecasts_are_shown(simulated: Any) -> None:
     votes, truth = simulated
     costs = Costs.equal(3, crowd=0.02)

@@ -116,7 +116,8 @@ class Aggregate:
             bars(np.bincount(self.codes, minlength=len(self.votes.classes)), self.votes.classes, "labels"),
             histogram(self.skill, "skill of workers"),
         ]
-        return panel("Aggregate", repr(self)[10:-1] + right, table(self.columns()), sparks=sparks)
+        summary = f"{repr(self.votes)[6:-1]} by {self.model}{right}"
+        return panel("Aggregate", summary, table(self.columns()), sparks=sparks)
 
     @property
     def probs(self) -> Floats:

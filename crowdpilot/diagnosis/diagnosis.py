@@ -90,9 +90,12 @@ class Diagnosis:
         """(workers,); who has this flag; nobody if it could not be judged."""
         return self.flags.get(flag, np.zeros(len(self.votes.workers), bool))
 
+    @property
+    def _flag_counts(self) -> str:
+        return ", ".join(f"{int(flagged.sum())} {name}" for name, flagged in self.flags.items())
+
     def __repr__(self) -> str:
-        counts = ", ".join(f"{int(flagged.sum())} {name}" for name, flagged in self.flags.items())
-        return f"Diagnosis({self.votes!r}; {counts})"
+        return f"Diagnosis({self.votes!r}; {self._flag_counts})"
 
     def _repr_html_(self) -> str:
         """Flagged workers come first, then those of the lowest skill."""
@@ -105,7 +108,8 @@ class Diagnosis:
         ]
         agreement = dict(zip(Agreement._fields, zip(*self.agreement, strict=True), strict=False))
         workers = table({name: self.workers[name][order] for name in names})
-        return panel("Diagnosis", repr(self)[10:-1], workers, table(agreement), sparks=sparks)
+        summary = f"{repr(self.votes)[6:-1]}; {self._flag_counts}"
+        return panel("Diagnosis", summary, workers, table(agreement), sparks=sparks)
 
 
 def diagnose(
