@@ -222,8 +222,8 @@ def _explain(
     where = "" if output is None else f" in {output}"
     target = "a file of votes" if votes in (None, STANDARD_INPUT) else str(votes)
     print_message(
-        f"{len(asked)} votes to ask for{where}: fill in worker and label, add them to {target} as "
-        "task,worker,label and run the same command again"
+        f"{len(asked)} votes to ask for{where}: fill in worker and label, add the rows to {target} "
+        f"({resumed.items.column}, worker, label) and run the same command again"
     )
 
 

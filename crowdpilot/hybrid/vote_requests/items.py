@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from crowdpilot.arrays import Names
-from crowdpilot.io.inference.column_names import ALIASES, WEAK_ALIASES, candidates, listed
+from crowdpilot.io.inference.column_names import WEAK_ALIASES, candidates, listed
 from crowdpilot.io.table_columns import read_columns
 from crowdpilot.names import is_missing, to_names
 
@@ -19,11 +19,12 @@ SCALARS = (str, int, float, np.generic)
 class ItemColumns(NamedTuple):
     """Names of items, and further columns about them, such as a text or the address of an image.
 
-    Columns of labels and true labels are not among them.
+    Columns of labels and true labels are not among them. `column` is what the names are called.
     """
 
     names: Names
     content: Mapping[str, Sequence[Any]]
+    column: str = "task"
 
 
 def find_items(items: Any, known: Collection[str] = ()) -> ItemColumns:
@@ -42,13 +43,15 @@ def find_items(items: Any, known: Collection[str] = ()) -> ItemColumns:
     {'text': ['an owl', 'an eel']}
     """
     if _is_list_of_names(items):
-        return _checked("items", to_names(list(items)), {})
+        return _checked("items", ItemColumns(to_names(list(items)), {}))
+    source = f"{items}" if isinstance(items, str) or hasattr(items, "__fspath__") else "items"
     columns = read_columns(items)
-    name = _name_column(columns, known)
+    if len(columns) == 1 and not _usual(columns):
+        return _checked(source, _of_lines(source, columns, known))
+    name = _name_column(source, columns, known)
     hidden = {name, "label", *candidates(columns, "gold")}  # nobody who answers may see an answer
     content = {other: values for other, values in columns.items() if other not in hidden}
-    source = f"{items}" if isinstance(items, str) or hasattr(items, "__fspath__") else "items"
-    return _checked(source, to_names(columns[name]), content)
+    return _checked(source, ItemColumns(to_names(columns[name]), content, *_usual([name])[:1]))
 
 
 def _is_list_of_names(items: Any) -> bool:
@@ -57,28 +60,43 @@ def _is_list_of_names(items: Any) -> bool:
     return getattr(items, "ndim", 1) == 1 and all(isinstance(item, SCALARS) for item in items)
 
 
-def _name_column(columns: Mapping[str, Sequence[Any]], known: Collection[str]) -> str:
+def _usual(columns: Iterable[str]) -> list[str]:
+    """Columns that are called like tasks, the best name first."""
+    names = list(columns)
+    return [*candidates(names, "task"), *candidates(names, "task", WEAK_ALIASES)]
+
+
+def _of_lines(source: str, columns: Mapping[str, Sequence[Any]], known: Collection[str]) -> ItemColumns:
+    """Items of a file with one column, whose first line may be an item or not."""
+    ((first, rest),) = columns.items()
+    if first in known or source.endswith(".txt"):
+        return ItemColumns(to_names([first, *map(str, rest)]), {})
+    if known:
+        return ItemColumns(to_names(rest), {})
+    raise ValueError(
+        f"{source}: the first line is {first!r}, which may be an item; write 'task' above the items"
+    )
+
+
+def _name_column(source: str, columns: Mapping[str, Sequence[Any]], known: Collection[str]) -> str:
     """The column with most of the known names; without any, the first that is called like a task."""
-    usual = [*candidates(columns, "task"), *candidates(columns, "task", WEAK_ALIASES)]
-    order = list(dict.fromkeys([*usual, *columns])) if known or len(columns) == 1 else usual
-    unique = [name for name in order if len(set(columns[name])) == len(columns[name])]
+    usual = _usual(columns)
+    order = list(dict.fromkeys([*usual, *columns])) if known else usual
     if not order:
-        first = next(iter(ALIASES["task"]))
-        raise ValueError(
-            f"items have the columns {listed(list(columns))}; call that of their names '{first}'"
-        )
+        raise ValueError(f"{source} has the columns {listed(list(columns))}; call that of the names 'task'")
+    unique = [name for name in order if len(set(columns[name])) == len(columns[name])]
     shared = {name: len(set(map(str, columns[name])).intersection(known)) for name in order}
     return max(unique or order, key=lambda name: shared[name])
 
 
-def _checked(source: str, names: Names, content: Mapping[str, Sequence[Any]]) -> ItemColumns:
-    listed_names = names.tolist()
-    if not listed_names:
+def _checked(source: str, items: ItemColumns) -> ItemColumns:
+    names = items.names.tolist()
+    if not names:
         raise ValueError(f"{source} has no item, expected one in every row")
-    if missing := [n for n, name in enumerate(listed_names) if is_missing(name) or str(name).strip() == ""]:
+    if missing := [n for n, name in enumerate(names) if is_missing(name) or str(name).strip() == ""]:
         raise ValueError(f"{source}: item {missing[0] + 1} has no name, expected one of its own for each")
-    texts = list(map(str, listed_names))
+    texts = list(map(str, names))
     if len(set(texts)) < len(texts):
         twice = Counter(texts).most_common(1)[0][0]
         raise ValueError(f"{source} has the item {twice!r} twice, expected each once")
-    return ItemColumns(names, content)
+    return items

@@ -22,6 +22,7 @@ from crowdpilot.names import to_names
 from crowdpilot.notebook_html import histogram, panel, table
 
 PILOT, VALUE = "pilot", "value"  # why a vote is asked for
+MORE_VOTES = 20  # for which a budget is named, when one is spent
 OWN_COLUMNS = ("task", "worker", "label", "value", "why", "votes", "confidence", "decided_by")
 
 
@@ -114,7 +115,7 @@ class VoteRequests:
     def columns(self) -> dict[str, Any]:
         """A row for each vote to ask for: its value, and what is known of the item until now."""
         return {
-            "task": self.tasks,
+            self.items.column: self.tasks,
             **({} if self.workers is None else {"worker": self.workers}),
             **self._content(),
             "value": self.value,
@@ -128,12 +129,12 @@ class VoteRequests:
         """The same for those who answer: a row for each vote, its label empty, and no hint at it."""
         empty: Names = np.full(len(self), None, object)
         workers = empty if self.workers is None else self.workers
-        return {"task": self.tasks, **self._content(), "worker": workers, "label": empty}
+        return {self.items.column: self.tasks, **self._content(), "worker": workers, "label": empty}
 
     def label_columns(self) -> dict[str, Any]:
         """A row for each item: its label until now, the confidence in it, and what it rests on."""
         return {
-            "task": self.items.names,
+            self.items.column: self.items.names,
             "label": self.labels,
             "confidence": self.confidence,
             "votes": self.decisions.votes,
@@ -270,7 +271,11 @@ def _summary(resumed: ResumedCampaign, error_rate: float) -> str:
 def why_nothing(resumed: ResumedCampaign, workers: list[Any] | None = None) -> str:
     """Why nothing is asked for, of these workers or of anyone."""
     if resumed.left + BUDGET_TOLERANCE < resumed.price:
-        return f"the budget of {resumed.money(resumed.campaign.costs.budget)} is spent"
+        budget, more = resumed.campaign.costs.budget, resumed.spent + MORE_VOTES * resumed.price
+        spent = (
+            f"the budget of {resumed.money(budget)}, which covers the {resumed.votes:,} votes that there are"
+        )
+        return f"{spent}, is spent; {resumed.money(more)} pays for {MORE_VOTES} more"
     if not (resumed.campaign.view.vote_values() > 0).any():
         return f"no further vote is worth its price of {resumed.money(resumed.price)}"
     people = list(dict.fromkeys(map(str, workers or ())))

@@ -170,6 +170,8 @@ def _costs(costs: Costs | str | Mapping[str, Any] | None, budget: float | None, 
         )
     if budget is None:
         return known
+    if not budget > 0:
+        raise ValueError(f"the budget is {budget:g}, expected a number above 0")
     if known.budget not in (np.inf, budget):
         raise ValueError(f"the budget is {budget:g} and, in the costs, {known.budget:g}; give one of them")
     return replace(known, budget=float(budget))

@@ -34,14 +34,14 @@ def test_the_line_of_an_engineer(cli: Cli) -> None:
         in done.stderr
     )
     assert "spent 0.45 of 200.00 (9 votes), 199.55 left" in done.stderr
-    assert "add them to votes.csv as task,worker,label and run the same command again" in done.stderr
+    assert "add the rows to votes.csv (id, worker, label) and run the same command again" in done.stderr
     ask = pd.read_csv("ask.csv")
-    assert list(ask) == ["task", "text", "worker", "label"]
-    assert ask["task"][0] == "cod"
+    assert list(ask) == ["id", "text", "worker", "label"]
+    assert ask["id"][0] == "cod"
     assert ask[["worker", "label"]].isna().all(axis=None)
     labels = pd.read_csv("labels.csv")
-    assert labels["task"].tolist() == ["owl", "eel", "emu", "cod"]
-    assert list(labels)[:5] == ["task", "label", "confidence", "votes", "decided_by"]
+    assert labels["id"].tolist() == ["owl", "eel", "emu", "cod"]
+    assert list(labels)[:5] == ["id", "label", "confidence", "votes", "decided_by"]
 
 
 def test_it_goes_on_where_the_files_are(cli: Cli) -> None:
@@ -70,8 +70,8 @@ def test_it_goes_on_where_the_files_are(cli: Cli) -> None:
         votes.write("cod,bob,fish\n")
     last = cli(*line, "--labels", "labels.csv")
     assert last.exit_code == 0
-    assert last.stdout == "task,text,worker,label\n"
-    assert "nothing to ask: the budget of 3 is spent; the labels are in labels.csv" in last.stderr
+    assert last.stdout == "id,text,worker,label\n"
+    assert "23 pays for 20 more; the labels are in labels.csv" in last.stderr
     assert len(pd.read_csv("labels.csv")) == 4
 
 
@@ -99,7 +99,7 @@ def test_json_has_the_value_of_each_vote(cli: Cli) -> None:
     done = cli("next", "items.csv", "--votes", "votes.csv", "--budget", "20", "--worker", "ann,eve", "--json")
     found = json.loads(done.stdout)
     assert (found["spent"], found["left"], found["done"], found["reason"]) == (9, 11, False, "")
-    assert {"task", "worker", "text", "value", "why", "votes", "label", "confidence"} == set(found["ask"][0])
+    assert {"id", "worker", "text", "value", "why", "votes", "label", "confidence"} == set(found["ask"][0])
     assert {row["worker"] for row in found["ask"]} <= {"ann", "eve"}
 
 
@@ -123,7 +123,10 @@ def test_votes_alone_are_enough(cli: Cli) -> None:
         (["items.csv", "--votes", "bad.csv"], "bad.csv, line 11: found 2 fields, expected 3"),
         (["item.csv", "--votes", "votes.csv"], "there is no such file or folder; did you mean items.csv?"),
         (["items.csv", "--votes", "votes.csv", "--costs", "fp"], "costs has 'fp'"),
-        (["items.csv", "--votes", "votes.csv", "--budget", "-1"], "the price of 'budget' is -1"),
+        (
+            ["items.csv", "--votes", "votes.csv", "--budget", "-1"],
+            "the budget is -1, expected a number above 0",
+        ),
         (["items.csv", "--loop"], "give --votes votes.csv, which may be new"),
         (["items.csv", "--votes", "-", "--loop"], "must be files"),
         (["items.csv", "--votes", "votes.parquet", "--loop"], "use CSV with a row for each vote"),
@@ -155,9 +158,9 @@ def test_in_a_pipe_the_loop_reads_lines(cli: Cli) -> None:
 def test_the_loop_ends_by_itself(cli: Cli) -> None:
     args = ["--votes", "new.csv", "--classes", "bird,fish", "--budget", "3", "--worker", "eve", "--loop"]
     done = cli("next", "items.csv", *args, input="1\n" * 9)
-    assert "the budget of 3 is spent; 3 new answers in new.csv" in done.stderr
+    assert "is spent; 23 pays for 20 more; 3 new answers in new.csv" in done.stderr
     again = cli("next", "items.csv", *args, input="1\n" * 9)
-    assert "the budget of 3 is spent; no new answer in new.csv" in again.stderr
+    assert "is spent; 23 pays for 20 more; no new answer in new.csv" in again.stderr
 
 
 def test_the_loop_never_asks_a_person_twice(cli: Cli) -> None:

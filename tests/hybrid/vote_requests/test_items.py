@@ -36,9 +36,14 @@ def test_the_column_with_the_names_of_the_votes_wins() -> None:
     assert find_items(table, {"owl.jpg"}).names.tolist() == ["owl.jpg", "eel.jpg"]
 
 
-def test_a_single_column_needs_no_known_name(tmp_path: Path) -> None:
-    (tmp_path / "items.csv").write_text("Vogel\nEule\nEmu\n")
-    assert find_items(tmp_path / "items.csv").names.tolist() == ["Eule", "Emu"]
+def test_the_first_of_one_name_per_line_is_not_lost(tmp_path: Path) -> None:
+    (tmp_path / "items.csv").write_text("owl\neel\nemu\n")
+    (tmp_path / "items.txt").write_text("owl\neel\nemu\n")
+    assert find_items(tmp_path / "items.txt").names.tolist() == ["owl", "eel", "emu"]
+    assert find_items(tmp_path / "items.csv", {"owl"}).names.tolist() == ["owl", "eel", "emu"]
+    assert find_items(tmp_path / "items.csv", {"eel"}).names.tolist() == ["eel", "emu"]
+    with pytest.raises(ValueError, match="the first line is 'owl', which may be an item; write 'task' above"):
+        find_items(tmp_path / "items.csv")
 
 
 def test_answers_are_no_content() -> None:
@@ -52,7 +57,7 @@ def test_answers_are_no_content() -> None:
         (["a", "b", "a"], "item 'a' twice"),
         ([], "no item"),
         (["a", ""], "item 2 has no name"),
-        ({"x": [1, 2], "y": [3, 4]}, "call that of their names 'task'"),
+        ({"x": [1, 2], "y": [3, 4]}, "call that of the names 'task'"),
     ],
 )
 def test_anything_else_is_one_clear_sentence(items: Any, message: str) -> None:

@@ -116,7 +116,10 @@ def test_a_budget_is_in_the_unit_of_the_costs() -> None:
 def test_a_budget_that_is_spent_ends_it(budget: float) -> None:
     asked = cp.next_votes(ITEMS, VOTES, budget=budget)
     assert asked.done
-    assert (asked.spent, asked.left, asked.reason) == (4, 0, f"the budget of {budget} is spent")
+    assert (asked.spent, asked.left) == (4, 0)
+    assert asked.reason == (
+        f"the budget of {budget}, which covers the 4 votes that there are, is spent; 24 pays for 20 more"
+    )
     assert asked.to_pandas().empty
     assert asked.label_columns()["task"].tolist() == ITEMS
 
@@ -140,8 +143,8 @@ def test_items_carry_their_content_and_hide_the_label() -> None:
     frame = pd.DataFrame({"id": ITEMS, "text": [f"an {item}" for item in ITEMS]})
     asked = cp.next_votes(frame, VOTES, n=2)
     sheet = pd.DataFrame(asked.to_fill_in())
-    assert list(sheet) == ["task", "text", "worker", "label"]
-    assert sheet["text"].tolist() == [f"an {item}" for item in sheet["task"]]
+    assert list(sheet) == ["id", "text", "worker", "label"]
+    assert sheet["text"].tolist() == [f"an {item}" for item in sheet["id"]]
     assert sheet[["worker", "label"]].isna().all(axis=None)
     assert {"value", "why", "votes", "label", "confidence"} <= set(asked.to_pandas())
 
@@ -193,7 +196,7 @@ def test_a_file_without_votes_is_none(tmp_path: Path, content: str) -> None:
         ({"votes": VOTES, "costs": "fp"}, "costs has 'fp', expected NAME=NUMBER"),
         ({"votes": VOTES, "costs": "crowd=1,expert=2"}, "prices for crowd and expert"),
         ({"votes": VOTES, "costs": "budget=5", "budget": 6}, "the budget is 6 and, in the costs, 5"),
-        ({"votes": VOTES, "budget": -1}, "the price of 'budget' is -1"),
+        ({"votes": VOTES, "budget": -1}, "the budget is -1, expected a number above 0"),
         ({"votes": VOTES, "n": 0}, "n is 0"),
         ({"votes": VOTES, "plan": Plan(policy="fixed[votes=3]")}, "by their value here, not by fixed"),
         ({"votes": VOTES, "gold": {"owl": "newt"}}, "a known label is 'newt'"),
