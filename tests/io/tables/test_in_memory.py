@@ -180,6 +180,6 @@ def test_a_single_record_is_a_single_vote(rows):
 
 def test_a_dict_of_lists_without_a_task_has_two_readings():
     answers = {name: ["bird", "fish", "bird", "fish"] for name in ("owl", "eel", "ray")}
-    with pytest.raises(ValueError, match="'owl', 'eel', 'ray' may be workers .* or tasks .* format='wide'"):
+    with pytest.raises(ValueError, match=r"'owl', 'eel', 'ray' may be workers .* or tasks .* format='wide'"):
         read(answers)
     assert read(answers, format="wide").workers.tolist() == ["owl", "eel", "ray"]
