@@ -29,7 +29,7 @@ class Scenario:
         The votes on each criterion, by its name (one named "" if there is but one question). Tasks are
         items. A worker named None is anonymous.
     classifier_probs
-        Fixed probabilities of a classifier, (items, classes); with criteria a mapping from names to these.
+        Fixed probabilities of a classifier, as for `Campaign`; with criteria a mapping from names to these.
     features, classifier
         Rows for each item, and a classifier that learns from them: as for `Campaign`.
     """

@@ -22,8 +22,11 @@ INDEX_NAMES = ("", "Unnamed: 0", "__index_level_0__")  # of the index of pandas 
 def has_class_columns(names: Iterable[Any], classes: Names | None) -> bool:
     """Whether the keys of a mapping name columns, `p_CLASS` or the classes and the task, and no tasks."""
     texts = {name for name in names if isinstance(name, str)}
-    known = set() if classes is None else set(map(str, classes.tolist()))
-    return any(map(PREFIXED.fullmatch, texts)) or bool(candidates(texts, "task")) or texts == known
+    prefixed = {found[1] for name in texts if (found := PREFIXED.fullmatch(name))}
+    if classes is None:
+        return bool(prefixed)
+    known = {str(name) for name in classes.tolist()}
+    return bool(prefixed & known) or texts == known or (known <= texts and bool(candidates(texts, "task")))
 
 
 def probs_in_table(
@@ -45,17 +48,28 @@ def probs_in_table(
     """
     columns = _class_columns(table, classes)
     task = _task_column(table.column_names, [*columns.values()])
-    if not columns and task is not None and classes is not None:
+    if not columns and _are_counted(table.column_names, task, classes):
+        columns = {column: column for column in table.column_names if column != task}
+        classes_found = None  # columns are in the order of the classes
+    elif not columns:
         return _of_long(table, task, classes, name)
+    else:
+        classes_found = to_names(list(columns))
     values = np.column_stack([_numbers(table[column], column, name) for column in columns.values()])
     if task is None:
-        return ClassProbs(values, None, to_names(list(columns)), name)
+        return ClassProbs(values, None, classes_found, name)
     codes, names = encode_column(table[task], is_text)
     if (codes < 0).any():
         raise ValueError(f"{name} have no task in row {int(np.argmax(codes < 0)) + 1}; name it in {task!r}")
     tasks = names[codes]
     is_counted = task in INDEX_NAMES and tasks.tolist() == list(range(len(tasks)))
-    return ClassProbs(values, tasks, to_names(list(columns)), name, are_row_numbers=is_counted)
+    return ClassProbs(values, tasks, classes_found, name, are_row_numbers=is_counted)
+
+
+def _are_counted(names: Sequence[str], task: str | None, classes: Names | None) -> bool:
+    """Whether columns are only numbered, one for each class."""
+    rest = [name for name in names if name != task]
+    return classes is not None and rest == [str(n) for n in range(len(classes))]
 
 
 def _class_columns(table: Table, classes: Names | None) -> dict[str, str]:
@@ -92,25 +106,19 @@ def _task_column(names: Sequence[str], taken: Sequence[str]) -> str | None:
     return found[0] if found else None
 
 
-def _of_long(table: Table, task: str, classes: Names, name: str) -> ClassProbs:
+def _of_long(table: Table, task: str | None, classes: Names | None, name: str) -> ClassProbs:
     """A row for each task and class; a class without a row has the probability zero."""
     rest = [column for column in table.column_names if column != task]
     label = [*candidates(rest, "label"), *candidates(rest, "label", WEAK_ALIASES)]
     by_key = {name_key(column): column for column in rest if column not in label[:1]}
     prob = [by_key[key] for key in PROBABILITY_KEYS if key in by_key]
-    rows, names = encode_column(table[task], True)
-    if not label or not prob or not has_repeats(rows):
-        what = "labels" if label else f"the columns {listed(table.column_names)}"
-        raise ValueError(
-            f"{name.partition(':')[0]} has {what}, expected a column p_CLASS for each class: "
-            f"p_{classes[0]} and so on"
-        )
-    return _pivot(
-        Encoded(rows, names),
-        encode_column(table[label[0]], True),
-        _numbers(table[prob[0]], prob[0], name),
-        name,
-    )
+    tasks = None if task is None else encode_column(table[task], True)
+    if tasks is None or not label or not prob or not has_repeats(tasks.codes):
+        what = "are labels" if label else f"have the columns {listed(table.column_names)}"
+        example = "" if classes is None else f": p_{classes[0]} and so on"
+        raise ValueError(f"{name} {what}, expected a column p_CLASS for each class{example}")
+    probs = _numbers(table[prob[0]], prob[0], name)
+    return _pivot(tasks, encode_column(table[label[0]], True), probs, name)
 
 
 def _pivot(task: Encoded, label: Encoded, probs: Floats, name: str) -> ClassProbs:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,9 @@ def _to_floats(values: Any, name: str) -> Floats:
     try:
         return np.asarray(values, np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} are no numbers, expected an array (tasks, classes)") from None
+        raise ValueError(
+            f"{name} are no array of numbers (tasks, classes); give one for each class"
+        ) from None
 
 
 # In memory -----------------------------------------------------------------------------------
@@ -65,10 +68,9 @@ def _of_frame(frame: Any, classes: Names | None) -> ClassProbs:
     found = probs_in_table(table, classes)
     if found.tasks is not None:
         return found
-    is_counted = frame.index.name is None and frame.index.equals(type(frame.index)(range(len(frame))))
-    return ClassProbs(
-        found.values, to_names(frame.index.tolist()), found.classes, found.name, are_row_numbers=is_counted
-    )
+    tasks = to_names(frame.index.tolist())
+    is_counted = frame.index.name is None and tasks.tolist() == list(range(len(tasks)))
+    return replace(found, tasks=tasks, are_row_numbers=is_counted)
 
 
 def _of_columns(columns: Mapping[Any, Any]) -> Table:
@@ -84,7 +86,7 @@ def _of_records(records: Sequence[Mapping[Any, Any]]) -> Table:
 def _of_mapping(rows: Mapping[Any, Any]) -> ClassProbs:
     """A row for each task: a sequence in the order of the classes, or probabilities by class."""
     tasks, values = to_names(list(rows)), list(rows.values())
-    kinds = [(isinstance(row, Mapping), np.shape([*row]) if np.iterable(row) else ()) for row in values]
+    kinds = [(isinstance(row, Mapping), len(row) if hasattr(row, "__len__") else 0) for row in values]
     if all(is_named for is_named, _ in kinds):
         classes = list(dict.fromkeys(str(name) for row in values for name in row))
         texts = [{str(name): p for name, p in row.items()} for row in values]

@@ -253,7 +253,7 @@ def test_crowdlab_can_be_chosen_for_the_classifier(here: Path, cli: Run) -> None
         ("task,p_bird,p_fish\nowl,80,20\neel,50,50\nemu,0,100\n", (), "divide them by 100"),
         ("task,p_bird,p_fish\nowl,3.5,-2\neel,.5,.5\nemu,1,2\n", (), "apply softmax first"),
         ("task,p_bird,p_fish\nowl,much,.2\neel,.5,.5\nemu,1,2\n", (), "found 'much' in column 'p_bird'"),
-        ("task,label\nowl,bird\neel,fish\nemu,bird\n", (), "has labels, expected a column p_CLASS"),
+        ("task,label\nowl,bird\neel,fish\nemu,bird\n", (), "are labels, expected a column p_CLASS"),
         ("task,p_bird,p_fish\nowl,8,2\neel,1,1\nemu,2,1\n", (), "divide each row by its sum"),
         ("task,p_bird,p_fish\nowl,.7,.2\neel,.5,.5\nemu,1,0\n", (), "of task 'owl' sum to 0.9, expected 1"),
         ("", ("-s", "ds"), "dawid_skene takes no classifier, expected fusion or crowdlab"),

@@ -28,6 +28,7 @@ SOURCES = {
     "columns in another order": WIDE[["p_fish", "task", "p_bird"]],
     "frame without names of tasks": FRAME.reset_index(drop=True),
     "other prefixes": WIDE.rename(columns={"p_bird": "proba_bird", "p_fish": "prob_fish"}),
+    "columns that are numbered": pd.DataFrame(PROBS, TASKS),
     "one of two classes": FRAME[["fish"]],
     "a row for each task and class": LONG.sample(frac=1, random_state=0),
     "polars": pl.DataFrame(WIDE.to_dict("list")),
@@ -46,6 +47,11 @@ SOURCES = {
 @pytest.mark.parametrize("source", SOURCES)
 def test_every_source_gives_the_same(source):
     np.testing.assert_allclose(read_probs(SOURCES[source], TASKS, CLASSES), PROBS, atol=1e-7)
+
+
+def test_tasks_may_be_called_like_columns():
+    tasks = np.array(["p_1", "task", "item"], object)
+    np.testing.assert_allclose(read_probs(dict(zip(tasks, PROBS, strict=True)), tasks, CLASSES), PROBS)
 
 
 @pytest.mark.parametrize("frame", [FRAME, WIDE, LONG], ids=["index", "wide", "long"])
@@ -91,19 +97,21 @@ WRONG = {
     "too few rows": (PROBS[:2], r"shape \(2, 2\), expected \(tasks, classes\) \(3, 2\); give a row for each"),
     "too many classes": (np.full((3, 4), 0.25), r"\(3, 2\), the classes bird, fish; name all classes"),
     "several classifiers": (np.stack([PROBS, PROBS]), "give the mean"),
-    "no numbers": ([["much", "little"]] * 3, "are no numbers"),
+    "no numbers": ([["much", "little"]] * 3, "are no array of numbers"),
     "a missing task": (WIDE[1:], "have no row for task 'owl'; add one"),
     "other tasks": (WIDE.replace("owl", "OWL")[:1], "3 of 3 tasks, such as 'owl', but for tasks such as 'O"),
     "rows that differ": (pd.concat([WIDE, WIDE[:1].assign(p_bird=0, p_fish=1)]), "several rows for task 'o"),
     "a missing class": (WIDE.rename(columns={"p_bird": "p_cow"}).assign(p_yak=0.0), "no column p_bird or b"),
-    "labels": (pd.DataFrame({"task": TASKS, "label": ["bird", "fish", "bird"]}), "has labels, expected a"),
+    "labels": (pd.DataFrame({"task": TASKS, "label": ["bird", "fish", "bird"]}), "are labels, expected a"),
     "labels with a confidence": (
         pd.DataFrame({"task": TASKS, "label": ["bird", "fish", "bird"], "confidence": 0.8}),
-        "has labels, expected a column p_CLASS",
+        "are labels, expected a column p_CLASS",
     ),
     "a class twice": (pd.concat([LONG, LONG[:1]]), "two rows for task 'owl' and class 'bird'"),
     "rows of different lengths": ({"owl": [0.5, 0.5], "eel": [1], "emu": [1, 0]}, "tasks 'owl' and 'eel' di"),
     "text": (WIDE.astype({"p_bird": object}).replace(0.8, "high"), "found 'high' in column 'p_bird', row 1"),
+    "no columns of classes": (FRAME.set_axis(["a", "b"], axis=1), "have the columns 'a', 'b', expected a"),
+    "rows of different lengths in a list": ([[0.5, 0.5], [1]], "are no array of numbers"),
     "no file": ("nothing.csv", "nothing.csv: there is no such file"),
 }  # fmt: skip
 
