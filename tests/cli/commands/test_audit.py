@@ -93,7 +93,7 @@ def test_answers_may_come_in_parts_and_be_repeated(here: Path, cli: Run, truth: 
         (["--sample", "4", "-o", "x.csv", "--costs", "fp"], "--costs has 'fp'"),
         (["--sample", "4", "-o", "x.csv", "--level", "2"], "--level is 2"),
         (["--sample", "4", "-o", "x.csv", "--classes", "a,b"], "none of the classes a, b"),
-        (["--sample", "4", "-o", "missing/x.csv"], "there is no folder"),
+        (["--sample", "4", "-o", "labels.csv/x.csv"], "labels.csv is a file"),
     ],
 )
 def test_wrong_input_is_one_sentence_and_writes_nothing(
@@ -172,3 +172,74 @@ def test_a_saved_audit_of_version_1_continues_and_another_version_is_refused(her
     state = json.loads((here / "audit_v1.audit.json").read_text())
     (here / "audit_v1.audit.json").write_text(json.dumps({**state, "version": 2}))
     assert "holds an audit of version 2, expected 1" in cli("audit", "audit_v1.csv").stderr
+
+
+DRAW = ("audit", "labels.csv", "--sample", "30", "-o", "check.csv")
+
+
+def refused(result: Result, file: Path, before: str) -> bool:
+    assert "answers that were not read" in result.stderr
+    assert "give it by --checked" in result.stderr
+    return result.exit_code == 2 and file.read_text() == before
+
+
+@pytest.mark.parametrize("part", [slice(1), slice(None)])
+def test_answers_that_were_not_read_are_never_overwritten(
+    part: slice, here: Path, cli: Run, truth: dict[str, str]
+) -> None:
+    cli(*DRAW)
+    fill(here / "check.csv", truth, part)
+    assert refused(cli(*DRAW), here / "check.csv", (here / "check.csv").read_text())
+
+
+def test_nor_in_another_audit_after_the_state_was_removed(
+    here: Path, cli: Run, truth: dict[str, str]
+) -> None:
+    cli(*DRAW)
+    fill(here / "check.csv", truth)
+    cli("audit", "labels.csv", "--checked", "check.csv")
+    (here / "labels.audit.json").unlink()
+    before = (here / "check.csv").read_text()
+    assert refused(cli(*DRAW, "--seed", "3", "--costs", "error=2"), here / "check.csv", before)
+    assert not (here / "labels.audit.json").exists()
+
+
+@pytest.mark.parametrize("header", ["task,truth", "item,my answer", "task,note"])
+def test_nor_in_a_column_of_another_name(header: str, here: Path, cli: Run, truth: dict[str, str]) -> None:
+    cli(*DRAW)
+    fill(here / "check.csv", truth, slice(2))
+    renamed = (here / "check.csv").read_text().replace("task,label", header)
+    (here / "check.csv").write_text(renamed)
+    assert refused(cli(*DRAW), here / "check.csv", renamed)
+
+
+def test_nor_what_was_added_after_the_file_was_read(here: Path, cli: Run, truth: dict[str, str]) -> None:
+    cli(*DRAW)
+    fill(here / "check.csv", truth, slice(10))
+    cli("audit", "labels.csv", "--checked", "check.csv")
+    fill(here / "check.csv", truth, slice(11))
+    result = cli(*DRAW)
+    assert "check.csv has 1 answers that were not read" in result.stderr
+    assert refused(result, here / "check.csv", (here / "check.csv").read_text())
+
+
+def test_answers_that_were_read_make_room_for_tasks_that_wait(
+    here: Path, cli: Run, truth: dict[str, str]
+) -> None:
+    cli(*DRAW)
+    tasks = fill(here / "check.csv", truth, slice(10))
+    assert cli(*DRAW, "--checked", "check.csv").exit_code == 0
+    waiting = fill(here / "check.csv", truth)
+    assert waiting[:20] == tasks[10:]
+    assert len(waiting) == 50
+    found = json.loads(cli("audit", "labels.csv", "--checked", "check.csv", "--json").stdout)
+    assert (found["checked"], found["waiting"]) == (60, 0)
+
+
+def test_labels_may_come_from_standard_input(here: Path, cli: Run, truth: dict[str, str]) -> None:
+    labels = (here / "labels.csv").read_bytes()
+    asked = cli("audit", "-", "--sample", "5", "-o", "check.csv", input=labels)
+    assert "give --state FILE" in asked.stderr
+    found = cli("audit", "-", "--sample", "5", "-o", "check.csv", "--state", "a.json", input=labels)
+    assert found.exit_code == 0
+    assert (here / "a.json").exists()
