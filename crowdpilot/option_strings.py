@@ -42,6 +42,15 @@ def did_you_mean(name: str, known: Iterable[str], otherwise: str | None = None) 
     return f"; there are {', '.join(by_plain.values()) or 'none'}" if otherwise is None else f"; {otherwise}"
 
 
+def unknown_attribute(owner: Any, name: str, elsewhere: Mapping[str, str]) -> AttributeError:
+    """The error for an attribute that is not there: what to use instead, or the public name most like it."""
+    own = (*dir(type(owner)), *getattr(owner, "__dataclass_fields__", ()))
+    public = [known for known in own if not known.startswith("_")]
+    hint = did_you_mean(name, public, otherwise=f"help({type(owner).__name__}) shows what it has")
+    use = f"; use {elsewhere[name]}" if name in elsewhere else hint
+    return AttributeError(f"{type(owner).__name__} has no {name!r}{use}", name=name, obj=owner)
+
+
 def choose(
     text: str, known: Mapping[str, Callable[..., Made]], what: str
 ) -> tuple[Callable[..., Made], dict[str, Any]]:

@@ -6,7 +6,8 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, Self
+from itertools import compress
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -16,12 +17,20 @@ from crowdpilot.aggregation.sparse.candidates import DENSE_CELLS_PER_VOTE
 from crowdpilot.aggregation.sparse.posterior import Posterior, probability_of
 from crowdpilot.arrays import Floats
 from crowdpilot.callers import caller_level
-from crowdpilot.io import as_labels, as_votes
+from crowdpilot.io import ReadingWarning, as_labels, as_votes
 from crowdpilot.io.tables.frame_writing import Axis, installed, library_of, matrix_by_name, values_by_name
-from crowdpilot.option_strings import did_you_mean, spell
+from crowdpilot.option_strings import did_you_mean, spell, unknown_attribute
 from crowdpilot.votes import Votes
 
 MAX_CELLS = 2**28  # numbers in the largest array of a model: 2 GiB, and a model makes a few of them
+
+
+OTHER_NAMES = {
+    **dict.fromkeys(("predict", "labels_", "get_answers"), "model.fit_predict(votes)"),
+    **dict.fromkeys(("predict_proba", "probas_", "get_probas"), "model.fit_predict_proba(votes)"),
+    **dict.fromkeys(("skills_", "errors_", "priors_"), "the result of model.fit(votes)"),
+    "run": "model.fit(votes)",
+}  # what models of crowd-kit and peerannot call it
 
 
 class NotConverged(UserWarning):
@@ -62,6 +71,11 @@ class Aggregator(ABC):
             hint = did_you_mean(unknown[0], sorted(known))
             raise TypeError(f"{cls.__name__} has no setting {unknown[0]!r}{hint}")
         return super().__new__(cls)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise unknown_attribute(self, name, OTHER_NAMES)
 
     def fit(
         self,
@@ -203,8 +217,12 @@ def _with_gold(votes: Votes, gold: Any) -> Votes:
         labels = as_labels(gold)
     except ValueError as error:
         raise ValueError(f"gold: {error}") from error
-    if labels and (votes.index("tasks", list(labels)) < 0).all():
-        raise ValueError(f"gold names none of the {len(votes.tasks)} tasks, but {next(iter(labels))!r}")
+    if unknown := [*compress(labels, votes.index("tasks", list(labels)) < 0)]:
+        about = f"about no task of the votes, such as {unknown[0]!r}"
+        if len(unknown) == len(labels):
+            raise ValueError(f"the gold labels are {about}")
+        message = f"{len(unknown)} of {len(labels)} gold labels are {about}"
+        warnings.warn(message, ReadingWarning, stacklevel=caller_level())
     return votes.with_gold(labels)
 
 

@@ -26,7 +26,7 @@ from crowdpilot.confusion_matrices import count_labels
 from crowdpilot.io.tables.frame_writing import Axis, FrameLibrary, data_frame, installed, matrix_by_name
 from crowdpilot.names import hash_names
 from crowdpilot.notebook_html import bars, histogram, panel, table
-from crowdpilot.option_strings import did_you_mean
+from crowdpilot.option_strings import did_you_mean, unknown_attribute
 from crowdpilot.votes import Votes
 
 if TYPE_CHECKING:
@@ -37,10 +37,13 @@ if TYPE_CHECKING:
 
 SHOWN_WORKERS = 5  # in an error
 OTHER_NAMES = {
-    "labels_": "labels", "probas_": "probs", "skills_": "skill", "errors_": "confusion(worker)",
-    "priors_": "params['prior']", "loss_history_": "trace", "get_answers": "labels", "get_probas": "probs",
-    "to_csv": "tasks.to_csv(path)", "to_json": "tasks.to_json(path)", "to_parquet": "tasks.to_parquet(path)",
-    "to_dict": "columns()", "predict": "labels", "predict_proba": "probs",
+    **dict.fromkeys(("labels_", "get_answers", "predict", "predictions"), "result.labels"),
+    **dict.fromkeys(("probas_", "get_probas", "predict_proba", "proba", "probabilities"), "result.probs"),
+    "skills_": "result.skill", "errors_": "result.confusion(worker)", "priors_": "result.params['prior']",
+    "loss_history_": "result.trace", "to_dict": "result.columns()",
+    **{f"to_{kind}": f"result.tasks.to_{kind}(path)" for kind in ("csv", "json", "parquet")},
+    "save": "crowdpilot.write(result, path)", "plot": "crowdpilot.report(result, 'report.html')",
+    "score": "crowdpilot.metrics.accuracy(truth, result.labels)",
 }  # fmt: skip  # what results of crowd-kit, peerannot and data frames call it
 
 
@@ -98,13 +101,7 @@ class Aggregate:
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            known = OTHER_NAMES.get(name)
-            hint = (
-                did_you_mean(name, dir(type(self)), "see help(result)")
-                if known is None
-                else f"; use .{known}"
-            )
-            raise AttributeError(f"a result has no {name!r}{hint}", name=name, obj=self)
+            raise unknown_attribute(self, name, OTHER_NAMES)
 
     def __repr__(self) -> str:
         return f"Aggregate({self.votes!r} by {self.model})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,14 @@ from crowdpilot.diagnosis.tasks import task_table
 from crowdpilot.diagnosis.workers import Columns, FlagRules, worker_table
 from crowdpilot.io import as_votes
 from crowdpilot.notebook_html import histogram, panel, table
+from crowdpilot.option_strings import unknown_attribute
 from crowdpilot.votes import Votes
+
+OTHER_NAMES = {
+    "spammers": "diagnosis.workers['worker'][diagnosis.flags['spammer']]",
+    "to_pandas": "pandas.DataFrame(diagnosis.workers) or pandas.DataFrame(diagnosis.tasks)",
+    "plot": "crowdpilot.report(diagnosis, 'report.html')",
+}  # what people look for
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +75,11 @@ class Diagnosis:
     windows: Columns | None
     without_suspects: Aggregate | None
     seed: int = 0
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise unknown_attribute(self, name, OTHER_NAMES)
 
     @property
     def votes(self) -> Votes:

@@ -134,6 +134,8 @@ def report(
     >>> report(votes, title="My crowd").startswith("<!DOCTYPE html>")
     True
     """
+    if path is not None:
+        _check_path(path)
     diagnosis = votes if isinstance(votes, Diagnosis) else diagnose(votes)
     truth = None if truth is None else as_labels(truth)
     known = None if truth is None else match_truth(diagnosis.result, truth)
@@ -158,6 +160,14 @@ def report(
     with atomic_path(path) as draft:
         draft.write_text(html, encoding="utf-8", errors="xmlcharrefreplace")
     return Path(path)
+
+
+def _check_path(path: Any) -> None:
+    """Raise before the work begins if it cannot be the path of a page."""
+    if not isinstance(path, str | os.PathLike) or Path(path).suffix.lower() not in (".html", ".htm", ""):
+        raise ValueError(
+            f"the report is one page of HTML: found {str(path)!r}, expected a path such as report.html"
+        )
 
 
 @cache

@@ -143,7 +143,7 @@ def test_gold_comes_in_any_form(gold: Any) -> None:
 @pytest.mark.parametrize(
     ("gold", "message"),
     [
-        ({"emux": 1}, "gold names none of the 6 tasks, but 'emux'"),
+        ({"emux": 1}, "the gold labels are about no task of the votes, such as 'emux'"),
         ({30: "fish"}, "gold label 'fish' of task 30 is not a class"),
         ([1, 0], "gold: "),
     ],
@@ -195,7 +195,7 @@ def test_what_is_not_there_is_named_in_a_sentence() -> None:
     [("labels_", "labels"), ("probas_", "probs"), ("to_csv", r"tasks.to_csv\(path\)"), ("lables", "labels")],
 )
 def test_a_result_says_what_it_calls_things(name: str, here: str) -> None:
-    with pytest.raises(AttributeError, match=f"no '{name}'; (use .|did you mean ){here}"):
+    with pytest.raises(AttributeError, match=f"no '{name}'; (use result.|did you mean ){here}"):
         getattr(aggregate(FRAME, "mv"), name)
 
 
@@ -233,3 +233,32 @@ def test_agreement_of_a_frame() -> None:
     assert krippendorff_alpha(FRAME) == krippendorff_alpha(cp.read(FRAME))
     assert len(cohen_kappa(FRAME, min_shared=1).worker) == 6
     assert measure_agreement(RECORDS, samples=10)[0].tasks == 6
+
+
+def test_gold_of_unknown_tasks_among_known_ones_is_named() -> None:
+    with pytest.warns(
+        cp.ReadingWarning, match="1 of 2 gold labels are about no task of the votes, such as 'emux'"
+    ):
+        assert DawidSkene().fit_predict(FRAME, {30: 1, "emux": 0})[30] == 1
+
+
+def test_a_class_called_task_is_refused_by_polars_alone() -> None:
+    votes = {"task": [1, 1, 2], "worker": ["x", "y", "x"], "label": ["task", "job", "job"]}
+    assert [*MajorityVoting().fit_predict_proba(votes)] == ["job", "task"]
+    with pytest.raises(ValueError, match="two columns 'task'; rename that class"):
+        MajorityVoting().fit_predict_proba(pl.DataFrame(votes))
+
+
+@pytest.mark.parametrize("path", ["report.pdf", io.StringIO()])
+def test_a_report_is_a_page(path: Any) -> None:
+    with pytest.raises(ValueError, match="the report is one page of HTML"):
+        cp.report(FRAME, path)
+
+
+def test_models_and_diagnoses_say_what_they_have() -> None:
+    with pytest.raises(AttributeError, match=r"Auto has no 'predict'; use model.fit_predict\(votes\)"):
+        cp.Auto().predict(FRAME)  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match=r"Diagnosis has no 'spammers'; use diagnosis.workers"):
+        _ = cp.diagnose(FRAME).spammers  # type: ignore[attr-defined]
+    with pytest.raises(ValueError, match="forecast takes a Campaign"):
+        cp.forecast(FRAME)  # type: ignore[arg-type]

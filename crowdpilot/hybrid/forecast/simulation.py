@@ -83,6 +83,10 @@ def forecast(
     >>> 1 <= votes_per_item.low <= votes_per_item.high <= 10
     True
     """
+    if not isinstance(campaign, Campaign):
+        raise ValueError(
+            "forecast takes a Campaign: make one of items, classes and costs, and tell it the votes"
+        )
     known, override = _known_classes(campaign, gold), campaign.view.items().override.T
     pilots = [_pilot(campaign, *each) for each in zip(campaign.criteria, known, override, strict=True)]
     rng = np.random.default_rng(seed)

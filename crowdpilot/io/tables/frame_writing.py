@@ -48,6 +48,10 @@ def values_by_name(values: Names, rows: Axis, name: str, library: FrameLibrary, 
 def matrix_by_name(matrix: Any, rows: Axis, columns: Axis, library: FrameLibrary, what: str) -> Any:
     """A number for each row and column, in a frame; in polars the names of the rows are the first column."""
     if library == "polars":
+        if rows.name in map(str, columns.names):
+            raise ValueError(
+                f"{what} cannot have two columns {rows.name!r}; rename that class, or use pandas"
+            )
         polars = load("polars", what)
         head = polars.Series(rows.name, rows.names.tolist())
         body = [polars.Series(str(n), v) for n, v in zip(columns.names, matrix.T, strict=True)]
