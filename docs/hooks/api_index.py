@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import crowdpilot
-from docs.hooks.tables import PARTS, ROOT, layers, reference_rooms
+from docs.hooks.tables import ROOT, parts_of, reference_rooms
 
 PLAIN_VALUES = {  # what has no docstring of its own
     "CALIBRATION_METRICS": "The metrics of calibration by their names.",
@@ -38,6 +38,7 @@ PLAIN_VALUES = {  # what has no docstring of its own
     "TABLES": "The formats of tables by their suffixes.",
     "VoteSource": "The type of what answers in a replay: recorded or simulated votes.",
 }
+WITHOUT_ANCHOR = {*PLAIN_VALUES, "plots"}  # on the page of their room
 
 
 class Name(NamedTuple):
@@ -57,13 +58,12 @@ class Name(NamedTuple):
     def reference(self) -> str:
         """A link to the reference, for a reader of the site."""
         page = f"reference/{self.module.split('.')[1]}.md"
-        return page if self.name in PLAIN_VALUES else f"{page}#{self.module}.{self.name}"
+        return page if self.name in WITHOUT_ANCHOR else f"{page}#{self.module}.{self.name}"
 
 
 def modules() -> list[str]:
     """The modules with public names, from the bottom up."""
-    rooms = [room for layer in reversed(layers()) for room in layer if room in reference_rooms()]
-    return [f"crowdpilot.{part}" for room in rooms for part in (room, *PARTS.get(room, ()))]
+    return [f"crowdpilot.{part}" for room in reference_rooms() for part in (room, *parts_of(room))]
 
 
 def names_of(module: str) -> list[Name]:

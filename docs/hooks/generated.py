@@ -22,6 +22,7 @@ PART = re.compile(
 MADE_PAGES = {  # of the site, and the file of the project that each is made of
     "changelog.md": "../CHANGELOG.md",
     "benchmarks/": "../benchmarks/results/",
+    "notebooks/": "../examples/notebooks/",
 }
 
 
@@ -46,7 +47,8 @@ def _in_tree(target: str) -> str:
         return f"../{notebooks[target].relative_to(ROOT).as_posix()}"
     for made, file in MADE_PAGES.items():
         if target.startswith(made):
-            return file + target.removeprefix(made)
+            found = file + target.removeprefix(made)
+            return found.replace(".md", ".ipynb") if made == "notebooks/" else found
     return target
 
 

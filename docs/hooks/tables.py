@@ -8,16 +8,14 @@ import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
+import crowdpilot
 from crowdpilot.aggregation import MODELS
 from crowdpilot.cli.shared.completion import describe
 from crowdpilot.datasets import DATASETS
 
 ROOT = Path(__file__).parents[2]
 OWN_PAGES = {"cli", "service"}  # for people who write no Python
-PARTS = {  # parts of rooms with public names of their own
-    "hybrid": ("hybrid.audit", "hybrid.forecast", "hybrid.replay"),
-    "reporting": ("reporting.plots",),
-}
+PARTS_WITH_NAMES = sorted({"reporting.plots", *(home for home in crowdpilot._NAMES_OF if "." in home)})
 
 
 def layers() -> list[list[str]]:
@@ -38,9 +36,14 @@ def reference_pages() -> dict[str, str]:
     return {f"reference/{room}.md": reference_page(room) for room in reference_rooms()}
 
 
+def parts_of(room: str) -> list[str]:
+    """The parts of a room with public names of their own."""
+    return [part for part in PARTS_WITH_NAMES if part.startswith(f"{room}.")]
+
+
 def reference_page(room: str) -> str:
     """The page of a room."""
-    parts = (f"\n## crowdpilot.{part}\n\n::: crowdpilot.{part}\n" for part in PARTS.get(room, ()))
+    parts = (f"\n## crowdpilot.{part}\n\n::: crowdpilot.{part}\n" for part in parts_of(room))
     return f"# crowdpilot.{room}\n\n::: crowdpilot.{room}\n" + "".join(parts)
 
 
