@@ -101,8 +101,7 @@ def join_probs(votes: Votes, source: ClassifierProbs) -> tuple[Votes, Floats]:
     if probs.tasks is not None and not probs.in_order_of(votes.tasks):
         votes = _with_tasks(votes, probs.tasks)
     found = probs.align(votes.tasks, votes.classes)
-    if probs.in_order_of(votes.tasks):
-        _check_order(votes, found, probs)
+    check_order(votes, found, probs)
     return votes, found
 
 
@@ -142,16 +141,15 @@ def _with_tasks(votes: Votes, tasks: Names) -> Votes:
     return replace(votes, tasks=to_names([*votes.tasks.tolist(), *new]), gold=gold)
 
 
-def _check_order(votes: Votes, found: Floats, probs: ClassProbs) -> None:
-    """Raise if tasks are numbers, and the votes agree much better with the row of this number."""
-    T = len(votes.tasks)
-    if votes.tasks.dtype.kind not in "iu" or len(votes) < MIN_ORDER_VOTES:
-        return
-    order = np.argsort(votes.tasks)
-    if (votes.tasks[order] != np.arange(T)).any() or (order == np.arange(T)).all():
+def check_order(votes: Votes, found: Floats, probs: ClassProbs) -> None:
+    """Raise if rows have no names, tasks are numbers, and votes agree better with the row of that number."""
+    numbers = np.arange(len(votes.tasks))
+    are_numbers = votes.tasks.dtype.kind in "iu" and (np.sort(votes.tasks) == numbers).all()
+    if not are_numbers or (votes.tasks == numbers).all() or not probs.in_order_of(votes.tasks):
         return
     gain = found[votes.tasks[votes.task], votes.label] - found[votes.task, votes.label]
-    if gain.mean() > MIN_ORDER_Z * gain.std() / np.sqrt(len(gain)):
+    is_clear = len(votes) >= MIN_ORDER_VOTES
+    if is_clear and gain.mean() > MIN_ORDER_Z * gain.std() / np.sqrt(len(gain)):
         raise ValueError(
             f"{probs.name} seem to be in the order of the numbers of tasks, but row 0 is read as task "
             f"{votes.tasks[0]}, the first of the votes; give them by task: dict(enumerate(probs))"

@@ -10,13 +10,13 @@ import numpy as np
 
 from crowdpilot.aggregation.auto import Auto
 from crowdpilot.aggregation.base import Aggregate, Aggregator, expected_worker_accuracy
-from crowdpilot.aggregation.classifier_probs import ClassifierAggregator, with_classes
+from crowdpilot.aggregation.classifier_probs import ClassifierAggregator, check_order, with_classes
 from crowdpilot.aggregation.fusion import Fusion
 from crowdpilot.aggregation.label_quality.active_learning import Scores, activelab_scores
 from crowdpilot.aggregation.label_quality.tables import Consensus
 from crowdpilot.aggregation.label_quality.wide_labels import name_classes, read_wide_labels
 from crowdpilot.aggregation.models.crowdlab import Crowdlab
-from crowdpilot.aggregation.registry import parse_strategy
+from crowdpilot.aggregation.registry import as_model
 from crowdpilot.arrays import Codes, Floats, divide
 from crowdpilot.io.probabilities import ClassProbs, parse_probs
 from crowdpilot.names import lookup
@@ -49,7 +49,7 @@ def consensus(
     pred_probs_unlabeled
         The same for examples that nobody has labelled, to know which of these to label next.
     method
-        A strategy, or a model; by default `fusion` with a classifier and `auto` without.
+        A strategy, or a model; by default `fusion` with a classifier, and `auto` without.
     classes
         All classes in the order wanted; otherwise those that occur, in natural order.
 
@@ -87,9 +87,9 @@ Found = tuple[Aggregate, Codes, Floats, Scores]
 
 
 def _model(method: str | Aggregator | None, probs: Floats | None) -> Aggregator:
-    if method is None:
-        return Auto() if probs is None else Fusion()
-    model = parse_strategy(method) if isinstance(method, str) else method
+    model = as_model("auto" if method is None else method)
+    if probs is not None and model == Auto(seed=model.seed):
+        return Fusion(seed=model.seed)
     if probs is not None and not isinstance(model, ClassifierAggregator):
         raise ValueError(
             f"{model} takes no classifier, so leave out pred_probs, or choose fusion or crowdlab"
@@ -111,6 +111,7 @@ def _join(votes: Votes, pred_probs: Any, unlabeled: Any) -> tuple[Votes, Floats 
     elif parsed.values.ndim == 2:
         votes = name_classes(votes, parsed.values.shape[1])
     probs = parsed.align(votes.tasks, votes.classes)
+    check_order(votes, probs, parsed)
     if unlabeled is None:
         return votes, probs, np.zeros((0, probs.shape[1]))
     other = _parse(unlabeled, votes, "pred_probs_unlabeled")

@@ -48,6 +48,8 @@ def read_wide_labels(labels: Any, classes: Sequence[Any] | None = None) -> Label
     classes
         All classes in the order wanted; otherwise those that occur, in natural order.
     """
+    if hasattr(labels, "to_frame"):  # a Series: one annotator
+        labels = labels.to_frame()
     if isinstance(labels, list) and labels and all(isinstance(row, list) for row in labels):
         labels = _of_lists(labels)
     if isinstance(labels, np.ndarray) and labels.ndim == 2:

@@ -101,6 +101,21 @@ def test_long_votes_are_read_as_everywhere():
     np.testing.assert_array_equal(found.labels[order], cp.consensus(NAMED, PROBS).labels)
 
 
+def test_a_series_is_one_annotator():
+    found = cp.consensus(NAMED["x"], PROBS)
+    assert found.label_quality.index.tolist() == TASKS
+    assert found.annotator_stats.index.tolist() == ["x"]
+
+
+def test_rows_of_long_votes_in_the_order_of_numbers_are_not_misread():
+    said, probs, _ = crowd(300)
+    said[np.isnan(said).all(axis=1), 0] = 0
+    long = pd.DataFrame(said).rename_axis("task").reset_index()
+    long = long.melt("task", var_name="worker", value_name="label").dropna().sample(frac=1, random_state=0)
+    with pytest.raises(ValueError, match="pred_probs seem to be in the order of the numbers of tasks"):
+        cp.consensus(long, probs)
+
+
 def test_a_polars_frame_gives_polars_frames():
     found = cp.consensus(pl.DataFrame({"task": TASKS} | COLUMNS), PROBS)
     assert isinstance(found.label_quality, pl.DataFrame)
