@@ -202,7 +202,9 @@ def _counts(numbers: NDArray[Any]) -> NDArray[np.int64]:
     """How many values are in each of some bins; whole numbers close together have a bin each."""
     if numbers.dtype.kind in "iub" and int(numbers.max()) - int(numbers.min()) < MAX_BARS:
         return np.bincount(numbers.astype(np.int64) - int(numbers.min()))
-    return np.histogram(numbers.astype(np.float64), MAX_BARS)[0]
+    halves = numbers.astype(np.float64) / 2  # so that no difference overflows
+    share = (halves - halves.min()) / (np.ptp(halves) or 1)
+    return np.bincount(np.minimum(MAX_BARS * share, MAX_BARS - 1).astype(np.int64), minlength=MAX_BARS)
 
 
 def _bars(heights: NDArray[Any]) -> str:

@@ -88,7 +88,17 @@ def test_any_value_can_be_in_a_table(value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "values", [[5], [1, 1, 1], [0, 10**12], [True, False], [-1.5, np.inf, np.nan, 2], np.zeros((2, 2))]
+    "values",
+    [
+        [5],
+        [1, 1, 1],
+        [-1e308, 0.0, 1e308],
+        [0.1, np.nextafter(0.1, 1)],
+        [0, 10**12],
+        [True, False],
+        [-1.5, np.inf, np.nan, 2],
+        np.zeros((2, 2)),
+    ],
 )
 def test_any_numbers_have_a_spark_line(values: Any) -> None:
     assert "svg" in shown(histogram(values, "n")).tags
@@ -179,3 +189,10 @@ def test_replays_audits_and_forecasts_are_shown(simulated: Any) -> None:
     campaign = Campaign(votes.tasks, votes.classes, costs)
     campaign.tell(votes, refit=True)
     assert "150 items" in shown(cp.forecast(campaign, runs=2)).text
+
+
+def test_campaigns_and_audits_say_in_a_line_where_they_stand() -> None:
+    campaign = Campaign(["a", "b"], ["no", "yes"], Costs.binary(crowd=0.02, budget=3))
+    campaign.tell([("a", "ann", "yes")])
+    assert repr(campaign) == "Campaign(2 items, 0 done; votes: 1 by crowd; spent 0.02 of 3)"
+    assert repr(cp.audit(np.array([[0.9, 0.1], [0.2, 0.8]]))) == "Audit(0 of 2 items checked, 0 pending)"

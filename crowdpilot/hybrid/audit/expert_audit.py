@@ -195,10 +195,12 @@ class Audit:
             size, self._settled, total / size, 0.0, total, wrong / size, 0.0, None, None, None, error
         )
 
+    def __repr__(self) -> str:
+        return f"Audit({self._settled} of {len(self.decided)} items checked, {len(self.pending)} pending)"
+
     def _repr_html_(self) -> str:
         expected = histogram(self._error_probability, "probability of an error")
-        summary = f"with level {self.level:g}, {len(self.pending):,} items drawn without an answer"
-        return panel("Audit", summary, self.bound()._repr_html_(), sparks=[expected])
+        return panel("Audit", repr(self)[6:-1], self.bound()._repr_html_(), sparks=[expected])
 
     def estimate(self) -> float:
         """Unbiased estimate of the cost per item, as decided and if experts are right."""

@@ -74,14 +74,16 @@ class Campaign:
         self.costs, self.classes, self.criteria = costs, to_names(list(classes)), tuple(criteria) or ("",)
         self._class_code = input_checks.check_classes(self.classes.tolist(), self.criteria, costs)
         self._parts = parts = Parts.build(self.plan, costs, len(self.classes), len(self.criteria), classifier)
-        self._items, self._leases = parts.items, parts.leases
-        self.policy = parts.values.policy
+        self._items, self._leases, self.policy = parts.items, parts.leases, parts.values.policy
         self.view = CampaignView(parts, self.criteria)
         self.set_pilot_size(len(items), trains_classifier=classifier is not None)
         self.add(items, classifier_probs=classifier_probs, features=features, gold=gold)
 
     def __len__(self) -> int:
         return len(self._items)
+
+    def __repr__(self) -> str:
+        return f"Campaign({self.status().summary})"
 
     def _repr_html_(self) -> str:
         return campaign_html(self.status(), self.decide())
