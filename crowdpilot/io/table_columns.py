@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -15,10 +16,21 @@ from crowdpilot.io.detect import parse_source
 from crowdpilot.io.format import Format, VotesTable
 from crowdpilot.io.formats import jsonl, parquet
 from crowdpilot.io.source import Source
-from crowdpilot.io.sources.opening import PATHS
+from crowdpilot.io.sources.opening import PATHS, open_source
 from crowdpilot.io.tables.column_files import broken_file_errors
 from crowdpilot.io.tables.frames import readable_column
 from crowdpilot.io.tables.in_memory import table_in_memory
+
+
+def read_single_column(source: Any) -> list[str] | None:
+    """All lines of a text file with one column, the first one too; None of anything else."""
+    if not isinstance(source, PATHS) or not Path(source).is_file():
+        return None
+    file = open_source(source, Source(Path(), required=()))
+    if file is None or parquet.sniff(file) or jsonl.sniff(file) or "\0" in file.start or len(file.header) > 1:
+        return None
+    table = read_text_columns(replace(file, header_names=("line",)), ("line",))
+    return [str(value).strip() for value in table["line"].values() if value is not None]
 
 
 def read_columns(source: Any) -> dict[str, list[Any]]:

@@ -6,7 +6,7 @@ import getpass
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,11 +16,11 @@ from crowdpilot.cli.shared.option_groups import expand_options
 from crowdpilot.cli.shared.options import examples
 from crowdpilot.cli.shared.output import check_json, print_columns, print_message, show_status, write_all
 from crowdpilot.cli.shared.reading_options import ReadingOptions
-from crowdpilot.hybrid.plan import Plan
-from crowdpilot.hybrid.vote_requests.requests import VoteRequests, request_votes
-from crowdpilot.hybrid.vote_requests.resumed_campaign import ResumedCampaign, resume_campaign
-from crowdpilot.json_values import to_json_value
-from crowdpilot.votes import Votes
+
+if TYPE_CHECKING:
+    from crowdpilot.hybrid.vote_requests.requests import VoteRequests
+    from crowdpilot.hybrid.vote_requests.resumed_campaign import ResumedCampaign
+    from crowdpilot.votes import Votes
 
 STANDARD_INPUT = Path("-")
 MAX_SHOWN_CLASSES = 6
@@ -105,12 +105,13 @@ def next(
     `--budget 200` is 200 votes, and a wrong label costs as much as 20 votes.
     """
     from crowdpilot import io
+    from crowdpilot.hybrid.plan import Plan
+    from crowdpilot.hybrid.vote_requests import request_votes, resume_campaign
 
     _check_options(items, votes, output, as_json, loop)
-    inputs = [file for file in (items, votes, machine, gold) if file is not None]
     for file in (output, labels):
         options.check_writable(file, io.TABLES)
-        _check_not_read(file, inputs)
+    _check_labels(labels, (items, votes, machine, gold, output))
     names, plan = options.split_commas(worker), Plan(per_item=max_votes, seed=seed)
 
     def resume(known: Votes | None) -> ResumedCampaign:
@@ -142,8 +143,6 @@ def _check_options(
     items: Path | None, votes: Path | None, output: Path | None, as_json: bool, loop: bool
 ) -> None:
     check_json(as_json, output)
-    if items == votes == STANDARD_INPUT:
-        raise ValueError("items and votes cannot both come from standard input: name a file for one of them")
     if not loop:
         return
     if votes is None:
@@ -156,10 +155,10 @@ def _check_options(
         raise ValueError("--loop asks at the keyboard, so leave out -o and --json; --labels has the result")
 
 
-def _check_not_read(output: Path | None, inputs: Sequence[Path]) -> None:
-    """Raise if a file that is read would be overwritten."""
-    if output is not None and output.exists() and any(f.exists() and f.samefile(output) for f in inputs):
-        raise ValueError(f"{output} is read here and would be overwritten; choose another name")
+def _check_labels(labels: Path | None, others: Sequence[Path | None]) -> None:
+    """Raise if the file of labels is another one of the command."""
+    if labels is not None and any(file and file.absolute() == labels.absolute() for file in others):
+        raise ValueError(f"{labels} is named twice, so it is not written over: choose another name")
 
 
 def _check_unread(output: Path | None, resumed: ResumedCampaign) -> None:
@@ -234,6 +233,8 @@ def _error_costs(resumed: ResumedCampaign) -> str:
 
 
 def _to_json(asked: VoteRequests) -> str:
+    from crowdpilot.json_values import to_json_value
+
     columns = {name: to_json_value(values) for name, values in asked.columns().items()}
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     about = {

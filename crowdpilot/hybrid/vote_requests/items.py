@@ -10,7 +10,7 @@ import numpy as np
 
 from crowdpilot.arrays import Names
 from crowdpilot.io.inference.column_names import WEAK_ALIASES, candidates, listed
-from crowdpilot.io.table_columns import read_columns
+from crowdpilot.io.table_columns import read_columns, read_single_column
 from crowdpilot.names import is_missing, to_names
 
 SCALARS = (str, int, float, np.generic)
@@ -45,9 +45,9 @@ def find_items(items: Any, known: Collection[str] = ()) -> ItemColumns:
     if _is_list_of_names(items):
         return _checked("items", ItemColumns(to_names(list(items)), {}))
     source = f"{items}" if isinstance(items, str) or hasattr(items, "__fspath__") else "items"
+    if (lines := read_single_column(items)) is not None:
+        return _checked(source, _of_lines(source, lines, known))
     columns = read_columns(items)
-    if len(columns) == 1 and not _usual(columns):
-        return _checked(source, _of_lines(source, columns, known))
     name = _name_column(source, columns, known)
     hidden = {name, "label", *candidates(columns, "gold")}  # nobody who answers may see an answer
     content = {other: values for other, values in columns.items() if other not in hidden}
@@ -66,13 +66,15 @@ def _usual(columns: Iterable[str]) -> list[str]:
     return [*candidates(names, "task"), *candidates(names, "task", WEAK_ALIASES)]
 
 
-def _of_lines(source: str, columns: Mapping[str, Sequence[Any]], known: Collection[str]) -> ItemColumns:
+def _of_lines(source: str, lines: Sequence[str], known: Collection[str]) -> ItemColumns:
     """Items of a file with one column, whose first line may be an item or not."""
-    ((first, rest),) = columns.items()
+    first = lines[0] if lines else ""
+    if first not in known and (usual := _usual([first])):
+        return ItemColumns(to_names(lines[1:]), {}, usual[0])
     if first in known or source.endswith(".txt"):
-        return ItemColumns(to_names([first, *map(str, rest)]), {})
+        return ItemColumns(to_names(lines), {})
     if known:
-        return ItemColumns(to_names(rest), {})
+        return ItemColumns(to_names(lines[1:]), {})
     raise ValueError(
         f"{source}: the first line is {first!r}, which may be an item; write 'task' above the items"
     )

@@ -13,7 +13,7 @@ import numpy as np
 from crowdpilot import io
 from crowdpilot.arrays import Names, last_of_each, pair
 from crowdpilot.hybrid.campaign.campaign import Campaign
-from crowdpilot.hybrid.costs import CROWD, Costs
+from crowdpilot.hybrid.costs import CROWD, EXPERT, Costs
 from crowdpilot.hybrid.costs_text import as_costs
 from crowdpilot.hybrid.plan import MIN_PILOT_ITEMS, Plan
 from crowdpilot.hybrid.vote_requests.items import ItemColumns, find_items
@@ -21,6 +21,8 @@ from crowdpilot.io.probabilities import ClassProbs, parse_probs
 from crowdpilot.names import lookup, natural_order, to_names
 from crowdpilot.votes import Votes
 
+KINDS = (CROWD, EXPERT)  # of workers, one of which answers
+COST_NAMES = "fp and fn, error or matrix; crowd, the price of a vote; classifier; budget"
 VOTES_PER_ERROR = 20.0  # what a wrong label costs where nothing is said, as with the default price of a vote
 
 
@@ -163,6 +165,8 @@ def _costs(costs: Costs | str | Mapping[str, Any] | None, budget: float | None, 
         known = Costs.equal(classes, error=VOTES_PER_ERROR, crowd=1.0)
     else:
         known = as_costs(costs, classes)
+    if not isinstance(costs, Costs) and (other := [kind for kind in known.prices if kind not in KINDS]):
+        raise ValueError(f"the costs name {other[0]!r}, expected {COST_NAMES}")
     if len(known.prices) > 1:
         kinds = " and ".join(known.prices)
         raise ValueError(

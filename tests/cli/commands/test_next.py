@@ -118,7 +118,10 @@ def test_votes_alone_are_enough(cli: Cli) -> None:
     ("args", "message"),
     [
         (["items.csv"], "nothing says what the classes are; name all with classes= (--classes no,yes)"),
-        (["items.csv", "--votes", "votes.csv", "-o", "votes.csv"], "votes.csv is read here and would be"),
+        (["items.csv", "--votes", "votes.csv", "-o", "votes.csv"], "votes.csv is read, so it is not written"),
+        (["items.csv", "--votes", "votes.csv", "-l", "votes.csv"], "votes.csv is named twice"),
+        (["items.csv", "--votes", "votes.csv", "-l", "a.csv", "-o", "a.csv"], "a.csv is named twice"),
+        (["-", "--votes", "-"], "cannot both be standard input"),
         (["items.csv", "--votes", "votes.csv", "-o", "a.csv", "--json"], "leave out one of them"),
         (["items.csv", "--votes", "bad.csv"], "bad.csv, line 11: found 2 fields, expected 3"),
         (["item.csv", "--votes", "votes.csv"], "there is no such file or folder; did you mean items.csv?"),

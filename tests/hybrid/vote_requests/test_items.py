@@ -42,6 +42,10 @@ def test_the_first_of_one_name_per_line_is_not_lost(tmp_path: Path) -> None:
     assert find_items(tmp_path / "items.txt").names.tolist() == ["owl", "eel", "emu"]
     assert find_items(tmp_path / "items.csv", {"owl"}).names.tolist() == ["owl", "eel", "emu"]
     assert find_items(tmp_path / "items.csv", {"eel"}).names.tolist() == ["eel", "emu"]
+    (tmp_path / "names.txt").write_text("img_1.jpg\nimg_2.jpg\n\nimg_3.jpg")
+    assert find_items(tmp_path / "names.txt").names.tolist() == [f"img_{n}.jpg" for n in (1, 2, 3)]
+    (tmp_path / "names.txt").write_text("Item ID\n1\n2\n")
+    assert find_items(tmp_path / "names.txt").names.tolist() == ["1", "2"]
     with pytest.raises(ValueError, match="the first line is 'owl', which may be an item; write 'task' above"):
         find_items(tmp_path / "items.csv")
 

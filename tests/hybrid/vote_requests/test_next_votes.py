@@ -194,6 +194,7 @@ def test_a_file_without_votes_is_none(tmp_path: Path, content: str) -> None:
         ({"items": ["a"], "votes": VOTES}, "the votes are on none of the 1 items"),
         ({"items": ITEMS, "votes": VOTES, "classes": ["bird", "newt"]}, "label 'fish', which is none of"),
         ({"votes": VOTES, "costs": "fp"}, "costs has 'fp', expected NAME=NUMBER"),
+        ({"votes": VOTES, "costs": "corwd=.05,fn=5"}, "the costs name 'corwd', expected fp and fn"),
         ({"votes": VOTES, "costs": "crowd=1,expert=2"}, "prices for crowd and expert"),
         ({"votes": VOTES, "costs": "budget=5", "budget": 6}, "the budget is 6 and, in the costs, 5"),
         ({"votes": VOTES, "budget": -1}, "the budget is -1, expected a number above 0"),
