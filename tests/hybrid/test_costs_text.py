@@ -19,5 +19,5 @@ def test_text_dict_and_costs_say_the_same() -> None:
 
 
 def test_errors_name_no_option() -> None:
-    with pytest.raises(ValueError, match="^costs has fp twice$"):
+    with pytest.raises(ValueError, match=r"^costs has fp twice$"):
         as_costs("fp=1,fp=2", 2)

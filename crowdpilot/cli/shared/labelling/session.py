@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -16,6 +17,8 @@ from crowdpilot.hybrid.vote_requests.requests import why_nothing
 from crowdpilot.hybrid.vote_requests.resumed_campaign import ResumedCampaign
 
 BACKSPACES = ("\x7f", "\b")
+SLOW_SECONDS = 1.0  # from which on a campaign is not made anew with every vote of others
+MAX_RESUME_SHARE = 0.1  # of the time of a session that it may then take
 
 
 @dataclass(eq=False)
@@ -39,6 +42,7 @@ class LabellingSession:
     skipped: list[str] = field(default_factory=list)
     message: str = ""
     _item: str | None = None  # leased to the person now
+    _resume_after: float = 0.0  # a time, before which votes of others have to wait
 
     def run(self) -> str:
         """Ask until nothing is worth asking or the person quits; returns why it ended, in a sentence."""
@@ -97,7 +101,7 @@ class LabellingSession:
 
     def _next_item(self) -> str | None:
         """The item that is leased to the person, or the best one; None if there is none."""
-        if self.file.has_changed:
+        if self.file.has_changed and time.monotonic() >= self._resume_after:
             self._resume()
         if self._item is None:
             asks = self._campaign.ask(self.worker, 1)
@@ -108,8 +112,11 @@ class LabellingSession:
         return self._item
 
     def _resume(self) -> None:
+        start = time.monotonic()
         self.file.note_size()
         self.resumed = self.resume()
+        seconds = time.monotonic() - start
+        self._resume_after = 0.0 if seconds < SLOW_SECONDS else start + seconds / MAX_RESUME_SHARE
         self._campaign = self.resumed.campaign
         self._item = None
         for item in self.skipped:
