@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
+from crowdpilot.io import plain
 from crowdpilot.io.columns import Column, Table, TableError
 from crowdpilot.io.engine import engine
 from crowdpilot.io.inference.column_names import find_columns, is_known, listed
@@ -34,19 +36,23 @@ class UnreadableColumn(Column):
 def is_frame(data: Any) -> bool:
     """Whether it is a data frame or a data set of any library."""
     known = ("__arrow_c_stream__", "__dataframe__", "collect_schema")
-    return any(hasattr(data, name) for name in known) or _library(data) in ("datasets", "pandas")
+    return any(hasattr(data, name) for name in known) or library_name(data) in ("datasets", "pandas")
 
 
 def frame_table(data: Any, columns: Mapping[str, str | None]) -> Table:
     """The table of a data frame; `columns` are those that the user has named."""
-    if _library(data) == "datasets":
+    if library_name(data) == "datasets":
         return _of_dataset(data)
-    if _library(data) == "pandas":
+    if library_name(data) == "pandas":
         return _of_pandas(data, columns)
-    return engine().as_table(data.collect() if hasattr(data, "collect") else data)
+    frame = data.collect() if hasattr(data, "collect") else data
+    if library_name(frame) == "polars" and engine() is plain:
+        return _table([(each.name, each.to_list()) for each in frame.get_columns()])
+    return engine().as_table(frame)
 
 
-def _library(data: Any) -> str:
+def library_name(data: Any) -> str:
+    """The package that an object comes from."""
     return type(data).__module__.partition(".")[0]
 
 
@@ -85,6 +91,15 @@ def _of_pandas(data: Any, columns: Mapping[str, str | None]) -> Table:
     names = _column_names(frame.columns)
     index = _index(frame.index, names, columns)
     named = [*index.items(), *((name, frame.iloc[:, n]) for n, name in enumerate(names))]
+    return _table(named)
+
+
+def _table(named: list[tuple[str, Any]]) -> Table:
+    """The table of columns with names; one that is known by its name and needs Arrow is an error without."""
+    for name, values in named if engine() is plain else ():
+        if is_known(name):
+            with suppress(TypeError):
+                plain.column(values)
     return Table([name for name, _ in named], [readable_column(values) for _, values in named])
 
 

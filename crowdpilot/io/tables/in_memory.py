@@ -14,11 +14,12 @@ from crowdpilot.io.engine import engine
 from crowdpilot.io.format import VotesTable
 from crowdpilot.io.inference.column_names import find_columns, listed
 from crowdpilot.io.plain import NESTED_TYPES
-from crowdpilot.io.tables.frames import frame_table, is_frame, readable_column
+from crowdpilot.io.tables.frames import frame_table, is_frame, library_name, readable_column
 from crowdpilot.io.tables.inner_answers import inner_answers
 from crowdpilot.io.tables.json_layouts import records_of
 from crowdpilot.io.tables.nested_votes import nested_votes
 from crowdpilot.names import is_missing, to_names
+from crowdpilot.optional_packages import MissingPackageError
 
 EXPECTED = "a path, a stream, a data frame, a dict of columns, records or an array (tasks, workers)"
 SCALARS = (str, int, float, type(None))
@@ -42,10 +43,12 @@ def table_in_memory(
         `"wide"` for a row for each task, where an array may also hold triples; `"peerannot_inverse"`
         for a nested dict with the workers outside.
     """
-    if is_frame(data):
-        need_arrow("a data frame")
+    if is_frame(data) and library_name(data) not in ("pandas", "polars"):
+        need_arrow("such a data frame")
     try:
         return _table(data, columns or {}, format)
+    except MissingPackageError:
+        raise
     except TableError as error:
         raise ValueError(f"{_kind(data)}: {error}") from error
     except (TypeError, ValueError, OverflowError) as error:

@@ -140,9 +140,27 @@ def test_of_several_splits_one_has_to_be_chosen(rows):
         read(DatasetDict(train=Dataset([0]), test=Dataset([1])))
 
 
-def test_without_arrow_frames_say_what_they_need(without_arrow):
-    with without_arrow(), pytest.raises(ValueError, match=r"^a data frame needs pyarrow"):
-        read(pl.DataFrame(COLUMNS).lazy())
+@pytest.mark.parametrize(
+    "frame",
+    [
+        pd.DataFrame(COLUMNS),
+        pd.DataFrame(COLUMNS).astype("category"),
+        pd.DataFrame(COLUMNS).astype("string").assign(when=pd.Timestamp("2026-01-02")),
+        pl.DataFrame(COLUMNS),
+        pl.DataFrame(COLUMNS).lazy(),
+    ],
+    ids=["pandas", "categories", "strings and dates", "polars", "lazy polars"],
+)
+def test_frames_of_pandas_and_polars_need_no_arrow(without_arrow, rows, frame):
+    with_arrow = rows(read(frame))
+    with without_arrow():
+        assert rows(read(frame)) == with_arrow
+
+
+def test_without_arrow_other_frames_say_what_they_need(without_arrow):
+    table = pa.table(COLUMNS)
+    with without_arrow(), pytest.raises(ValueError, match=r"^such a data frame needs pyarrow"):
+        read(table)
 
 
 def test_three_columns_without_known_names_may_be_triples():
