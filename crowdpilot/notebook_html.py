@@ -17,7 +17,7 @@ MAX_BARS = 24  # of a spark line
 MAX_CHARACTERS = 48  # of a name
 WIDTH, HEIGHT = 132, 30  # pixels of a spark line
 UNKNOWN = "–"
-PANEL_STYLE = "font-size:13px;line-height:1.45;margin:2px 0"
+PANEL_STYLE = "flex:1 1 100%;font-size:13px;line-height:1.45;margin:2px 0"
 ROW_STYLE = "display:flex;flex-wrap:wrap;gap:4px 36px;margin:6px 0;align-items:flex-start"
 FACTS_STYLE = (
     "display:grid;grid-template-columns:repeat(auto-fill,190px);gap:0 16px;font-size:12px;margin:6px 0"

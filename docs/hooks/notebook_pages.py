@@ -52,7 +52,8 @@ def to_markdown(notebook: NotebookNode, name: str) -> str:
     """A page with all cells, and a link to the notebook below the title."""
     parts = [part for cell in notebook.cells for part in _cell_parts(cell)]
     title, _, first = parts[0].partition("\n")
-    download = f"[Download this notebook]({name}.ipynb){{ .md-button download={name}.ipynb }}"
+    button = f"{{ .md-button .md-button--primary download={name}.ipynb }}"
+    download = f"[Download this notebook]({name}.ipynb){button}"
     return "\n\n".join([title, download, first.strip(), *parts[1:]]) + "\n"
 
 

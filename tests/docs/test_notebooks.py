@@ -16,7 +16,7 @@ from docs.hooks.notebook_pages import NOTEBOOKS, executed, on_site, pages, title
 
 ROOT = Path(__file__).parents[2]
 PATHS = sorted(NOTEBOOKS.glob("*.ipynb"))
-MAX_COLUMNS = 88  # of code, which the pages of the site show without scrolling
+MAX_COLUMNS = 84  # of code, which the pages of the site show without scrolling
 each = pytest.mark.parametrize("path", PATHS, ids=lambda path: path.stem)
 
 
