@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from crowdpilot.io import as_votes
 from crowdpilot.optional_packages import needed_for
-from crowdpilot.votes import Votes
 
 with needed_for("training"):
     import torch  # noqa: F401  # the package to name first
 
     from crowdpilot.learning.classifier import CrowdClassifier
     from crowdpilot.learning.data.frozen_features import Backbone
+    from crowdpilot.learning.data.labels import names_of, numbered
     from crowdpilot.learning.method import Method
     from crowdpilot.learning.methods import METHODS
     from crowdpilot.learning.networks import NETWORKS
@@ -35,7 +36,7 @@ __all__ = [
 
 
 def train(
-    votes: Votes,
+    votes: Any,
     X: Any,
     *,
     network: Network = "mlp",
@@ -51,7 +52,8 @@ def train(
     Parameters
     ----------
     votes
-        Votes on the rows of X: its tasks are numbered like the rows, or in their order.
+        Votes on the rows of X, or what `crowdpilot.read` reads: a file, a data frame, records. The tasks are
+        numbered like the rows from 0, or in their order, unless X names them.
     X
         The content of tasks: an array of features, texts, or images.
     network, method, backbone, calibrate, epochs, lr, seed
@@ -69,4 +71,5 @@ def train(
     model = CrowdClassifier(
         network, method, backbone=backbone, calibrate=calibrate, epochs=epochs, lr=lr, seed=seed
     )
-    return model.fit(X, votes)
+    votes, rows = as_votes(votes), model.prepare(X)
+    return model.fit(rows, votes, tasks=None if names_of(rows) is not None else numbered(votes, len(rows)))

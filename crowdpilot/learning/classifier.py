@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -11,26 +12,24 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from crowdpilot import metrics
-from crowdpilot.arrays import Codes, Floats, Names
+from crowdpilot.arrays import Floats, Names
 from crowdpilot.calibration import find_map
+from crowdpilot.learning.data import inputs
 from crowdpilot.learning.data.batches import Rows
 from crowdpilot.learning.data.frozen_features import Backbone
-from crowdpilot.learning.data.inputs import DEFAULT_IMAGE_SIZE, check_shape, shape_of, to_rows
 from crowdpilot.learning.data.labels import to_codes, votes_on
 from crowdpilot.learning.held_out_calibration import CalibrateBy, calibrate
 from crowdpilot.learning.model_file import SavedModel, load_model, save_model
-from crowdpilot.learning.prediction import posterior, predict_probs
+from crowdpilot.learning.prediction import posterior, predict_probs, vote_accuracy
 from crowdpilot.learning.pruning.scores import find_score
 from crowdpilot.learning.registry import MakeMethod, Network, find_backbone
-from crowdpilot.learning.self_training.loop import SelfTrainingResult, parse_self_training
-from crowdpilot.learning.training.loop import Optimizer, Precision, Schedule, Training
-from crowdpilot.learning.training.loss import Balance, VoteLoss
+from crowdpilot.learning.self_training.loop import run_training
+from crowdpilot.learning.training.loop import Optimizer, Precision, Schedule
+from crowdpilot.learning.training.loss import Balance
 from crowdpilot.learning.training.procedure import TrainingProcedure
 from crowdpilot.learning.training.progress import OnEpoch, Progress
 from crowdpilot.learning.training.torch_runtime import find_device, use_threads
 from crowdpilot.learning.training.validation import validator
-from crowdpilot.votes import Votes
 
 
 class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
@@ -71,7 +70,9 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
     Attributes
     ----------
     classes_
-        The classes, in the order of the columns of `predict_proba`.
+        All classes of the votes, in the order of the columns of `predict_proba`.
+    n_features_in_, feature_names_in_
+        Numbers in a row of X, and the names of its columns if X is a data frame.
     method_
         The trained method; `method_.net` is the network.
     history_
@@ -127,7 +128,7 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         precision: Precision = "full",
         seed: int = 0,
         augment: bool = False,
-        size: int = DEFAULT_IMAGE_SIZE,
+        size: int = inputs.DEFAULT_IMAGE_SIZE,
         device: str = "auto",
         threads: int = 1,
         progress: bool = False,
@@ -178,7 +179,7 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         X
             One row for each task.
         y
-            `Votes`; or a matrix (tasks, workers) with -1 where there is no vote; or plain labels.
+            `Votes`; or a matrix (tasks, workers) with -1 or NaN where there is no vote; or plain labels.
         validation
             X and the true labels (or votes) of other rows: the epoch that is best on them is kept.
         tasks
@@ -190,6 +191,7 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         """
         start = time.perf_counter()
         map = None if self.calibrate is None else find_map(self.calibrate)
+        train = partial(run_training, self.self_training)
         with use_threads(self.threads), Progress(self.epochs, shown=self.progress) as progress:
             rows = self.prepare(X)
             self.backbone_ = getattr(rows, "backbone", None) or self.backbone
@@ -198,18 +200,24 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
             procedure = self._procedure(votes.classes, validation, progress.on_epoch)
             pruned = None if self.prune is None else find_score(self.prune).prune(procedure, rows, votes)
             training = votes if pruned is None else pruned.votes
-            self.method_, self.history_, self.rounds_, _ = self._train(procedure, rows, training, codes)
+            self.method_, self.history_, self.rounds_, _ = train(procedure, rows, training, codes)
             self.posterior_ = posterior(self.method_, rows, votes)
             self.map_ = None
             if map is not None:
                 self.map_, self.held_out_ = calibrate(
-                    map, self.calibrate_by, self._train, procedure, rows, training
+                    map, self.calibrate_by, train, procedure, rows, training
                 )
         self.pruned_ = votes.tasks[:0] if pruned is None else votes.tasks[pruned.dropped]
-        self.votes_, self.classes_, self.shape_ = training, votes.classes, shape_of(rows)
+        self.votes_, self.classes_, self.shape_ = training, votes.classes, inputs.shape_of(rows)
         self.n_features_in_ = int(np.prod(self.shape_))
+        inputs.remember_columns(self, rows)
         self.seconds_ = time.perf_counter() - start
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def prepare(self, X: Any, backbone: Backbone | None = None) -> Rows:
         """X as rows, which may be passed in place of X, so that several fits share features.
@@ -217,14 +225,14 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         `backbone` is the fitted one of another classifier; see `backbone_`.
         """
         device, backbone = find_device(self.device), backbone or find_backbone(self.network, self.backbone)
-        return to_rows(X, device, size=self.size, augment=self.augment, backbone=backbone)
+        return inputs.to_rows(X, device, size=self.size, augment=self.augment, backbone=backbone)
 
     def predict_proba(self, X: Any) -> Floats:
         """The probability of each class, (rows, classes)."""
         check_is_fitted(self, "method_")
         with use_threads(self.threads):
             rows = self.prepare(X, self.backbone_)
-            check_shape(rows, self.shape_)
+            inputs.check_rows(rows, self.shape_, getattr(self, "feature_names_in_", None))
             probs = predict_probs(self.method_, rows)
         return probs if self.map_ is None else self.map_(probs)
 
@@ -238,9 +246,8 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         """Accuracy by the true labels in y, or by all votes if y holds votes."""
         check_is_fitted(self, "method_")
         rows = self.prepare(X, self.backbone_)
-        labels, votes = self.predict_proba(rows).argmax(axis=1), votes_on(rows, y, self.classes_.tolist())
-        weight = votes.weights * (1 if sample_weight is None else np.asarray(sample_weight)[votes.task])
-        return metrics.accuracy(votes.label, labels[votes.task], weight=weight)
+        votes = votes_on(rows, y, self.classes_.tolist())
+        return vote_accuracy(self.predict_proba(rows), votes, sample_weight)
 
     def save(self, path: str | Path) -> None:
         """Write it to one file, without the votes; `load` reads it."""
@@ -272,18 +279,11 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
             backbone=None if isinstance(backbone, str) else backbone,
         )  # fmt: skip
         self = cls(**{**model.settings, "device": device})
-        self.method_, self.history_, self.shape_ = model.method, model.history, model.shape
-        self.classes_, self.backbone_ = model.classes, model.backbone
+        self.method_, self.history_, self.backbone_ = model.method, model.history, model.backbone
+        self.votes_, self.classes_ = model.votes, model.classes
+        self.shape_, self.map_ = model.shape, model.map
         self.n_features_in_ = int(np.prod(model.shape))
-        self.votes_, self.map_ = model.votes, model.map
         return self
-
-    def _train(
-        self, procedure: TrainingProcedure, rows: Rows, votes: Votes, truth: Codes | None = None
-    ) -> SelfTrainingResult:
-        if self.self_training is not None:
-            return parse_self_training(self.self_training).run(procedure, rows, votes, truth)
-        return SelfTrainingResult(*procedure.train(rows, votes), [], 0)
 
     def _procedure(
         self, classes: Names, validation: tuple[Any, Any] | None, on_epoch: OnEpoch
@@ -292,9 +292,5 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         if validation is not None:
             rows = self.prepare(validation[0], self.backbone_)
             validate = validator(rows, votes_on(rows, validation[1], classes.tolist()))
-        loop = {name: getattr(self, name) for name in Training.__dataclass_fields__}
-        return TrainingProcedure(
-            self.network, self.method, VoteLoss(self.balance), Training(**loop), find_device(self.device),
-            standardize=self.standardize, validate=validate, on_epoch=on_epoch,
-            checkpoint=None if self.checkpoint is None else Path(self.checkpoint),
-        )  # fmt: skip
+        settings = self.get_params(deep=False)
+        return TrainingProcedure.from_settings(settings, find_device(self.device), validate, on_epoch)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 
+from crowdpilot import metrics
 from crowdpilot.arrays import Floats, softmax
 from crowdpilot.confusion_matrices import votes_log_likelihood
 from crowdpilot.learning.data.batches import Batches, Rows
@@ -48,3 +51,9 @@ def _confusion(method: Method) -> Floats | None:
             return method.confusion().cpu().numpy().astype(np.float64)
     except ValueError:
         return None
+
+
+def vote_accuracy(probs: Floats, votes: Votes, sample_weight: Any = None) -> float:
+    """The share of the votes that agree with the most probable class, with weights of tasks if given."""
+    weight = votes.weights * (1 if sample_weight is None else np.asarray(sample_weight)[votes.task])
+    return metrics.accuracy(votes.label, probs.argmax(axis=1)[votes.task], weight=weight)

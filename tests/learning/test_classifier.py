@@ -197,5 +197,7 @@ def test_what_cannot_be_is_said_in_one_sentence(known, changed, message):
 
 def test_rows_of_another_shape_are_refused_when_predicting(known):
     model = CrowdClassifier(method="two_stage", **QUICK).fit(known.X, known.votes)
-    with pytest.raises(ValueError, match="a row of X is 5, but the classifier was trained on rows of 6"):
+    with pytest.raises(
+        ValueError, match="X has 5 features, but CrowdClassifier is expecting 6 features as input"
+    ):
         model.predict(known.X[:, :5])

@@ -20,12 +20,13 @@ from crowdpilot.learning.data.content_files import read_x
 from crowdpilot.learning.data.frozen_features import embed, embed_texts
 from crowdpilot.learning.data.images import ImageFiles, Images, channels_first, is_pixels
 from crowdpilot.learning.data.rows import Dense, Sparse
-from crowdpilot.learning.data.table_content import split_table
+from crowdpilot.learning.data.table_content import content_columns, split_table
 from crowdpilot.learning.encoders.text_hashing import hash_texts
 
 DEFAULT_IMAGE_SIZE = 224  # pixels, high and wide
+COMPLEX = "Complex data not supported: X holds complex numbers, expected real ones"
 
-__all__ = ["Dense", "Images", "Sparse", "check_shape", "shape_of", "to_rows"]
+__all__ = ["Dense", "Images", "Sparse", "check_rows", "remember_columns", "shape_of", "to_rows"]
 
 
 def to_rows(
@@ -58,7 +59,7 @@ def to_rows(
     """
     if isinstance(x, (Dense, Sparse, Images)):
         return x
-    names, x = _named(x)
+    names, columns, x = _named(x)
     if (texts := _texts(x)) is not None:
         if not all(is_image(Path(text)) for text in texts):
             return _from_texts(list(map(str, texts)), device, backbone, cache, names)
@@ -67,18 +68,20 @@ def to_rows(
     elif issparse(x):
         rows = _from_sparse(x)
     else:
-        rows = _from_tensor(_tensor(x), device, augment and backbone is None, names)
+        rows = _from_tensor(_tensor(x), device, augment and backbone is None, names, columns)
     return rows if backbone is None else embed(backbone, rows, device, cache=cache)
 
 
-def _named(x: Any) -> tuple[Names | None, Any]:
-    """X, and the task of each row if X is a file, a folder or a table that names them."""
+def _named(x: Any) -> tuple[Names | None, list[str] | None, Any]:
+    """The task of each row if X is a file, a folder or a table that names them; its columns; and X."""
     if isinstance(x, (str, PathLike)):
-        return read_x(x)
+        names, x = read_x(x)
+        return names, None, x
     if hasattr(x, "columns") and hasattr(x, "shape"):  # a frame of pandas, polars or Arrow
-        frame = x.reset_index(drop=True) if hasattr(x, "reset_index") else x
-        return split_table(as_table(frame), lambda problem: ValueError(f"X: {problem}"))
-    return None, x
+        table = as_table(x.reset_index(drop=True) if hasattr(x, "reset_index") else x)
+        names, x = split_table(table, lambda problem: ValueError(f"X: {problem}"))
+        return names, content_columns(table.column_names), x
+    return None, None, x
 
 
 def _texts(x: Any) -> list[Any] | None:
@@ -124,6 +127,8 @@ def _tensor(x: Any) -> Tensor:
         return torch.stack(tuple(x))
     try:
         array = np.asarray(x)
+        if array.dtype.kind == "c":
+            raise ValueError(COMPLEX)
         if array.dtype.kind not in "biufO":
             raise ValueError(f"it holds values of type {array.dtype}")
         if array.dtype != np.uint8:
@@ -131,27 +136,31 @@ def _tensor(x: Any) -> Tensor:
                 array = array.astype(np.float32, copy=False)
     except (TypeError, ValueError) as error:
         reason = str(error).partition(". ")[0]
-        raise ValueError(
-            f"X is not numbers in rows of equal length, nor texts or images ({reason})"
-        ) from error
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"X is not numbers in rows of equal length, nor texts or images ({reason})") from error
     return torch.from_numpy(np.require(array, requirements=["C", "W"]))
 
 
-def _from_tensor(x: Tensor, device: torch.device, augment: bool, names: Names | None) -> Rows:
+def _from_tensor(
+    x: Tensor, device: torch.device, augment: bool, names: Names | None, columns: list[str] | None
+) -> Rows:
     if x.ndim < 2:
-        hint = "; X.reshape(-1, 1) makes a row of each number" if x.ndim else ""
+        hint = "; Reshape your data: X.reshape(-1, 1) makes a row of each number" if x.ndim else ""
         raise ValueError(f"X has {x.ndim} dimensions, expected a row for each task{hint}")
     if x.numel() == 0:
-        raise ValueError(f"X is empty: its shape is {tuple(x.shape)}")
+        what = "feature" if len(x) else "sample"
+        raise ValueError(
+            f"X is empty: 0 {what}(s) (shape={tuple(x.shape)}) while a minimum of 1 is required."
+        )
     if x.is_complex():
-        raise ValueError("X holds complex numbers, expected real ones")
+        raise ValueError(COMPLEX)
     if is_pixels(x):
         return Images(channels_first(x), device, augment=augment, names=names)
     x = x.float()
     bad = ~torch.isfinite(x)
     if bad.any():
         raise _not_finite(int(bad.flatten(1).any(dim=1).nonzero()[0, 0]))
-    return Dense(x, device, names)
+    return Dense(x, device, names, columns=columns)
 
 
 def _not_finite(row: int) -> ValueError:
@@ -165,8 +174,26 @@ def shape_of(rows: Rows) -> tuple[int, ...]:
     return tuple(rows.take(torch.zeros(1, dtype=torch.long), train=False).shape[1:])
 
 
-def check_shape(rows: Rows, expected: tuple[int, ...]) -> None:
-    """Raise if rows have another shape than a network was built for."""
-    if (shape := shape_of(rows)) != tuple(expected):
-        actual, needed = ("x".join(map(str, sizes)) for sizes in (shape, expected))
+def remember_columns(estimator: Any, rows: Rows) -> None:
+    """Set `feature_names_in_` as scikit-learn does: only if X has names of columns."""
+    vars(estimator).pop("feature_names_in_", None)  # of an earlier fit
+    if (columns := getattr(rows, "columns", None)) is not None:
+        estimator.feature_names_in_ = np.asarray(columns, object)
+
+
+def check_rows(rows: Rows, shape: tuple[int, ...], columns: Names | None = None) -> None:
+    """Raise if rows have another shape than a network was built for, or other columns, if both name them."""
+    if (found := shape_of(rows)) != tuple(shape):
+        if len(found) == len(shape) == 1:
+            raise ValueError(
+                f"X has {found[0]} features, but CrowdClassifier is expecting {shape[0]} features as input"
+            )
+        actual, needed = ("x".join(map(str, sizes)) for sizes in (found, shape))
         raise ValueError(f"a row of X is {actual}, but the classifier was trained on rows of {needed}")
+    names = getattr(rows, "columns", None)
+    if names is not None and columns is not None and names != columns.tolist():
+        n = next(n for n, (a, b) in enumerate(zip(names, columns, strict=True)) if a != b)
+        raise ValueError(
+            f"column {n + 1} of X is {names[n]!r}, but the classifier was trained with {columns[n]!r} there; "
+            "give the columns in the same order"
+        )

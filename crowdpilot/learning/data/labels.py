@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from crowdpilot.arrays import Codes
+from crowdpilot.arrays import Codes, Names
 from crowdpilot.learning.data.batches import Rows
 from crowdpilot.names import lookup, to_names
 from crowdpilot.votes import Votes
@@ -20,9 +20,32 @@ def votes_on(
     rows: Rows, y: Any, classes: Sequence[Any] | None = None, tasks: Sequence[Any] | None = None
 ) -> Votes:
     """Votes on these rows, whose tasks are named by `tasks` or by the rows themselves; see `to_votes`."""
-    names = getattr(rows, "names", None) if tasks is None else tasks
-    y = align(y, names) if names is not None and isinstance(y, Votes) else y
+    names = names_of(rows) if tasks is None else tasks
+    if isinstance(y, Votes) and names is not None:
+        y = align(y, names)
+    elif isinstance(y, Votes) and len(y.tasks) == len(rows) and _are_shuffled_numbers(y, len(rows)):
+        raise ValueError(
+            f"the tasks of y are numbered 0 to {len(rows) - 1}, but not in this order: if row i of X is task "
+            "i give tasks=range(len(X)), if rows are in the order of y give tasks=y.tasks"
+        )
     return to_votes(y, len(rows), classes)
+
+
+def _are_shuffled_numbers(votes: Votes, rows: int) -> bool:
+    numbers = numbered(votes, rows)
+    return numbers is not None and list(map(str, votes.tasks.tolist())) != list(map(str, numbers))
+
+
+def names_of(rows: Rows) -> Names | None:
+    """The task of each row, if X names them."""
+    names: Names | None = getattr(rows, "names", None)
+    return names
+
+
+def numbered(votes: Votes, rows: int) -> list[int] | None:
+    """The numbers of all rows if the tasks are named by numbers of rows, from 0; otherwise None."""
+    numbers = list(range(rows))
+    return numbers if len(votes.tasks) and (lookup(votes.tasks, numbers) >= 0).all() else None
 
 
 def to_votes(y: Any, rows: int, classes: Sequence[Any] | None = None) -> Votes:
@@ -32,12 +55,15 @@ def to_votes(y: Any, rows: int, classes: Sequence[Any] | None = None) -> Votes:
     ----------
     y
         `Votes`; or a matrix with a row for each task and a column for each worker, -1 or NaN where a
-        worker gave no label; or one label for each task, as from a single worker.
+        worker gave no label; or one label for each task, as from a single worker. Labels of -1 and 1 alone
+        are two classes.
     rows
         How many rows X has: task *i* is row *i*.
     classes
         All classes in their order, if some may be missing from y.
     """
+    if y is None:
+        raise ValueError("CrowdClassifier requires y to be passed, but the target y is None: y holds votes")
     votes = _recode(y, classes) if isinstance(y, Votes) else _from_array(np.asarray(y), classes)
     if len(votes.tasks) != rows:
         raise ValueError(
@@ -69,11 +95,36 @@ def _recode(votes: Votes, classes: Sequence[Any] | None) -> Votes:
 def _from_array(y: Any, classes: Sequence[Any] | None) -> Votes:
     if y.ndim not in (1, 2):
         raise ValueError(f"y has {y.ndim} dimensions, expected votes, (tasks, workers) or (tasks,)")
+    if y.dtype.kind == "f":
+        _check_whole(y[~np.isnan(y)])
     matrix = y[:, None] if y.ndim == 1 else y
-    task, worker = np.nonzero(_has_vote(matrix))
+    signs = y.ndim == 1 and _are_signs(y, classes)
+    task, worker = np.nonzero(
+        matrix == matrix if signs else _has_vote(matrix)
+    )  # a NaN is not equal to itself
     names = np.arange(len(matrix))
     votes = Votes.of(task, worker, matrix[task, worker], classes=classes, tasks=names.tolist())
     return align(votes, names.tolist())
+
+
+def _check_whole(labels: Any) -> None:
+    """Raise if labels are not whole numbers."""
+    if not np.isfinite(labels).all():
+        raise ValueError("y holds infinity, expected labels")
+    if (broken := labels[labels != np.round(labels)]).size:
+        raise ValueError(
+            f"Unknown label type: y holds continuous numbers such as {broken[0]:.4g}, expected labels or "
+            "votes; crowdpilot.io.from_shares makes votes of the shares of classes"
+        )
+
+
+def _are_signs(labels: Any, classes: Sequence[Any] | None) -> bool:
+    """Whether -1 is a label, not a missing one: a class, or the only one beside 1."""
+    if labels.dtype.kind not in "if":
+        return False
+    if classes is not None:
+        return NO_VOTE in list(classes)
+    return bool(np.array_equal(np.unique(labels[labels == labels]), [-1, 1]))
 
 
 def _has_vote(matrix: Any) -> Any:
@@ -84,7 +135,7 @@ def _has_vote(matrix: Any) -> Any:
     return ~np.isin(matrix.astype(str), ["", "nan", "None", "-1"])
 
 
-def align(votes: Votes, tasks: Sequence[Any]) -> Votes:
+def align(votes: Votes, tasks: Sequence[Any] | Names) -> Votes:
     """The same votes with the tasks in this order; votes about other tasks are an error."""
     if len(set(map(str, tasks))) < len(tasks):
         raise ValueError("a task is named twice among the rows of X")

@@ -20,15 +20,23 @@ class Dense:
         Where the tensor is.
     names
         The task of each row, if X names them.
+    columns
+        The name of each column, if X names them.
     one_scale
         Whether all columns share one scale, as the features of a network do.
     """
 
     def __init__(
-        self, x: Tensor, device: torch.device, names: Names | None = None, *, one_scale: bool = False
+        self,
+        x: Tensor,
+        device: torch.device,
+        names: Names | None = None,
+        *,
+        columns: list[str] | None = None,
+        one_scale: bool = False,
     ) -> None:
         self.x = x.detach().to(device).contiguous()
-        self.names, self.one_scale = names, one_scale
+        self.names, self.columns, self.one_scale = names, columns, one_scale
 
     def __len__(self) -> int:
         return len(self.x)

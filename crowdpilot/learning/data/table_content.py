@@ -32,15 +32,24 @@ def split_table(
     is_text
         Whether numbers are written as text.
     """
-    first = next((name for name in table.column_names[:1] if name.casefold() in TASK_COLUMNS), None)
-    role = find_columns(table.column_names, ["task"]).get("task", first)
-    columns = [name for name in table.column_names if name != role]
+    role = _task_column(table.column_names)
+    columns = content_columns(table.column_names)
     if labels := [name for name in columns if _is_label(name)]:
         raise error(f"column {labels[0]!r} is no content of a task; leave it out, so that it is not learned")
     if not columns or not len(table):
         raise error("there is nothing but names in it, expected numbers or a text for each task")
     names = None if role is None else _names(table[role], role, error, is_text)
     return names, _content(table.select(columns), error, is_text)
+
+
+def content_columns(names: list[str]) -> list[str]:
+    """The columns of a table but the one with the names of tasks."""
+    return [name for name in names if name != _task_column(names)]
+
+
+def _task_column(names: list[str]) -> str | None:
+    first = next((name for name in names[:1] if name.casefold() in TASK_COLUMNS), None)
+    return find_columns(names, ["task"]).get("task", first)
 
 
 def _is_label(name: str) -> bool:

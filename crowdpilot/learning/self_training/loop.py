@@ -199,3 +199,16 @@ def _describe(votes: Votes, training_votes: Votes, truth: Codes | None, history:
         *pseudo_vote_quality(pseudo, unknown, majority_classes(real)),
         max(history, key=lambda h: h.get("score", h["epoch"])),
     )  # fmt: skip
+
+
+def run_training(
+    self_training: str | None,
+    procedure: TrainingProcedure,
+    rows: Rows,
+    votes: Votes,
+    truth: Codes | None = None,
+) -> SelfTrainingResult:
+    """Train once, or with self-training of this name."""
+    if self_training is not None:
+        return parse_self_training(self_training).run(procedure, rows, votes, truth)
+    return SelfTrainingResult(*procedure.train(rows, votes), [], 0)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import FunctionType
-from typing import Any
+from typing import Any, Self
 
 import torch
 
@@ -53,6 +53,22 @@ class TrainingProcedure:
     validate: Callable[[Method], Scores] | None = None
     checkpoint: Path | None = None
     on_epoch: Callable[[str, Scores], None] | None = None
+
+    @classmethod
+    def from_settings(
+        cls,
+        settings: Mapping[str, Any],
+        device: torch.device,
+        validate: Callable[[Method], Scores] | None,
+        on_epoch: Callable[[str, Scores], None],
+    ) -> Self:
+        """The procedure by the parameters of a `CrowdClassifier`."""
+        loop = {name: settings[name] for name in Training.__dataclass_fields__}
+        return cls(
+            settings["network"], settings["method"], VoteLoss(settings["balance"]), Training(**loop), device,
+            standardize=settings["standardize"], validate=validate, on_epoch=on_epoch,
+            checkpoint=None if settings["checkpoint"] is None else Path(settings["checkpoint"]),
+        )  # fmt: skip
 
     def train(
         self, rows: Rows, votes: Votes, stage: str = "train", *, callbacks: Sequence[EpochCallback] = ()
