@@ -18,6 +18,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from crowdpilot.cli.common_options import add_common_options
+from crowdpilot.cli.peerannot_arguments import OTHER_WAYS, SAME_COMMANDS, as_typed_here
 from crowdpilot.cli.shared.output import NORMAL, print_error, print_message, set_verbosity
 from crowdpilot.optional_packages import needed_for
 
@@ -28,7 +29,10 @@ ADVICE = {
     errno.ENOSPC: "make room, or choose another folder",
 }
 STANDARD_INPUT = Path("-")
-OUTPUTS = ("output", "workers", "to_check", "plot", "folder")  # of which none is read
+OUTPUTS = {  # parameters that name a file to write
+    "output", "workers", "to_check", "plot", "folder", "too_hard", "save", "results", "target", "curves",
+}  # fmt: skip
+READ_AND_WRITTEN = {"checked", "second"}  # whose content `audit` keeps
 
 
 class Commands(TyperGroup):
@@ -62,6 +66,11 @@ class Commands(TyperGroup):
                 typer.echo(ctx.get_help())
                 raise typer.Exit
             return super().resolve_command(ctx, [*rest, "--help"])
+        if first in OTHER_WAYS:
+            print_error(OTHER_WAYS[first])
+            raise typer.Exit(2)
+        if first in SAME_COMMANDS:
+            return super().resolve_command(ctx, [SAME_COMMANDS[first], *rest])
         if first not in self.commands and Path(first).exists():
             print_error(f"{first} is a file, not a command; its labels: crowdpilot aggregate {quote(first)}")
             raise typer.Exit(2)
@@ -87,7 +96,10 @@ class Commands(TyperGroup):
 
 
 class Command(TyperCommand):
-    """A command, one input of which may be standard input."""
+    """A command, one input of which may be standard input, and which does not write what it reads."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        return super().parse_args(ctx, as_typed_here(args))
 
     def invoke(self, ctx: Any) -> Any:
         names = {one.name: one.opts[0] if one.opts[0].startswith("-") else one.metavar for one in self.params}
@@ -95,7 +107,17 @@ class Command(TyperCommand):
         inputs = [str(names[name]) for name, value in values.items() if value == STANDARD_INPUT]
         if len(inputs) > 1:
             raise ValueError(f"{' and '.join(inputs)} cannot both be standard input (-); name a file for one")
+        _check_overwritten(ctx.params)
         return super().invoke(ctx)
+
+
+def _check_overwritten(values: dict[str, Any]) -> None:
+    """Raise if a file would be written that is read."""
+    files = {name: value for name, value in values.items() if isinstance(value, Path) and value.is_file()}
+    for output in files.keys() & OUTPUTS:
+        for name in files.keys() - OUTPUTS - READ_AND_WRITTEN:
+            if files[name].samefile(files[output]):
+                raise ValueError(f"{files[output]} is read, so it is not written over: choose another name")
 
 
 class Terminated(KeyboardInterrupt):

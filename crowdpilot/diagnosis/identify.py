@@ -50,6 +50,8 @@ def find_identification(name: str) -> Identification:
             f"{name} trains a classifier on the content of the tasks, which votes do not hold; "
             "see score_tasks in crowdpilot.learning.pruning.scoring"
         )
+    joined = {known.replace("_", ""): known for known in IDENTIFICATIONS}  # as in krippendorffalpha
+    plain = joined.get(plain.replace("_", ""), plain)
     if plain not in IDENTIFICATIONS:
         raise ValueError(f"no identification is called {name!r}{did_you_mean(name, IDENTIFICATIONS)}")
     return IDENTIFICATIONS[plain]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -35,13 +36,18 @@ EXAMPLES = examples(
 @expand_options
 def compare(
     votes: options.Source,
+    labels: Annotated[
+        Path | None,
+        typer.Argument(metavar="[TRUTH]", help="The same as --truth.", show_default=False),
+    ] = None,
     truth: options.Truth = None,
     strategy: Annotated[
         list[str] | None,
         typer.Option(
             "--strategy",
             "-s",
-            help="A strategy to compare; may be repeated. All of `crowdpilot strategies` if not given.",
+            help="A strategy to compare; may be repeated, or several with commas between them. All of "
+            "`crowdpilot strategies` if not given.",
             autocompletion=complete_strategy,
         ),
     ] = None,
@@ -69,8 +75,13 @@ def compare(
     from crowdpilot.aggregation import compare as compare_strategies
     from crowdpilot.aggregation import parse_strategy
 
-    models = [parse_strategy(name) for name in strategy or []] or None
+    if labels is not None and truth is not None:
+        raise ValueError("the truth is given twice: name it once, after VOTES or by --truth")
+    truth = truth or labels
+    models = [parse_strategy(name) for name in _split(strategy or [])] or None
     check_json(as_json, output)
+    if output is not None and output.suffix in options.PICTURE_SUFFIXES:
+        raise ValueError(f"{output} is a picture, and -o is the table: give --plot {output}")
     options.check_writable(output, io.TABLES)
     options.check_writable(plot, options.PICTURE_SUFFIXES)
     draw = None if plot is None else load("crowdpilot.reporting.plots.comparison", "the plot").save_comparison
@@ -95,6 +106,11 @@ def compare(
     for name, reason in found.skipped.items():
         print_message(f"{name} is left out: {reason}")
     print_message(found.summary)
+
+
+def _split(strategies: list[str]) -> list[str]:
+    """The names in each text; commas in brackets are between options."""
+    return [name.strip() for text in strategies for name in re.split(r",(?![^\[]*\])", text) if name.strip()]
 
 
 def _shown(row: StrategyScore) -> tuple[str, ...]:

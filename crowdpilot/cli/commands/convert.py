@@ -48,7 +48,10 @@ def convert(
             metavar="IN", help="File or folder of votes; with --shards also a pattern of Parquet files."
         ),
     ],
-    target: Annotated[Path, typer.Argument(metavar="OUT", help="File or folder to write.")],
+    target: Annotated[
+        Path | None, typer.Argument(metavar="OUT", help="File or folder to write.", show_default=False)
+    ] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="The same as OUT.")] = None,
     to: Annotated[
         str | None,
         typer.Option(
@@ -73,6 +76,9 @@ def convert(
     """
     from crowdpilot import io
 
+    if (target is None) == (output is None):
+        raise ValueError("the file to write is named once: crowdpilot convert IN OUT, or -o OUT")
+    target = target or output or Path()
     if shards is not None:
         _write_shards(source, target, to, shards, reading)
         return

@@ -12,7 +12,7 @@ from crowdpilot.cli.shared.completion import complete_strategy, with_summaries
 from crowdpilot.cli.shared.option_groups import expand_options
 from crowdpilot.cli.shared.options import examples
 from crowdpilot.cli.shared.output import check_json, on_terminal, print_message, print_table, show_status
-from crowdpilot.cli.shared.reading_options import ReadingOptions, read_true_labels
+from crowdpilot.cli.shared.reading_options import NumberedClasses, ReadingOptions, read_true_labels
 from crowdpilot.cli.shared.training import content_scores
 from crowdpilot.cli.shared.training.options import TrainingOptions
 
@@ -40,6 +40,7 @@ def identify(
         typer.Option(
             "--strategy",
             "-s",
+            "--method",
             help="Score to compute: workers, tasks, skill, trace_confusion, spam_score, glad, gold, seconds, "
             "labels, drift, collusion, entropy, difficulty or krippendorff_alpha; and, with the "
             "content of tasks in --x, AUM, WAUM or WAUM_perworker.",
@@ -58,10 +59,11 @@ def identify(
             "-l",
             metavar="STRATEGY",
             help="The aggregator that gives the labels, or the confusion matrices of WAUM; if not given, "
-            "auto, for AUM majority_voting and for WAUM dawid_skene.",
+            "auto, for AUM majority_voting and for WAUM dawid_skene. Or a file of votes, if VOTES has none.",
             autocompletion=complete_strategy,
         ),
     ] = None,
+    n_classes: NumberedClasses = None,
     *,
     score_options: content_scores.ContentScoreOptions,
     gold: options.Gold = None,
@@ -90,6 +92,9 @@ def identify(
     from crowdpilot.scale.files.shards import is_pattern
 
     check_json(as_json, output)
+    reading = reading.with_numbered_classes(n_classes)
+    answers = Path(labels) if labels is not None and Path(labels).is_file() else None
+    labels = labels if answers is None else None
     if cluster is not None or local_cluster is not None or is_pattern(votes):
         kind = find_identification(check_files(strategy))
         score_options.refuse(strategy)
@@ -101,12 +106,14 @@ def identify(
     model = parse_strategy(labels or "auto")
     if content_scores.is_content_score(strategy):
         score = score_options.find(strategy, labels)
-        content = read_data(votes, TrainingOptions(x=score_options.x, gold=gold, exclude=exclude), reading)
+        content = read_data(
+            votes, TrainingOptions(x=score_options.x, answers=answers, gold=gold, exclude=exclude), reading
+        )
         kind, data = score_options.identification(score, content), content.votes
     else:
         kind = find_identification(strategy)
         score_options.refuse(strategy)
-        data = reading.read(votes, gold=read_true_labels(gold), exclude=exclude)
+        data = reading.read(answers or votes, gold=read_true_labels(gold), exclude=exclude)
     with show_status(f"computing {strategy}"):
         table = kind.run(data, model)
     _save(kind, table, output, as_json)

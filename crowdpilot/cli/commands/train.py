@@ -71,6 +71,10 @@ def train(
 
     file = Path(labels) if Path(labels).is_file() or Path(labels).suffix in LABEL_FILES else None
     strategy = str(parse_strategy("naive_soft" if file else labels))
+    if file is not None and not file.is_file():
+        _, _, made_by = file.stem.partition("_")[2].partition("_")  # peerannot's labels_NAME_STRATEGY.npy
+        how = f"crowdpilot aggregate {dataset} -s {made_by or 'STRATEGY'} -o {file}"
+        raise ValueError(f"{file}: there is no such file; {how} writes it")
     if file is not None and training.prune:
         raise ValueError(f"--prune looks at votes, so it cannot be given with the labels of {file}")
     alpha = "" if smoothing is None else f",alpha={smoothing}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from crowdpilot.scale import Shards
     from crowdpilot.votes import Votes
 
+NumberedClasses = Annotated[
+    int | None, typer.Option("--n-classes", "-K", help="Number of classes, if they are 0, 1 and so on.")
+]
 REPEATS_HELP = "Which vote counts when a worker labels a task again."
 
 
@@ -90,6 +93,14 @@ class ReadingOptions:
             "format": self.format, "columns": self.columns_by_role, "question": self.question,
             "sheet": self.sheet, "header": split_commas(self.header) or None, "encoding": self.encoding,
         }  # fmt: skip
+
+    def with_numbered_classes(self, count: int | None) -> ReadingOptions:
+        """The same options with the classes 0, 1 and so on, if their number is given."""
+        if count is None:
+            return self
+        if self.classes:
+            raise ValueError("--n-classes and --classes both say what the classes are; give one of them")
+        return replace(self, classes=[str(k) for k in range(count)])
 
     def load(self, source: Path) -> Votes:
         """Votes of a file; one line says how they were read, and others what may be wrong."""

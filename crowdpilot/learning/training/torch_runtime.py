@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -24,11 +25,11 @@ def find_device(name: str) -> torch.device:
 
 @contextmanager
 def use_threads(count: int) -> Iterator[None]:
-    """A context in which torch uses so many CPU threads."""
+    """A context in which torch uses so many CPU threads, at most those of the machine."""
     if count < 1:
         raise ValueError(f"threads is {count}, expected 1 or more")
     before = torch.get_num_threads()
-    torch.set_num_threads(count)
+    torch.set_num_threads(min(count, os.cpu_count() or count))
     try:
         yield
     finally:

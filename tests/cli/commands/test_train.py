@@ -171,7 +171,7 @@ WRONG = {
     "tasks to remove that are not there": (*KEPT, "--path-remove", "bad.csv"),
     "results that are no JSON": (*QUICK, "--results", "out.csv"),
     "a model of another format": (*KEPT, "--save", "model.pkl"),
-    "no folder for the model": (*KEPT, "--save", "none/model.safetensors"),
+    "no folder for the model": (*KEPT, "--save", "crowd.csv/model.safetensors"),
     "a NaN in the content": (*KEPT, "--x", "nan.npz"),
     "an unknown device": (*KEPT, "--device", "abacus"),
     "nothing to keep or to measure": QUICK,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,7 +11,7 @@ import typer
 from crowdpilot.cli.shared import options
 from crowdpilot.cli.shared.completion import SELF_TRAINING, complete_map, complete_network, one_of
 from crowdpilot.cli.shared.output import shows_progress
-from crowdpilot.cli.shared.reading_options import ReadingOptions
+from crowdpilot.cli.shared.reading_options import NumberedClasses, ReadingOptions
 from crowdpilot.optional_packages import load
 
 CONTENT_HELP = (
@@ -38,7 +38,9 @@ Device = Annotated[
         rich_help_panel=LOOP,
     ),
 ]
-Threads = Annotated[int, typer.Option(help="CPU threads.", rich_help_panel=LOOP)]
+Threads = Annotated[
+    int, typer.Option("--threads", "--num-workers", help="CPU threads.", rich_help_panel=LOOP)
+]
 
 
 @dataclass(frozen=True)
@@ -219,9 +221,7 @@ class TrainingOptions:
         Path | None,
         typer.Option(help="File with the true label of tasks, to measure by.", rich_help_panel=MEASURE),
     ] = None
-    n_classes: Annotated[
-        int | None, typer.Option("--n-classes", "-K", help="Number of classes, if they are 0, 1 and so on.")
-    ] = None
+    n_classes: NumberedClasses = None
     gold: options.Gold = None
     exclude: options.Exclude = None
 
@@ -242,11 +242,7 @@ class TrainingOptions:
 
     def with_classes(self, reading: ReadingOptions) -> ReadingOptions:
         """The options of reading with the classes 0, 1 and so on, if their number is given."""
-        if self.n_classes is None:
-            return reading
-        if reading.classes:
-            raise ValueError("--n-classes and --classes both say what the classes are; give one of them")
-        return replace(reading, classes=[str(k) for k in range(self.n_classes)])
+        return reading.with_numbered_classes(self.n_classes)
 
 
 def _with(text: str, option: str) -> str:
