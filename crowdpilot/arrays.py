@@ -14,6 +14,7 @@ from crowdpilot.optional_packages import load
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 Names = NDArray[Any]
+REPEATS = ("last", "first", "all", "error")  # what counts when a worker votes on a task again
 
 MAX_UNSCALED_LOG = 600.0  # the exponential of smaller logs neither overflows nor underflows
 ROWS_PER_BLOCK = 8192  # so many rows fit the cache together with their temporaries
@@ -218,3 +219,30 @@ def has_repeats(keys: NDArray[Any]) -> bool:
     """Whether a value occurs more than once; fast if they increase."""
     steps = np.diff(keys)
     return not (steps > 0).all() and bool((np.diff(np.sort(keys)) == 0).any())
+
+
+def rows_that_count(task: Codes, worker: Codes, names: tuple[Names, Names], repeats: str) -> Any:
+    """The first or the last vote of each worker on each task; None if all votes count.
+
+    Parameters
+    ----------
+    task, worker
+        The codes of each vote.
+    names
+        Of the tasks and of the workers.
+    repeats
+        `"last"`, `"first"`, `"all"`, or `"error"` if there must be none.
+    """
+    if repeats not in REPEATS:
+        raise ValueError(f"repeats is {repeats!r}, expected one of {', '.join(REPEATS)}")
+    pairs = pair(task, worker, (len(names[0]), len(names[1])))
+    if repeats == "all" or not has_repeats(pairs):
+        return None
+    rows = last_of_each(pairs) if repeats == "last" else first_of_each(pairs)
+    if repeats == "error":
+        n = np.setdiff1d(np.arange(len(pairs)), rows)[0]
+        raise ValueError(
+            f"worker '{names[1][worker[n]]}' labels task '{names[0][task[n]]}' more than once; "
+            "say which vote counts with repeats='last', 'first' or 'all'"
+        )
+    return rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +13,7 @@ from scipy.sparse import coo_array, csr_array
 
 from crowdpilot import arrays
 from crowdpilot.arrays import Codes, Floats, Names, frozen, pair, sum_by
+from crowdpilot.data_frames import data_frame
 from crowdpilot.names import Encoded, encode, label_codes, labels_by_task, lookup, number_labels, to_names
 from crowdpilot.notebook_html import votes_html
 
@@ -158,8 +159,6 @@ class Votes:
         **columns: Floats,
     ) -> Votes:
         """Votes from columns that are numbered already; the last step of every reader."""
-        if repeats not in get_args(Repeats):
-            raise ValueError(f"repeats is {repeats!r}, expected one of {', '.join(get_args(Repeats))}")
         said, classes_ = number_labels(label, classes, set(map(str, abstain)))
         if len({len(task.codes), len(worker.codes), len(said)}) > 1:
             raise ValueError("task, worker and label have different lengths")
@@ -168,20 +167,22 @@ class Votes:
         extra: dict[str, Any] = {name: column[kept] for name, column in columns.items()}
         codes, names = (task.codes[kept], worker.codes[kept], said[kept]), (to_names(listed), worker.names)
         votes = cls(*codes, *names, classes_, **extra, dropped=int((~kept).sum()))
-        return votes if repeats == "all" else votes._resolve_repeats(repeats)
+        rows = arrays.rows_that_count(votes.task, votes.worker, (votes.tasks, votes.workers), repeats)
+        return votes if rows is None else votes.take(rows)
 
-    def _resolve_repeats(self, repeats: Repeats) -> Votes:
-        pairs = pair(self.task, self.worker, (len(self.tasks), len(self.workers)))
-        if not arrays.has_repeats(pairs):
-            return self
-        kept = arrays.last_of_each(pairs) if repeats == "last" else arrays.first_of_each(pairs)
-        if repeats == "error":
-            n = np.setdiff1d(np.arange(len(self)), kept)[0]
-            raise ValueError(
-                f"worker '{self.workers[self.worker[n]]}' labels task '{self.tasks[self.task[n]]}' "
-                "more than once; say which vote counts with repeats='last', 'first' or 'all'"
-            )
-        return self.take(kept)
+    def columns(self) -> dict[str, Names]:
+        """Columns with a value for each vote: task, worker, label, and the numbers that the votes have."""
+        numbers = {n: c for n in ("weight", "seconds", "time") if (c := getattr(self, n)) is not None}
+        names = self.tasks[self.task], self.workers[self.worker], self.classes[self.label]
+        return dict(zip(("task", "worker", "label"), names, strict=True)) | numbers
+
+    def to_pandas(self) -> Any:
+        """The columns as a pandas data frame; `crowdpilot.read` takes it back."""
+        return data_frame(self.columns(), "pandas", "to_pandas()")
+
+    def to_polars(self) -> Any:
+        """The columns as a polars data frame."""
+        return data_frame(self.columns(), "polars", "to_polars()")
 
     def take(self, rows: Any) -> Votes:
         """The votes in `rows` (indices or a mask) of the same tasks, workers and classes."""

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from crowdpilot.aggregation.em.in_memory_backend import split_tasks
 from crowdpilot.arrays import share_best, softmax, to_probs
+from crowdpilot.io import read
 from crowdpilot.names import encode, hash_names, natural_order, to_names
 from crowdpilot.votes import Votes
 
@@ -274,3 +275,12 @@ def test_votes_are_not_taken_for_labels_nor_iterated():
             use(by_task)
     with pytest.raises(TypeError, match="not iterable"):
         list(votes)
+
+
+def test_votes_as_frames_are_read_back():
+    votes = Votes.of([1, 1, 2], ["x", "y", "x"], ["cat", "dog", "cat"], seconds=[1.0, 2.0, 3.0])
+    for frame in (votes.to_pandas(), votes.to_polars()):
+        assert list(frame.columns) == ["task", "worker", "label", "seconds"]
+        again = read(frame)
+        assert again.tasks[again.task].tolist() == [1, 1, 2]
+        assert again.seconds.tolist() == [1.0, 2.0, 3.0]

@@ -17,8 +17,8 @@ from crowdpilot.aggregation.sparse.candidates import DENSE_CELLS_PER_VOTE
 from crowdpilot.aggregation.sparse.posterior import Posterior, probability_of
 from crowdpilot.arrays import Floats
 from crowdpilot.callers import caller_level
+from crowdpilot.data_frames import Axis, installed, library_of, matrix_by_name, values_by_name
 from crowdpilot.io import ReadingWarning, as_labels, as_votes
-from crowdpilot.io.tables.frame_writing import Axis, installed, library_of, matrix_by_name, values_by_name
 from crowdpilot.option_strings import did_you_mean, spell, unknown_attribute
 from crowdpilot.votes import Votes
 

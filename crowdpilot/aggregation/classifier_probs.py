@@ -10,9 +10,9 @@ import numpy as np
 from crowdpilot.aggregation.base import Aggregate, Aggregator
 from crowdpilot.aggregation.em.backend import Backend
 from crowdpilot.arrays import Floats, Names
+from crowdpilot.data_frames import library_of
 from crowdpilot.io import as_votes
 from crowdpilot.io.probabilities import ClassProbs, parse_probs, read_probs
-from crowdpilot.io.tables.frame_writing import library_of
 from crowdpilot.names import lookup, natural_order, to_names
 from crowdpilot.votes import Votes
 

@@ -40,8 +40,8 @@ from crowdpilot.aggregation.models.wds import WDS
 from crowdpilot.aggregation.models.weighted_majority import WeightedMajority
 from crowdpilot.aggregation.models.zencrowd import ZenCrowd
 from crowdpilot.aggregation.models.zero_based_skill import ZeroBasedSkill
+from crowdpilot.data_frames import library_of
 from crowdpilot.io import as_votes
-from crowdpilot.io.tables.frame_writing import library_of
 from crowdpilot.option_strings import parse_named
 from crowdpilot.votes import Votes
 

@@ -23,7 +23,7 @@ from crowdpilot.aggregation.workers.confusion import estimate_confusion
 from crowdpilot.arrays import Codes, Floats, Names, need_arrow
 from crowdpilot.calibration.experience import AccuracyEstimate, CrowdEstimate
 from crowdpilot.confusion_matrices import count_labels
-from crowdpilot.io.tables.frame_writing import Axis, FrameLibrary, data_frame, installed, matrix_by_name
+from crowdpilot.data_frames import Axis, FrameLibrary, data_frame, installed, matrix_by_name
 from crowdpilot.names import hash_names
 from crowdpilot.notebook_html import bars, histogram, panel, table
 from crowdpilot.option_strings import did_you_mean, unknown_attribute

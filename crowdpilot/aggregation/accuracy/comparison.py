@@ -17,8 +17,8 @@ from crowdpilot.aggregation.honest import Honest
 from crowdpilot.aggregation.models.majority_voting import MajorityVoting
 from crowdpilot.aggregation.registry import MODELS, check_shares, parse_strategy
 from crowdpilot.arrays import Codes, Floats
+from crowdpilot.data_frames import data_frame
 from crowdpilot.io import as_labels, as_votes
-from crowdpilot.io.tables.frame_writing import data_frame
 from crowdpilot.metrics import accuracy, ece, interval, log_loss, macro_f1
 from crowdpilot.metrics.bootstrap import resample
 from crowdpilot.names import encode, lookup

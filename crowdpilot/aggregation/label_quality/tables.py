@@ -10,7 +10,7 @@ import numpy as np
 
 from crowdpilot.aggregation.base import Aggregate
 from crowdpilot.arrays import Codes, Floats, Names, divide, sum_by
-from crowdpilot.io.tables.frame_writing import data_frame, installed
+from crowdpilot.data_frames import data_frame, installed
 from crowdpilot.optional_packages import load
 from crowdpilot.votes import Votes
 

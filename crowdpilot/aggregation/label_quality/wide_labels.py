@@ -9,13 +9,14 @@ import numpy as np
 
 from crowdpilot.aggregation.classifier_probs import set_classes
 from crowdpilot.arrays import Floats, Names
+from crowdpilot.data_frames import FrameLibrary, library_of
 from crowdpilot.io import as_votes
 from crowdpilot.io.inference.column_names import candidates, find_columns
-from crowdpilot.io.tables.frame_writing import FrameLibrary, library_of
 from crowdpilot.io.tables.frames import is_frame
 from crowdpilot.names import Encoded, encode, is_missing, to_names
 from crowdpilot.votes import Votes
 
+LONG_ROLES = ("task", "worker", "label")  # of a table with a row for each label
 MISSING_TEXTS = ("", "nan", "NaN", "<NA>")
 
 
@@ -55,7 +56,7 @@ def read_wide_labels(labels: Any, classes: Sequence[Any] | None = None) -> Label
     if isinstance(labels, np.ndarray) and labels.ndim == 2:
         rows, columns = (np.arange(size) for size in labels.shape)
         return Labels(_to_votes(labels, rows, columns, classes), rows, "pandas")
-    if not is_frame(labels) or len(find_columns(_names(labels), ("task", "worker", "label"))) == 3:
+    if not is_frame(labels) or len(find_columns(_names(labels), LONG_ROLES)) == len(LONG_ROLES):
         votes = as_votes(labels)
         votes = votes if classes is None else set_classes(votes, to_names(list(classes)))
         return Labels(votes, votes.tasks, library_of(labels))

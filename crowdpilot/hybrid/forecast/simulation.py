@@ -84,9 +84,7 @@ def forecast(
     True
     """
     if not isinstance(campaign, Campaign):
-        raise ValueError(
-            "forecast takes a Campaign: make one of items, classes and costs, and tell it the votes"
-        )
+        raise ValueError("forecast takes a Campaign, made of items, classes and costs and told the votes")
     known, override = _known_classes(campaign, gold), campaign.view.items().override.T
     pilots = [_pilot(campaign, *each) for each in zip(campaign.criteria, known, override, strict=True)]
     rng = np.random.default_rng(seed)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crowdpilot.arrays import Floats, Names
+from crowdpilot.data_frames import data_frame
 from crowdpilot.hybrid.campaign.decisions import Decisions
 from crowdpilot.hybrid.campaign.ledger import BUDGET_TOLERANCE
 from crowdpilot.hybrid.costs import Costs
@@ -17,7 +18,6 @@ from crowdpilot.hybrid.plan import Plan
 from crowdpilot.hybrid.replay.run import BATCHES_PER_PASS
 from crowdpilot.hybrid.vote_requests.items import ItemColumns
 from crowdpilot.hybrid.vote_requests.resumed_campaign import ResumedCampaign, resume_campaign
-from crowdpilot.io.tables.frame_writing import data_frame
 from crowdpilot.names import to_names
 from crowdpilot.notebook_html import histogram, panel, table
 
