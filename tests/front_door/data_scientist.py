@@ -57,9 +57,9 @@ TASKS = [
     Task(
         "a table of workers",
         "cp.diagnose(df).workers",
-        lambda got: list(got.worker) == ["ann", "bob", "cem"] and got.skill[0] > got.skill[2],
+        lambda got: list(got["worker"]) == ["ann", "bob", "cem"] and got["skill"][0] > got["skill"][2],
     ),
-    Task("labels in a file", 'cp.aggregate(df).to_csv("labels.csv")', refused=r"use \.tasks\.to_csv\(path\)"),
+    Task("labels in a file", 'cp.aggregate(df).to_csv("labels.csv")', refused=r"tasks\.to_csv\(path\)"),
     Task(
         "the same with polars",
         'import polars as pl\ncp.aggregate(pl.read_csv("votes.csv")).to_polars()',

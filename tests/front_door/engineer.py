@@ -76,7 +76,7 @@ $ {NEXT} --budget 200 --costs fp=1,fn=5,crowd=.05 -o more.csv""",
     Task(
         "what to ask next, with less money than the votes have cost",
         f"$ {NEXT} --budget 20",
-        lambda out: "--budget 100" in out.stderr and not rows(out.stdout),
+        lambda out: "100 pays for 20 more" in out.stderr and not rows(out.stdout),
     ),
     Task(
         "what to ask next, in Python",

@@ -103,6 +103,7 @@ def judge_value(task: Task, start: str) -> Outcome:
     try:
         with warnings.catch_warnings(), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
             warnings.simplefilter("error")
+            warnings.simplefilter("ignore", ResourceWarning)  # newcomers leave files open
             value = value_of_last_line(f"{start}\n{task.typed}")
     except Exception as error:
         message = str(error.args[0]) if error.args else ""
