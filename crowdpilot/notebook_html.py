@@ -52,11 +52,9 @@ def votes_html(votes: Any) -> str:
         histogram(per_worker, "votes per worker"),
         bars(per_class, votes.classes, "votes per class"),
     ]
-    columns = {column: names[getattr(votes, column)] for column, names in coded.items()}
-    columns |= {n: c for n in ("weight", "seconds", "time") if (c := getattr(votes, n)) is not None}
     known = f", {int((votes.gold >= 0).sum()):,} gold labels" if votes.gold is not None else ""
     dropped = f", {votes.dropped:,} rows without a vote" if votes.dropped else ""
-    return panel("Votes", repr(votes)[6:-1] + known + dropped, table(columns), sparks=sparks)
+    return panel("Votes", repr(votes)[6:-1] + known + dropped, table(votes.columns()), sparks=sparks)
 
 
 def table(columns: Mapping[str, Sequence[Any] | NDArray[Any]]) -> str:
