@@ -103,10 +103,13 @@ def lookup(names: Any, known: Any) -> Codes:
 
 def label_codes(labels: Mapping[Any, Any], tasks: Names, classes: Names) -> Codes:
     """The code of the given label of each task, -1 where none is given; other tasks are ignored."""
-    task, label = lookup(list(labels), tasks), lookup(list(labels.values()), classes)
+    if not isinstance(labels, Mapping) and not hasattr(labels, "to_frame"):  # a Series has items, too
+        raise ValueError(f"gold is of type {type(labels).__name__}, expected a mapping from tasks to labels")
+    pairs = list(labels.items())
+    task, label = lookup([each for each, _ in pairs], tasks), lookup([each for _, each in pairs], classes)
     listed = task >= 0
     if (listed & (label < 0)).any():
-        name, unknown = list(labels.items())[int(np.argmax(listed & (label < 0)))]
+        name, unknown = pairs[int(np.argmax(listed & (label < 0)))]
         known = ", ".join(map(str, classes[:10]))
         raise ValueError(f"gold label {unknown!r} of task {name!r} is not a class ({known})")
     codes = np.full(len(tasks), -1, np.int32)

@@ -284,3 +284,10 @@ def test_votes_as_frames_are_read_back():
         again = read(frame)
         assert again.tasks[again.task].tolist() == [1, 1, 2]
         assert again.seconds.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_gold_may_be_a_series_but_no_list():
+    votes = Votes.of([1, 1, 2], ["x", "y", "x"], ["cat", "dog", "cat"])
+    assert votes.with_gold(votes.to_pandas().set_index("task")["label"].iloc[1:2]).gold.tolist() == [1, -1]
+    with pytest.raises(ValueError, match="gold is of type list, expected a mapping from tasks to labels"):
+        votes.with_gold(["cat", "dog"])
