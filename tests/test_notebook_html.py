@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import crowdpilot as cp
@@ -174,6 +175,13 @@ def test_a_comparison_is_shown_with_its_best_strategies(simulated: Any) -> None:
     text = shown(cp.compare(votes, dict(enumerate(votes.classes[truth])), ["glad", "wawa"], samples=20)).text
     assert text.startswith("Comparison")
     assert "majority_voting" in text
+
+
+def test_a_consensus_is_shown() -> None:
+    labels = pd.DataFrame({"<b>": [0, 1, 0], "bob": [1, 1, None]}, index=["<i>", "y", "z"])
+    found = cp.consensus(labels, np.array([[0.7, 0.3], [0.2, 0.8], [0.9, 0.1]]))
+    assert "3 examples" in shown(found).text
+    assert "<i>" in shown(found).text
 
 
 def test_replays_audits_and_forecasts_are_shown(simulated: Any) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from crowdpilot.aggregation.base import Aggregate
 from crowdpilot.arrays import Codes, Floats, Names, divide, sum_by
 from crowdpilot.data_frames import data_frame, installed
+from crowdpilot.notebook_html import histogram, panel, table
 from crowdpilot.optional_packages import load
 from crowdpilot.votes import Votes
 
@@ -56,7 +57,18 @@ class Consensus:
         return f"Consensus({sizes} by {model}, mean quality {self.quality.mean():.2f})"
 
     def _repr_html_(self) -> str:
-        return f"<p>{self!r}</p>{self.label_quality._repr_html_()}"
+        sparks = [
+            histogram(self.quality, "quality of labels"),
+            histogram(self.annotator_quality, "quality of annotators"),
+            histogram(self.active_learning_scores, "scores of active learning"),
+        ]
+        columns = {
+            "example": np.asarray(self.index),
+            "consensus_label": self.labels,
+            "quality": self.quality,
+            "active_learning_score": self.active_learning_scores,
+        }
+        return panel("Consensus", repr(self)[10:-1], table(columns), sparks=sparks)
 
     def __getitem__(self, table: str) -> Any:
         """A table by its name in the dict that cleanlab returns."""
