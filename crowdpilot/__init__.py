@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -104,13 +105,39 @@ _ROOMS = (
 )  # fmt: skip
 
 
+_ELSEWHERE = {  # names that people try
+    **dict.fromkeys(("plot", "plots"), "crowdpilot.reporting.plots"),
+    **dict.fromkeys(("score", "accuracy", "evaluate"), "crowdpilot.metrics"),
+    **dict.fromkeys(("read_csv", "from_csv", "load_csv", "from_pandas", "from_dataframe"), "cp.read"),
+    **dict.fromkeys(("majority_vote", "majority"), 'cp.aggregate(votes, "majority_voting")'),
+    **dict.fromkeys(("fit", "predict", "fit_predict"), "cp.aggregate(votes)"),
+    "agreement": "crowdpilot.diagnosis.agreement",
+}
+
+
 def __getattr__(name: str) -> Any:
-    """Load a name or a room when it is first used."""
+    """Load a name or a room when it is first used; models are found by all their names."""
     if name in _ROOMS:
         return import_module(f"crowdpilot.{name}")
     if name in _ROOM_OF:
         return getattr(import_module(f"crowdpilot.{_ROOM_OF[name]}"), name)
-    raise AttributeError(f"module 'crowdpilot' has no attribute {name!r}")
+    if name[:1].isupper():
+        return getattr(import_module("crowdpilot.aggregation"), name)
+    raise AttributeError(f"module 'crowdpilot' has no attribute {name!r}{_hint(name)}")
+
+
+def _hint(name: str) -> str:
+    """What may be meant by a name that is not there: a strategy, another room, or a name like it."""
+    if name.startswith("_") or find_spec(f"crowdpilot.{name}") is not None:
+        return ""  # `from crowdpilot import arrays` asks for an attribute first
+    if name in _ELSEWHERE:
+        return f"; use {_ELSEWHERE[name]}"
+    if name in import_module("crowdpilot.aggregation").MODELS:
+        return f'; use cp.aggregate(votes, "{name}")'
+    find_like: str = import_module("crowdpilot.option_strings").did_you_mean(
+        name, (*__all__, *_ROOMS), otherwise="help(crowdpilot) shows what there is"
+    )
+    return find_like
 
 
 def __dir__() -> list[str]:

@@ -93,3 +93,24 @@ def test_votes_are_the_same_from_wherever_they_are_imported():
     assert crowdpilot.Votes is Votes
     assert isinstance(votes, crowdpilot.Votes)
     assert pickle.loads(pickle.dumps(votes)).tasks.tolist() == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("aggregat", "did you mean aggregate?"),
+        ("plots", "use crowdpilot.reporting.plots"),
+        ("dawid_skene", 'use cp.aggregate(votes, "dawid_skene")'),
+        ("score", "use crowdpilot.metrics"),
+    ],
+)
+def test_a_name_that_is_nearly_right_is_completed(name, hint):
+    with pytest.raises(
+        AttributeError, match=hint.replace("(", r"\(").replace(")", r"\)").replace("?", r"\?")
+    ):
+        getattr(crowdpilot, name)
+
+
+def test_models_are_found_by_the_names_of_other_libraries():
+    assert crowdpilot.MajorityVote is crowdpilot.MajorityVoting
+    assert crowdpilot.KOS is crowdpilot.aggregation.KOS

@@ -112,8 +112,13 @@ class Command(TyperCommand):
 
 
 def _check_overwritten(values: dict[str, Any]) -> None:
-    """Raise if a file would be written that is read."""
+    """Raise if a file would be written that is read, or written twice."""
     files = {name: value for name, value in values.items() if isinstance(value, Path) and value.is_file()}
+    outputs = [
+        value.absolute() for name, value in values.items() if name in OUTPUTS and isinstance(value, Path)
+    ]
+    if twice := [output for output in outputs if outputs.count(output) > 1]:
+        raise ValueError(f"{twice[0].name} would be written twice: choose two names")
     for output in files.keys() & OUTPUTS:
         for name in files.keys() - OUTPUTS - READ_AND_WRITTEN:
             if files[name].samefile(files[output]):

@@ -158,6 +158,7 @@ def test_training_on_a_network_of_torchvision_says_what_it_needs(
     assert 'resnet18 needs torchvision: pip install "crowdpilot[vision]"' in result.stderr
 
 
+@pytest.mark.thorough  # trains networks on images
 @pytest.mark.parametrize("typed", TRAINING)
 def test_training_runs_as_typed_but_for_the_network_and_epochs(typed: str, birds: Path, cli: Run) -> None:
     cli("aggregate", ".", "-s", "MV", "-o", "labels/labels_birds_mv.npy")

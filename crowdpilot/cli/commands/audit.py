@@ -71,7 +71,7 @@ def audit(
     then `--second second.csv`.
     """
     from crowdpilot import io
-    from crowdpilot.cli.shared import audit_files
+    from crowdpilot.cli.shared.label_files import audit_files
 
     _check(sample, again, output, level)
     options.check_writable(output, io.TABLES)

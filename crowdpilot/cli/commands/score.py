@@ -36,7 +36,7 @@ def score(
     Brier score, log-loss and calibration error (ECE) are there if LABELS has a column p_CLASS for
     each class, or at least `confidence`; the rest is then spread evenly over the other classes.
     """
-    from crowdpilot.cli.shared.scored_labels import measures, read_scored_labels
+    from crowdpilot.cli.shared.label_files.scored_labels import measures, read_scored_labels
 
     with show_status(f"reading {labels} and {truth}"):
         scored = read_scored_labels(labels, truth)

@@ -22,7 +22,9 @@ HELP_PANEL = "Votes in many files"
 Source = Annotated[
     Path,
     typer.Argument(
-        metavar="VOTES", help="File or folder of votes, or a pattern in quotes such as 'votes/*.parquet'."
+        metavar="VOTES",
+        help="File or folder of votes, - for standard input, or a pattern in quotes such as "
+        "'votes/*.parquet'.",
     ),
 ]
 Cluster = Annotated[

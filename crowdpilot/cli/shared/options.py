@@ -14,7 +14,9 @@ from crowdpilot.optional_packages import check_installed
 PICTURE_SUFFIXES = (".svg", ".png", ".pdf")
 SEED_HELP = "Seed of the random numbers."
 
-Source = Annotated[Path, typer.Argument(metavar="VOTES", help="File or folder of votes.")]
+Source = Annotated[
+    Path, typer.Argument(metavar="VOTES", help="File or folder of votes; - for standard input.")
+]
 Strategy = Annotated[
     str,
     typer.Option(

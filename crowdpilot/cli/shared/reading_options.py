@@ -159,7 +159,7 @@ def read_workers(file: Path) -> set[str]:
     """The workers in the column `worker` of a file."""
     from crowdpilot import io
 
-    format = "csv" if file.suffix == ".csv" else None  # which may have a single column
+    format = "csv" if file.suffix in (".csv", "") else None  # which may have a single column
     return set(map(str, io.read_labels(file, format=format, columns={"task": "worker", "label": "worker"})))
 
 

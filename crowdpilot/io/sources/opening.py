@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import os
+import re
 import sys
 import zlib
 from collections.abc import Callable, Mapping
@@ -23,6 +24,7 @@ PATHS = (str, os.PathLike)
 STANDARD_INPUT = "-"
 MAGIC_BYTES = 8
 MAX_SHOWN_CHARACTERS = 30
+ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")  # a path has one slash, of https:// too
 ZIP = b"PK\x03\x04"
 OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 WORKBOOK = "xl/workbook.xml"
@@ -62,7 +64,7 @@ def _check_path(path: str) -> None:
         raise ValueError(
             f"found the text {shown}, expected a path; to read text itself, use io.StringIO(text)"
         )
-    if "://" in path and not Path(path).exists():
+    if ADDRESS.match(path) and not Path(path).exists():
         raise ValueError(f"{path}: addresses are not read; download the file and name it")
 
 

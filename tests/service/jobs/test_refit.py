@@ -78,7 +78,7 @@ def test_without_its_package_a_project_has_no_classifier(
     service.vote(project, NAMES[:40])
     result = service.refit(project)
     assert (result["machine"], result["votes"]) == ("none", 120)
-    assert "pip install 'crowdpilot[text]'" in result["why"]
+    assert 'pip install "crowdpilot[text]"' in result["why"]
     assert web_replica(service, project).campaign.posterior()[:40].max(axis=1).mean() > 0.8
 
 
