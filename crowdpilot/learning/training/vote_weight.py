@@ -16,6 +16,8 @@ MIN_VOTE_WEIGHT, MAX_VOTE_WEIGHT = 0.05, 3.0  # of votes relative to a network
 def fit_vote_weight(votes: Votes, log_probs: Floats, posterior: Floats, counts: Floats) -> float:
     """The weight of votes relative to a network's predictions that predicts held-out votes best.
 
+    It is 1 if there is one class alone, which every vote is for.
+
     Parameters
     ----------
     votes, log_probs
@@ -26,6 +28,8 @@ def fit_vote_weight(votes: Votes, log_probs: Floats, posterior: Floats, counts: 
     counts
         How often each worker gave each label to each class, pseudo-counts included, (workers, true, said).
     """
+    if len(votes.classes) == 1:
+        return 1.0
     fusion = fit_fusion_on_votes(
         softmax(log_probs), votes, posterior, counts=counts, max_weight=MAX_FUSION_WEIGHT
     )
