@@ -101,7 +101,7 @@ def lookup(names: Any, known: Any) -> Codes:
     return np.asarray([position.get(str(name), -1) for name in to_names(names).tolist()], np.int32)
 
 
-def label_codes(labels: Mapping[Any, Any], tasks: Names, classes: Names) -> Codes:
+def label_codes(labels: Any, tasks: Names, classes: Names) -> Codes:
     """The code of the given label of each task, -1 where none is given; other tasks are ignored."""
     if not isinstance(labels, Mapping) and not hasattr(labels, "to_frame"):  # a Series has items, too
         raise ValueError(f"gold is of type {type(labels).__name__}, expected a mapping from tasks to labels")
