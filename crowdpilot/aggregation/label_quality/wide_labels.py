@@ -135,6 +135,10 @@ def name_classes(votes: Votes, columns: int) -> Votes:
     Labels that are whole numbers are the numbers of columns, as in cleanlab; others are in natural order.
     """
     names = votes.classes
+    if columns < 2:
+        raise ValueError(
+            "pred_probs have one column, expected one for each class: np.column_stack([1 - p, p])"
+        )
     if len(names) and names.dtype.kind in "iu" and 0 <= names.min() <= names.max() < columns:
         return set_classes(votes, np.arange(columns))
     if len(names) == columns:

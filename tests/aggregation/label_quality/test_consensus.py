@@ -188,6 +188,7 @@ def test_a_class_that_nobody_gives_is_one_of_the_classifier():
         (SAID, None, {"pred_probs_unlabeled": PROBS}, "given without pred_probs"),
         (SAID, PROBS, {"pred_probs_unlabeled": PROBS[:, :2]}, r"pred_probs_unlabeled have shape \(60, 2\)"),
         (SAID + 0.5, PROBS, {}, "found the label"),
+        (SAID, PROBS[:, :1], {}, "pred_probs have one column, expected one for each class"),
         (SAID * np.nan, PROBS, {}, "there is no label in the table"),
         (SAID[:, :0], PROBS, {}, "the table of labels is empty"),
     ],
