@@ -133,6 +133,8 @@ def replay(
     True
     """
     votes = as_votes(votes)
+    if votes.tasks.dtype.kind == "M":  # a campaign holds dates as Python does
+        votes = replace(votes, tasks=votes.tasks.astype(object))
     scenario = Scenario(
         votes.tasks, votes.classes, _truth_codes(votes, truth), {"": votes},
         classifier_probs=classifier_probs, features=features, classifier=classifier,

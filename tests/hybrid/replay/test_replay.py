@@ -117,3 +117,9 @@ def test_a_replay_takes_the_settings_of_a_plan_and_a_classifier():
 def test_a_truth_that_does_not_fit_the_votes_is_refused(truth, message):
     with pytest.raises(ValueError, match=message):
         replay(make_scenario().votes[""], truth, COSTS)
+
+
+def test_tasks_may_be_dates():
+    days = np.array(["2026-01-01", "2026-01-02"] * 3, "datetime64[D]")
+    votes = Votes.of(days, ["a", "a", "b", "b", "c", "c"], [0, 1, 0, 1, 0, 1])
+    assert replay(votes, None, "error=1,crowd=.02").votes[-1] == 3
