@@ -131,11 +131,11 @@ class TaskLabels(dict[Any, Any]):
 
 
 def labels_by_task(tasks: int, task: Codes, workers: Names, labels: Names) -> NDArray[np.object_]:
-    """The labels of each task by worker, (tasks,), of votes given by their task, worker and label."""
-    given = [TaskLabels() for _ in range(tasks)]
+    """The labels of each task by worker, (tasks,), of votes as three columns."""
+    by_task = [TaskLabels() for _ in range(tasks)]
     for n, worker, label in zip(task.tolist(), workers.tolist(), labels.tolist(), strict=True):
-        given[n][worker] = label
-    return np.fromiter(given, object, tasks)
+        by_task[n][worker] = label
+    return np.fromiter(by_task, object, tasks)
 
 
 def number_labels(label: Encoded, classes: Sequence[Any] | None, abstain: set[str]) -> tuple[Codes, Names]:
