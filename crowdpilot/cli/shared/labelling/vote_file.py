@@ -137,7 +137,7 @@ def open_vote_file(path: Path, said: Mapping[str, Any]) -> VoteFile:
 def _not_appendable(path: Path, found: str) -> ValueError:
     return ValueError(
         f"{path} ({found}) is no file to which single votes can be added; use CSV with a row for each vote: "
-        f"crowdpilot convert {path} votes.csv"
+        f"crowdpilot convert {path} single-votes.csv"
     )
 
 
