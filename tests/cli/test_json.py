@@ -34,6 +34,7 @@ TABLES = {  # a call of every command that prints a table
     "forecast": "forecast --skill .8 --items 30 --runs 3",
     "replay": "replay crowd.csv --truth truth.csv --seeds 1 -p fixed[votes=1]",
     "audit": "audit labels.csv --checked check.csv",
+    "next": "next --votes crowd.csv",
 }
 OTHERWISE = {
     "strategies",
@@ -41,6 +42,7 @@ OTHERWISE = {
     "forecast",
     "replay",
     "audit",
+    "next",
 }  # whose JSON tells more than the table
 NONE = {
     "report",
