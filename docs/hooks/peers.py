@@ -52,7 +52,11 @@ class Record(TypedDict):
 
 def code_of(block: Block) -> str:
     """The Python of a block; commands of peerannot's command line are run one after the other."""
-    return COMMAND_LINE.format(lines=block.code.splitlines()) if block.language == "sh" else block.code
+    return (
+        COMMAND_LINE.format(lines=block.code.replace("\\\n", " ").splitlines())
+        if block.language == "sh"
+        else block.code
+    )
 
 
 def run(codes: Sequence[str]) -> str:
@@ -79,11 +83,11 @@ def execute(interpreter: Path, codes: Sequence[str]) -> Record:
     before = small_files()
     code = "\n".join([*codes[:-1], f"print({BLOCK_BEGINS!r})", codes[-1]])
     command = [str(interpreter), "-W", "ignore", "-c", code]
-    text = subprocess.run(
-        command, check=True, stdout=subprocess.PIPE, text=True, timeout=TIMEOUT_SECONDS
-    ).stdout
+    done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_SECONDS)
+    if done.returncode:
+        raise ValueError(done.stderr[-2000:])
     files = {name: content for name, content in small_files().items() if before.get(name) != content}
-    return {"text": text.partition(f"{BLOCK_BEGINS}\n")[2], "files": files}
+    return {"text": done.stdout.partition(f"{BLOCK_BEGINS}\n")[2], "files": files}
 
 
 def small_files() -> dict[str, str]:
