@@ -206,7 +206,8 @@ class Aggregator(ABC):
 
 
 def _are_votes(setting: Any) -> bool:
-    return isinstance(setting, Votes | Mapping) or hasattr(setting, "columns")
+    is_nested = isinstance(setting, Mapping) and any(isinstance(inner, Mapping) for inner in setting.values())
+    return is_nested or isinstance(setting, Votes) or hasattr(setting, "columns")
 
 
 def _with_gold(votes: Votes, gold: Any) -> Votes:

@@ -188,6 +188,8 @@ def test_what_is_not_there_is_named_in_a_sentence() -> None:
         aggregation.DawidSkene(n_iter=10)
     with pytest.raises(TypeError, match=r"give the votes to MajorityVoting\(\).fit\(votes\)"):
         aggregation.MajorityVoting(FRAME)
+    with pytest.raises(TypeError, match=r"give the votes to DawidSkene\(\).fit\(votes\)"):
+        aggregation.DawidSkene({"a": {"x": 0}}, n_classes=2)
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,17 @@
-"""Record the labels that crowd-kit gives: `python record.py` in this folder, where crowd-kit is installed."""
+"""Record the labels of crowd-kit: `python -m tests.aggregation.crowd_kit.record`, where it is installed."""
 
 from __future__ import annotations
 
 import json
 import warnings
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import crowdkit.aggregation
 import pandas as pd
-from inputs import GOLD, INPUTS
+
+from tests.aggregation.crowd_kit.inputs import GOLD, INPUTS
 
 MODELS = ("MajorityVote", "Wawa", "ZeroBasedSkill", "GoldMajorityVote", "DawidSkene", "OneCoinDawidSkene")
 MODELS += ("GLAD", "MACE", "MMSR", "KOS")
@@ -22,7 +23,7 @@ def fit_predict(name: str, model: str) -> dict[str, Any] | str:
     votes = pd.DataFrame(INPUTS[name], columns=["worker", "task", "label"])
     gold = [pd.Series(GOLD[name])] if model == "GoldMajorityVote" else []
     try:
-        labels = getattr(crowdkit.aggregation, model)().fit_predict(votes, *gold)
+        labels = getattr(import_module("crowdkit.aggregation"), model)().fit_predict(votes, *gold)
     except ValueError as error:
         return str(error)
     return {str(task): label for task, label in zip(labels.index, labels.tolist(), strict=True)}

@@ -7,6 +7,7 @@ import pytest
 
 from crowdpilot.hybrid import Costs, Plan, ReplayResult, Scenario, SimulatedVotes
 from crowdpilot.hybrid.replay import replay, replay_scenario
+from crowdpilot.votes import Votes
 from tests.crowds import one_coin_votes
 
 
