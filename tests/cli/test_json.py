@@ -20,6 +20,7 @@ Run = Callable[..., Result]
 QUICK = "--epochs 2 --network linear"
 TABLES = {  # a call of every command that prints a table
     "aggregate": "aggregate crowd.csv --probs",
+    "compare": "compare crowd.csv --truth truth.csv -s wawa --samples 20",
     "score": "score labels.csv truth.csv --samples 20",
     "strategies": "strategies",
     "identify": "identify crowd.csv -s skill",
@@ -38,6 +39,7 @@ TABLES = {  # a call of every command that prints a table
 }
 OTHERWISE = {
     "strategies",
+    "compare",  # which measures seconds
     "datasets info",
     "forecast",
     "replay",

@@ -101,5 +101,5 @@ def test_nothing_heavy_is_loaded_to_say_so(typed: str, here: Path) -> None:
 
 def test_commands_are_loaded_only_when_they_are_called(here: Path) -> None:
     names = [name for name in loaded_by("--help") if name.startswith("crowdpilot.cli.")]
-    loaded = ("common_options", "group", "shared", "shared.output")
+    loaded = ("common_options", "group", "peerannot_arguments", "shared", "shared.output")
     assert set(names) == {f"crowdpilot.cli.{name}" for name in loaded}

@@ -121,7 +121,7 @@ def test_leaving_out_nobody_or_everybody_is_an_error(names: str, problem: str, h
     ("options", "problem"),
     [
         (["-o", "report.pdf"], "the suffix .pdf is not known"),
-        (["-o", "nowhere/report.html"], "there is no folder nowhere"),
+        (["-o", "votes.csv/report.html"], "votes.csv is a file; choose another folder"),
         (["-o", "report.html", "-s", "charm"], "charm"),
         (["-o", "report.html", "--level", "2"], "level is 2.0, expected a number between 0 and 1"),
         (["-o", "report.html", "--images", "nowhere"], "nowhere is no folder"),

@@ -24,6 +24,7 @@ OWN_WORDS = {  # options of which a command says in its own words what it does w
 }  # fmt: skip
 OWN_TYPES = {  # options that are not of one type, and why
     "--policy": "`replay` tries several",
+    "--strategy": "`compare` tries several",
     "--machine": "`replay` has one for each criterion",
     "--labels": "`next` writes them; elsewhere they may be a strategy",
     "--project": "that of `connect` is the number of a project in another program",
