@@ -61,7 +61,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "no labels": (lambda: DF.assign(label=np.nan), "at least one vote"),
     "no worker": (lambda: DF[["task", "label"]], "no worker column.*columns="),
     "a column twice": (lambda: pd.concat([DF, DF.label], axis=1), "'label' occurs twice"),
-    "three columns of an array": (lambda: CODES.astype(int), "may be workers, or task, worker and label"),
+    "three columns of an array": (
+        lambda: 1 - np.eye(3, dtype=int),
+        "may be workers, or task, worker and label",
+    ),
     "a label for each task": (lambda: np.array([0, 1, 0]), r"expected \(tasks, workers\)"),
     "labels by task": (lambda: {"owl": ["bird", "fish"], "eel": ["fish", "fish"]}, "no task and no worker"),
     "pairs": (lambda: [("owl", "ann")], "three values: task, worker, label"),
