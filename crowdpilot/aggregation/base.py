@@ -23,13 +23,10 @@ from crowdpilot.option_strings import did_you_mean, spell, unknown_attribute
 from crowdpilot.votes import Votes
 
 MAX_CELLS = 2**28  # numbers in the largest array of a model: 2 GiB, and a model makes a few of them
-
-
 OTHER_NAMES = {
     **dict.fromkeys(("predict", "labels_", "get_answers"), "model.fit_predict(votes)"),
     **dict.fromkeys(("predict_proba", "probas_", "get_probas"), "model.fit_predict_proba(votes)"),
     **dict.fromkeys(("skills_", "errors_", "priors_"), "the result of model.fit(votes)"),
-    "run": "model.fit(votes)",
 }  # what models of crowd-kit and peerannot call it
 
 

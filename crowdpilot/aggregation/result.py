@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+MAX_MATRIX_CELLS = 2**27  # of the confusion matrices of all workers: 1 GiB
 SHOWN_WORKERS = 5  # in an error
 OTHER_NAMES = {
     **dict.fromkeys(("labels_", "get_answers", "predict", "predictions"), "result.labels"),
@@ -43,7 +44,7 @@ OTHER_NAMES = {
     "loss_history_": "result.trace", "to_dict": "result.columns()",
     **{f"to_{kind}": f"result.tasks.to_{kind}(path)" for kind in ("csv", "json", "parquet")},
     "save": "crowdpilot.write(result, path)", "plot": "crowdpilot.report(result, 'report.html')",
-    "score": "crowdpilot.metrics.accuracy(truth, result.labels)",
+    "score": "crowdpilot.compare(votes, truth)",
 }  # fmt: skip  # what results of crowd-kit, peerannot and data frames call it
 
 
@@ -259,4 +260,9 @@ class Aggregate:
     def _confusion(self) -> Floats:
         """(workers, true, said)."""
         own: Floats | None = self.params.get("confusion")
-        return estimate_confusion(count_labels(self.votes, self.probs))[1] if own is None else own
+        if own is not None:
+            return own
+        W, K = len(self.votes.workers), len(self.votes.classes)
+        if W * K**2 > MAX_MATRIX_CELLS:
+            raise ValueError(f"the confusion matrices of {W} workers and {K} classes need too much memory")
+        return estimate_confusion(count_labels(self.votes, self.probs))[1]

@@ -264,3 +264,12 @@ def test_models_and_diagnoses_say_what_they_have() -> None:
         _ = cp.diagnose(FRAME).spammers  # type: ignore[attr-defined]
     with pytest.raises(ValueError, match="forecast takes a Campaign"):
         cp.forecast(FRAME)  # type: ignore[arg-type]
+
+
+def test_confusion_matrices_that_are_too_large_are_refused() -> None:
+    names = np.arange(600)
+    votes = Votes.of(names, names, names)
+    with pytest.raises(
+        ValueError, match="the confusion matrices of 600 workers and 600 classes need too much"
+    ):
+        aggregate(votes, "mv").confusion(0)
