@@ -101,6 +101,26 @@ def lookup(names: Any, known: Any) -> Codes:
     return np.asarray([position.get(str(name), -1) for name in to_names(names).tolist()], np.int32)
 
 
+def names_in_index(frame: Any, names: Names) -> Names | None:
+    """The index of a pandas frame or series if it holds these names, otherwise None: rows are then in order.
+
+    Numbers of the rows themselves are no names. An index of texts with some names but not all is an error.
+    """
+    index = to_names(frame.index.tolist()) if hasattr(frame, "iloc") else None
+    if index is None or index.tolist() == list(range(len(index))):
+        return None
+    missing = lookup(names, index) < 0
+    if not missing.any() and len(set(map(str, index.tolist()))) == len(index):
+        return index
+    if index.dtype == object and not missing.all():
+        unknown = names.item(np.argmax(missing))
+        what = f"lacks {missing.sum()} names, such as {unknown!r}" if missing.any() else "has a name twice"
+        raise ValueError(
+            f"the index of the data frame {what}; reset_index(drop=True) takes rows in their order"
+        )
+    return None
+
+
 def label_codes(labels: Any, tasks: Names, classes: Names) -> Codes:
     """The code of the given label of each task, -1 where none is given; other tasks are ignored."""
     if not isinstance(labels, Mapping) and not hasattr(labels, "to_frame"):  # a Series has items, too

@@ -12,7 +12,7 @@ with needed_for("training"):
 
     from crowdpilot.learning.classifier import CrowdClassifier
     from crowdpilot.learning.data.frozen_features import Backbone
-    from crowdpilot.learning.data.labels import names_of, numbered
+    from crowdpilot.learning.data.labels import find_tasks, numbered
     from crowdpilot.learning.method import Method
     from crowdpilot.learning.methods import METHODS
     from crowdpilot.learning.networks import NETWORKS
@@ -53,7 +53,8 @@ def train(
     ----------
     votes
         Votes on the rows of X, or what `crowdpilot.read` reads: a file, a data frame, records. The tasks are
-        numbered like the rows from 0, or in their order, unless X names them.
+        numbered like the rows from 0, or in their order, unless X names them: in a column, or in the index of
+        a data frame.
     X
         The content of tasks: an array of features, texts, or images.
     network, method, backbone, calibrate, epochs, lr, seed
@@ -72,4 +73,5 @@ def train(
         network, method, backbone=backbone, calibrate=calibrate, epochs=epochs, lr=lr, seed=seed
     )
     votes, rows = as_votes(votes), model.prepare(X)
-    return model.fit(rows, votes, tasks=None if names_of(rows) is not None else numbered(votes, len(rows)))
+    names = find_tasks(rows, X, votes)
+    return model.fit(rows, votes, tasks=numbered(votes, len(rows)) if names is None else names)

@@ -168,7 +168,7 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         y: Any,
         *,
         validation: tuple[Any, Any] | None = None,
-        tasks: Sequence[Any] | None = None,
+        tasks: Sequence[Any] | Names | None = None,
         classes: Sequence[Any] | None = None,
         truth: Any = None,
     ) -> Self:
@@ -195,7 +195,7 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         with use_threads(self.threads), Progress(self.epochs, shown=self.progress) as progress:
             rows = self.prepare(X)
             self.backbone_ = getattr(rows, "backbone", None) or self.backbone
-            votes = votes_on(rows, y, classes, tasks)
+            votes = votes_on(rows, y, classes, tasks, X)
             codes = None if truth is None else to_codes(truth, len(rows), votes)
             procedure = self._procedure(votes.classes, validation, progress.on_epoch)
             pruned = None if self.prune is None else find_score(self.prune).prune(procedure, rows, votes)
@@ -246,7 +246,7 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         """Accuracy by the true labels in y, or by all votes if y holds votes."""
         check_is_fitted(self, "method_")
         rows = self.prepare(X, self.backbone_)
-        votes = votes_on(rows, y, self.classes_.tolist())
+        votes = votes_on(rows, y, self.classes_.tolist(), x=X)
         return vote_accuracy(self.predict_proba(rows), votes, sample_weight)
 
     def save(self, path: str | Path) -> None:
@@ -291,6 +291,6 @@ class CrowdClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
         validate = None
         if validation is not None:
             rows = self.prepare(validation[0], self.backbone_)
-            validate = validator(rows, votes_on(rows, validation[1], classes.tolist()))
+            validate = validator(rows, votes_on(rows, validation[1], classes.tolist(), x=validation[0]))
         settings = self.get_params(deep=False)
         return TrainingProcedure.from_settings(settings, find_device(self.device), validate, on_epoch)

@@ -209,3 +209,21 @@ def test_train_takes_any_votes_and_finds_the_rows_by_their_numbers(known):
     assert (some.predict(known.X) == known.truth).mean() > 0.8
     named = Votes.of([f"t{t}" for t in votes.task], votes.worker, votes.label)
     assert (train(named, known.X, **settings).predict(known.X) == known.truth).mean() > 0.8
+
+
+def test_the_index_of_a_data_frame_names_the_tasks(known):
+    votes = known.votes
+    named = Votes.of([f"t{t}" for t in votes.task], votes.worker, votes.label)
+    order = np.random.default_rng(0).permutation(240)
+    frame = pd.DataFrame(known.X[order], index=[f"t{n}" for n in order], columns=list("abcdef"))
+    other = pd.DataFrame(known.X[:3], index=["x", "y", "z"], columns=list("abcdef"))  # rows without votes
+    for X in (frame, pd.concat([other, frame])):
+        for model in (quick().fit(X, named), train(named, X, **QUICK)):
+            assert (model.predict(frame) == known.truth[order]).mean() > 0.8
+            assert model.score(X, named) > 0.55
+    with pytest.raises(ValueError, match="the index of the data frame lacks 1 names, such as 't"):
+        quick().fit(frame.iloc[1:], named)
+    with pytest.raises(ValueError, match="the index of the data frame has a name twice"):
+        quick().fit(pd.concat([frame, frame[:1]]), named)
+    plain = frame.loc[named.tasks].set_axis(range(7, 247))  # numbers that are no tasks: rows in their order
+    assert (quick().fit(plain, named).predict(plain) == known.truth).mean() > 0.8

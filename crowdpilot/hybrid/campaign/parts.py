@@ -13,6 +13,7 @@ from crowdpilot.hybrid.campaign.acquisition import AcquisitionValues
 from crowdpilot.hybrid.campaign.decisions import Decisions, decision_posterior, make_decisions
 from crowdpilot.hybrid.campaign.estimates import ItemTable
 from crowdpilot.hybrid.campaign.estimation.classifier import CrossFittedClassifier
+from crowdpilot.hybrid.campaign.estimation.feature_rows import rows_by_name
 from crowdpilot.hybrid.campaign.estimation.question import Question
 from crowdpilot.hybrid.campaign.input_checks import CheckedVote
 from crowdpilot.hybrid.campaign.items import Items, Rows
@@ -59,7 +60,7 @@ class Parts:
     ) -> None:
         """Add items with their known classes and class probabilities, for each question."""
         if self.classifier is not None:
-            self.classifier.add_items(features, len(names))
+            self.classifier.add_items(rows_by_name(features, names), len(names))
         elif features is not None:
             raise ValueError("there are features, but no classifier that is trained on them (classifier=)")
         rows = self.items.add(names)
@@ -174,4 +175,4 @@ class Parts:
         for question, saved in zip(self.questions, state["questions"], strict=True):
             question.restore(saved)
         if self.classifier is not None:
-            self.classifier.add_items(features, len(self.items))
+            self.classifier.add_items(rows_by_name(features, self.items.names), len(self.items))

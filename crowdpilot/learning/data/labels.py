@@ -10,17 +10,21 @@ import numpy as np
 
 from crowdpilot.arrays import Codes, Names
 from crowdpilot.learning.data.batches import Rows
-from crowdpilot.names import lookup, to_names
+from crowdpilot.names import lookup, names_in_index, to_names
 from crowdpilot.votes import Votes
 
 NO_VOTE = -1
 
 
 def votes_on(
-    rows: Rows, y: Any, classes: Sequence[Any] | None = None, tasks: Sequence[Any] | None = None
+    rows: Rows,
+    y: Any,
+    classes: Sequence[Any] | None = None,
+    tasks: Sequence[Any] | Names | None = None,
+    x: Any = None,
 ) -> Votes:
-    """Votes on these rows, whose tasks are named by `tasks` or by the rows themselves; see `to_votes`."""
-    names = names_of(rows) if tasks is None else tasks
+    """Votes on the rows of `x`, whose tasks are named by `tasks` or by x itself; see `to_votes`."""
+    names = find_tasks(rows, x, y) if tasks is None else tasks
     if isinstance(y, Votes) and names is not None:
         y = align(y, names)
     elif isinstance(y, Votes) and len(y.tasks) == len(rows) and _are_shuffled_numbers(y, len(rows)):
@@ -36,9 +40,11 @@ def _are_shuffled_numbers(votes: Votes, rows: int) -> bool:
     return numbers is not None and list(map(str, votes.tasks.tolist())) != list(map(str, numbers))
 
 
-def names_of(rows: Rows) -> Names | None:
-    """The task of each row, if X names them."""
+def find_tasks(rows: Rows, x: Any, votes: Any) -> Names | None:
+    """The task of each row, if x names them in a column or in the index of a data frame."""
     names: Names | None = getattr(rows, "names", None)
+    if names is None and isinstance(votes, Votes):
+        names = names_in_index(x, votes.tasks)
     return names
 
 

@@ -338,3 +338,17 @@ def test_the_loop_of_asking_and_telling_uses_a_pipeline():
     while asks := c.ask(None, 40):
         c.tell([(a.item, None, int(TRUTH[a.item]) if rng.random() < 0.85 else 0) for a in asks], refit=True)
     assert (c.decide().codes == TRUTH).mean() > 0.9
+
+
+def test_the_index_of_a_data_frame_names_the_items():
+    names = [f"item {n}" for n in range(ITEMS)]
+    order = np.random.default_rng(0).permutation(ITEMS)
+    frame = pd.DataFrame(X[order], index=[names[n] for n in order])
+    c = Campaign(names, [0, 1, 2], Costs.equal(K, crowd=0.01), features=frame, classifier=SCALED)
+    c.tell([(names[n], worker, label) for n, worker, label in votes()], refit=True)
+    assert accuracy(c) > 0.85
+    again = Campaign.from_dict(c.to_dict(), features=frame, classifier=SCALED)
+    again.refit()
+    assert accuracy(again) > 0.85
+    with pytest.raises(ValueError, match="the index of the data frame lacks 1 names, such as 'new'"):
+        c.add([names[0] + "b", "new"], features=frame[:2].set_axis([names[0] + "b", "old"]))

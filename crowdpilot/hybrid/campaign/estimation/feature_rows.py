@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse, vstack
 
 from crowdpilot.growing_arrays import append_rows
+from crowdpilot.names import lookup, names_in_index, to_names
 
 
 def check_features(features: Any, n: int) -> Any:
@@ -24,6 +25,12 @@ def check_features(features: Any, n: int) -> Any:
     if isinstance(features, np.ndarray) and features.dtype.kind in "US":
         return features.astype(object)  # later texts may be longer
     return features if hasattr(features, "shape") else list(features)
+
+
+def rows_by_name(features: Any, names: list[Any]) -> Any:
+    """The features of these items: by name if the index of a data frame has them, otherwise as they are."""
+    index = names_in_index(features, to_names(names))
+    return features if index is None else features.iloc[lookup(names, index)]
 
 
 def n_rows(features: Any) -> int:
