@@ -15,7 +15,8 @@ from tests.cli.listing import commands
 ALL = commands()
 SHORT = {  # what a letter stands for, in every command that has it
     "-o": "--output", "-s": "--strategy", "-l": "--labels", "-p": "--policy", "-d": "--database",
-    "-K": "--n-classes", "-m": "--milestones", "-q": "--quiet", "-v": "--verbose", "-V": "--version", "-optim": "--optimizer",
+    "-K": "--n-classes", "-m": "--milestones", "-q": "--quiet", "-v": "--verbose",
+    "-V": "--version", "-optim": "--optimizer",
 }  # fmt: skip
 OWN_WORDS = {  # options of which a command says in its own words what it does with them
     "--output", "--strategy", "--policy", "--labels", "--machine", "--json", "--x", "--folder", "--items",

@@ -36,17 +36,17 @@ class Pool(NamedTuple):
 def read_pool(path: Path, classes: list[str]) -> Pool:
     """Tasks, labels and probabilities of a file that `aggregate` or anything else has written."""
     table = read_label_table(path)
-    given = [str(label) for label in table.labels[table.codes].tolist()]
+    label_names = [str(label) for label in table.labels[table.codes].tolist()]
     with_probs = [name[2:] for name in table.columns if name.startswith("p_")]
     seen = table.labels[np.unique(table.codes)]
     names = classes or with_probs or [str(name) for name in seen[natural_order(seen)].tolist()]
     code = {name: k for k, name in enumerate(names)}
-    if unknown := [label for label in given if label not in code]:
+    if unknown := [label for label in label_names if label not in code]:
         known = ", ".join(names)
         raise ValueError(f"{table.name} has the label {unknown[0]!r}, which is none of the classes {known}")
     if len(names) < 2:
         raise ValueError(f"{table.name} has one class only, {names[0]!r}; name the others with --classes")
-    decided = np.asarray([code[label] for label in given], np.int32)
+    decided = np.asarray([code[label] for label in label_names], np.int32)
     if table.left_out:
         print_message(f"{table.left_out} rows of {table.name} have no label and are left out")
     return Pool(table.tasks.tolist(), names, decided, _probs(table, with_probs, code, decided))

@@ -32,23 +32,23 @@ class ScoredLabels(NamedTuple):
 
 def read_scored_labels(labels: Path, truth: Path) -> ScoredLabels:
     """The labels and the truth of the tasks that both files have."""
-    given, known = read_label_table(labels), read_label_table(truth)
-    row = lookup(known.tasks, given.tasks)  # of each task with a truth
+    labelled, known = read_label_table(labels), read_label_table(truth)
+    row = lookup(known.tasks, labelled.tasks)  # of each task with a truth
     has = np.flatnonzero(row >= 0)
     if not len(has):
         raise ValueError(
-            f"{given.name} names none of the {len(known.tasks)} tasks; they are called "
-            f"{_few(given.tasks[:1])} there and {_few(known.tasks[:1])} here: rename them"
+            f"{labelled.name} names none of the {len(known.tasks)} tasks; they are called "
+            f"{_few(labelled.tasks[:1])} there and {_few(known.tasks[:1])} here: rename them"
         )
-    columns = [name for name in given.columns if name.startswith("p_")]
-    classes = encode([*(c[2:] for c in columns), *map(str, given.labels), *map(str, known.labels)]).names
-    label = lookup(given.labels, classes)[given.codes[row[has]]]
+    columns = [name for name in labelled.columns if name.startswith("p_")]
+    classes = encode([*(c[2:] for c in columns), *map(str, labelled.labels), *map(str, known.labels)]).names
+    label = lookup(labelled.labels, classes)[labelled.codes[row[has]]]
     true = lookup(known.labels, classes)[known.codes[has]]
-    _check_classes(given.name, classes[np.unique(label)], known.name, classes[np.unique(true)])
-    probs = _probabilities(given, columns, row[has], label, len(classes))
+    _check_classes(labelled.name, classes[np.unique(label)], known.name, classes[np.unique(true)])
+    probs = _probabilities(labelled, columns, row[has], label, len(classes))
     notes = [
         f"{table.left_out} rows of {table.name} have no label and are left out"
-        for table in (given, known)
+        for table in (labelled, known)
         if table.left_out
     ]
     if len(has) < len(row):
@@ -95,12 +95,12 @@ def _class_measures(truth: Any, labels: Any, weight: Any) -> Floats:
     return np.stack([getattr(table, name) for name in CLASS_MEASURES], axis=-2)
 
 
-def _check_classes(labels: str, given: Names, truth: str, known: Names) -> None:
+def _check_classes(labels: str, labelled: Names, truth: str, known: Names) -> None:
     """Raise if no label is a true label of any task, as it is if classes have other names there."""
-    if not {*given}.intersection(known):
+    if not {*labelled}.intersection(known):
         raise ValueError(
             f"{labels} and {truth} share no class, so that no label could be right; they are called "
-            f"{_few(given)} in one and {_few(known)} in the other: rename them"
+            f"{_few(labelled)} in one and {_few(known)} in the other: rename them"
         )
 
 
@@ -110,26 +110,26 @@ def _few(names: Names) -> str:
 
 
 def _probabilities(
-    given: LabelTable, columns: list[str], rows: Codes, label: Codes, classes: int
+    labelled: LabelTable, columns: list[str], rows: Codes, label: Codes, classes: int
 ) -> Floats | None:
     """The probabilities that a file has, (tasks, classes); those of the first classes are its columns."""
     if columns:
         probs = np.zeros((len(rows), classes))
         for k, name in enumerate(columns):
-            probs[:, k] = _numbers(given, name, rows)
+            probs[:, k] = _numbers(labelled, name, rows)
         return probs
-    if "confidence" not in given.columns:
+    if "confidence" not in labelled.columns:
         return None
-    confidence = _numbers(given, "confidence", rows)
+    confidence = _numbers(labelled, "confidence", rows)
     probs = np.repeat((1 - confidence[:, None]) / max(classes - 1, 1), classes, axis=1)
     probs[np.arange(len(rows)), label] = confidence
     return probs
 
 
-def _numbers(given: LabelTable, column: str, rows: Codes) -> Floats:
-    numbers = given.numbers(column)[rows]
+def _numbers(labelled: LabelTable, column: str, rows: Codes) -> Floats:
+    numbers = labelled.numbers(column)[rows]
     if missing := np.flatnonzero(np.isnan(numbers)).tolist():
-        raise ValueError(f"{given.name} has no {column} for task {given.tasks[rows[missing[0]]]!r}")
+        raise ValueError(f"{labelled.name} has no {column} for task {labelled.tasks[rows[missing[0]]]!r}")
     return numbers
 
 
