@@ -38,7 +38,7 @@ WELL_KNOWN = frozenset({  # without an entry: computing, journals and conference
     "AAAI", "AISTATS", "CVPR", "EMNLP", "ICCV", "ICLR", "ICML", "ICWS", "IJCAI", "JASA", "JDS", "JMLR",
     "JRSS", "KDD", "NAACL", "NeurIPS", "NIPS", "PNAS", "PVLDB", "SIGMOD", "TMLR", "WWW",
     "CrowdFlower", "fastText",
-    "JupyterLab", "VS",
+    "IPython", "JupyterLab", "VS",
     "GitHub", "PostgreSQL", "PyPI", "PyTorch", "SLURM", "SQLite", "iNaturalist", "irrCAC", "macOS",
 })  # fmt: skip
 MEASURES = importlib.import_module("crowdpilot.diagnosis.agreement").MEASURES
