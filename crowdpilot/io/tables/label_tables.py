@@ -49,6 +49,11 @@ class LabelTable:
         """The names of all columns."""
         return () if self.table is None else self.table.table.column_names
 
+    @property
+    def rows_read(self) -> int:
+        """How many rows the table has."""
+        return len(self.tasks) if self.table is None else len(self.table.table)
+
     def numbers(self, column: str) -> Floats:
         """The numbers of a column, (tasks,); NaN where there is none."""
         if self.table is None:

@@ -129,3 +129,12 @@ def test_honest_labels_are_said_to_be_so(files: Path, cli: Run) -> None:
     assert cli("score", "honest.csv", "truth.csv").stderr.endswith(
         "their mean confidence is 80%: as it should be\n"
     )
+
+
+def test_rows_without_a_label_are_counted_in_one_line(files: Path, cli: Run) -> None:
+    with (files / "labels.csv").open("a") as labels:
+        labels.write("t7,\nt8,\n")
+    assert (
+        "crowdpilot: 2 of 7 rows of labels.csv left out: without a label\n"
+        in cli("score", "labels.csv", "truth.csv").stderr
+    )

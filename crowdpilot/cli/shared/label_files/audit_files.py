@@ -48,7 +48,7 @@ def read_pool(path: Path, classes: list[str]) -> Pool:
         raise ValueError(f"{table.name} has one class only, {names[0]!r}; name the others with --classes")
     decided = np.asarray([code[label] for label in label_names], np.int32)
     if table.left_out:
-        print_message(f"{table.left_out} rows of {table.name} have no label and are left out")
+        print_message(f"{table.left_out} of {table.rows_read} rows of {table.name} left out: without a label")
     return Pool(table.tasks.tolist(), names, decided, _probs(table, with_probs, code, decided))
 
 

@@ -47,7 +47,7 @@ def read_scored_labels(labels: Path, truth: Path) -> ScoredLabels:
     _check_classes(labelled.name, classes[np.unique(label)], known.name, classes[np.unique(true)])
     probs = _probabilities(labelled, columns, row[has], label, len(classes))
     notes = [
-        f"{table.left_out} rows of {table.name} have no label and are left out"
+        f"{table.left_out} of {table.rows_read} rows of {table.name} left out: without a label"
         for table in (labelled, known)
         if table.left_out
     ]
